@@ -1,0 +1,149 @@
+//! Claude Code: what its hook payloads mean, what its events can be answered, how a session is run.
+//!
+//! Measured on the real client; the recorded payloads are in `fixtures/claude`. No event is required to exist:
+//! what is not listed here is passed over.
+
+//INSTALL
+mod wire;
+
+use crate::wire::{Room, parse};
+use crate::{Agent, Heard, PayloadError, Surroundings};
+use towline_core::event::{EndedBy, Failure, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger};
+use towline_core::id::{SubagentId, TurnId};
+use towline_core::text::{Keeping, Kept};
+use wire::Wire;
+
+/// Background tasks report back as prompts of this shape.
+const TASK_NOTIFICATION: &str = "<task-notification>";
+
+/// The tool whose permission dialog is really a question.
+const QUESTION_TOOL: &str = "AskUserQuestion";
+
+pub(crate) const ROOM: Room = Room {
+    notices: &[
+        "SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "Stop",
+        "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Notification",
+    ],
+    // Stop takes context too, but goes on with the turn because of it: that is a block, and is asked for as one.
+    context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart"],
+    block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
+};
+
+pub(crate) fn hear(payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, PayloadError> {
+    let wire: Wire<'_> = parse(payload)?;
+    let Some(event) = wire.hook_event_name.as_deref() else {
+        return Err(PayloadError::Missing { field: "hook_event_name" });
+    };
+    let Some(happening) = meaning(event, &wire, keeping) else { return Ok(None) };
+    let folder = if wire.new_cwd.0.is_some() { wire.new_cwd } else { wire.cwd };
+    Ok(Some(Heard {
+        event: event.to_owned(),
+        session: Agent::Claude.session(wire.session_id.0)?,
+        subagent: wire.agent_id.as_deref().and_then(|id| SubagentId::parse(id).ok()),
+        turn: wire.prompt_id.as_deref().and_then(|id| TurnId::parse(id).ok()),
+        happening,
+        folder: folder.into_owned(),
+        transcript: wire.transcript_path.into_owned(),
+        model: wire.model.into_owned(),
+        typed: None,
+    }))
+}
+
+fn meaning(event: &str, wire: &Wire<'_>, keeping: Keeping) -> Option<Happening> {
+    let tool = || Kept::new(wire.tool_name.as_deref().unwrap_or(""), keeping);
+    Some(match event {
+        "SessionStart" => Happening::SessionStarted { by: started_by(wire) },
+        "SessionEnd" => Happening::SessionEnded { by: ended_by(wire) },
+        "UserPromptSubmit" => prompt(wire, keeping),
+        "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done },
+        "PostToolUseFailure" => Happening::ToolFinished { tool: tool(), outcome: failed(wire) },
+        "PermissionRequest" => Happening::PermissionAsked { tool: tool(), reason: asked_for(wire) },
+        "PermissionDenied" => Happening::PermissionRefused { tool: tool() },
+        "Notification" => return notification(wire),
+        "Elicitation" => Happening::AttentionAsked { reason: Reason::Elicitation },
+        "ElicitationResult" => Happening::AttentionGiven,
+        "Stop" => Happening::TurnEnded { background: running_tasks(wire) },
+        "StopFailure" => Happening::TurnFailed { failure: failure(wire) },
+        // Every compaction ends with a nameless subagent's stop that no start preceded.
+        "SubagentStart" | "SubagentStop" if wire.agent_type.as_deref().unwrap_or("").is_empty() => return None,
+        "SubagentStart" => Happening::SubagentStarted,
+        "SubagentStop" => Happening::SubagentStopped,
+        "PreCompact" => Happening::CompactionStarted { trigger: trigger(wire) },
+        "PostCompact" => Happening::CompactionEnded { trigger: trigger(wire) },
+        "CwdChanged" => Happening::FolderChanged,
+        "TaskCompleted" => Happening::TaskCompleted,
+        _ => return None,
+    })
+}
+
+fn started_by(wire: &Wire<'_>) -> StartedBy {
+    match wire.source.as_deref() {
+        Some("startup") => StartedBy::Startup,
+        Some("resume") => StartedBy::Resume,
+        Some("clear") => StartedBy::Clear,
+        Some("compact") => StartedBy::Compact,
+        _ => StartedBy::Unknown,
+    }
+}
+
+fn ended_by(wire: &Wire<'_>) -> EndedBy {
+    match wire.reason.as_deref() {
+        Some("clear") => EndedBy::Clear,
+        Some("prompt_input_exit" | "logout") => EndedBy::Exit,
+        _ => EndedBy::Other,
+    }
+}
+
+fn prompt(wire: &Wire<'_>, keeping: Keeping) -> Happening {
+    let raw = wire.prompt.as_deref().unwrap_or("");
+    let origin = match raw.trim_start() {
+        text if text.starts_with(TASK_NOTIFICATION) => Origin::Notification,
+        text if text.starts_with('/') => Origin::Command,
+        _ => Origin::Human,
+    };
+    Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin }
+}
+
+fn failed(wire: &Wire<'_>) -> ToolOutcome {
+    if wire.is_interrupt.0.as_bool() == Some(true) { ToolOutcome::Interrupted } else { ToolOutcome::Failed }
+}
+
+fn asked_for(wire: &Wire<'_>) -> Reason {
+    if wire.tool_name.is(QUESTION_TOOL) { Reason::Question } else { Reason::Permission }
+}
+
+/// Only the notices that mean waiting for a person; clients that send no type send a permission's text.
+fn notification(wire: &Wire<'_>) -> Option<Happening> {
+    let reason = match wire.notification_type.as_deref() {
+        Some("permission_prompt") => Reason::Permission,
+        Some("elicitation_dialog") => Reason::Elicitation,
+        Some("agent_needs_input") => Reason::Question,
+        Some("elicitation_response") => return Some(Happening::AttentionGiven),
+        None if wire.message.as_deref().is_some_and(|text| text.contains("permission")) => Reason::Permission,
+        Some(_) | None => return None,
+    };
+    Some(Happening::AttentionAsked { reason })
+}
+
+fn running_tasks(wire: &Wire<'_>) -> Option<u32> {
+    let tasks = wire.background_tasks.0.as_array()?;
+    let running = tasks.iter().filter(|task| task.get("status").is_none_or(|status| status == "running")).count();
+    u32::try_from(running).ok()
+}
+
+fn failure(wire: &Wire<'_>) -> Failure {
+    if wire.error.is("rate_limit") { Failure::UsageLimit } else { Failure::Other }
+}
+
+fn trigger(wire: &Wire<'_>) -> Trigger {
+    if wire.trigger.is("auto") { Trigger::Auto } else { Trigger::Manual }
+}
+
+/// The client tells its hooks how it was entered.
+pub(crate) fn presence(around: &Surroundings<'_>) -> Presence {
+    match (around.variable)("CLAUDE_CODE_ENTRYPOINT").as_deref() {
+        None | Some("cli") => Presence::Terminal,
+        Some(entry) if entry.starts_with("sdk") || entry.contains("action") || entry == "mcp" => Presence::Headless,
+        Some(_) => Presence::Ide,
+    }
+}

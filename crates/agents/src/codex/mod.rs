@@ -1,0 +1,132 @@
+//! Codex: what its hook payloads mean, what its events can be answered, how a session is run.
+//!
+//! Measured on the real client; the recorded payloads are in `fixtures/codex`. The legacy `notify` program is not
+//! used: it reports phantom turns and nothing but their end.
+
+//INSTALL
+mod wire;
+
+use crate::wire::{Room, parse};
+use crate::{Agent, Heard, PayloadError, Surroundings};
+use towline_core::event::{EndedBy, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger};
+use towline_core::id::{SubagentId, TurnId};
+use towline_core::text::{Keeping, Kept};
+use wire::Wire;
+
+pub(crate) const ROOM: Room = Room {
+    notices: &[
+        "SessionStart", "UserPromptSubmit", "PostToolUse", "PermissionRequest", "Stop", "SubagentStart",
+        "SubagentStop", "PreCompact", "PostCompact", "Interrupt",
+    ],
+    context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStart"],
+    block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
+};
+
+pub(crate) fn hear(payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, PayloadError> {
+    let wire: Wire<'_> = parse(payload)?;
+    let Some(event) = wire.hook_event_name.as_deref() else {
+        return Err(PayloadError::Missing { field: "hook_event_name" });
+    };
+    let Some(happening) = meaning(event, &wire, keeping) else { return Ok(None) };
+    Ok(Some(Heard {
+        event: event.to_owned(),
+        session: Agent::Codex.session(wire.session_id.0)?,
+        subagent: wire.agent_id.as_deref().and_then(|id| SubagentId::parse(id).ok()),
+        turn: wire.turn_id.as_deref().and_then(|id| TurnId::parse(id).ok()),
+        happening,
+        folder: wire.cwd.into_owned(),
+        transcript: wire.transcript_path.into_owned(),
+        model: wire.model.into_owned(),
+        typed: wire.prompt.as_deref().map(end_of),
+    }))
+}
+
+fn meaning(event: &str, wire: &Wire<'_>, keeping: Keeping) -> Option<Happening> {
+    let tool = || Kept::new(wire.tool_name.as_deref().unwrap_or(""), keeping);
+    Some(match event {
+        "SessionStart" => Happening::SessionStarted { by: started_by(wire) },
+        "SessionEnd" => Happening::SessionEnded { by: EndedBy::Other },
+        "UserPromptSubmit" => prompt(wire, keeping),
+        // A failing command looks like any other here: the payload has no exit code.
+        "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done },
+        "PermissionRequest" => Happening::PermissionAsked { tool: tool(), reason: Reason::Permission },
+        "Stop" => Happening::TurnEnded { background: None },
+        "Interrupt" => Happening::Interrupted,
+        "SubagentStart" => Happening::SubagentStarted,
+        "SubagentStop" => Happening::SubagentStopped,
+        "PreCompact" => Happening::CompactionStarted { trigger: trigger(wire) },
+        "PostCompact" => Happening::CompactionEnded { trigger: trigger(wire) },
+        "PostModelRequest" => Happening::ModelAnswered { context_tokens: context_tokens(wire)? },
+        _ => return None,
+    })
+}
+
+fn started_by(wire: &Wire<'_>) -> StartedBy {
+    match wire.source.as_deref() {
+        Some("startup") => StartedBy::Startup,
+        Some("resume") => StartedBy::Resume,
+        Some("clear") => StartedBy::Clear,
+        Some("compact") => StartedBy::Compact,
+        Some("fork") => StartedBy::Fork,
+        _ => StartedBy::Unknown,
+    }
+}
+
+fn prompt(wire: &Wire<'_>, keeping: Keeping) -> Happening {
+    let raw = wire.prompt.as_deref().unwrap_or("");
+    let origin = if raw.trim_start().starts_with('/') { Origin::Command } else { Origin::Human };
+    Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin }
+}
+
+/// More than is looked for on a screen, and little enough to copy.
+fn end_of(prompt: &str) -> String {
+    let from = prompt.char_indices().rev().nth(4 * TELLING_CHARACTERS).map_or(0, |(at, _)| at);
+    prompt[from..].to_owned()
+}
+
+fn trigger(wire: &Wire<'_>) -> Trigger {
+    if wire.trigger.is("auto") { Trigger::Auto } else { Trigger::Manual }
+}
+
+/// Input and output of the newest request together are what the next one starts from.
+fn context_tokens(wire: &Wire<'_>) -> Option<u64> {
+    wire.token_usage.0.get("total_tokens")?.as_u64()
+}
+
+pub(crate) fn presence(around: &Surroundings<'_>) -> Presence {
+    let arguments = (around.arguments)();
+    match subcommand(&arguments) {
+        Some("exec" | "e" | "mcp-server" | "review") => Presence::Headless,
+        // Sessions of the daemon are seen in a terminal, those of a private server in an editor.
+        Some("app-server") if !is_daemon(&arguments) => Presence::Ide,
+        _ => Presence::Terminal,
+    }
+}
+
+pub(crate) fn is_daemon(arguments: &[String]) -> bool {
+    subcommand(arguments) == Some("app-server") && arguments.iter().any(|word| word.starts_with("unix://") || word == "daemon")
+}
+
+/// How much of a prompt's end is looked for: enough to be telling, little enough to be on the screen.
+const TELLING_CHARACTERS: usize = 100;
+
+/// Looks for the end of the prompt above the composer, which begins at the last line that has its mark.
+/// White space is ignored, since the terminal wraps.
+pub(crate) fn shows_prompt(screen: &str, prompt: &str) -> bool {
+    let lines: Vec<&str> = screen.lines().collect();
+    let composer = lines.iter().rposition(|line| line.starts_with('›')).unwrap_or(lines.len());
+    let shown: String = lines[..composer]
+        .iter()
+        .flat_map(|line| line.trim_start_matches(['›', '•', '↳', ' ']).chars())
+        .filter(|c| !c.is_whitespace())
+        .collect();
+    let wanted: Vec<char> = prompt.chars().filter(|c| !c.is_whitespace()).collect();
+    let tail: String = wanted[wanted.len().saturating_sub(TELLING_CHARACTERS)..].iter().collect();
+    !tail.is_empty() && shown.contains(&tail)
+}
+
+/// The first word that is no option. Options with a separate value are few; their values are no subcommand's name.
+fn subcommand(arguments: &[String]) -> Option<&str> {
+    const KNOWN: [&str; 6] = ["exec", "e", "mcp-server", "review", "app-server", "resume"];
+    arguments.iter().skip(1).map(String::as_str).find(|word| KNOWN.contains(word))
+}

@@ -1,0 +1,153 @@
+//! The agents: their payloads, their answers, their settings. The only crate that knows a vendor's name.
+//!
+//! Everything an agent says is turned into `core`'s words at this border, and everything said back is put into the
+//! agent's words here. Nothing in this crate decides, keeps state, or reads a clock or an environment.
+
+pub mod claude;
+pub mod codex;
+//SETTINGS
+mod wire;
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use towline_core::event::{Happening, Presence};
+use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
+use towline_core::reply::Reply;
+use towline_core::text::Keeping;
+
+/// An agent that can be hooked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Agent {
+    Claude,
+    Codex,
+}
+
+/// What one payload says. The event's own name is kept for the answer, which must repeat it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    pub event: String,
+    pub session: SessionKey,
+    pub subagent: Option<SubagentId>,
+    pub turn: Option<TurnId>,
+    pub happening: Happening,
+    pub folder: Option<String>,
+    pub transcript: Option<String>,
+    pub model: Option<String>,
+    /// The end of a prompt as it was typed, to be looked for on screens. Never kept.
+    pub typed: Option<String>,
+}
+
+/// Why a payload is not an event. None of these texts repeats the payload: it may hold anything.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PayloadError {
+    #[error("the payload is empty")]
+    Empty,
+    #[error("the payload is not valid JSON at byte {at} of {length}")]
+    NotJson { at: usize, length: usize },
+    #[error("the payload has no {field}")]
+    Missing { field: &'static str },
+    #[error("the payload's {field} is unusable: {source}")]
+    BadName { field: &'static str, source: towline_core::id::BadName },
+}
+
+/// What an agent's process and its hook's environment tell about how the session is run.
+pub struct Surroundings<'a> {
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The arguments of the agent's process; asked for only where they matter, since finding them costs system calls.
+    pub arguments: &'a dyn Fn() -> Vec<String>,
+}
+
+impl Agent {
+    pub const ALL: [Agent; 2] = [Agent::Claude, Agent::Codex];
+
+    pub fn named(name: &str) -> Option<Agent> {
+        Agent::ALL.into_iter().find(|agent| agent.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Agent::Claude => "claude",
+            Agent::Codex => "codex",
+        }
+    }
+
+    /// What people call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Agent::Claude => "Claude Code",
+            Agent::Codex => "Codex",
+        }
+    }
+
+    /// Understands one payload. `None` is an event that we do not model: a newer agent must not break an older hook.
+    pub fn hear(self, payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, PayloadError> {
+        match self {
+            Agent::Claude => claude::hear(payload, keeping),
+            Agent::Codex => codex::hear(payload, keeping),
+        }
+    }
+
+    /// Puts a reply into the agent's words. `None` prints nothing: parts that the event has no room for are left out.
+    pub fn speak(self, event: &str, reply: &Reply) -> Option<String> {
+        match self {
+            Agent::Claude => wire::answer(&claude::ROOM, event, reply),
+            Agent::Codex => wire::answer(&codex::ROOM, event, reply),
+        }
+    }
+
+    pub fn presence(self, around: &Surroundings<'_>) -> Presence {
+        match self {
+            Agent::Claude => claude::presence(around),
+            Agent::Codex => codex::presence(around),
+        }
+    }
+
+    /// Whether a process of this program and these arguments serves sessions that people see in other processes.
+    pub fn is_shared_server(self, arguments: &[String]) -> bool {
+        match self {
+            Agent::Claude => false,
+            Agent::Codex => codex::is_daemon(arguments),
+        }
+    }
+
+    /// The variable in which the agent tells its hooks its own process id.
+    pub fn pid_variable(self) -> Option<&'static str> {
+        match self {
+            Agent::Claude => Some("CLAUDE_PID"),
+            Agent::Codex => None,
+        }
+    }
+
+    /// Whether a program of this name is the agent.
+    pub fn is_program(self, name: &str) -> bool {
+        name == self.name() || (name.starts_with(self.name()) && !name.contains("hook"))
+    }
+
+    /// The folder in which the agent keeps its settings, as its process sees it.
+    pub fn folder(self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        let (own, below_home) = match self {
+            Agent::Claude => ("CLAUDE_CONFIG_DIR", ".claude"),
+            Agent::Codex => ("CODEX_HOME", ".codex"),
+        };
+        let given = variable(own).filter(|path| !path.is_empty()).map(PathBuf::from);
+        given.or_else(|| Some(PathBuf::from(variable("HOME")?).join(below_home)))
+    }
+
+    /// Whether a screen of the agent shows this prompt as sent, not as still being typed.
+    pub fn shows_prompt(self, screen: &str, prompt: &str) -> bool {
+        match self {
+            Agent::Claude => false,
+            Agent::Codex => codex::shows_prompt(screen, prompt),
+        }
+    }
+
+    fn session(self, raw: Option<Cow<'_, str>>) -> Result<SessionKey, PayloadError> {
+        let raw = raw.ok_or(PayloadError::Missing { field: "session_id" })?;
+        let bad = |field| move |source| PayloadError::BadName { field, source };
+        let agent = AgentName::parse(self.name()).map_err(bad("agent"))?;
+        Ok(SessionKey { agent, id: SessionId::parse(&raw).map_err(bad("session_id"))? })
+    }
+}
+
+#[cfg(test)]
+mod tests;

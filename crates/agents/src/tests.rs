@@ -1,0 +1,143 @@
+//! Every recorded payload of every client version, and what we make of it.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use towline_core::reply::Verdict;
+use towline_core::text::Secrets;
+
+const KEEPING: Keeping = Keeping { longest_bytes: 60, secrets: Secrets::Redacted };
+
+/// Recorded payloads by `version/Event.variant`.
+fn recorded(agent: Agent) -> BTreeMap<String, Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(agent.name());
+    let mut found = BTreeMap::new();
+    for version in fs::read_dir(folder).unwrap() {
+        let version = version.unwrap().path();
+        for file in fs::read_dir(&version).unwrap().map(|entry| entry.unwrap().path()) {
+            if file.is_file() {
+                let name = format!("{}/{}", version.file_name().unwrap().display(), file.file_stem().unwrap().display());
+                found.insert(name, fs::read(&file).unwrap());
+            }
+        }
+    }
+    found
+}
+
+fn meanings(agent: Agent) -> String {
+    let line = |(name, payload): (&String, &Vec<u8>)| match agent.hear(payload, KEEPING).unwrap() {
+        None => format!("{name}: passed over"),
+        Some(heard) => {
+            let inside = heard.subagent.map_or("", |_| " in a subagent");
+            format!("{name}: {:?}{inside}", heard.happening)
+        }
+    };
+    recorded(agent).iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_recorded_payload_of_claude_code_means_what_a_person_would_say() {
+    insta::assert_snapshot!(meanings(Agent::Claude));
+}
+
+#[test]
+fn every_recorded_payload_of_codex_means_what_a_person_would_say() {
+    insta::assert_snapshot!(meanings(Agent::Codex));
+}
+
+#[test]
+fn ids_folders_and_transcripts_are_taken_over() {
+    let payload = &recorded(Agent::Codex)["0.166.0/UserPromptSubmit"];
+    let heard = Agent::Codex.hear(payload, KEEPING).unwrap().unwrap();
+    assert_eq!(heard.session.to_string(), "codex:00000000-0000-7000-8000-000000000001");
+    assert_eq!(heard.turn.unwrap().as_str(), "00000000-0000-7000-8000-000000000002");
+    assert_eq!((heard.folder.as_deref(), heard.model.as_deref()), (Some("/home/user/project"), Some("gpt-5.5")));
+    assert_eq!(heard.typed.as_deref(), Some("hi"));
+    assert!(heard.transcript.unwrap().ends_with(".jsonl"));
+}
+
+#[test]
+fn event_of_a_newer_agent_is_skipped() {
+    for agent in Agent::ALL {
+        let payload = br#"{"session_id":"s","hook_event_name":"PreDream","cwd":["not","text"]}"#;
+        assert_eq!(agent.hear(payload, KEEPING), Ok(None));
+    }
+}
+
+#[test]
+fn a_field_of_an_unexpected_type_counts_as_absent() {
+    let payload = br#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":{"text":"x"},"cwd":7,"prompt_id":[]}"#;
+    let heard = Agent::Claude.hear(payload, KEEPING).unwrap().unwrap();
+    assert_eq!((heard.folder, heard.turn), (None, None));
+}
+
+#[test]
+fn bad_payloads_are_named_without_being_repeated() {
+    let check = |payload: &[u8], expected: &str| {
+        assert_eq!(Agent::Claude.hear(payload, KEEPING).unwrap_err().to_string(), expected);
+    };
+    check(b"", "the payload is empty");
+    check(b" \n", "the payload is empty");
+    check(b"{\"secret\n", "the payload is not valid JSON at byte 9 of 9");
+    check(b"{}", "the payload has no hook_event_name");
+    check(br#"{"hook_event_name":"Stop"}"#, "the payload has no session_id");
+    let path = br#"{"hook_event_name":"Stop","session_id":"../etc"}"#;
+    check(path, "the payload's session_id is unusable: not a valid session id (6 bytes)");
+}
+
+#[test]
+fn an_answer_holds_only_what_its_event_has_room_for() {
+    let reply = Reply {
+        notices: vec!["n".into()],
+        context: vec!["a".into(), "b".into()],
+        verdict: Verdict::Block { reason: "r".into() },
+    };
+    let says = |agent: Agent, event: &str| agent.speak(event, &reply).unwrap_or_default();
+    let whole = r#"{"systemMessage":"n","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"a\n\nb"},"decision":"block","reason":"r"}"#;
+    let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    for agent in Agent::ALL {
+        assert_eq!(parsed(&says(agent, "UserPromptSubmit")), parsed(whole));
+        assert_eq!(parsed(&says(agent, "Stop")), parsed(r#"{"systemMessage":"n","decision":"block","reason":"r"}"#));
+        assert_eq!(says(agent, "SessionEnd"), "");
+        assert_eq!(says(agent, "NeverHeardOf"), "");
+        assert_eq!(agent.speak("SessionStart", &Reply::default()), None);
+    }
+}
+
+#[test]
+fn presence_is_told_from_how_the_agent_was_entered() {
+    let claude = |entry: &'static str| {
+        let variable = move |_: &str| Some(entry.to_owned());
+        Agent::Claude.presence(&Surroundings { variable: &variable, arguments: &Vec::new })
+    };
+    assert_eq!(claude("cli"), Presence::Terminal);
+    assert_eq!(claude("sdk-cli"), Presence::Headless);
+    assert_eq!(claude("claude-vscode"), Presence::Ide);
+    let codex = |line: &str| {
+        let arguments = || line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        Agent::Codex.presence(&Surroundings { variable: &|_| None, arguments: &arguments })
+    };
+    assert_eq!(codex("codex -m gpt --yolo"), Presence::Terminal);
+    assert_eq!(codex("codex exec --json hi"), Presence::Headless);
+    assert_eq!(codex("codex app-server --listen unix:// --managed-daemon"), Presence::Terminal);
+    assert_eq!(codex("codex app-server"), Presence::Ide);
+}
+
+#[test]
+fn a_sent_prompt_is_told_from_one_in_the_composer() {
+    let screen = "› fix the\n  login page\n\n• Working (1s)\n\n› write tests\n  gpt-5.5";
+    assert!(Agent::Codex.shows_prompt(screen, "fix the login page"));
+    assert!(!Agent::Codex.shows_prompt(screen, "write tests"));
+    assert!(!Agent::Codex.shows_prompt(screen, ""));
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_an_adapter_panic(payload in proptest::collection::vec(any::<u8>(), 0..300)) {
+        for agent in Agent::ALL {
+            let _ = agent.hear(&payload, KEEPING);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the world should do about a decision, as data.
+//!
+//! Nothing here does it: the binary carries effects out after the decision is saved.
+
+use crate::id::SessionKey;
+use crate::session::State;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "an effect that nobody carries out did not happen"]
+pub enum Effect {
+    /// What a session shows is no longer what it was.
+    StateChanged { session: SessionKey, from: Option<State>, to: State },
+}

@@ -1,0 +1,236 @@
+//! What happened, in our own words: the one type between the agents and everything that decides.
+//!
+//! An event carries only what later steps need, never a whole payload, and no vendor's vocabulary.
+
+use crate::id::{SessionKey, SubagentId, TurnId, Uid};
+use crate::project::ProjectTraces;
+use crate::seat::Place;
+use crate::text::Kept;
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// One thing that happened in one session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    pub uid: Uid,
+    pub at: Timestamp,
+    pub session: SessionKey,
+    /// The helper inside the session that it happened to; none for the session itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subagent: Option<SubagentId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnId>,
+    pub happening: Happening,
+    /// Where it happened; left out where nobody needs it, since finding it costs system calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scene: Option<Scene>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Happening {
+    SessionStarted { by: StartedBy },
+    SessionEnded { by: EndedBy },
+    PromptSubmitted { prompt: Kept, origin: Origin },
+    ToolFinished { tool: Kept, outcome: ToolOutcome },
+    /// A dialog is about to show, for a permission or a question.
+    PermissionAsked { tool: Kept, reason: Reason },
+    /// The agent's own rules refused a tool; nobody is waited for.
+    PermissionRefused { tool: Kept },
+    /// The agent says that it waits for a person.
+    AttentionAsked { reason: Reason },
+    /// What was waited for has been given.
+    AttentionGiven,
+    /// `background` is how many tasks go on, where the agent says so.
+    TurnEnded { background: Option<u32> },
+    TurnFailed { failure: Failure },
+    /// A person stopped the turn.
+    Interrupted,
+    SubagentStarted,
+    SubagentStopped,
+    CompactionStarted { trigger: Trigger },
+    CompactionEnded { trigger: Trigger },
+    /// The model answered one request; the context held this many tokens then.
+    ModelAnswered { context_tokens: u64 },
+    FolderChanged,
+    TaskCompleted,
+    /// Where the session sits was found out, after the event that made somebody look was already accepted.
+    SeatFound,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartedBy {
+    Startup,
+    Resume,
+    Clear,
+    Compact,
+    Fork,
+    /// Not seen: the session was met in the middle, or a newer agent says something we do not know.
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndedBy {
+    Clear,
+    Exit,
+    Other,
+}
+
+/// Who caused a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    Human,
+    Command,
+    /// A background task's.
+    Notification,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolOutcome {
+    Done,
+    Failed,
+    /// A person stopped the tool.
+    Interrupted,
+}
+
+/// What a blocked session waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    Permission,
+    Question,
+    Elicitation,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failure {
+    /// The account's usage limit is reached.
+    UsageLimit,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    Manual,
+    Auto,
+}
+
+/// How a session is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Presence {
+    /// A person sits before it in a terminal.
+    Terminal,
+    /// A person sits before it in an editor or a desktop program.
+    Ide,
+    /// A script or a software kit runs it.
+    Headless,
+}
+
+/// Where an event happened, as far as it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scene {
+    pub presence: Presence,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectTraces>,
+}
+
+/// How soon the database must know of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// Whenever somebody folds next: nothing that is shown depends on it.
+    Whenever,
+    /// Like `Whenever` while the session is known to be working; else it may end a block.
+    UnlessWorking,
+    /// At once: what is shown changes.
+    Shown,
+    /// At once, and the agent waits for an answer that depends on it.
+    Answered,
+}
+
+impl Happening {
+    pub fn urgency(&self) -> Urgency {
+        match self {
+            Happening::ModelAnswered { .. } | Happening::FolderChanged | Happening::TaskCompleted => Urgency::Whenever,
+            Happening::ToolFinished { .. } => Urgency::UnlessWorking,
+            Happening::SessionEnded { .. }
+            | Happening::PermissionAsked { .. }
+            | Happening::PermissionRefused { .. }
+            | Happening::AttentionAsked { .. }
+            | Happening::AttentionGiven
+            | Happening::TurnFailed { .. }
+            | Happening::Interrupted
+            | Happening::SubagentStarted
+            | Happening::SubagentStopped
+            | Happening::CompactionStarted { .. }
+            | Happening::CompactionEnded { .. }
+            | Happening::TurnEnded { .. }
+            | Happening::SeatFound => Urgency::Shown,
+            Happening::SessionStarted { .. } | Happening::PromptSubmitted { .. } => Urgency::Answered,
+        }
+    }
+
+    /// The event's kind as one word, for tables and people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Happening::SessionStarted { .. } => "session_started",
+            Happening::SessionEnded { .. } => "session_ended",
+            Happening::PromptSubmitted { .. } => "prompt_submitted",
+            Happening::ToolFinished { .. } => "tool_finished",
+            Happening::PermissionAsked { .. } => "permission_asked",
+            Happening::PermissionRefused { .. } => "permission_refused",
+            Happening::AttentionAsked { .. } => "attention_asked",
+            Happening::AttentionGiven => "attention_given",
+            Happening::TurnEnded { .. } => "turn_ended",
+            Happening::TurnFailed { .. } => "turn_failed",
+            Happening::Interrupted => "interrupted",
+            Happening::SubagentStarted => "subagent_started",
+            Happening::SubagentStopped => "subagent_stopped",
+            Happening::CompactionStarted { .. } => "compaction_started",
+            Happening::CompactionEnded { .. } => "compaction_ended",
+            Happening::ModelAnswered { .. } => "model_answered",
+            Happening::FolderChanged => "folder_changed",
+            Happening::TaskCompleted => "task_completed",
+            Happening::SeatFound => "seat_found",
+        }
+    }
+
+    /// The tool that the event speaks of.
+    pub fn tool(&self) -> Option<&Kept> {
+        match self {
+            Happening::ToolFinished { tool, .. }
+            | Happening::PermissionAsked { tool, .. }
+            | Happening::PermissionRefused { tool } => Some(tool),
+            Happening::SessionStarted { .. }
+            | Happening::SessionEnded { .. }
+            | Happening::PromptSubmitted { .. }
+            | Happening::AttentionAsked { .. }
+            | Happening::AttentionGiven
+            | Happening::TurnEnded { .. }
+            | Happening::TurnFailed { .. }
+            | Happening::Interrupted
+            | Happening::SubagentStarted
+            | Happening::SubagentStopped
+            | Happening::CompactionStarted { .. }
+            | Happening::CompactionEnded { .. }
+            | Happening::ModelAnswered { .. }
+            | Happening::FolderChanged
+            | Happening::TaskCompleted
+            | Happening::SeatFound => None,
+        }
+    }
+}

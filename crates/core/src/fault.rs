@@ -1,0 +1,82 @@
+//! What went wrong where nobody was allowed to hear it, kept for `tow doctor`.
+//!
+//! A fault names the thing and the cause; it never repeats what an agent or a person wrote.
+
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    pub at: Timestamp,
+    pub kind: FaultKind,
+    /// One line.
+    pub detail: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// An agent sent what could not be understood.
+    Payload,
+    /// The journal could not be written or read.
+    Journal,
+    /// The database could not be used.
+    Store,
+    /// The database was damaged, moved aside and rebuilt.
+    Rebuilt,
+    /// The user's configuration has a mistake.
+    Config,
+    /// The hook ran out of time.
+    Deadline,
+    /// A mistake of ours.
+    Internal,
+}
+
+impl FaultKind {
+    pub const ALL: [FaultKind; 7] = [
+        FaultKind::Payload,
+        FaultKind::Journal,
+        FaultKind::Store,
+        FaultKind::Rebuilt,
+        FaultKind::Config,
+        FaultKind::Deadline,
+        FaultKind::Internal,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultKind::Payload => "payload",
+            FaultKind::Journal => "journal",
+            FaultKind::Store => "store",
+            FaultKind::Rebuilt => "rebuilt",
+            FaultKind::Config => "config",
+            FaultKind::Deadline => "deadline",
+            FaultKind::Internal => "internal",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<FaultKind> {
+        FaultKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// What to do about it: a command, or where to look.
+    pub fn mend(self) -> &'static str {
+        match self {
+            FaultKind::Payload => "update tow if the agent is newer than it; else report the line",
+            FaultKind::Journal => "free disk space or make the data folder writable, then run `tow work`",
+            FaultKind::Store => "run `tow work` to fold what was kept in the journal",
+            FaultKind::Rebuilt => "nothing is lost that the journal held; the damaged file was kept beside the database",
+            FaultKind::Config => "run `tow config` to see the line, then `tow config edit`",
+            FaultKind::Deadline => "run `tow work`; if it comes back, the disk of the data folder is slow",
+            FaultKind::Internal => "report the line: it is a mistake in tow",
+        }
+    }
+
+    /// Whether a person should be told without asking: their data or their settings are concerned.
+    pub fn is_worth_telling(self) -> bool {
+        match self {
+            FaultKind::Journal | FaultKind::Store | FaultKind::Rebuilt | FaultKind::Config | FaultKind::Internal => true,
+            FaultKind::Payload | FaultKind::Deadline => false,
+        }
+    }
+}

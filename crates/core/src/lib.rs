@@ -1,0 +1,17 @@
+//! What Towline decides, as pure functions of what happened.
+//!
+//! Nothing here does I/O, reads a clock or an environment, or starts anything: time, randomness and the world
+//! are arguments, and what the world should do about a decision is returned as data. No agent's name appears.
+
+pub mod effect;
+pub mod event;
+pub mod fault;
+pub mod id;
+pub mod project;
+pub mod redact;
+pub mod reply;
+pub mod seat;
+pub mod session;
+pub mod step;
+pub mod text;
+pub mod time;

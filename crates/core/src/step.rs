@@ -1,0 +1,304 @@
+//! What a session is doing, as a pure function of what happened to it.
+//!
+//! `step` is the only place that decides. It does no I/O and reads no clock: what should be done about a change
+//! is returned as effects, and carried out by the caller once the change is saved.
+
+use crate::effect::Effect;
+use crate::event::{EndedBy, Event, Failure, Happening, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome};
+use crate::seat::{Place, Seat};
+use crate::session::{Session, State, Turn, TurnOutcome};
+use crate::text::Kept;
+use std::collections::BTreeSet;
+
+/// What is remembered when an event arrives: its session, and the seat that its scene names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Before {
+    pub session: Option<Session>,
+    pub seat: Option<Seat>,
+}
+
+/// What is to be remembered afterwards. Absent means unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct After {
+    pub session: Option<Session>,
+    pub seat: Option<Seat>,
+    /// A turn that ended by this event; the one that is open travels in the session.
+    pub ended_turn: Option<Turn>,
+    pub effects: Vec<Effect>,
+}
+
+/// Applies one event. Events of one session must come in the order they were accepted.
+pub fn step(before: Before, event: &Event) -> After {
+    let from = before.session.as_ref().map(|session| session.state);
+    let Some(mut session) = before.session.or_else(|| first_sight(event)) else { return After::default() };
+    session.last_event_at = session.last_event_at.max(event.at);
+    if let Some(scene) = &event.scene {
+        absorb(&mut session, scene);
+    }
+    let seat = take_seat(&mut session, before.seat, event);
+    let ended_turn = apply(&mut session, event);
+    let effects = announce(from, &session);
+    After { session: Some(session), seat, ended_turn, effects }
+}
+
+/// A session is met by any event but its end: nothing is to be said of one that is only seen leaving.
+fn first_sight(event: &Event) -> Option<Session> {
+    let started_by = match event.happening {
+        Happening::SessionEnded { .. } => return None,
+        Happening::SessionStarted { by } => by,
+        _ => StartedBy::Unknown,
+    };
+    Some(Session {
+        // Taken from the event, so that a database rebuilt from the journal has the same ids.
+        uid: event.uid,
+        key: event.session.clone(),
+        state: State::Idle,
+        since: event.at,
+        started_at: event.at,
+        started_by,
+        last_event_at: event.at,
+        ended: None,
+        presence: Presence::Headless,
+        folder: None,
+        transcript: None,
+        model: None,
+        project: None,
+        seat: None,
+        previous: None,
+        prompt: None,
+        subagents: BTreeSet::new(),
+        background: 0,
+        context_tokens: None,
+        compactions: 0,
+        turns: 0,
+        open_turn: None,
+    })
+}
+
+/// Takes over what the scene says; what it does not say stays.
+fn absorb(session: &mut Session, scene: &Scene) {
+    session.presence = scene.presence;
+    let keep = |known: &mut Option<String>, said: &Option<String>| {
+        if said.is_some() {
+            known.clone_from(said);
+        }
+    };
+    keep(&mut session.folder, &scene.folder);
+    keep(&mut session.transcript, &scene.transcript);
+    keep(&mut session.model, &scene.model);
+    if scene.project.is_some() {
+        session.project.clone_from(&scene.project);
+    }
+}
+
+/// Seats the session where it starts, where it was found, or where it is first seen at all. Headless sessions take no
+/// seat: a script that an agent runs would else push that agent out of its own pane.
+fn take_seat(session: &mut Session, known: Option<Seat>, event: &Event) -> Option<Seat> {
+    let place = event.scene.as_ref()?.place.as_ref()?;
+    let tells = matches!(event.happening, Happening::SessionStarted { .. } | Happening::SeatFound);
+    if session.presence == Presence::Headless || event.subagent.is_some() || !(tells || session.seat.is_none()) {
+        return None;
+    }
+    let mut seat = known.unwrap_or_else(|| new_seat(place, event));
+    if session.seat.is_none() && session.previous.is_none() {
+        session.previous = seat.current.take().filter(|sitting| *sitting != session.key);
+    }
+    session.seat = Some(place.key.clone());
+    let proof = seat.place.proof.max(place.proof);
+    seat.place = Place { proof, ..place.clone() };
+    seat.last_seen = event.at;
+    seat.current = Some(session.key.clone());
+    Some(seat)
+}
+
+fn new_seat(place: &Place, event: &Event) -> Seat {
+    Seat { place: place.clone(), current: None, first_seen: event.at, last_seen: event.at }
+}
+
+/// One small function per kind of event; returns the turn that ended by it.
+fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
+    let inside_subagent = event.subagent.is_some();
+    match &event.happening {
+        Happening::SessionStarted { by } => session_started(session, event, *by),
+        Happening::SessionEnded { by } => session_ended(session, event, *by),
+        Happening::PromptSubmitted { .. } if inside_subagent => None,
+        Happening::PromptSubmitted { prompt, origin } => prompt_submitted(session, event, prompt, *origin),
+        Happening::ToolFinished { outcome, .. } => tool_finished(session, event, *outcome),
+        Happening::PermissionAsked { reason, .. } => block(session, event, *reason),
+        Happening::PermissionRefused { .. } => tool_finished(session, event, ToolOutcome::Failed),
+        Happening::AttentionAsked { reason } => attention_asked(session, event, *reason),
+        Happening::AttentionGiven => unblock(session, event),
+        Happening::TurnEnded { .. } | Happening::TurnFailed { .. } | Happening::Interrupted if inside_subagent => None,
+        Happening::TurnEnded { background } => turn_ended(session, event, *background),
+        Happening::TurnFailed { failure } => turn_failed(session, event, *failure),
+        Happening::Interrupted => interrupted(session, event),
+        Happening::SubagentStarted => subagent_started(session, event),
+        Happening::SubagentStopped => subagent_stopped(session, event),
+        Happening::CompactionStarted { .. }
+        | Happening::FolderChanged
+        | Happening::TaskCompleted
+        | Happening::SeatFound => None,
+        Happening::CompactionEnded { .. } => compaction_ended(session),
+        Happening::ModelAnswered { context_tokens } => model_answered(session, event, *context_tokens),
+    }
+}
+
+fn session_started(session: &mut Session, event: &Event, by: StartedBy) -> Option<Turn> {
+    // Compaction announces a start in the middle of the same session's work.
+    if by == StartedBy::Compact {
+        return None;
+    }
+    session.ended = None;
+    enter(session, event, State::Idle);
+    close_turn(session, event, TurnOutcome::Abandoned)
+}
+
+fn session_ended(session: &mut Session, event: &Event, by: EndedBy) -> Option<Turn> {
+    session.ended = Some((event.at, by));
+    session.subagents.clear();
+    session.background = 0;
+    enter(session, event, State::Ended);
+    close_turn(session, event, TurnOutcome::Abandoned)
+}
+
+fn prompt_submitted(session: &mut Session, event: &Event, prompt: &Kept, origin: Origin) -> Option<Turn> {
+    session.ended = None;
+    enter(session, event, State::Working);
+    if origin != Origin::Notification {
+        session.prompt = Some(prompt.clone());
+    }
+    if let Some(open) = session.open_turn.as_mut().filter(|open| open.id.is_some() && open.id == event.turn) {
+        open.steered += 1;
+        return None;
+    }
+    let ended = close_turn(session, event, TurnOutcome::Abandoned);
+    session.turns += 1;
+    session.open_turn = Some(Turn {
+        uid: event.uid,
+        ordinal: session.turns,
+        id: event.turn.clone(),
+        origin,
+        prompt: prompt.clone(),
+        started_at: event.at,
+        ended: None,
+        tool_calls: 0,
+        tool_failures: 0,
+        steered: 0,
+    });
+    ended
+}
+
+/// A tool's end wakes whatever waited, but never a session that has ended: results arrive late.
+fn tool_finished(session: &mut Session, event: &Event, outcome: ToolOutcome) -> Option<Turn> {
+    if let Some(turn) = &mut session.open_turn {
+        turn.tool_calls += 1;
+        turn.tool_failures += u32::from(outcome != ToolOutcome::Done);
+    }
+    match (session.state, outcome) {
+        (State::Ended, _) => {}
+        (_, ToolOutcome::Interrupted) => enter(session, event, State::Interrupted),
+        (_, ToolOutcome::Done | ToolOutcome::Failed) => enter(session, event, State::Working),
+    }
+    None
+}
+
+fn block(session: &mut Session, event: &Event, reason: Reason) -> Option<Turn> {
+    if session.state != State::Ended {
+        enter(session, event, State::Blocked(reason));
+    }
+    None
+}
+
+/// The agent's own notice comes seconds late: it says nothing about a session that has gone on or stopped since.
+fn attention_asked(session: &mut Session, event: &Event, reason: Reason) -> Option<Turn> {
+    match session.state {
+        State::Working => block(session, event, reason),
+        State::Idle | State::Blocked(_) | State::Completed | State::Interrupted | State::Limited | State::Ended => None,
+    }
+}
+
+fn unblock(session: &mut Session, event: &Event) -> Option<Turn> {
+    if matches!(session.state, State::Blocked(_)) {
+        enter(session, event, State::Working);
+    }
+    None
+}
+
+fn turn_ended(session: &mut Session, event: &Event, background: Option<u32>) -> Option<Turn> {
+    session.background = background.unwrap_or(0);
+    if background == Some(0) {
+        session.subagents.clear();
+    }
+    let helpers_at_work = session.background > 0 || !session.subagents.is_empty();
+    match session.state {
+        State::Working | State::Blocked(_) if helpers_at_work => enter(session, event, State::Working),
+        State::Working | State::Blocked(_) => enter(session, event, State::Completed),
+        State::Idle | State::Completed | State::Interrupted | State::Limited | State::Ended => {}
+    }
+    close_turn(session, event, TurnOutcome::Completed)
+}
+
+fn turn_failed(session: &mut Session, event: &Event, failure: Failure) -> Option<Turn> {
+    match (session.state, failure) {
+        (State::Ended, _) => {}
+        (_, Failure::UsageLimit) => enter(session, event, State::Limited),
+        (_, Failure::Other) => enter(session, event, State::Interrupted),
+    }
+    close_turn(session, event, TurnOutcome::Failed)
+}
+
+fn interrupted(session: &mut Session, event: &Event) -> Option<Turn> {
+    if session.state != State::Ended {
+        enter(session, event, State::Interrupted);
+    }
+    close_turn(session, event, TurnOutcome::Interrupted)
+}
+
+fn subagent_started(session: &mut Session, event: &Event) -> Option<Turn> {
+    session.subagents.extend(event.subagent.clone());
+    None
+}
+
+/// A helper that stops has had its answer, if it was the one that asked.
+fn subagent_stopped(session: &mut Session, event: &Event) -> Option<Turn> {
+    let was_known = event.subagent.as_ref().is_some_and(|id| session.subagents.remove(id));
+    if was_known { unblock(session, event) } else { None }
+}
+
+fn compaction_ended(session: &mut Session) -> Option<Turn> {
+    session.compactions += 1;
+    session.context_tokens = None;
+    None
+}
+
+fn model_answered(session: &mut Session, event: &Event, context_tokens: u64) -> Option<Turn> {
+    if event.subagent.is_none() {
+        session.context_tokens = Some(context_tokens);
+    }
+    None
+}
+
+/// Changes the state; `since` moves only when the state does.
+fn enter(session: &mut Session, event: &Event, state: State) {
+    if session.state != state {
+        session.state = state;
+        session.since = event.at;
+    }
+}
+
+fn close_turn(session: &mut Session, event: &Event, outcome: TurnOutcome) -> Option<Turn> {
+    let mut turn = session.open_turn.take()?;
+    turn.ended = Some((event.at, outcome));
+    Some(turn)
+}
+
+fn announce(from: Option<State>, session: &Session) -> Vec<Effect> {
+    if from == Some(session.state) {
+        return vec![];
+    }
+    vec![Effect::StateChanged { session: session.key.clone(), from, to: session.state }]
+}
+
+#[cfg(test)]
+mod tests;

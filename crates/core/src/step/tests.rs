@@ -1,0 +1,239 @@
+//! The life of a session, event by event.
+
+use super::*;
+use crate::event::Trigger;
+use crate::id::{SessionKey, SubagentId, TurnId, Uid};
+use crate::seat::{Proof, SeatKind};
+use crate::text::{Keeping, Secrets};
+use crate::time::Timestamp;
+use std::collections::BTreeMap;
+
+/// Folds events one by one, as the store does.
+#[derive(Default)]
+struct World {
+    sessions: BTreeMap<SessionKey, Session>,
+    seats: BTreeMap<String, Seat>,
+    ended: Vec<Turn>,
+    clock: i64,
+}
+
+impl World {
+    fn feed(&mut self, session: &str, happening: Happening) -> &Session {
+        self.feed_event(event(session, happening))
+    }
+
+    fn feed_event(&mut self, mut event: Event) -> &Session {
+        self.clock += 1;
+        event.at = Timestamp(self.clock);
+        event.uid = Uid::v7(event.at, [0; 10]);
+        let seat_key = event.scene.as_ref().and_then(|s| s.place.as_ref()).map(|p| p.key.clone());
+        let before = Before {
+            session: self.sessions.get(&event.session).cloned(),
+            seat: seat_key.as_ref().and_then(|key| self.seats.get(key).cloned()),
+        };
+        let after = step(before, &event);
+        self.ended.extend(after.ended_turn);
+        if let Some(seat) = after.seat {
+            self.seats.insert(seat.place.key.clone(), seat);
+        }
+        let session = after.session.expect("every event but a lone end has a session");
+        self.sessions.insert(event.session.clone(), session);
+        &self.sessions[&event.session]
+    }
+}
+
+fn event(session: &str, happening: Happening) -> Event {
+    let session = SessionKey::parse(session).unwrap();
+    let uid = Uid([0; 16]);
+    Event { uid, at: Timestamp(0), session, subagent: None, turn: None, happening, scene: None }
+}
+
+fn in_subagent(mut event: Event) -> Event {
+    event.subagent = Some(SubagentId::parse("helper").unwrap());
+    event
+}
+
+fn at_pane(mut event: Event, pane: &str, presence: Presence) -> Event {
+    let place = Place {
+        key: format!("tmux:{pane}"),
+        kind: SeatKind::Tmux,
+        pane: Some(pane.into()),
+        server: None,
+        tty: None,
+        pid: 7,
+        program: None,
+        proof: Proof::Terminal,
+    };
+    let scene =
+        Scene { presence, folder: None, transcript: None, model: None, place: Some(place), project: None };
+    event.scene = Some(scene);
+    event
+}
+
+fn start() -> Happening {
+    Happening::SessionStarted { by: StartedBy::Startup }
+}
+
+fn prompt(text: &str) -> Happening {
+    let keeping = Keeping { longest_bytes: 100, secrets: Secrets::Redacted };
+    Happening::PromptSubmitted { prompt: Kept::new(text, keeping), origin: Origin::Human }
+}
+
+fn tool(outcome: ToolOutcome) -> Happening {
+    Happening::ToolFinished { tool: Kept::default(), outcome }
+}
+
+const STOP: Happening = Happening::TurnEnded { background: Some(0) };
+
+#[test]
+fn an_ordinary_turn_goes_from_idle_over_working_to_completed() {
+    let mut world = World::default();
+    assert_eq!(world.feed("a:1", start()).state, State::Idle);
+    assert_eq!(world.feed("a:1", prompt("hi")).state, State::Working);
+    assert_eq!(world.feed("a:1", tool(ToolOutcome::Failed)).state, State::Working);
+    assert_eq!(world.feed("a:1", STOP).state, State::Completed);
+    let turn = &world.ended[0];
+    assert_eq!((turn.ordinal, turn.tool_calls, turn.tool_failures), (1, 1, 1));
+    assert_eq!(turn.ended.unwrap().1, TurnOutcome::Completed);
+}
+
+#[test]
+fn a_permission_blocks_at_once_and_a_tool_result_ends_the_block() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    let blocked = world.feed("a:1", Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Permission });
+    assert_eq!(blocked.state, State::Blocked(Reason::Permission));
+    assert_eq!(world.feed("a:1", tool(ToolOutcome::Done)).state, State::Working);
+}
+
+#[test]
+fn a_late_notice_does_not_block_a_session_that_is_done() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    world.feed("a:1", STOP);
+    let after = world.feed("a:1", Happening::AttentionAsked { reason: Reason::Permission });
+    assert_eq!(after.state, State::Completed);
+}
+
+#[test]
+fn late_tool_result_does_not_revive_an_ended_session() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    world.feed("a:1", Happening::SessionEnded { by: EndedBy::Exit });
+    assert_eq!(world.feed("a:1", tool(ToolOutcome::Done)).state, State::Ended);
+}
+
+#[test]
+fn a_lone_end_of_an_unknown_session_leaves_no_trace() {
+    let after = step(Before::default(), &event("a:1", Happening::SessionEnded { by: EndedBy::Other }));
+    assert_eq!(after, After::default());
+}
+
+#[test]
+fn a_session_met_in_the_middle_is_working() {
+    let mut world = World::default();
+    let met = world.feed("a:1", tool(ToolOutcome::Done));
+    assert_eq!((met.state, met.started_by), (State::Working, StartedBy::Unknown));
+}
+
+#[test]
+fn background_tasks_keep_a_session_working_after_its_turn() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    assert_eq!(world.feed("a:1", Happening::TurnEnded { background: Some(2) }).state, State::Working);
+    assert_eq!(world.feed("a:1", STOP).state, State::Completed);
+}
+
+#[test]
+fn a_subagent_keeps_its_session_working_until_it_stops() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    world.feed_event(in_subagent(event("a:1", Happening::SubagentStarted)));
+    assert_eq!(world.feed("a:1", Happening::TurnEnded { background: None }).state, State::Working);
+    let after = world.feed_event(in_subagent(event("a:1", Happening::SubagentStopped)));
+    assert!(after.subagents.is_empty());
+}
+
+#[test]
+fn a_prompt_inside_a_subagent_is_no_turn_of_the_session() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("parent"));
+    let after = world.feed_event(in_subagent(event("a:1", prompt("child"))));
+    assert_eq!(after.turns, 1);
+    assert_eq!(after.prompt.as_ref().unwrap().as_str(), "parent");
+}
+
+#[test]
+fn a_prompt_with_the_running_turns_id_steers_it() {
+    let mut world = World::default();
+    let turn = Some(TurnId::parse("t1").unwrap());
+    world.feed_event(Event { turn: turn.clone(), ..event("a:1", prompt("one")) });
+    let after = world.feed_event(Event { turn, ..event("a:1", prompt("two")) });
+    assert_eq!((after.turns, after.open_turn.as_ref().unwrap().steered), (1, 1));
+}
+
+#[test]
+fn a_new_prompt_abandons_the_turn_that_never_ended() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("one"));
+    assert_eq!(world.feed("a:1", prompt("two")).turns, 2);
+    assert_eq!(world.ended[0].ended.unwrap().1, TurnOutcome::Abandoned);
+}
+
+#[test]
+fn a_notification_is_a_turn_but_not_what_the_person_asked() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("asked"));
+    let notice = Happening::PromptSubmitted { prompt: Kept::default(), origin: Origin::Notification };
+    let after = world.feed("a:1", notice);
+    assert_eq!((after.turns, after.prompt.as_ref().unwrap().as_str()), (2, "asked"));
+}
+
+#[test]
+fn clearing_starts_a_new_session_in_the_same_seat_and_links_it() {
+    let mut world = World::default();
+    world.feed_event(at_pane(event("a:1", start()), "%1", Presence::Terminal));
+    world.feed("a:1", Happening::SessionEnded { by: EndedBy::Clear });
+    let clear = Happening::SessionStarted { by: StartedBy::Clear };
+    let next = world.feed_event(at_pane(event("a:2", clear), "%1", Presence::Terminal));
+    assert_eq!(next.previous, Some(SessionKey::parse("a:1").unwrap()));
+    assert_eq!(world.seats["tmux:%1"].current, Some(SessionKey::parse("a:2").unwrap()));
+}
+
+#[test]
+fn resuming_an_older_session_of_a_seat_makes_no_circle() {
+    let mut world = World::default();
+    world.feed_event(at_pane(event("a:1", start()), "%1", Presence::Terminal));
+    world.feed_event(at_pane(event("a:2", start()), "%1", Presence::Terminal));
+    let resume = Happening::SessionStarted { by: StartedBy::Resume };
+    let first = world.feed_event(at_pane(event("a:1", resume), "%1", Presence::Terminal));
+    assert_eq!(first.previous, None);
+    assert_eq!(world.seats["tmux:%1"].current, Some(SessionKey::parse("a:1").unwrap()));
+}
+
+#[test]
+fn a_headless_session_takes_nobodys_seat() {
+    let mut world = World::default();
+    world.feed_event(at_pane(event("a:1", start()), "%1", Presence::Terminal));
+    let script = world.feed_event(at_pane(event("a:2", start()), "%1", Presence::Headless));
+    assert_eq!((script.seat.clone(), script.previous.clone()), (None, None));
+    assert_eq!(world.seats["tmux:%1"].current, Some(SessionKey::parse("a:1").unwrap()));
+}
+
+#[test]
+fn compaction_is_counted_and_changes_no_state() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    world.feed("a:1", Happening::CompactionStarted { trigger: Trigger::Auto });
+    world.feed("a:1", Happening::SessionStarted { by: StartedBy::Compact });
+    let after = world.feed("a:1", Happening::CompactionEnded { trigger: Trigger::Auto });
+    assert_eq!((after.state, after.compactions, after.turns), (State::Working, 1, 1));
+}
+
+#[test]
+fn only_a_change_of_state_is_announced() {
+    let first = step(Before::default(), &event("a:1", prompt("hi")));
+    assert_eq!(first.effects.len(), 1);
+    let again = step(Before { session: first.session, seat: None }, &event("a:1", tool(ToolOutcome::Done)));
+    assert!(again.effects.is_empty());
+}

@@ -1,0 +1,83 @@
+//! Text that a person or a program wrote, before it is kept: bounded in size, cut at a character, redacted.
+//!
+//! `Kept` can only be made here, so no raw text can reach the journal by accident.
+
+use crate::redact::redact;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// How much text may be kept, and what of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keeping {
+    pub longest_bytes: usize,
+    pub secrets: Secrets,
+}
+
+/// Whether secrets are replaced before text is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secrets {
+    Redacted,
+    Kept,
+}
+
+/// Text that went through redaction and the size bound.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Kept(Box<str>);
+
+impl Kept {
+    /// Redacts first and cuts afterwards: a secret that is cut in half would no longer be recognised.
+    /// Only a bounded window is looked at, so that a huge prompt costs no more than a long one.
+    pub fn new(raw: &str, keeping: Keeping) -> Self {
+        let window = clip(raw, keeping.longest_bytes.saturating_mul(4).max(16 * 1024));
+        let safe = match keeping.secrets {
+            Secrets::Redacted => redact(window),
+            Secrets::Kept => Cow::Borrowed(window),
+        };
+        let cut = clip(&safe, keeping.longest_bytes);
+        if cut.len() == raw.len() || (safe.len() == cut.len() && window.len() == raw.len()) {
+            return Self(cut.into());
+        }
+        Self(format!("{cut}…").into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn is_blank(&self) -> bool {
+        self.0.trim().is_empty()
+    }
+}
+
+/// The longest prefix of at most `longest` bytes that ends at a character.
+pub fn clip(text: &str, longest: usize) -> &str {
+    if text.len() <= longest {
+        return text;
+    }
+    let end = (0..=longest).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEEPING: Keeping = Keeping { longest_bytes: 10, secrets: Secrets::Redacted };
+
+    #[test]
+    fn short_text_is_kept_as_it_is() {
+        assert_eq!(Kept::new("ten bytes!", KEEPING).as_str(), "ten bytes!");
+    }
+
+    #[test]
+    fn long_text_is_cut_at_a_character_and_says_so() {
+        assert_eq!(Kept::new("123456789é is two bytes", KEEPING).as_str(), "123456789…");
+    }
+
+    #[test]
+    fn a_secret_is_redacted_before_the_cut() {
+        let key = format!("k {}{}", "sk-ant-", "a".repeat(40));
+        assert!(!Kept::new(&key, Keeping { longest_bytes: 12, ..KEEPING }).as_str().contains("sk-ant"));
+    }
+}

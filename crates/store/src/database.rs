@@ -1,0 +1,246 @@
+//! The database: how it is opened, migrated, and moved aside when it is damaged.
+//!
+//! The only `Connection::open` of the project. Writing needs the `FoldLock`; reading needs nothing and changes nothing.
+
+use crate::home::{Home, open_or_make};
+use crate::lock::FoldLock;
+use crate::marks;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::path::PathBuf;
+use std::time::Duration;
+use std::{fs, io};
+use towline_core::id::Uid;
+use towline_core::time::Timestamp;
+
+/// The schema that this binary writes.
+pub const SCHEMA: u32 = 1;
+
+const MIGRATIONS: [&str; SCHEMA as usize] = [include_str!("migrations/0001_first.sql")];
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("could not open the database at {path}")]
+    Open { path: PathBuf, source: rusqlite::Error },
+    #[error("the database is damaged")]
+    Damaged { source: rusqlite::Error },
+    #[error("the database is in use by another process")]
+    Busy { source: rusqlite::Error },
+    #[error("the database has schema {found}, which tow with schema {SCHEMA} may not write")]
+    Newer { found: u32 },
+    #[error("could not use the database")]
+    Sql { source: rusqlite::Error },
+    #[error("could not use the data folder {path}")]
+    Folder { path: PathBuf, source: io::Error },
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(source: rusqlite::Error) -> Self {
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged { source },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { source },
+            _ => StoreError::Sql { source },
+        }
+    }
+}
+
+/// An open database of one data folder.
+pub struct Store {
+    pub(crate) home: Home,
+    pub(crate) db: Connection,
+    pub(crate) machine: Uid,
+}
+
+impl Store {
+    /// Opens for writing, making or migrating what is not there yet. `new_machine` names this machine if it has no name.
+    pub fn open(home: &Home, _lock: &FoldLock, patience: Duration, new_machine: Uid) -> Result<Store, StoreError> {
+        let path = home.database();
+        // SQLite would make it readable for everybody; its companions inherit what is here.
+        open_or_make(&path).map_err(|source| StoreError::Folder { path: path.clone(), source })?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let db = connect(&path, flags)?;
+        db.busy_timeout(patience)?;
+        prepare_connection(&db)?;
+        migrate(&db)?;
+        let machine = machine_name(home, new_machine)?;
+        Ok(Store { home: home.clone(), db, machine })
+    }
+
+    /// Opens for reading only; `None` if there is no database yet.
+    pub fn read(home: &Home, patience: Duration) -> Result<Option<Store>, StoreError> {
+        let path = home.database();
+        if !path.exists() {
+            return Ok(None);
+        }
+        // Not read-only for SQLite itself: a reader of a write-ahead log may have to rebuild its index.
+        let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .or_else(|_| connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX))?;
+        db.busy_timeout(patience)?;
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        db.pragma_update(None, "query_only", true)?;
+        Ok(Some(Store { home: home.clone(), db, machine: Uid([0; 16]) }))
+    }
+
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    pub fn schema(&self) -> Result<u32, StoreError> {
+        Ok(schema_of(&self.db)?)
+    }
+
+    /// Looks at every page; an empty answer means that the database is sound.
+    pub fn complaints(&self) -> Result<Vec<String>, StoreError> {
+        let mut check = self.db.prepare("pragma integrity_check(10)")?;
+        let lines = check.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+        Ok(lines.into_iter().filter(|line| line != "ok").collect())
+    }
+}
+
+/// Moves a damaged database aside, never deletes it, and returns its new place. The marks derived from it go.
+pub fn set_aside(home: &Home, _lock: &FoldLock, now: Timestamp) -> io::Result<PathBuf> {
+    let stamp = now.to_utc().replace(':', "");
+    let mut aside = home.folder().join(format!("towline.db.damaged-{stamp}"));
+    for n in 2.. {
+        if !aside.exists() {
+            break;
+        }
+        aside = home.folder().join(format!("towline.db.damaged-{stamp}-{n}"));
+    }
+    for suffix in ["-wal", "-shm"] {
+        let from = home.folder().join(format!("towline.db{suffix}"));
+        if from.exists() {
+            let mut to = aside.clone().into_os_string();
+            to.push(suffix);
+            fs::rename(from, to)?;
+        }
+    }
+    fs::rename(home.database(), &aside)?;
+    marks::remove_all(home)?;
+    Ok(aside)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that opens the database")]
+fn connect(path: &std::path::Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    Connection::open_with_flags(path, flags).map_err(|source| match StoreError::from(source) {
+        StoreError::Sql { source } => StoreError::Open { path: path.to_owned(), source },
+        other => other,
+    })
+}
+
+fn prepare_connection(db: &Connection) -> rusqlite::Result<()> {
+    // No checkpoint on close or commit: the agent would wait for the disk. `upkeep` does it where nobody waits.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    db.pragma_update(None, "wal_autocheckpoint", 0)?;
+    db.pragma_update(None, "synchronous", "normal")
+}
+
+fn schema_of(db: &Connection) -> rusqlite::Result<u32> {
+    db.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Brings the schema up to ours, one migration per transaction. A newer one is written only if it says that we may:
+/// its migration then put our number into the fact `writable_by`.
+fn migrate(db: &Connection) -> Result<(), StoreError> {
+    let found = schema_of(db)?;
+    if found > SCHEMA {
+        return if writable_by(db)? <= SCHEMA { Ok(()) } else { Err(StoreError::Newer { found }) };
+    }
+    if found == 0 {
+        // Persistent, hence only once. Incremental vacuum must be chosen before the first table.
+        db.pragma_update(None, "auto_vacuum", "incremental")?;
+        db.pragma_update(None, "journal_mode", "wal")?;
+    }
+    for (number, script) in (1..).zip(MIGRATIONS).skip(found as usize) {
+        db.execute_batch(&format!("begin immediate;\n{script}\npragma user_version = {number};\ncommit;"))?;
+    }
+    Ok(())
+}
+
+fn writable_by(db: &Connection) -> rusqlite::Result<u32> {
+    const QUERY: &str = "select cast(value as integer) from facts where name = 'writable_by'";
+    let found = db.query_row(QUERY, [], |row| row.get(0));
+    match found {
+        Err(rusqlite::Error::QueryReturnedNoRows) => Ok(u32::MAX),
+        other => other,
+    }
+}
+
+/// The machine's name is kept beside the database, so that a rebuilt one has the same.
+fn machine_name(home: &Home, new: Uid) -> Result<Uid, StoreError> {
+    let path = home.machine();
+    let failed = |source| StoreError::Folder { path: path.clone(), source };
+    if let Some(known) = fs::read_to_string(&path).ok().and_then(|text| Uid::parse(text.trim()).ok()) {
+        return Ok(known);
+    }
+    let mut file = open_or_make(&path).map_err(failed)?;
+    io::Write::write_all(&mut file, format!("{new}\n").as_bytes()).map_err(failed)?;
+    Ok(new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOBODY: Uid = Uid([7; 16]);
+
+    fn fresh() -> (tempfile::TempDir, Home, FoldLock) {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.create().unwrap();
+        let lock = FoldLock::try_take(&home).unwrap().unwrap();
+        (folder, home, lock)
+    }
+
+    fn open(home: &Home, lock: &FoldLock) -> Result<Store, StoreError> {
+        Store::open(home, lock, Duration::from_millis(50), NOBODY)
+    }
+
+    #[test]
+    fn a_new_database_is_private_sound_and_in_wal_mode() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_folder, home, lock) = fresh();
+        let store = open(&home, &lock).unwrap();
+        assert_eq!(store.schema().unwrap(), SCHEMA);
+        assert_eq!(store.complaints().unwrap(), Vec::<String>::new());
+        let mode: String = store.db.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        assert_eq!(mode, "wal");
+        for file in [home.database(), home.write_ahead_log()] {
+            assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_machine_keeps_its_name() {
+        let (_folder, home, lock) = fresh();
+        assert_eq!(open(&home, &lock).unwrap().machine, NOBODY);
+        let again = Store::open(&home, &lock, Duration::ZERO, Uid([9; 16])).unwrap();
+        assert_eq!(again.machine, NOBODY);
+    }
+
+    #[test]
+    fn a_newer_schema_is_refused_unless_it_says_we_may_write() {
+        let (_folder, home, lock) = fresh();
+        open(&home, &lock).unwrap().db.pragma_update(None, "user_version", SCHEMA + 1).unwrap();
+        assert!(matches!(open(&home, &lock), Err(StoreError::Newer { found }) if found == SCHEMA + 1));
+        let reader = Store::read(&home, Duration::ZERO).unwrap().unwrap();
+        assert_eq!(reader.schema().unwrap(), SCHEMA + 1, "reading what we know stays possible");
+        connect(&home.database(), OpenFlags::default())
+            .unwrap()
+            .execute("insert into facts values ('writable_by', '1')", [])
+            .unwrap();
+        assert!(open(&home, &lock).is_ok());
+    }
+
+    #[test]
+    fn garbage_in_the_database_is_damage_and_is_moved_aside() {
+        let (_folder, home, lock) = fresh();
+        drop(open(&home, &lock).unwrap());
+        fs::remove_file(home.write_ahead_log()).unwrap();
+        fs::write(home.database(), vec![b'x'; 8192]).unwrap();
+        assert!(matches!(open(&home, &lock), Err(StoreError::Damaged { .. })));
+        let aside = set_aside(&home, &lock, Timestamp(0)).unwrap();
+        assert_eq!(fs::read(aside).unwrap(), vec![b'x'; 8192]);
+        assert!(open(&home, &lock).is_ok());
+    }
+}

@@ -1,0 +1,229 @@
+//! Folding: what the journal accepted becomes rows, exactly once and in order.
+//!
+//! One transaction reads the offset, applies `core::step` to each event behind it, and saves rows and the new offset
+//! together. It does not matter which process does it, nor how often one dies while doing it.
+
+use crate::database::set_aside;
+use crate::home::Home;
+use crate::journal::{self, Chunk, Record};
+use crate::lock::FoldLock;
+use crate::marks;
+use crate::tables::sessions::StoredSession;
+use crate::{Store, StoreError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use towline_core::effect::Effect;
+use towline_core::event::Event;
+use towline_core::fault::{Fault, FaultKind};
+use towline_core::id::{SessionKey, Uid};
+use towline_core::seat::Seat;
+use towline_core::session::{Session, State};
+use towline_core::step::{Before, step};
+use towline_core::time::Timestamp;
+
+/// How much one call may do, and what it cannot know by itself.
+pub struct Pace<'a> {
+    /// Asked between transactions: whether there is time for another one.
+    pub has_time: &'a dyn Fn() -> bool,
+    pub now: Timestamp,
+    /// Names this machine if it has no name yet.
+    pub new_machine: Uid,
+    /// How long to wait for whoever holds the database without the fold lock.
+    pub patience: Duration,
+}
+
+/// What a call has done.
+#[derive(Debug, Default)]
+pub struct Folded {
+    pub events: usize,
+    pub effects: Vec<Effect>,
+    /// Whether everything that was in the journal is now in the database.
+    pub caught_up: bool,
+}
+
+/// Bytes of journal per transaction: small enough to stop in time, large enough to be quick.
+const CHUNK: u64 = 256 * 1024;
+
+impl Store {
+    /// Opens the database and folds what is in the journal. A damaged database is moved aside and rebuilt from it.
+    pub fn open_and_fold(home: &Home, lock: &FoldLock, pace: &Pace<'_>) -> Result<(Store, Folded), StoreError> {
+        match Store::try_open_and_fold(home, lock, pace) {
+            Err(StoreError::Damaged { source }) => {
+                rebuild(home, lock, pace.now, &source.to_string())?;
+                Store::try_open_and_fold(home, lock, pace)
+            }
+            other => other,
+        }
+    }
+
+    fn try_open_and_fold(home: &Home, lock: &FoldLock, pace: &Pace<'_>) -> Result<(Store, Folded), StoreError> {
+        let store = Store::open(home, lock, pace.patience, pace.new_machine)?;
+        let folded = store.fold(pace)?;
+        Ok((store, folded))
+    }
+
+    /// Folds until it has caught up or time is up, whichever comes first.
+    pub fn fold(&self, pace: &Pace<'_>) -> Result<Folded, StoreError> {
+        let mut folded = Folded::default();
+        loop {
+            folded.caught_up = self.fold_chunk(pace.now, &mut folded)?;
+            if folded.caught_up || !(pace.has_time)() {
+                return Ok(folded);
+            }
+        }
+    }
+
+    /// Bytes of the journal that are not folded.
+    pub fn backlog_bytes(&self) -> Result<u64, StoreError> {
+        let segments = journal::Segments::list(&self.home).map_err(|source| self.folder_error(source))?;
+        Ok(segments.bytes_after(self.folded()?))
+    }
+
+    /// One transaction; returns whether it has caught up.
+    fn fold_chunk(&self, now: Timestamp, folded: &mut Folded) -> Result<bool, StoreError> {
+        let transaction = self.db.unchecked_transaction()?;
+        let from = self.folded()?;
+        let chunk = journal::read_from(&self.home, from, CHUNK).map_err(|source| self.folder_error(source))?;
+        let mut batch = Batch::new(self);
+        for record in &chunk.records {
+            match record {
+                Record::Event(event) => batch.apply(event)?,
+                Record::Fault(fault) => self.add_fault(fault)?,
+            }
+        }
+        self.report(&chunk, now)?;
+        let working = batch.save()?;
+        if chunk.next != from {
+            self.move_folded(chunk.next)?;
+        }
+        transaction.commit()?;
+        for session in &working {
+            marks::make(&self.home, session);
+        }
+        folded.events += batch.events;
+        folded.effects.append(&mut batch.effects);
+        Ok(chunk.ended_by != journal::End::Limit)
+    }
+
+    /// What of the journal could not be read is a fault of its own.
+    fn report(&self, chunk: &Chunk, now: Timestamp) -> Result<(), StoreError> {
+        let fault = |detail| Fault { at: now, kind: FaultKind::Journal, detail };
+        if chunk.unreadable > 0 {
+            let detail = format!("{} records of the journal were whole but could not be understood", chunk.unreadable);
+            self.add_fault(&fault(detail))?;
+        }
+        Ok(())
+    }
+
+    fn folder_error(&self, source: std::io::Error) -> StoreError {
+        StoreError::Folder { path: self.home.journal(), source }
+    }
+}
+
+/// Moves a damaged database aside and leaves a fault about it in the journal, from which the next open rebuilds.
+/// What was captured from transcripts is read again from them by whoever keeps it.
+fn rebuild(home: &Home, lock: &FoldLock, now: Timestamp, cause: &str) -> Result<(), StoreError> {
+    let failed = |source| StoreError::Folder { path: home.folder().to_owned(), source };
+    let aside = set_aside(home, lock, now).map_err(failed)?;
+    let detail = format!("the database was damaged ({cause}); it is kept at {}", aside.display());
+    let fault = Record::Fault(Fault { at: now, kind: FaultKind::Rebuilt, detail });
+    journal::append(home, &[fault]).map_err(|error| failed(std::io::Error::other(error)))
+}
+
+/// The sessions and seats that one transaction touches, loaded once and saved once.
+struct Batch<'a> {
+    store: &'a Store,
+    sessions: BTreeMap<SessionKey, StoredSession>,
+    seats: BTreeMap<String, (Uid, Seat)>,
+    changed_seats: BTreeSet<String>,
+    effects: Vec<Effect>,
+    events: usize,
+}
+
+impl<'a> Batch<'a> {
+    fn new(store: &'a Store) -> Self {
+        let (sessions, seats) = (BTreeMap::new(), BTreeMap::new());
+        Batch { store, sessions, seats, changed_seats: BTreeSet::new(), effects: vec![], events: 0 }
+    }
+
+    fn apply(&mut self, event: &Event) -> Result<(), StoreError> {
+        self.load(event)?;
+        let known = self.sessions.get(&event.session);
+        // The row must exist before the event can point to it; an event that is there already changes nothing.
+        if let Some(stored) = known
+            && !self.store.add_event(stored.id, event)?
+        {
+            return Ok(());
+        }
+        let place = event.scene.as_ref().and_then(|scene| scene.place.as_ref());
+        let seat = place.and_then(|place| self.seats.get(&place.key)).map(|(_, seat)| seat.clone());
+        let after = step(Before { session: known.map(|stored| stored.session.clone()), seat }, event);
+        self.effects.extend(after.effects);
+        if let Some(seat) = after.seat {
+            let key = seat.place.key.clone();
+            self.changed_seats.insert(key.clone());
+            self.seats.insert(key, (event.uid, seat));
+        }
+        let Some(session) = after.session else { return Ok(()) };
+        let stored = self.keep(session, event)?;
+        if let Some(turn) = after.ended_turn {
+            self.store.save_turn(stored, &turn)?;
+        }
+        self.events += 1;
+        Ok(())
+    }
+
+    fn load(&mut self, event: &Event) -> Result<(), StoreError> {
+        if !self.sessions.contains_key(&event.session)
+            && let Some(stored) = self.store.load_session(&event.session)?
+        {
+            self.sessions.insert(event.session.clone(), stored);
+        }
+        let Some(place) = event.scene.as_ref().and_then(|scene| scene.place.as_ref()) else { return Ok(()) };
+        if !self.seats.contains_key(&place.key)
+            && let Some(seat) = self.store.seat(&place.key)?
+        {
+            self.seats.insert(place.key.clone(), (event.uid, seat));
+        }
+        Ok(())
+    }
+
+    /// Remembers a session until the end of the batch; a new one gets its row, and its first event, at once.
+    fn keep(&mut self, session: Session, event: &Event) -> Result<i64, StoreError> {
+        let mut project = self.sessions.get(&event.session).and_then(|stored| stored.project);
+        if let Some(traces) = event.scene.as_ref().and_then(|scene| scene.project.as_ref()) {
+            project = Some(self.store.project(traces, event.uid, event.at)?);
+        }
+        let id = match self.sessions.get(&event.session) {
+            Some(stored) => stored.id,
+            None => {
+                let id = self.store.save_session(&session, project)?;
+                self.store.add_event(id, event)?;
+                id
+            }
+        };
+        self.sessions.insert(event.session.clone(), StoredSession { id, project, session });
+        Ok(id)
+    }
+
+    /// Saves everything; marks of sessions that no longer work go first, those of sessions that do are returned.
+    fn save(&mut self) -> Result<Vec<SessionKey>, StoreError> {
+        let mut working = vec![];
+        for (key, stored) in &self.sessions {
+            if stored.session.state == State::Working {
+                working.push(key.clone());
+            } else {
+                marks::remove(&self.store.home, key).map_err(|source| self.store.folder_error(source))?;
+            }
+            self.store.save_session(&stored.session, stored.project)?;
+        }
+        for key in &self.changed_seats {
+            let (uid, seat) = &self.seats[key];
+            self.store.save_seat(*uid, seat)?;
+        }
+        Ok(working)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,245 @@
+//! Exactly once, in order, whatever happens in between: on real files.
+
+use super::*;
+use crate::upkeep::{self, Retention};
+use std::fs;
+use tempfile::TempDir;
+use towline_core::event::{EndedBy, Happening, Origin, Presence, Scene, StartedBy, ToolOutcome};
+use towline_core::project::ProjectTraces;
+use towline_core::session::TurnOutcome;
+use towline_core::text::{Keeping, Kept, Secrets};
+
+const ALWAYS: fn() -> bool = || true;
+
+struct Bench {
+    _folder: TempDir,
+    home: Home,
+    clock: i64,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.create().unwrap();
+        Bench { _folder: folder, home, clock: 1_000 }
+    }
+
+    fn event(&mut self, session: &str, happening: Happening) -> Event {
+        self.clock += 1;
+        let at = Timestamp(self.clock);
+        let session = SessionKey::parse(session).unwrap();
+        Event { uid: Uid::v7(at, [3; 10]), at, session, subagent: None, turn: None, happening, scene: None }
+    }
+
+    fn accept(&mut self, session: &str, happening: Happening) {
+        let event = self.event(session, happening);
+        self.append(&[event]);
+    }
+
+    fn append(&self, events: &[Event]) {
+        let records: Vec<Record> = events.iter().cloned().map(Record::Event).collect();
+        journal::append(&self.home, &records).unwrap();
+    }
+
+    fn fold(&self) -> (Store, Folded) {
+        let lock = FoldLock::try_take(&self.home).unwrap().unwrap();
+        Store::open_and_fold(&self.home, &lock, &pace(&ALWAYS)).unwrap()
+    }
+}
+
+fn pace(has_time: &dyn Fn() -> bool) -> Pace<'_> {
+    Pace { has_time, now: Timestamp(5_000), new_machine: Uid([1; 16]), patience: Duration::from_millis(20) }
+}
+
+fn prompt(text: &str) -> Happening {
+    let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Redacted };
+    Happening::PromptSubmitted { prompt: Kept::new(text, keeping), origin: Origin::Human }
+}
+
+fn tool() -> Happening {
+    let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Redacted };
+    Happening::ToolFinished { tool: Kept::new("Bash", keeping), outcome: ToolOutcome::Done }
+}
+
+const STOP: Happening = Happening::TurnEnded { background: Some(0) };
+
+fn key(text: &str) -> SessionKey {
+    SessionKey::parse(text).unwrap()
+}
+
+#[test]
+fn a_session_is_the_same_after_any_number_of_folds() {
+    let happenings = || {
+        let start = Happening::SessionStarted { by: StartedBy::Startup };
+        [start, prompt("one"), tool(), STOP, prompt("two"), tool(), Happening::SessionEnded { by: EndedBy::Exit }]
+    };
+    let mut at_once = Bench::new();
+    let mut one_by_one = Bench::new();
+    for happening in happenings() {
+        at_once.accept("a:1", happening.clone());
+        one_by_one.accept("a:1", happening);
+        one_by_one.fold();
+        one_by_one.fold();
+    }
+    let (left, right) = (at_once.fold().0, one_by_one.fold().0);
+    assert_eq!(left.session(&key("a:1")).unwrap(), right.session(&key("a:1")).unwrap());
+    assert_eq!(left.turns(&key("a:1")).unwrap(), right.turns(&key("a:1")).unwrap());
+    assert_eq!(left.events(&key("a:1")).unwrap().len(), 7);
+    let outcomes: Vec<_> = left.turns(&key("a:1")).unwrap().iter().map(|t| t.ended.unwrap().1).collect();
+    assert_eq!(outcomes, [TurnOutcome::Completed, TurnOutcome::Abandoned]);
+}
+
+#[test]
+fn an_event_that_is_read_twice_counts_once() {
+    let mut bench = Bench::new();
+    let event = bench.event("a:1", prompt("once"));
+    bench.append(&[event.clone(), event.clone()]);
+    bench.append(&[event]);
+    let (store, _) = bench.fold();
+    assert_eq!(store.count_events().unwrap(), 1);
+    assert_eq!(store.session(&key("a:1")).unwrap().unwrap().turns, 1);
+}
+
+#[test]
+fn a_lost_database_is_rebuilt_from_the_journal_with_the_same_ids() {
+    let mut bench = Bench::new();
+    bench.accept("a:1", prompt("hello"));
+    bench.accept("a:1", STOP);
+    let before = bench.fold().0.session(&key("a:1")).unwrap();
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(bench.home.folder().join(format!("towline.db{suffix}")));
+    }
+    assert_eq!(bench.fold().0.session(&key("a:1")).unwrap(), before);
+}
+
+#[test]
+fn a_damaged_database_is_kept_aside_rebuilt_and_reported() {
+    let mut bench = Bench::new();
+    bench.accept("a:1", prompt("hello"));
+    drop(bench.fold());
+    fs::write(bench.home.database(), vec![b'?'; 9000]).unwrap();
+    let _ = fs::remove_file(bench.home.write_ahead_log());
+    let (store, _) = bench.fold();
+    assert_eq!(store.session(&key("a:1")).unwrap().unwrap().turns, 1);
+    assert_eq!(store.faults().unwrap()[0].kind, FaultKind::Rebuilt);
+    let kept = fs::read_dir(bench.home.folder()).unwrap().filter_map(Result::ok);
+    assert!(kept.into_iter().any(|entry| entry.file_name().to_string_lossy().contains("damaged")));
+}
+
+#[test]
+fn the_mark_is_there_exactly_while_the_session_works() {
+    let mut bench = Bench::new();
+    let is_marked = |bench: &Bench| marks::is_working(&bench.home, &key("a:1"));
+    bench.accept("a:1", prompt("go"));
+    assert!(!is_marked(&bench), "nobody folded yet");
+    bench.fold();
+    assert!(is_marked(&bench));
+    bench.accept("a:1", STOP);
+    bench.fold();
+    assert!(!is_marked(&bench));
+}
+
+#[test]
+fn a_fold_that_runs_out_of_time_goes_on_later_and_loses_nothing() {
+    let mut bench = Bench::new();
+    for _ in 0..3_000 {
+        bench.accept("a:1", tool());
+    }
+    let lock = FoldLock::try_take(&bench.home).unwrap().unwrap();
+    let (store, folded) = Store::open_and_fold(&bench.home, &lock, &pace(&|| false)).unwrap();
+    assert!(!folded.caught_up && folded.events < 3_000 && store.backlog_bytes().unwrap() > 0);
+    let rest = store.fold(&pace(&ALWAYS)).unwrap();
+    assert!(rest.caught_up);
+    assert_eq!(store.count_events().unwrap(), 3_000);
+    assert_eq!(store.backlog_bytes().unwrap(), 0);
+}
+
+#[test]
+fn worktrees_and_moved_clones_are_one_project_and_namesakes_are_two() {
+    let mut bench = Bench::new();
+    let mut visit = |session: &str, root: &str, remote: Option<&str>| {
+        let mut event = bench.event(session, Happening::SessionStarted { by: StartedBy::Startup });
+        let traces =
+            ProjectTraces { root: root.into(), remote: remote.map(Into::into), name: None, branch: None };
+        event.scene = Some(Scene {
+            presence: Presence::Terminal,
+            folder: None,
+            transcript: None,
+            model: None,
+            place: None,
+            project: Some(traces),
+        });
+        bench.append(&[event]);
+    };
+    visit("a:1", "/src/app/.git", None);
+    visit("a:2", "/src/app/.git", Some("host/me/app"));
+    visit("a:3", "/moved/app/.git", Some("host/me/app"));
+    visit("a:4", "/other/app/.git", None);
+    let (store, _) = bench.fold();
+    let roots: Vec<_> = store.projects().unwrap().into_iter().map(|(name, root, _)| (name, root)).collect();
+    assert_eq!(roots, [("app".into(), "/src/app/.git".into()), ("app".into(), "/other/app/.git".into())]);
+}
+
+#[test]
+fn upkeep_bounds_the_log_the_journal_and_the_events() {
+    let mut bench = Bench::new();
+    for _ in 0..200 {
+        bench.accept("a:1", prompt("again and again"));
+        bench.fold();
+    }
+    let (store, _) = bench.fold();
+    assert!(upkeep::is_due(&store, Timestamp(0)).unwrap());
+    upkeep::checkpoint(&store).unwrap();
+    assert_eq!(fs::metadata(bench.home.write_ahead_log()).unwrap().len(), 0);
+    let far = Timestamp(bench.clock + 40 * 86_400_000);
+    upkeep::plan_expiry(&store, Uid([4; 16]), Timestamp(0)).unwrap();
+    let retention = Retention { events_days: 30, journal_bytes: 0 };
+    assert_eq!(upkeep::run_jobs(&store, retention, far).unwrap().expired_events, 200);
+    assert_eq!(store.count_events().unwrap(), 0);
+    assert!(!store.has_due_job(far).unwrap());
+}
+
+#[test]
+fn jobs_are_leased_returned_and_finished() {
+    let bench = Bench::new();
+    let (store, _) = bench.fold();
+    store.queue(Uid([1; 16]), crate::JobKind::Expire, "x", Timestamp(10)).unwrap();
+    store.queue(Uid([2; 16]), crate::JobKind::Expire, "x", Timestamp(5)).unwrap();
+    assert!(store.lease(Timestamp(4), Timestamp(9)).unwrap().is_none(), "not due");
+    let job = store.lease(Timestamp(6), Timestamp(9)).unwrap().unwrap();
+    assert!(store.lease(Timestamp(7), Timestamp(9)).unwrap().is_none(), "leased");
+    assert_eq!(store.lease(Timestamp(9), Timestamp(20)).unwrap().unwrap().attempts, 2, "the lease ended");
+    store.retry(&job, Timestamp(30), "why").unwrap();
+    assert!(store.lease(Timestamp(29), Timestamp(31)).unwrap().is_none());
+    store.finish(&job).unwrap();
+    assert!(!store.has_due_job(Timestamp(99)).unwrap());
+}
+
+#[test]
+fn faults_are_counted_and_told_once() {
+    let bench = Bench::new();
+    let fault = |at| Fault { at: Timestamp(at), kind: FaultKind::Store, detail: "busy".into() };
+    journal::append(&bench.home, &[Record::Fault(fault(1)), Record::Fault(fault(2))]).unwrap();
+    let (store, _) = bench.fold();
+    let told = store.tell_faults(Timestamp(3)).unwrap();
+    assert_eq!((told.len(), told[0].count), (1, 2));
+    assert!(store.tell_faults(Timestamp(4)).unwrap().is_empty());
+    store.add_fault(&fault(5 + 86_400_000)).unwrap();
+    assert_eq!(store.tell_faults(Timestamp(6 + 86_400_000)).unwrap().len(), 1, "it came back");
+}
+
+#[test]
+fn hot_statements_use_their_indexes() {
+    let (store, _) = Bench::new().fold();
+    for query in [
+        "select id from sessions where agent = 'a' and session = 'b'",
+        "select id from seats where key = 'k'",
+        "select id from turns where session = 1 and ordinal = 2",
+        "select id from projects where remote = 'r'",
+    ] {
+        let plan: String =
+            store.db.query_row(&format!("explain query plan {query}"), [], |row| row.get(3)).unwrap();
+        assert!(plan.starts_with("SEARCH"), "{query}: {plan}");
+    }
+}

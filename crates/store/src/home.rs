@@ -1,0 +1,90 @@
+//! The data folder: where each file is, and that nobody else can read it.
+//!
+//! Knows names and permissions only. Which folder it is comes from the caller.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// The data folder of one user on one machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    folder: PathBuf,
+}
+
+impl Home {
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.folder.join("towline.db")
+    }
+
+    pub fn write_ahead_log(&self) -> PathBuf {
+        self.folder.join("towline.db-wal")
+    }
+
+    pub fn journal(&self) -> PathBuf {
+        self.folder.join("journal")
+    }
+
+    pub fn marks(&self) -> PathBuf {
+        self.folder.join("working")
+    }
+
+    /// Copies of the agents' settings as they were before us.
+    pub fn backups(&self) -> PathBuf {
+        self.folder.join("backups")
+    }
+
+    /// Faults that even the journal could not take.
+    pub fn fault_log(&self) -> PathBuf {
+        self.folder.join("faults.log")
+    }
+
+    pub(crate) fn fold_lock(&self) -> PathBuf {
+        self.folder.join("fold.lock")
+    }
+
+    pub(crate) fn work_lock(&self) -> PathBuf {
+        self.folder.join("work.lock")
+    }
+
+    pub(crate) fn machine(&self) -> PathBuf {
+        self.folder.join("machine")
+    }
+
+    /// Makes the folder and those inside it, for their owner alone.
+    pub fn create(&self) -> io::Result<()> {
+        for folder in [&self.folder, &self.journal(), &self.marks()] {
+            private_folder(folder)?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes a folder and its parents; those that are new are for their owner alone.
+pub fn private_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Opens or makes a file that only its owner can read, for appending.
+pub(crate) fn append_to(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}
+
+/// Opens or makes a file that only its owner can read, for reading and writing in place.
+pub(crate) fn open_or_make(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+/// The size of a file, 0 if there is none.
+pub(crate) fn size(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |meta| meta.len())
+}

@@ -1,0 +1,109 @@
+//! The files of the journal: one that is appended to, and numbered ones that are sealed.
+//!
+//! The active file has no number of its own: it is always the one after the highest sealed. So the highest sealed
+//! segment is never removed, and an appender needs to know one name only.
+
+use super::Position;
+use crate::home::{Home, size};
+use crate::lock::FoldLock;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub(super) fn active(home: &Home) -> PathBuf {
+    home.journal().join("active")
+}
+
+/// Bytes in the file that is appended to.
+pub fn unsealed_bytes(home: &Home) -> u64 {
+    size(&active(home))
+}
+
+/// The segments that exist, in order; the last one is active.
+#[derive(Debug)]
+pub struct Segments {
+    files: BTreeMap<u64, PathBuf>,
+}
+
+impl Segments {
+    pub fn list(home: &Home) -> io::Result<Segments> {
+        let mut files = BTreeMap::new();
+        for entry in fs::read_dir(home.journal())? {
+            let path = entry?.path();
+            if let Some(number) = sealed_number(&path) {
+                files.insert(number, path);
+            }
+        }
+        let last = files.keys().next_back().copied().unwrap_or(0);
+        files.insert(last + 1, active(home));
+        Ok(Segments { files })
+    }
+
+    pub fn path(&self, number: u64) -> &Path {
+        self.files.get(&number).map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    pub fn size(&self, number: u64) -> u64 {
+        size(self.path(number))
+    }
+
+    pub fn total_bytes(&self) -> u64 {
+        self.files.values().map(|path| size(path)).sum()
+    }
+
+    /// The segment that follows, if there is one.
+    pub fn after(&self, number: u64) -> Option<u64> {
+        self.files.range(number + 1..).next().map(|(number, _)| *number)
+    }
+
+    /// Moves a remembered position to one that exists: before the oldest segment to its start, and back to the start of
+    /// the active one if the journal was replaced by a younger one.
+    pub fn clamp(&self, position: Position) -> Position {
+        if self.files.contains_key(&position.segment) {
+            let shrunk = self.size(position.segment) < position.offset;
+            return if shrunk { Position { offset: 0, ..position } } else { position };
+        }
+        let segment = self.after(position.segment).or(self.files.keys().next_back().copied()).unwrap_or(1);
+        Position { segment, offset: 0 }
+    }
+
+    /// Bytes from `position` to the end.
+    pub fn bytes_after(&self, position: Position) -> u64 {
+        let position = self.clamp(position);
+        let all: u64 = self.files.range(position.segment..).map(|(_, path)| size(path)).sum();
+        all.saturating_sub(position.offset)
+    }
+}
+
+fn sealed_number(path: &Path) -> Option<u64> {
+    path.file_name()?.to_str()?.strip_suffix(".sealed")?.parse().ok()
+}
+
+/// Gives the active file a number; the next append begins a new one. Waits for appends that are under way.
+pub fn seal(home: &Home, _lock: &FoldLock) -> io::Result<()> {
+    let path = active(home);
+    let file = File::open(&path)?;
+    file.lock()?;
+    let number = Segments::list(home)?.files.keys().next_back().copied().unwrap_or(1);
+    fs::rename(&path, home.journal().join(format!("{number:08}.sealed")))
+}
+
+/// Removes the oldest sealed segments that are folded, until the journal holds no more than `keep_bytes`.
+/// The newest sealed one stays: its number is the active one's.
+pub fn expire(home: &Home, folded: Position, keep_bytes: u64) -> io::Result<u64> {
+    let segments = Segments::list(home)?;
+    let mut excess = segments.total_bytes().saturating_sub(keep_bytes);
+    let mut removed = 0;
+    let sealed = segments.files.len().saturating_sub(1);
+    for (number, path) in segments.files.iter().take(sealed.saturating_sub(1)) {
+        if excess == 0 || *number >= folded.segment {
+            break;
+        }
+        let bytes = size(path);
+        fs::remove_file(path)?;
+        excess = excess.saturating_sub(bytes);
+        removed += bytes;
+    }
+    Ok(removed)
+}

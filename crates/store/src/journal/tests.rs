@@ -1,0 +1,162 @@
+//! Frames, torn tails, sealing and order, on real files.
+
+use super::read::End;
+use super::*;
+use crate::lock::FoldLock;
+use std::fs;
+use tempfile::TempDir;
+use towline_core::fault::FaultKind;
+use towline_core::time::Timestamp;
+
+fn fault(n: usize) -> Record {
+    Record::Fault(Fault { at: Timestamp(n as i64), kind: FaultKind::Payload, detail: format!("fault {n}") })
+}
+
+fn numbers(chunk: &Chunk) -> Vec<i64> {
+    let at = |record: &Record| match record {
+        Record::Fault(fault) => fault.at.0,
+        Record::Event(event) => event.at.0,
+    };
+    chunk.records.iter().map(at).collect()
+}
+
+fn fresh() -> (TempDir, Home) {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("data"));
+    (folder, home)
+}
+
+const ALL: u64 = 1 << 30;
+
+fn read_all(home: &Home) -> Chunk {
+    read_from(home, Position::default(), ALL).unwrap()
+}
+
+#[test]
+fn what_was_appended_is_read_in_order() {
+    let (_folder, home) = fresh();
+    append(&home, &[fault(1), fault(2)]).unwrap();
+    append(&home, &[fault(3)]).unwrap();
+    let chunk = read_all(&home);
+    assert_eq!(numbers(&chunk), [1, 2, 3]);
+    assert_eq!((chunk.ended_by, chunk.torn_bytes), (End::CaughtUp, 0));
+    assert!(read_from(&home, chunk.next, ALL).unwrap().records.is_empty());
+}
+
+#[test]
+fn a_journal_torn_at_any_byte_loses_only_the_torn_record() {
+    let (_folder, home) = fresh();
+    append(&home, &[fault(1)]).unwrap();
+    let path = segments::active(&home);
+    let whole = fs::read(&path).unwrap();
+    for cut in 0..whole.len() {
+        fs::write(&path, [&whole[..cut], &whole[..]].concat()).unwrap();
+        assert_eq!(numbers(&read_all(&home)), [1], "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_tail_that_may_still_be_written_is_left_for_the_next_reader() {
+    let (_folder, home) = fresh();
+    append(&home, &[fault(1), fault(2)]).unwrap();
+    let path = segments::active(&home);
+    let whole = fs::read(&path).unwrap();
+    let first = whole.len() / 2;
+    for cut in first + 1..whole.len() {
+        fs::write(&path, &whole[..cut]).unwrap();
+        let chunk = read_all(&home);
+        assert_eq!((numbers(&chunk), chunk.next.offset), (vec![1], first as u64), "cut at {cut}");
+        fs::write(&path, &whole).unwrap();
+        assert_eq!(numbers(&read_from(&home, chunk.next, ALL).unwrap()), [2]);
+    }
+}
+
+#[test]
+fn a_flipped_bit_costs_one_record() {
+    let (_folder, home) = fresh();
+    append(&home, &[fault(1), fault(2), fault(3)]).unwrap();
+    let path = segments::active(&home);
+    let whole = fs::read(&path).unwrap();
+    let length = whole.len() / 3;
+    for at in length..2 * length - 1 {
+        let mut bent = whole.clone();
+        bent[at] ^= 0x40;
+        fs::write(&path, &bent).unwrap();
+        let chunk = read_all(&home);
+        assert!(matches!(numbers(&chunk)[..], [1, 3] | [1]), "byte {at}: {:?}", numbers(&chunk));
+    }
+}
+
+#[test]
+fn a_record_of_a_newer_version_stops_the_reader_and_is_not_skipped() {
+    let (_folder, home) = fresh();
+    append(&home, &[fault(1)]).unwrap();
+    let path = segments::active(&home);
+    let mut bytes = fs::read(&path).unwrap();
+    let mut newer = bytes.clone();
+    newer[3] = b'2';
+    bytes.extend(newer);
+    fs::write(&path, &bytes).unwrap();
+    let chunk = read_all(&home);
+    assert_eq!((numbers(&chunk), chunk.ended_by), (vec![1], End::Newer));
+    assert_eq!(chunk.next.offset, bytes.len() as u64 / 2);
+}
+
+#[test]
+fn sealing_keeps_the_order_and_a_position_in_the_sealed_file() {
+    let (_folder, home) = fresh();
+    append(&home, &[fault(1)]).unwrap();
+    let position = read_all(&home).next;
+    append(&home, &[fault(2)]).unwrap();
+    let lock = FoldLock::try_take(&home).unwrap().unwrap();
+    seal(&home, &lock).unwrap();
+    append(&home, &[fault(3)]).unwrap();
+    seal(&home, &lock).unwrap();
+    append(&home, &[fault(4)]).unwrap();
+    let chunk = read_from(&home, position, ALL).unwrap();
+    assert_eq!(numbers(&chunk), [2, 3, 4]);
+    assert_eq!(chunk.next.segment, 3);
+}
+
+#[test]
+fn an_append_that_meets_a_sealing_goes_to_the_new_file() {
+    let (_folder, home) = fresh();
+    append(&home, &[fault(1)]).unwrap();
+    let held = append_to(&segments::active(&home)).unwrap();
+    seal(&home, &FoldLock::try_take(&home).unwrap().unwrap()).unwrap();
+    assert!(!is_still_at(&held, &segments::active(&home)).unwrap());
+    append(&home, &[fault(2)]).unwrap();
+    assert_eq!(numbers(&read_all(&home)), [1, 2]);
+}
+
+#[test]
+fn expiry_takes_the_oldest_folded_segments_only() {
+    let (_folder, home) = fresh();
+    for n in 1..=4 {
+        append(&home, &[fault(n)]).unwrap();
+        seal(&home, &FoldLock::try_take(&home).unwrap().unwrap()).unwrap();
+    }
+    assert_eq!(expire(&home, Position { segment: 1, offset: 9 }, 0).unwrap(), 0, "nothing before 1 is folded");
+    assert!(expire(&home, Position { segment: 3, offset: 0 }, 0).unwrap() > 0);
+    assert_eq!(numbers(&read_all(&home)), [3, 4]);
+    expire(&home, Position { segment: 9, offset: 0 }, 0).unwrap();
+    assert_eq!(numbers(&read_all(&home)), [4], "the newest sealed one stays");
+}
+
+#[test]
+fn a_chunk_ends_at_its_limit_and_the_next_goes_on() {
+    let (_folder, home) = fresh();
+    for n in 1..=100 {
+        append(&home, &[fault(n)]).unwrap();
+    }
+    let (mut position, mut seen) = (Position::default(), vec![]);
+    for _ in 0..100 {
+        let chunk = read_from(&home, position, 1000).unwrap();
+        seen.extend(numbers(&chunk));
+        position = chunk.next;
+        if chunk.ended_by == End::CaughtUp {
+            break;
+        }
+    }
+    assert_eq!(seen, (1..=100).collect::<Vec<_>>());
+}

@@ -1,0 +1,19 @@
+//! What is kept: the journal that accepts events, and the database that is folded from it.
+//!
+//! The only crate that opens the database and the only one with SQL. It decides nothing: `fold` asks `core::step`.
+//! It reads no clock and no environment; folder, time and patience are arguments.
+
+mod database;
+mod fold;
+pub mod home;
+pub mod journal;
+pub mod lock;
+pub mod marks;
+mod tables;
+pub mod upkeep;
+
+pub use database::{SCHEMA, Store, StoreError};
+pub use fold::{Folded, Pace};
+pub use home::Home;
+pub use tables::faults::KnownFault;
+pub use tables::jobs::{Job, JobKind};

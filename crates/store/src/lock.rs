@@ -1,0 +1,87 @@
+//! Who may write the database: at most one process at a time, by a lock that dies with its holder.
+//!
+//! Holding a `FoldLock` is the proof that the database may be opened for writing, migrated or moved aside.
+//! There is no unlock: it ends with the value, or with the process.
+
+use crate::home::{Home, open_or_make};
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// The right to write the database.
+#[derive(Debug)]
+pub struct FoldLock(#[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File);
+
+impl FoldLock {
+    /// Takes the lock if it is free now.
+    pub fn try_take(home: &Home) -> io::Result<Option<FoldLock>> {
+        Ok(try_lock(&home.fold_lock())?.map(FoldLock))
+    }
+
+    /// Takes the lock, pausing as `pauses` say while somebody else has it; `None` when they are used up.
+    pub fn take_within(home: &Home, pauses: impl IntoIterator<Item = Duration>) -> io::Result<Option<FoldLock>> {
+        let mut pauses = pauses.into_iter();
+        loop {
+            if let Some(lock) = FoldLock::try_take(home)? {
+                return Ok(Some(lock));
+            }
+            let Some(pause) = pauses.next() else { return Ok(None) };
+            nap(pause);
+        }
+    }
+}
+
+/// The right to be the one `tow work` of this data folder.
+#[derive(Debug)]
+pub struct WorkLock(#[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File);
+
+impl WorkLock {
+    pub fn try_take(home: &Home) -> io::Result<Option<WorkLock>> {
+        Ok(try_lock(&home.work_lock())?.map(WorkLock))
+    }
+}
+
+/// Pauses that begin short, since most folds are, and add up to about `total`.
+pub fn pauses(total: Duration) -> impl Iterator<Item = Duration> {
+    let lengths = [1u64, 1, 2, 2, 4, 4, 8].into_iter().chain(std::iter::repeat(10)).map(Duration::from_millis);
+    lengths.scan(Duration::ZERO, move |spent, pause| {
+        *spent += pause;
+        (*spent <= total).then_some(pause)
+    })
+}
+
+fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    let file = open_or_make(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "waiting for a lock that has no timed wait")]
+fn nap(pause: Duration) {
+    std::thread::sleep(pause);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_holds_the_lock_and_it_ends_with_its_holder() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        let first = FoldLock::try_take(&home).unwrap().unwrap();
+        assert!(FoldLock::take_within(&home, [Duration::ZERO; 2]).unwrap().is_none());
+        drop(first);
+        assert!(FoldLock::try_take(&home).unwrap().is_some());
+    }
+
+    #[test]
+    fn pauses_add_up_to_no_more_than_the_patience() {
+        let total: Duration = pauses(Duration::from_millis(100)).sum();
+        assert!(total <= Duration::from_millis(100) && total >= Duration::from_millis(90), "{total:?}");
+    }
+}

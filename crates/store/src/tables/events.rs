@@ -1,0 +1,63 @@
+//! Events as they were folded: small, in order per session, kept for a while.
+
+use crate::{Store, StoreError};
+use towline_core::event::Event;
+use towline_core::id::SessionKey;
+use towline_core::time::Timestamp;
+
+/// Does nothing for an event that is there already: a journal that is read twice must not count twice.
+const ADD: &str = "
+    insert into events (session, uid, at, kind, tool, subagent) values (?1, ?2, ?3, ?4, ?5, ?6)
+    on conflict do nothing";
+
+/// The first six bytes of a uid are its time, so expiry walks each session's oldest rows and nothing else.
+const EXPIRE: &str = "delete from events where session = ?1 and uid < ?2";
+
+const OF_SESSION: &str = "
+    select e.kind, e.tool, e.at from events e join sessions s on s.id = e.session
+    where s.agent = ?1 and s.session = ?2 order by e.uid";
+
+/// One folded event, as much of it as is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownEvent {
+    pub kind: String,
+    pub tool: Option<String>,
+    pub at: Timestamp,
+}
+
+impl Store {
+    /// Whether the event is new.
+    pub(crate) fn add_event(&self, session: i64, event: &Event) -> Result<bool, StoreError> {
+        let tool = event.happening.tool().filter(|tool| !tool.is_blank()).map(|tool| tool.as_str());
+        let subagent = event.subagent.as_ref().map(|id| id.as_str());
+        let row = (session, event.uid.0, event.at.0, event.happening.name(), tool, subagent);
+        Ok(self.db.prepare_cached(ADD)?.execute(row)? == 1)
+    }
+
+    /// Forgets events from before `before`; returns how many.
+    pub(crate) fn expire_events(&self, before: Timestamp) -> Result<usize, StoreError> {
+        let mut cutoff = [0u8; 16];
+        cutoff[..6].copy_from_slice(&before.0.max(0).to_be_bytes()[2..]);
+        let mut sessions = self.db.prepare("select id from sessions where started_at < ?1")?;
+        let ids = sessions.query_map([before.0], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+        let mut expired = 0;
+        for id in ids {
+            expired += self.db.prepare_cached(EXPIRE)?.execute((id, cutoff))?;
+        }
+        Ok(expired)
+    }
+
+    /// The events of a session in order.
+    pub fn events(&self, session: &SessionKey) -> Result<Vec<KnownEvent>, StoreError> {
+        let mut statement = self.db.prepare_cached(OF_SESSION)?;
+        let known = |row: &rusqlite::Row<'_>| {
+            Ok(KnownEvent { kind: row.get(0)?, tool: row.get(1)?, at: Timestamp(row.get(2)?) })
+        };
+        let rows = statement.query_map((session.agent.as_str(), session.id.as_str()), known)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    pub fn count_events(&self) -> Result<u64, StoreError> {
+        Ok(self.db.query_row("select count(*) from events", [], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+}

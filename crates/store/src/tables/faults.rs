@@ -1,0 +1,77 @@
+//! Faults, one row for all that are alike, with how often and since when.
+
+use crate::{Store, StoreError};
+use towline_core::fault::{Fault, FaultKind};
+use towline_core::time::Timestamp;
+
+const ADD: &str = "
+    insert into faults (kind, detail, count, first_at, last_at) values (?1, ?2, 1, ?3, ?3)
+    on conflict (kind, detail) do update set count = count + 1, last_at = max(last_at, excluded.last_at)";
+
+const ALL: &str = "select kind, detail, count, first_at, last_at, told_at from faults order by last_at desc";
+
+/// Faults are told once, and again only when they come back a day later.
+const TELL: &str = "update faults set told_at = ?1 where told_at is null or last_at > told_at + 86400000";
+
+/// Keeps the newest rows: a stream of ever new faults must not fill the disk.
+const BOUND: &str = "
+    delete from faults where last_at < (select last_at from faults order by last_at desc limit 1 offset 500)";
+
+/// Faults of one kind and text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownFault {
+    pub kind: FaultKind,
+    pub detail: String,
+    pub count: u64,
+    pub first_at: Timestamp,
+    pub last_at: Timestamp,
+    told_at: Option<Timestamp>,
+}
+
+impl KnownFault {
+    fn is_untold(&self) -> bool {
+        self.told_at.is_none_or(|told| self.last_at.since_ms(told) > 86_400_000)
+    }
+}
+
+impl Store {
+    pub(crate) fn add_fault(&self, fault: &Fault) -> Result<(), StoreError> {
+        self.db.prepare_cached(ADD)?.execute((fault.kind.name(), &fault.detail, fault.at.0))?;
+        Ok(())
+    }
+
+    /// All faults, newest first.
+    pub fn faults(&self) -> Result<Vec<KnownFault>, StoreError> {
+        let mut statement = self.db.prepare_cached(ALL)?;
+        let fault = |row: &rusqlite::Row<'_>| {
+            Ok(KnownFault {
+                kind: FaultKind::named(&row.get::<_, String>(0)?).unwrap_or(FaultKind::Internal),
+                detail: row.get(1)?,
+                count: row.get::<_, i64>(2)?.cast_unsigned(),
+                first_at: Timestamp(row.get(3)?),
+                last_at: Timestamp(row.get(4)?),
+                told_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
+            })
+        };
+        Ok(statement.query_map([], fault)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Faults that a person should hear of and has not; from now on they have.
+    pub fn tell_faults(&self, now: Timestamp) -> Result<Vec<KnownFault>, StoreError> {
+        let mut untold = self.faults()?;
+        untold.retain(|fault| fault.kind.is_worth_telling() && fault.is_untold());
+        if !untold.is_empty() {
+            self.db.execute(TELL, [now.0])?;
+        }
+        Ok(untold)
+    }
+
+    /// Forgets all faults: they have been dealt with.
+    pub fn clear_faults(&self) -> Result<usize, StoreError> {
+        Ok(self.db.execute("delete from faults", [])?)
+    }
+
+    pub(crate) fn bound_faults(&self) -> Result<usize, StoreError> {
+        Ok(self.db.execute(BOUND, [])?)
+    }
+}

@@ -1,0 +1,12 @@
+//! One file per family of tables, each with its statements as constants above the methods that use them.
+//!
+//! Rows in, rows out: nothing here decides what a row should say.
+
+pub mod events;
+pub mod faults;
+pub mod jobs;
+pub mod journal_position;
+pub mod projects;
+pub mod seats;
+pub mod sessions;
+pub mod turns;

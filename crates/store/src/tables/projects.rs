@@ -1,0 +1,66 @@
+//! Projects: one row for all worktrees, subfolders and clones of the same work.
+//!
+//! Found by remote first, since it survives a move; by root else.
+
+use crate::{Store, StoreError};
+use rusqlite::OptionalExtension;
+use towline_core::id::Uid;
+use towline_core::project::ProjectTraces;
+use towline_core::time::Timestamp;
+
+const BY_REMOTE: &str = "select id, root, remote, name from projects where remote = ?1";
+const BY_ROOT: &str = "select id, root, remote, name from projects where root = ?1";
+const ADD: &str = "
+    insert into projects (uid, machine, revision, root, remote, name, first_seen) values (?1, ?2, 1, ?3, ?4, ?5, ?6)";
+const CHANGE: &str = "update projects set revision = revision + 1, remote = ?2, name = ?3 where id = ?1";
+const NAMES: &str = "select name, root, remote from projects order by id";
+
+struct Known {
+    id: i64,
+    root: String,
+    remote: Option<String>,
+    name: String,
+}
+
+impl Store {
+    /// The project's row, made or brought up to date. `uid` names it if it is new.
+    pub(crate) fn project(&self, traces: &ProjectTraces, uid: Uid, at: Timestamp) -> Result<i64, StoreError> {
+        let by_remote = traces.remote.as_deref().map(|remote| self.find_project(BY_REMOTE, remote)).transpose()?.flatten();
+        let known = match by_remote {
+            Some(known) => Some(known),
+            None => self.find_project(BY_ROOT, &traces.root)?,
+        };
+        match known {
+            Some(known) => self.refresh_project(&known, traces),
+            None => {
+                let row = (uid.0, self.machine.0, &traces.root, &traces.remote, traces.display_name(), at.0);
+                self.db.prepare_cached(ADD)?.execute(row)?;
+                Ok(self.db.last_insert_rowid())
+            }
+        }
+    }
+
+    fn find_project(&self, query: &str, value: &str) -> Result<Option<Known>, StoreError> {
+        let known = |row: &rusqlite::Row<'_>| {
+            Ok(Known { id: row.get(0)?, root: row.get(1)?, remote: row.get(2)?, name: row.get(3)? })
+        };
+        Ok(self.db.prepare_cached(query)?.query_row([value], known).optional()?)
+    }
+
+    /// A remote that was added or changed, and a new name, are taken over; a second clone changes nothing.
+    fn refresh_project(&self, known: &Known, traces: &ProjectTraces) -> Result<i64, StoreError> {
+        let is_clone = known.root != traces.root;
+        let remote = traces.remote.as_ref().or(known.remote.as_ref());
+        let name = if is_clone && traces.name.is_none() { &known.name } else { traces.display_name() };
+        if remote != known.remote.as_ref() || name != known.name {
+            self.db.prepare_cached(CHANGE)?.execute((known.id, remote, name))?;
+        }
+        Ok(known.id)
+    }
+
+    /// Name, root and remote of every project.
+    pub fn projects(&self) -> Result<Vec<(String, String, Option<String>)>, StoreError> {
+        let mut statement = self.db.prepare_cached(NAMES)?;
+        Ok(statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_, _>>()?)
+    }
+}

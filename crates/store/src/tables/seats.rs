@@ -1,0 +1,81 @@
+//! Seats and who sits in them.
+
+use super::sessions::{session_key, word};
+use crate::{Store, StoreError};
+use rusqlite::{OptionalExtension, Row};
+use towline_core::id::Uid;
+use towline_core::seat::{Place, Proof, Seat, SeatKind};
+use towline_core::time::Timestamp;
+
+const COLUMNS: &str = "key, kind, pane, server, tty, pid, program, proof, current, first_seen, last_seen";
+
+const SAVE: &str = "
+    insert into seats (uid, machine, revision, key, kind, pane, server, tty, pid, program, proof, current,
+                       first_seen, last_seen)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+    on conflict (key) do update set revision = revision + 1, kind = excluded.kind, pane = excluded.pane,
+        server = excluded.server, tty = excluded.tty, pid = excluded.pid, program = excluded.program,
+        proof = excluded.proof, current = excluded.current, last_seen = excluded.last_seen";
+
+impl Store {
+    pub fn seat(&self, key: &str) -> Result<Option<Seat>, StoreError> {
+        let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} from seats where key = ?1"))?;
+        Ok(statement.query_row([key], seat).optional()?)
+    }
+
+    /// All seats ever seen, oldest first.
+    pub fn seats(&self) -> Result<Vec<Seat>, StoreError> {
+        let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} from seats order by id"))?;
+        Ok(statement.query_map([], seat)?.collect::<Result<_, _>>()?)
+    }
+
+    pub(crate) fn save_seat(&self, uid: Uid, seat: &Seat) -> Result<(), StoreError> {
+        let place = &seat.place;
+        let current = seat.current.as_ref().map(ToString::to_string);
+        self.db.prepare_cached(SAVE)?.execute(rusqlite::params![
+            uid.0,
+            self.machine.0,
+            place.key,
+            place.kind.name(),
+            place.pane,
+            place.server,
+            place.tty,
+            place.pid,
+            place.program,
+            place.proof.name(),
+            current,
+            seat.first_seen.0,
+            seat.last_seen.0,
+        ])?;
+        Ok(())
+    }
+}
+
+fn seat(row: &Row<'_>) -> rusqlite::Result<Seat> {
+    let kinds = [
+        SeatKind::Tmux,
+        SeatKind::Screen,
+        SeatKind::Zellij,
+        SeatKind::Kitty,
+        SeatKind::Wezterm,
+        SeatKind::Terminal,
+        SeatKind::Ide,
+    ];
+    let proofs = [Proof::Environment, Proof::Evidence, Proof::Terminal];
+    let place = Place {
+        key: row.get(0)?,
+        kind: word(row, 1, |name| kinds.into_iter().find(|kind| kind.name() == name))?,
+        pane: row.get(2)?,
+        server: row.get(3)?,
+        tty: row.get(4)?,
+        pid: row.get(5)?,
+        program: row.get(6)?,
+        proof: word(row, 7, |name| proofs.into_iter().find(|proof| proof.name() == name))?,
+    };
+    Ok(Seat {
+        place,
+        current: session_key(row, 8)?,
+        first_seen: Timestamp(row.get(9)?),
+        last_seen: Timestamp(row.get(10)?),
+    })
+}

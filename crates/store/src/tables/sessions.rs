@@ -1,0 +1,193 @@
+//! Sessions: what each is doing, where it sits, and which one sat there before.
+
+use super::turns::kept;
+use crate::{Store, StoreError};
+use rusqlite::{OptionalExtension, Row};
+use towline_core::event::{EndedBy, Presence, StartedBy};
+use towline_core::id::{SessionKey, SubagentId, Uid};
+use towline_core::project::ProjectTraces;
+use towline_core::session::{Session, State};
+use towline_core::text::Kept;
+use towline_core::time::Timestamp;
+
+const COLUMNS: &str = "s.id, s.uid, s.agent || ':' || s.session, s.state, s.reason, s.since, s.started_at, s.started_by,
+    s.last_event_at, s.ended_at, s.ended_by, s.presence, s.folder, s.transcript, s.model, s.branch, s.seat, s.previous,
+    s.prompt, s.subagents, s.background, s.context_tokens, s.compactions, s.turns, p.root, p.remote, p.name, s.project";
+
+/// A session as it lies in its row.
+pub(crate) struct StoredSession {
+    pub id: i64,
+    pub project: Option<i64>,
+    pub session: Session,
+}
+
+const FROM: &str = "from sessions s left join projects p on p.id = s.project";
+
+const SAVE: &str = "
+    insert into sessions (uid, machine, revision, agent, session, state, reason, since, started_at, started_by,
+        last_event_at, ended_at, ended_by, presence, folder, transcript, model, branch, project, seat, previous, prompt,
+        subagents, background, context_tokens, compactions, turns)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
+        ?24, ?25, ?26)
+    on conflict (agent, session) do update set revision = revision + 1, state = excluded.state, reason = excluded.reason,
+        since = excluded.since, started_by = excluded.started_by, last_event_at = excluded.last_event_at,
+        ended_at = excluded.ended_at, ended_by = excluded.ended_by, presence = excluded.presence,
+        folder = excluded.folder, transcript = excluded.transcript, model = excluded.model, branch = excluded.branch,
+        project = excluded.project, seat = excluded.seat, previous = excluded.previous, prompt = excluded.prompt,
+        subagents = excluded.subagents, background = excluded.background, context_tokens = excluded.context_tokens,
+        compactions = excluded.compactions, turns = excluded.turns
+    returning id";
+
+impl Store {
+    /// A session and its row, with the turn that is open.
+    pub(crate) fn load_session(&self, key: &SessionKey) -> Result<Option<StoredSession>, StoreError> {
+        let query = format!("select {COLUMNS} {FROM} where s.agent = ?1 and s.session = ?2");
+        let mut statement = self.db.prepare_cached(&query)?;
+        let found = statement.query_row((key.agent.as_str(), key.id.as_str()), stored).optional()?;
+        let Some(mut stored) = found else { return Ok(None) };
+        stored.session.open_turn = self.open_turn(stored.id, stored.session.turns)?;
+        Ok(Some(stored))
+    }
+
+    pub fn session(&self, key: &SessionKey) -> Result<Option<Session>, StoreError> {
+        Ok(self.load_session(key)?.map(|stored| stored.session))
+    }
+
+    /// All sessions, oldest first, without their open turns.
+    pub fn sessions(&self) -> Result<Vec<Session>, StoreError> {
+        let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} {FROM} order by s.id"))?;
+        let rows = statement.query_map([], stored)?.map(|row| row.map(|stored| stored.session));
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Saves a session and its open turn; returns the id of its row.
+    pub(crate) fn save_session(&self, session: &Session, project: Option<i64>) -> Result<i64, StoreError> {
+        let subagents: Vec<&str> = session.subagents.iter().map(SubagentId::as_str).collect();
+        let id = self.db.prepare_cached(SAVE)?.query_row(
+            rusqlite::params![
+                session.uid.0,
+                self.machine.0,
+                session.key.agent.as_str(),
+                session.key.id.as_str(),
+                session.state.name(),
+                session.state.reason(),
+                session.since.0,
+                session.started_at.0,
+                started_name(session.started_by),
+                session.last_event_at.0,
+                session.ended.map(|(at, _)| at.0),
+                session.ended.map(|(_, by)| ended_name(by)),
+                presence_name(session.presence),
+                session.folder,
+                session.transcript,
+                session.model,
+                session.project.as_ref().and_then(|traces| traces.branch.as_ref()),
+                project,
+                session.seat,
+                session.previous.as_ref().map(ToString::to_string),
+                session.prompt.as_ref().map(Kept::as_str),
+                subagents.join(" "),
+                session.background,
+                session.context_tokens.map(u64::cast_signed),
+                session.compactions,
+                session.turns,
+            ],
+            |row| row.get(0),
+        )?;
+        if let Some(turn) = &session.open_turn {
+            self.save_turn(id, turn)?;
+        }
+        Ok(id)
+    }
+}
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
+    let state = State::parse(&row.get::<_, String>(3)?, row.get::<_, Option<String>>(4)?.as_deref());
+    let ended_at: Option<i64> = row.get(9)?;
+    let ended_by = row.get::<_, Option<String>>(10)?.map_or(EndedBy::Other, |name| named_end(&name));
+    let key = session_key(row, 2)?.ok_or_else(|| unknown(2))?;
+    let session = Session {
+        uid: Uid(row.get(1)?),
+        key,
+        state: state.ok_or_else(|| unknown(3))?,
+        since: Timestamp(row.get(5)?),
+        started_at: Timestamp(row.get(6)?),
+        started_by: named_start(&row.get::<_, String>(7)?),
+        last_event_at: Timestamp(row.get(8)?),
+        ended: ended_at.map(|at| (Timestamp(at), ended_by)),
+        presence: word(row, 11, named_presence)?,
+        folder: row.get(12)?,
+        transcript: row.get(13)?,
+        model: row.get(14)?,
+        project: project(row)?,
+        seat: row.get(16)?,
+        previous: session_key(row, 17)?,
+        prompt: row.get::<_, Option<String>>(18)?.map(|text| kept(&text)),
+        subagents: row.get::<_, String>(19)?.split(' ').filter_map(|id| SubagentId::parse(id).ok()).collect(),
+        background: row.get(20)?,
+        context_tokens: row.get::<_, Option<i64>>(21)?.map(i64::cast_unsigned),
+        compactions: row.get(22)?,
+        turns: row.get(23)?,
+        open_turn: None,
+    };
+    Ok(StoredSession { id: row.get(0)?, project: row.get(27)?, session })
+}
+
+fn project(row: &Row<'_>) -> rusqlite::Result<Option<ProjectTraces>> {
+    let Some(root) = row.get::<_, Option<String>>(24)? else { return Ok(None) };
+    Ok(Some(ProjectTraces { root, remote: row.get(25)?, name: row.get(26)?, branch: row.get(15)? }))
+}
+
+/// A column that holds one of our own words; a word of a newer version is an error, not a guess.
+pub(super) fn word<T>(row: &Row<'_>, column: usize, parse: impl Fn(&str) -> Option<T>) -> rusqlite::Result<T> {
+    parse(&row.get::<_, String>(column)?).ok_or_else(|| unknown(column))
+}
+
+pub(super) fn session_key(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<SessionKey>> {
+    let raw: Option<String> = row.get(column)?;
+    raw.map(|raw| SessionKey::parse(&raw).map_err(|_| unknown(column))).transpose()
+}
+
+fn unknown(column: usize) -> rusqlite::Error {
+    rusqlite::Error::InvalidColumnType(column, "a word of this version".into(), rusqlite::types::Type::Text)
+}
+
+fn started_name(by: StartedBy) -> &'static str {
+    match by {
+        StartedBy::Startup => "startup",
+        StartedBy::Resume => "resume",
+        StartedBy::Clear => "clear",
+        StartedBy::Compact => "compact",
+        StartedBy::Fork => "fork",
+        StartedBy::Unknown => "unknown",
+    }
+}
+
+fn named_start(name: &str) -> StartedBy {
+    let all = [StartedBy::Startup, StartedBy::Resume, StartedBy::Clear, StartedBy::Compact, StartedBy::Fork];
+    all.into_iter().find(|by| started_name(*by) == name).unwrap_or(StartedBy::Unknown)
+}
+
+fn ended_name(by: EndedBy) -> &'static str {
+    match by {
+        EndedBy::Clear => "clear",
+        EndedBy::Exit => "exit",
+        EndedBy::Other => "other",
+    }
+}
+
+fn named_end(name: &str) -> EndedBy {
+    [EndedBy::Clear, EndedBy::Exit].into_iter().find(|by| ended_name(*by) == name).unwrap_or(EndedBy::Other)
+}
+
+fn presence_name(presence: Presence) -> &'static str {
+    match presence {
+        Presence::Terminal => "terminal",
+        Presence::Ide => "ide",
+        Presence::Headless => "headless",
+    }
+}
+
+fn named_presence(name: &str) -> Option<Presence> {
+    [Presence::Terminal, Presence::Ide, Presence::Headless].into_iter().find(|p| presence_name(*p) == name)
+}

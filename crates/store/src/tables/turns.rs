@@ -1,0 +1,95 @@
+//! Turns: one row each, saved when they begin, when they end, and when a fold passes over them in between.
+
+use super::sessions::word;
+use crate::{Store, StoreError};
+use rusqlite::{OptionalExtension, Row};
+use towline_core::event::Origin;
+use towline_core::id::{SessionKey, TurnId, Uid};
+use towline_core::session::{Turn, TurnOutcome};
+use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::time::Timestamp;
+
+const COLUMNS: &str = "t.uid, t.ordinal, t.turn, t.origin, t.prompt, t.started_at, t.ended_at, t.outcome, t.tool_calls,
+    t.tool_failures, t.steered";
+
+/// What a turn began as stays; only what happened to it since is taken over.
+const SAVE: &str = "
+    insert into turns (uid, machine, revision, session, ordinal, turn, origin, prompt, started_at, ended_at, outcome,
+                       tool_calls, tool_failures, steered)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+    on conflict (session, ordinal) do update set revision = revision + 1, ended_at = excluded.ended_at,
+        outcome = excluded.outcome, tool_calls = excluded.tool_calls, tool_failures = excluded.tool_failures,
+        steered = excluded.steered";
+
+impl Store {
+    pub(crate) fn save_turn(&self, session: i64, turn: &Turn) -> Result<(), StoreError> {
+        self.db.prepare_cached(SAVE)?.execute(rusqlite::params![
+            turn.uid.0,
+            self.machine.0,
+            session,
+            turn.ordinal,
+            turn.id.as_ref().map(TurnId::as_str),
+            origin_name(turn.origin),
+            turn.prompt.as_str(),
+            turn.started_at.0,
+            turn.ended.map(|(at, _)| at.0),
+            turn.ended.map(|(_, outcome)| outcome.name()),
+            turn.tool_calls,
+            turn.tool_failures,
+            turn.steered,
+        ])?;
+        Ok(())
+    }
+
+    /// The turn of a session that has not ended: by its ordinal, which is the session's last.
+    pub(crate) fn open_turn(&self, session: i64, last_ordinal: u32) -> Result<Option<Turn>, StoreError> {
+        let query = format!("select {COLUMNS} from turns t where t.session = ?1 and t.ordinal = ?2 and t.ended_at is null");
+        Ok(self.db.prepare_cached(&query)?.query_row((session, last_ordinal), turn).optional()?)
+    }
+
+    /// The turns of a session in order.
+    pub fn turns(&self, session: &SessionKey) -> Result<Vec<Turn>, StoreError> {
+        let query = format!(
+            "select {COLUMNS} from turns t join sessions s on s.id = t.session
+             where s.agent = ?1 and s.session = ?2 order by t.ordinal"
+        );
+        let mut statement = self.db.prepare_cached(&query)?;
+        Ok(statement.query_map((session.agent.as_str(), session.id.as_str()), turn)?.collect::<Result<_, _>>()?)
+    }
+}
+
+/// What is read back was bounded and redacted when it was kept.
+pub(super) fn kept(text: &str) -> Kept {
+    Kept::new(text, Keeping { longest_bytes: usize::MAX / 8, secrets: Secrets::Kept })
+}
+
+fn origin_name(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Human => "human",
+        Origin::Command => "command",
+        Origin::Notification => "notification",
+    }
+}
+
+fn turn(row: &Row<'_>) -> rusqlite::Result<Turn> {
+    let origins = [Origin::Human, Origin::Command, Origin::Notification];
+    let ended_at: Option<i64> = row.get(6)?;
+    let outcome = match row.get::<_, Option<String>>(7)?.as_deref() {
+        Some("completed") => TurnOutcome::Completed,
+        Some("failed") => TurnOutcome::Failed,
+        Some("interrupted") => TurnOutcome::Interrupted,
+        _ => TurnOutcome::Abandoned,
+    };
+    Ok(Turn {
+        uid: Uid(row.get(0)?),
+        ordinal: row.get(1)?,
+        id: row.get::<_, Option<String>>(2)?.and_then(|id| TurnId::parse(&id).ok()),
+        origin: word(row, 3, |name| origins.into_iter().find(|origin| origin_name(*origin) == name))?,
+        prompt: kept(&row.get::<_, String>(4)?),
+        started_at: Timestamp(row.get(5)?),
+        ended: ended_at.map(|at| (Timestamp(at), outcome)),
+        tool_calls: row.get(8)?,
+        tool_failures: row.get(9)?,
+        steered: row.get(10)?,
+    })
+}

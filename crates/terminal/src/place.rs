@@ -1,0 +1,183 @@
+//! From a process to the seat that a person sees it in.
+//!
+//! The terminal that the process is attached to is the truth; environment variables only say whom to ask. They are the
+//! agent's own, never the hook's: a hook may run below a process that serves many seats.
+
+use crate::process::{Environment, Process, ancestors, of_same_user};
+use crate::tmux::{Pane, Server};
+use std::collections::BTreeMap;
+use towline_core::event::Presence;
+use towline_core::seat::{Place, Proof, SeatKind};
+
+/// How to recognise an agent among processes.
+pub struct Looks<'a> {
+    pub is_program: &'a dyn Fn(&str) -> bool,
+    /// Whether a process with these arguments serves sessions that are seen elsewhere.
+    pub is_server: &'a dyn Fn(&[String]) -> bool,
+}
+
+const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env"];
+
+/// The agent above a hook: the nearest ancestor that looks like it, else the nearest that is no shell.
+pub fn agent_above(hook: u32, looks: &Looks<'_>) -> Option<Process> {
+    let parent = Process::read(hook)?.parent;
+    let line: Vec<Process> = ancestors(parent).collect();
+    let known = line.iter().find(|process| (looks.is_program)(&process.name) || (looks.is_program)(&process.program_name()));
+    let other = || line.iter().find(|process| process.pid > 1 && !SHELLS.contains(&process.name.as_str()));
+    known.or_else(other).cloned()
+}
+
+/// The seat of a process that a person sits before. Asks the multiplexer, if there is one.
+pub fn seat_of(process: &Process, presence: Presence) -> Option<Place> {
+    let environment = process.environment();
+    let terminal = process.terminal();
+    if presence == Presence::Ide && terminal.is_none() {
+        return Some(place(process, SeatKind::Ide, format!("ide:{}:{}", process.pid, process.started)));
+    }
+    let terminal = terminal?;
+    let in_tmux = environment.get("TMUX").and_then(Server::parse).and_then(|server| match server.panes() {
+        Some(panes) => in_pane(process, &server, panes.iter().find(|pane| pane.terminal == terminal)?),
+        None => by_variable(process, &server, environment.get("TMUX_PANE")?),
+    });
+    let found = in_tmux.or_else(|| in_other_multiplexer(process, &environment));
+    Some(found.unwrap_or_else(|| plain(process, &environment, &terminal)))
+}
+
+/// The seat in which this prompt was typed, among those of processes that share one server.
+/// Only a screen that shows it counts; two screens that do are told apart by their folder, or not at all.
+pub fn seat_of_prompt(server: &Process, looks: &Looks<'_>, typed: &Typed<'_>) -> Option<Place> {
+    let candidates: Vec<Process> = of_same_user(server.pid)
+        .into_iter()
+        .filter(|process| process.terminal().is_some() && (looks.is_program)(&process.name))
+        .filter(|process| !(looks.is_server)(&process.arguments()) && (typed.shares_home)(&process.environment()))
+        .collect();
+    let mut showing: Vec<(Process, Place)> = vec![];
+    for (server, members) in by_server(candidates) {
+        let terminals: Vec<String> = members.iter().filter_map(Process::terminal).collect();
+        for pane in server.screens(&terminals)?.into_iter().filter(|pane| (typed.is_shown)(&pane.screen)) {
+            let member = members.iter().find(|process| process.terminal().as_deref() == Some(&pane.terminal))?;
+            let place = in_pane(member, &server, &pane)?;
+            showing.push((member.clone(), Place { proof: Proof::Evidence, ..place }));
+        }
+    }
+    if showing.len() > 1 {
+        showing.retain(|(process, _)| process.folder().is_some_and(|folder| folder.to_str() == Some(typed.folder)));
+    }
+    if showing.len() == 1 { showing.pop().map(|(_, place)| place) } else { None }
+}
+
+/// A prompt whose seat is looked for.
+pub struct Typed<'a> {
+    pub folder: &'a str,
+    pub is_shown: &'a dyn Fn(&str) -> bool,
+    /// Whether a process with this environment uses the same server.
+    pub shares_home: &'a dyn Fn(&Environment) -> bool,
+}
+
+fn by_server(processes: Vec<Process>) -> BTreeMap<Server, Vec<Process>> {
+    let mut servers: BTreeMap<Server, Vec<Process>> = BTreeMap::new();
+    for process in processes {
+        if let Some(server) = process.environment().get("TMUX").and_then(Server::parse) {
+            servers.entry(server).or_default().push(process);
+        }
+    }
+    servers
+}
+
+fn in_pane(process: &Process, server: &Server, pane: &Pane) -> Option<Place> {
+    let mut found = by_variable(process, server, &pane.id)?;
+    found.proof = Proof::Terminal;
+    Some(found)
+}
+
+fn by_variable(process: &Process, server: &Server, pane: &str) -> Option<Place> {
+    let key = format!("tmux:{}:{}:{pane}", server.socket, server.pid);
+    let found = place(process, SeatKind::Tmux, key);
+    Some(Place { pane: Some(pane.to_owned()), server: Some(server.socket.clone()), ..found })
+}
+
+/// A multiplexer or terminal that names the session and the pane in two variables.
+struct Naming {
+    kind: SeatKind,
+    server: &'static str,
+    pane: &'static str,
+}
+
+const OTHERS: [Naming; 4] = [
+    Naming { kind: SeatKind::Screen, server: "STY", pane: "WINDOW" },
+    Naming { kind: SeatKind::Zellij, server: "ZELLIJ_SESSION_NAME", pane: "ZELLIJ_PANE_ID" },
+    Naming { kind: SeatKind::Kitty, server: "KITTY_PID", pane: "KITTY_WINDOW_ID" },
+    Naming { kind: SeatKind::Wezterm, server: "WEZTERM_UNIX_SOCKET", pane: "WEZTERM_PANE" },
+];
+
+fn in_other_multiplexer(process: &Process, environment: &Environment) -> Option<Place> {
+    OTHERS.iter().find_map(|naming| {
+        let (server, pane) = (environment.get(naming.server)?, environment.get(naming.pane)?);
+        let found = place(process, naming.kind, format!("{}:{server}:{pane}", naming.kind.name()));
+        Some(Place { pane: Some(pane.to_owned()), server: Some(server.to_owned()), ..found })
+    })
+}
+
+/// A terminal by itself. Its device is reused by the next one, its leader's start is not.
+fn plain(process: &Process, environment: &Environment, terminal: &str) -> Place {
+    let leader_started = Process::read(process.leader).map_or(process.started, |leader| leader.started);
+    let kind = if environment.get("TERM_PROGRAM") == Some("vscode") { SeatKind::Ide } else { SeatKind::Terminal };
+    let found = place(process, kind, format!("{}:{terminal}:{leader_started}", kind.name()));
+    Place { proof: Proof::Terminal, ..found }
+}
+
+fn place(process: &Process, kind: SeatKind, key: String) -> Place {
+    Place {
+        key,
+        kind,
+        pane: None,
+        server: None,
+        tty: process.terminal(),
+        pid: process.pid,
+        program: process.program().map(|path| path.to_string_lossy().into_owned()),
+        proof: Proof::Environment,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own() -> Process {
+        Process::read(std::process::id()).unwrap()
+    }
+
+    fn environment(lines: &[&str]) -> Environment {
+        Environment::from(lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[track_caller]
+    fn check_other(lines: &[&str], expected: Option<&str>) {
+        let found = in_other_multiplexer(&own(), &environment(lines));
+        assert_eq!(found.map(|place| place.key).as_deref(), expected);
+    }
+
+    #[test]
+    fn multiplexers_are_known_by_both_of_their_variables() {
+        check_other(&["STY=1.host", "WINDOW=3"], Some("screen:1.host:3"));
+        check_other(&["ZELLIJ_SESSION_NAME=s", "ZELLIJ_PANE_ID=0"], Some("zellij:s:0"));
+        check_other(&["KITTY_PID=9", "KITTY_WINDOW_ID=2"], Some("kitty:9:2"));
+        check_other(&["WEZTERM_UNIX_SOCKET=/s", "WEZTERM_PANE=1"], Some("wezterm:/s:1"));
+        check_other(&["STY=1.host"], None);
+    }
+
+    #[test]
+    fn an_editor_without_a_terminal_is_a_seat_of_its_process() {
+        let mut process = own();
+        process.leader = 0;
+        let found = place(&process, SeatKind::Ide, format!("ide:{}:{}", process.pid, process.started));
+        assert_eq!((found.kind, found.pid), (SeatKind::Ide, process.pid));
+    }
+
+    #[test]
+    fn the_agent_above_is_the_nearest_that_looks_like_it() {
+        let parent = Process::read(own().parent).unwrap();
+        let looks = Looks { is_program: &|name| name == parent.name, is_server: &|_| false };
+        assert_eq!(agent_above(std::process::id(), &looks).unwrap().pid, parent.pid);
+    }
+}

@@ -1,0 +1,161 @@
+//! Processes as `/proc` shows them.
+//!
+//! Everything is a snapshot that may be gone a moment later: a process that cannot be read does not exist.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// One process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    pub pid: u32,
+    pub parent: u32,
+    /// The kernel's name of it: at most 15 bytes, chosen by the process itself.
+    pub name: String,
+    /// The leader of its terminal session.
+    pub leader: u32,
+    /// When it started, in ticks since boot: together with the pid it is never reused.
+    pub started: u64,
+    terminal: u32,
+}
+
+impl Process {
+    pub fn read(pid: u32) -> Option<Process> {
+        parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// The device it is attached to.
+    pub fn terminal(&self) -> Option<String> {
+        terminal_name(self.terminal)
+    }
+
+    pub fn arguments(&self) -> Vec<String> {
+        let raw = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        split_words(&raw)
+    }
+
+    pub fn environment(&self) -> Environment {
+        let raw = fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
+        Environment(split_words(&raw))
+    }
+
+    pub fn program(&self) -> Option<PathBuf> {
+        fs::read_link(format!("/proc/{}/exe", self.pid)).ok()
+    }
+
+    pub fn folder(&self) -> Option<PathBuf> {
+        fs::read_link(format!("/proc/{}/cwd", self.pid)).ok()
+    }
+
+    /// The file name of its program, or the kernel's name where that cannot be read.
+    pub fn program_name(&self) -> String {
+        let name = self.program().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        name.unwrap_or_else(|| self.name.clone())
+    }
+}
+
+/// The variables a process was started with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment(Vec<String>);
+
+impl Environment {
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let value = |line: &'_ String| -> Option<usize> { line.strip_prefix(name)?.starts_with('=').then_some(name.len() + 1) };
+        self.0.iter().find_map(|line| value(line).map(|from| &line[from..])).filter(|value| !value.is_empty())
+    }
+}
+
+impl From<Vec<String>> for Environment {
+    fn from(lines: Vec<String>) -> Self {
+        Environment(lines)
+    }
+}
+
+/// A tree is not deeper than this, unless it is a circle.
+const DEEPEST: usize = 64;
+
+/// The process and those that started it, nearest first.
+pub fn ancestors(pid: u32) -> impl Iterator<Item = Process> {
+    std::iter::successors(Process::read(pid), |process| match process.parent {
+        0 => None,
+        parent => Process::read(parent),
+    })
+    .take(DEEPEST)
+}
+
+/// All processes of the user who owns process `like`.
+pub fn of_same_user(like: u32) -> Vec<Process> {
+    let owner = |pid: u32| fs::metadata(format!("/proc/{pid}")).map(|meta| meta.uid()).ok();
+    let ours = owner(like);
+    let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| owner(*pid) == ours).filter_map(Process::read).collect()
+}
+
+/// The name may hold spaces and brackets: it ends at the last closing one.
+fn parse_stat(stat: &str) -> Option<Process> {
+    let (pid, rest) = stat.split_once(" (")?;
+    let (name, rest) = rest.rsplit_once(") ")?;
+    let fields: Vec<&str> = rest.split(' ').collect();
+    let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
+    Some(Process {
+        pid: pid.parse().ok()?,
+        parent: u32::try_from(number(1)?).ok()?,
+        name: name.to_owned(),
+        leader: u32::try_from(number(3)?).ok()?,
+        terminal: fields.get(4)?.parse::<i64>().ok().and_then(|number| u32::try_from(number).ok()).unwrap_or(0),
+        started: number(19)?,
+    })
+}
+
+fn terminal_name(device: u32) -> Option<String> {
+    let major = device >> 8 & 0xfff;
+    let minor = device & 0xff | device >> 12 & 0xfff00;
+    match major {
+        136..=143 => Some(format!("/dev/pts/{}", (major - 136) * 256 + minor)),
+        4 if minor < 64 => Some(format!("/dev/tty{minor}")),
+        _ => None,
+    }
+}
+
+fn split_words(raw: &[u8]) -> Vec<String> {
+    raw.split(|byte| *byte == 0)
+        .filter(|word| !word.is_empty())
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_brackets_and_spaces_does_not_shift_the_fields() {
+        let stat = "77 (a) b) (c) S 12 77 70 34820 77 4194304 1 0 0 0 1 2 0 0 20 0 1 0 5000 1 2";
+        let process = parse_stat(stat).unwrap();
+        assert_eq!((process.pid, process.parent, process.leader, process.started), (77, 12, 70, 5000));
+        assert_eq!((process.name.as_str(), process.terminal().as_deref()), ("a) b) (c", Some("/dev/pts/4")));
+    }
+
+    #[test]
+    fn our_own_ancestors_lead_to_the_first_process() {
+        let own = std::process::id();
+        let line: Vec<Process> = ancestors(own).collect();
+        assert_eq!(line[0].pid, own);
+        assert!(line.windows(2).all(|pair| pair[0].parent == pair[1].pid));
+        assert!(!line[0].arguments().is_empty() && line[0].program().is_some());
+    }
+
+    #[test]
+    fn a_process_that_is_gone_does_not_exist() {
+        assert_eq!(Process::read(u32::MAX), None);
+    }
+
+    #[test]
+    fn variables_are_found_by_their_whole_name() {
+        let environment = Environment(vec!["TMUX_PANE=%1".into(), "TMUX=x,1,0".into(), "EMPTY=".into()]);
+        assert_eq!(environment.get("TMUX"), Some("x,1,0"));
+        assert_eq!(environment.get("EMPTY"), None);
+    }
+}

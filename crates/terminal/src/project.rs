@@ -1,0 +1,136 @@
+//! What a folder says about its project, read from the files of its repository.
+//!
+//! Runs no `git`: a hook cannot afford the spawn. Follows the links from a worktree to the repository it belongs to.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use towline_core::project::{ProjectTraces, branch_in_head, remote_in_config, same_remote};
+
+/// The file by which a repository names its project.
+pub const NAME_FILE: &str = ".towline.toml";
+
+/// Deeper trees are not searched for a repository.
+const DEEPEST: usize = 64;
+
+/// A repository as it lies on the disk.
+struct Repository {
+    /// The top of this worktree.
+    top: PathBuf,
+    /// What belongs to this worktree alone: its `HEAD`.
+    own: PathBuf,
+    /// What all worktrees share: the configuration.
+    common: PathBuf,
+}
+
+/// Reads the traces of the folder's project. `name_in` finds the name in the text of a name file.
+pub fn traces(folder: &Path, name_in: &dyn Fn(&str) -> Option<String>) -> ProjectTraces {
+    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let Some(repository) = repository_above(&real) else {
+        let name = read(&real.join(NAME_FILE)).and_then(|text| name_in(&text));
+        return ProjectTraces { root: text(&real), remote: None, name, branch: None };
+    };
+    ProjectTraces {
+        root: text(&repository.common),
+        remote: read(&repository.common.join("config")).as_deref().and_then(remote_in_config).and_then(same_remote),
+        name: read(&repository.top.join(NAME_FILE)).and_then(|text| name_in(&text)),
+        branch: read(&repository.own.join("HEAD")).as_deref().and_then(branch_in_head),
+    }
+}
+
+fn repository_above(folder: &Path) -> Option<Repository> {
+    folder.ancestors().take(DEEPEST).find_map(repository_at)
+}
+
+fn repository_at(top: &Path) -> Option<Repository> {
+    let dot_git = top.join(".git");
+    let meta = fs::metadata(&dot_git).ok()?;
+    let own = if meta.is_dir() { dot_git } else { linked(top, &dot_git)? };
+    if !own.join("HEAD").exists() {
+        return None;
+    }
+    let common = match read(&own.join("commondir")) {
+        Some(path) => fs::canonicalize(own.join(path.trim())).ok()?,
+        None => own.clone(),
+    };
+    Some(Repository { top: top.to_owned(), own, common })
+}
+
+/// A worktree's or submodule's `.git` is a file that says where the folder is.
+fn linked(top: &Path, dot_git: &Path) -> Option<PathBuf> {
+    let target = read(dot_git)?;
+    fs::canonicalize(top.join(target.trim().strip_prefix("gitdir:")?.trim())).ok()
+}
+
+/// Small files only: nothing here is ever large, unless it is something else.
+fn read(path: &Path) -> Option<String> {
+    let small = fs::metadata(path).ok()?.len() < 1 << 20;
+    small.then(|| fs::read_to_string(path).ok()).flatten()
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "real repositories are made by the real git")]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    fn git(folder: &Path, arguments: &[&str]) {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"]);
+        git.arg("-C").arg(folder).args(arguments).env_remove("GIT_DIR");
+        let output = git.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn no_name(_: &str) -> Option<String> {
+        None
+    }
+
+    #[test]
+    fn worktrees_and_subfolders_are_one_project() {
+        let root = tempfile::tempdir().unwrap();
+        let app = root.path().join("app");
+        fs::create_dir_all(app.join("src/deep")).unwrap();
+        git(&app, &["init", "-q"]);
+        git(&app, &["commit", "-q", "--allow-empty", "-m", "first"]);
+        git(&app, &["remote", "add", "origin", "git@host:team/app.git"]);
+        git(&app, &["worktree", "add", "-q", "-b", "side", "../app-side"]);
+        let main = traces(&app, &no_name);
+        let deep = traces(&app.join("src/deep"), &no_name);
+        let side = traces(&root.path().join("app-side"), &no_name);
+        assert_eq!(main, deep);
+        assert_eq!((main.root.as_str(), main.remote.as_deref()), (side.root.as_str(), Some("host/team/app")));
+        assert_eq!((main.branch.as_deref(), side.branch.as_deref()), (Some("main"), Some("side")));
+    }
+
+    #[test]
+    fn a_submodule_is_a_project_of_its_own() {
+        let root = tempfile::tempdir().unwrap();
+        let (part, whole) = (root.path().join("part"), root.path().join("whole"));
+        for folder in [&part, &whole] {
+            fs::create_dir(folder).unwrap();
+            git(folder, &["init", "-q"]);
+            git(folder, &["commit", "-q", "--allow-empty", "-m", "first"]);
+        }
+        git(&whole, &["-c", "protocol.file.allow=always", "submodule", "-q", "add", part.to_str().unwrap(), "sub"]);
+        let sub = traces(&whole.join("sub"), &no_name);
+        assert!(sub.root.ends_with("whole/.git/modules/sub"), "{}", sub.root);
+    }
+
+    #[test]
+    fn a_folder_without_repository_is_its_own_project_and_a_name_file_names_it() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join(NAME_FILE), "name = x").unwrap();
+        let found = traces(root.path(), &|text| Some(text.replace("name = ", "")));
+        assert_eq!((found.display_name(), found.branch.as_deref()), ("x", None));
+        assert_eq!(found.root, text(&fs::canonicalize(root.path()).unwrap()));
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_is_still_a_place() {
+        assert_eq!(traces(Path::new("/nonexistent/place"), &no_name).root, "/nonexistent/place");
+    }
+}

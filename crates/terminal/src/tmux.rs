@@ -1,0 +1,94 @@
+//! Asking a tmux server: which pane owns which terminal, and what is on a pane's screen.
+//!
+//! One spawn per question, arguments as a list, never a shell. A server that does not answer is no server.
+
+use std::process::{Command, Stdio};
+
+/// A server as `$TMUX` names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Server {
+    pub socket: String,
+    /// Its process: tells two servers apart that used the same socket one after the other.
+    pub pid: String,
+}
+
+/// A pane and what it is attached to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pane {
+    pub id: String,
+    pub terminal: String,
+    /// Only filled by `screens`.
+    pub screen: String,
+}
+
+impl Server {
+    /// Reads the value of `$TMUX`: socket, process, session.
+    pub fn parse(variable: &str) -> Option<Server> {
+        let mut parts = variable.rsplitn(3, ',');
+        let (_session, pid, socket) = (parts.next()?, parts.next()?, parts.next()?);
+        let sound = !socket.is_empty() && !pid.is_empty() && pid.bytes().all(|b| b.is_ascii_digit());
+        sound.then(|| Server { socket: socket.to_owned(), pid: pid.to_owned() })
+    }
+
+    /// All panes with their terminals; `None` if the server does not answer.
+    pub fn panes(&self) -> Option<Vec<Pane>> {
+        let answer = self.ask(&["list-panes", "-a", "-F", "#{pane_id} #{pane_tty}"])?;
+        Some(answer.lines().filter_map(parse_pane).collect())
+    }
+
+    /// What the panes on these terminals show, in one call.
+    pub fn screens(&self, terminals: &[String]) -> Option<Vec<Pane>> {
+        let mut panes = self.panes()?;
+        panes.retain(|pane| terminals.contains(&pane.terminal));
+        let mut question: Vec<&str> = vec![];
+        for pane in &panes {
+            question.extend(["display-message", "-p", "-t", &pane.id, MARK, ";"]);
+            question.extend(["capture-pane", "-p", "-J", "-t", &pane.id, ";"]);
+        }
+        question.pop();
+        if question.is_empty() {
+            return Some(panes);
+        }
+        let answer = self.ask(&question)?;
+        for (pane, screen) in panes.iter_mut().zip(answer.split(MARK).skip(1)) {
+            pane.screen = screen.trim_start_matches('\n').to_owned();
+        }
+        Some(panes)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the one place that runs tmux")]
+    fn ask(&self, arguments: &[&str]) -> Option<String> {
+        let mut tmux = Command::new("tmux");
+        tmux.arg("-S").arg(&self.socket).args(arguments).env_remove("TMUX");
+        let output = tmux.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+/// Separates screens in an answer; no screen shows it.
+const MARK: &str = "\u{1e}towline\u{1e}";
+
+fn parse_pane(line: &str) -> Option<Pane> {
+    let (id, terminal) = line.split_once(' ')?;
+    let sound = id.starts_with('%') && id[1..].bytes().all(|b| b.is_ascii_digit());
+    sound.then(|| Pane { id: id.to_owned(), terminal: terminal.to_owned(), screen: String::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_is_read_from_its_end() {
+        let server = Server::parse("/tmp/odd,name/default,4242,7").unwrap();
+        assert_eq!((server.socket.as_str(), server.pid.as_str()), ("/tmp/odd,name/default", "4242"));
+        assert_eq!(Server::parse("/tmp/x"), None);
+        assert_eq!(Server::parse("/tmp/x,notanumber,0"), None);
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_has_no_panes() {
+        let server = Server { socket: "/nonexistent/socket".into(), pid: "1".into() };
+        assert_eq!(server.panes(), None);
+    }
+}

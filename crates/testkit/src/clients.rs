@@ -1,0 +1,46 @@
+//! Where the pinned clients are: below `clients/node_modules`, put there by the lock file.
+//!
+//! Never takes a client from the PATH: its version would be anybody's guess.
+
+use std::path::{Path, PathBuf};
+
+/// The file `tail` in the package `package`, as the npm package `alias` sees it: its own copy, else the shared one.
+///
+/// Two aliases of one package have their native packages at two versions, of which npm can share only one.
+#[track_caller]
+pub(crate) fn native(alias: &str, package: &str, tail: &str) -> PathBuf {
+    let modules = modules();
+    let own = modules.join(alias).join("node_modules").join(package).join(tail);
+    let shared = modules.join(package).join(tail);
+    existing(if own.exists() { own } else { shared })
+}
+
+/// The file `tail` in the npm package `alias` itself.
+#[track_caller]
+pub(crate) fn launcher(alias: &str, tail: &str) -> PathBuf {
+    existing(modules().join(alias).join(tail))
+}
+
+/// The clients' name of this platform, such as `linux-x64`.
+pub(crate) fn platform() -> String {
+    let system = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
+    let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    format!("{system}-{machine}")
+}
+
+fn modules() -> PathBuf {
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients");
+    let folder = std::env::var_os("TOWLINE_CLIENTS").map_or(checkout, PathBuf::from);
+    folder.join("node_modules")
+}
+
+#[track_caller]
+fn existing(path: PathBuf) -> PathBuf {
+    match path.canonicalize() {
+        Ok(path) => path,
+        Err(error) => panic!(
+            "no client at {}: {error}\n`./test.sh` installs the pinned clients; `npm ci` in clients/ does that alone",
+            path.display()
+        ),
+    }
+}

@@ -1,0 +1,281 @@
+//! A hermetic environment for the binary and the clients: a root folder with a home, a project and a `bin` of its own.
+//!
+//! Nothing of the caller's environment gets in: no variable, no home, no clock but the one that is set here.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use tempfile::TempDir;
+
+use crate::processes::{self, Process};
+use crate::run::Run;
+use crate::wait;
+
+/// A socket's path holds 108 bytes, and the longest below the root needs 60 of them.
+const LONGEST_ROOT: usize = 40;
+
+/// Programs that the system's two folders may lack: linked into `bin` from wherever they are.
+const BORROWED: [&str; 4] = ["bash", "git", "node", "tmux"];
+
+const IDENTITY: &str = "[user]\n\tname = Tess Bench\n\temail = tess@example.com\n\
+    [init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n";
+
+/// A handle on the environment. Clones share it; the last one dropped ends its processes and removes its files.
+#[derive(Debug, Clone)]
+pub struct TestEnv {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    folder: TempDir,
+    root: PathBuf,
+    variables: Mutex<BTreeMap<String, String>>,
+}
+
+impl TestEnv {
+    /// Makes a fresh environment in which `tow` is the given binary and `project/` a git repository with one commit.
+    #[track_caller]
+    pub fn new(tow_binary: impl Into<PathBuf>) -> Self {
+        let folder = short_folder();
+        let root = folder.path().canonicalize().expect("the root exists");
+        for name in ["home", "project", "bin", "tmp"] {
+            fs::create_dir(root.join(name)).expect("the root is writable");
+        }
+        let variables = Mutex::new(variables(&root));
+        let inner = Arc::new(Inner { folder, root, variables });
+        let env = Self { inner };
+        env.link("tow", tow_binary.into());
+        BORROWED.iter().for_each(|name| env.borrow_program(name));
+        fs::write(env.home().join(".gitconfig"), IDENTITY).expect("home is writable");
+        env.make_repository();
+        env
+    }
+
+    /// The folder that holds everything else.
+    pub fn root(&self) -> &Path {
+        &self.inner.root
+    }
+
+    /// The home of every program in here.
+    pub fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    /// The git repository in which every program starts.
+    pub fn project(&self) -> PathBuf {
+        self.root().join("project")
+    }
+
+    /// Where the binary keeps what it knows.
+    pub fn data_dir(&self) -> PathBuf {
+        self.home().join(".local/share/towline")
+    }
+
+    /// Sets one variable for every program started from now on.
+    pub fn set(&self, name: &str, value: impl Into<String>) {
+        let mut variables = self.inner.variables.lock().expect("no holder panicked");
+        variables.insert(name.to_owned(), value.into());
+    }
+
+    /// Takes one variable away from every program started from now on.
+    pub fn unset(&self, name: &str) {
+        let mut variables = self.inner.variables.lock().expect("no holder panicked");
+        variables.remove(name);
+    }
+
+    /// Sets the clock of the binary, in milliseconds since the epoch.
+    pub fn set_now(&self, ms: i64) {
+        self.set("TOWLINE_NOW", ms.to_string());
+    }
+
+    /// Sets the seed of the binary's random numbers.
+    pub fn set_seed(&self, seed: u64) {
+        self.set("TOWLINE_SEED", seed.to_string());
+    }
+
+    /// All variables that a program in here gets.
+    pub fn variables(&self) -> BTreeMap<String, String> {
+        self.inner.variables.lock().expect("no holder panicked").clone()
+    }
+
+    /// A command with exactly the variables of this environment, standing in the project.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().envs(self.variables()).current_dir(self.project());
+        command
+    }
+
+    /// Runs the binary to its end, with nothing on its standard input.
+    #[track_caller]
+    pub fn tow(&self, args: &[&str]) -> Run {
+        Run::of(self.command(self.bin("tow")).args(args), b"")
+    }
+
+    /// Runs the binary as a hook of `agent`, with the payload on its standard input.
+    #[track_caller]
+    pub fn hook(&self, agent: &str, payload: impl AsRef<[u8]>) -> Run {
+        Run::of(self.command(self.bin("tow")).args(["hook", agent]), payload.as_ref())
+    }
+
+    /// Runs git in the project and gives what it printed.
+    #[track_caller]
+    pub fn git(&self, args: &[&str]) -> String {
+        let run = Run::of(self.command(self.bin("git")).args(args), b"").ok();
+        run.stdout.trim_end().to_owned()
+    }
+
+    /// Puts a program on the PATH of this environment under `name`, in place of an older one.
+    pub fn link(&self, name: &str, target: impl AsRef<Path>) {
+        symlink(target, self.vacant_bin(name)).expect("bin is writable");
+    }
+
+    /// Writes a shell script onto the PATH of this environment, in place of an older program, and gives its path.
+    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.vacant_bin(name);
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create_new(true).mode(0o755).open(&path).expect("bin is writable");
+        file.write_all(text.as_bytes()).expect("bin is writable");
+        path
+    }
+
+    /// The processes that live in this environment now.
+    pub fn processes(&self) -> Vec<Process> {
+        processes::below(self.root())
+    }
+
+    /// Waits until no process lives in this environment any more.
+    #[track_caller]
+    pub fn wait_no_process(&self) {
+        wait::until_evident("the last process to end", wait::PATIENCE, || match self.processes() {
+            left if left.is_empty() => Ok(()),
+            left => Err(format!("{left:#?}")),
+        });
+    }
+
+    fn bin(&self, name: &str) -> PathBuf {
+        self.root().join("bin").join(name)
+    }
+
+    /// The old entry is removed, never written to: it may be a link to a program of the system.
+    fn vacant_bin(&self, name: &str) -> PathBuf {
+        let path = self.bin(name);
+        let _ = fs::remove_file(&path);
+        path
+    }
+
+    fn borrow_program(&self, name: &str) {
+        if let Some(path) = on_callers_path(name) {
+            self.link(name, path);
+        }
+    }
+
+    /// Fixed dates make a fixed commit, hence the same hash in every run.
+    #[track_caller]
+    fn make_repository(&self) {
+        fs::write(self.project().join("README.md"), "# Project\n").expect("the project is writable");
+        self.git(&["init", "-q"]);
+        self.git(&["add", "README.md"]);
+        let mut commit = self.command(self.bin("git"));
+        commit
+            .args(["commit", "-q", "-m", "Start"])
+            .env("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z")
+            .env("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z");
+        Run::of(&mut commit, b"").ok();
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        processes::end(&self.root, |_| true);
+        // A process that died this moment may have left a file between listing and removing: ask twice.
+        let path = self.folder.path();
+        let _ = fs::remove_dir_all(path).or_else(|_| fs::remove_dir_all(path));
+    }
+}
+
+fn short_folder() -> TempDir {
+    let usual = std::env::temp_dir();
+    let parent = if usual.as_os_str().len() > LONGEST_ROOT { Path::new("/tmp") } else { &usual };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("tow").rand_bytes(8);
+    builder.tempdir_in(parent).expect("the temporary folder is writable")
+}
+
+fn variables(root: &Path) -> BTreeMap<String, String> {
+    let below = |name| root.join(name).display().to_string();
+    [
+        ("PATH", format!("{}:/usr/bin:/bin", below("bin"))),
+        ("HOME", below("home")),
+        ("TMPDIR", below("tmp")),
+        ("TERM", "xterm-256color".to_owned()),
+        ("LANG", "C.UTF-8".to_owned()),
+        ("SHELL", "/bin/bash".to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
+}
+
+fn on_callers_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| candidate.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_see_only_what_the_environment_gives() {
+        let env = TestEnv::new("/bin/echo");
+        env.set_now(5);
+        let run = Run::of(&mut env.command("env"), b"").ok();
+        let names: Vec<_> = run.stdout.lines().filter_map(|line| line.split('=').next()).collect();
+        let mut expected = vec!["HOME", "LANG", "PATH", "SHELL", "TERM", "TMPDIR", "TOWLINE_NOW"];
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn the_binary_is_on_the_path_and_hooks_are_fed() {
+        let env = TestEnv::new("/bin/true");
+        env.script("tow", "#!/bin/sh\necho \"$@\"; cat\n");
+        Run::of(env.command("sh").args(["-c", "tow found"]), b"").ok().prints("found");
+        env.hook("claude", "{}").ok().prints("hook claude\n{}");
+    }
+
+    #[test]
+    fn a_script_replaces_a_link_and_leaves_its_target_alone() {
+        let env = TestEnv::new("/bin/true");
+        let target = env.root().join("target");
+        fs::write(&target, "kept").unwrap();
+        env.link("program", &target);
+        env.script("program", "#!/bin/sh\n");
+        assert_eq!(fs::read_to_string(target).unwrap(), "kept");
+    }
+
+    #[test]
+    fn the_repository_is_the_same_in_every_run() {
+        let head = || TestEnv::new("/bin/true").git(&["rev-parse", "HEAD"]);
+        assert_eq!(head(), head());
+    }
+
+    #[test]
+    fn dropping_the_last_handle_ends_processes_and_removes_files() {
+        let env = TestEnv::new("/bin/true");
+        let root = env.root().to_owned();
+        let mut child = env.command("sleep").arg("600").spawn().unwrap();
+        wait::until("the child to be listed", wait::PATIENCE, || {
+            env.processes().iter().any(|process| process.pid == child.id()).then_some(())
+        });
+        drop(env);
+        assert!(!child.wait().unwrap().success());
+        assert!(!root.exists());
+    }
+}

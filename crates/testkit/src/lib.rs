@@ -1,0 +1,49 @@
+//! The test bench: a hermetic environment, a scripted model, and drivers for the real clients.
+//!
+//! It knows nothing of Towline's crates: it runs the binary that it is given and reads what came of it.
+//! It reports by panicking, and no test pauses by itself: every wait is for a condition (`wait`).
+//!
+//! ```no_run
+//! use towline_testkit::{Claude, Model, Rule, Step, TestEnv, Tmux};
+//! use serde_json::json;
+//!
+//! let env = TestEnv::new("/path/to/tow");
+//! let model = Model::start([
+//!     Rule::when("say hello").then(Step::tool("Bash", json!({"command": "echo hello"}))).then(Step::text("done")),
+//! ]);
+//! let claude = Claude::V2_1_325;
+//! claude.seed(&env);
+//! env.tow(&["install"]).ok();
+//!
+//! claude.headless(&env, &model, "say hello", &[]).ok().prints("done");
+//! assert!(model.saw("hello"));
+//!
+//! let tmux = Tmux::start(&env);
+//! let pane = claude.interactive(&tmux, &model, &[]);
+//! pane.say("say hello");
+//! pane.wait_screen("done");
+//! ```
+//!
+//! Everything that runs below the environment's root ends when the last handle on it is dropped.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test bench reports by panicking")]
+
+mod app_server;
+mod claude;
+mod clients;
+mod codex;
+mod env;
+mod model;
+mod processes;
+mod recorder;
+mod run;
+mod tmux;
+pub mod wait;
+
+pub use claude::Claude;
+pub use codex::{Codex, Daemon};
+pub use env::TestEnv;
+pub use model::{Api, Gate, Kind, Model, Request, Rule, Script, Step, Usage};
+pub use processes::Process;
+pub use recorder::Recorder;
+pub use run::Run;
+pub use tmux::{Pane, Tmux};

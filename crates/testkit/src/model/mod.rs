@@ -1,0 +1,125 @@
+//! A scripted model on loopback that speaks both the Messages API and the Responses API, and logs what it was asked.
+//!
+//! Keeps no conversation: every request carries the whole of it, so an answer is a function of request and script.
+
+mod gate;
+mod http;
+mod messages;
+mod request;
+mod responses;
+mod script;
+mod server;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+
+pub use gate::Gate;
+pub use request::{Api, Kind, Request};
+pub use script::{Rule, Script, Step, Usage};
+
+use crate::wait;
+
+/// A running model server. Ends with this value, and every answer that still waits at a gate with it.
+#[derive(Debug)]
+pub struct Model {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    listener: Option<JoinHandle<()>>,
+}
+
+/// What the connections and the test share.
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    script: Script,
+    requests: Vec<Request>,
+    ended: bool,
+}
+
+impl Model {
+    /// Starts a server with this script. A prompt that no rule knows is echoed.
+    #[track_caller]
+    pub fn start(script: impl Into<Script>) -> Self {
+        let shared = Arc::new(Shared::default());
+        shared.state().script = script.into();
+        let (address, listener) = server::listen(Arc::clone(&shared));
+        Self { address, shared, listener: Some(listener) }
+    }
+
+    /// A server without rules, which echoes every prompt.
+    #[track_caller]
+    pub fn echo() -> Self {
+        Self::start([])
+    }
+
+    /// Adds a rule while the server runs. It goes before the older ones.
+    pub fn add(&self, rule: Rule) {
+        self.shared.state().script.rules.insert(0, rule);
+    }
+
+    /// The address to give to a client, without a path.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Everything that was asked so far, oldest first.
+    pub fn requests(&self) -> Vec<Request> {
+        self.shared.state().requests.clone()
+    }
+
+    /// The first request that fits, waited for.
+    #[track_caller]
+    pub fn wait_request(&self, what: &str, fits: impl Fn(&Request) -> bool) -> Request {
+        wait::until_evident(&format!("a request to the model: {what}"), wait::PATIENCE, || {
+            let requests = self.requests();
+            let found = requests.iter().find(|request| fits(request));
+            found.cloned().ok_or_else(|| listing(&requests))
+        })
+    }
+
+    /// The first request whose prompt holds `text`, waited for.
+    #[track_caller]
+    pub fn wait_prompt(&self, text: &str) -> Request {
+        self.wait_request(text, |request| request.prompt.contains(text))
+    }
+
+    /// Whether this text reached the model in any request.
+    pub fn saw(&self, needle: &str) -> bool {
+        self.shared.state().requests.iter().any(|request| request.holds(needle))
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        let gates: Vec<Gate> = {
+            let mut state = self.shared.state();
+            state.ended = true;
+            state.script.gates().cloned().collect()
+        };
+        gates.iter().for_each(Gate::end);
+        server::wake(self.address);
+        if let Some(listener) = self.listener.take() {
+            let _ = listener.join();
+        }
+    }
+}
+
+impl Shared {
+    /// A test that panicked elsewhere must still be able to end the server.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+fn listing(requests: &[Request]) -> String {
+    let line = |request: &Request| {
+        let prompt: String = request.prompt.chars().take(80).collect();
+        format!("{:?} {:?} step {} {prompt:?}", request.api, request.kind, request.step)
+    };
+    requests.iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,75 @@
+//! The processes that belong to one environment, found by what they carry: its root in their environment or folder.
+//!
+//! Ends nothing else: a process without the root of this environment is never touched.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::wait;
+
+/// A running process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its process id.
+    pub pid: u32,
+    /// Its command line, arguments separated by spaces.
+    pub command: String,
+}
+
+/// All living processes that were started in the environment rooted at `root`, or stand in a folder of it.
+pub(crate) fn below(root: &Path) -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| belongs(*pid, root)).map(|pid| Process { pid, command: command_line(pid) }).collect()
+}
+
+/// Ends the processes that `chosen` picks from those below `root`, and those that they start meanwhile.
+pub(crate) fn end(root: &Path, chosen: impl Fn(&Process) -> bool) {
+    wait::holds_within(Duration::from_secs(5), || {
+        let left: Vec<Process> = below(root).into_iter().filter(&chosen).collect();
+        kill(&left);
+        left.is_empty()
+    });
+}
+
+/// The process ids of the children of `pid`.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    let path = format!("/proc/{pid}/task/{pid}/children");
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.split_whitespace().filter_map(|child| child.parse().ok()).collect()
+}
+
+fn belongs(pid: u32, root: &Path) -> bool {
+    let stands_below = fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(root));
+    let needle = [b"=".as_slice(), root.as_os_str().as_bytes(), b"/"].concat();
+    let carries_root = || {
+        fs::read(format!("/proc/{pid}/environ"))
+            .is_ok_and(|environ| environ.windows(needle.len()).any(|window| window == needle))
+    };
+    !is_zombie(pid) && (stands_below || carries_root())
+}
+
+fn is_zombie(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+}
+
+fn command_line(pid: u32) -> String {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\0', " ").trim_end().to_owned()
+}
+
+/// By the shell's own `kill`: the program of that name is missing on a bare system.
+fn kill(processes: &[Process]) {
+    if processes.is_empty() {
+        return;
+    }
+    let pids = processes.iter().map(|process| process.pid.to_string());
+    let _ =
+        Command::new("sh").args(["-c", r#"kill -9 "$@""#, "sh"]).args(pids).stderr(Stdio::null()).status();
+}

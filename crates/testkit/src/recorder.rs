@@ -1,0 +1,118 @@
+//! A hook command that only writes down what it was given: shows which events a client fires.
+//!
+//! Answers nothing, so that the client behaves as if it were not there.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::claude::Claude;
+use crate::env::TestEnv;
+use crate::wait;
+
+/// The lock keeps payloads whole that are larger than one write.
+const SCRIPT: &str =
+    "#!/bin/sh\npayload=$(cat)\nexec 9>>\"$1.lock\"; flock 9; printf '%s\\n' \"$payload\" >>\"$1\"\n";
+
+/// Both Claude versions know these. The two about worktrees are left out: a hook on them replaces git.
+const CLAUDE_EVENTS: [&str; 17] = [
+    "Notification",
+    "PermissionRequest",
+    "PostCompact",
+    "PostToolBatch",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PreCompact",
+    "PreToolUse",
+    "SessionEnd",
+    "SessionStart",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "TaskCompleted",
+    "TaskCreated",
+    "UserPromptSubmit",
+];
+
+/// All but the two around every model request.
+const CODEX_EVENTS: [&str; 12] = [
+    "Interrupt",
+    "PermissionRequest",
+    "PostCompact",
+    "PostToolUse",
+    "PreCompact",
+    "PreToolUse",
+    "SessionEnd",
+    "SessionStart",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "UserPromptSubmit",
+];
+
+/// A handle on the recorder of one environment.
+#[derive(Debug)]
+pub struct Recorder {
+    log: PathBuf,
+}
+
+impl Recorder {
+    /// Puts the recorder on every event into Claude's settings, which must be seeded.
+    #[track_caller]
+    pub fn for_claude(env: &TestEnv) -> Self {
+        let (recorder, hooks) = Self::prepared(env, &CLAUDE_EVENTS);
+        Claude::edit_settings(env, |settings| settings["hooks"] = hooks);
+        recorder
+    }
+
+    /// Puts the recorder on every event into Codex's `hooks.json`. The test has the hooks trusted.
+    #[track_caller]
+    pub fn for_codex(env: &TestEnv) -> Self {
+        let (recorder, hooks) = Self::prepared(env, &CODEX_EVENTS);
+        let path = env.home().join(".codex/hooks.json");
+        fs::write(path, json!({"hooks": hooks}).to_string()).expect("the home is seeded");
+        recorder
+    }
+
+    /// The payloads so far, oldest first.
+    #[track_caller]
+    pub fn payloads(&self) -> Vec<Value> {
+        let text = fs::read_to_string(&self.log).unwrap_or_default();
+        let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line:?}: {error}"));
+        // A line without its end is still being written.
+        text.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(parse).collect()
+    }
+
+    /// The names of the events so far, with `:` and what tells them apart where there is such a thing.
+    #[track_caller]
+    pub fn names(&self) -> Vec<String> {
+        self.payloads().iter().map(name).collect()
+    }
+
+    /// Waits for the `count`th event of this name (as [`Recorder::names`] gives it) and gives its payload.
+    #[track_caller]
+    pub fn wait(&self, event: &str, count: usize) -> Value {
+        wait::until_evident(&format!("{event} number {count}"), wait::PATIENCE, || {
+            let payloads = self.payloads();
+            let found = payloads.iter().filter(|payload| name(payload) == event).nth(count - 1);
+            found.cloned().ok_or_else(|| self.names().join("\n"))
+        })
+    }
+
+    fn prepared(env: &TestEnv, events: &[&str]) -> (Self, Value) {
+        let script = env.script("record", SCRIPT);
+        let log = env.root().join("recorded.jsonl");
+        let command = format!("{} {}", script.display(), log.display());
+        let entry = json!([{"hooks": [{"type": "command", "command": command, "timeout": 3}]}]);
+        let hooks = events.iter().map(|event| ((*event).to_owned(), entry.clone())).collect();
+        (Self { log }, Value::Object(hooks))
+    }
+}
+
+fn name(payload: &Value) -> String {
+    let event = payload["hook_event_name"].as_str().unwrap_or("?");
+    let detail = ["source", "reason", "trigger"].iter().find_map(|field| payload[*field].as_str());
+    detail.map_or_else(|| event.to_owned(), |detail| format!("{event}:{detail}"))
+}

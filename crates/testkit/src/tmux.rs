@@ -1,0 +1,243 @@
+//! A private tmux server and its panes, in which clients run as they do for a person: under a shell with job control.
+//!
+//! Never speaks to any other tmux server: every call names the socket below the environment's root.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::env::TestEnv;
+use crate::processes;
+use crate::run::Run;
+use crate::wait;
+
+/// Runs the program as a foreground job and leaves a shell behind, as in a person's terminal.
+/// The words below are what [`Pane::wait_end`] looks for.
+const UNDER_A_SHELL: &str = r#"set -m; "$@"; echo "[ended with $?]"; exec sh"#;
+
+/// Half a second or so: long enough for a client to draw what a key did.
+const PROBES_PER_PRESS: usize = 20;
+
+/// A tmux server with a socket of its own. Clones share it; it ends with the last of them and their panes.
+#[derive(Debug, Clone)]
+pub struct Tmux {
+    server: Arc<Server>,
+}
+
+#[derive(Debug)]
+struct Server {
+    env: TestEnv,
+    socket: PathBuf,
+}
+
+/// One pane, as large as a person's terminal.
+#[derive(Debug, Clone)]
+pub struct Pane {
+    tmux: Tmux,
+    /// tmux's name of the pane, such as `%0`.
+    pub id: String,
+}
+
+impl Tmux {
+    /// A server for this environment. It runs from the first pane on.
+    pub fn start(env: &TestEnv) -> Self {
+        Self::named(env, "tmux")
+    }
+
+    /// A second server in the same environment, such as one to watch the first from outside.
+    pub fn named(env: &TestEnv, name: &str) -> Self {
+        let server = Server { env: env.clone(), socket: env.root().join(format!("{name}.sock")) };
+        Self { server: Arc::new(server) }
+    }
+
+    /// The environment in which it runs.
+    pub fn env(&self) -> &TestEnv {
+        &self.server.env
+    }
+
+    /// Its socket.
+    pub fn socket(&self) -> &Path {
+        &self.server.socket
+    }
+
+    /// Runs one tmux command, or several separated by `;` as arguments of their own, and gives what it printed.
+    #[track_caller]
+    pub fn run(&self, args: &[&str]) -> String {
+        self.run_with_input(args, b"").ok().stdout
+    }
+
+    /// Opens a pane with the program in a window of its own, with `variables` added to the environment.
+    #[track_caller]
+    pub fn open(&self, program: &[&str], variables: &[(&str, &str)]) -> Pane {
+        let added: Vec<String> = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let project = self.env().project().display().to_string();
+        let mut args = self.opening_words();
+        args.extend(["-P", "-F", "#{pane_id}", "-c", &project]);
+        added.iter().for_each(|pair| args.extend(["-e", pair]));
+        args.extend(["sh", "-c", UNDER_A_SHELL, "sh"]);
+        args.extend(program);
+        let id = self.run(&args).trim().to_owned();
+        Pane { tmux: self.clone(), id }
+    }
+
+    /// Opens a pane of this server that shows `other` as an attached client, status line included.
+    #[track_caller]
+    pub fn attach_to(&self, other: &Tmux) -> Pane {
+        let socket = other.socket().display().to_string();
+        self.open(&["env", "-u", "TMUX", "-u", "TMUX_PANE", "tmux", "-S", &socket, "attach"], &[])
+    }
+
+    /// Whether the server has a pane, hence runs.
+    pub fn is_running(&self) -> bool {
+        self.run_with_input(&["list-sessions"], b"").status.success()
+    }
+
+    /// The first pane brings the server up; variables that are set later reach the panes opened later.
+    #[track_caller]
+    fn opening_words(&self) -> Vec<&'static str> {
+        if self.is_running() {
+            for (name, value) in self.env().variables() {
+                self.run(&["set-environment", "-g", &name, &value]);
+            }
+            return vec!["new-window"];
+        }
+        let mut words = vec!["set-option", "-g", "default-terminal", "xterm-256color", ";"];
+        words.extend(["new-session", "-d", "-x", "150", "-y", "50"]);
+        words
+    }
+
+    #[track_caller]
+    fn run_with_input(&self, args: &[&str], input: &[u8]) -> Run {
+        let mut command = self.env().command("tmux");
+        command.arg("-S").arg(self.socket()).args(["-f", "/dev/null"]).args(args);
+        Run::of(&mut command, input)
+    }
+}
+
+impl Pane {
+    /// The server that it belongs to.
+    pub fn tmux(&self) -> &Tmux {
+        &self.tmux
+    }
+
+    /// The text on the screen, without the blanks at the ends of lines.
+    #[track_caller]
+    pub fn screen(&self) -> String {
+        let screen = self.tmux.run(&["capture-pane", "-p", "-t", &self.id]);
+        screen.trim_end().to_owned()
+    }
+
+    /// Waits until the screen holds `needle`, and gives the screen.
+    #[track_caller]
+    pub fn wait_screen(&self, needle: &str) -> String {
+        self.wait_screen_for(needle, |screen| screen.contains(needle))
+    }
+
+    /// Waits until the screen is as `fits` wants it, and gives the screen.
+    #[track_caller]
+    pub fn wait_screen_for(&self, what: &str, fits: impl Fn(&str) -> bool) -> String {
+        wait::until_evident(&format!("{what:?} on the screen of {}", self.id), wait::PATIENCE, || {
+            let screen = self.screen();
+            if fits(&screen) { Ok(screen) } else { Err(screen) }
+        })
+    }
+
+    /// Waits until the program has ended and the shell is back.
+    #[track_caller]
+    pub fn wait_end(&self) -> String {
+        self.wait_screen("[ended with ")
+    }
+
+    /// Pastes the text and presses Enter, in one call: the only way that every client takes exactly.
+    #[track_caller]
+    pub fn say(&self, text: &str) {
+        self.paste_then(text, &[";", "send-keys", "-t", &self.id, "Enter"]);
+    }
+
+    /// Pastes the text and leaves it in the input box.
+    #[track_caller]
+    pub fn paste(&self, text: &str) {
+        self.paste_then(text, &[]);
+    }
+
+    /// Types the text key by key, as a person does, and leaves it in the input box.
+    #[track_caller]
+    pub fn half_type(&self, text: &str) {
+        self.tmux.run(&["send-keys", "-t", &self.id, "-l", "--", text]);
+    }
+
+    /// Presses keys until the dialog that shows `text` is gone.
+    ///
+    /// A client ignores keys in the first moment of a dialog, lest a person who is typing answers it unread.
+    #[track_caller]
+    pub fn answer(&self, text: &str, keys: &[&str]) -> String {
+        self.wait_screen(text);
+        let mut probes = 0;
+        wait::until_evident(&format!("the end of the dialog {text:?}"), wait::PATIENCE, || {
+            if probes % PROBES_PER_PRESS == 0 {
+                self.keys(keys);
+            }
+            probes += 1;
+            let screen = self.screen();
+            if screen.contains(text) { Err(screen) } else { Ok(screen) }
+        })
+    }
+
+    /// Presses keys by their tmux names, such as `Escape` or `C-c`.
+    #[track_caller]
+    pub fn keys(&self, keys: &[&str]) {
+        let mut args = vec!["send-keys", "-t", &self.id];
+        args.extend(keys);
+        self.tmux.run(&args);
+    }
+
+    /// The process id of the shell in the pane, the parent of the program.
+    #[track_caller]
+    pub fn pid(&self) -> u32 {
+        self.format("#{pane_pid}").parse().expect("tmux prints a pid")
+    }
+
+    /// The process id of the program that was opened in the pane.
+    #[track_caller]
+    pub fn program_pid(&self) -> u32 {
+        let shell = self.pid();
+        wait::until("the program in the pane", wait::PATIENCE, || processes::children(shell).first().copied())
+    }
+
+    /// The terminal device of the pane.
+    #[track_caller]
+    pub fn tty(&self) -> String {
+        self.format("#{pane_tty}")
+    }
+
+    /// Any tmux format, as it reads for this pane.
+    #[track_caller]
+    pub fn format(&self, format: &str) -> String {
+        let text = self.tmux.run(&["display-message", "-p", "-t", &self.id, format]);
+        text.trim_end().to_owned()
+    }
+
+    /// Closes the pane as a person closes a terminal window, with the program still in it.
+    #[track_caller]
+    pub fn close(&self) {
+        self.tmux.run(&["kill-pane", "-t", &self.id]);
+    }
+
+    #[track_caller]
+    fn paste_then(&self, text: &str, more: &[&str]) {
+        let mut args = vec!["load-buffer", "-b", "bench", "-", ";"];
+        args.extend(["paste-buffer", "-p", "-d", "-b", "bench", "-t", &self.id]);
+        args.extend(more);
+        self.tmux.run_with_input(&args, text.as_bytes()).ok();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if fs::exists(&self.socket).unwrap_or(false) {
+            let mut command = self.env.command("tmux");
+            command.arg("-S").arg(&self.socket).arg("kill-server");
+            let _ = command.output();
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Waiting for a condition, with a deadline.
+//!
+//! The only place of the test bench that pauses or reads a clock: nothing else may sleep.
+#![expect(clippy::disallowed_methods, reason = "the owner of pause and clock")]
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a test waits for something that a real client does. Generous: a loaded machine is slow, not wrong.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Asks `probe` until it gives a value, and panics with `what` once the deadline has passed.
+#[track_caller]
+pub fn until<T>(what: &str, deadline: Duration, mut probe: impl FnMut() -> Option<T>) -> T {
+    until_evident(what, deadline, || probe().ok_or_else(String::new))
+}
+
+/// Like [`until`], for a probe that says what it saw instead: the last evidence is part of the panic.
+#[track_caller]
+pub fn until_evident<T>(what: &str, deadline: Duration, mut probe: impl FnMut() -> Result<T, String>) -> T {
+    let end = Instant::now() + deadline;
+    loop {
+        match probe() {
+            Ok(found) => return found,
+            Err(evidence) if Instant::now() >= end => {
+                panic!("waited {deadline:?} in vain for {what}\n--- last evidence ---\n{evidence}")
+            }
+            Err(_) => thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// Whether the condition came true before the deadline. For clean-up, which must not panic.
+pub fn holds_within(deadline: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + deadline;
+    while !condition() {
+        if Instant::now() >= end {
+            return false;
+        }
+        thread::sleep(PAUSE);
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_of_the_first_answer_is_given() {
+        let mut asked = 0;
+        let third = until("the third answer", PATIENCE, || {
+            asked += 1;
+            (asked == 3).then_some(asked)
+        });
+        assert_eq!(third, 3);
+    }
+
+    #[test]
+    #[should_panic(expected = "in vain for a miracle\n--- last evidence ---\nonly rain")]
+    fn a_missed_deadline_names_the_wish_and_the_last_evidence() {
+        until_evident::<()>("a miracle", Duration::ZERO, || Err("only rain".into()));
+    }
+}

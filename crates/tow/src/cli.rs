@@ -1,0 +1,85 @@
+//! The grammar of the command line, and from a verb to its file.
+//!
+//! One variant per verb, one file per verb. The grammar is also the source of help, completions and the man page.
+
+use crate::edge::Edge;
+use crate::failure::{Failure, Kind};
+use crate::output::{Output, complain};
+use crate::verbs;
+use clap::{CommandFactory, Parser, Subcommand};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow install               hook into every agent that is found
+  tow install --dry-run     show what would be changed
+  tow doctor                check everything, with the command that mends it
+  tow config set keep.events_days 30";
+
+/// Keeps the work of coding agents in one line.
+#[derive(Debug, Parser)]
+#[command(name = "tow", version, about, after_help = EXAMPLES, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Hook(verbs::hook::Arguments),
+    Install(verbs::install::Arguments),
+    Uninstall(verbs::uninstall::Arguments),
+    Doctor(verbs::doctor::Arguments),
+    Config(verbs::config::Arguments),
+    Work(verbs::work::Arguments),
+    Completions(verbs::completions::Arguments),
+    #[command(hide = true)]
+    BenchSeed(verbs::bench_seed::Arguments),
+}
+
+/// What every verb is given.
+pub struct Scope {
+    pub edge: Edge,
+    pub out: Output,
+}
+
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(&cli) {
+        Ok(code) => code,
+        Err(failure) => {
+            complain(&failure.render());
+            failure.kind.exit_code()
+        }
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
+    let edge = Edge::new().ok_or_else(no_home)?;
+    let scope = Scope { edge, out: Output::new() };
+    match &cli.verb {
+        Verb::Hook(_) => Err(Failure::input("an agent's name is missing").hint("Run `tow hook --help`.")),
+        Verb::Install(arguments) => verbs::install::run(&scope, arguments),
+        Verb::Uninstall(arguments) => verbs::uninstall::run(&scope, arguments),
+        Verb::Doctor(arguments) => verbs::doctor::run(&scope, arguments),
+        Verb::Config(arguments) => verbs::config::run(&scope, arguments),
+        Verb::Work(arguments) => verbs::work::run(&scope, arguments),
+        Verb::Completions(arguments) => verbs::completions::run(&scope, arguments, Cli::command()),
+        Verb::BenchSeed(arguments) => verbs::bench_seed::run(&scope, arguments),
+    }
+}
+
+fn no_home() -> Failure {
+    let failure = Failure::input("there is no home folder: HOME is not set and the user has no entry");
+    Failure { kind: Kind::Failed, ..failure }.hint("Set HOME, or TOWLINE_HOME for the data folder.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

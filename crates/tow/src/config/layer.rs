@@ -1,0 +1,213 @@
+//! Laying the user's text over the defaults, key by key.
+//!
+//! The defaults say which keys exist and of which type they are; there is no second list.
+
+use super::nearest::nearest;
+use super::{Config, DEFAULT};
+use std::collections::BTreeMap;
+use std::fmt;
+use toml_edit::{Document, Item, Value};
+use towline_core::text::Secrets;
+
+/// The configuration in force, and what of the user's text could not be used.
+#[derive(Debug)]
+pub struct Layered {
+    pub config: Config,
+    pub mistakes: Vec<Mistake>,
+}
+
+/// One thing in the user's text that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    pub line: usize,
+    pub key: String,
+    pub what: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
+/// Lays `user` over the defaults. Reads no file and no environment.
+pub fn layered(user: &str) -> Layered {
+    let defaults = leaves(DEFAULT).unwrap_or_default();
+    let mut values: BTreeMap<String, Value> = defaults.iter().map(|leaf| (leaf.key.clone(), leaf.value.clone())).collect();
+    let mut mistakes = vec![];
+    match leaves(user) {
+        Err(mistake) => mistakes.push(mistake),
+        Ok(given) => {
+            for leaf in given {
+                match check(&leaf, values.get(&leaf.key), &defaults) {
+                    Ok(()) => drop(values.insert(leaf.key, leaf.value)),
+                    Err(mistake) => mistakes.push(mistake),
+                }
+            }
+        }
+    }
+    Layered { config: typed(&values), mistakes }
+}
+
+/// The value of one key as it is in force, as TOML; `None` for a key that does not exist.
+pub fn value_at(user: &str, key: &str) -> Option<String> {
+    let default = leaves(DEFAULT).ok()?.into_iter().find(|leaf| leaf.key == key)?;
+    let given = leaves(user).ok().and_then(|given| given.into_iter().find(|leaf| leaf.key == key));
+    let usable = given.filter(|leaf| leaf.value.type_name() == default.value.type_name());
+    Some(usable.unwrap_or(default).value.decorated("", "").to_string())
+}
+
+/// One key with its value and where it stands.
+#[derive(Debug)]
+struct Leaf {
+    key: String,
+    value: Value,
+    line: usize,
+}
+
+/// Tables below which the user chooses the names.
+const FREE_TABLES: [&str; 1] = ["projects.names"];
+
+fn leaves(text: &str) -> Result<Vec<Leaf>, Mistake> {
+    let document = Document::parse(text.to_owned()).map_err(|error| {
+        let line = error.span().map_or(1, |span| line_of(text, span.start));
+        let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
+        Mistake { line, key: String::new(), what }
+    })?;
+    let mut found = vec![];
+    for (name, item) in document.as_table() {
+        collect(name.to_owned(), item, text, &mut found);
+    }
+    Ok(found)
+}
+
+fn collect(key: String, item: &Item, text: &str, found: &mut Vec<Leaf>) {
+    let line = item.span().map_or(1, |span| line_of(text, span.start));
+    match item {
+        Item::Table(table) if FREE_TABLES.contains(&key.as_str()) => {
+            found.push(Leaf { key, value: Value::InlineTable(table.clone().into_inline_table()), line });
+        }
+        Item::Table(table) => {
+            for (name, item) in table {
+                collect(format!("{key}.{name}"), item, text, found);
+            }
+        }
+        Item::Value(value) => found.push(Leaf { key, value: value.clone(), line }),
+        Item::ArrayOfTables(_) | Item::None => {}
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    1 + text.as_bytes()[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count()
+}
+
+fn check(leaf: &Leaf, default: Option<&Value>, defaults: &[Leaf]) -> Result<(), Mistake> {
+    let mistake = |what| Mistake { line: leaf.line, key: leaf.key.clone(), what };
+    let Some(default) = default else {
+        let meant = nearest(&leaf.key, defaults.iter().map(|leaf| leaf.key.as_str()));
+        let hint = meant.map_or(String::new(), |key| format!("; did you mean `{key}`?"));
+        return Err(mistake(format!("there is no key `{}`{hint}", leaf.key)));
+    };
+    if leaf.value.type_name() != default.type_name() {
+        let (key, wanted, found) = (&leaf.key, default.type_name(), leaf.value.type_name());
+        return Err(mistake(format!("`{key}` must be {} and is {}", article(wanted), article(found))));
+    }
+    range_of(&leaf.key, &leaf.value).map_err(|what| mistake(format!("`{}` must be {what}", leaf.key)))
+}
+
+fn article(noun: &str) -> String {
+    let an = noun.starts_with(['a', 'e', 'i', 'o', 'u']);
+    format!("{} {noun}", if an { "an" } else { "a" })
+}
+
+/// What a value of the right type must still satisfy.
+fn range_of(key: &str, value: &Value) -> Result<(), String> {
+    let within = |from: i64, to: i64| match value.as_integer() {
+        Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),
+        Some(_) | None => Ok(()),
+    };
+    match key {
+        "hook.patience_ms" => within(0, 5_000),
+        "hook.deadline_ms" => within(100, 10_000),
+        "keep.prompt_bytes" => within(80, 100_000),
+        "keep.events_days" => within(1, 36_500),
+        "keep.journal_mb" => within(8, 100_000),
+        "privacy.exclude_projects" => all_text(value.as_array().into_iter().flatten()),
+        "projects.names" => all_text(value.as_inline_table().into_iter().flatten().map(|(_, value)| value)),
+        _ => Ok(()),
+    }
+}
+
+fn all_text<'a>(mut values: impl Iterator<Item = &'a Value>) -> Result<(), String> {
+    if values.all(Value::is_str) { Ok(()) } else { Err("made of strings only".into()) }
+}
+
+/// Reads the checked values. Every key is in the defaults, and every value has its default's type.
+fn typed(values: &BTreeMap<String, Value>) -> Config {
+    let number = |key: &str| values.get(key).and_then(Value::as_integer).unwrap_or(0).unsigned_abs();
+    let is_on = |key: &str| values.get(key).and_then(Value::as_bool).unwrap_or(true);
+    let texts = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let list = values.get("privacy.exclude_projects").and_then(Value::as_array);
+    let names = values.get("projects.names").and_then(Value::as_inline_table);
+    Config {
+        patience_ms: number("hook.patience_ms"),
+        deadline_ms: number("hook.deadline_ms"),
+        secrets: if is_on("privacy.redact") { Secrets::Redacted } else { Secrets::Kept },
+        exclude_projects: list.into_iter().flatten().map(texts).collect(),
+        prompt_bytes: usize::try_from(number("keep.prompt_bytes")).unwrap_or(2000),
+        events_days: u32::try_from(number("keep.events_days")).unwrap_or(90),
+        journal_mb: number("keep.journal_mb"),
+        project_names: names.into_iter().flatten().map(|(path, name)| (path.to_owned(), texts(name))).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_mistake(user: &str, expected: &str) {
+        let found = layered(user);
+        assert_eq!(found.mistakes.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
+        assert_eq!(found.config, layered("").config, "the default is used");
+    }
+
+    #[test]
+    fn the_defaults_are_sound_and_hold_every_key() {
+        let config = layered("").config;
+        assert_eq!((config.patience_ms, config.prompt_bytes, config.journal_mb), (300, 2000, 64));
+        assert!(layered(DEFAULT).mistakes.is_empty());
+    }
+
+    #[test]
+    fn misspelt_key_is_named() {
+        check_mistake("\n[hook]\npatence_ms = 5", "line 3: there is no key `hook.patence_ms`; did you mean `hook.patience_ms`?");
+        check_mistake("colour = 'red'", "line 1: there is no key `colour`");
+    }
+
+    #[test]
+    fn wrong_type_and_wrong_range_are_named() {
+        check_mistake("[privacy]\nredact = 'yes'", "line 2: `privacy.redact` must be a boolean and is a string");
+        check_mistake("[hook]\npatience_ms = -4", "line 2: `hook.patience_ms` must be from 0 to 5000");
+        check_mistake("[privacy]\nexclude_projects = [1]", "line 2: `privacy.exclude_projects` must be made of strings only");
+    }
+
+    #[test]
+    fn text_that_is_no_toml_is_named_by_its_line() {
+        let found = layered("[hook]\npatience_ms = = 1");
+        assert_eq!((found.mistakes.len(), found.mistakes[0].line), (1, 2));
+    }
+
+    #[test]
+    fn one_mistake_does_not_cost_the_rest() {
+        let found = layered("[hook]\nwrong = 1\npatience_ms = 7");
+        assert_eq!((found.config.patience_ms, found.mistakes.len()), (7, 1));
+    }
+
+    #[test]
+    fn a_value_in_force_can_be_asked_for() {
+        assert_eq!(value_at("[hook]\npatience_ms = 7", "hook.patience_ms").as_deref(), Some("7"));
+        assert_eq!(value_at("", "privacy.redact").as_deref(), Some("true"));
+        assert_eq!(value_at("", "nonsense"), None);
+    }
+}

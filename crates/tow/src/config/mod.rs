@@ -1,0 +1,92 @@
+//! The configuration: what the user wrote, laid over the commented defaults that are compiled in.
+//!
+//! Pure functions of text. A mistake never stops anything: it is named with its line and the nearest right key, and the
+//! default is used in its place.
+
+mod layer;
+mod nearest;
+
+pub use layer::{Layered, Mistake, layered, value_at};
+
+use std::collections::BTreeMap;
+use towline_core::text::{Keeping, Secrets};
+use towline_store::upkeep::Retention;
+
+/// The defaults, which are also their documentation.
+pub const DEFAULT: &str = include_str!("default.toml");
+
+/// Everything that can be set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    pub patience_ms: u64,
+    pub deadline_ms: u64,
+    pub secrets: Secrets,
+    pub exclude_projects: Vec<String>,
+    pub prompt_bytes: usize,
+    pub events_days: u32,
+    pub journal_mb: u64,
+    pub project_names: BTreeMap<String, String>,
+}
+
+impl Config {
+    pub fn keeping(&self) -> Keeping {
+        Keeping { longest_bytes: self.prompt_bytes, secrets: self.secrets }
+    }
+
+    pub fn retention(&self) -> Retention {
+        Retention { events_days: self.events_days, journal_bytes: self.journal_mb * 1024 * 1024 }
+    }
+
+    /// Whether sessions in this folder are to leave no trace.
+    pub fn excludes(&self, folder: &str) -> bool {
+        self.exclude_projects.iter().any(|pattern| covers(pattern, folder))
+    }
+
+    /// The name the user gave to this folder or one above it; the nearest wins.
+    pub fn name_of(&self, folder: &str) -> Option<&str> {
+        let named = self.project_names.iter().filter(|(path, _)| covers(path, folder));
+        named.max_by_key(|(path, _)| path.len()).map(|(_, name)| name.as_str())
+    }
+}
+
+/// Whether `pattern` is `folder` or one above it, part by part; `*` is any one part.
+fn covers(pattern: &str, folder: &str) -> bool {
+    let parts = |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let (pattern, folder) = (parts(pattern), parts(folder));
+    !pattern.is_empty()
+        && pattern.len() <= folder.len()
+        && pattern.iter().zip(&folder).all(|(wanted, part)| wanted == "*" || wanted == part)
+}
+
+/// The name in a repository's `.towline.toml`: `[project] name = "…"`.
+pub fn project_name(text: &str) -> Option<String> {
+    let document = text.parse::<toml_edit::DocumentMut>().ok()?;
+    document.get("project")?.get("name")?.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_covers_what_is_below_it_and_no_namesake() {
+        assert!(covers("/home/me/secret", "/home/me/secret/deep"));
+        assert!(covers("/home/*/secret/", "/home/you/secret"));
+        assert!(!covers("/home/me/secret", "/home/me/secrets"));
+        assert!(!covers("/home/me/secret/deep", "/home/me/secret"));
+        assert!(!covers("", "/"));
+    }
+
+    #[test]
+    fn the_nearest_named_folder_names_the_project() {
+        let config = layered("[projects]\nnames = { \"/a\" = \"Outer\", \"/a/b\" = \"Inner\" }").config;
+        assert_eq!((config.name_of("/a/b/c"), config.name_of("/a/x"), config.name_of("/z")), (Some("Inner"), Some("Outer"), None));
+    }
+
+    #[test]
+    fn a_repository_names_its_project() {
+        assert_eq!(project_name("[project]\nname = \"Thing\"").as_deref(), Some("Thing"));
+        assert_eq!(project_name("name = 1"), None);
+        assert_eq!(project_name("not toml ["), None);
+    }
+}

@@ -1,0 +1,100 @@
+//! The edge of the program: the only reader of clock, environment, randomness and home.
+//!
+//! Everything behind it is given values. `TOWLINE_NOW` and `TOWLINE_SEED` replace clock and randomness in tests.
+
+use std::cell::Cell;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use towline_core::id::Uid;
+use towline_core::time::Timestamp;
+use towline_store::Home;
+
+/// Set in everything that we start: what an agent below us does is not the user's work.
+pub const GUARD: &str = "TOWLINE_CHILD";
+
+/// What this process was given by the world.
+pub struct Edge {
+    pub home: Home,
+    pub config_file: PathBuf,
+    pub user_home: PathBuf,
+    pub now: Timestamp,
+    begun: Instant,
+    drawn: Cell<u64>,
+}
+
+impl Edge {
+    /// Without any home there is nowhere to keep anything.
+    pub fn new() -> Option<Edge> {
+        let user_home = user_home()?;
+        let data = variable("TOWLINE_HOME").map(PathBuf::from);
+        let data = data.unwrap_or_else(|| xdg("XDG_DATA_HOME", &user_home, ".local/share").join("towline"));
+        let config_file = xdg("XDG_CONFIG_HOME", &user_home, ".config").join("towline/config.toml");
+        Some(Edge { home: Home::at(data), config_file, user_home, now: now(), begun: begun(), drawn: Cell::new(0) })
+    }
+
+    /// A new row's id.
+    pub fn uid(&self) -> Uid {
+        let mut random = [0; 10];
+        random[..8].copy_from_slice(&self.draw().to_le_bytes());
+        random[8..].copy_from_slice(&self.draw().to_le_bytes()[..2]);
+        Uid::v7(self.now, random)
+    }
+
+    /// Time since this process began to work.
+    pub fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// The keys of a hash map are drawn from the kernel's randomness, once per process: no crate is needed for this.
+    fn draw(&self) -> u64 {
+        self.drawn.set(self.drawn.get() + 1);
+        if let Some(seed) = variable("TOWLINE_SEED").and_then(|seed| seed.parse::<u64>().ok()) {
+            return seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(self.drawn.get());
+        }
+        let mut hasher = RandomState::new().build_hasher();
+        hasher.write_u64(self.drawn.get());
+        hasher.finish()
+    }
+}
+
+/// A variable that is set and not empty.
+#[expect(clippy::disallowed_methods, reason = "the edge")]
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the edge")]
+pub fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
+    std::env::args_os()
+}
+
+/// Where this program lies.
+#[expect(clippy::disallowed_methods, reason = "the edge")]
+pub fn own_program() -> Option<PathBuf> {
+    std::env::current_exe().ok()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the edge")]
+fn user_home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|path| path.is_absolute())
+}
+
+fn xdg(name: &str, user_home: &Path, below: &str) -> PathBuf {
+    let given = variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    given.unwrap_or_else(|| user_home.join(below))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the edge")]
+fn now() -> Timestamp {
+    if let Some(fixed) = variable("TOWLINE_NOW").and_then(|ms| ms.parse().ok()) {
+        return Timestamp(fixed);
+    }
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the edge")]
+fn begun() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,83 @@
+//! What a person is told when a command fails: the thing, the cause, and what to do next.
+//!
+//! The kind is the exit code. Nothing else in the program chooses one.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It did not work.
+    Failed,
+    /// The command was given something that it cannot take.
+    Input,
+}
+
+impl Kind {
+    pub fn exit_code(self) -> ExitCode {
+        match self {
+            Kind::Failed => ExitCode::from(1),
+            Kind::Input => ExitCode::from(2),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Failure {
+    pub kind: Kind,
+    pub what: String,
+    pub causes: Vec<String>,
+    /// Commands to run or places to look at.
+    pub hints: Vec<String>,
+}
+
+impl Failure {
+    pub fn new(error: &dyn Error) -> Failure {
+        let mut texts = texts(error).into_iter();
+        let what = texts.next().unwrap_or_default();
+        Failure { kind: Kind::Failed, what, causes: texts.collect(), hints: vec![] }
+    }
+
+    pub fn input(what: impl Into<String>) -> Failure {
+        Failure { kind: Kind::Input, what: what.into(), causes: vec![], hints: vec![] }
+    }
+
+    pub fn hint(mut self, hint: impl Into<String>) -> Failure {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The whole text for a terminal.
+    pub fn render(&self) -> String {
+        let causes = self.causes.iter().map(|cause| format!("  because: {cause}\n"));
+        let hints = self.hints.iter().map(|hint| format!("hint: {hint}\n"));
+        format!("error: {}\n{}", self.what, causes.chain(hints).collect::<String>())
+    }
+}
+
+/// An error and all its causes in one line.
+pub fn chain(error: &dyn Error) -> String {
+    texts(error).join(": ")
+}
+
+fn texts(error: &dyn Error) -> Vec<String> {
+    let mut texts = vec![error.to_string()];
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        texts.push(error.to_string());
+        cause = error.source();
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_the_thing_the_cause_and_the_next_command() {
+        let mut failure = Failure::input("no such key `x`").hint("Run `tow config`.");
+        failure.causes.push("it was never there".into());
+        assert_eq!(failure.render(), "error: no such key `x`\n  because: it was never there\nhint: Run `tow config`.\n");
+    }
+}

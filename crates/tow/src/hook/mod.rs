@@ -1,0 +1,156 @@
+//! `tow hook AGENT`: one event in, at most one JSON object out.
+//!
+//! It never exits with anything but 0, never prints anything but its answer, starts no thread and no runtime, and never
+//! makes the agent wait longer than its deadline. Whatever goes wrong becomes a fault for `tow doctor`.
+
+mod deadline;
+mod fault;
+mod fold;
+mod scene;
+
+pub use fault::fallback_logs;
+
+use crate::config::{Config, layered};
+use crate::edge::{Edge, GUARD, variable};
+use std::ffi::OsStr;
+use std::io::{self, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use towline_agents::{Agent, Heard};
+use towline_core::event::{Event, Happening, Scene, Urgency};
+use towline_core::fault::{Fault, FaultKind};
+use towline_core::reply::Reply;
+use towline_store::journal::{self, Record};
+use towline_store::marks;
+
+/// More than any agent sends; what is beyond it is read and thrown away.
+const LARGEST_PAYLOAD: u64 = 64 << 20;
+
+/// One hook call: what it was given, and what it may use.
+struct Call {
+    agent: Agent,
+    edge: Edge,
+    config: Config,
+}
+
+/// Runs the hook. Nothing can make it fail.
+pub fn run(agent: Option<&OsStr>) -> ExitCode {
+    if variable(GUARD).is_none() {
+        deadline::arm();
+        std::panic::set_hook(Box::new(|_| {}));
+        let answered = catch_unwind(AssertUnwindSafe(|| answer(agent)));
+        if answered.is_err() {
+            fault::record(Edge::new().as_ref(), FaultKind::Internal, "the hook panicked".into());
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn answer(agent: Option<&OsStr>) {
+    let payload = read_payload();
+    let edge = Edge::new();
+    let name = agent.and_then(OsStr::to_str).unwrap_or("");
+    let (Some(agent), Some(edge)) = (Agent::named(name), edge) else {
+        let detail = format!("`tow hook` was called for an unknown agent or without a home: {:?}", short(name));
+        return fault::record(Edge::new().as_ref(), FaultKind::Internal, detail);
+    };
+    let (config, mistake) = load_config(&edge);
+    deadline::set(config.deadline_ms);
+    let call = Call { agent, edge, config };
+    let heard = match call.agent.hear(&payload, call.config.keeping()) {
+        Ok(Some(heard)) => heard,
+        Ok(None) => return,
+        Err(error) => return call.fault(FaultKind::Payload, format!("{}: {error}", call.agent.name())),
+    };
+    if heard.folder.as_deref().is_some_and(|folder| call.config.excludes(folder)) {
+        return;
+    }
+    if let (Some(mistake), Happening::SessionStarted { .. }) = (mistake, &heard.happening) {
+        call.fault(FaultKind::Config, mistake);
+    }
+    if let Some(said) = call.accept(heard).and_then(|(event, reply)| call.agent.speak(&event, &reply)) {
+        // A closed pipe means that nobody listens any more.
+        let _ = io::stdout().write_all(said.as_bytes());
+    }
+}
+
+impl Call {
+    /// Accepts one event and folds it if somebody waits for that. Returns the event's name and what to say.
+    fn accept(&self, heard: Heard) -> Option<(String, Reply)> {
+        let settled = self.is_settled(&heard);
+        let event = Event {
+            uid: self.edge.uid(),
+            at: self.edge.now,
+            session: heard.session.clone(),
+            subagent: heard.subagent.clone(),
+            turn: heard.turn.clone(),
+            happening: heard.happening.clone(),
+            scene: self.scene(&heard, settled),
+        };
+        if let Err(error) = journal::append(&self.edge.home, &[Record::Event(event.clone())]) {
+            self.fault(FaultKind::Journal, crate::failure::chain(&error));
+            return None;
+        }
+        if settled {
+            return None;
+        }
+        self.look_for_seat(&event, &heard);
+        let reply = fold::fold(self, &event);
+        Some((heard.event, reply))
+    }
+
+    /// Whether the journal is enough for now.
+    fn is_settled(&self, heard: &Heard) -> bool {
+        match heard.happening.urgency() {
+            Urgency::Whenever => true,
+            Urgency::UnlessWorking => marks::is_working(&self.edge.home, &heard.session),
+            Urgency::Shown | Urgency::Answered => false,
+        }
+    }
+
+    /// A helper's folder and transcript are its own, not its session's.
+    fn scene(&self, heard: &Heard, settled: bool) -> Option<Scene> {
+        let moves = matches!(heard.happening, Happening::FolderChanged);
+        if heard.subagent.is_some() || (settled && !moves) {
+            return None;
+        }
+        Some(scene::of(self, heard))
+    }
+
+    fn look_for_seat(&self, event: &Event, heard: &Heard) {
+        let Some(place) = scene::seat(self, event, heard) else { return };
+        let scene = event.scene.clone().map(|scene| Scene { place: Some(place), ..scene });
+        let found = Event { uid: self.edge.uid(), happening: Happening::SeatFound, scene, ..event.clone() };
+        if let Err(error) = journal::append(&self.edge.home, &[Record::Event(found)]) {
+            self.fault(FaultKind::Journal, crate::failure::chain(&error));
+        }
+    }
+
+    fn fault(&self, kind: FaultKind, detail: String) {
+        fault::record_here(&self.edge, Fault { at: self.edge.now, kind, detail });
+    }
+}
+
+/// Everything the agent writes, so that its pipe never breaks.
+fn read_payload() -> Vec<u8> {
+    let mut payload = Vec::with_capacity(64 * 1024);
+    let mut stdin = io::stdin().lock();
+    // A closed or broken stdin is an empty payload, which is a fault of its own.
+    let _ = stdin.by_ref().take(LARGEST_PAYLOAD).read_to_end(&mut payload);
+    if payload.len() as u64 == LARGEST_PAYLOAD {
+        let _ = io::copy(&mut stdin, &mut io::sink());
+    }
+    payload
+}
+
+/// The configuration, and the first mistake in it.
+fn load_config(edge: &Edge) -> (Config, Option<String>) {
+    let user = std::fs::read_to_string(&edge.config_file).unwrap_or_default();
+    let found = layered(&user);
+    let mistake = found.mistakes.first().map(|mistake| format!("{}: {mistake}", edge.config_file.display()));
+    (found.config, mistake)
+}
+
+fn short(name: &str) -> &str {
+    towline_core::text::clip(name, 40)
+}

@@ -1,0 +1,91 @@
+//! Where an event happened: how the session is run, its project, its seat.
+//!
+//! Looks at the agent's own process, never at the hook's environment alone. Only what the event needs is looked at.
+
+use super::Call;
+use crate::config::project_name;
+use crate::edge::variable;
+use std::path::Path;
+use towline_agents::{Agent, Heard, Surroundings};
+use towline_core::event::{Event, Happening, Presence, Scene, StartedBy};
+use towline_core::project::ProjectTraces;
+use towline_core::seat::Place;
+use towline_terminal::place::{Looks, Typed, agent_above, seat_of, seat_of_prompt};
+use towline_terminal::process::{Environment, Process};
+use towline_terminal::project;
+
+/// Everything but the seat, which may take longer to find than the event may wait to be accepted.
+pub(super) fn of(call: &Call, heard: &Heard) -> Scene {
+    let arguments = || agent_process(call.agent).map(|process| process.arguments()).unwrap_or_default();
+    let presence = call.agent.presence(&Surroundings { variable: &variable, arguments: &arguments });
+    Scene {
+        presence,
+        folder: heard.folder.clone(),
+        transcript: heard.transcript.clone(),
+        model: heard.model.clone(),
+        place: None,
+        project: heard.folder.as_deref().filter(|_| tells_project(&heard.happening)).map(|folder| traces(call, folder)),
+    }
+}
+
+/// Where the session sits, if this event is one that tells.
+pub(super) fn seat(call: &Call, event: &Event, heard: &Heard) -> Option<Place> {
+    let presence = event.scene.as_ref()?.presence;
+    if presence == Presence::Headless {
+        return None;
+    }
+    match &heard.happening {
+        Happening::SessionStarted { by: StartedBy::Compact } => None,
+        Happening::SessionStarted { .. } => {
+            let process = agent_process(call.agent)?;
+            let shared = call.agent.is_shared_server(&process.arguments());
+            if shared { None } else { seat_of(&process, presence) }
+        }
+        Happening::PromptSubmitted { .. } => typed_in(call, heard.typed.as_deref()?, heard.folder.as_deref()?),
+        _ => None,
+    }
+}
+
+/// With a server between the hook and the seats, only the screen tells in which of them a prompt was typed.
+fn typed_in(call: &Call, prompt: &str, folder: &str) -> Option<Place> {
+    let server = agent_process(call.agent)?;
+    if !call.agent.is_shared_server(&server.arguments()) {
+        return None;
+    }
+    let home = folder_of(call.agent, &server.environment());
+    let shares_home = |environment: &Environment| folder_of(call.agent, environment) == home;
+    let is_shown = |screen: &str| call.agent.shows_prompt(screen, prompt);
+    let typed = Typed { folder, is_shown: &is_shown, shares_home: &shares_home };
+    with_looks(call.agent, |looks| seat_of_prompt(&server, looks, &typed))
+}
+
+fn folder_of(agent: Agent, environment: &Environment) -> Option<std::path::PathBuf> {
+    agent.folder(&|name| environment.get(name).map(str::to_owned))
+}
+
+/// The agent tells its hooks who it is, or is found above them.
+fn agent_process(agent: Agent) -> Option<Process> {
+    let told = agent.pid_variable().and_then(variable).and_then(|pid| pid.parse().ok()).and_then(Process::read);
+    told.or_else(|| with_looks(agent, |looks| agent_above(std::process::id(), looks)))
+}
+
+fn with_looks<T>(agent: Agent, look: impl FnOnce(&Looks<'_>) -> T) -> T {
+    let is_program = |name: &str| agent.is_program(name);
+    let is_server = |arguments: &[String]| agent.is_shared_server(arguments);
+    look(&Looks { is_program: &is_program, is_server: &is_server })
+}
+
+fn tells_project(happening: &Happening) -> bool {
+    matches!(
+        happening,
+        Happening::SessionStarted { .. } | Happening::PromptSubmitted { .. } | Happening::FolderChanged
+    )
+}
+
+fn traces(call: &Call, folder: &str) -> ProjectTraces {
+    let mut traces = project::traces(Path::new(folder), &project_name);
+    if traces.name.is_none() {
+        traces.name = call.config.name_of(folder).map(str::to_owned);
+    }
+    traces
+}

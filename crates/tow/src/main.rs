@@ -1,0 +1,26 @@
+//! `tow`: keeps the work of coding agents in one line.
+//!
+//! The hook is matched before anything else: it must not pay for a grammar that it does not use. Nothing here decides.
+
+mod cli;
+mod config;
+mod edge;
+mod failure;
+mod hook;
+mod output;
+mod verbs;
+mod work;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut arguments = edge::arguments().skip(1);
+    if arguments.next().is_some_and(|verb| verb == "hook") {
+        let agent = arguments.next();
+        // `tow hook --help` is a person's question, not an agent's event.
+        if !agent.as_ref().is_some_and(|word| word.as_encoded_bytes().starts_with(b"-")) {
+            return hook::run(agent.as_deref());
+        }
+    }
+    cli::run()
+}

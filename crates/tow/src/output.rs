@@ -1,0 +1,56 @@
+//! Writing for people: plain text, and colour where a terminal wants it.
+//!
+//! The only place below `cli` that writes to stdout and stderr. A reader that went away is not an error.
+
+use crate::edge::variable;
+use std::io::{self, IsTerminal, Write};
+
+/// Marks that stand before a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Good,
+    Warning,
+    Bad,
+    Faint,
+}
+
+pub struct Output {
+    coloured: bool,
+}
+
+impl Output {
+    /// Colour on a terminal only, never with `NO_COLOR` or a dumb terminal.
+    pub fn new() -> Output {
+        let wanted = variable("NO_COLOR").is_none() && variable("TERM").as_deref() != Some("dumb");
+        Output { coloured: wanted && io::stdout().is_terminal() }
+    }
+
+    pub fn tint(&self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Good => "32",
+            Tone::Warning => "33",
+            Tone::Bad => "31",
+            Tone::Faint => "2",
+        };
+        if self.coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    pub fn line(&self, text: &str) {
+        let _ = writeln!(io::stdout(), "{text}");
+    }
+
+    /// Text that brings its own line ends.
+    pub fn text(&self, text: &str) {
+        let _ = io::stdout().write_all(text.as_bytes());
+    }
+}
+
+/// Says something beside the output.
+pub fn complain(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Control characters of a terminal have no place in a line of ours, wherever the text came from.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

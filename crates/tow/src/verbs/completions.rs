@@ -1,0 +1,41 @@
+//! `tow completions`: what shells and `man` need, made from the grammar itself.
+
+use crate::cli::Scope;
+use crate::failure::Failure;
+use clap::{Args, Command, ValueEnum};
+use clap_complete::Shell;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow completions bash > ~/.local/share/bash-completion/completions/tow
+  tow completions zsh > ~/.zfunc/_tow
+  tow completions fish > ~/.config/fish/completions/tow.fish
+  tow completions man > ~/.local/share/man/man1/tow.1";
+
+/// Print completions for a shell, or the man page.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    target: Target,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Target {
+    Bash,
+    Zsh,
+    Fish,
+    Man,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments, mut grammar: Command) -> Result<ExitCode, Failure> {
+    let mut text = Vec::new();
+    match arguments.target {
+        Target::Bash => clap_complete::generate(Shell::Bash, &mut grammar, "tow", &mut text),
+        Target::Zsh => clap_complete::generate(Shell::Zsh, &mut grammar, "tow", &mut text),
+        Target::Fish => clap_complete::generate(Shell::Fish, &mut grammar, "tow", &mut text),
+        Target::Man => clap_mangen::Man::new(grammar).render(&mut text).map_err(|error| Failure::new(&error))?,
+    }
+    scope.out.text(&String::from_utf8_lossy(&text));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,221 @@
+//! `tow config`: shows, gets, sets and opens the configuration.
+//!
+//! Setting edits the user's file in place: comments and order stay, and a value that would be a mistake is refused.
+
+use crate::cli::Scope;
+use crate::config::{DEFAULT, layered, value_at};
+use crate::edge::variable;
+use crate::failure::{Failure, Kind};
+use crate::output::Tone;
+use clap::{Args, Subcommand};
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use toml_edit::{DocumentMut, Item, Value};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow config                                show what is in force
+  tow config get keep.events_days
+  tow config set privacy.exclude_projects '[\"/home/me/secret\"]'
+  tow config unset keep.events_days         back to the default
+  tow config edit                           open the file in $EDITOR
+  tow config default                        the commented defaults";
+
+/// Show and change the configuration.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Print JSON.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Show every key with the value in force.
+    Show,
+    /// Print the value of one key.
+    Get { key: String },
+    /// Set one key, as TOML or plain text.
+    Set { key: String, value: String },
+    /// Remove one key from the file.
+    Unset { key: String },
+    /// Open the file in $VISUAL or $EDITOR.
+    Edit,
+    /// Print where the file is.
+    Path,
+    /// Print the commented defaults.
+    Default,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let file = &scope.edge.config_file;
+    let user = read(file)?;
+    match arguments.action.as_ref().unwrap_or(&Action::Show) {
+        Action::Show => show(scope, arguments, &user),
+        Action::Get { key } => get(scope, arguments, &user, key),
+        Action::Set { key, value } => set(scope, &user, key, value),
+        Action::Unset { key } => unset(scope, &user, key),
+        Action::Edit => edit(scope),
+        Action::Path => {
+            scope.out.line(&file.display().to_string());
+            Ok(ExitCode::SUCCESS)
+        }
+        Action::Default => {
+            scope.out.text(DEFAULT);
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    match fs::read_to_string(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => {
+            let mut failure = Failure::new(&error);
+            failure.causes.insert(0, std::mem::take(&mut failure.what));
+            failure.what = format!("could not read {}", file.display());
+            Err(failure.hint(format!("Check who may read it: `ls -l {}`.", file.display())))
+        }
+        Ok(text) => Ok(text),
+    }
+}
+
+/// All keys in the order of the defaults.
+fn keys() -> Vec<String> {
+    let document: DocumentMut = DEFAULT.parse().unwrap_or_default();
+    let tables = document.iter().filter_map(|(name, item)| Some((name, item.as_table()?)));
+    tables.flat_map(|(name, table)| table.iter().map(move |(key, _)| format!("{name}.{key}"))).collect()
+}
+
+fn show(scope: &Scope, arguments: &Arguments, user: &str) -> Result<ExitCode, Failure> {
+    let found = layered(user);
+    let values: Vec<(String, String)> =
+        keys().into_iter().filter_map(|key| Some((key.clone(), value_at(user, &key)?))).collect();
+    if arguments.json {
+        let mistakes: Vec<String> = found.mistakes.iter().map(ToString::to_string).collect();
+        let values: serde_json::Map<_, _> = values.iter().map(|(key, value)| (key.clone(), to_json(value))).collect();
+        let all = serde_json::json!({"file": scope.edge.config_file, "values": values, "mistakes": mistakes});
+        scope.out.line(&all.to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (key, value) in &values {
+        let changed = value_at("", key).as_ref() != Some(value);
+        let note = if changed { String::new() } else { scope.out.tint(Tone::Faint, "  # default") };
+        scope.out.line(&format!("{key} = {value}{note}"));
+    }
+    for mistake in &found.mistakes {
+        let line = format!("{}: {mistake}", scope.edge.config_file.display());
+        scope.out.line(&scope.out.tint(Tone::Warning, &line));
+    }
+    Ok(if found.mistakes.is_empty() { ExitCode::SUCCESS } else { Kind::Failed.exit_code() })
+}
+
+fn to_json(value: &str) -> serde_json::Value {
+    let parsed: Option<Value> = value.parse().ok();
+    parsed.as_ref().map_or(serde_json::Value::Null, value_to_json)
+}
+
+fn value_to_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::String(text) => text.value().clone().into(),
+        Value::Integer(number) => (*number.value()).into(),
+        Value::Float(number) => (*number.value()).into(),
+        Value::Boolean(flag) => (*flag.value()).into(),
+        Value::Datetime(time) => time.value().to_string().into(),
+        Value::Array(items) => items.iter().map(value_to_json).collect(),
+        Value::InlineTable(table) => {
+            table.iter().map(|(key, value)| (key.to_owned(), value_to_json(value))).collect::<serde_json::Map<_, _>>().into()
+        }
+    }
+}
+
+fn get(scope: &Scope, arguments: &Arguments, user: &str, key: &str) -> Result<ExitCode, Failure> {
+    let value = value_at(user, key).ok_or_else(|| no_such_key(key))?;
+    scope.out.line(&if arguments.json { to_json(&value).to_string() } else { value });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn no_such_key(key: &str) -> Failure {
+    let mistake = layered(&format!("{key} = 0")).mistakes.into_iter().next();
+    let what = mistake.map_or_else(|| format!("there is no key `{key}`"), |mistake| mistake.what);
+    Failure::input(what).hint("Run `tow config show` for all keys.")
+}
+
+fn set(scope: &Scope, user: &str, key: &str, value: &str) -> Result<ExitCode, Failure> {
+    if value_at("", key).is_none() {
+        return Err(no_such_key(key));
+    }
+    let (table, name) = key.split_once('.').ok_or_else(|| no_such_key(key))?;
+    let mut document = parse(scope, user)?;
+    let value: Value = value.parse().unwrap_or_else(|_| Value::from(value));
+    document.entry(table).or_insert(Item::Table(toml_edit::Table::new()))[name] = Item::Value(value);
+    let text = document.to_string();
+    if let Some(mistake) = layered(&text).mistakes.iter().find(|mistake| mistake.key == key) {
+        return Err(Failure::input(mistake.what.clone()).hint(format!("Run `tow config get {key}` for the present value.")));
+    }
+    write(scope, &text)
+}
+
+fn unset(scope: &Scope, user: &str, key: &str) -> Result<ExitCode, Failure> {
+    let mut document = parse(scope, user)?;
+    let (table, name) = key.split_once('.').unwrap_or((key, ""));
+    let removed = document.get_mut(table).and_then(Item::as_table_like_mut).and_then(|table| table.remove(name));
+    if removed.is_none() {
+        return Err(Failure::input(format!("`{key}` is not set in {}", scope.edge.config_file.display())));
+    }
+    write(scope, &document.to_string())
+}
+
+/// A file that cannot be parsed is not touched: what is in it would be lost.
+fn parse(scope: &Scope, user: &str) -> Result<DocumentMut, Failure> {
+    user.parse::<DocumentMut>().map_err(|_| {
+        let mistake = layered(user).mistakes.into_iter().next().map(|mistake| mistake.to_string());
+        let mut failure = Failure::input(format!("{} is not valid TOML", scope.edge.config_file.display()));
+        failure.causes.extend(mistake);
+        failure.hint("Run `tow config edit` and mend that line.")
+    })
+}
+
+fn write(scope: &Scope, text: &str) -> Result<ExitCode, Failure> {
+    let file = &scope.edge.config_file;
+    let failed = |error: std::io::Error| {
+        let mut failure = Failure::new(&error);
+        failure.causes.insert(0, std::mem::take(&mut failure.what));
+        failure.what = format!("could not write {}", file.display());
+        failure.hint("Check who may write there; nothing was changed.")
+    };
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let fresh = file.with_extension("toml.new");
+    fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, file)).map_err(failed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that opens an editor")]
+fn edit(scope: &Scope) -> Result<ExitCode, Failure> {
+    let file = &scope.edge.config_file;
+    if !file.exists() {
+        write(scope, "# See `tow config default` for every key.\n")?;
+    }
+    let editor = variable("VISUAL").or_else(|| variable("EDITOR")).unwrap_or_else(|| "vi".to_owned());
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or("vi");
+    let status = Command::new(program).args(words).arg(file).status().map_err(|error| {
+        let mut failure = Failure::new(&error);
+        failure.what = format!("could not start the editor `{program}`");
+        failure.hint("Set EDITOR to a program that exists.")
+    })?;
+    let mistakes = layered(&read(file)?).mistakes;
+    for mistake in &mistakes {
+        scope.out.line(&scope.out.tint(Tone::Warning, &mistake.to_string()));
+    }
+    let fine = status.success() && status.signal().is_none() && mistakes.is_empty();
+    Ok(if fine { ExitCode::SUCCESS } else { Kind::Failed.exit_code() })
+}

@@ -1,0 +1,19 @@
+//! `tow hook`, as far as a person can ask about it; an agent's call never comes here.
+
+use clap::Args;
+
+const EXAMPLES: &str = "\
+The agent calls it with one JSON object on stdin; `tow install` registers it. It always exits with 0 and prints one
+JSON object or nothing. What went wrong is kept for `tow doctor`.
+
+Example:
+  tow hook AGENT < payload.json";
+
+/// Take one event from an agent (the agents call this).
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The agent's name.
+    #[expect(dead_code, reason = "read before the grammar is; here for the help text")]
+    agent: Option<String>,
+}

@@ -1,0 +1,12 @@
+//! One file per verb: its arguments and its `run`.
+//!
+//! A verb reads the store or changes it through its own methods; it decides nothing that `core` should.
+
+pub mod bench_seed;
+pub mod completions;
+pub mod config;
+pub mod doctor;
+pub mod hook;
+pub mod install;
+pub mod uninstall;
+pub mod work;

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Installs what the tests need and runs the whole suite. Safe to run twice. Whatever is missing and cannot be
+# installed fails the run: no test is skipped.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+# One line per need: the command that must exist, and the Debian packages that bring it.
+needs=(
+  "cc gcc libc6-dev"
+  "git git"
+  "tmux tmux"
+  "screen screen"
+  "ps procps"
+  "node nodejs"
+  "npm npm"
+)
+
+say() { printf '%s\n' "test.sh: $*"; }
+fail() { printf '%s\n' "test.sh: $*" >&2; exit 1; }
+
+# Runs as root, or through sudo where that asks for no password.
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  else
+    sudo -n "$@"
+  fi
+}
+
+can_install() {
+  command -v apt-get >/dev/null && { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; }
+}
+
+missing_packages() {
+  local need
+  for need in "${needs[@]}"; do
+    command -v "${need%% *}" >/dev/null || tr ' ' '\n' <<<"${need#* }"
+  done
+}
+
+install_packages() {
+  local packages
+  mapfile -t packages < <(missing_packages)
+  [ "${#packages[@]}" -gt 0 ] || return 0
+  can_install || fail "missing: ${packages[*]}. Install them (Debian: apt-get install ${packages[*]}), then run this again."
+  say "installing ${packages[*]}"
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}"
+  mapfile -t packages < <(missing_packages)
+  [ "${#packages[@]}" -eq 0 ] || fail "still missing after installing: ${packages[*]}"
+}
+
+install_cargo_tools() {
+  command -v cargo >/dev/null || fail "missing: cargo. Install a Rust toolchain (https://rustup.rs), then run this again."
+  cargo fmt --version >/dev/null 2>&1 || fail "missing: rustfmt. Run \`rustup component add rustfmt\`."
+  cargo clippy --version >/dev/null 2>&1 || fail "missing: clippy. Run \`rustup component add clippy\`."
+  if ! cargo nextest --version >/dev/null 2>&1; then
+    say "installing cargo-nextest (takes a few minutes, once)"
+    cargo install --locked cargo-nextest
+  fi
+  # Every platform's crates, so that their licences can be checked offline.
+  cargo fetch --locked --quiet
+}
+
+# The real clients, at the versions of the lock file.
+install_clients() {
+  local lock=clients/package-lock.json installed=clients/node_modules/.package-lock.json
+  [ -f "$lock" ] || fail "missing: $lock. It is part of the repository; restore it with git."
+  if [ ! -f "$installed" ] || [ "$lock" -nt "$installed" ]; then
+    say "installing the clients"
+    (cd clients && npm ci --no-audit --no-fund)
+    touch "$installed"
+  fi
+}
+
+run_suite() {
+  say "format"; cargo fmt --all --check
+  say "clippy"; cargo clippy --workspace --all-targets --locked -- -D warnings
+  say "tidy"; cargo xtask tidy
+  say "tests"; cargo nextest run --workspace --locked
+}
+
+print_count() {
+  local count
+  count=$(cargo nextest list --workspace --locked --message-format json 2>/dev/null |
+    sed -n 's/.*"test-count":\([0-9][0-9]*\).*/\1/p')
+  say "${count:?the tests could not be counted} tests, all passed"
+}
+
+install_packages
+install_cargo_tools
+install_clients
+run_suite
+print_count

@@ -1,0 +1,306 @@
+//! What is measured: which event, of which agent, in which situation, with how much history.
+//!
+//! A case owns its home and its sessions. What brings a session into its situation is run but not measured.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::failure::Failure;
+
+use super::home::{Home, Seeds};
+use super::measure::{Cost, cost_of};
+use super::payload::{AGENTS, Agent, Payload, Recordings};
+use super::{instructions, statistics};
+
+pub const KB: usize = 1024;
+
+/// The state a session is in when the event arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Situation {
+    /// There is no such session yet.
+    New,
+    /// It has started and nothing more.
+    Started,
+    /// Its turn has ended.
+    Idle,
+    /// A prompt has just been submitted.
+    Prompted,
+    /// It is known to be working: its last event was a tool's, like this one.
+    Working,
+    /// It waits for a permission.
+    Blocked,
+}
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    pub agent: Agent,
+    pub event: String,
+    pub situation: Situation,
+    /// Size the payload is grown to; `None` leaves it as it was recorded.
+    pub bytes: Option<usize>,
+    /// Events in the store beforehand.
+    pub history: u64,
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.agent.word(), self.event)?;
+        if self.situation == Situation::Blocked {
+            write!(f, " after a block")?;
+        }
+        if let Some(bytes) = self.bytes {
+            write!(f, " {}", statistics::bytes(bytes))?;
+        }
+        write!(f, ", {} events", statistics::count(self.history))
+    }
+}
+
+/// Cases that are measured in the same rounds.
+pub struct Group {
+    pub title: &'static str,
+    pub subjects: Vec<Subject>,
+}
+
+/// The history at which the bounds hold, and those between which the cost must not move.
+pub const USUAL_HISTORY: u64 = 100_000;
+pub const HISTORIES: [u64; 3] = [1_000, USUAL_HISTORY, 1_000_000];
+pub const QUICK_HISTORIES: [u64; 2] = [1_000, USUAL_HISTORY];
+
+/// Events whose cost has a bound, or that fold.
+const FOLDING: [&str; 5] = ["UserPromptSubmit", "Stop", "PermissionRequest", "SessionStart", "SessionEnd"];
+
+const SIZES: [usize; 4] = [KB, 11 * KB, 200 * KB, 2048 * KB];
+pub const USUAL_SIZE: usize = 11 * KB;
+
+/// Lists everything that is measured.
+pub fn groups(recordings: &Recordings, histories: &[u64]) -> Vec<Group> {
+    vec![
+        Group { title: "Events by history", subjects: by_history(histories) },
+        Group { title: "Tool results by size", subjects: by_size() },
+        Group { title: "Every event", subjects: by_event(recordings) },
+    ]
+}
+
+fn by_history(histories: &[u64]) -> Vec<Subject> {
+    let of_first = histories.iter().flat_map(|history| with_bounds(Agent::Claude, *history));
+    of_first.chain(with_bounds(Agent::Codex, USUAL_HISTORY)).collect()
+}
+
+fn with_bounds(agent: Agent, history: u64) -> Vec<Subject> {
+    let tool = |situation| Subject {
+        agent,
+        event: "PostToolUse".to_owned(),
+        situation,
+        bytes: Some(USUAL_SIZE),
+        history,
+    };
+    let folding = FOLDING.map(|event| recorded(agent, event, history));
+    [tool(Situation::Working), tool(Situation::Blocked)].into_iter().chain(folding).collect()
+}
+
+fn by_size() -> Vec<Subject> {
+    let of = |agent| {
+        SIZES.map(|bytes| Subject { bytes: Some(bytes), ..recorded(agent, "PostToolUse", USUAL_HISTORY) })
+    };
+    AGENTS.into_iter().flat_map(of).collect()
+}
+
+fn by_event(recordings: &Recordings) -> Vec<Subject> {
+    let of = |agent| recordings.events_of(agent).map(move |event| recorded(agent, event, USUAL_HISTORY));
+    AGENTS.into_iter().flat_map(of).collect()
+}
+
+fn recorded(agent: Agent, event: &str, history: u64) -> Subject {
+    Subject { agent, event: event.to_owned(), situation: usual_situation(event), bytes: None, history }
+}
+
+/// Events that come many times in a turn are measured in the middle of one; the others right after a prompt.
+fn usual_situation(event: &str) -> Situation {
+    match event {
+        "SessionStart" => Situation::New,
+        "SessionEnd" => Situation::Started,
+        "UserPromptSubmit" => Situation::Idle,
+        "PreToolUse" | "PostToolUse" | "PostToolUseFailure" | "PostToolBatch" | "MessageDisplay"
+        | "PreModelRequest" | "PostModelRequest" => Situation::Working,
+        _ => Situation::Prompted,
+    }
+}
+
+/// Events that bring a session into `situation`, each time anew.
+fn prelude(situation: Situation) -> &'static [&'static str] {
+    match situation {
+        Situation::New | Situation::Working => &[],
+        Situation::Started => &["SessionStart"],
+        Situation::Idle => &["Stop"],
+        Situation::Prompted => &["UserPromptSubmit"],
+        Situation::Blocked => &["UserPromptSubmit", "PermissionRequest"],
+    }
+}
+
+/// A subject with all it takes to run it.
+pub struct Case {
+    pub subject: Subject,
+    number: usize,
+    home: Home,
+    hook: Hook,
+    prelude: Vec<Payload>,
+    payload: Payload,
+}
+
+impl Case {
+    /// Makes the home and opens the session.
+    pub fn prepare(
+        subject: &Subject,
+        number: usize,
+        recordings: &Recordings,
+        seeds: &Seeds,
+    ) -> Result<Case, Failure> {
+        let agent = subject.agent;
+        let recorded = |event: &&str| recordings.payload(agent, event).cloned();
+        let payload = recordings.payload(agent, &subject.event)?;
+        let payload = subject.bytes.map_or_else(|| Ok(payload.clone()), |bytes| payload.grown_to(bytes))?;
+        let home = seeds.home(subject.history)?;
+        let hook = Hook { tow: seeds.tow().to_owned(), agent };
+        let prelude = prelude(subject.situation).iter().map(recorded).collect::<Result<_, _>>()?;
+        let case = Case { subject: subject.clone(), number, home, hook, prelude, payload };
+        case.open(["SessionStart", "UserPromptSubmit"].iter().map(recorded).collect::<Result<_, _>>()?)?;
+        Ok(case)
+    }
+
+    /// Starts the session that lasts for all rounds, and lets it work. A hook that is quick because it
+    /// recorded nothing must not pass for a quick hook.
+    fn open(&self, beginning: Vec<Payload>) -> Result<(), Failure> {
+        let before = self.home.data_bytes();
+        for payload in &beginning {
+            self.hook.run(&self.home, &self.placed(payload, 0))?;
+        }
+        if self.home.data_bytes() == before {
+            return Err(Failure::malformed(
+                self.subject.to_string(),
+                "a start and a prompt left no trace in the store",
+            ));
+        }
+        self.hook.run(&self.home, &self.placed(&self.payload, 0)).map(drop)
+    }
+
+    /// Runs what leads up to the event, then the event, and returns what the event cost.
+    pub fn run(&self, round: usize) -> Result<Cost, Failure> {
+        self.lead_up(round)?;
+        self.hook.run(&self.home, &self.placed(&self.payload, round))
+    }
+
+    /// Counts the instructions of one more event.
+    pub fn instructions(&self, round: usize) -> Result<u64, Failure> {
+        self.lead_up(round)?;
+        let payload = self.placed(&self.payload, round);
+        instructions::of(self.hook.command(&self.home), payload.bytes())
+    }
+
+    fn lead_up(&self, round: usize) -> Result<(), Failure> {
+        self.prelude
+            .iter()
+            .try_for_each(|payload| self.hook.run(&self.home, &self.placed(payload, round)).map(drop))
+    }
+
+    /// Puts a payload into this case's session and folder. Turns and tool calls get ids of their own: a
+    /// repeated id would be an update where the client makes an insert.
+    fn placed(&self, payload: &Payload, round: usize) -> Payload {
+        let session = match self.subject.situation {
+            Situation::New | Situation::Started => uuid(self.number, round + 1),
+            Situation::Idle | Situation::Prompted | Situation::Working | Situation::Blocked => {
+                uuid(self.number, 0)
+            }
+        };
+        let transcript = self.home.user().join(format!("{session}.jsonl"));
+        payload
+            .with("session_id", &session)
+            .with("transcript_path", &transcript.to_string_lossy())
+            .with("cwd", &self.home.project().to_string_lossy())
+            .with("prompt_id", &uuid(self.number + 1000, round))
+            .with("turn_id", &uuid(self.number + 1000, round))
+            .with("tool_use_id", &format!("toolu_{:012}{round:012}", self.number))
+    }
+}
+
+fn uuid(high: usize, low: usize) -> String {
+    format!("{high:08x}-0000-4000-8000-{low:012x}")
+}
+
+/// The program under test, as an agent starts it.
+struct Hook {
+    tow: PathBuf,
+    agent: Agent,
+}
+
+impl Hook {
+    fn run(&self, home: &Home, payload: &Payload) -> Result<Cost, Failure> {
+        pose_as(self.agent)?;
+        cost_of(&mut self.command(home), payload.bytes())
+    }
+
+    /// An agent starts its hooks in the project, with its own environment; one of them also says who it is.
+    fn command(&self, home: &Home) -> Command {
+        let mut command = Command::new(&self.tow);
+        command.arg("hook").arg(self.agent.word());
+        command.env_clear().current_dir(home.project());
+        command.env("HOME", home.user()).env("TOWLINE_HOME", home.data());
+        command
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("TERM", "xterm-256color")
+            .env("LANG", "C.UTF-8");
+        match self.agent {
+            Agent::Claude => drop(command.env("CLAUDE_PID", std::process::id().to_string())),
+            Agent::Codex => drop(command.env("CODEX_HOME", home.user().join(".codex"))),
+        }
+        command
+    }
+}
+
+/// A hook looks for its agent among the processes above it, and would search in vain up to the first of all.
+fn pose_as(agent: Agent) -> Result<(), Failure> {
+    let name = Path::new("/proc/self/comm");
+    std::fs::write(name, agent.word()).map_err(Failure::write(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(subjects: &[Subject]) -> Vec<String> {
+        subjects.iter().map(Subject::to_string).collect()
+    }
+
+    #[test]
+    fn subject_says_what_is_measured() {
+        let subjects = with_bounds(Agent::Claude, USUAL_HISTORY);
+        assert_eq!(
+            names(&subjects)[..3],
+            [
+                "claude PostToolUse 11 KB, 100 k events",
+                "claude PostToolUse after a block 11 KB, 100 k events",
+                "claude UserPromptSubmit, 100 k events",
+            ]
+        );
+    }
+
+    #[test]
+    fn history_is_varied_for_every_event_with_a_bound() {
+        let subjects = by_history(&HISTORIES);
+        for history in HISTORIES {
+            let count = subjects.iter().filter(|s| s.history == history && s.agent == Agent::Claude).count();
+            assert_eq!(count, FOLDING.len() + 2);
+        }
+    }
+
+    #[test]
+    fn every_size_is_measured_for_every_agent() {
+        assert_eq!(by_size().len(), SIZES.len() * AGENTS.len());
+    }
+
+    #[test]
+    fn ids_have_the_form_of_a_uuid() {
+        assert_eq!(uuid(0xab, 0x12), "000000ab-0000-4000-8000-000000000012");
+    }
+}

@@ -1,0 +1,77 @@
+//! Instructions of one process, counted by callgrind: the figure that does not depend on the machine's mood.
+//!
+//! It counts user code alone; what the kernel does for a process is in the wall clock only.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::failure::{Failure, stdout_of};
+
+/// Fails early, and says how to get it.
+pub fn require_valgrind() -> Result<(), Failure> {
+    match Command::new("valgrind").arg("--version").output() {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => Err(Failure::Missing {
+            what: "valgrind".to_owned(),
+            mend: "`apt-get install valgrind` (instructions are counted with it)".to_owned(),
+        }),
+    }
+}
+
+/// Runs `command` under callgrind and returns how many instructions it took.
+pub fn of(command: Command, stdin: &[u8]) -> Result<u64, Failure> {
+    let folder = tempfile::tempdir().map_err(Failure::write(&std::env::temp_dir()))?;
+    let profile = folder.path().join("profile");
+    let mut valgrind = Command::new("valgrind");
+    valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", profile.display()));
+    carry_over(&command, &mut valgrind);
+    valgrind.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = valgrind.spawn().map_err(Failure::start("valgrind"))?;
+    if let Some(mut pipe) = child.stdin.take() {
+        // A process need not read what it does not use.
+        drop(pipe.write_all(stdin));
+    }
+    let output = child.wait_with_output().map_err(Failure::start("valgrind"))?;
+    stdout_of("valgrind", output)?;
+    let text = std::fs::read_to_string(&profile).map_err(Failure::read(&profile))?;
+    total(&text).ok_or_else(|| Failure::malformed("callgrind's profile", "no line `totals:`"))
+}
+
+/// Gives valgrind the program, its arguments, folder and environment. A command that has variables of its own
+/// is meant to see no others.
+fn carry_over(command: &Command, valgrind: &mut Command) {
+    valgrind.arg(command.get_program()).args(command.get_args());
+    if let Some(folder) = command.get_current_dir() {
+        valgrind.current_dir(folder);
+    }
+    if command.get_envs().len() > 0 {
+        valgrind.env_clear();
+    }
+    valgrind.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+}
+
+fn total(profile: &str) -> Option<u64> {
+    profile.lines().find_map(|line| line.strip_prefix("totals: "))?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn total_is_read_from_the_profile() {
+        assert_eq!(total("version: 1\nevents: Ir\nfn=x\n1 2\ntotals: 126559\n"), Some(126_559));
+        assert_eq!(total("events: Ir\n"), None);
+    }
+
+    #[test]
+    fn program_arguments_folder_and_environment_are_carried_over() {
+        let mut command = Command::new("/bin/tow");
+        command.args(["hook", "x"]).current_dir("/tmp").env("A", "1");
+        let mut valgrind = Command::new("valgrind");
+        carry_over(&command, &mut valgrind);
+        assert_eq!(valgrind.get_args().collect::<Vec<_>>(), ["/bin/tow", "hook", "x"]);
+        assert_eq!(valgrind.get_current_dir(), Some(std::path::Path::new("/tmp")));
+        assert_eq!(valgrind.get_envs().count(), 1);
+    }
+}

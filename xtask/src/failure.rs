@@ -1,0 +1,60 @@
+//! Why a task could not be carried out.
+//!
+//! A finding of a check is not a failure: it is data that the check returns. Nothing here prints or exits.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// What stopped a task; the text names the thing, the source says why.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    #[error("could not read {path}")]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("could not write {path}")]
+    Write { path: PathBuf, source: std::io::Error },
+    #[error("could not print")]
+    Print(#[from] std::io::Error),
+    #[error("could not start `{program}`")]
+    Start { program: String, source: std::io::Error },
+    #[error("`{program}` failed: {complaint}")]
+    Failed { program: String, complaint: String },
+    #[error("{what} is malformed: {complaint}")]
+    Malformed { what: String, complaint: String },
+    #[error("{what} is missing: {mend}")]
+    Missing { what: String, mend: String },
+}
+
+impl Failure {
+    /// For `map_err` after reading `path`.
+    pub fn read(path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
+        let path = path.to_owned();
+        move |source| Failure::Read { path, source }
+    }
+
+    /// For `map_err` after writing or making `path`.
+    pub fn write(path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
+        let path = path.to_owned();
+        move |source| Failure::Write { path, source }
+    }
+
+    /// For `map_err` after starting `program`.
+    pub fn start(program: &str) -> impl FnOnce(std::io::Error) -> Failure {
+        let program = program.to_owned();
+        move |source| Failure::Start { program, source }
+    }
+
+    /// Something that does not have the form it must have.
+    pub fn malformed(what: impl Into<String>, complaint: impl ToString) -> Failure {
+        Failure::Malformed { what: what.into(), complaint: complaint.to_string() }
+    }
+}
+
+/// Returns what `program` printed, or its own complaint.
+pub fn stdout_of(program: &str, output: Output) -> Result<String, Failure> {
+    if !output.status.success() {
+        let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(Failure::Failed { program: program.to_owned(), complaint });
+    }
+    String::from_utf8(output.stdout)
+        .map_err(|error| Failure::malformed(format!("output of `{program}`"), error))
+}

@@ -1,0 +1,84 @@
+//! Checks and benchmarks that need more than a test: `cargo xtask help`.
+//!
+//! Nothing of the product depends on this crate, and it depends on no crate of the product: it looks at them
+//! from outside, as text, as packages and as processes.
+
+mod bench;
+mod failure;
+mod licences;
+mod repository;
+mod scan;
+mod tidy;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+use repository::Repository;
+
+/// Checks and benchmarks of Towline.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Xtask {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Check the invariants of the code that no compiler checks
+    Tidy,
+    /// Check the licences, sources and known faults of every crate in the lock file, offline
+    Licences,
+    /// Measure
+    #[command(subcommand)]
+    Bench(bench::Bench),
+}
+
+fn main() -> ExitCode {
+    let Xtask { task } = Xtask::parse();
+    match run(&task, &mut io::stdout().lock()) {
+        Ok(verdict) => verdict.into(),
+        Err(failure) => report(&failure),
+    }
+}
+
+/// Whether what was checked holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Holds,
+    Broken,
+}
+
+impl From<Verdict> for ExitCode {
+    fn from(verdict: Verdict) -> ExitCode {
+        match verdict {
+            Verdict::Holds => ExitCode::SUCCESS,
+            Verdict::Broken => ExitCode::FAILURE,
+        }
+    }
+}
+
+fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
+    let repository = Repository::here()?;
+    match task {
+        Task::Tidy => tidy::run(&repository, out),
+        Task::Licences => licences::run(&repository, out),
+        Task::Bench(bench) => bench::run(bench, &repository, out),
+    }
+}
+
+fn report(failure: &Failure) -> ExitCode {
+    let mut text = format!("error: {failure}\n");
+    let mut cause = failure.source();
+    while let Some(source) = cause {
+        text.push_str(&format!("  because: {source}\n"));
+        cause = source.source();
+    }
+    // If even stderr is closed, the exit code still tells.
+    drop(io::stderr().write_all(text.as_bytes()));
+    ExitCode::from(2)
+}

@@ -1,0 +1,148 @@
+//! The repository as the checks see it: its root, the files that git would commit, and cargo's view of it.
+//!
+//! Reads only. It never goes to the network and never builds.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Deserialize;
+
+use crate::failure::{Failure, stdout_of};
+
+/// One text file, with its path relative to the root and `/` as separator.
+pub struct File {
+    pub path: String,
+    pub text: String,
+}
+
+/// A package as `cargo metadata` describes it, as far as the checks need it.
+#[derive(Debug, Deserialize)]
+pub struct Package {
+    pub name: String,
+    pub version: String,
+    pub license: Option<String>,
+    pub source: Option<String>,
+    pub manifest_path: PathBuf,
+    pub dependencies: Vec<Dependency>,
+}
+
+/// One line under a `[dependencies]` table.
+#[derive(Debug, Deserialize)]
+pub struct Dependency {
+    pub name: String,
+    /// `None` for a normal dependency, else `dev` or `build`.
+    pub kind: Option<String>,
+}
+
+/// The answer of `cargo metadata`.
+#[derive(Debug, Deserialize)]
+pub struct Metadata {
+    pub packages: Vec<Package>,
+    pub target_directory: PathBuf,
+}
+
+/// How far `cargo metadata` looks.
+#[derive(Clone, Copy)]
+pub enum Reach {
+    /// The packages of this workspace.
+    Workspace,
+    /// Everything in the lock file, for every platform.
+    LockFile,
+}
+
+/// The folder that holds this workspace.
+pub struct Repository {
+    root: PathBuf,
+}
+
+impl Repository {
+    /// Finds the repository around the current folder.
+    pub fn here() -> Result<Repository, Failure> {
+        let start = std::env::current_dir().map_err(Failure::read(Path::new(".")))?;
+        let root = start.ancestors().find(|folder| folder.join("xtask/Cargo.toml").is_file());
+        let root = root.map(Path::to_owned).ok_or_else(|| Failure::Missing {
+            what: "the repository".to_owned(),
+            mend: "run this inside a clone of it".to_owned(),
+        })?;
+        Ok(Repository { root })
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Reads every text file that is tracked, or would be after `git add --all`.
+    pub fn files(&self) -> Result<Vec<File>, Failure> {
+        let mut command = Command::new("git");
+        // A clone that belongs to another user (a container's mount) is still the one to check.
+        command.args([
+            "-c",
+            "safe.directory=*",
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ]);
+        let output = command.current_dir(&self.root).output().map_err(Failure::start("git"))?;
+        let names = stdout_of("git ls-files", output)?;
+        let mut files = Vec::new();
+        for path in names.split_terminator('\0') {
+            files.extend(self.text_file(path)?);
+        }
+        Ok(files)
+    }
+
+    /// Returns `None` for what is not text, and for a tracked file that was deleted but not yet committed so.
+    fn text_file(&self, path: &str) -> Result<Option<File>, Failure> {
+        let full = self.root.join(path);
+        if !full.is_file() {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(&full).map_err(Failure::read(&full))?;
+        Ok(String::from_utf8(bytes).ok().map(|text| File { path: path.to_owned(), text }))
+    }
+
+    /// Reads one file that must be there.
+    pub fn read(&self, path: &str) -> Result<String, Failure> {
+        let full = self.root.join(path);
+        std::fs::read_to_string(&full).map_err(Failure::read(&full))
+    }
+
+    /// Asks cargo, offline.
+    pub fn metadata(&self, reach: Reach) -> Result<Metadata, Failure> {
+        let mut command = Command::new("cargo");
+        command.args(["metadata", "--offline", "--locked", "--format-version", "1"]);
+        if let Reach::Workspace = reach {
+            command.arg("--no-deps");
+        }
+        let output = command.current_dir(&self.root).output().map_err(Failure::start("cargo"))?;
+        let answer = stdout_of("cargo metadata", output).map_err(with_fetch_hint)?;
+        serde_json::from_str(&answer).map_err(|error| Failure::malformed("answer of `cargo metadata`", error))
+    }
+
+    /// Returns the path of `package`'s manifest relative to the root.
+    pub fn manifest_of(&self, package: &Package) -> String {
+        let path = package.manifest_path.strip_prefix(&self.root).unwrap_or(&package.manifest_path);
+        path.to_string_lossy().into_owned()
+    }
+}
+
+/// Offline, cargo knows only the crates it once fetched; building for one platform does not fetch the
+/// others'.
+fn with_fetch_hint(failure: Failure) -> Failure {
+    match failure {
+        Failure::Failed { program, complaint } => Failure::Failed {
+            program,
+            complaint: format!(
+                "{complaint}\nhint: `cargo fetch --locked` gets the crates of every platform once"
+            ),
+        },
+        Failure::Read { .. }
+        | Failure::Write { .. }
+        | Failure::Print(_)
+        | Failure::Start { .. }
+        | Failure::Malformed { .. }
+        | Failure::Missing { .. } => failure,
+    }
+}

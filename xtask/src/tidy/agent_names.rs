@@ -1,0 +1,89 @@
+//! No agent's name outside `agents`: the rest of the code must work for the next agent unchanged.
+//!
+//! Any spelling counts, in code, comments and texts, also as part of a longer word.
+
+use super::{Finding, Weight, is_under};
+use crate::repository::File;
+
+const NAMES: [&str; 2] = ["claude", "codex"];
+
+/// Kinds of file that are looked at; prose (`.md`) may name the agents.
+const KINDS: [&str; 4] = [".rs", ".toml", ".sql", ".sh"];
+
+/// Where the names may stand, and why.
+const HOMES: [(&str, &str); 3] = [
+    ("crates/agents/", "owns them"),
+    ("crates/testkit/", "drives the real clients"),
+    ("xtask/", "holds this rule and replays each agent's payloads"),
+];
+
+/// Folders at any depth that may name them.
+const FOLDERS: [&str; 3] = ["tests", "fixtures", "docs"];
+
+pub fn check(file: &File) -> Vec<Finding> {
+    if !is_governed(&file.path) {
+        return Vec::new();
+    }
+    let lines = file.text.lines().enumerate();
+    lines.filter_map(|(at, line)| Some(finding(&file.path, at + 1, named(line)?))).collect()
+}
+
+fn is_governed(path: &str) -> bool {
+    KINDS.iter().any(|kind| path.ends_with(kind))
+        && !HOMES.iter().any(|(home, _)| path.starts_with(home))
+        && !FOLDERS.iter().any(|folder| is_under(path, folder))
+}
+
+fn named(line: &str) -> Option<&'static str> {
+    let lower = line.to_lowercase();
+    NAMES.into_iter().find(|name| lower.contains(name))
+}
+
+fn finding(path: &str, line: usize, name: &str) -> Finding {
+    Finding {
+        weight: Weight::Violation,
+        path: path.to_owned(),
+        line,
+        what: format!("the agent `{name}` is named"),
+        why: "a new agent must be one new folder in `crates/agents` and nothing else",
+        mend: "ask `agents` for it, or speak of any agent",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_lines(path: &str, text: &str, expected: &[usize]) {
+        let findings = check(&File { path: path.to_owned(), text: text.to_owned() });
+        let lines: Vec<usize> = findings.iter().map(|finding| finding.line).collect();
+        assert_eq!(lines, expected, "{path}: {text}");
+    }
+
+    #[test]
+    fn any_spelling_is_found() {
+        check_lines("crates/tow/src/a.rs", "// as Claude does\nlet a;\nenv(\"CODEX_HOME\")", &[1, 3]);
+        check_lines("crates/core/src/a.rs", "struct ClaudeEvent;", &[1]);
+        check_lines("crates/tow/src/default.toml", "# claude only", &[1]);
+    }
+
+    #[test]
+    fn owners_tests_and_prose_may_name_them() {
+        for path in [
+            "crates/agents/src/claude/wire.rs",
+            "crates/testkit/src/client.rs",
+            "crates/tow/tests/e2e_hooks.rs",
+            "crates/agents/fixtures/a.toml",
+            "xtask/src/main.rs",
+            "README.md",
+        ] {
+            check_lines(path, "claude", &[]);
+        }
+    }
+
+    #[test]
+    fn other_words_are_clean() {
+        check_lines("crates/tow/src/a.rs", "let code = x; // a clause", &[]);
+    }
+}
