@@ -5,11 +5,13 @@
 
 pub mod claude;
 pub mod codex;
-//SETTINGS
+pub mod settings;
+mod skim;
 mod wire;
 
+use settings::{Inspection, Refusal, Target};
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use towline_core::event::{Happening, Presence};
 use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
 use towline_core::reply::Reply;
@@ -131,6 +133,22 @@ impl Agent {
         };
         let given = variable(own).filter(|path| !path.is_empty()).map(PathBuf::from);
         given.or_else(|| Some(PathBuf::from(variable("HOME")?).join(below_home)))
+    }
+
+    /// What to register in the agent's folder so that it calls the program at `tow`.
+    pub fn target(self, folder: &Path, tow: &Path) -> Result<Target, Refusal> {
+        match self {
+            Agent::Claude => claude::install::target(folder, tow),
+            Agent::Codex => codex::install::target(folder, tow),
+        }
+    }
+
+    /// What the user must still do so that the agent runs what is registered; `None` where nothing is left to do.
+    pub fn wants_consent(self, folder: &Path, inspection: &Inspection) -> Option<String> {
+        match self {
+            Agent::Claude => None,
+            Agent::Codex => codex::wants_consent(folder, inspection),
+        }
     }
 
     /// Whether a screen of the agent shows this prompt as sent, not as still being typed.

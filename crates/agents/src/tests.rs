@@ -18,7 +18,11 @@ fn recorded(agent: Agent) -> BTreeMap<String, Vec<u8>> {
         let version = version.unwrap().path();
         for file in fs::read_dir(&version).unwrap().map(|entry| entry.unwrap().path()) {
             if file.is_file() {
-                let name = format!("{}/{}", version.file_name().unwrap().display(), file.file_stem().unwrap().display());
+                let name = format!(
+                    "{}/{}",
+                    version.file_name().unwrap().display(),
+                    file.file_stem().unwrap().display()
+                );
                 found.insert(name, fs::read(&file).unwrap());
             }
         }
@@ -53,9 +57,87 @@ fn ids_folders_and_transcripts_are_taken_over() {
     let heard = Agent::Codex.hear(payload, KEEPING).unwrap().unwrap();
     assert_eq!(heard.session.to_string(), "codex:00000000-0000-7000-8000-000000000001");
     assert_eq!(heard.turn.unwrap().as_str(), "00000000-0000-7000-8000-000000000002");
-    assert_eq!((heard.folder.as_deref(), heard.model.as_deref()), (Some("/home/user/project"), Some("gpt-5.5")));
+    assert_eq!(
+        (heard.folder.as_deref(), heard.model.as_deref()),
+        (Some("/home/user/project"), Some("gpt-5.5"))
+    );
     assert_eq!(heard.typed.as_deref(), Some("hi"));
     assert!(heard.transcript.unwrap().ends_with(".jsonl"));
+}
+
+/// Every event that the clients can send; those that they never sent to us are not recorded.
+const CLAUDE_EVENTS: [&str; 33] = [
+    "SessionStart",
+    "SessionEnd",
+    "Setup",
+    "InstructionsLoaded",
+    "UserPromptSubmit",
+    "UserPromptExpansion",
+    "PreToolUse",
+    "PermissionRequest",
+    "PermissionDenied",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "PostCompact",
+    "Notification",
+    "MessageDisplay",
+    "TaskCreated",
+    "TaskCompleted",
+    "TeammateIdle",
+    "Elicitation",
+    "ElicitationResult",
+    "ConfigChange",
+    "CwdChanged",
+    "FileChanged",
+    "WorktreeCreate",
+    "WorktreeRemove",
+    "PreModelSwitch",
+    "PostModelSwitch",
+    "DirectoryAdded",
+];
+const CODEX_EVENTS: [&str; 14] = [
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PreModelRequest",
+    "PostModelRequest",
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "PreCompact",
+    "PostCompact",
+    "SubagentStart",
+    "SubagentStop",
+    "Stop",
+    "Interrupt",
+];
+
+/// A payload of this event that has every field any event needs.
+fn full_payload(event: &str) -> Vec<u8> {
+    serde_json::json!({
+        "hook_event_name": event, "session_id": "s", "agent_type": "helper", "agent_id": "a",
+        "notification_type": "permission_prompt", "token_usage": {"total_tokens": 5},
+    })
+    .to_string()
+    .into_bytes()
+}
+
+#[test]
+fn exactly_the_events_that_mean_something_are_registered() {
+    let modelled = |agent: Agent, events: &[&'static str]| {
+        let heard = |event: &&str| agent.hear(&full_payload(event), KEEPING).unwrap().is_some();
+        events.iter().copied().filter(heard).collect::<std::collections::BTreeSet<_>>()
+    };
+    let registered =
+        |events: &[&'static str]| events.iter().copied().collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(modelled(Agent::Claude, &CLAUDE_EVENTS), registered(claude::install::EVENTS));
+    assert_eq!(modelled(Agent::Codex, &CODEX_EVENTS), registered(codex::install::EVENTS));
 }
 
 #[test]
@@ -99,7 +181,10 @@ fn an_answer_holds_only_what_its_event_has_room_for() {
     let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     for agent in Agent::ALL {
         assert_eq!(parsed(&says(agent, "UserPromptSubmit")), parsed(whole));
-        assert_eq!(parsed(&says(agent, "Stop")), parsed(r#"{"systemMessage":"n","decision":"block","reason":"r"}"#));
+        assert_eq!(
+            parsed(&says(agent, "Stop")),
+            parsed(r#"{"systemMessage":"n","decision":"block","reason":"r"}"#)
+        );
         assert_eq!(says(agent, "SessionEnd"), "");
         assert_eq!(says(agent, "NeverHeardOf"), "");
         assert_eq!(agent.speak("SessionStart", &Reply::default()), None);

@@ -22,7 +22,8 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, Payl
 }
 
 fn byte_offset(payload: &[u8], line: usize, column: usize) -> usize {
-    let line_start = payload.split_inclusive(|b| *b == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum::<usize>();
+    let line_start =
+        payload.split_inclusive(|b| *b == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum::<usize>();
     (line_start + column).min(payload.len())
 }
 

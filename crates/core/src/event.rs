@@ -29,29 +29,56 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Happening {
-    SessionStarted { by: StartedBy },
-    SessionEnded { by: EndedBy },
-    PromptSubmitted { prompt: Kept, origin: Origin },
-    ToolFinished { tool: Kept, outcome: ToolOutcome },
+    SessionStarted {
+        by: StartedBy,
+    },
+    SessionEnded {
+        by: EndedBy,
+    },
+    PromptSubmitted {
+        prompt: Kept,
+        origin: Origin,
+    },
+    ToolFinished {
+        tool: Kept,
+        outcome: ToolOutcome,
+    },
     /// A dialog is about to show, for a permission or a question.
-    PermissionAsked { tool: Kept, reason: Reason },
+    PermissionAsked {
+        tool: Kept,
+        reason: Reason,
+    },
     /// The agent's own rules refused a tool; nobody is waited for.
-    PermissionRefused { tool: Kept },
+    PermissionRefused {
+        tool: Kept,
+    },
     /// The agent says that it waits for a person.
-    AttentionAsked { reason: Reason },
+    AttentionAsked {
+        reason: Reason,
+    },
     /// What was waited for has been given.
     AttentionGiven,
     /// `background` is how many tasks go on, where the agent says so.
-    TurnEnded { background: Option<u32> },
-    TurnFailed { failure: Failure },
+    TurnEnded {
+        background: Option<u32>,
+    },
+    TurnFailed {
+        failure: Failure,
+    },
     /// A person stopped the turn.
     Interrupted,
     SubagentStarted,
     SubagentStopped,
-    CompactionStarted { trigger: Trigger },
-    CompactionEnded { trigger: Trigger },
+    CompactionStarted {
+        trigger: Trigger,
+    },
+    CompactionEnded {
+        trigger: Trigger,
+    },
     /// The model answered one request; the context held this many tokens then.
-    ModelAnswered { context_tokens: u64 },
+    ModelAnswered {
+        context_tokens: u64,
+    },
     FolderChanged,
     TaskCompleted,
     /// Where the session sits was found out, after the event that made somebody look was already accepted.
@@ -165,7 +192,9 @@ pub enum Urgency {
 impl Happening {
     pub fn urgency(&self) -> Urgency {
         match self {
-            Happening::ModelAnswered { .. } | Happening::FolderChanged | Happening::TaskCompleted => Urgency::Whenever,
+            Happening::ModelAnswered { .. } | Happening::FolderChanged | Happening::TaskCompleted => {
+                Urgency::Whenever
+            }
             Happening::ToolFinished { .. } => Urgency::UnlessWorking,
             Happening::SessionEnded { .. }
             | Happening::PermissionAsked { .. }

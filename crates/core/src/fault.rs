@@ -65,7 +65,9 @@ impl FaultKind {
             FaultKind::Payload => "update tow if the agent is newer than it; else report the line",
             FaultKind::Journal => "free disk space or make the data folder writable, then run `tow work`",
             FaultKind::Store => "run `tow work` to fold what was kept in the journal",
-            FaultKind::Rebuilt => "nothing is lost that the journal held; the damaged file was kept beside the database",
+            FaultKind::Rebuilt => {
+                "nothing is lost that the journal held; the damaged file was kept beside the database"
+            }
             FaultKind::Config => "run `tow config` to see the line, then `tow config edit`",
             FaultKind::Deadline => "run `tow work`; if it comes back, the disk of the data folder is slow",
             FaultKind::Internal => "report the line: it is a mistake in tow",
@@ -75,7 +77,11 @@ impl FaultKind {
     /// Whether a person should be told without asking: their data or their settings are concerned.
     pub fn is_worth_telling(self) -> bool {
         match self {
-            FaultKind::Journal | FaultKind::Store | FaultKind::Rebuilt | FaultKind::Config | FaultKind::Internal => true,
+            FaultKind::Journal
+            | FaultKind::Store
+            | FaultKind::Rebuilt
+            | FaultKind::Config
+            | FaultKind::Internal => true,
             FaultKind::Payload | FaultKind::Deadline => false,
         }
     }

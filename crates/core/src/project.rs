@@ -65,7 +65,9 @@ pub fn remote_in_config(config: &str) -> Option<&str> {
             section = line;
             continue;
         }
-        let Some(("url", url)) = line.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else { continue };
+        let Some(("url", url)) = line.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
+            continue;
+        };
         if section == r#"[remote "origin"]"# {
             return Some(url);
         }
@@ -112,7 +114,8 @@ mod tests {
 
     #[test]
     fn origin_wins_over_other_remotes() {
-        let config = "[remote \"up\"]\n\turl = git@h:u/a\n[remote \"origin\"]\n\tfetch = x\n\turl = git@h:me/a\n";
+        let config =
+            "[remote \"up\"]\n\turl = git@h:u/a\n[remote \"origin\"]\n\tfetch = x\n\turl = git@h:me/a\n";
         assert_eq!(remote_in_config(config), Some("git@h:me/a"));
         assert_eq!(remote_in_config("[remote \"up\"]\nurl = git@h:u/a"), Some("git@h:u/a"));
         assert_eq!(remote_in_config("[core]\nurl = nonsense"), None);
@@ -127,7 +130,8 @@ mod tests {
 
     #[test]
     fn a_project_is_called_by_its_given_name_its_remote_or_its_folder() {
-        let mut traces = ProjectTraces { root: "/src/app/.git".into(), remote: None, name: None, branch: None };
+        let mut traces =
+            ProjectTraces { root: "/src/app/.git".into(), remote: None, name: None, branch: None };
         assert_eq!(traces.display_name(), "app");
         traces.remote = Some("github.com/team/service".into());
         assert_eq!(traces.display_name(), "service");

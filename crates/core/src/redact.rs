@@ -34,8 +34,17 @@ const KEY_PREFIXES: &[(&str, usize)] = &[
 ];
 
 /// Names before `=` or `:` whose value is a secret whatever it looks like.
-const SECRET_NAMES: &[&str] =
-    &["password", "passwd", "secret", "api_key", "apikey", "api-key", "access_token", "auth_token", "private_key"];
+const SECRET_NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "secret",
+    "api_key",
+    "apikey",
+    "api-key",
+    "access_token",
+    "auth_token",
+    "private_key",
+];
 
 /// Returns `text` without private parts and secrets; borrowed when there are none.
 pub fn redact(text: &str) -> Cow<'_, str> {
@@ -131,7 +140,9 @@ fn named_value(rest: &str) -> Option<Secret> {
     let after = rest[name.len()..].trim_start_matches(['"', '\'']).trim_start_matches(' ');
     let value = after.strip_prefix(['=', ':'])?.trim_start_matches([' ', '"', '\'']);
     let keep = rest.len() - value.len();
-    let length = value.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';' | '&')).unwrap_or(value.len());
+    let length = value
+        .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';' | '&'))
+        .unwrap_or(value.len());
     (length >= 6 && !value.starts_with(PLACEHOLDER)).then_some(Secret { keep, length: keep + length })
 }
 
@@ -147,7 +158,9 @@ fn bearer(rest: &str) -> Option<Secret> {
 /// The password in `scheme://user:password@host`, seen from the colon before it.
 fn url_password(rest: &str) -> Option<Secret> {
     let authority = rest.strip_prefix("://")?;
-    let end = authority.find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'')).unwrap_or(authority.len());
+    let end = authority
+        .find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\''))
+        .unwrap_or(authority.len());
     let (userinfo, _) = authority[..end].rsplit_once('@')?;
     let (user, password) = userinfo.split_once(':')?;
     let keep = 3 + user.len() + 1;

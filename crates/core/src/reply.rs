@@ -44,7 +44,8 @@ mod tests {
 
     #[test]
     fn the_first_refusal_stands_and_all_text_is_kept() {
-        let block = |reason: &str| Reply { verdict: Verdict::Block { reason: reason.into() }, ..Reply::default() };
+        let block =
+            |reason: &str| Reply { verdict: Verdict::Block { reason: reason.into() }, ..Reply::default() };
         let said = |line: &str| Reply { notices: vec![line.into()], ..Reply::default() };
         let merged = said("one").merge(block("first")).merge(said("two")).merge(block("second"));
         assert_eq!(merged.notices, ["one", "two"]);

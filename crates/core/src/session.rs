@@ -41,7 +41,12 @@ impl State {
             State::Blocked(Reason::Permission) => Some("permission"),
             State::Blocked(Reason::Question) => Some("question"),
             State::Blocked(Reason::Elicitation) => Some("elicitation"),
-            State::Idle | State::Working | State::Completed | State::Interrupted | State::Limited | State::Ended => None,
+            State::Idle
+            | State::Working
+            | State::Completed
+            | State::Interrupted
+            | State::Limited
+            | State::Ended => None,
         }
     }
 

@@ -4,7 +4,9 @@
 //! is returned as effects, and carried out by the caller once the change is saved.
 
 use crate::effect::Effect;
-use crate::event::{EndedBy, Event, Failure, Happening, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome};
+use crate::event::{
+    EndedBy, Event, Failure, Happening, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome,
+};
 use crate::seat::{Place, Seat};
 use crate::session::{Session, State, Turn, TurnOutcome};
 use crate::text::Kept;
@@ -97,7 +99,10 @@ fn absorb(session: &mut Session, scene: &Scene) {
 fn take_seat(session: &mut Session, known: Option<Seat>, event: &Event) -> Option<Seat> {
     let place = event.scene.as_ref()?.place.as_ref()?;
     let tells = matches!(event.happening, Happening::SessionStarted { .. } | Happening::SeatFound);
-    if session.presence == Presence::Headless || event.subagent.is_some() || !(tells || session.seat.is_none()) {
+    if session.presence == Presence::Headless
+        || event.subagent.is_some()
+        || !(tells || session.seat.is_none())
+    {
         return None;
     }
     let mut seat = known.unwrap_or_else(|| new_seat(place, event));
@@ -129,7 +134,11 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         Happening::PermissionRefused { .. } => tool_finished(session, event, ToolOutcome::Failed),
         Happening::AttentionAsked { reason } => attention_asked(session, event, *reason),
         Happening::AttentionGiven => unblock(session, event),
-        Happening::TurnEnded { .. } | Happening::TurnFailed { .. } | Happening::Interrupted if inside_subagent => None,
+        Happening::TurnEnded { .. } | Happening::TurnFailed { .. } | Happening::Interrupted
+            if inside_subagent =>
+        {
+            None
+        }
         Happening::TurnEnded { background } => turn_ended(session, event, *background),
         Happening::TurnFailed { failure } => turn_failed(session, event, *failure),
         Happening::Interrupted => interrupted(session, event),
@@ -214,7 +223,12 @@ fn block(session: &mut Session, event: &Event, reason: Reason) -> Option<Turn> {
 fn attention_asked(session: &mut Session, event: &Event, reason: Reason) -> Option<Turn> {
     match session.state {
         State::Working => block(session, event, reason),
-        State::Idle | State::Blocked(_) | State::Completed | State::Interrupted | State::Limited | State::Ended => None,
+        State::Idle
+        | State::Blocked(_)
+        | State::Completed
+        | State::Interrupted
+        | State::Limited
+        | State::Ended => None,
     }
 }
 

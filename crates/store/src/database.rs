@@ -53,7 +53,12 @@ pub struct Store {
 
 impl Store {
     /// Opens for writing, making or migrating what is not there yet. `new_machine` names this machine if it has no name.
-    pub fn open(home: &Home, _lock: &FoldLock, patience: Duration, new_machine: Uid) -> Result<Store, StoreError> {
+    pub fn open(
+        home: &Home,
+        _lock: &FoldLock,
+        patience: Duration,
+        new_machine: Uid,
+    ) -> Result<Store, StoreError> {
         let path = home.database();
         // SQLite would make it readable for everybody; its companions inherit what is here.
         open_or_make(&path).map_err(|source| StoreError::Folder { path: path.clone(), source })?;
@@ -74,7 +79,9 @@ impl Store {
         }
         // Not read-only for SQLite itself: a reader of a write-ahead log may have to rebuild its index.
         let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            .or_else(|_| connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX))?;
+            .or_else(|_| {
+                connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            })?;
         db.busy_timeout(patience)?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         db.pragma_update(None, "query_only", true)?;

@@ -46,7 +46,11 @@ const CHUNK: u64 = 256 * 1024;
 
 impl Store {
     /// Opens the database and folds what is in the journal. A damaged database is moved aside and rebuilt from it.
-    pub fn open_and_fold(home: &Home, lock: &FoldLock, pace: &Pace<'_>) -> Result<(Store, Folded), StoreError> {
+    pub fn open_and_fold(
+        home: &Home,
+        lock: &FoldLock,
+        pace: &Pace<'_>,
+    ) -> Result<(Store, Folded), StoreError> {
         match Store::try_open_and_fold(home, lock, pace) {
             Err(StoreError::Damaged { source }) => {
                 rebuild(home, lock, pace.now, &source.to_string())?;
@@ -56,7 +60,11 @@ impl Store {
         }
     }
 
-    fn try_open_and_fold(home: &Home, lock: &FoldLock, pace: &Pace<'_>) -> Result<(Store, Folded), StoreError> {
+    fn try_open_and_fold(
+        home: &Home,
+        lock: &FoldLock,
+        pace: &Pace<'_>,
+    ) -> Result<(Store, Folded), StoreError> {
         let store = Store::open(home, lock, pace.patience, pace.new_machine)?;
         let folded = store.fold(pace)?;
         Ok((store, folded))
@@ -83,7 +91,8 @@ impl Store {
     fn fold_chunk(&self, now: Timestamp, folded: &mut Folded) -> Result<bool, StoreError> {
         let transaction = self.db.unchecked_transaction()?;
         let from = self.folded()?;
-        let chunk = journal::read_from(&self.home, from, CHUNK).map_err(|source| self.folder_error(source))?;
+        let chunk =
+            journal::read_from(&self.home, from, CHUNK).map_err(|source| self.folder_error(source))?;
         let mut batch = Batch::new(self);
         for record in &chunk.records {
             match record {
@@ -109,7 +118,8 @@ impl Store {
     fn report(&self, chunk: &Chunk, now: Timestamp) -> Result<(), StoreError> {
         let fault = |detail| Fault { at: now, kind: FaultKind::Journal, detail };
         if chunk.unreadable > 0 {
-            let detail = format!("{} records of the journal were whole but could not be understood", chunk.unreadable);
+            let detail =
+                format!("{} records of the journal were whole but could not be understood", chunk.unreadable);
             self.add_fault(&fault(detail))?;
         }
         Ok(())

@@ -20,7 +20,10 @@ impl FoldLock {
     }
 
     /// Takes the lock, pausing as `pauses` say while somebody else has it; `None` when they are used up.
-    pub fn take_within(home: &Home, pauses: impl IntoIterator<Item = Duration>) -> io::Result<Option<FoldLock>> {
+    pub fn take_within(
+        home: &Home,
+        pauses: impl IntoIterator<Item = Duration>,
+    ) -> io::Result<Option<FoldLock>> {
         let mut pauses = pauses.into_iter();
         loop {
             if let Some(lock) = FoldLock::try_take(home)? {
@@ -44,7 +47,8 @@ impl WorkLock {
 
 /// Pauses that begin short, since most folds are, and add up to about `total`.
 pub fn pauses(total: Duration) -> impl Iterator<Item = Duration> {
-    let lengths = [1u64, 1, 2, 2, 4, 4, 8].into_iter().chain(std::iter::repeat(10)).map(Duration::from_millis);
+    let lengths =
+        [1u64, 1, 2, 2, 4, 4, 8].into_iter().chain(std::iter::repeat(10)).map(Duration::from_millis);
     lengths.scan(Duration::ZERO, move |spent, pause| {
         *spent += pause;
         (*spent <= total).then_some(pause)

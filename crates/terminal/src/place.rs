@@ -22,7 +22,9 @@ const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env"];
 pub fn agent_above(hook: u32, looks: &Looks<'_>) -> Option<Process> {
     let parent = Process::read(hook)?.parent;
     let line: Vec<Process> = ancestors(parent).collect();
-    let known = line.iter().find(|process| (looks.is_program)(&process.name) || (looks.is_program)(&process.program_name()));
+    let known = line
+        .iter()
+        .find(|process| (looks.is_program)(&process.name) || (looks.is_program)(&process.program_name()));
     let other = || line.iter().find(|process| process.pid > 1 && !SHELLS.contains(&process.name.as_str()));
     known.or_else(other).cloned()
 }
@@ -49,19 +51,24 @@ pub fn seat_of_prompt(server: &Process, looks: &Looks<'_>, typed: &Typed<'_>) ->
     let candidates: Vec<Process> = of_same_user(server.pid)
         .into_iter()
         .filter(|process| process.terminal().is_some() && (looks.is_program)(&process.name))
-        .filter(|process| !(looks.is_server)(&process.arguments()) && (typed.shares_home)(&process.environment()))
+        .filter(|process| {
+            !(looks.is_server)(&process.arguments()) && (typed.shares_home)(&process.environment())
+        })
         .collect();
     let mut showing: Vec<(Process, Place)> = vec![];
     for (server, members) in by_server(candidates) {
         let terminals: Vec<String> = members.iter().filter_map(Process::terminal).collect();
         for pane in server.screens(&terminals)?.into_iter().filter(|pane| (typed.is_shown)(&pane.screen)) {
-            let member = members.iter().find(|process| process.terminal().as_deref() == Some(&pane.terminal))?;
+            let member =
+                members.iter().find(|process| process.terminal().as_deref() == Some(&pane.terminal))?;
             let place = in_pane(member, &server, &pane)?;
             showing.push((member.clone(), Place { proof: Proof::Evidence, ..place }));
         }
     }
     if showing.len() > 1 {
-        showing.retain(|(process, _)| process.folder().is_some_and(|folder| folder.to_str() == Some(typed.folder)));
+        showing.retain(|(process, _)| {
+            process.folder().is_some_and(|folder| folder.to_str() == Some(typed.folder))
+        });
     }
     if showing.len() == 1 { showing.pop().map(|(_, place)| place) } else { None }
 }
@@ -121,7 +128,8 @@ fn in_other_multiplexer(process: &Process, environment: &Environment) -> Option<
 /// A terminal by itself. Its device is reused by the next one, its leader's start is not.
 fn plain(process: &Process, environment: &Environment, terminal: &str) -> Place {
     let leader_started = Process::read(process.leader).map_or(process.started, |leader| leader.started);
-    let kind = if environment.get("TERM_PROGRAM") == Some("vscode") { SeatKind::Ide } else { SeatKind::Terminal };
+    let kind =
+        if environment.get("TERM_PROGRAM") == Some("vscode") { SeatKind::Ide } else { SeatKind::Terminal };
     let found = place(process, kind, format!("{}:{terminal}:{leader_started}", kind.name()));
     Place { proof: Proof::Terminal, ..found }
 }

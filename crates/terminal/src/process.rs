@@ -61,7 +61,9 @@ pub struct Environment(Vec<String>);
 
 impl Environment {
     pub fn get(&self, name: &str) -> Option<&str> {
-        let value = |line: &'_ String| -> Option<usize> { line.strip_prefix(name)?.starts_with('=').then_some(name.len() + 1) };
+        let value = |line: &'_ String| -> Option<usize> {
+            line.strip_prefix(name)?.starts_with('=').then_some(name.len() + 1)
+        };
         self.0.iter().find_map(|line| value(line).map(|from| &line[from..])).filter(|value| !value.is_empty())
     }
 }
@@ -104,7 +106,12 @@ fn parse_stat(stat: &str) -> Option<Process> {
         parent: u32::try_from(number(1)?).ok()?,
         name: name.to_owned(),
         leader: u32::try_from(number(3)?).ok()?,
-        terminal: fields.get(4)?.parse::<i64>().ok().and_then(|number| u32::try_from(number).ok()).unwrap_or(0),
+        terminal: fields
+            .get(4)?
+            .parse::<i64>()
+            .ok()
+            .and_then(|number| u32::try_from(number).ok())
+            .unwrap_or(0),
         started: number(19)?,
     })
 }

@@ -31,7 +31,10 @@ pub fn traces(folder: &Path, name_in: &dyn Fn(&str) -> Option<String>) -> Projec
     };
     ProjectTraces {
         root: text(&repository.common),
-        remote: read(&repository.common.join("config")).as_deref().and_then(remote_in_config).and_then(same_remote),
+        remote: read(&repository.common.join("config"))
+            .as_deref()
+            .and_then(remote_in_config)
+            .and_then(same_remote),
         name: read(&repository.top.join(NAME_FILE)).and_then(|text| name_in(&text)),
         branch: read(&repository.own.join("HEAD")).as_deref().and_then(branch_in_head),
     }
@@ -115,7 +118,10 @@ mod tests {
             git(folder, &["init", "-q"]);
             git(folder, &["commit", "-q", "--allow-empty", "-m", "first"]);
         }
-        git(&whole, &["-c", "protocol.file.allow=always", "submodule", "-q", "add", part.to_str().unwrap(), "sub"]);
+        git(
+            &whole,
+            &["-c", "protocol.file.allow=always", "submodule", "-q", "add", part.to_str().unwrap(), "sub"],
+        );
         let sub = traces(&whole.join("sub"), &no_name);
         assert!(sub.root.ends_with("whole/.git/modules/sub"), "{}", sub.root);
     }

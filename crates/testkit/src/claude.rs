@@ -94,17 +94,9 @@ impl Claude {
         command
     }
 
-    /// The client in a pane of its own, ready for [`Pane::say`].
+    /// The client in a pane of its own, once its input box is there.
     #[track_caller]
     pub fn interactive(&self, tmux: &Tmux, model: &Model, args: &[&str]) -> Pane {
-        let pane = self.launch(tmux, model, args);
-        warm_up(&pane);
-        pane
-    }
-
-    /// The client in a pane of its own, as soon as it shows its input box.
-    #[track_caller]
-    pub fn launch(&self, tmux: &Tmux, model: &Model, args: &[&str]) -> Pane {
         let binary = self.binary().display().to_string();
         let program: Vec<&str> = std::iter::once(binary.as_str()).chain(args.iter().copied()).collect();
         let variables = variables(model);
@@ -114,17 +106,14 @@ impl Claude {
         pane.wait_screen_for("the input box", has_input_box);
         pane
     }
-}
 
-/// The first paste of its life takes 2.1.197 so long that an Enter right behind it is lost, however long
-/// the client has been idle. Later ones are taken at once.
-#[track_caller]
-fn warm_up(pane: &Pane) {
-    const WORD: &str = "warming-up";
-    pane.paste(WORD);
-    pane.wait_screen(WORD);
-    pane.keys(&["C-u"]);
-    pane.wait_screen_for("an empty input box", |screen| !screen.contains(WORD));
+    /// Waits until the client works no more and takes a prompt.
+    #[track_caller]
+    pub fn wait_idle(&self, pane: &Pane) {
+        pane.wait_screen_for("an idle client", |screen| {
+            has_input_box(screen) && !screen.contains("esc to interrupt")
+        });
+    }
 }
 
 /// The line below the box is drawn last.

@@ -113,6 +113,12 @@ impl Codex {
         pane
     }
 
+    /// Waits until the client works no more. Its `Stop` hook runs a moment earlier, while commands are still refused.
+    #[track_caller]
+    pub fn wait_idle(&self, pane: &Pane) {
+        pane.wait_screen_for("an idle client", is_idle);
+    }
+
     /// Waits until the background daemon listens.
     #[track_caller]
     pub fn wait_daemon(&self, env: &TestEnv) {
@@ -157,7 +163,20 @@ fn listed_hooks(server: &mut AppServer, env: &TestEnv) -> Vec<Value> {
 }
 
 fn has_input_box(screen: &str) -> bool {
-    screen.lines().any(|line| line.starts_with('›'))
+    screen.lines().any(|line| line.starts_with('›')) && !screen.contains("loading")
+}
+
+/// By what stands right above the input box: nothing said yet, the end of a turn, or an interruption.
+/// While text streams, the client shows no sign of work at all.
+fn is_idle(screen: &str) -> bool {
+    let lines: Vec<&str> = screen.lines().filter(|line| !line.trim().is_empty()).collect();
+    let Some(input_box) = lines.iter().rposition(|line| line.starts_with('›')) else {
+        return false;
+    };
+    let above = &lines[..input_box];
+    let is_fresh = !above.iter().any(|line| line.starts_with('›'));
+    let is_end = |line: &&str| line.starts_with("  Worked for ") || line.starts_with('■');
+    is_fresh || above.last().is_some_and(is_end)
 }
 
 /// The `notice` skips a screen that offers a newer model.

@@ -1,4 +1,4 @@
-//! A hermetic environment for the binary and the clients: a root folder with a home, a project and a `bin` of its own.
+//! A hermetic environment for the binary and the clients: a root with a home, a project and a `bin` of its own.
 //!
 //! Nothing of the caller's environment gets in: no variable, no home, no clock but the one that is set here.
 

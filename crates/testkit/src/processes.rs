@@ -10,6 +10,9 @@ use std::time::Duration;
 
 use crate::wait;
 
+/// How long a process may take to tidy up after itself, such as sockets that it keeps outside of the root.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// A running process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
@@ -30,9 +33,14 @@ pub(crate) fn below(root: &Path) -> Vec<Process> {
 
 /// Ends the processes that `chosen` picks from those below `root`, and those that they start meanwhile.
 pub(crate) fn end(root: &Path, chosen: impl Fn(&Process) -> bool) {
-    wait::holds_within(Duration::from_secs(5), || {
-        let left: Vec<Process> = below(root).into_iter().filter(&chosen).collect();
-        kill(&left);
+    let left = || below(root).into_iter().filter(&chosen).collect::<Vec<_>>();
+    kill("-TERM", &left());
+    if wait::holds_within(GRACE, || left().is_empty()) {
+        return;
+    }
+    wait::holds_within(GRACE, || {
+        let left = left();
+        kill("-KILL", &left);
         left.is_empty()
     });
 }
@@ -65,11 +73,14 @@ fn command_line(pid: u32) -> String {
 }
 
 /// By the shell's own `kill`: the program of that name is missing on a bare system.
-fn kill(processes: &[Process]) {
+fn kill(signal: &str, processes: &[Process]) {
     if processes.is_empty() {
         return;
     }
     let pids = processes.iter().map(|process| process.pid.to_string());
-    let _ =
-        Command::new("sh").args(["-c", r#"kill -9 "$@""#, "sh"]).args(pids).stderr(Stdio::null()).status();
+    let _ = Command::new("sh")
+        .args(["-c", r#"kill "$@""#, "sh", signal])
+        .args(pids)
+        .stderr(Stdio::null())
+        .status();
 }

@@ -11,9 +11,12 @@ use crate::claude::Claude;
 use crate::env::TestEnv;
 use crate::wait;
 
-/// The lock keeps payloads whole that are larger than one write.
-const SCRIPT: &str =
-    "#!/bin/sh\npayload=$(cat)\nexec 9>>\"$1.lock\"; flock 9; printf '%s\\n' \"$payload\" >>\"$1\"\n";
+/// The lock keeps payloads whole that are larger than one write, and both files in step.
+const SCRIPT: &str = r#"#!/bin/sh
+payload=$(cat)
+exec 9>>"$1.lock"; flock 9
+printf '%s\n' "$TMUX_PANE" >>"$1.panes"; printf '%s\n' "$payload" >>"$1"
+"#;
 
 /// Both Claude versions know these. The two about worktrees are left out: a hook on them replaces git.
 const CLAUDE_EVENTS: [&str; 17] = [
@@ -89,6 +92,12 @@ impl Recorder {
     #[track_caller]
     pub fn names(&self) -> Vec<String> {
         self.payloads().iter().map(name).collect()
+    }
+
+    /// What each hook found in its `TMUX_PANE`, in the order of the payloads: not always the pane of its session.
+    pub fn panes(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.log.with_extension("jsonl.panes")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
     }
 
     /// Waits for the `count`th event of this name (as [`Recorder::names`] gives it) and gives its payload.

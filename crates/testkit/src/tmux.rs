@@ -84,7 +84,11 @@ impl Tmux {
     #[track_caller]
     pub fn attach_to(&self, other: &Tmux) -> Pane {
         let socket = other.socket().display().to_string();
-        self.open(&["env", "-u", "TMUX", "-u", "TMUX_PANE", "tmux", "-S", &socket, "attach"], &[])
+        let clients = || other.run(&["list-clients"]).lines().count();
+        let before = clients();
+        let pane = self.open(&["env", "-u", "TMUX", "-u", "TMUX_PANE", "tmux", "-S", &socket, "attach"], &[]);
+        wait::until("the client to be attached", wait::PATIENCE, || (clients() > before).then_some(()));
+        pane
     }
 
     /// Whether the server has a pane, hence runs.
@@ -148,16 +152,23 @@ impl Pane {
         self.wait_screen("[ended with ")
     }
 
-    /// Pastes the text and presses Enter, in one call: the only way that every client takes exactly.
+    /// Pastes the text, waits until the client shows it, and presses Enter.
+    ///
+    /// In one call, Claude 2.1.197 loses the Enter now and then; keys one by one, Codex takes for a paste of its own.
     #[track_caller]
     pub fn say(&self, text: &str) {
-        self.paste_then(text, &[";", "send-keys", "-t", &self.id, "Enter"]);
+        let before = shown(&self.screen(), text);
+        self.paste(text);
+        self.wait_screen_for(text, |screen| shown(screen, text) > before);
+        self.keys(&["Enter"]);
     }
 
-    /// Pastes the text and leaves it in the input box.
+    /// Pastes the text, in brackets as a terminal does, and leaves it in the input box.
     #[track_caller]
     pub fn paste(&self, text: &str) {
-        self.paste_then(text, &[]);
+        let load = ["load-buffer", "-b", "bench", "-", ";"];
+        let paste = ["paste-buffer", "-p", "-d", "-b", "bench", "-t", &self.id];
+        self.tmux.run_with_input(&[load.as_slice(), &paste].concat(), text.as_bytes()).ok();
     }
 
     /// Types the text key by key, as a person does, and leaves it in the input box.
@@ -222,14 +233,12 @@ impl Pane {
     pub fn close(&self) {
         self.tmux.run(&["kill-pane", "-t", &self.id]);
     }
+}
 
-    #[track_caller]
-    fn paste_then(&self, text: &str, more: &[&str]) {
-        let mut args = vec!["load-buffer", "-b", "bench", "-", ";"];
-        args.extend(["paste-buffer", "-p", "-d", "-b", "bench", "-t", &self.id]);
-        args.extend(more);
-        self.tmux.run_with_input(&args, text.as_bytes()).ok();
-    }
+/// How often the screen shows the text: by its start, which no line break splits, or by the word for a long paste.
+fn shown(screen: &str, text: &str) -> usize {
+    let start: String = text.trim_start().chars().take_while(|char| *char != '\n').take(12).collect();
+    screen.matches(start.trim_end()).count() + screen.matches("[Pasted ").count()
 }
 
 impl Drop for Server {

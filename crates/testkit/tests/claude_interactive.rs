@@ -46,6 +46,16 @@ fn escape_while_streaming_in_2_1_325() {
 }
 
 #[test]
+fn an_error_of_the_model_ends_the_turn() {
+    let broken = Step::error(400, "invalid_request_error", "NO-WAY");
+    let bench = started(Claude::V2_1_325, Model::start([Rule::when("break").then(broken)]));
+    bench.pane.say("break");
+    bench.pane.wait_screen("NO-WAY");
+    bench.recorder.wait("StopFailure", 1);
+    assert_eq!(bench.recorder.names(), ["SessionStart:startup", "UserPromptSubmit", "StopFailure"]);
+}
+
+#[test]
 fn a_closed_pane_ends_the_session() {
     let bench = started(Claude::V2_1_325, Model::echo());
     bench.pane.say("hello");
@@ -127,7 +137,7 @@ fn escape_while_streaming(claude: Claude) {
     bench.model.wait_prompt("talk");
     bench.pane.wait_screen("esc to interrupt");
     bench.pane.keys(&["Escape"]);
-    bench.pane.wait_screen_for("the input box, idle", |screen| !screen.contains("esc to interrupt"));
+    claude.wait_idle(&bench.pane);
     bench.pane.say("afterwards");
     bench.recorder.wait("Stop", 1);
     let expected = ["SessionStart:startup", "UserPromptSubmit", "UserPromptSubmit", "Stop"];

@@ -34,8 +34,8 @@ fn an_attached_client_shows_the_status_line() {
     let (tmux, outside) = (Tmux::start(&env), Tmux::named(&env, "outside"));
     tmux.open(&["cat"], &[]);
     let view = outside.attach_to(&tmux);
-    tmux.run(&["set-option", "-g", "status-left", "SHOWN-OUTSIDE", ";", "refresh-client", "-S"]);
-    view.wait_screen("SHOWN-OUTSI");
+    tmux.run(&["set-option", "-g", "status-left", "OUTSIDE", ";", "refresh-client", "-S"]);
+    view.wait_screen("OUTSIDE");
 }
 
 #[test]

@@ -17,7 +17,6 @@ pub const GUARD: &str = "TOWLINE_CHILD";
 pub struct Edge {
     pub home: Home,
     pub config_file: PathBuf,
-    pub user_home: PathBuf,
     pub now: Timestamp,
     begun: Instant,
     drawn: Cell<u64>,
@@ -30,14 +29,15 @@ impl Edge {
         let data = variable("TOWLINE_HOME").map(PathBuf::from);
         let data = data.unwrap_or_else(|| xdg("XDG_DATA_HOME", &user_home, ".local/share").join("towline"));
         let config_file = xdg("XDG_CONFIG_HOME", &user_home, ".config").join("towline/config.toml");
-        Some(Edge { home: Home::at(data), config_file, user_home, now: now(), begun: begun(), drawn: Cell::new(0) })
+        Some(Edge { home: Home::at(data), config_file, now: now(), begun: begun(), drawn: Cell::new(0) })
     }
 
-    /// A new row's id.
+    /// A new row's id. Those of one process sort in the order they were asked for, though its clock stands still:
+    /// a counter comes before the randomness.
     pub fn uid(&self) -> Uid {
         let mut random = [0; 10];
-        random[..8].copy_from_slice(&self.draw().to_le_bytes());
-        random[8..].copy_from_slice(&self.draw().to_le_bytes()[..2]);
+        random[2..].copy_from_slice(&self.draw().to_le_bytes());
+        random[..2].copy_from_slice(&(self.drawn.get() as u16).to_be_bytes());
         Uid::v7(self.now, random)
     }
 
@@ -97,4 +97,17 @@ fn now() -> Timestamp {
 #[expect(clippy::disallowed_methods, reason = "the edge")]
 fn begun() -> Instant {
     Instant::now()
+}
+
+/// The first program of this name on the PATH.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    let path = variable("PATH")?;
+    let candidates =
+        path.split(':').filter(|folder| !folder.is_empty()).map(|folder| Path::new(folder).join(name));
+    candidates.into_iter().find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }

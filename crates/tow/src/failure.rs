@@ -78,6 +78,9 @@ mod tests {
     fn a_failure_names_the_thing_the_cause_and_the_next_command() {
         let mut failure = Failure::input("no such key `x`").hint("Run `tow config`.");
         failure.causes.push("it was never there".into());
-        assert_eq!(failure.render(), "error: no such key `x`\n  because: it was never there\nhint: Run `tow config`.\n");
+        assert_eq!(
+            failure.render(),
+            "error: no such key `x`\n  because: it was never there\nhint: Run `tow config`.\n"
+        );
     }
 }

@@ -3,12 +3,15 @@
 //! Measured on the real client; the recorded payloads are in `fixtures/claude`. No event is required to exist:
 //! what is not listed here is passed over.
 
-//INSTALL
+pub mod install;
 mod wire;
 
+use crate::skim::without_bulk;
 use crate::wire::{Room, parse};
 use crate::{Agent, Heard, PayloadError, Surroundings};
-use towline_core::event::{EndedBy, Failure, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger};
+use towline_core::event::{
+    EndedBy, Failure, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger,
+};
 use towline_core::id::{SubagentId, TurnId};
 use towline_core::text::{Keeping, Kept};
 use wire::Wire;
@@ -21,8 +24,17 @@ const QUESTION_TOOL: &str = "AskUserQuestion";
 
 pub(crate) const ROOM: Room = Room {
     notices: &[
-        "SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "Stop",
-        "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Notification",
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PermissionRequest",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+        "Notification",
     ],
     // Stop takes context too, but goes on with the turn because of it: that is a block, and is asked for as one.
     context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart"],
@@ -30,7 +42,8 @@ pub(crate) const ROOM: Room = Room {
 };
 
 pub(crate) fn hear(payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, PayloadError> {
-    let wire: Wire<'_> = parse(payload)?;
+    let slim = without_bulk(payload);
+    let wire: Wire<'_> = parse(&slim)?;
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
@@ -65,7 +78,9 @@ fn meaning(event: &str, wire: &Wire<'_>, keeping: Keeping) -> Option<Happening> 
         "Stop" => Happening::TurnEnded { background: running_tasks(wire) },
         "StopFailure" => Happening::TurnFailed { failure: failure(wire) },
         // Every compaction ends with a nameless subagent's stop that no start preceded.
-        "SubagentStart" | "SubagentStop" if wire.agent_type.as_deref().unwrap_or("").is_empty() => return None,
+        "SubagentStart" | "SubagentStop" if wire.agent_type.as_deref().unwrap_or("").is_empty() => {
+            return None;
+        }
         "SubagentStart" => Happening::SubagentStarted,
         "SubagentStop" => Happening::SubagentStopped,
         "PreCompact" => Happening::CompactionStarted { trigger: trigger(wire) },
@@ -127,7 +142,8 @@ fn notification(wire: &Wire<'_>) -> Option<Happening> {
 
 fn running_tasks(wire: &Wire<'_>) -> Option<u32> {
     let tasks = wire.background_tasks.0.as_array()?;
-    let running = tasks.iter().filter(|task| task.get("status").is_none_or(|status| status == "running")).count();
+    let running =
+        tasks.iter().filter(|task| task.get("status").is_none_or(|status| status == "running")).count();
     u32::try_from(running).ok()
 }
 
@@ -143,7 +159,9 @@ fn trigger(wire: &Wire<'_>) -> Trigger {
 pub(crate) fn presence(around: &Surroundings<'_>) -> Presence {
     match (around.variable)("CLAUDE_CODE_ENTRYPOINT").as_deref() {
         None | Some("cli") => Presence::Terminal,
-        Some(entry) if entry.starts_with("sdk") || entry.contains("action") || entry == "mcp" => Presence::Headless,
+        Some(entry) if entry.starts_with("sdk") || entry.contains("action") || entry == "mcp" => {
+            Presence::Headless
+        }
         Some(_) => Presence::Ide,
     }
 }

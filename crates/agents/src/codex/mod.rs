@@ -3,11 +3,15 @@
 //! Measured on the real client; the recorded payloads are in `fixtures/codex`. The legacy `notify` program is not
 //! used: it reports phantom turns and nothing but their end.
 
-//INSTALL
+pub mod install;
 mod wire;
 
+use crate::settings::Inspection;
+use crate::skim::without_bulk;
 use crate::wire::{Room, parse};
 use crate::{Agent, Heard, PayloadError, Surroundings};
+use install::Trust;
+use std::path::Path;
 use towline_core::event::{EndedBy, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger};
 use towline_core::id::{SubagentId, TurnId};
 use towline_core::text::{Keeping, Kept};
@@ -15,15 +19,24 @@ use wire::Wire;
 
 pub(crate) const ROOM: Room = Room {
     notices: &[
-        "SessionStart", "UserPromptSubmit", "PostToolUse", "PermissionRequest", "Stop", "SubagentStart",
-        "SubagentStop", "PreCompact", "PostCompact", "Interrupt",
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "PermissionRequest",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+        "Interrupt",
     ],
     context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStart"],
     block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
 };
 
 pub(crate) fn hear(payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, PayloadError> {
-    let wire: Wire<'_> = parse(payload)?;
+    let slim = without_bulk(payload);
+    let wire: Wire<'_> = parse(&slim)?;
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
@@ -93,6 +106,15 @@ fn context_tokens(wire: &Wire<'_>) -> Option<u64> {
     wire.token_usage.0.get("total_tokens")?.as_u64()
 }
 
+/// The client runs no hook before the user has trusted it, and says nothing about that.
+pub(crate) fn wants_consent(folder: &Path, inspection: &Inspection) -> Option<String> {
+    let untrusted = match install::trust(folder, inspection) {
+        Err(error) => return Some(format!("{error}; {}", install::HOW_TO_TRUST)),
+        Ok(judged) => judged.into_iter().filter(|(_, trust)| *trust != Trust::Trusted).count(),
+    };
+    (untrusted > 0).then(|| format!("{untrusted} hooks are not trusted yet: {}", install::HOW_TO_TRUST))
+}
+
 pub(crate) fn presence(around: &Surroundings<'_>) -> Presence {
     let arguments = (around.arguments)();
     match subcommand(&arguments) {
@@ -104,7 +126,8 @@ pub(crate) fn presence(around: &Surroundings<'_>) -> Presence {
 }
 
 pub(crate) fn is_daemon(arguments: &[String]) -> bool {
-    subcommand(arguments) == Some("app-server") && arguments.iter().any(|word| word.starts_with("unix://") || word == "daemon")
+    subcommand(arguments) == Some("app-server")
+        && arguments.iter().any(|word| word.starts_with("unix://") || word == "daemon")
 }
 
 /// How much of a prompt's end is looked for: enough to be telling, little enough to be on the screen.

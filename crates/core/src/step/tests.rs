@@ -101,7 +101,8 @@ fn an_ordinary_turn_goes_from_idle_over_working_to_completed() {
 fn a_permission_blocks_at_once_and_a_tool_result_ends_the_block() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
-    let blocked = world.feed("a:1", Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Permission });
+    let blocked =
+        world.feed("a:1", Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Permission });
     assert_eq!(blocked.state, State::Blocked(Reason::Permission));
     assert_eq!(world.feed("a:1", tool(ToolOutcome::Done)).state, State::Working);
 }

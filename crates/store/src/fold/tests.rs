@@ -72,7 +72,15 @@ fn key(text: &str) -> SessionKey {
 fn a_session_is_the_same_after_any_number_of_folds() {
     let happenings = || {
         let start = Happening::SessionStarted { by: StartedBy::Startup };
-        [start, prompt("one"), tool(), STOP, prompt("two"), tool(), Happening::SessionEnded { by: EndedBy::Exit }]
+        [
+            start,
+            prompt("one"),
+            tool(),
+            STOP,
+            prompt("two"),
+            tool(),
+            Happening::SessionEnded { by: EndedBy::Exit },
+        ]
     };
     let mut at_once = Bench::new();
     let mut one_by_one = Bench::new();

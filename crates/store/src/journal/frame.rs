@@ -71,17 +71,21 @@ fn number(four: &[u8]) -> u32 {
 
 /// Skips to the next place that looks like a frame's start, at least one byte further.
 fn torn(bytes: &[u8]) -> Found<'_> {
-    let length = 1 + bytes[1..].windows(3).position(|window| window == &MAGIC[..3]).unwrap_or(bytes.len() - 1);
+    let length =
+        1 + bytes[1..].windows(3).position(|window| window == &MAGIC[..3]).unwrap_or(bytes.len() - 1);
     Found::Torn { length }
 }
 
 /// The first whole frame with a right checksum anywhere in `bytes`.
 fn next_frame(bytes: &[u8]) -> Option<usize> {
-    let mut starts = bytes.windows(3).enumerate().filter(|(_, window)| *window == &MAGIC[..3]).map(|(at, _)| at);
+    let mut starts =
+        bytes.windows(3).enumerate().filter(|(_, window)| *window == &MAGIC[..3]).map(|(at, _)| at);
     starts.find(|at| {
         let Some(head) = bytes.get(*at..at + HEAD) else { return false };
         let length = number(&head[4..8]) as usize;
         let payload = bytes.get(at + HEAD..at + HEAD + length.min(LONGEST));
-        payload.is_some_and(|payload| payload.len() == length && crc32fast::hash(payload) == number(&head[8..HEAD]))
+        payload.is_some_and(|payload| {
+            payload.len() == length && crc32fast::hash(payload) == number(&head[8..HEAD])
+        })
     })
 }

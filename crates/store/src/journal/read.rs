@@ -42,8 +42,13 @@ pub enum End {
 /// Reads on from `from`, at most about `limit` bytes.
 pub fn read_from(home: &Home, from: Position, limit: u64) -> io::Result<Chunk> {
     let segments = Segments::list(home)?;
-    let mut chunk =
-        Chunk { records: vec![], next: segments.clamp(from), torn_bytes: 0, unreadable: 0, ended_by: End::CaughtUp };
+    let mut chunk = Chunk {
+        records: vec![],
+        next: segments.clamp(from),
+        torn_bytes: 0,
+        unreadable: 0,
+        ended_by: End::CaughtUp,
+    };
     let mut budget = limit;
     loop {
         let bytes = read_segment(&segments, chunk.next, budget)?;

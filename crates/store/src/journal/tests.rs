@@ -136,7 +136,11 @@ fn expiry_takes_the_oldest_folded_segments_only() {
         append(&home, &[fault(n)]).unwrap();
         seal(&home, &FoldLock::try_take(&home).unwrap().unwrap()).unwrap();
     }
-    assert_eq!(expire(&home, Position { segment: 1, offset: 9 }, 0).unwrap(), 0, "nothing before 1 is folded");
+    assert_eq!(
+        expire(&home, Position { segment: 1, offset: 9 }, 0).unwrap(),
+        0,
+        "nothing before 1 is folded"
+    );
     assert!(expire(&home, Position { segment: 3, offset: 0 }, 0).unwrap() > 0);
     assert_eq!(numbers(&read_all(&home)), [3, 4]);
     expire(&home, Position { segment: 9, offset: 0 }, 0).unwrap();

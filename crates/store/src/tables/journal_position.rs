@@ -12,7 +12,10 @@ impl Store {
     pub fn folded(&self) -> Result<Position, StoreError> {
         let mut statement = self.db.prepare_cached(FOLDED)?;
         let position = |row: &rusqlite::Row<'_>| {
-            Ok(Position { segment: row.get::<_, i64>(0)?.cast_unsigned(), offset: row.get::<_, i64>(1)?.cast_unsigned() })
+            Ok(Position {
+                segment: row.get::<_, i64>(0)?.cast_unsigned(),
+                offset: row.get::<_, i64>(1)?.cast_unsigned(),
+            })
         };
         Ok(statement.query_row([], position)?)
     }

@@ -25,7 +25,12 @@ struct Known {
 impl Store {
     /// The project's row, made or brought up to date. `uid` names it if it is new.
     pub(crate) fn project(&self, traces: &ProjectTraces, uid: Uid, at: Timestamp) -> Result<i64, StoreError> {
-        let by_remote = traces.remote.as_deref().map(|remote| self.find_project(BY_REMOTE, remote)).transpose()?.flatten();
+        let by_remote = traces
+            .remote
+            .as_deref()
+            .map(|remote| self.find_project(BY_REMOTE, remote))
+            .transpose()?
+            .flatten();
         let known = match by_remote {
             Some(known) => Some(known),
             None => self.find_project(BY_ROOT, &traces.root)?,
@@ -61,6 +66,8 @@ impl Store {
     /// Name, root and remote of every project.
     pub fn projects(&self) -> Result<Vec<(String, String, Option<String>)>, StoreError> {
         let mut statement = self.db.prepare_cached(NAMES)?;
-        Ok(statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_, _>>()?)
+        Ok(statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<Result<_, _>>()?)
     }
 }

@@ -139,7 +139,11 @@ fn project(row: &Row<'_>) -> rusqlite::Result<Option<ProjectTraces>> {
 }
 
 /// A column that holds one of our own words; a word of a newer version is an error, not a guess.
-pub(super) fn word<T>(row: &Row<'_>, column: usize, parse: impl Fn(&str) -> Option<T>) -> rusqlite::Result<T> {
+pub(super) fn word<T>(
+    row: &Row<'_>,
+    column: usize,
+    parse: impl Fn(&str) -> Option<T>,
+) -> rusqlite::Result<T> {
     parse(&row.get::<_, String>(column)?).ok_or_else(|| unknown(column))
 }
 

@@ -9,7 +9,8 @@ use towline_core::session::{Turn, TurnOutcome};
 use towline_core::text::{Keeping, Kept, Secrets};
 use towline_core::time::Timestamp;
 
-const COLUMNS: &str = "t.uid, t.ordinal, t.turn, t.origin, t.prompt, t.started_at, t.ended_at, t.outcome, t.tool_calls,
+const COLUMNS: &str =
+    "t.uid, t.ordinal, t.turn, t.origin, t.prompt, t.started_at, t.ended_at, t.outcome, t.tool_calls,
     t.tool_failures, t.steered";
 
 /// What a turn began as stays; only what happened to it since is taken over.
@@ -43,7 +44,9 @@ impl Store {
 
     /// The turn of a session that has not ended: by its ordinal, which is the session's last.
     pub(crate) fn open_turn(&self, session: i64, last_ordinal: u32) -> Result<Option<Turn>, StoreError> {
-        let query = format!("select {COLUMNS} from turns t where t.session = ?1 and t.ordinal = ?2 and t.ended_at is null");
+        let query = format!(
+            "select {COLUMNS} from turns t where t.session = ?1 and t.ordinal = ?2 and t.ended_at is null"
+        );
         Ok(self.db.prepare_cached(&query)?.query_row((session, last_ordinal), turn).optional()?)
     }
 
@@ -54,7 +57,9 @@ impl Store {
              where s.agent = ?1 and s.session = ?2 order by t.ordinal"
         );
         let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement.query_map((session.agent.as_str(), session.id.as_str()), turn)?.collect::<Result<_, _>>()?)
+        Ok(statement
+            .query_map((session.agent.as_str(), session.id.as_str()), turn)?
+            .collect::<Result<_, _>>()?)
     }
 }
 

@@ -231,13 +231,14 @@ mod tests {
 
     #[test]
     fn context_of_the_client_is_no_prompt() {
+        let two_tags = "<system-reminder>b</system-reminder> <system-reminder>c</system-reminder>";
         check(
             json!([
                 {"role": "user", "content": [
                     {"type": "text", "text": "<system-reminder>a</system-reminder>"},
                     {"type": "text", "text": "<command-name>/clear</command-name>"},
                     {"type": "text", "text": "real"},
-                    {"type": "text", "text": "<system-reminder>b</system-reminder> <system-reminder>c</system-reminder>"},
+                    {"type": "text", "text": two_tags},
                 ]},
                 {"role": "system", "content": "hook additional context"},
             ]),
@@ -252,7 +253,10 @@ mod tests {
             json!([
                 {"role": "user", "content": "first"},
                 {"role": "assistant", "content": [{"type": "tool_use", "id": "1"}]},
-                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1"}, {"type": "text", "text": "steer"}]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "1"},
+                    {"type": "text", "text": "steer"},
+                ]},
             ]),
             "steer",
             0,

@@ -49,7 +49,10 @@ pub(super) fn kind(body: &Value) -> Kind {
 pub(super) fn reply(body: &Value, step: &Step) -> Reply {
     let id = fresh_id("resp");
     let output = output(step, &last_agent(&body["input"]));
-    let response = |status, output: &[Value]| json!({"id": id, "object": "response", "status": status, "model": body["model"], "output": output});
+    let response = |status, output: &[Value]| {
+        let head = json!({"id": id, "object": "response", "status": status});
+        merged(head, json!({"model": body["model"], "output": output}))
+    };
     let mut whole = response("completed", &output);
     whole["usage"] = usage(step.usage);
     let mut events = vec![("response.created", json!({"response": response("in_progress", &[])}))];
@@ -90,28 +93,34 @@ fn text(item: &Value) -> String {
 fn output(step: &Step, last_agent: &str) -> Vec<Value> {
     let thinking = step.thinking.iter().map(|thinking| {
         let summary = json!([{"type": "summary_text", "text": thinking}]);
-        json!({"type": "reasoning", "id": fresh_id("rs"), "summary": summary, "encrypted_content": "c2NyaXB0"})
+        let item = json!({"type": "reasoning", "id": fresh_id("rs"), "summary": summary});
+        merged(item, json!({"encrypted_content": "c2NyaXB0"}))
     });
     let text = step.text.iter().map(|text| {
         let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
-        json!({"type": "message", "id": fresh_id("msg"), "role": "assistant", "status": "completed", "content": content})
+        let item = json!({"type": "message", "id": fresh_id("msg"), "role": "assistant"});
+        merged(item, json!({"status": "completed", "content": content}))
     });
     let calls = step.calls.iter().map(|call| call_item(call, last_agent));
     thinking.chain(text).chain(calls).collect()
 }
 
 fn call_item(call: &Call, last_agent: &str) -> Value {
+    let called = || json!({"call_id": fresh_id("call"), "status": "completed"});
     match call {
         Call::Function { namespace, name, input } => {
             let arguments = input.to_string().replace(LAST_AGENT, last_agent);
-            let mut item = json!({"type": "function_call", "id": fresh_id("fc"), "call_id": fresh_id("call"), "name": name, "arguments": arguments, "status": "completed"});
+            let mut item = json!({"type": "function_call", "id": fresh_id("fc"), "name": name});
             if let Some(namespace) = namespace {
                 item["namespace"] = json!(namespace);
             }
-            item
+            item["arguments"] = json!(arguments);
+            merged(item, called())
         }
         Call::Custom { name, input } => {
-            json!({"type": "custom_tool_call", "id": fresh_id("ctc"), "call_id": fresh_id("call"), "name": name, "input": input, "status": "completed"})
+            let item =
+                json!({"type": "custom_tool_call", "id": fresh_id("ctc"), "name": name, "input": input});
+            merged(item, called())
         }
         Call::Raw(item) => item.clone(),
     }

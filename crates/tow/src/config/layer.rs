@@ -33,7 +33,8 @@ impl fmt::Display for Mistake {
 /// Lays `user` over the defaults. Reads no file and no environment.
 pub fn layered(user: &str) -> Layered {
     let defaults = leaves(DEFAULT).unwrap_or_default();
-    let mut values: BTreeMap<String, Value> = defaults.iter().map(|leaf| (leaf.key.clone(), leaf.value.clone())).collect();
+    let mut values: BTreeMap<String, Value> =
+        defaults.iter().map(|leaf| (leaf.key.clone(), leaf.value.clone())).collect();
     let mut mistakes = vec![];
     match leaves(user) {
         Err(mistake) => mistakes.push(mistake),
@@ -157,7 +158,11 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
         prompt_bytes: usize::try_from(number("keep.prompt_bytes")).unwrap_or(2000),
         events_days: u32::try_from(number("keep.events_days")).unwrap_or(90),
         journal_mb: number("keep.journal_mb"),
-        project_names: names.into_iter().flatten().map(|(path, name)| (path.to_owned(), texts(name))).collect(),
+        project_names: names
+            .into_iter()
+            .flatten()
+            .map(|(path, name)| (path.to_owned(), texts(name)))
+            .collect(),
     }
 }
 
@@ -181,15 +186,24 @@ mod tests {
 
     #[test]
     fn misspelt_key_is_named() {
-        check_mistake("\n[hook]\npatence_ms = 5", "line 3: there is no key `hook.patence_ms`; did you mean `hook.patience_ms`?");
+        check_mistake(
+            "\n[hook]\npatence_ms = 5",
+            "line 3: there is no key `hook.patence_ms`; did you mean `hook.patience_ms`?",
+        );
         check_mistake("colour = 'red'", "line 1: there is no key `colour`");
     }
 
     #[test]
     fn wrong_type_and_wrong_range_are_named() {
-        check_mistake("[privacy]\nredact = 'yes'", "line 2: `privacy.redact` must be a boolean and is a string");
+        check_mistake(
+            "[privacy]\nredact = 'yes'",
+            "line 2: `privacy.redact` must be a boolean and is a string",
+        );
         check_mistake("[hook]\npatience_ms = -4", "line 2: `hook.patience_ms` must be from 0 to 5000");
-        check_mistake("[privacy]\nexclude_projects = [1]", "line 2: `privacy.exclude_projects` must be made of strings only");
+        check_mistake(
+            "[privacy]\nexclude_projects = [1]",
+            "line 2: `privacy.exclude_projects` must be made of strings only",
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@
 mod layer;
 mod nearest;
 
-pub use layer::{Layered, Mistake, layered, value_at};
+pub use layer::{layered, value_at};
 
 use std::collections::BTreeMap;
 use towline_core::text::{Keeping, Secrets};
@@ -51,7 +51,8 @@ impl Config {
 
 /// Whether `pattern` is `folder` or one above it, part by part; `*` is any one part.
 fn covers(pattern: &str, folder: &str) -> bool {
-    let parts = |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let parts =
+        |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let (pattern, folder) = (parts(pattern), parts(folder));
     !pattern.is_empty()
         && pattern.len() <= folder.len()
@@ -80,7 +81,10 @@ mod tests {
     #[test]
     fn the_nearest_named_folder_names_the_project() {
         let config = layered("[projects]\nnames = { \"/a\" = \"Outer\", \"/a/b\" = \"Inner\" }").config;
-        assert_eq!((config.name_of("/a/b/c"), config.name_of("/a/x"), config.name_of("/z")), (Some("Inner"), Some("Outer"), None));
+        assert_eq!(
+            (config.name_of("/a/b/c"), config.name_of("/a/x"), config.name_of("/z")),
+            (Some("Inner"), Some("Outer"), None)
+        );
     }
 
     #[test]

@@ -51,7 +51,8 @@ fn answer(agent: Option<&OsStr>) {
     let edge = Edge::new();
     let name = agent.and_then(OsStr::to_str).unwrap_or("");
     let (Some(agent), Some(edge)) = (Agent::named(name), edge) else {
-        let detail = format!("`tow hook` was called for an unknown agent or without a home: {:?}", short(name));
+        let detail =
+            format!("`tow hook` was called for an unknown agent or without a home: {:?}", short(name));
         return fault::record(Edge::new().as_ref(), FaultKind::Internal, detail);
     };
     let (config, mistake) = load_config(&edge);

@@ -24,7 +24,11 @@ pub(super) fn of(call: &Call, heard: &Heard) -> Scene {
         transcript: heard.transcript.clone(),
         model: heard.model.clone(),
         place: None,
-        project: heard.folder.as_deref().filter(|_| tells_project(&heard.happening)).map(|folder| traces(call, folder)),
+        project: heard
+            .folder
+            .as_deref()
+            .filter(|_| tells_project(&heard.happening))
+            .map(|folder| traces(call, folder)),
     }
 }
 
@@ -41,7 +45,9 @@ pub(super) fn seat(call: &Call, event: &Event, heard: &Heard) -> Option<Place> {
             let shared = call.agent.is_shared_server(&process.arguments());
             if shared { None } else { seat_of(&process, presence) }
         }
-        Happening::PromptSubmitted { .. } => typed_in(call, heard.typed.as_deref()?, heard.folder.as_deref()?),
+        Happening::PromptSubmitted { .. } => {
+            typed_in(call, heard.typed.as_deref()?, heard.folder.as_deref()?)
+        }
         _ => None,
     }
 }
@@ -65,7 +71,8 @@ fn folder_of(agent: Agent, environment: &Environment) -> Option<std::path::PathB
 
 /// The agent tells its hooks who it is, or is found above them.
 fn agent_process(agent: Agent) -> Option<Process> {
-    let told = agent.pid_variable().and_then(variable).and_then(|pid| pid.parse().ok()).and_then(Process::read);
+    let told =
+        agent.pid_variable().and_then(variable).and_then(|pid| pid.parse().ok()).and_then(Process::read);
     told.or_else(|| with_looks(agent, |looks| agent_above(std::process::id(), looks)))
 }
 

@@ -36,7 +36,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let lock = lock.ok_or_else(|| Failure::input("somebody is folding this data folder"))?;
     for from in (0..arguments.events).step_by(usize::try_from(BATCH).unwrap_or(1)) {
         let to = (from + BATCH).min(arguments.events);
-        let records: Vec<Record> = (from..to).map(|n| Record::Event(event(arguments, scope.edge.now, n))).collect();
+        let records: Vec<Record> =
+            (from..to).map(|n| Record::Event(event(arguments, scope.edge.now, n))).collect();
         journal::append(home, &records).map_err(|error| failed(&error))?;
         let pace = Pace {
             has_time: &|| true,
@@ -61,12 +62,20 @@ fn event(arguments: &Arguments, now: Timestamp, n: u64) -> Event {
     let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Kept };
     let happening = match step % 10 {
         _ if step == 0 => Happening::SessionStarted { by: StartedBy::Startup },
-        1 => Happening::PromptSubmitted { prompt: Kept::new("go on with the work at hand", keeping), origin: Origin::Human },
+        1 => Happening::PromptSubmitted {
+            prompt: Kept::new("go on with the work at hand", keeping),
+            origin: Origin::Human,
+        },
         9 => Happening::TurnEnded { background: Some(0) },
         _ => Happening::ToolFinished { tool: Kept::new("Bash", keeping), outcome: ToolOutcome::Done },
     };
     let key = SessionKey::parse(&format!("seeded:past-{session}"));
-    let project = ProjectTraces { root: format!("/past/project-{}/.git", session % 20), remote: None, name: None, branch: None };
+    let project = ProjectTraces {
+        root: format!("/past/project-{}/.git", session % 20),
+        remote: None,
+        name: None,
+        branch: None,
+    };
     let scene = Scene {
         presence: Presence::Terminal,
         folder: None,

@@ -34,7 +34,9 @@ pub fn run(scope: &Scope, arguments: &Arguments, mut grammar: Command) -> Result
         Target::Bash => clap_complete::generate(Shell::Bash, &mut grammar, "tow", &mut text),
         Target::Zsh => clap_complete::generate(Shell::Zsh, &mut grammar, "tow", &mut text),
         Target::Fish => clap_complete::generate(Shell::Fish, &mut grammar, "tow", &mut text),
-        Target::Man => clap_mangen::Man::new(grammar).render(&mut text).map_err(|error| Failure::new(&error))?,
+        Target::Man => {
+            clap_mangen::Man::new(grammar).render(&mut text).map_err(|error| Failure::new(&error))?
+        }
     }
     scope.out.text(&String::from_utf8_lossy(&text));
     Ok(ExitCode::SUCCESS)

@@ -99,7 +99,8 @@ fn show(scope: &Scope, arguments: &Arguments, user: &str) -> Result<ExitCode, Fa
         keys().into_iter().filter_map(|key| Some((key.clone(), value_at(user, &key)?))).collect();
     if arguments.json {
         let mistakes: Vec<String> = found.mistakes.iter().map(ToString::to_string).collect();
-        let values: serde_json::Map<_, _> = values.iter().map(|(key, value)| (key.clone(), to_json(value))).collect();
+        let values: serde_json::Map<_, _> =
+            values.iter().map(|(key, value)| (key.clone(), to_json(value))).collect();
         let all = serde_json::json!({"file": scope.edge.config_file, "values": values, "mistakes": mistakes});
         scope.out.line(&all.to_string());
         return Ok(ExitCode::SUCCESS);
@@ -129,9 +130,11 @@ fn value_to_json(value: &Value) -> serde_json::Value {
         Value::Boolean(flag) => (*flag.value()).into(),
         Value::Datetime(time) => time.value().to_string().into(),
         Value::Array(items) => items.iter().map(value_to_json).collect(),
-        Value::InlineTable(table) => {
-            table.iter().map(|(key, value)| (key.to_owned(), value_to_json(value))).collect::<serde_json::Map<_, _>>().into()
-        }
+        Value::InlineTable(table) => table
+            .iter()
+            .map(|(key, value)| (key.to_owned(), value_to_json(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
     }
 }
 
@@ -157,7 +160,8 @@ fn set(scope: &Scope, user: &str, key: &str, value: &str) -> Result<ExitCode, Fa
     document.entry(table).or_insert(Item::Table(toml_edit::Table::new()))[name] = Item::Value(value);
     let text = document.to_string();
     if let Some(mistake) = layered(&text).mistakes.iter().find(|mistake| mistake.key == key) {
-        return Err(Failure::input(mistake.what.clone()).hint(format!("Run `tow config get {key}` for the present value.")));
+        return Err(Failure::input(mistake.what.clone())
+            .hint(format!("Run `tow config get {key}` for the present value.")));
     }
     write(scope, &text)
 }
@@ -165,7 +169,8 @@ fn set(scope: &Scope, user: &str, key: &str, value: &str) -> Result<ExitCode, Fa
 fn unset(scope: &Scope, user: &str, key: &str) -> Result<ExitCode, Failure> {
     let mut document = parse(scope, user)?;
     let (table, name) = key.split_once('.').unwrap_or((key, ""));
-    let removed = document.get_mut(table).and_then(Item::as_table_like_mut).and_then(|table| table.remove(name));
+    let removed =
+        document.get_mut(table).and_then(Item::as_table_like_mut).and_then(|table| table.remove(name));
     if removed.is_none() {
         return Err(Failure::input(format!("`{key}` is not set in {}", scope.edge.config_file.display())));
     }

@@ -14,6 +14,5 @@ Example:
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The agent's name.
-    #[expect(dead_code, reason = "read before the grammar is; here for the help text")]
     agent: Option<String>,
 }

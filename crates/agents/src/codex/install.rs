@@ -1,0 +1,159 @@
+//! What `tow install` registers with Codex, where, and which of it the user has trusted.
+//!
+//! Describes and looks only. Never writes `config.toml`: whom to trust is the user's decision.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use toml_edit::{DocumentMut, TableLike};
+
+use crate::settings::{
+    Entry, Inspection, Invocation, Order, Refusal, Target, Wanted, absolute_command, quote,
+};
+
+/// The events that we register: exactly those that the adapter gives a meaning.
+pub const EVENTS: &[&str] = &[
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PostToolUse",
+    "PermissionRequest",
+    "PreCompact",
+    "PostCompact",
+    "SubagentStart",
+    "SubagentStop",
+    "Stop",
+    "Interrupt",
+    "PostModelRequest",
+];
+
+/// What to press so that Codex runs our entries.
+pub const HOW_TO_TRUST: &str = "start codex and choose 'Trust all and continue', or review them with /hooks";
+
+/// Far above what a hook takes, far below the client's 600 s.
+const TIMEOUT_S: u32 = 5;
+/// The client clamps these events to 3 s, with a warning for whoever asks for more.
+const CLAMPED: &[&str] = &["SessionEnd", "Interrupt"];
+const CLAMPED_TIMEOUT_S: u32 = 3;
+
+/// Whether Codex will run an entry.
+///
+/// Its hash of an entry cannot be computed here: trusted means that the user trusted what stood at that place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// The user trusted the entry at this place.
+    Trusted,
+    /// Nobody was asked yet: Codex skips the entry without a word.
+    Untrusted,
+    /// The user switched the entry off.
+    Disabled,
+}
+
+/// Why nothing can be said about trust.
+#[derive(Debug, Error)]
+pub enum TrustUnknown {
+    /// The configuration cannot be read.
+    #[error("could not read {}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    /// The configuration is not TOML.
+    #[error("{} is not valid TOML", path.display())]
+    NotToml { path: PathBuf, source: Box<toml_edit::TomlError> },
+}
+
+/// Our entries in `hooks.json` of `codex_home`, running the program at `tow`.
+pub fn target(codex_home: &Path, tow: &Path) -> Result<Target, Refusal> {
+    let file = codex_home.join("hooks.json");
+    let line = format!("{} hook codex", quote(&absolute_command(&file, tow)?));
+    let wanted =
+        EVENTS.iter().map(|event| Wanted::new(event, Invocation::Shell(line.clone()), timeout_s(event)));
+    Ok(Target::new("codex", file, Order::Trusted).wanting(wanted))
+}
+
+/// Whether the user has trusted each of the right entries. An entry that is not right will change, and lose trust.
+pub fn trust(codex_home: &Path, inspection: &Inspection) -> Result<Vec<(Entry, Trust)>, TrustUnknown> {
+    let path = codex_home.join("config.toml");
+    let config = match fs::read_to_string(&path) {
+        Ok(config) => config,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(source) => return Err(TrustUnknown::Unreadable { path, source }),
+    };
+    let parsed = config.parse::<DocumentMut>();
+    let parsed = parsed.map_err(|source| TrustUnknown::NotToml { path, source: Box::new(source) })?;
+    let files = known_names(codex_home);
+    let judged = |entry: &Entry| (entry.clone(), trust_in(&parsed, &files, entry));
+    Ok(inspection.right.iter().map(judged).collect())
+}
+
+fn timeout_s(event: &str) -> u32 {
+    if CLAMPED.contains(&event) { CLAMPED_TIMEOUT_S } else { TIMEOUT_S }
+}
+
+/// Codex resolves links in its home before it names the file; older versions may not have.
+fn known_names(codex_home: &Path) -> Vec<PathBuf> {
+    let given = codex_home.join("hooks.json");
+    let resolved = fs::canonicalize(codex_home).map(|home| home.join("hooks.json"));
+    resolved.into_iter().chain([given]).collect()
+}
+
+fn trust_in(config: &DocumentMut, files: &[PathBuf], entry: &Entry) -> Trust {
+    let states = config.get("hooks").and_then(|hooks| hooks.get("state"));
+    let state = files.iter().find_map(|file| {
+        let key = format!("{}:{}:{}:{}", file.display(), snake_case(&entry.event), entry.group, entry.index);
+        states?.get(&key)?.as_table_like()
+    });
+    state.map_or(Trust::Untrusted, trust_of)
+}
+
+fn trust_of(state: &dyn TableLike) -> Trust {
+    let is_disabled = state.get("enabled").and_then(|enabled| enabled.as_bool()) == Some(false);
+    let has_hash = state.get("trusted_hash").is_some_and(|hash| hash.is_str());
+    match (is_disabled, has_hash) {
+        (true, _) => Trust::Disabled,
+        (false, true) => Trust::Trusted,
+        (false, false) => Trust::Untrusted,
+    }
+}
+
+fn snake_case(event: &str) -> String {
+    let mut snake = String::new();
+    for letter in event.chars() {
+        if letter.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trust_is_looked_up_by_the_place_of_the_entry() {
+        let config = "[hooks.state.\"/h/hooks.json:session_start:0:1\"]\ntrusted_hash = \"sha256:x\"\n\
+                      [hooks.state.\"/h/hooks.json:stop:2:0\"]\nenabled = false\ntrusted_hash = \"sha256:x\"\n";
+        let config: DocumentMut = config.parse().unwrap_or_default();
+        let check = |event: &str, (group, index): (usize, usize), expected: Trust| {
+            let entry = Entry { event: event.to_owned(), group, index, text: String::new() };
+            assert_eq!(trust_in(&config, &[PathBuf::from("/h/hooks.json")], &entry), expected, "{event}");
+        };
+        check("SessionStart", (0, 1), Trust::Trusted);
+        check("SessionStart", (0, 0), Trust::Untrusted);
+        check("Stop", (2, 0), Trust::Disabled);
+        check("PreCompact", (0, 0), Trust::Untrusted);
+    }
+
+    #[test]
+    fn clamped_events_ask_for_no_more_than_they_get() {
+        assert_eq!((timeout_s("SessionEnd"), timeout_s("Interrupt"), timeout_s("Stop")), (3, 3, 5));
+    }
+
+    #[test]
+    fn event_is_spelt_as_in_the_trust_key() {
+        assert_eq!(snake_case("PostModelRequest"), "post_model_request");
+        assert_eq!(snake_case("Stop"), "stop");
+    }
+}

@@ -1,0 +1,244 @@
+//! Carrying out a plan on a file that an agent may rewrite at the same moment.
+//!
+//! Takes no lock, since the agents take none. Looks, plans, swaps if nothing changed meanwhile, and then
+//! watches for a while whether an agent's own rewrite undid it.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use super::archive::Archive;
+use super::inspect::Inspection;
+use super::json;
+use super::plan::{Containers, Plan};
+use super::refusal::{Cause, Refusal};
+use super::swap::{self, Swap};
+use super::target::Target;
+
+/// How long to contend with another writer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// Time between two looks at the file.
+    pub pause: Duration,
+    /// Looks without a change after which the edit counts as lasting.
+    pub quiet_looks: u32,
+    /// Looks after which we give up.
+    pub max_looks: u32,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// What was done; empty if nothing had to be.
+    pub plan: Plan,
+    /// Where the original bytes are kept.
+    pub backup: Option<PathBuf>,
+}
+
+impl Pace {
+    /// Watches the file for 300 ms, and contends for five seconds at most.
+    pub const USUAL: Self = Self { pause: Duration::from_millis(25), quiet_looks: 12, max_looks: 200 };
+
+    #[expect(clippy::disallowed_methods, reason = "a writer that takes no lock can only be looked at again")]
+    fn wait(self) {
+        thread::sleep(self.pause);
+    }
+}
+
+/// Looks without a touch after which a file that is empty or broken is believed to be so: a writer that truncates it
+/// first may be in the middle of its work.
+const STILL_LOOKS: u32 = 40;
+
+impl Target {
+    /// What `apply` would do now.
+    pub fn preview(&self, pace: Pace) -> Result<Plan, Refusal> {
+        let edit = Edit::new(self, Safekeeping::Nothing, pace)?;
+        self.plan(edit.look()?.as_deref())
+    }
+
+    /// How our entries in the file stand now.
+    pub fn inspect_file(&self, pace: Pace) -> Result<Inspection, Refusal> {
+        let edit = Edit::new(self, Safekeeping::Nothing, pace)?;
+        self.inspect(edit.look()?.as_deref())
+    }
+
+    /// What `remove` would do now.
+    pub fn preview_removal(&self, archive: &Archive, pace: Pace) -> Result<Plan, Refusal> {
+        let edit = Edit::new(self, Safekeeping::Nothing, pace)?;
+        self.removal(archive, edit.look()?)
+    }
+
+    /// Brings our entries into the file, each once and right.
+    pub fn apply(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
+        let mut edit = Edit::new(self, Safekeeping::Original(archive), pace)?;
+        edit.carry_out(&|current| self.plan(current.as_deref()))
+    }
+
+    /// Gives the file back as it was before us; where others have changed it since, takes out our entries alone.
+    pub fn remove(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
+        let record = archive.recall(self);
+        let mut edit = Edit::new(self, Safekeeping::Foreign(archive), pace)?;
+        let applied = edit.carry_out(&|current| self.removal(archive, current))?;
+        archive.forget(self)?;
+        if let (None, Some(folder)) = (&applied.plan.after, record.and_then(|record| record.made_folder)) {
+            remove_empty_folders(self, &folder);
+        }
+        Ok(applied)
+    }
+
+    fn removal(&self, archive: &Archive, current: Option<Vec<u8>>) -> Result<Plan, Refusal> {
+        let record = archive.recall(self);
+        let kept = record.as_ref().map_or_else(Containers::default, |record| record.kept.clone());
+        let plan = self.plan_removal(current.as_deref(), &kept)?;
+        let Some(record) = record.filter(|record| record.is_ours_alone(current.as_deref())) else {
+            return Ok(plan);
+        };
+        match (record.existed, archive.original(self, &record)) {
+            (false, _) => Ok(Plan { after: None, ..plan }),
+            (true, None) => Ok(plan),
+            // An original may hold entries of ours from an installation before the first note.
+            (true, Some(original)) => {
+                Ok(Plan { after: self.plan_removal(Some(&original), &kept)?.after, ..plan })
+            }
+        }
+    }
+}
+
+/// One edit under way.
+struct Edit<'a> {
+    target: &'a Target,
+    safekeeping: Safekeeping<'a>,
+    pace: Pace,
+    /// The file that links lead to.
+    place: PathBuf,
+    made_folder: Option<PathBuf>,
+    last: Option<Written>,
+}
+
+/// What is kept of the bytes that an edit replaces.
+enum Safekeeping<'a> {
+    /// Nothing: the edit is only looked at.
+    Nothing,
+    /// The original, with a note for the way back.
+    Original(&'a Archive),
+    /// Bytes that somebody else wrote since; the note stays as it is.
+    Foreign(&'a Archive),
+}
+
+/// What we wrote, and what it replaced.
+struct Written {
+    plan: Plan,
+    backup: Option<PathBuf>,
+    replaced: Option<File>,
+}
+
+/// What one look led to.
+enum Look {
+    Quiet(Plan),
+    Busy,
+}
+
+impl<'a> Edit<'a> {
+    fn new(target: &'a Target, safekeeping: Safekeeping<'a>, pace: Pace) -> Result<Self, Refusal> {
+        let place = swap::resolve(target.file()).map_err(|cause| target.refuse(cause))?;
+        Ok(Self { target, safekeeping, pace, place, made_folder: None, last: None })
+    }
+
+    fn carry_out(
+        &mut self,
+        goal: &dyn Fn(Option<Vec<u8>>) -> Result<Plan, Refusal>,
+    ) -> Result<Applied, Refusal> {
+        let mut quiet_looks = 0;
+        for _ in 0..self.pace.max_looks {
+            match (self.step(goal)?, &self.last) {
+                (Look::Quiet(plan), None) => return Ok(Applied { plan, backup: None }),
+                (Look::Quiet(_), Some(written)) if quiet_looks >= self.pace.quiet_looks => {
+                    return Ok(Applied { plan: written.plan.clone(), backup: written.backup.clone() });
+                }
+                (Look::Quiet(_), Some(_)) => quiet_looks += 1,
+                (Look::Busy, _) => quiet_looks = 0,
+            }
+            self.pace.wait();
+        }
+        Err(self.target.refuse(Cause::KeepsChanging))
+    }
+
+    fn step(&mut self, goal: &dyn Fn(Option<Vec<u8>>) -> Result<Plan, Refusal>) -> Result<Look, Refusal> {
+        let current = self.look()?;
+        let basis = self.late_write(current.as_deref()).or_else(|| current.clone());
+        let plan = goal(basis)?;
+        if plan.after == current {
+            return Ok(Look::Quiet(plan));
+        }
+        self.write(Plan { before: current, ..plan })?;
+        Ok(Look::Busy)
+    }
+
+    fn write(&mut self, plan: Plan) -> Result<(), Refusal> {
+        let refuse = |cause| self.target.refuse(cause);
+        if self.place == self.target.file() && plan.after.is_some() {
+            let made = swap::make_folder(&self.place).map_err(refuse)?;
+            self.made_folder = self.made_folder.take().or(made);
+        }
+        let backup = match self.safekeeping {
+            Safekeeping::Nothing => None,
+            Safekeeping::Original(archive) => archive.keep(self.target, &plan, self.made_folder.clone())?,
+            Safekeeping::Foreign(archive) => archive.keep_foreign(self.target, plan.before.as_deref())?,
+        };
+        match swap::swap(&self.place, plan.before.as_deref(), plan.after.as_deref()).map_err(refuse)? {
+            Swap::Done(replaced) => self.last = Some(Written { plan, backup, replaced }),
+            Swap::Raced => {}
+        }
+        Ok(())
+    }
+
+    /// The file's bytes, once they look like something that a writer has finished.
+    fn look(&self) -> Result<Option<Vec<u8>>, Refusal> {
+        let mut still_looks = 0;
+        let mut touched = swap::touched(&self.place);
+        for _ in 0..self.pace.max_looks.max(STILL_LOOKS + 1) {
+            let current = self.read()?;
+            if still_looks >= STILL_LOOKS || self.is_credible(&current) {
+                return Ok(current);
+            }
+            self.pace.wait();
+            let before = std::mem::replace(&mut touched, swap::touched(&self.place));
+            still_looks = if touched == before { still_looks + 1 } else { 0 };
+        }
+        Err(self.target.refuse(Cause::KeepsChanging))
+    }
+
+    fn is_credible(&self, current: &Option<Vec<u8>>) -> bool {
+        let is_what_we_wrote = self.last.as_ref().is_some_and(|written| written.plan.after == *current);
+        is_what_we_wrote || current.as_deref().is_none_or(is_finished)
+    }
+
+    fn read(&self) -> Result<Option<Vec<u8>>, Refusal> {
+        swap::read(&self.place).map_err(|cause| self.target.refuse(cause))
+    }
+
+    /// What another program wrote into the file that we had just replaced, thinking that it was still in place.
+    fn late_write(&mut self, current: Option<&[u8]>) -> Option<Vec<u8>> {
+        let written = self.last.as_mut()?;
+        let late = swap::reread(written.replaced.as_mut()?).ok()?;
+        let is_late = Some(&late) != written.plan.before.as_ref() && is_finished(&late);
+        let is_newest = current == written.plan.after.as_deref();
+        (is_late && is_newest).then_some(late)
+    }
+}
+
+fn is_finished(bytes: &[u8]) -> bool {
+    let text = std::str::from_utf8(bytes);
+    text.is_ok_and(|text| !json::is_blank(text) && json::check(text).is_ok())
+}
+
+/// Takes away the folders that were made for the file, as far as nobody else uses them.
+fn remove_empty_folders(target: &Target, topmost: &std::path::Path) {
+    let folders = target.file().ancestors().skip(1).take_while(|folder| folder.starts_with(topmost));
+    for folder in folders {
+        if fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The originals of the files that we edit, and a note on each: what `tow uninstall` gives back.
+//!
+//! A backup is never overwritten and never deleted. A damaged note counts as none.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::plan::{Containers, Plan};
+use super::refusal::{Cause, Refusal};
+use super::swap;
+use super::target::Target;
+
+/// The folder in which originals are kept, one folder per agent below it.
+#[derive(Debug, Clone)]
+pub struct Archive {
+    folder: PathBuf,
+}
+
+/// What is known about a file that we wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// The file, for a person who reads this.
+    pub file: String,
+    /// Whether there was a file before us.
+    pub existed: bool,
+    /// The topmost folder that we made for it.
+    pub made_folder: Option<PathBuf>,
+    /// Name of the backup with the original bytes.
+    pub backup: Option<String>,
+    /// What we wrote last.
+    pub written: Fingerprint,
+    /// The containers that stood in the file before us.
+    pub kept: Containers,
+}
+
+/// Enough of a file's content to tell whether somebody else changed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Fingerprint {
+    bytes: usize,
+    crc32: u32,
+}
+
+impl Fingerprint {
+    pub fn of(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.len(), crc32: crc32fast::hash(bytes) }
+    }
+}
+
+impl Record {
+    /// Whether the file still is what we wrote last.
+    pub fn is_ours_alone(&self, current: Option<&[u8]>) -> bool {
+        current.is_some_and(|bytes| Fingerprint::of(bytes) == self.written)
+    }
+}
+
+impl Archive {
+    /// An archive in `folder`, which is made when it is needed.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// The note on the target's file.
+    pub(super) fn recall(&self, target: &Target) -> Option<Record> {
+        let note = fs::read(self.note(target)).ok()?;
+        serde_json::from_slice(&note).ok()
+    }
+
+    /// The original bytes that a note speaks of.
+    pub(super) fn original(&self, target: &Target, record: &Record) -> Option<Vec<u8>> {
+        let name = record.backup.as_deref()?;
+        fs::read(self.agent_folder(target).join(Path::new(name).file_name()?)).ok()
+    }
+
+    /// Keeps what is about to be replaced, and notes what replaces it. Returns where the backup is.
+    ///
+    /// The first original stays the one to give back for as long as only we have written since.
+    pub(super) fn keep(
+        &self,
+        target: &Target,
+        plan: &Plan,
+        made_folder: Option<PathBuf>,
+    ) -> Result<Option<PathBuf>, Refusal> {
+        let known = self.recall(target);
+        let kept = match &known {
+            Some(record) => record.kept.clone(),
+            None => target.containers_without_us(plan.before.as_deref())?,
+        };
+        let written = Fingerprint::of(plan.after.as_deref().unwrap_or_default());
+        let record = match known {
+            Some(record) if record.is_ours_alone(plan.before.as_deref()) => Record { written, ..record },
+            _ => Record {
+                file: target.file().display().to_string(),
+                existed: plan.before.is_some(),
+                made_folder,
+                backup: self.back_up(target, plan.before.as_deref()).map_err(|e| self.refuse(target, e))?,
+                written,
+                kept,
+            },
+        };
+        self.write(target, &record).map_err(|error| self.refuse(target, error))?;
+        Ok(record.backup.map(|name| self.agent_folder(target).join(name)))
+    }
+
+    /// Keeps bytes that are not our own work, before a removal. Returns where the backup is.
+    pub(super) fn keep_foreign(
+        &self,
+        target: &Target,
+        bytes: Option<&[u8]>,
+    ) -> Result<Option<PathBuf>, Refusal> {
+        if self.recall(target).is_some_and(|record| record.is_ours_alone(bytes)) {
+            return Ok(None);
+        }
+        let name = self.back_up(target, bytes).map_err(|error| self.refuse(target, error))?;
+        Ok(name.map(|name| self.agent_folder(target).join(name)))
+    }
+
+    /// Forgets the note: there is nothing of ours in the file any more. Backups stay.
+    pub(super) fn forget(&self, target: &Target) -> Result<(), Refusal> {
+        match fs::remove_file(self.note(target)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.refuse(target, error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn back_up(&self, target: &Target, bytes: Option<&[u8]>) -> io::Result<Option<String>> {
+        let Some(bytes) = bytes else {
+            return Ok(None);
+        };
+        DirBuilder::new().recursive(true).mode(0o700).create(self.agent_folder(target))?;
+        let mut number = 1_u32;
+        loop {
+            let name = format!("{}.{number}.bak", self.stem(target));
+            match swap::put_new(&self.agent_folder(target).join(&name), bytes) {
+                Ok(()) => return Ok(Some(name)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn write(&self, target: &Target, record: &Record) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(self.agent_folder(target))?;
+        let mut note = serde_json::to_vec_pretty(record)?;
+        note.push(b'\n');
+        swap::put_whole(&self.note(target), &note)
+    }
+
+    fn agent_folder(&self, target: &Target) -> PathBuf {
+        self.folder.join(target.agent())
+    }
+
+    fn note(&self, target: &Target) -> PathBuf {
+        self.agent_folder(target).join(format!("{}.json", self.stem(target)))
+    }
+
+    /// One agent can have several settings files, in several homes: the path tells them apart.
+    fn stem(&self, target: &Target) -> String {
+        let name = target.file().file_stem().unwrap_or_default().to_string_lossy();
+        format!("{name}-{:08x}", crc32fast::hash(target.file().as_os_str().as_bytes()))
+    }
+
+    fn refuse(&self, target: &Target, source: io::Error) -> Refusal {
+        target.refuse(Cause::CannotBackUp { folder: self.agent_folder(target), source })
+    }
+}

@@ -1,0 +1,253 @@
+//! Where things stand in a JSON text: spans instead of values, so that an edit touches only its own bytes.
+//!
+//! Reads strict JSON that `check` accepted. Builds no tree, unescapes nothing but keys, and never recurses.
+
+use std::ops::Range;
+
+use serde::de::IgnoredAny;
+
+/// Bytes of the text, from the first of a value to the one after its last.
+pub(super) type Span = Range<usize>;
+
+/// One element of an array, or one `"key": value` of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Element {
+    /// The key, unescaped; `None` in an array, and for a key that is no Unicode text.
+    pub key: Option<String>,
+    /// Key and value.
+    pub whole: Span,
+    /// The value alone.
+    pub value: Span,
+}
+
+/// What a value is, by its first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Object,
+    Array,
+    Scalar,
+}
+
+/// Where and why a text is not JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Syntax {
+    pub line: usize,
+    pub column: usize,
+    pub reason: String,
+}
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
+const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+
+/// Accepts one strict JSON value, with or without a byte order mark before it.
+pub(super) fn check(text: &str) -> Result<(), Syntax> {
+    let body = without_mark(text);
+    match serde_json::from_str::<IgnoredAny>(body) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Syntax { line: error.line(), column: error.column(), reason: reason(&error) }),
+    }
+}
+
+/// The text after its byte order mark.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
+/// Whether the text holds nothing at all, which the agents read as no settings.
+pub(super) fn is_blank(text: &str) -> bool {
+    without_mark(text).trim_matches(SPACE).is_empty()
+}
+
+/// The outermost value.
+pub(super) fn root(text: &str) -> Span {
+    let start = skip_space(text, text.len() - without_mark(text).len());
+    start..end_of_value(text, start)
+}
+
+/// What the value at `span` is.
+pub(super) fn kind(text: &str, span: &Span) -> Kind {
+    match byte(text, span.start) {
+        Some(b'{') => Kind::Object,
+        Some(b'[') => Kind::Array,
+        _ => Kind::Scalar,
+    }
+}
+
+/// The elements of the object or array at `container`, in their order. A scalar has none.
+pub(super) fn elements(text: &str, container: &Span) -> Vec<Element> {
+    let mut found = Vec::new();
+    if kind(text, container) == Kind::Scalar {
+        return found;
+    }
+    let mut at = skip_space(text, container.start + 1);
+    while at + 1 < container.end {
+        let element = element(text, at);
+        at = skip_space(text, element.whole.end);
+        if byte(text, at) == Some(b',') {
+            at = skip_space(text, at + 1);
+        }
+        found.push(element);
+    }
+    found
+}
+
+/// The value of `key`. Of a repeated key the last counts, as it does for the agents.
+pub(super) fn member(text: &str, object: &Span, key: &str) -> Option<Element> {
+    let is_named = |element: &Element| element.key.as_deref() == Some(key);
+    elements(text, object).into_iter().rev().find(is_named)
+}
+
+/// The white space right before `at`.
+pub(super) fn space_before(text: &str, at: usize) -> &str {
+    let head = &text[..at];
+    &head[head.trim_end_matches(SPACE).len()..]
+}
+
+fn reason(error: &serde_json::Error) -> String {
+    let told = error.to_string();
+    match told.rfind(" at line ") {
+        Some(end) => told[..end].to_owned(),
+        None => told,
+    }
+}
+
+fn element(text: &str, start: usize) -> Element {
+    let end = end_of_value(text, start);
+    let colon = skip_space(text, end);
+    if byte(text, colon) != Some(b':') {
+        return Element { key: None, whole: start..end, value: start..end };
+    }
+    let value = skip_space(text, colon + 1);
+    let value_end = end_of_value(text, value);
+    Element {
+        key: serde_json::from_str(&text[start..end]).ok(),
+        whole: start..value_end,
+        value: value..value_end,
+    }
+}
+
+fn end_of_value(text: &str, start: usize) -> usize {
+    match byte(text, start) {
+        Some(b'"') => end_of_string(text, start),
+        Some(b'{' | b'[') => end_of_container(text, start),
+        _ => end_of_word(text, start),
+    }
+}
+
+fn end_of_string(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = start + 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+fn end_of_container(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth) = (start, 0_usize);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => {
+                at = end_of_string(text, at);
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 1 => return at + 1,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+fn end_of_word(text: &str, start: usize) -> usize {
+    let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b':' | b' ' | b'\t' | b'\n' | b'\r');
+    let rest = text.as_bytes().get(start..).unwrap_or_default();
+    start + rest.iter().position(is_end).unwrap_or(rest.len())
+}
+
+fn skip_space(text: &str, start: usize) -> usize {
+    let mut at = start;
+    while matches!(byte(text, at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        at += 1;
+    }
+    at
+}
+
+fn byte(text: &str, at: usize) -> Option<u8> {
+    text.as_bytes().get(at).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_elements(text: &str, expected: &[(Option<&str>, &str)]) {
+        check(text).expect("the text is JSON");
+        let found = elements(text, &root(text));
+        let shown: Vec<_> = found.iter().map(|e| (e.key.as_deref(), &text[e.value.clone()])).collect();
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn members_are_found_with_their_exact_bytes() {
+        check_elements(
+            " {\"a\" : 1.5e3 ,\r\n\"b\":{\"}\":\"]\"},\"c\":[ ] , \"d\":null}\n",
+            &[(Some("a"), "1.5e3"), (Some("b"), "{\"}\":\"]\"}"), (Some("c"), "[ ]"), (Some("d"), "null")],
+        );
+    }
+
+    #[test]
+    fn items_are_found_with_their_exact_bytes() {
+        check_elements(
+            "[true,\"a\\\"b\\\\\" ,[[]], {}]",
+            &[(None, "true"), (None, "\"a\\\"b\\\\\""), (None, "[[]]"), (None, "{}")],
+        );
+    }
+
+    #[test]
+    fn empty_containers_have_no_elements() {
+        check_elements("{}", &[]);
+        check_elements("[ \n ]", &[]);
+    }
+
+    #[test]
+    fn escaped_key_is_read_as_what_it_means() {
+        check_elements("{\"ho\\u006fks\":1}", &[(Some("hooks"), "1")]);
+    }
+
+    #[test]
+    fn last_of_a_repeated_key_counts() {
+        let text = "{\"a\":1,\"a\":2}";
+        let found = member(text, &root(text), "a").expect("the key is there");
+        assert_eq!(&text[found.value], "2");
+    }
+
+    #[test]
+    fn byte_order_mark_is_no_part_of_the_value() {
+        let text = "\u{feff} {\"a\":1}";
+        check(text).expect("the text is JSON");
+        assert_eq!(&text[root(text)], "{\"a\":1}");
+    }
+
+    #[test]
+    fn error_tells_line_and_column() {
+        let found = check("{\n  \"a\": 1,\n}").expect_err("a trailing comma is no JSON");
+        assert_eq!((found.line, found.column), (3, 1));
+        assert_eq!(found.reason, "key must be a string");
+    }
+
+    #[test]
+    fn deep_nesting_does_not_exhaust_the_stack() {
+        let text = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+        check(&text).expect("the text is JSON");
+        assert_eq!(elements(&text, &root(&text)).len(), 1);
+    }
+}

@@ -1,0 +1,33 @@
+//! Our entries in an agent's settings file: planned purely, written whole, taken out without a trace.
+//!
+//! Reads no environment and no clock, and knows no agent: what to register and where is a [`Target`]. Never
+//! touches a byte that is not ours, never writes into a file in place, and writes nothing when nothing is to do.
+//!
+//! ```text
+//! Target ── plan(bytes) ──► Plan ── apply ──► backup, compare, exchange, watch
+//!        ── plan_removal ─► Plan ── remove ─► the original bytes, or the file without our entries
+//!        ── inspect ──────► Inspection
+//! ```
+
+mod apply;
+mod archive;
+mod edit;
+mod inspect;
+mod json;
+mod layout;
+mod ours;
+mod plan;
+mod refusal;
+mod swap;
+mod target;
+mod words;
+
+pub use apply::{Applied, Pace};
+pub use archive::Archive;
+pub use inspect::{Entry, Fault, Inspection};
+pub use plan::{Change, Containers, Plan};
+pub use refusal::{Cause, Refusal};
+pub use target::{Invocation, Order, Target, Wanted};
+
+pub(crate) use target::absolute_command;
+pub(crate) use words::quote;

@@ -1,0 +1,272 @@
+//! What a settings file should become, as a pure function of what it is.
+//!
+//! Writes nothing. Every plan is a fixed point: planned again on its own result it changes nothing.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use similar::TextDiff;
+
+use super::edit::{self, Addition};
+use super::json::{self, Element, Kind, Span};
+use super::layout::{Layout, Node};
+use super::ours::{self, Fit, Sighting};
+use super::refusal::{Cause, Refusal};
+use super::target::{Order, Target, Wanted};
+
+/// A file before and after, and what happened between.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The settings file.
+    pub file: PathBuf,
+    /// Its bytes now; `None` if there is no file.
+    pub before: Option<Vec<u8>>,
+    /// Its bytes then; `None` if there will be no file.
+    pub after: Option<Vec<u8>>,
+    /// What is done to our entries.
+    pub changes: Vec<Change>,
+}
+
+/// One thing that is done to an entry of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// An entry for an event that had none.
+    Added { event: String },
+    /// An entry of ours gets its present form.
+    Upgraded {
+        event: String,
+        /// The entry as it was.
+        was: String,
+    },
+    /// An entry of ours that is not needed (any more).
+    Removed {
+        event: String,
+        /// The entry as it was.
+        was: String,
+    },
+}
+
+/// The containers that a file held without us: they stay, even if they end up empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Containers {
+    hooks: bool,
+    lists: BTreeSet<String>,
+}
+
+impl Plan {
+    /// Whether the file stays as it is.
+    pub fn is_empty(&self) -> bool {
+        self.before == self.after
+    }
+
+    /// The plan as a unified diff; empty if nothing changes.
+    pub fn diff(&self) -> String {
+        let shown = |bytes: &Option<Vec<u8>>| {
+            String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned()
+        };
+        let name = |bytes: &Option<Vec<u8>>| match bytes {
+            Some(_) => self.file.display().to_string(),
+            None => "/dev/null".to_owned(),
+        };
+        let (before, after) = (shown(&self.before), shown(&self.after));
+        let diff = TextDiff::from_lines(&before, &after);
+        diff.unified_diff().header(&name(&self.before), &name(&self.after)).to_string()
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Added { event } => write!(f, "add {event}"),
+            Change::Upgraded { event, .. } => write!(f, "upgrade {event}"),
+            Change::Removed { event, .. } => write!(f, "remove {event}"),
+        }
+    }
+}
+
+impl Target {
+    /// What the file becomes once our entries are in it, each once and right.
+    pub fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
+        let start = opened(self, existing)?;
+        let layout = Layout::of(&start);
+        let mut text = with_hooks(self, start, &layout);
+        let mut changes = Vec::new();
+        while let Some((edited, change)) = next_step(self, &text, &layout)? {
+            text = edited;
+            changes.push(change);
+        }
+        let after = if changes.is_empty() { existing.map(<[u8]>::to_vec) } else { Some(text.into_bytes()) };
+        Ok(self.planned(existing, after, changes))
+    }
+
+    /// What the file becomes once no entry of ours is in it. Containers stay if they are in `kept` or not empty.
+    pub fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal> {
+        let mut text = opened(self, existing)?;
+        let mut changes = Vec::new();
+        // From the end of the file: so an entry is not yet followed by another one of ours when its turn comes.
+        while let Some(last) = ours::sightings(self, &text).pop() {
+            changes.push(last.removed(&text));
+            text = without(self, &text, &last, kept);
+        }
+        changes.reverse();
+        let after = if changes.is_empty() { existing.map(<[u8]>::to_vec) } else { Some(text.into_bytes()) };
+        Ok(self.planned(existing, after, changes))
+    }
+
+    /// The containers that the file would hold without us.
+    pub(super) fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, Refusal> {
+        let stripped = self.plan_removal(existing, &Containers::default())?;
+        let text = opened(self, stripped.after.as_deref())?;
+        let Some(hooks) = ours::hooks(&text) else {
+            return Ok(Containers::default());
+        };
+        let lists = json::elements(&text, &hooks).into_iter().filter_map(|member| member.key);
+        Ok(Containers { hooks: true, lists: lists.collect() })
+    }
+
+    fn planned(&self, before: Option<&[u8]>, after: Option<Vec<u8>>, changes: Vec<Change>) -> Plan {
+        Plan { file: self.file().to_owned(), before: before.map(<[u8]>::to_vec), after, changes }
+    }
+}
+
+/// The file as text that is proven to be an object whose `hooks`, if any, is one too.
+pub(super) fn opened(target: &Target, existing: Option<&[u8]>) -> Result<String, Refusal> {
+    let text = match std::str::from_utf8(existing.unwrap_or_default()) {
+        Ok(text) => text,
+        Err(error) => {
+            return Err(target.refuse(Cause::NotText { at: error.valid_up_to() }));
+        }
+    };
+    if json::is_blank(text) {
+        let mark = &text[..text.len() - json::without_mark(text).len()];
+        return Ok(format!("{mark}{{}}\n"));
+    }
+    json::check(text).map_err(|syntax| {
+        let json::Syntax { line, column, reason } = syntax;
+        target.refuse(Cause::NotJson { line, column, reason })
+    })?;
+    if json::kind(text, &json::root(text)) != Kind::Object {
+        return Err(target.refuse(Cause::RootNotObject));
+    }
+    match ours::hooks(text) {
+        Some(hooks) if json::kind(text, &hooks) != Kind::Object => Err(target.refuse(Cause::HooksNotObject)),
+        _ => Ok(text.to_owned()),
+    }
+}
+
+fn with_hooks(target: &Target, text: String, layout: &Layout) -> String {
+    if target.all_wanted().is_empty() || ours::hooks(&text).is_some() {
+        return text;
+    }
+    let hooks = Node::Object(Vec::new());
+    edit::append(&text, &json::root(&text), &Addition::Member("hooks", &hooks), layout)
+}
+
+/// The first thing that is not yet as wanted, put right.
+fn next_step(target: &Target, text: &str, layout: &Layout) -> Result<Option<(String, Change)>, Refusal> {
+    let sightings = ours::sightings(target, text);
+    for wanted in target.all_wanted() {
+        let entries: Vec<&Sighting> = sightings.iter().filter(|seen| seen.event == wanted.event()).collect();
+        if let Some(step) = settle(target, (text, layout), (wanted, &entries))? {
+            return Ok(Some(step));
+        }
+    }
+    let unwanted = sightings.iter().rfind(|seen| seen.fit == Fit::Unwanted);
+    Ok(unwanted.map(|seen| (without(target, text, seen, &Containers::default()), seen.removed(text))))
+}
+
+/// Keeps the right entry, else upgrades one where it stands, else adds one at the end; then drops the rest.
+fn settle(
+    target: &Target,
+    (text, layout): (&str, &Layout),
+    (wanted, entries): (&Wanted, &[&Sighting]),
+) -> Result<Option<(String, Change)>, Refusal> {
+    let first = |fit: Fit| entries.iter().find(|seen| seen.fit == fit);
+    if let Some(right) = first(Fit::Right) {
+        let spare = entries.iter().rfind(|seen| seen.handler != right.handler);
+        return Ok(
+            spare.map(|seen| (without(target, text, seen, &Containers::default()), seen.removed(text)))
+        );
+    }
+    if let Some(seen) = first(Fit::Outdated) {
+        return Ok(Some((
+            edit::replace(text, &seen.handler, &wanted.handler(), layout),
+            seen.upgraded(text),
+        )));
+    }
+    if let Some(seen) = entries.iter().find(|seen| seen.company == 1) {
+        return Ok(Some((
+            edit::replace(text, &seen.group_span, &wanted.group(), layout),
+            seen.upgraded(text),
+        )));
+    }
+    let added = Change::Added { event: wanted.event().to_owned() };
+    Ok(Some((with_group(target, (text, layout), wanted)?, added)))
+}
+
+/// At the tail, always: an agent may know the entries before it by their place.
+fn with_group(target: &Target, (text, layout): (&str, &Layout), wanted: &Wanted) -> Result<String, Refusal> {
+    let Some(hooks) = ours::hooks(text) else {
+        return Err(target.refuse(Cause::HooksNotObject));
+    };
+    match json::member(text, &hooks, wanted.event()) {
+        None => Ok(edit::append(text, &hooks, &Addition::Member(wanted.event(), &wanted.list()), layout)),
+        Some(list) if json::kind(text, &list.value) == Kind::Array => {
+            Ok(edit::append(text, &list.value, &Addition::Item(&wanted.group()), layout))
+        }
+        Some(_) => Err(target.refuse(Cause::ListNotArray { event: wanted.event().to_owned() })),
+    }
+}
+
+/// The text without this entry, nor the group, list and `hooks` that held nothing else.
+fn without(target: &Target, text: &str, seen: &Sighting, kept: &Containers) -> String {
+    if seen.company > 1 || holds_a_place(target, text, seen) {
+        return edit::remove(text, &seen.handlers, seen.index);
+    }
+    pruned(edit::remove(text, &seen.list, seen.group), &seen.event, kept)
+}
+
+/// Whether a group must stay, empty, because the groups behind it are trusted by their number.
+fn holds_a_place(target: &Target, text: &str, seen: &Sighting) -> bool {
+    let is_filled = |group: &Element| {
+        let hooks = json::member(text, &group.value, "hooks");
+        hooks.is_some_and(|hooks| !json::elements(text, &hooks.value).is_empty())
+    };
+    match target.order() {
+        Order::Free => false,
+        Order::Trusted => json::elements(text, &seen.list).iter().skip(seen.group + 1).any(is_filled),
+    }
+}
+
+fn pruned(text: String, event: &str, kept: &Containers) -> String {
+    let Some(hooks) = ours::hooks(&text) else {
+        return text;
+    };
+    let text = if kept.lists.contains(event) { text } else { without_if_empty(text, &hooks, event) };
+    let root = json::root(&text);
+    if kept.hooks { text } else { without_if_empty(text, &root, "hooks") }
+}
+
+/// Leaves a repeated key alone: without its last value, the one before would come into force.
+fn without_if_empty(text: String, object: &Span, key: &str) -> String {
+    let members = json::elements(&text, object);
+    let mut named = members.iter().enumerate().filter(|(_, member)| member.key.as_deref() == Some(key));
+    match (named.next(), named.next()) {
+        (Some((at, member)), None) if json::elements(&text, &member.value).is_empty() => {
+            edit::remove(&text, object, at)
+        }
+        _ => text,
+    }
+}
+
+impl Sighting {
+    fn removed(&self, text: &str) -> Change {
+        Change::Removed { event: self.event.clone(), was: text[self.handler.clone()].to_owned() }
+    }
+
+    fn upgraded(&self, text: &str) -> Change {
+        Change::Upgraded { event: self.event.clone(), was: text[self.handler.clone()].to_owned() }
+    }
+}

@@ -1,0 +1,342 @@
+//! Reading a settings file and replacing it whole, provided that nobody changed it meanwhile.
+//!
+//! Never writes into the file itself, never through a link's name, and never to a device or a pipe.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use super::refusal::Cause;
+
+/// No settings file comes near it; a file that does is something else.
+const MAX_BYTES: u64 = 16 << 20;
+/// As many links as Linux follows.
+const MAX_LINKS: usize = 40;
+/// How often a foreign write may come between two exchanges before we give way.
+const MAX_EXCHANGES: usize = 8;
+const OWNER_ONLY: u32 = 0o600;
+
+/// How an attempt to replace the file ended.
+#[derive(Debug)]
+pub(super) enum Swap {
+    /// The file is what we wanted. Holds what it was before: a slow writer may still be writing to that.
+    Done(Option<File>),
+    /// Somebody else was faster; theirs stands.
+    Raced,
+}
+
+/// Follows symbolic links to the file that they mean, which need not exist.
+pub(super) fn resolve(file: &Path) -> Result<PathBuf, Cause> {
+    let mut path = file.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&path) {
+            Ok(link) => path = folder_of(&path).join(link),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(Cause::LinkLoop)
+}
+
+/// The file's bytes; `None` if there is no file.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Cause> {
+    match open(path)? {
+        Some(mut file) => reread(&mut file).map(Some).map_err(|source| cannot_read(path, source)),
+        None => Ok(None),
+    }
+}
+
+/// The bytes behind an open file, from its start.
+pub(super) fn reread(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Changes whenever somebody writes, truncates or replaces the file.
+pub(super) fn touched(path: &Path) -> Option<(u64, i64, i64, u64)> {
+    let looked = fs::metadata(path).ok()?;
+    Some((looked.ino(), looked.mtime(), looked.mtime_nsec(), looked.len()))
+}
+
+/// Makes the file's folder. Returns the topmost folder that had to be made.
+pub(super) fn make_folder(path: &Path) -> Result<Option<PathBuf>, Cause> {
+    let folder = folder_of(path);
+    let missing =
+        folder.ancestors().take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.exists());
+    let topmost = missing.last().map(Path::to_owned);
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|source| cannot_write(folder, source))?;
+    Ok(topmost)
+}
+
+/// Replaces `expected` by `new`, or leaves the file alone if it is not `expected` any more.
+pub(super) fn swap(path: &Path, expected: Option<&[u8]>, new: Option<&[u8]>) -> Result<Swap, Cause> {
+    let mut old = open(path)?;
+    let found = match &mut old {
+        Some(file) => Some(reread(file).map_err(|source| cannot_read(path, source))?),
+        None => None,
+    };
+    if found.as_deref() != expected {
+        return Ok(Swap::Raced);
+    }
+    let ended = match (expected, new) {
+        (None, None) => Ok(Ended::Done),
+        (Some(expected), None) => take_away(path, expected),
+        (None, Some(new)) => stage(path, new).and_then(|staged| put_first(&staged, path)),
+        (Some(expected), Some(new)) => {
+            stage(path, new).and_then(|staged| exchange(&staged, path, (expected, new)))
+        }
+    };
+    match ended.and_then(|ended| sync_folder(path).map(|()| ended)) {
+        Ok(Ended::Done) => Ok(Swap::Done(old)),
+        Ok(Ended::Raced) => Ok(Swap::Raced),
+        Err(source) => Err(cannot_write(path, source)),
+    }
+}
+
+/// Writes a file that nobody else writes: our own backups and records.
+pub(super) fn put_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let staged = stage(path, bytes)?;
+    fs::rename(&staged.path, path)?;
+    sync_folder(path)
+}
+
+/// Writes a new file, and fails if there is one.
+pub(super) fn put_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    sync_folder(path)
+}
+
+enum Ended {
+    Done,
+    Raced,
+}
+
+/// A new file beside the old one, which goes when it is dropped.
+struct Staged {
+    path: PathBuf,
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // It may be gone already: renamed into its place.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn open(path: &Path) -> Result<Option<File>, Cause> {
+    let looked = match fs::metadata(path) {
+        Ok(looked) => looked,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(cannot_read(path, source)),
+    };
+    // Looked at before opening: to open a pipe is to wait for its other end.
+    if !looked.is_file() {
+        return Err(Cause::NotAFile { path: path.to_owned() });
+    }
+    if looked.len() > MAX_BYTES {
+        return Err(Cause::TooLarge { bytes: looked.len(), limit: MAX_BYTES });
+    }
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(cannot_read(path, source)),
+    }
+}
+
+fn stage(path: &Path, bytes: &[u8]) -> io::Result<Staged> {
+    let (mut file, staged) = new_neighbour(path)?;
+    file.write_all(bytes)?;
+    if let Ok(old) = fs::metadata(path) {
+        let new = file.metadata()?;
+        if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+            std::os::unix::fs::fchown(&file, Some(old.uid()), Some(old.gid()))?;
+        }
+        file.set_permissions(Permissions::from_mode(old.mode() & 0o7777))?;
+    }
+    file.sync_all()?;
+    Ok(staged)
+}
+
+/// Two edits at once, in one process or in several, never share a name; a name left by a crash is passed over.
+fn new_neighbour(path: &Path) -> io::Result<(File, Staged)> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let pid = std::process::id();
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let neighbour = folder_of(path).join(format!("{name}.tow.{pid}.{number}"));
+        match OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(&neighbour) {
+            Ok(file) => return Ok((file, Staged { path: neighbour })),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn put_first(staged: &Staged, path: &Path) -> io::Result<Ended> {
+    match renameat_with(CWD, &staged.path, CWD, path, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(Ended::Done),
+        Err(rustix::io::Errno::EXIST) => Ok(Ended::Raced),
+        Err(errno) if is_unsupported(errno) => fs::rename(&staged.path, path).map(|()| Ended::Done),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Exchanges the two files, and looks at what came out: only so is nobody's write lost in between.
+///
+/// What comes out and is not what we believed to be there is newer than what went in: it goes back.
+fn exchange(staged: &Staged, path: &Path, (expected, new): (&[u8], &[u8])) -> io::Result<Ended> {
+    let (mut believed, mut put) = (expected.to_vec(), new.to_vec());
+    for _ in 0..MAX_EXCHANGES {
+        match renameat_with(CWD, &staged.path, CWD, path, RenameFlags::EXCHANGE) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::NOENT) => return Ok(Ended::Raced),
+            Err(errno) if is_unsupported(errno) => return rename_over(staged, path, expected),
+            Err(errno) => return Err(errno.into()),
+        }
+        let out = fs::read(&staged.path)?;
+        if out == believed {
+            return Ok(if put == new { Ended::Done } else { Ended::Raced });
+        }
+        believed = std::mem::replace(&mut put, out);
+    }
+    Ok(Ended::Raced)
+}
+
+/// For file systems that cannot exchange: leaves a gap of microseconds between the look and the rename.
+fn rename_over(staged: &Staged, path: &Path, expected: &[u8]) -> io::Result<Ended> {
+    if fs::read(path)? != expected {
+        return Ok(Ended::Raced);
+    }
+    fs::rename(&staged.path, path).map(|()| Ended::Done)
+}
+
+/// Moves the file aside, looks at it, and deletes it only if it is what we believed.
+fn take_away(path: &Path, expected: &[u8]) -> io::Result<Ended> {
+    let (_, aside) = new_neighbour(path)?;
+    fs::rename(path, &aside.path)?;
+    if fs::read(&aside.path)? == expected {
+        return Ok(Ended::Done);
+    }
+    put_first(&aside, path).map(|_| Ended::Raced)
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(folder_of(path))?.sync_all()
+}
+
+fn is_unsupported(errno: rustix::io::Errno) -> bool {
+    use rustix::io::Errno;
+    [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP].contains(&errno)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn cannot_read(path: &Path, source: io::Error) -> Cause {
+    Cause::CannotRead { path: path.to_owned(), source }
+}
+
+fn cannot_write(path: &Path, source: io::Error) -> Cause {
+    Cause::CannotWrite { path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn file_that_changed_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.json");
+        fs::write(&path, "theirs").unwrap();
+        assert!(matches!(swap(&path, Some(b"old"), Some(b"ours")), Ok(Swap::Raced)));
+        assert!(matches!(swap(&path, None, Some(b"ours")), Ok(Swap::Raced)));
+        assert!(matches!(swap(&path, Some(b"old"), None), Ok(Swap::Raced)));
+        assert_eq!(fs::read(&path).unwrap(), b"theirs");
+        assert_eq!(names(folder.path()), ["s.json"]);
+    }
+
+    #[test]
+    fn write_that_slips_in_before_the_exchange_is_put_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.json");
+        fs::write(&path, "old").unwrap();
+        let staged = stage(&path, b"ours").unwrap();
+        fs::write(&path, "theirs").unwrap();
+        let ended = exchange(&staged, &path, (b"old", b"ours")).unwrap();
+        assert!(matches!(ended, Ended::Raced));
+        assert_eq!(fs::read(&path).unwrap(), b"theirs");
+    }
+
+    #[test]
+    fn file_created_meanwhile_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.json");
+        let staged = stage(&path, b"ours").unwrap();
+        fs::write(&path, "theirs").unwrap();
+        assert!(matches!(put_first(&staged, &path).unwrap(), Ended::Raced));
+        assert_eq!(fs::read(&path).unwrap(), b"theirs");
+    }
+
+    #[test]
+    fn file_changed_before_its_deletion_comes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.json");
+        fs::write(&path, "theirs").unwrap();
+        assert!(matches!(take_away(&path, b"ours").unwrap(), Ended::Raced));
+        assert_eq!(fs::read(&path).unwrap(), b"theirs");
+        assert_eq!(names(folder.path()), ["s.json"]);
+    }
+
+    #[test]
+    fn mode_is_kept_and_a_new_file_is_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.json");
+        let mode = || fs::metadata(&path).unwrap().mode() & 0o7777;
+        assert!(matches!(swap(&path, None, Some(b"a")), Ok(Swap::Done(None))));
+        assert_eq!(mode(), 0o600);
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(swap(&path, Some(b"a"), Some(b"b")), Ok(Swap::Done(Some(_)))));
+        assert_eq!(mode(), 0o644);
+        assert_eq!(names(folder.path()), ["s.json"]);
+    }
+
+    #[test]
+    fn write_to_the_file_that_was_replaced_can_still_be_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.json");
+        fs::write(&path, "old").unwrap();
+        let mut slow = OpenOptions::new().write(true).truncate(false).open(&path).unwrap();
+        let Ok(Swap::Done(Some(mut old))) = swap(&path, Some(b"old"), Some(b"ours")) else {
+            panic!("nobody else writes")
+        };
+        slow.write_all(b"late").unwrap();
+        assert_eq!(reread(&mut old).unwrap(), b"late");
+    }
+
+    #[test]
+    fn pipe_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.json");
+        rustix::fs::mknodat(CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+        assert!(matches!(read(&path), Err(Cause::NotAFile { .. })));
+    }
+}

@@ -1,0 +1,142 @@
+//! What we want to stand in an agent's settings file.
+//!
+//! Describes only: reads no file, no environment, and knows no agent by name.
+
+use std::path::{Path, PathBuf};
+
+use super::layout::Node;
+use super::refusal::{Cause, Refusal};
+
+/// A settings file, and the entries that we want in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    agent: &'static str,
+    file: PathBuf,
+    wanted: Vec<Wanted>,
+    order: Order,
+    off_switch: Option<&'static str>,
+}
+
+/// What the place of an entry in its list means to the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Nothing.
+    Free,
+    /// Entries are trusted by their place: whatever shifts another tool's entry switches it off.
+    Trusted,
+}
+
+/// One entry that we want: the event, what it runs, and for how long it may.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    event: &'static str,
+    invocation: Invocation,
+    timeout_s: u32,
+}
+
+/// How the agent starts a hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Invocation {
+    /// The program itself, with its arguments.
+    Exec {
+        /// Path of the program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+    },
+    /// A line for the shell.
+    Shell(String),
+}
+
+impl Target {
+    /// The settings `file` of `agent`, with nothing wanted yet.
+    pub fn new(agent: &'static str, file: PathBuf, order: Order) -> Self {
+        Self { agent, file, wanted: Vec::new(), order, off_switch: None }
+    }
+
+    /// The same target that wants these entries.
+    pub fn wanting(self, wanted: impl IntoIterator<Item = Wanted>) -> Self {
+        Self { wanted: wanted.into_iter().collect(), ..self }
+    }
+
+    /// The same target in whose file `key: true` silences all hooks.
+    pub fn silenced_by(self, key: &'static str) -> Self {
+        Self { off_switch: Some(key), ..self }
+    }
+
+    /// The agent, as `tow hook` knows it.
+    pub fn agent(&self) -> &'static str {
+        self.agent
+    }
+
+    /// The settings file, as it was named to us.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The entry that we want for `event`.
+    pub fn wanted(&self, event: &str) -> Option<&Wanted> {
+        self.wanted.iter().find(|wanted| wanted.event == event)
+    }
+
+    /// All entries that we want, in the order in which a new file lists them.
+    pub fn all_wanted(&self) -> &[Wanted] {
+        &self.wanted
+    }
+
+    pub(super) fn order(&self) -> Order {
+        self.order
+    }
+
+    pub(super) fn off_switch(&self) -> Option<&'static str> {
+        self.off_switch
+    }
+
+    pub(super) fn refuse(&self, cause: Cause) -> Refusal {
+        Refusal { file: self.file.clone(), cause }
+    }
+}
+
+impl Wanted {
+    /// An entry for `event`.
+    pub fn new(event: &'static str, invocation: Invocation, timeout_s: u32) -> Self {
+        Self { event, invocation, timeout_s }
+    }
+
+    /// The event that the entry waits for.
+    pub fn event(&self) -> &'static str {
+        self.event
+    }
+
+    pub(super) fn handler(&self) -> Node {
+        let mut members = vec![("type", Node::Text("command".to_owned()))];
+        match &self.invocation {
+            Invocation::Exec { command, args } => {
+                members.push(("command", Node::Text(command.clone())));
+                members.push(("args", Node::Array(args.iter().cloned().map(Node::Text).collect())));
+            }
+            Invocation::Shell(line) => members.push(("command", Node::Text(line.clone()))),
+        }
+        members.push(("timeout", Node::Number(self.timeout_s)));
+        Node::Object(members)
+    }
+
+    pub(super) fn group(&self) -> Node {
+        Node::Object(vec![("hooks", Node::Array(vec![self.handler()]))])
+    }
+
+    pub(super) fn list(&self) -> Node {
+        Node::Array(vec![self.group()])
+    }
+}
+
+/// The program as text, for a file that must find it from everywhere.
+pub(crate) fn absolute_command(file: &Path, program: &Path) -> Result<String, Refusal> {
+    match program.to_str() {
+        Some(command) if program.is_absolute() => Ok(command.to_owned()),
+        _ => Err(Refusal {
+            file: file.to_owned(),
+            cause: Cause::BadCommand { command: program.display().to_string() },
+        }),
+    }
+}

@@ -1,0 +1,134 @@
+//! The doctor's look at what is outside the data folder: our program, the agents and their settings, tmux.
+
+use super::Check;
+use crate::edge::{GUARD, on_path, own_program, variable};
+use crate::failure::chain;
+use crate::verbs::install::{command_to_register, is_found};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use towline_agents::Agent;
+use towline_agents::settings::{Inspection, Pace};
+
+/// Whether typing `tow` runs this program.
+pub fn program() -> Check {
+    let own = own_program();
+    let here = own.as_deref().map_or_else(|| "?".to_owned(), |path| path.display().to_string());
+    let version = env!("CARGO_PKG_VERSION");
+    match on_path("tow") {
+        Some(found)
+            if found.canonicalize().ok() == own.as_ref().and_then(|path| path.canonicalize().ok()) =>
+        {
+            Check::good("program", format!("tow {version} at {}", found.display()))
+        }
+        Some(other) => Check::warning(
+            "program",
+            format!("this is {here}, but `tow` on the PATH is {}", other.display()),
+            "remove one of them, or put the right one first on the PATH",
+        ),
+        None => Check::warning(
+            "program",
+            format!("{here} is not on the PATH"),
+            format!("add {} to the PATH", parent(&here)),
+        ),
+    }
+}
+
+fn parent(path: &str) -> String {
+    Path::new(path).parent().map_or_else(|| path.to_owned(), |folder| folder.display().to_string())
+}
+
+/// Two checks for each agent that is here: its version, and our entries in its settings.
+pub fn all() -> Vec<Check> {
+    let (found, absent): (Vec<_>, Vec<_>) = Agent::ALL.into_iter().partition(|agent| is_found(*agent));
+    let mut checks: Vec<Check> = found.iter().flat_map(|agent| [client(*agent), hooks(*agent)]).collect();
+    checks.extend(
+        absent.iter().map(|agent| Check::good(agent.name(), format!("{} is not here", agent.title()))),
+    );
+    checks
+}
+
+fn client(agent: Agent) -> Check {
+    let Some(program) = on_path(agent.name()) else {
+        return Check::good(
+            agent.name(),
+            format!("{} has a folder, but no program on the PATH", agent.title()),
+        );
+    };
+    match version_of(&program) {
+        Some(version) => Check::good(agent.name(), format!("{version} at {}", program.display())),
+        None => Check::warning(
+            agent.name(),
+            format!("{} does not tell its version", program.display()),
+            format!("run `{} --version`", program.display()),
+        ),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the doctor asks the client for its version")]
+fn version_of(program: &Path) -> Option<String> {
+    let mut client = Command::new(program);
+    client.arg("--version").env(GUARD, "1").stdin(Stdio::null()).stderr(Stdio::null());
+    let output = client.output().ok().filter(|output| output.status.success())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
+}
+
+fn hooks(agent: Agent) -> Check {
+    let name = format!("{} hooks", agent.name());
+    let mend = format!("tow install --agent {}", agent.name());
+    let Some(folder) = agent.folder(&variable) else {
+        return Check::bad(name, "there is no HOME", "set HOME");
+    };
+    let Ok(tow) = command_to_register() else {
+        return Check::bad(name, "this program does not know where it lies", mend);
+    };
+    let inspected = agent.target(&folder, &tow).and_then(|target| target.inspect_file(Pace::USUAL));
+    let inspection = match inspected {
+        Err(refusal) => return Check::bad(name, chain(&refusal), refusal.hint()),
+        Ok(inspection) => inspection,
+    };
+    if let Some(key) = inspection.silenced_by {
+        return Check::bad(
+            name,
+            format!("all hooks are switched off by `{key}`"),
+            format!("remove `{key}` from the settings"),
+        );
+    }
+    if !inspection.is_sound() {
+        return Check::bad(name, describe(&inspection), mend);
+    }
+    match agent.wants_consent(&folder, &inspection) {
+        Some(consent) => Check::warning(name, "registered, but not yet trusted by you", consent),
+        None => Check::good(name, format!("{} events registered", inspection.right.len())),
+    }
+}
+
+fn describe(inspection: &Inspection) -> String {
+    let missing =
+        (!inspection.missing.is_empty()).then(|| format!("missing: {}", inspection.missing.join(", ")));
+    let stale: Vec<&str> = inspection.stale.iter().map(|(entry, _)| entry.event.as_str()).collect();
+    let stale = (!stale.is_empty()).then(|| format!("not as they should be: {}", stale.join(", ")));
+    [missing, stale].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+#[expect(clippy::disallowed_methods, reason = "the doctor asks tmux whether it answers")]
+pub fn tmux() -> Check {
+    if on_path("tmux").is_none() {
+        return Check::good("tmux", "not installed; seats are found by their terminals");
+    }
+    let server = variable("TMUX").as_deref().and_then(towline_terminal::tmux::Server::parse);
+    match server.map(|server| (server.panes(), server)) {
+        Some((Some(panes), server)) => {
+            Check::good("tmux", format!("{} panes on {}", panes.len(), server.socket))
+        }
+        Some((None, server)) => {
+            let detail = format!("the server on {} does not answer", server.socket);
+            Check::warning("tmux", detail, "run `tmux list-panes -a` to see why")
+        }
+        None => {
+            let version = Command::new("tmux").arg("-V").output().ok();
+            let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+            Check::good("tmux", format!("{}; this shell is not in it", version.unwrap_or_default()))
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The doctor's look at the data folder: whether it is private, sound, folded, and what went wrong there.
+
+use super::Check;
+use crate::cli::Scope;
+use crate::config::layered;
+use crate::failure::{Failure, chain};
+use crate::hook::fallback_logs;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+use towline_core::fault::FaultKind;
+use towline_store::journal::Segments;
+use towline_store::lock::{FoldLock, pauses};
+use towline_store::{KnownFault, SCHEMA, Store, StoreError};
+
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Faults that are listed one by one; more are counted.
+const LISTED: usize = 5;
+
+pub fn all(scope: &Scope) -> Vec<Check> {
+    let mut checks = vec![config(scope), folder(scope)];
+    match Store::read(&scope.edge.home, PATIENCE) {
+        Err(error) => checks.push(Check::bad("database", chain(&error), mend_of(&error))),
+        Ok(None) => checks.push(Check::good("database", "none yet; the first event makes it")),
+        Ok(Some(store)) => {
+            checks.push(database(&store));
+            checks.push(journal(&store));
+            checks.extend(programs_seen(&store));
+            checks.extend(faults(&store));
+        }
+    }
+    checks.extend(fallback_logs(&scope.edge).iter().filter_map(|log| fallback(log)));
+    checks
+}
+
+fn config(scope: &Scope) -> Check {
+    let file = scope.edge.config_file.display();
+    match fs::read_to_string(&scope.edge.config_file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Check::good("config", "all defaults"),
+        Err(error) => {
+            Check::bad("config", format!("could not read {file}: {error}"), format!("ls -l {file}"))
+        }
+        Ok(user) => match layered(&user).mistakes.as_slice() {
+            [] => Check::good("config", file.to_string()),
+            [first, rest @ ..] => {
+                let more =
+                    if rest.is_empty() { String::new() } else { format!(" (and {} more)", rest.len()) };
+                Check::warning("config", format!("{file}: {first}{more}"), "tow config edit")
+            }
+        },
+    }
+}
+
+fn folder(scope: &Scope) -> Check {
+    let folder = scope.edge.home.folder();
+    let shown = folder.display();
+    let Ok(meta) = fs::metadata(folder) else {
+        return match scope.edge.home.create() {
+            Ok(()) => Check::good("data folder", format!("made {shown}")),
+            Err(error) => Check::bad(
+                "data folder",
+                format!("{shown} cannot be made: {error}"),
+                "make the folder above it writable",
+            ),
+        };
+    };
+    if meta.permissions().mode() & 0o077 != 0 {
+        return Check::bad(
+            "data folder",
+            format!("{shown} can be read by others"),
+            format!("chmod 700 {shown}"),
+        );
+    }
+    match write_and_remove(&folder.join("doctor.probe")) {
+        Ok(()) => Check::good("data folder", shown.to_string()),
+        Err(error) => {
+            let mend = "free disk space, or make the folder writable: nothing can be recorded until then";
+            Check::bad("data folder", format!("{shown} cannot be written: {error}"), mend)
+        }
+    }
+}
+
+fn write_and_remove(probe: &Path) -> std::io::Result<()> {
+    fs::write(probe, [0; 4096])?;
+    fs::remove_file(probe)
+}
+
+fn database(store: &Store) -> Check {
+    let path = store.home().database();
+    let megabytes = fs::metadata(&path).map_or(0, |meta| meta.len()) / 1024 / 1024;
+    let looked = store.schema().and_then(|schema| Ok((schema, store.complaints()?)));
+    match looked {
+        Err(error) => Check::bad("database", chain(&error), mend_of(&error)),
+        Ok((schema, _)) if schema > SCHEMA => Check::warning(
+            "database",
+            format!("schema {schema} is newer than this tow's {SCHEMA}: events are only journalled"),
+            "update tow",
+        ),
+        Ok((schema, complaints)) if complaints.is_empty() => {
+            Check::good("database", format!("sound, schema {schema}, {megabytes} MB at {}", path.display()))
+        }
+        Ok((_, complaints)) => {
+            let mend = format!("mv {0} {0}.damaged && tow work", path.display());
+            Check::bad("database", format!("damaged: {}", complaints.join("; ")), mend)
+        }
+    }
+}
+
+fn mend_of(error: &StoreError) -> String {
+    match error {
+        StoreError::Damaged { .. } => "tow work".to_owned(),
+        StoreError::Busy { .. } => "wait until the other process is done, then run `tow work`".to_owned(),
+        StoreError::Newer { .. } => "update tow".to_owned(),
+        StoreError::Open { path, .. } | StoreError::Folder { path, .. } => {
+            format!("ls -ld {}", path.display())
+        }
+        StoreError::Sql { .. } => "run `tow work`; if it fails, its message says more".to_owned(),
+    }
+}
+
+fn journal(store: &Store) -> Check {
+    let looked = store.backlog_bytes().and_then(|backlog| {
+        let folder = store.home().journal();
+        let segments =
+            Segments::list(store.home()).map_err(|source| StoreError::Folder { path: folder, source })?;
+        Ok((backlog, segments.total_bytes()))
+    });
+    match looked {
+        Err(error) => Check::bad("journal", chain(&error), mend_of(&error)),
+        Ok((0, total)) => Check::good("journal", format!("all folded, {} KB kept", total / 1024)),
+        Ok((backlog, _)) => {
+            Check::warning("journal", format!("{backlog} bytes are not folded yet"), "tow work")
+        }
+    }
+}
+
+/// The programs that were seen in seats tell which versions of which clients were at work.
+fn programs_seen(store: &Store) -> Option<Check> {
+    let seats = store.seats().ok()?;
+    let programs: BTreeSet<String> = seats.into_iter().filter_map(|seat| seat.place.program).collect();
+    (!programs.is_empty())
+        .then(|| Check::good("clients seen", programs.into_iter().collect::<Vec<_>>().join(", ")))
+}
+
+fn faults(store: &Store) -> Vec<Check> {
+    let known = match store.faults() {
+        Err(error) => return vec![Check::bad("faults", chain(&error), mend_of(&error))],
+        Ok(known) => known,
+    };
+    if known.is_empty() {
+        return vec![Check::good("faults", "none")];
+    }
+    let mut checks: Vec<Check> = known.iter().take(LISTED).map(fault).collect();
+    if let Some(rest) = known.len().checked_sub(LISTED).filter(|rest| *rest > 0) {
+        checks.push(Check::warning(
+            "faults",
+            format!("{rest} more kinds"),
+            "tow doctor --forget-faults, once they are dealt with",
+        ));
+    }
+    checks
+}
+
+fn fault(known: &KnownFault) -> Check {
+    let times = if known.count == 1 { String::new() } else { format!(", {} times", known.count) };
+    let detail = format!(
+        "{} (since {}, last {}{times})",
+        known.detail,
+        known.first_at.to_utc(),
+        known.last_at.to_utc()
+    );
+    Check::warning(format!("fault: {}", known.kind.name()), detail, known.kind.mend())
+}
+
+/// A log that was written when the journal could not be.
+fn fallback(log: &Path) -> Option<Check> {
+    let text = fs::read_to_string(log).ok()?;
+    let last = text.lines().last()?;
+    let kind = last.split(' ').nth(1).and_then(FaultKind::named).unwrap_or(FaultKind::Journal);
+    let detail = format!("{last} ({} lines in {})", text.lines().count(), log.display());
+    let mend = format!("{}; then remove {}", kind.mend(), log.display());
+    Some(Check::warning(format!("fault: {}", kind.name()), detail, mend))
+}
+
+/// Forgets what was listed, in the database and beside it.
+pub fn forget_faults(scope: &Scope) -> Result<(), Failure> {
+    for log in fallback_logs(&scope.edge) {
+        let _ = fs::remove_file(log);
+    }
+    let failed =
+        |error: &dyn std::error::Error| Failure::new(error).hint("Run `tow doctor` again in a moment.");
+    let lock = FoldLock::take_within(&scope.edge.home, pauses(PATIENCE)).map_err(|error| failed(&error))?;
+    let lock =
+        lock.ok_or_else(|| Failure::input("a fold is under way").hint("Run the command again in a moment."))?;
+    let store =
+        Store::open(&scope.edge.home, &lock, PATIENCE, scope.edge.uid()).map_err(|error| failed(&error))?;
+    store.clear_faults().map_err(|error| failed(&error))?;
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! `tow doctor`: looks at everything, says what is wrong and how to mend it.
+//!
+//! Looks only, with two exceptions that are asked for: it folds nothing, and forgets faults on request.
+
+mod agents;
+mod data;
+
+use crate::cli::Scope;
+use crate::failure::{Failure, Kind};
+use crate::output::{Tone, plain};
+use clap::Args;
+use serde::Serialize;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow doctor
+  tow doctor --json | jq '.checks[] | select(.status != \"good\")'
+  tow doctor --forget-faults     they have been dealt with
+
+Exits with 1 if anything is bad; warnings alone exit with 0.";
+
+/// Check the set-up and the data, with the command that mends each finding.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Forget the faults that are listed.
+    #[arg(long)]
+    forget_faults: bool,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    pub name: String,
+    pub status: Status,
+    pub detail: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mend: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Good,
+    Warning,
+    Bad,
+}
+
+impl Check {
+    pub fn good(name: impl Into<String>, detail: impl Into<String>) -> Check {
+        Check { name: name.into(), status: Status::Good, detail: detail.into(), mend: None }
+    }
+
+    pub fn warning(name: impl Into<String>, detail: impl Into<String>, mend: impl Into<String>) -> Check {
+        Check { status: Status::Warning, mend: Some(mend.into()), ..Check::good(name, detail) }
+    }
+
+    pub fn bad(name: impl Into<String>, detail: impl Into<String>, mend: impl Into<String>) -> Check {
+        Check { status: Status::Bad, ..Check::warning(name, detail, mend) }
+    }
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let mut checks = vec![agents::program()];
+    checks.extend(agents::all());
+    checks.push(agents::tmux());
+    checks.extend(data::all(scope));
+    if arguments.forget_faults {
+        data::forget_faults(scope)?;
+    }
+    let is_bad = checks.iter().any(|check| check.status == Status::Bad);
+    if arguments.json {
+        let report =
+            serde_json::json!({"ok": !is_bad, "version": env!("CARGO_PKG_VERSION"), "checks": checks});
+        scope.out.line(&report.to_string());
+    } else {
+        print(scope, &checks);
+    }
+    Ok(if is_bad { Kind::Failed.exit_code() } else { ExitCode::SUCCESS })
+}
+
+fn print(scope: &Scope, checks: &[Check]) {
+    let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
+    for check in checks {
+        let (tone, mark) = match check.status {
+            Status::Good => (Tone::Good, "ok  "),
+            Status::Warning => (Tone::Warning, "warn"),
+            Status::Bad => (Tone::Bad, "bad "),
+        };
+        let name = format!("{:width$}", check.name);
+        scope.out.line(&format!("{} {name}  {}", scope.out.tint(tone, mark), plain(&check.detail)));
+        if let Some(mend) = &check.mend {
+            scope.out.line(&format!(
+                "     {:width$}  {}",
+                "",
+                scope.out.tint(Tone::Faint, &format!("mend: {}", plain(mend)))
+            ));
+        }
+    }
+}
