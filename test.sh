@@ -11,6 +11,8 @@ needs=(
   "tmux tmux"
   "screen screen"
   "ps procps"
+  "script bsdutils"
+  "sqlite3 sqlite3"
   "node nodejs"
   "npm npm"
 )

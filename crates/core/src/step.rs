@@ -46,11 +46,11 @@ pub fn step(before: Before, event: &Event) -> After {
 
 /// A session is met by any event but its end: nothing is to be said of one that is only seen leaving.
 fn first_sight(event: &Event) -> Option<Session> {
-    let started_by = match event.happening {
-        Happening::SessionEnded { .. } => return None,
-        Happening::SessionStarted { by } => by,
-        _ => StartedBy::Unknown,
-    };
+    if matches!(event.happening, Happening::SessionEnded { .. }) {
+        return None;
+    }
+    let started_by =
+        if let Happening::SessionStarted { by } = event.happening { by } else { StartedBy::Unknown };
     Some(Session {
         // Taken from the event, so that a database rebuilt from the journal has the same ids.
         uid: event.uid,

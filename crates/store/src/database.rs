@@ -129,9 +129,9 @@ pub fn set_aside(home: &Home, _lock: &FoldLock, now: Timestamp) -> io::Result<Pa
 
 #[expect(clippy::disallowed_methods, reason = "the one place that opens the database")]
 fn connect(path: &std::path::Path, flags: OpenFlags) -> Result<Connection, StoreError> {
-    Connection::open_with_flags(path, flags).map_err(|source| match StoreError::from(source) {
-        StoreError::Sql { source } => StoreError::Open { path: path.to_owned(), source },
-        other => other,
+    Connection::open_with_flags(path, flags).map_err(|source| {
+        let known = source.sqlite_error_code().is_some_and(|code| code != ErrorCode::CannotOpen);
+        if known { source.into() } else { StoreError::Open { path: path.to_owned(), source } }
     })
 }
 

@@ -6,6 +6,7 @@
 use crate::process::{Environment, Process, ancestors, of_same_user};
 use crate::tmux::{Pane, Server};
 use std::collections::BTreeMap;
+use std::time::Duration;
 use towline_core::event::Presence;
 use towline_core::seat::{Place, Proof, SeatKind};
 
@@ -55,13 +56,33 @@ pub fn seat_of_prompt(server: &Process, looks: &Looks<'_>, typed: &Typed<'_>) ->
             !(looks.is_server)(&process.arguments()) && (typed.shares_home)(&process.environment())
         })
         .collect();
+    let servers = by_server(candidates);
+    (0..LOOKS).find_map(|look| {
+        if look > 0 {
+            nap(PAUSE);
+        }
+        showing(&servers, typed)
+    })
+}
+
+/// A client may tell of a prompt before it has drawn it.
+const LOOKS: usize = 4;
+const PAUSE: Duration = Duration::from_millis(40);
+
+#[expect(clippy::disallowed_methods, reason = "a screen can only be looked at again")]
+fn nap(pause: Duration) {
+    std::thread::sleep(pause);
+}
+
+/// The one seat whose screen shows the prompt now.
+fn showing(servers: &BTreeMap<Server, Vec<Process>>, typed: &Typed<'_>) -> Option<Place> {
     let mut showing: Vec<(Process, Place)> = vec![];
-    for (server, members) in by_server(candidates) {
+    for (server, members) in servers {
         let terminals: Vec<String> = members.iter().filter_map(Process::terminal).collect();
         for pane in server.screens(&terminals)?.into_iter().filter(|pane| (typed.is_shown)(&pane.screen)) {
             let member =
                 members.iter().find(|process| process.terminal().as_deref() == Some(&pane.terminal))?;
-            let place = in_pane(member, &server, &pane)?;
+            let place = in_pane(member, server, &pane)?;
             showing.push((member.clone(), Place { proof: Proof::Evidence, ..place }));
         }
     }

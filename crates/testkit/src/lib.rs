@@ -33,6 +33,7 @@ mod clients;
 mod codex;
 mod env;
 mod model;
+pub mod mutate;
 mod processes;
 mod recorder;
 mod run;

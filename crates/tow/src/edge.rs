@@ -70,7 +70,6 @@ pub fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
 }
 
 /// Where this program lies.
-#[expect(clippy::disallowed_methods, reason = "the edge")]
 pub fn own_program() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }

@@ -22,6 +22,10 @@ use towline_core::fault::Fault;
 /// What one frame holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all records are events; boxing them would cost every hook"
+)]
 pub enum Record {
     Event(Event),
     Fault(Fault),

@@ -1,4 +1,6 @@
 //! Events as they were folded: small, in order per session, kept for a while.
+//!
+//! Never changed once they are there: they are added, read and expired.
 
 use crate::{Store, StoreError};
 use towline_core::event::Event;

@@ -1,4 +1,6 @@
 //! Faults, one row for all that are alike, with how often and since when.
+//!
+//! Bounded: however many different faults there are, only the newest are kept.
 
 use crate::{Store, StoreError};
 use towline_core::fault::{Fault, FaultKind};

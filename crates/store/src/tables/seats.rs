@@ -1,4 +1,6 @@
 //! Seats and who sits in them.
+//!
+//! A seat is never removed because its session ended: the next one inherits by it.
 
 use super::sessions::{session_key, word};
 use crate::{Store, StoreError};

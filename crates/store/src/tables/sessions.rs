@@ -1,4 +1,6 @@
 //! Sessions: what each is doing, where it sits, and which one sat there before.
+//!
+//! The words in the columns are translated here and nowhere else; a word of a newer version is an error, not a guess.
 
 use super::turns::kept;
 use crate::{Store, StoreError};

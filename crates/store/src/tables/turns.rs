@@ -1,4 +1,6 @@
 //! Turns: one row each, saved when they begin, when they end, and when a fold passes over them in between.
+//!
+//! What a turn began as is never rewritten.
 
 use super::sessions::word;
 use crate::{Store, StoreError};

@@ -1,4 +1,6 @@
 //! Which right key a wrong one was probably meant to be.
+//!
+//! Suggests nothing where the guess would be wild.
 
 /// The candidate with the fewest changed letters, if that is few enough to be a slip.
 pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -3,7 +3,7 @@
 //! Whoever finds the lock taken leaves its event to the holder, who looks again after letting go: so no event waits
 //! for longer than one fold, and no hook waits for another unless its agent needs the answer.
 
-use super::Call;
+use super::{Call, scene};
 use crate::failure::chain;
 use crate::work;
 use std::io;
@@ -61,6 +61,7 @@ fn fold_once(call: &Call, event: &Event, lock: &FoldLock) -> Result<Reply, Store
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
     let (store, _folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
     let reply = reply_to(call, event, &store)?;
+    find_missing_seat(call, event, &store)?;
     upkeep::shrink_if_huge(&store)?;
     if upkeep::is_due(&store, call.edge.now)? {
         work::start_detached();
@@ -68,12 +69,25 @@ fn fold_once(call: &Call, event: &Event, lock: &FoldLock) -> Result<Reply, Store
     Ok(reply)
 }
 
+/// A session that was met in the middle sat down unseen: a prompt is the time to look. What is found goes through the
+/// journal like everything else, and is folded in the next round.
+fn find_missing_seat(call: &Call, event: &Event, store: &Store) -> Result<(), StoreError> {
+    if !matches!(event.happening, Happening::PromptSubmitted { .. }) || event.subagent.is_some() {
+        return Ok(());
+    }
+    let seatless = store.session(&event.session)?.filter(|session| session.seat.is_none());
+    if let Some(place) = seatless.and_then(|session| scene::own_seat(call, session.presence)) {
+        call.accept_seat(event, place);
+    }
+    Ok(())
+}
+
 /// The one place where capabilities add what a hook says.
 fn reply_to(call: &Call, event: &Event, store: &Store) -> Result<Reply, StoreError> {
-    match event.happening {
-        Happening::SessionStarted { .. } => session_started(call, store),
-        _ => Ok(Reply::default()),
+    if let Happening::SessionStarted { .. } = event.happening {
+        return session_started(call, store);
     }
+    Ok(Reply::default())
 }
 
 /// A new session is where a person is told what went wrong while nobody was to be disturbed.

@@ -20,6 +20,7 @@ use towline_agents::{Agent, Heard};
 use towline_core::event::{Event, Happening, Scene, Urgency};
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::reply::Reply;
+use towline_core::seat::Place;
 use towline_store::journal::{self, Record};
 use towline_store::marks;
 
@@ -119,7 +120,13 @@ impl Call {
     }
 
     fn look_for_seat(&self, event: &Event, heard: &Heard) {
-        let Some(place) = scene::seat(self, event, heard) else { return };
+        if let Some(place) = scene::seat(self, event, heard) {
+            self.accept_seat(event, place);
+        }
+    }
+
+    /// What was found out about the seat is an event of its own: the one that made us look is already accepted.
+    fn accept_seat(&self, event: &Event, place: Place) {
         let scene = event.scene.clone().map(|scene| Scene { place: Some(place), ..scene });
         let found = Event { uid: self.edge.uid(), happening: Happening::SeatFound, scene, ..event.clone() };
         if let Err(error) = journal::append(&self.edge.home, &[Record::Event(found)]) {

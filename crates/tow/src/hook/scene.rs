@@ -35,21 +35,23 @@ pub(super) fn of(call: &Call, heard: &Heard) -> Scene {
 /// Where the session sits, if this event is one that tells.
 pub(super) fn seat(call: &Call, event: &Event, heard: &Heard) -> Option<Place> {
     let presence = event.scene.as_ref()?.presence;
+    if let Happening::SessionStarted { by } = heard.happening {
+        return if by == StartedBy::Compact { None } else { own_seat(call, presence) };
+    }
+    if let (Happening::PromptSubmitted { .. }, Presence::Terminal) = (&heard.happening, presence) {
+        return typed_in(call, heard.typed.as_deref()?, heard.folder.as_deref()?);
+    }
+    None
+}
+
+/// The seat of the agent above this hook, unless it serves many.
+pub(super) fn own_seat(call: &Call, presence: Presence) -> Option<Place> {
     if presence == Presence::Headless {
         return None;
     }
-    match &heard.happening {
-        Happening::SessionStarted { by: StartedBy::Compact } => None,
-        Happening::SessionStarted { .. } => {
-            let process = agent_process(call.agent)?;
-            let shared = call.agent.is_shared_server(&process.arguments());
-            if shared { None } else { seat_of(&process, presence) }
-        }
-        Happening::PromptSubmitted { .. } => {
-            typed_in(call, heard.typed.as_deref()?, heard.folder.as_deref()?)
-        }
-        _ => None,
-    }
+    let process = agent_process(call.agent)?;
+    let shared = call.agent.is_shared_server(&process.arguments());
+    if shared { None } else { seat_of(&process, presence) }
 }
 
 /// With a server between the hook and the seats, only the screen tells in which of them a prompt was typed.

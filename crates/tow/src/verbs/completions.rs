@@ -1,4 +1,6 @@
 //! `tow completions`: what shells and `man` need, made from the grammar itself.
+//!
+//! Nothing in it is written by hand, so it cannot fall behind.
 
 use crate::cli::Scope;
 use crate::failure::Failure;

@@ -1,4 +1,6 @@
 //! `tow hook`, as far as a person can ask about it; an agent's call never comes here.
+//!
+//! Carries the help text only.
 
 use clap::Args;
 

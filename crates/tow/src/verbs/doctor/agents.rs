@@ -1,4 +1,6 @@
 //! The doctor's look at what is outside the data folder: our program, the agents and their settings, tmux.
+//!
+//! Changes nothing: every mend is a command for the user.
 
 use super::Check;
 use crate::edge::{GUARD, on_path, own_program, variable};

@@ -1,4 +1,6 @@
 //! The doctor's look at the data folder: whether it is private, sound, folded, and what went wrong there.
+//!
+//! Repairs nothing by itself; a folder that is not there yet is made, and faults are forgotten on request.
 
 use super::Check;
 use crate::cli::Scope;

@@ -1,0 +1,120 @@
+//! Payloads as no client would send them: recorded ones, damaged in a way that a number decides.
+//!
+//! Nothing here is random: the same recordings, seed and number give the same bytes on every machine. It knows no
+//! event's meaning; what an event may be answered is all that `answer` knows.
+
+mod answer;
+mod damage;
+mod dice;
+mod recording;
+
+pub use answer::flaw_in_answer;
+pub use dice::Dice;
+pub use recording::{Recording, recordings};
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use damage::Damage;
+
+/// Gives as many damaged payloads as are asked for.
+pub struct Mutator {
+    recordings: Vec<Recording>,
+    seed: u64,
+}
+
+/// One damaged payload, and how a hook is to be fed with it.
+#[derive(Debug)]
+pub struct Mutant {
+    /// The agent whose hook is called.
+    pub agent: String,
+    pub payload: Vec<u8>,
+    pub feeding: Feeding,
+    /// The recording and the damage, for whoever reads a report.
+    pub origin: String,
+}
+
+/// What the hook finds on its standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feeding {
+    Whole,
+    InPieces,
+    /// No standard input at all: the descriptor is closed.
+    Closed,
+}
+
+impl Mutator {
+    pub fn new(recordings: Vec<Recording>, seed: u64) -> Self {
+        assert!(!recordings.is_empty(), "there are no recordings to damage");
+        Self { recordings, seed }
+    }
+
+    /// The mutant of this number; it depends on no other.
+    pub fn mutant(&self, number: u64) -> Mutant {
+        let mut dice = Dice::new(self.seed, number);
+        let recording = dice.pick(&self.recordings);
+        let damage = Damage::thrown(&mut dice);
+        // Now and then an agent's payload goes to the other's hook: settings are copied by hand.
+        let agent = if dice.one_in(10) { &dice.pick(&self.recordings).agent } else { &recording.agent };
+        let feeding = match damage {
+            Damage::ClosedInput => Feeding::Closed,
+            _ if dice.one_in(20) => Feeding::InPieces,
+            _ => Feeding::Whole,
+        };
+        Mutant {
+            agent: agent.clone(),
+            payload: damage.inflict(&recording.payload, &mut dice),
+            feeding,
+            origin: format!("{}/{}, {damage:?}", recording.agent, recording.name),
+        }
+    }
+}
+
+impl Mutant {
+    /// Runs the hook of `tow` on this payload. `command` makes a command of a program, with the right environment.
+    pub fn feed_to(&self, tow: &Path, command: &dyn Fn(&OsStr) -> Command) -> io::Result<Output> {
+        let mut hook = match self.feeding {
+            Feeding::Closed => {
+                let mut shell = command(OsStr::new("sh"));
+                shell.args(["-c", "exec \"$0\" \"$@\" <&-"]).arg(tow);
+                shell
+            }
+            Feeding::Whole | Feeding::InPieces => command(tow.as_os_str()),
+        };
+        hook.args(["hook", &self.agent]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = hook.spawn()?;
+        if let Some(pipe) = child.stdin.take() {
+            // A hook that has given up reads no further; what matters then is how it ended.
+            let _ = self.write_to(pipe);
+        }
+        child.wait_with_output()
+    }
+
+    fn write_to(&self, mut pipe: impl Write) -> io::Result<()> {
+        let pieces = match self.feeding {
+            Feeding::Whole => 1,
+            Feeding::InPieces => 7,
+            Feeding::Closed => return Ok(()),
+        };
+        for piece in self.payload.chunks(self.payload.len().div_ceil(pieces).max(1)) {
+            pipe.write_all(piece)?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong with how the hook took it: it must end well, complain of nothing, and answer rightly or not at all.
+    pub fn flaw_in(&self, output: &Output) -> Option<String> {
+        if output.status.code() != Some(0) {
+            return Some(format!("ended with {}", output.status));
+        }
+        if !output.stderr.is_empty() {
+            return Some(format!("complained: {}", String::from_utf8_lossy(&output.stderr)));
+        }
+        flaw_in_answer(&self.agent, &self.payload, &output.stdout)
+    }
+}
+
+#[cfg(test)]
+mod tests;
