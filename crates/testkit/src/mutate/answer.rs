@@ -30,7 +30,14 @@ const ROOMS: [Room; 2] = [
             "PostToolBatch",
             "SubagentStart",
         ],
-        block: &["UserPromptSubmit", "UserPromptExpansion", "PostToolUse", "PostToolBatch", "Stop", "SubagentStop"],
+        block: &[
+            "UserPromptSubmit",
+            "UserPromptExpansion",
+            "PostToolUse",
+            "PostToolBatch",
+            "Stop",
+            "SubagentStop",
+        ],
         silent: &["SessionEnd", "InstructionsLoaded", "StopFailure"],
     },
     Room {
@@ -51,18 +58,24 @@ pub fn flaw_in_answer(agent: &str, payload: &[u8], answer: &[u8]) -> Option<Stri
     };
     let said = match serde_json::from_slice::<Map<String, Value>>(answer) {
         Ok(said) => said,
-        Err(error) => return Some(format!("printed no JSON object ({error}): {}", String::from_utf8_lossy(answer))),
+        Err(error) => {
+            return Some(format!("printed no JSON object ({error}): {}", String::from_utf8_lossy(answer)));
+        }
     };
     // A payload that is no JSON to a strict reader may still be clear enough to be answered, in bulk that is skipped.
     let event = serde_json::from_slice::<Value>(payload).ok().map(|asked| asked["hook_event_name"].clone());
     let event = event.as_ref().map(|event| event.as_str().unwrap_or(""));
-    said.iter().find_map(|(part, value)| flaw_in_part(room, event, (part, value)).map(|flaw| format!("{flaw}: {said:?}")))
+    said.iter().find_map(|(part, value)| {
+        flaw_in_part(room, event, (part, value)).map(|flaw| format!("{flaw}: {said:?}"))
+    })
 }
 
 fn flaw_in_part(room: &Room, event: Option<&str>, (part, value): (&str, &Value)) -> Option<String> {
     let fits = |events: &[&str]| event.is_none_or(|event| events.contains(&event));
     let is_right = match part {
-        "systemMessage" => value.is_string() && !event.is_some_and(|event| event.is_empty() || room.silent.contains(&event)),
+        "systemMessage" => {
+            value.is_string() && !event.is_some_and(|event| event.is_empty() || room.silent.contains(&event))
+        }
         "hookSpecificOutput" => fits(room.context) && is_context(event, value),
         "decision" => fits(room.block) && value == "block",
         "reason" => fits(room.block) && value.is_string(),

@@ -160,7 +160,9 @@ fn spliced(payload: &[u8], foreign: &[u8], dice: &mut Dice) -> Vec<u8> {
 
 /// The payload with its outermost object changed, or as it is if that is none.
 fn edited(payload: &[u8], edit: impl FnOnce(&mut Map<String, Value>)) -> Vec<u8> {
-    let Ok(mut fields) = serde_json::from_slice::<Map<String, Value>>(payload) else { return payload.to_vec() };
+    let Ok(mut fields) = serde_json::from_slice::<Map<String, Value>>(payload) else {
+        return payload.to_vec();
+    };
     edit(&mut fields);
     Value::Object(fields).to_string().into_bytes()
 }
@@ -222,7 +224,8 @@ fn some_key(fields: &Map<String, Value>, dice: &mut Dice) -> Option<String> {
 /// The payload with `raw` in place of some field's value, or as a field of its own.
 fn with_raw(payload: &[u8], raw: &str, dice: &mut Dice) -> Vec<u8> {
     let placed = edited(payload, |fields| {
-        let key = some_key(fields, dice).filter(|_| !dice.one_in(3)).unwrap_or_else(|| "unheard_of".to_owned());
+        let key =
+            some_key(fields, dice).filter(|_| !dice.one_in(3)).unwrap_or_else(|| "unheard_of".to_owned());
         fields.insert(key, json!(PLACE));
     });
     let placed = String::from_utf8_lossy(&placed).into_owned();

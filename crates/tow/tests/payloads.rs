@@ -1,0 +1,177 @@
+//! Whatever an agent sends, its hook ends well, complains of nothing, and answers rightly or not at all.
+#![expect(clippy::expect_used, reason = "a test reports by panicking")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use towline_agents::Agent;
+use towline_core::event::Happening;
+use towline_core::fault::FaultKind;
+use towline_core::id::SessionKey;
+use towline_core::reply::{Reply, Verdict};
+use towline_core::text::{Keeping, Secrets};
+use towline_store::{Home, Store};
+use towline_testkit::TestEnv;
+use towline_testkit::mutate::{Feeding, Mutant, Mutator, Recording, flaw_in_answer, recordings};
+
+/// Decides all mutants of this file; `cargo xtask fuzz hooks --seed` tries others.
+const SEED: u64 = 2026;
+
+const TOW: &str = env!("CARGO_BIN_EXE_tow");
+const DAY_MS: i64 = 86_400_000;
+
+/// A misspelt key, which session starts tell, and no expiry, so that events can be counted over any time.
+const CONFIG: &str = "[hook]\npatence_ms = 1\n[keep]\nevents_days = 36500\n";
+
+fn recorded() -> Vec<Recording> {
+    recordings(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/fixtures"))
+}
+
+/// An environment whose configuration has a mistake: session starts then have something to say.
+fn env_with_something_to_say() -> TestEnv {
+    let env = TestEnv::new(TOW);
+    let folder = env.home().join(".config/towline");
+    std::fs::create_dir_all(&folder).expect("the home is writable");
+    std::fs::write(folder.join("config.toml"), CONFIG).expect("the home is writable");
+    env
+}
+
+/// Folds the rest, and insists that the database is sound and that no hook panicked on the way.
+fn insist_on_sound_store(env: &TestEnv) -> Store {
+    env.wait_no_process();
+    env.tow(&["work"]).ok();
+    let store = Store::read(&Home::at(env.data_dir()), Duration::from_secs(5))
+        .expect("it opens")
+        .expect("it is there");
+    assert_eq!(store.complaints().expect("it can be checked"), Vec::<String>::new());
+    assert_eq!(store.backlog_bytes().expect("the journal can be read"), 0);
+    let ours = store
+        .faults()
+        .expect("they can be read")
+        .into_iter()
+        .filter(|fault| fault.kind == FaultKind::Internal);
+    assert_eq!(ours.collect::<Vec<_>>(), []);
+    store
+}
+
+#[test]
+fn every_recorded_payload_is_taken_and_answered_rightly_or_not_at_all() {
+    let env = env_with_something_to_say();
+    let (mut answers, mut expected) = (0, 0);
+    let mut met = BTreeSet::new();
+    // A fault is told again a day later, so every session start has something to say.
+    for (day, Recording { agent, name, payload }) in (1..).zip(recorded()) {
+        env.set_now(1_800_000_000_000 + 2 * day * DAY_MS);
+        let run = env.hook(&agent, &payload).ok();
+        assert_eq!(run.stderr, "", "{agent}/{name}");
+        assert_eq!(flaw_in_answer(&agent, &payload, run.stdout.as_bytes()), None, "{agent}/{name}");
+        answers += usize::from(!run.stdout.is_empty());
+        expected += usize::from(is_kept(&agent, &payload, &mut met));
+    }
+    let store = insist_on_sound_store(&env);
+    assert!(answers >= 8 && expected >= 60, "only {answers} answers and {expected} events");
+    assert_eq!(events_of(&store, &met), expected);
+    let faults = store.faults().expect("they can be read");
+    assert!(faults.iter().all(|fault| fault.kind == FaultKind::Config), "{faults:?}");
+}
+
+/// Whether the event is to be found in the store: it is modelled, and is not the end of a session that nobody met.
+fn is_kept(agent: &str, payload: &[u8], met: &mut BTreeSet<SessionKey>) -> bool {
+    let agent = Agent::named(agent).expect("the agent is known");
+    let Some(heard) = agent.hear(payload, KEEPING).expect("a recorded payload is understood") else {
+        return false;
+    };
+    let leaves = matches!(heard.happening, Happening::SessionEnded { .. });
+    (!leaves && met.insert(heard.session.clone())) || met.contains(&heard.session)
+}
+
+/// How many events agents told of; where a session sits is our own finding.
+fn events_of(store: &Store, sessions: &BTreeSet<SessionKey>) -> usize {
+    let events = sessions.iter().flat_map(|session| store.events(session).expect("they can be read"));
+    events.filter(|event| event.kind != Happening::SeatFound.name()).count()
+}
+
+#[test]
+fn mutated_payloads_never_break_the_binary() {
+    let env = env_with_something_to_say();
+    let mutator = Mutator::new(recorded(), SEED);
+    let flaws = flaws_among(1500, |number| flaw_of_binary(&env, &mutator.mutant(number)));
+    assert_eq!(flaws, Vec::<String>::new());
+    insist_on_sound_store(&env);
+}
+
+fn flaw_of_binary(env: &TestEnv, mutant: &Mutant) -> Option<String> {
+    let output = mutant.feed_to(Path::new(TOW), &|program| env.command(program)).expect("the hook starts");
+    mutant.flaw_in(&output)
+}
+
+#[test]
+fn mutated_payloads_never_break_the_adapters() {
+    let mutator = Mutator::new(recorded(), SEED);
+    let flaws = flaws_among(100_000, |number| flaw_of_adapter(&mutator.mutant(number)));
+    assert_eq!(flaws, Vec::<String>::new());
+}
+
+const KEEPING: Keeping = Keeping { longest_bytes: 2000, secrets: Secrets::Redacted };
+
+/// Hears the payload, and gives every kind of answer to the event that was heard.
+fn flaw_of_adapter(mutant: &Mutant) -> Option<String> {
+    let agent = Agent::named(&mutant.agent).expect("the agent is known");
+    let heard = agent.hear(&mutant.payload, KEEPING).ok()??;
+    let replies = [
+        Reply { notices: vec!["told".into()], ..Reply::default() },
+        Reply { context: vec!["known".into(), "more \" text \u{0}".into()], ..Reply::default() },
+        Reply { verdict: Verdict::Block { reason: "not so".into() }, ..Reply::default() },
+    ];
+    let all = replies.iter().cloned().reduce(Reply::merge).unwrap_or_default();
+    let answers = replies.iter().chain([&all]).filter_map(|reply| agent.speak(&heard.event, reply));
+    answers.into_iter().find_map(|said| flaw_in_answer(&mutant.agent, &mutant.payload, said.as_bytes()))
+}
+
+/// Tries the mutants of the first `count` numbers on a few threads; gives what was wrong, with the number to repeat it.
+fn flaws_among(count: u64, flaw_of: impl Fn(u64) -> Option<String> + Sync) -> Vec<String> {
+    let next = AtomicU64::new(0);
+    let numbers = || {
+        std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed)).take_while(|number| *number < count)
+    };
+    let work = || {
+        numbers()
+            .filter_map(|number| Some(format!("mutant {number}: {}", flaw_of(number)?)))
+            .collect::<Vec<_>>()
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("no worker panics")).collect()
+    })
+}
+
+#[test]
+fn nobody_on_the_other_side_is_no_failure() {
+    let env = env_with_something_to_say();
+    let start = recorded()
+        .into_iter()
+        .find(|recording| recording.name.contains("SessionStart"))
+        .expect("it was recorded");
+    let mutant = |feeding| Mutant {
+        agent: start.agent.clone(),
+        payload: start.payload.clone(),
+        feeding,
+        origin: "as recorded".to_owned(),
+    };
+    // The shell closes what the hook would read, print to or complain to.
+    for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full"] {
+        let shell = env.script("closing", &format!("#!/bin/sh\nexec \"$@\" {closed}\n"));
+        let command = |program: &std::ffi::OsStr| {
+            let mut command = env.command(&shell);
+            command.arg(program);
+            command
+        };
+        let output =
+            mutant(Feeding::InPieces).feed_to(&PathBuf::from(TOW), &command).expect("the hook starts");
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()), "{closed}");
+    }
+    insist_on_sound_store(&env);
+}
