@@ -5,6 +5,7 @@
 
 mod bench;
 mod failure;
+mod fuzz;
 mod licences;
 mod repository;
 mod scan;
@@ -36,6 +37,9 @@ enum Task {
     /// Measure
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Try what no client would send
+    #[command(subcommand)]
+    Fuzz(fuzz::Fuzz),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +72,7 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Tidy => tidy::run(&repository, out),
         Task::Licences => licences::run(&repository, out),
         Task::Bench(bench) => bench::run(bench, &repository, out),
+        Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
     }
 }
 

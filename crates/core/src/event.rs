@@ -240,26 +240,12 @@ impl Happening {
 
     /// The tool that the event speaks of.
     pub fn tool(&self) -> Option<&Kept> {
-        match self {
-            Happening::ToolFinished { tool, .. }
-            | Happening::PermissionAsked { tool, .. }
-            | Happening::PermissionRefused { tool } => Some(tool),
-            Happening::SessionStarted { .. }
-            | Happening::SessionEnded { .. }
-            | Happening::PromptSubmitted { .. }
-            | Happening::AttentionAsked { .. }
-            | Happening::AttentionGiven
-            | Happening::TurnEnded { .. }
-            | Happening::TurnFailed { .. }
-            | Happening::Interrupted
-            | Happening::SubagentStarted
-            | Happening::SubagentStopped
-            | Happening::CompactionStarted { .. }
-            | Happening::CompactionEnded { .. }
-            | Happening::ModelAnswered { .. }
-            | Happening::FolderChanged
-            | Happening::TaskCompleted
-            | Happening::SeatFound => None,
-        }
+        let (Happening::ToolFinished { tool, .. }
+        | Happening::PermissionAsked { tool, .. }
+        | Happening::PermissionRefused { tool }) = self
+        else {
+            return None;
+        };
+        Some(tool)
     }
 }

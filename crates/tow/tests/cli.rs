@@ -47,8 +47,12 @@ fn configuration_is_set_shown_and_unset_without_losing_comments() {
 fn a_mistake_in_the_configuration_is_named_with_its_line_and_never_written() {
     let env = env();
     let file = env.home().join(".config/towline/config.toml");
-    env.tow(&["config", "set", "keep.event_days", "3"]).exits(2).complains("did you mean `keep.events_days`?");
-    env.tow(&["config", "set", "keep.events_days", "never"]).exits(2).complains("must be an integer and is a string");
+    env.tow(&["config", "set", "keep.event_days", "3"])
+        .exits(2)
+        .complains("did you mean `keep.events_days`?");
+    env.tow(&["config", "set", "keep.events_days", "never"])
+        .exits(2)
+        .complains("must be an integer and is a string");
     assert!(!file.exists());
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "[hook]\npatience = 1\n").unwrap();
@@ -65,7 +69,9 @@ fn excluded_folders_leave_no_trace_and_secrets_are_not_written() {
     env.tow(&["config", "set", "privacy.exclude_projects", "[\"/secret\"]"]).ok();
     let key = format!("{}{}", "sk-ant-", "a1b2".repeat(10));
     let prompt = |folder: &str, session: &str| {
-        format!(r#"{{"hook_event_name":"UserPromptSubmit","prompt":"use {key}","session_id":"{session}","cwd":"{folder}"}}"#)
+        format!(
+            r#"{{"hook_event_name":"UserPromptSubmit","prompt":"use {key}","session_id":"{session}","cwd":"{folder}"}}"#
+        )
     };
     env.hook("claude", prompt("/secret/deep", "hidden")).is_silent();
     env.hook("claude", prompt("/open", "seen")).is_silent();

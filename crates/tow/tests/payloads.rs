@@ -15,7 +15,7 @@ use towline_core::reply::{Reply, Verdict};
 use towline_core::text::{Keeping, Secrets};
 use towline_store::{Home, Store};
 use towline_testkit::TestEnv;
-use towline_testkit::mutate::{Feeding, Mutant, Mutator, Recording, flaw_in_answer, recordings};
+use towline_testkit::mutate::{Feeding, Mutant, Mutator, Recording, event_of, flaw_in_answer, recordings};
 
 /// Decides all mutants of this file; `cargo xtask fuzz hooks --seed` tries others.
 const SEED: u64 = 2026;
@@ -67,7 +67,11 @@ fn every_recorded_payload_is_taken_and_answered_rightly_or_not_at_all() {
         env.set_now(1_800_000_000_000 + 2 * day * DAY_MS);
         let run = env.hook(&agent, &payload).ok();
         assert_eq!(run.stderr, "", "{agent}/{name}");
-        assert_eq!(flaw_in_answer(&agent, &payload, run.stdout.as_bytes()), None, "{agent}/{name}");
+        assert_eq!(
+            flaw_in_answer(&agent, event_of(&payload).as_deref(), run.stdout.as_bytes()),
+            None,
+            "{agent}/{name}"
+        );
         answers += usize::from(!run.stdout.is_empty());
         expected += usize::from(is_kept(&agent, &payload, &mut met));
     }
@@ -128,7 +132,7 @@ fn flaw_of_adapter(mutant: &Mutant) -> Option<String> {
     ];
     let all = replies.iter().cloned().reduce(Reply::merge).unwrap_or_default();
     let answers = replies.iter().chain([&all]).filter_map(|reply| agent.speak(&heard.event, reply));
-    answers.into_iter().find_map(|said| flaw_in_answer(&mutant.agent, &mutant.payload, said.as_bytes()))
+    answers.into_iter().find_map(|said| flaw_in_answer(&mutant.agent, Some(&heard.event), said.as_bytes()))
 }
 
 /// Tries the mutants of the first `count` numbers on a few threads; gives what was wrong, with the number to repeat it.

@@ -48,8 +48,15 @@ const ROOMS: [Room; 2] = [
     },
 ];
 
-/// What is wrong with an answer to this payload. No answer at all is always right.
-pub fn flaw_in_answer(agent: &str, payload: &[u8], answer: &[u8]) -> Option<String> {
+/// The event that a payload names, if it is JSON to a strict reader; one without a name has an empty one.
+pub fn event_of(payload: &[u8]) -> Option<String> {
+    let asked = serde_json::from_slice::<Value>(payload).ok()?;
+    Some(asked["hook_event_name"].as_str().unwrap_or("").to_owned())
+}
+
+/// What is wrong with an answer to this event. No answer at all is always right; of an answer to an unknown event only
+/// the form is looked at, since a payload may be broken in bulk that nobody has to read.
+pub fn flaw_in_answer(agent: &str, event: Option<&str>, answer: &[u8]) -> Option<String> {
     if answer.is_empty() {
         return None;
     }
@@ -62,9 +69,6 @@ pub fn flaw_in_answer(agent: &str, payload: &[u8], answer: &[u8]) -> Option<Stri
             return Some(format!("printed no JSON object ({error}): {}", String::from_utf8_lossy(answer)));
         }
     };
-    // A payload that is no JSON to a strict reader may still be clear enough to be answered, in bulk that is skipped.
-    let event = serde_json::from_slice::<Value>(payload).ok().map(|asked| asked["hook_event_name"].clone());
-    let event = event.as_ref().map(|event| event.as_str().unwrap_or(""));
     said.iter().find_map(|(part, value)| {
         flaw_in_part(room, event, (part, value)).map(|flaw| format!("{flaw}: {said:?}"))
     })

@@ -8,7 +8,7 @@ mod damage;
 mod dice;
 mod recording;
 
-pub use answer::flaw_in_answer;
+pub use answer::{event_of, flaw_in_answer};
 pub use dice::Dice;
 pub use recording::{Recording, recordings};
 
@@ -114,7 +114,8 @@ impl Mutant {
         if !output.stderr.is_empty() {
             return Some(format!("complained: {}", String::from_utf8_lossy(&output.stderr)));
         }
-        flaw_in_answer(&self.agent, &self.payload, &output.stdout)
+        let event = if output.stdout.is_empty() { None } else { event_of(&self.payload) };
+        flaw_in_answer(&self.agent, event.as_deref(), &output.stdout)
     }
 }
 

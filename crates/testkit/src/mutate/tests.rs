@@ -33,9 +33,9 @@ fn every_damage_is_done_and_most_mutants_differ() {
 #[test]
 fn an_answer_is_right_only_where_its_event_has_room_for_it() {
     let check = |event: &str, answer: &str, expected: bool| {
-        let payload = format!(r#"{{"hook_event_name":"{event}"}}"#);
-        let flaw = flaw_in_answer("claude", payload.as_bytes(), answer.as_bytes());
-        assert_eq!(flaw.is_none(), expected, "{event} {answer} {flaw:?}");
+        let event = event_of(format!(r#"{{"hook_event_name":"{event}"}}"#).as_bytes());
+        let flaw = flaw_in_answer("claude", event.as_deref(), answer.as_bytes());
+        assert_eq!(flaw.is_none(), expected, "{event:?} {answer} {flaw:?}");
     };
     check("Stop", "", true);
     check("Stop", r#"{"decision":"block","reason":"r"}"#, true);

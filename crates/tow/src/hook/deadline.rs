@@ -24,11 +24,13 @@ pub fn arm() {
 /// Sets the timer to so many milliseconds from now.
 #[expect(unsafe_code, reason = "a timer exists only as a system call")]
 pub fn set(ms: u64) {
-    let whole = libc::time_t::try_from(ms / 1000).unwrap_or(1);
-    let rest = libc::suseconds_t::try_from(ms % 1000 * 1000).unwrap_or(0);
+    let (whole, rest) = (ms / 1000, ms % 1000 * 1000);
     let once = libc::itimerval {
         it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
-        it_value: libc::timeval { tv_sec: whole, tv_usec: rest },
+        it_value: libc::timeval {
+            tv_sec: whole.try_into().unwrap_or(1),
+            tv_usec: rest.try_into().unwrap_or(0),
+        },
     };
     // SAFETY: `once` is a valid timer value and no old value is asked for.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const once, ptr::null_mut()) };
