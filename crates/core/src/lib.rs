@@ -4,6 +4,7 @@
 //! are arguments, and what the world should do about a decision is returned as data. No agent's name appears.
 
 pub mod effect;
+pub mod escape;
 pub mod event;
 pub mod fault;
 pub mod id;
@@ -12,6 +13,7 @@ pub mod redact;
 pub mod reply;
 pub mod seat;
 pub mod session;
+pub mod shown;
 pub mod step;
 pub mod text;
 pub mod time;

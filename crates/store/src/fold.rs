@@ -10,6 +10,7 @@ use crate::lock::FoldLock;
 use crate::marks;
 use crate::tables::sessions::StoredSession;
 use crate::{Store, StoreError};
+use rusqlite::{Transaction, TransactionBehavior};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use towline_core::effect::Effect;
@@ -89,7 +90,8 @@ impl Store {
 
     /// One transaction; returns whether it has caught up.
     fn fold_chunk(&self, now: Timestamp, folded: &mut Folded) -> Result<bool, StoreError> {
-        let transaction = self.db.unchecked_transaction()?;
+        // Not deferred: SQLite does not wait for a lock that it wants in the middle of a transaction.
+        let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let from = self.folded()?;
         let chunk =
             journal::read_from(&self.home, from, CHUNK).map_err(|source| self.folder_error(source))?;

@@ -30,7 +30,11 @@ pub(crate) fn remove(home: &Home, session: &SessionKey) -> std::io::Result<()> {
 
 /// Removes all marks: used when the database they were derived from is gone.
 pub(crate) fn remove_all(home: &Home) -> std::io::Result<()> {
-    for entry in fs::read_dir(home.marks())? {
+    let entries = match fs::read_dir(home.marks()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
         fs::remove_file(entry?.path())?;
     }
     Ok(())

@@ -95,8 +95,16 @@ fn a_whole_day(claude: Claude) {
 }
 
 #[test]
-fn two_panes_at_once_are_two_seats_and_a_killed_client_leaves_its_session_as_it_was() {
-    let claude = Claude::V2_1_325;
+fn two_panes_are_two_seats_and_a_killed_client_leaves_its_session_as_it_was_in_2_1_197() {
+    two_panes(Claude::V2_1_197);
+}
+
+#[test]
+fn two_panes_are_two_seats_and_a_killed_client_leaves_its_session_as_it_was_in_2_1_325() {
+    two_panes(Claude::V2_1_325);
+}
+
+fn two_panes(claude: Claude) {
     let env = installed(claude);
     let model = Model::echo();
     let tmux = Tmux::start(&env);

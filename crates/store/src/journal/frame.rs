@@ -12,6 +12,9 @@ const HEAD: usize = 12;
 /// Longer than any record we write: a length above it is a torn head.
 const LONGEST: usize = 1 << 20;
 
+/// Bytes that hold any whole frame.
+pub(super) const LONGEST_WHOLE: u64 = (HEAD + LONGEST + 1) as u64;
+
 pub(super) fn encode(records: &[Record]) -> Result<Vec<u8>, serde_json::Error> {
     let mut out = Vec::with_capacity(512 * records.len());
     for record in records {

@@ -49,13 +49,18 @@ pub fn read_from(home: &Home, from: Position, limit: u64) -> io::Result<Chunk> {
         unreadable: 0,
         ended_by: End::CaughtUp,
     };
-    let mut budget = limit;
+    let (begun, mut budget) = (chunk.next, limit);
     loop {
         let bytes = read_segment(&segments, chunk.next, budget)?;
         budget = budget.saturating_sub(bytes.len() as u64);
         let end = take_frames(&bytes, &mut chunk);
         match (end, segments.after(chunk.next.segment)) {
             (End::Newer, _) => chunk.ended_by = End::Newer,
+            // A frame longer than the limit is read whole: nobody would ever get past it else.
+            (End::Limit | End::CaughtUp, _) if budget == 0 && chunk.next == begun => {
+                budget = frame::LONGEST_WHOLE;
+                continue;
+            }
             (End::Limit | End::CaughtUp, _) if budget == 0 => chunk.ended_by = End::Limit,
             // A sealed segment gets no more bytes: what is not whole in it never will be.
             (End::Limit | End::CaughtUp, Some(following)) => {

@@ -14,7 +14,7 @@ use crate::config::{Config, layered};
 use crate::edge::{Edge, GUARD, variable};
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::process::ExitCode;
 use towline_agents::{Agent, Heard};
 use towline_core::event::{Event, Happening, Scene, Urgency};
@@ -38,13 +38,18 @@ struct Call {
 pub fn run(agent: Option<&OsStr>) -> ExitCode {
     if variable(GUARD).is_none() {
         deadline::arm();
-        std::panic::set_hook(Box::new(|_| {}));
-        let answered = catch_unwind(AssertUnwindSafe(|| answer(agent)));
-        if answered.is_err() {
-            fault::record(Edge::new().as_ref(), FaultKind::Internal, "the hook panicked".into());
-        }
+        std::panic::set_hook(Box::new(record_panic));
+        // What there is to say about a panic has been recorded.
+        let _ = catch_unwind(AssertUnwindSafe(|| answer(agent)));
     }
     ExitCode::SUCCESS
+}
+
+/// The place tells us where to look; the message might repeat what somebody wrote.
+fn record_panic(panic: &PanicHookInfo<'_>) {
+    let place =
+        panic.location().map_or_else(String::new, |place| format!(" at {}:{}", place.file(), place.line()));
+    fault::record(Edge::new().as_ref(), FaultKind::Internal, format!("the hook panicked{place}"));
 }
 
 fn answer(agent: Option<&OsStr>) {
@@ -80,6 +85,9 @@ impl Call {
     /// Accepts one event and folds it if somebody waits for that. Returns the event's name and what to say.
     fn accept(&self, heard: Heard) -> Option<(String, Reply)> {
         let settled = self.is_settled(&heard);
+        let moved = matches!(heard.happening, Happening::FolderChanged);
+        // A helper's folder and transcript are its own, not its session's.
+        let tells_scene = heard.subagent.is_none() && (moved || !settled);
         let event = Event {
             uid: self.edge.uid(),
             at: self.edge.now,
@@ -87,7 +95,7 @@ impl Call {
             subagent: heard.subagent.clone(),
             turn: heard.turn.clone(),
             happening: heard.happening.clone(),
-            scene: self.scene(&heard, settled),
+            scene: tells_scene.then(|| scene::of(self, &heard)),
         };
         if let Err(error) = journal::append(&self.edge.home, &[Record::Event(event.clone())]) {
             self.fault(FaultKind::Journal, crate::failure::chain(&error));
@@ -108,15 +116,6 @@ impl Call {
             Urgency::UnlessWorking => marks::is_working(&self.edge.home, &heard.session),
             Urgency::Shown | Urgency::Answered => false,
         }
-    }
-
-    /// A helper's folder and transcript are its own, not its session's.
-    fn scene(&self, heard: &Heard, settled: bool) -> Option<Scene> {
-        let moves = matches!(heard.happening, Happening::FolderChanged);
-        if heard.subagent.is_some() || (settled && !moves) {
-            return None;
-        }
-        Some(scene::of(self, heard))
     }
 
     fn look_for_seat(&self, event: &Event, heard: &Heard) {

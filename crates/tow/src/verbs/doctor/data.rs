@@ -16,7 +16,7 @@ use std::time::Duration;
 use towline_core::fault::FaultKind;
 use towline_store::journal::Segments;
 use towline_store::lock::{FoldLock, pauses};
-use towline_store::{KnownFault, SCHEMA, Store, StoreError};
+use towline_store::{Home, KnownFault, SCHEMA, Store, StoreError};
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -27,7 +27,10 @@ pub fn all(scope: &Scope) -> Vec<Check> {
     let mut checks = vec![config(scope), folder(scope)];
     match Store::read(&scope.edge.home, PATIENCE) {
         Err(error) => checks.push(Check::bad("database", chain(&error), mend_of(&error))),
-        Ok(None) => checks.push(Check::good("database", "none yet; the first event makes it")),
+        Ok(None) => {
+            checks.push(Check::good("database", "none yet; the first event makes it"));
+            checks.extend(unfolded(&scope.edge.home));
+        }
         Ok(Some(store)) => {
             checks.push(database(&store));
             checks.push(journal(&store));
@@ -70,6 +73,10 @@ fn folder(scope: &Scope) -> Check {
             ),
         };
     };
+    if !meta.is_dir() {
+        let mend = format!("move {shown} away, or set TOWLINE_HOME to a folder");
+        return Check::bad("data folder", format!("{shown} is not a folder"), mend);
+    }
     if meta.permissions().mode() & 0o077 != 0 {
         return Check::bad(
             "data folder",
@@ -96,6 +103,8 @@ fn database(store: &Store) -> Check {
     let megabytes = fs::metadata(&path).map_or(0, |meta| meta.len()) / 1024 / 1024;
     let looked = store.schema().and_then(|schema| Ok((schema, store.complaints()?)));
     match looked {
+        // A fold that does not stumble over the damage would not mend it.
+        Err(error @ StoreError::Damaged { .. }) => Check::bad("database", chain(&error), move_aside(&path)),
         Err(error) => Check::bad("database", chain(&error), mend_of(&error)),
         Ok((schema, _)) if schema > SCHEMA => Check::warning(
             "database",
@@ -106,10 +115,14 @@ fn database(store: &Store) -> Check {
             Check::good("database", format!("sound, schema {schema}, {megabytes} MB at {}", path.display()))
         }
         Ok((_, complaints)) => {
-            let mend = format!("mv {0} {0}.damaged && tow work", path.display());
-            Check::bad("database", format!("damaged: {}", complaints.join("; ")), mend)
+            Check::bad("database", format!("damaged: {}", complaints.join("; ")), move_aside(&path))
         }
     }
+}
+
+/// Under a name of its own: an earlier one that was moved aside must stay.
+fn move_aside(database: &Path) -> String {
+    format!("mv {0} {0}.damaged-$(date +%s) && tow work", database.display())
 }
 
 fn mend_of(error: &StoreError) -> String {
@@ -138,6 +151,13 @@ fn journal(store: &Store) -> Check {
             Check::warning("journal", format!("{backlog} bytes are not folded yet"), "tow work")
         }
     }
+}
+
+/// Without a database nothing is folded: whatever the journal holds is waiting.
+fn unfolded(home: &Home) -> Option<Check> {
+    let waiting = Segments::list(home).map_or(0, |segments| segments.total_bytes());
+    (waiting > 0)
+        .then(|| Check::warning("journal", format!("{waiting} bytes are not folded yet"), "tow work"))
 }
 
 /// The programs that were seen in seats tell which versions of which clients were at work.

@@ -1,0 +1,116 @@
+//! Text from anywhere, made harmless for where it is shown: a terminal, a tmux format, a fixed width.
+//!
+//! Names, branches and prompts are data. Nothing here interprets them, and nothing that passes through here can be
+//! interpreted by what shows it.
+
+/// One line without control characters, escape sequences or marks that change the direction of writing.
+pub fn for_terminal(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => out.push(' '),
+            _ if c.is_control() || turns_direction(c) => {}
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// For the value of a tmux option or a label that tmux draws: a doubled `#` is drawn as one and starts nothing.
+pub fn for_tmux(text: &str) -> String {
+    for_terminal(text).replace('#', "##")
+}
+
+/// Marks that would make the rest of the line run the other way, or hide it.
+fn turns_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}' | '\u{feff}')
+}
+
+/// How many columns a terminal needs for the text.
+pub fn width(text: &str) -> usize {
+    text.chars().map(char_width).sum()
+}
+
+/// The longest beginning of at most `columns` columns; what is cut off is shown as `…`.
+pub fn fit(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        if used + char_width(c) + 1 > columns {
+            break;
+        }
+        used += char_width(c);
+        out.push(c);
+    }
+    if columns > 0 {
+        out.push('…');
+    }
+    out
+}
+
+/// `fit`, then filled with spaces to exactly `columns` columns.
+pub fn pad(text: &str, columns: usize) -> String {
+    let fitted = fit(text, columns);
+    let missing = columns.saturating_sub(width(&fitted));
+    fitted + &" ".repeat(missing)
+}
+
+/// Columns of one character: none for what is drawn onto the one before it, two for East Asian wide ones and emoji.
+fn char_width(c: char) -> usize {
+    match u32::from(c) {
+        0x0300..=0x036f
+        | 0x1ab0..=0x1aff
+        | 0x20d0..=0x20ff
+        | 0xfe00..=0xfe0f
+        | 0xfe20..=0xfe2f
+        | 0x200b..=0x200d => 0,
+        0x1100..=0x115f
+        | 0x2e80..=0x303e
+        | 0x3041..=0x33ff
+        | 0x3400..=0x4dbf
+        | 0x4e00..=0x9fff
+        | 0xa000..=0xa4cf => 2,
+        0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff00..=0xff60 | 0xffe0..=0xffe6 => 2,
+        0x1f300..=0x1f64f | 0x1f680..=0x1f6ff | 0x1f900..=0x1f9ff | 0x1fa70..=0x1faff | 0x20000..=0x3fffd => {
+            2
+        }
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_and_line_breaks_do_not_reach_a_terminal() {
+        assert_eq!(for_terminal("a\x1b[31mb\nc\x07\u{9b}d"), "a[31mb cd");
+    }
+
+    #[test]
+    fn writing_is_not_turned_around() {
+        assert_eq!(for_terminal("user\u{202e}gpj.exe"), "usergpj.exe");
+    }
+
+    #[test]
+    fn a_branch_called_like_a_command_is_text() {
+        assert_eq!(for_tmux("#(touch x) #{pane_id} #[fg=red]"), "##(touch x) ##{pane_id} ##[fg=red]");
+    }
+
+    #[test]
+    fn widths_are_those_of_a_terminal() {
+        assert_eq!((width("abc"), width("漢字"), width("e\u{301}"), width("🚀x")), (3, 4, 1, 3));
+    }
+
+    #[test]
+    fn text_is_cut_at_a_column_and_padded_to_one() {
+        assert_eq!(fit("漢字かな", 5), "漢字…");
+        assert_eq!(fit("short", 5), "short");
+        assert_eq!(fit("longer", 1), "…");
+        assert_eq!(fit("longer", 0), "");
+        assert_eq!(pad("漢字かな", 6), "漢字… ");
+    }
+}

@@ -1,0 +1,141 @@
+//! What is shown of a seat, and in which order: the one list behind every surface.
+//!
+//! A surface only draws it. A completed turn that somebody has looked at shows as idle; what the agent is doing does not
+//! change by looking.
+
+use crate::session::State;
+use crate::time::Timestamp;
+use std::cmp::Reverse;
+
+/// One seat as people see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub seat: String,
+    pub agent: String,
+    pub session: String,
+    pub state: State,
+    pub since: Timestamp,
+    pub seen: bool,
+    pub project: Option<String>,
+    pub branch: Option<String>,
+    pub prompt: Option<String>,
+    pub model: Option<String>,
+    pub pane: Option<String>,
+    pub server: Option<String>,
+}
+
+/// The five things that a bar counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Light {
+    Idle,
+    Working,
+    Completed,
+    /// Stopped by a person, an error or a limit: it will not go on by itself.
+    Stopped,
+    Blocked,
+}
+
+impl Light {
+    pub const ALL: [Light; 5] =
+        [Light::Idle, Light::Working, Light::Completed, Light::Stopped, Light::Blocked];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Light::Idle => "idle",
+            Light::Working => "working",
+            Light::Completed => "completed",
+            Light::Stopped => "stopped",
+            Light::Blocked => "blocked",
+        }
+    }
+}
+
+impl Shown {
+    pub fn light(&self) -> Light {
+        match (self.state, self.seen) {
+            (State::Blocked(_), _) => Light::Blocked,
+            (State::Working, _) => Light::Working,
+            (State::Completed, false) => Light::Completed,
+            (State::Interrupted | State::Limited, false) => Light::Stopped,
+            (State::Completed | State::Interrupted | State::Limited, true)
+            | (State::Idle | State::Ended, _) => Light::Idle,
+        }
+    }
+}
+
+/// Puts what needs a person first: blocked, stopped and completed ones by how long they have waited, then the rest by
+/// how lately something happened.
+pub fn by_urgency(seats: &mut [Shown]) {
+    seats.sort_by_key(|seat| match seat.light() {
+        Light::Blocked => (0, seat.since, Reverse(seat.since)),
+        Light::Stopped => (1, seat.since, Reverse(seat.since)),
+        Light::Completed => (2, seat.since, Reverse(seat.since)),
+        Light::Working => (3, Timestamp(0), Reverse(seat.since)),
+        Light::Idle => (4, Timestamp(0), Reverse(seat.since)),
+    });
+}
+
+/// How long something lasts, in the fewest letters: nothing below a minute, `5m`, `2h`, `3d`.
+pub fn age(ms: i64) -> String {
+    match ms / 60_000 {
+        0 => String::new(),
+        minutes @ 1..60 => format!("{minutes}m"),
+        minutes @ 60..2880 => format!("{}h", minutes / 60),
+        minutes => format!("{}d", minutes / 1440),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Reason;
+
+    fn seat(name: &str, state: State, since: i64) -> Shown {
+        Shown {
+            seat: name.into(),
+            agent: "a".into(),
+            session: name.into(),
+            state,
+            since: Timestamp(since),
+            seen: false,
+            project: None,
+            branch: None,
+            prompt: None,
+            model: None,
+            pane: None,
+            server: None,
+        }
+    }
+
+    #[test]
+    fn what_waits_longest_comes_first() {
+        let blocked = State::Blocked(Reason::Permission);
+        let mut seats = [
+            seat("idle", State::Idle, 1),
+            seat("old work", State::Working, 2),
+            seat("new work", State::Working, 9),
+            seat("done", State::Completed, 5),
+            seat("late block", blocked, 7),
+            seat("early block", blocked, 3),
+            seat("stopped", State::Interrupted, 4),
+        ];
+        by_urgency(&mut seats);
+        let order: Vec<&str> = seats.iter().map(|seat| seat.seat.as_str()).collect();
+        assert_eq!(order, ["early block", "late block", "stopped", "done", "new work", "old work", "idle"]);
+    }
+
+    #[test]
+    fn looking_at_a_seat_puts_out_its_light_but_not_a_block() {
+        let looked_at = |state| Shown { seen: true, ..seat("s", state, 1) }.light();
+        assert_eq!(looked_at(State::Completed), Light::Idle);
+        assert_eq!(looked_at(State::Interrupted), Light::Idle);
+        assert_eq!(looked_at(State::Blocked(Reason::Question)), Light::Blocked);
+        assert_eq!(looked_at(State::Working), Light::Working);
+    }
+
+    #[test]
+    fn ages_are_short() {
+        let ages: Vec<String> = [0, 59_999, 60_000, 3_599_999, 3_600_000, 172_800_000].map(age).into();
+        assert_eq!(ages, ["", "", "1m", "59m", "1h", "2d"]);
+    }
+}
