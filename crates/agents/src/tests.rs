@@ -162,7 +162,7 @@ fn bad_payloads_are_named_without_being_repeated() {
     };
     check(b"", "the payload is empty");
     check(b" \n", "the payload is empty");
-    check(b"{\"secret\n", "the payload is not valid JSON at byte 9 of 9");
+    check(b"{\"secret\n", "the payload is not valid JSON");
     check(b"{}", "the payload has no hook_event_name");
     check(br#"{"hook_event_name":"Stop"}"#, "the payload has no session_id");
     let path = br#"{"hook_event_name":"Stop","session_id":"../etc"}"#;
@@ -211,11 +211,16 @@ fn presence_is_told_from_how_the_agent_was_entered() {
 }
 
 #[test]
-fn a_sent_prompt_is_told_from_one_in_the_composer() {
-    let screen = "› fix the\n  login page\n\n• Working (1s)\n\n› write tests\n  gpt-5.5";
+fn a_sent_prompt_is_told_from_one_in_the_composer_and_from_what_the_agent_says() {
+    let screen = "› fix the\n  login page\n\n• The algorithm is write tests\n\n• Working (1s)\n\n› write tests\n  gpt-5.5";
     assert!(Agent::Codex.shows_prompt(screen, "fix the login page"));
-    assert!(!Agent::Codex.shows_prompt(screen, "write tests"));
+    assert!(!Agent::Codex.shows_prompt(screen, "login page"), "only part of what was typed");
+    assert!(!Agent::Codex.shows_prompt(screen, "write tests"), "still in the composer");
+    assert!(!Agent::Codex.shows_prompt(screen, "go"), "inside another word");
     assert!(!Agent::Codex.shows_prompt(screen, ""));
+    let long = "x ".repeat(300);
+    let scrolled = format!("› …\n  {}\n\n• ok\n\n› ", "x ".repeat(120));
+    assert!(Agent::Codex.shows_prompt(&scrolled, &long), "the end of a long one is enough");
 }
 
 proptest! {

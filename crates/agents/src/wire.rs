@@ -15,16 +15,7 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, Payl
     if payload.iter().all(u8::is_ascii_whitespace) {
         return Err(PayloadError::Empty);
     }
-    serde_json::from_slice(payload).map_err(|error| PayloadError::NotJson {
-        at: byte_offset(payload, error.line(), error.column()),
-        length: payload.len(),
-    })
-}
-
-fn byte_offset(payload: &[u8], line: usize, column: usize) -> usize {
-    let line_start =
-        payload.split_inclusive(|b| *b == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum::<usize>();
-    (line_start + column).min(payload.len())
+    serde_json::from_slice(payload).map_err(|_| PayloadError::NotJson)
 }
 
 /// A string, or nothing.

@@ -195,7 +195,10 @@ impl Happening {
             Happening::ModelAnswered { .. } | Happening::FolderChanged | Happening::TaskCompleted => {
                 Urgency::Whenever
             }
-            Happening::ToolFinished { .. } => Urgency::UnlessWorking,
+            Happening::ToolFinished { outcome: ToolOutcome::Interrupted, .. } => Urgency::Shown,
+            Happening::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. } => {
+                Urgency::UnlessWorking
+            }
             Happening::SessionEnded { .. }
             | Happening::PermissionAsked { .. }
             | Happening::PermissionRefused { .. }

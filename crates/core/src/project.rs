@@ -36,10 +36,11 @@ fn last_part(path: &str) -> &str {
 /// One spelling for all addresses of a remote: `host/path`, without scheme, user, password, port and `.git`.
 /// Returns `None` for a remote that is a folder of this machine: that says nothing to another one.
 pub fn same_remote(url: &str) -> Option<String> {
-    let url = url.trim();
+    let url = url.trim().split(['?', '#']).next().unwrap_or("");
     let (host, path) = match url.split_once("://") {
         Some(("file", _)) => return None,
-        Some((_, rest)) => rest.split_once('/')?,
+        // A password may hold a slash: what stands before the last `@` is never host or path.
+        Some((_, rest)) => rest.rsplit('@').next().unwrap_or(rest).split_once('/')?,
         None => scp_like(url)?,
     };
     let host = host.rsplit('@').next().unwrap_or(host);
@@ -100,6 +101,7 @@ mod tests {
             "ssh://git@github.com:22/team/app.git",
             "git@github.com:team/app.git",
             "git@github.com:/team/app/",
+            "https://user:pa/ss@github.com/team/app?access_token=secret",
         ] {
             assert_eq!(same_remote(url).as_deref(), Some("github.com/team/app"), "{url}");
         }

@@ -33,18 +33,26 @@ const KEY_PREFIXES: &[(&str, usize)] = &[
     ("eyJ", 30),
 ];
 
-/// Names before `=` or `:` whose value is a secret whatever it looks like.
-const SECRET_NAMES: &[&str] = &[
+/// What a name ends in whose value, behind `=` or `:`, is a secret whatever it looks like: `DB_PASSWORD`, `client-secret`.
+const SECRET_ENDINGS: &[&str] = &[
     "password",
     "passwd",
+    "passphrase",
     "secret",
     "api_key",
     "apikey",
     "api-key",
-    "access_token",
-    "auth_token",
+    "token",
     "private_key",
+    "secret_key",
+    "access_key",
+    "secret-key",
+    "access-key",
+    "credentials",
 ];
+
+/// Schemes of an `Authorization` header, before what they authorise.
+const SCHEMES: &[&str] = &["bearer ", "basic "];
 
 /// Returns `text` without private parts and secrets; borrowed when there are none.
 pub fn redact(text: &str) -> Cow<'_, str> {
@@ -53,17 +61,19 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let at_word_start = !out.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        match secret_at(rest, at_word_start) {
+    while !rest.is_empty() {
+        let word = word_length(rest);
+        match secret_at(rest, word) {
             Some(Secret { keep, length }) => {
                 out.push_str(&rest[..keep]);
                 out.push_str(PLACEHOLDER);
                 rest = &rest[length..];
             }
+            // Whole words at a time: a secret begins where a word does.
             None => {
-                out.push(first);
-                rest = &rest[first.len_utf8()..];
+                let step = if word > 0 { word } else { rest.chars().next().map_or(1, char::len_utf8) };
+                out.push_str(&rest[..step]);
+                rest = &rest[step..];
             }
         }
     }
@@ -76,27 +86,31 @@ struct Secret {
     length: usize,
 }
 
+/// The letters, digits and underscores at the start.
+fn word_length(text: &str) -> usize {
+    text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count()
+}
+
 /// A cheap look that spares the scan for most text.
 fn could_hold_a_secret(text: &str) -> bool {
     text.bytes().any(|b| matches!(b, b'<' | b'=' | b':' | b'-' | b'_'))
         || KEY_PREFIXES.iter().any(|(prefix, _)| text.contains(prefix))
 }
 
-fn secret_at(rest: &str, at_word_start: bool) -> Option<Secret> {
-    let first = *rest.as_bytes().first()?;
-    match first {
+fn secret_at(rest: &str, word: usize) -> Option<Secret> {
+    match rest.as_bytes().first()? {
         b'<' => private_block(rest),
         b'-' => pem_block(rest),
-        _ if at_word_start => provider_key(rest).or_else(|| named_value(rest)).or_else(|| bearer(rest)),
         b':' => url_password(rest),
+        _ if word > 0 => provider_key(rest).or_else(|| named_value(rest)).or_else(|| authorisation(rest)),
         _ => None,
     }
 }
 
 /// `<private>…</private>`; unclosed means private to the end.
 fn private_block(rest: &str) -> Option<Secret> {
-    const OPEN: &str = "<private>";
-    const CLOSE: &str = "</private>";
+    const OPEN: &str = "<private";
+    const CLOSE: &str = "</private";
     if !starts_with_ignoring_case(rest, OPEN) {
         return None;
     }
@@ -110,7 +124,8 @@ fn private_block(rest: &str) -> Option<Secret> {
         } else if starts_with_ignoring_case(&rest[i..], CLOSE) {
             depth -= 1;
             if depth == 0 {
-                return Some(Secret { keep: 0, length: i + CLOSE.len() });
+                let end = rest[i..].find('>').map_or(rest.len(), |bracket| i + bracket + 1);
+                return Some(Secret { keep: 0, length: end });
             }
         }
     }
@@ -121,7 +136,7 @@ fn private_block(rest: &str) -> Option<Secret> {
 fn pem_block(rest: &str) -> Option<Secret> {
     let head = rest.strip_prefix("-----BEGIN ")?;
     let title_end = head.find("-----")?;
-    if !head[..title_end].ends_with("PRIVATE KEY") {
+    if !head[..title_end].contains("PRIVATE KEY") {
         return None;
     }
     let end = rest.find("-----END ").and_then(|from| Some(from + rest[from + 9..].find("-----")? + 14));
@@ -134,25 +149,22 @@ fn provider_key(rest: &str) -> Option<Secret> {
     (tail >= *least).then_some(Secret { keep: 0, length: prefix.len() + tail })
 }
 
-/// `password=…`, `"api_key": "…"` and the like; the name stays readable.
+/// `DB_PASSWORD=…`, `"api-key": "…"` and the like; the name stays readable.
 fn named_value(rest: &str) -> Option<Secret> {
-    let name = SECRET_NAMES.iter().find(|name| starts_with_ignoring_case(rest, name))?;
-    let after = rest[name.len()..].trim_start_matches(['"', '\'']).trim_start_matches(' ');
+    let name = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')).count();
+    SECRET_ENDINGS.iter().find(|ending| ends_with_ignoring_case(&rest[..name], ending))?;
+    let after = rest[name..].trim_start_matches(['"', '\'']).trim_start_matches(' ');
     let value = after.strip_prefix(['=', ':'])?.trim_start_matches([' ', '"', '\'']);
     let keep = rest.len() - value.len();
-    let length = value
-        .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';' | '&'))
-        .unwrap_or(value.len());
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';' | '&');
+    let length = value.find(ends).unwrap_or(value.len());
     (length >= 6 && !value.starts_with(PLACEHOLDER)).then_some(Secret { keep, length: keep + length })
 }
 
-fn bearer(rest: &str) -> Option<Secret> {
-    const SCHEME: &str = "bearer ";
-    if !starts_with_ignoring_case(rest, SCHEME) {
-        return None;
-    }
-    let token = token_length(&rest[SCHEME.len()..]);
-    (token >= 16).then_some(Secret { keep: SCHEME.len(), length: SCHEME.len() + token })
+fn authorisation(rest: &str) -> Option<Secret> {
+    let scheme = SCHEMES.iter().find(|scheme| starts_with_ignoring_case(rest, scheme))?;
+    let token = token_length(&rest[scheme.len()..]);
+    (token >= 16).then_some(Secret { keep: scheme.len(), length: scheme.len() + token })
 }
 
 /// The password in `scheme://user:password@host`, seen from the colon before it.
@@ -172,6 +184,11 @@ fn token_length(text: &str) -> usize {
     text.bytes()
         .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/' | b'+' | b'='))
         .count()
+}
+
+fn ends_with_ignoring_case(text: &str, ending: &str) -> bool {
+    let from = text.len().checked_sub(ending.len());
+    from.is_some_and(|from| text.as_bytes()[from..].eq_ignore_ascii_case(ending.as_bytes()))
 }
 
 fn starts_with_ignoring_case(text: &str, prefix: &str) -> bool {
@@ -197,6 +214,7 @@ mod tests {
     fn private_parts_are_cut_nested_and_unclosed() {
         check("a <private>b <PRIVATE>c</private> d</private> e", "a [redacted] e");
         check("a <private>b", "a [redacted]");
+        check("a <private >b</private > c", "a [redacted] c");
     }
 
     #[test]
@@ -213,15 +231,26 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_ends_in_a_secrets_name_has_a_secret_value() {
+        check("DB_PASSWORD=hunter22", "DB_PASSWORD=[redacted]");
+        check("AWS_SECRET_ACCESS_KEY: wJalrXUtnFEMI", "AWS_SECRET_ACCESS_KEY: [redacted]");
+        check("export GITHUB_TOKEN='abcdef12'", "export GITHUB_TOKEN='[redacted]'");
+        check("client-secret=abcdef12", "client-secret=[redacted]");
+        check("the token: it has expired", "the token: it has expired");
+    }
+
+    #[test]
     fn credentials_in_addresses_and_headers_are_cut() {
         check("postgres://me:s3cret@db/x", "postgres://me:[redacted]@db/x");
         check("Authorization: Bearer abcdefghijklmnop1234", "Authorization: Bearer [redacted]");
+        check("Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic [redacted]");
     }
 
     #[test]
     fn private_keys_are_cut() {
         let pem = "x -----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY----- y";
         check(pem, "x [redacted] y");
+        check("-----BEGIN PGP PRIVATE KEY BLOCK-----\nabc", "[redacted]");
     }
 
     #[test]

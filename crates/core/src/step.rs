@@ -12,11 +12,12 @@ use crate::session::{Session, State, Turn, TurnOutcome};
 use crate::text::Kept;
 use std::collections::BTreeSet;
 
-/// What is remembered when an event arrives: its session, and the seat that its scene names.
+/// What is remembered when an event arrives: its session, the seat that its scene names, and the one it sat in so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Before {
     pub session: Option<Session>,
     pub seat: Option<Seat>,
+    pub former_seat: Option<Seat>,
 }
 
 /// What is to be remembered afterwards. Absent means unchanged.
@@ -24,7 +25,9 @@ pub struct Before {
 #[must_use]
 pub struct After {
     pub session: Option<Session>,
+    /// The seat it took, and the one it left for it.
     pub seat: Option<Seat>,
+    pub left_seat: Option<Seat>,
     /// A turn that ended by this event; the one that is open travels in the session.
     pub ended_turn: Option<Turn>,
     pub effects: Vec<Effect>,
@@ -39,9 +42,11 @@ pub fn step(before: Before, event: &Event) -> After {
         absorb(&mut session, scene);
     }
     let seat = take_seat(&mut session, before.seat, event);
+    let left_seat =
+        before.former_seat.filter(|_| seat.is_some()).and_then(|former| leave_seat(&session, former));
     let ended_turn = apply(&mut session, event);
     let effects = announce(from, &session);
-    After { session: Some(session), seat, ended_turn, effects }
+    After { session: Some(session), seat, left_seat, ended_turn, effects }
 }
 
 /// A session is met by any event but its end: nothing is to be said of one that is only seen leaving.
@@ -115,6 +120,16 @@ fn take_seat(session: &mut Session, known: Option<Seat>, event: &Event) -> Optio
     seat.last_seen = event.at;
     seat.current = Some(session.key.clone());
     Some(seat)
+}
+
+/// A session sits in one seat: the one it sat in is free, unless somebody else has taken it.
+fn leave_seat(session: &Session, mut former: Seat) -> Option<Seat> {
+    let moved = session.seat.as_ref() != Some(&former.place.key);
+    if !moved || former.current.as_ref() != Some(&session.key) {
+        return None;
+    }
+    former.current = None;
+    Some(former)
 }
 
 fn new_seat(place: &Place, event: &Event) -> Seat {
@@ -198,16 +213,26 @@ fn prompt_submitted(session: &mut Session, event: &Event, prompt: &Kept, origin:
     ended
 }
 
-/// A tool's end wakes whatever waited, but never a session that has ended: results arrive late.
+/// A tool's end wakes whatever waited. It wakes neither a session that has ended nor one whose turn is over: results
+/// arrive late, and only a helper works on between turns.
 fn tool_finished(session: &mut Session, event: &Event, outcome: ToolOutcome) -> Option<Turn> {
     if let Some(turn) = &mut session.open_turn {
         turn.tool_calls += 1;
         turn.tool_failures += u32::from(outcome != ToolOutcome::Done);
     }
-    match (session.state, outcome) {
-        (State::Ended, _) => {}
-        (_, ToolOutcome::Interrupted) => enter(session, event, State::Interrupted),
-        (_, ToolOutcome::Done | ToolOutcome::Failed) => enter(session, event, State::Working),
+    if outcome == ToolOutcome::Interrupted && event.subagent.is_none() {
+        return interrupted(session, event);
+    }
+    let is_late = session.open_turn.is_none() && event.subagent.is_none();
+    match session.state {
+        State::Ended => {}
+        State::Completed | State::Interrupted | State::Limited if is_late => {}
+        State::Idle
+        | State::Working
+        | State::Blocked(_)
+        | State::Completed
+        | State::Interrupted
+        | State::Limited => enter(session, event, State::Working),
     }
     None
 }

@@ -29,7 +29,7 @@ impl Kept {
     /// Redacts first and cuts afterwards: a secret that is cut in half would no longer be recognised.
     /// Only a bounded window is looked at, so that a huge prompt costs no more than a long one.
     pub fn new(raw: &str, keeping: Keeping) -> Self {
-        let window = clip(raw, keeping.longest_bytes.saturating_mul(4).max(16 * 1024));
+        let window = whole_words(raw, keeping.longest_bytes.saturating_mul(4).max(16 * 1024));
         let safe = match keeping.secrets {
             Secrets::Redacted => redact(window),
             Secrets::Kept => Cow::Borrowed(window),
@@ -48,6 +48,12 @@ impl Kept {
     pub fn is_blank(&self) -> bool {
         self.0.trim().is_empty()
     }
+}
+
+/// Like `clip`, but without the word that the cut would go through: half a secret is not recognised as one.
+fn whole_words(text: &str, longest: usize) -> &str {
+    let cut = clip(text, longest);
+    if cut.len() == text.len() { cut } else { cut.trim_end_matches(|c: char| !c.is_whitespace()) }
 }
 
 /// The longest prefix of at most `longest` bytes that ends at a character.
@@ -73,6 +79,13 @@ mod tests {
     #[test]
     fn long_text_is_cut_at_a_character_and_says_so() {
         assert_eq!(Kept::new("123456789é is two bytes", KEEPING).as_str(), "123456789…");
+    }
+
+    #[test]
+    fn a_secret_that_the_window_cuts_is_not_kept_by_half() {
+        let text = format!("{} {}{}", "x".repeat(16 * 1024 - 10), "ghp_", "A1".repeat(18));
+        let kept = Kept::new(&text, Keeping { longest_bytes: 4_000, secrets: Secrets::Redacted });
+        assert!(!kept.as_str().contains("ghp_"));
     }
 
     #[test]

@@ -84,8 +84,7 @@ impl Store {
 
     /// Bytes of the journal that are not folded.
     pub fn backlog_bytes(&self) -> Result<u64, StoreError> {
-        let segments = journal::Segments::list(&self.home).map_err(|source| self.folder_error(source))?;
-        Ok(segments.bytes_after(self.folded()?))
+        Ok(self.segments()?.bytes_after(self.folded()?))
     }
 
     /// One transaction; returns whether it has caught up.
@@ -124,6 +123,11 @@ impl Store {
                 format!("{} records of the journal were whole but could not be understood", chunk.unreadable);
             self.add_fault(&fault(detail))?;
         }
+        if chunk.torn_bytes > 0 {
+            let detail =
+                "parts of the journal were torn (a hook was killed while it wrote, or the disk was full)";
+            self.add_fault(&fault(detail.to_owned()))?;
+        }
         Ok(())
     }
 
@@ -132,12 +136,12 @@ impl Store {
     }
 }
 
-/// Moves a damaged database aside and leaves a fault about it in the journal, from which the next open rebuilds.
+/// Moves the database aside and leaves a fault about it in the journal, from which the next open rebuilds it.
 /// What was captured from transcripts is read again from them by whoever keeps it.
-fn rebuild(home: &Home, lock: &FoldLock, now: Timestamp, cause: &str) -> Result<(), StoreError> {
+pub fn rebuild(home: &Home, lock: &FoldLock, now: Timestamp, cause: &str) -> Result<(), StoreError> {
     let failed = |source| StoreError::Folder { path: home.folder().to_owned(), source };
     let aside = set_aside(home, lock, now).map_err(failed)?;
-    let detail = format!("the database was damaged ({cause}); it is kept at {}", aside.display());
+    let detail = format!("the database was rebuilt ({cause}); the old one is kept at {}", aside.display());
     let fault = Record::Fault(Fault { at: now, kind: FaultKind::Rebuilt, detail });
     journal::append(home, &[fault]).map_err(|error| failed(std::io::Error::other(error)))
 }
@@ -146,6 +150,7 @@ fn rebuild(home: &Home, lock: &FoldLock, now: Timestamp, cause: &str) -> Result<
 struct Batch<'a> {
     store: &'a Store,
     sessions: BTreeMap<SessionKey, StoredSession>,
+    changed_sessions: BTreeSet<SessionKey>,
     seats: BTreeMap<String, (Uid, Seat)>,
     changed_seats: BTreeSet<String>,
     effects: Vec<Effect>,
@@ -154,60 +159,86 @@ struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     fn new(store: &'a Store) -> Self {
-        let (sessions, seats) = (BTreeMap::new(), BTreeMap::new());
-        Batch { store, sessions, seats, changed_seats: BTreeSet::new(), effects: vec![], events: 0 }
+        Batch {
+            store,
+            sessions: BTreeMap::new(),
+            changed_sessions: BTreeSet::new(),
+            seats: BTreeMap::new(),
+            changed_seats: BTreeSet::new(),
+            effects: vec![],
+            events: 0,
+        }
     }
 
     fn apply(&mut self, event: &Event) -> Result<(), StoreError> {
-        self.load(event)?;
-        let known = self.sessions.get(&event.session);
+        self.load_session(&event.session)?;
         // The row must exist before the event can point to it; an event that is there already changes nothing.
-        if let Some(stored) = known
+        if let Some(stored) = self.sessions.get(&event.session)
             && !self.store.add_event(stored.id, event)?
         {
             return Ok(());
         }
-        let place = event.scene.as_ref().and_then(|scene| scene.place.as_ref());
-        let seat = place.and_then(|place| self.seats.get(&place.key)).map(|(_, seat)| seat.clone());
-        let after = step(Before { session: known.map(|stored| stored.session.clone()), seat }, event);
+        let before = self.before(event)?;
+        let after = step(before, event);
         self.effects.extend(after.effects);
-        if let Some(seat) = after.seat {
-            let key = seat.place.key.clone();
-            self.changed_seats.insert(key.clone());
-            self.seats.insert(key, (event.uid, seat));
+        for seat in after.seat.into_iter().chain(after.left_seat) {
+            self.changed_seats.insert(seat.place.key.clone());
+            self.seats.insert(seat.place.key.clone(), (event.uid, seat));
         }
         let Some(session) = after.session else { return Ok(()) };
-        let stored = self.keep(session, event)?;
+        let id = self.keep(session, event)?;
         if let Some(turn) = after.ended_turn {
-            self.store.save_turn(stored, &turn)?;
+            self.store.save_turn(id, &turn)?;
         }
         self.events += 1;
         Ok(())
     }
 
-    fn load(&mut self, event: &Event) -> Result<(), StoreError> {
-        if !self.sessions.contains_key(&event.session)
-            && let Some(stored) = self.store.load_session(&event.session)?
+    fn before(&mut self, event: &Event) -> Result<Before, StoreError> {
+        let session = self.sessions.get(&event.session).map(|stored| stored.session.clone());
+        let Some(place) = event.scene.as_ref().and_then(|scene| scene.place.as_ref()) else {
+            return Ok(Before { session, ..Before::default() });
+        };
+        let seat = self.seat(&place.key, event.uid)?;
+        let former =
+            session.as_ref().and_then(|session| session.seat.clone()).filter(|key| *key != place.key);
+        let former_seat = match former {
+            Some(key) => self.seat(&key, event.uid)?,
+            None => None,
+        };
+        Ok(Before { session, seat, former_seat })
+    }
+
+    fn load_session(&mut self, key: &SessionKey) -> Result<(), StoreError> {
+        if !self.sessions.contains_key(key)
+            && let Some(stored) = self.store.load_session(key)?
         {
-            self.sessions.insert(event.session.clone(), stored);
-        }
-        let Some(place) = event.scene.as_ref().and_then(|scene| scene.place.as_ref()) else { return Ok(()) };
-        if !self.seats.contains_key(&place.key)
-            && let Some(seat) = self.store.seat(&place.key)?
-        {
-            self.seats.insert(place.key.clone(), (event.uid, seat));
+            self.sessions.insert(key.clone(), stored);
         }
         Ok(())
     }
 
+    fn seat(&mut self, key: &str, uid: Uid) -> Result<Option<Seat>, StoreError> {
+        if !self.seats.contains_key(key)
+            && let Some(seat) = self.store.seat(key)?
+        {
+            self.seats.insert(key.to_owned(), (uid, seat));
+        }
+        Ok(self.seats.get(key).map(|(_, seat)| seat.clone()))
+    }
+
     /// Remembers a session until the end of the batch; a new one gets its row, and its first event, at once.
     fn keep(&mut self, session: Session, event: &Event) -> Result<i64, StoreError> {
-        let mut project = self.sessions.get(&event.session).and_then(|stored| stored.project);
+        let known = self.sessions.get(&event.session);
+        let mut project = known.and_then(|stored| stored.project);
         if let Some(traces) = event.scene.as_ref().and_then(|scene| scene.project.as_ref()) {
             project = Some(self.store.project(traces, event.uid, event.at)?);
         }
-        let id = match self.sessions.get(&event.session) {
-            Some(stored) => stored.id,
+        let id = match known {
+            Some(stored) => {
+                self.changed_sessions.insert(event.session.clone());
+                stored.id
+            }
             None => {
                 let id = self.store.save_session(&session, project)?;
                 self.store.add_event(id, event)?;
@@ -227,7 +258,9 @@ impl<'a> Batch<'a> {
             } else {
                 marks::remove(&self.store.home, key).map_err(|source| self.store.folder_error(source))?;
             }
-            self.store.save_session(&stored.session, stored.project)?;
+            if self.changed_sessions.contains(key) {
+                self.store.save_session(&stored.session, stored.project)?;
+            }
         }
         for key in &self.changed_seats {
             let (uid, seat) = &self.seats[key];

@@ -13,7 +13,7 @@ mod tables;
 pub mod upkeep;
 
 pub use database::{SCHEMA, Store, StoreError};
-pub use fold::{Folded, Pace};
+pub use fold::{Folded, Pace, rebuild};
 pub use home::Home;
 pub use tables::faults::KnownFault;
 pub use tables::jobs::{Job, JobKind};

@@ -46,7 +46,9 @@ pub fn shrink_if_huge(store: &Store) -> Result<(), StoreError> {
 }
 
 /// Writes the log back into the database and empties it. Readers that are in the way are not waited for.
+/// The journal reaches the disk first: after a power cut the database must not know more than the journal.
 pub fn checkpoint(store: &Store) -> Result<(), StoreError> {
+    journal::sync(&store.home).map_err(|source| StoreError::Folder { path: store.home.journal(), source })?;
     store.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
     Ok(())
 }

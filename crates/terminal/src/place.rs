@@ -1,7 +1,8 @@
 //! From a process to the seat that a person sees it in.
 //!
-//! The terminal that the process is attached to is the truth; environment variables only say whom to ask. They are the
-//! agent's own, never the hook's: a hook may run below a process that serves many seats.
+//! The terminal that the process is attached to is the truth. Environment variables say whom to ask or, where nobody can
+//! be asked, what it is called. They are the agent's own, never the hook's: a hook may run below a process that serves
+//! many seats.
 
 use crate::process::{Environment, Process, ancestors, of_same_user};
 use crate::tmux::{Pane, Server};
@@ -141,7 +142,9 @@ const OTHERS: [Naming; 4] = [
 fn in_other_multiplexer(process: &Process, environment: &Environment) -> Option<Place> {
     OTHERS.iter().find_map(|naming| {
         let (server, pane) = (environment.get(naming.server)?, environment.get(naming.pane)?);
-        let found = place(process, naming.kind, format!("{}:{server}:{pane}", naming.kind.name()));
+        // Variables are inherited by terminals that are started from there: the device tells such seats apart.
+        let device = process.terminal().unwrap_or_default();
+        let found = place(process, naming.kind, format!("{}:{server}:{pane}:{device}", naming.kind.name()));
         Some(Place { pane: Some(pane.to_owned()), server: Some(server.to_owned()), ..found })
     })
 }
@@ -183,15 +186,16 @@ mod tests {
     #[track_caller]
     fn check_other(lines: &[&str], expected: Option<&str>) {
         let found = in_other_multiplexer(&own(), &environment(lines));
-        assert_eq!(found.map(|place| place.key).as_deref(), expected);
+        let key = found.map(|place| place.key.trim_end_matches(&place.tty.unwrap_or_default()).to_owned());
+        assert_eq!(key.as_deref(), expected);
     }
 
     #[test]
     fn multiplexers_are_known_by_both_of_their_variables() {
-        check_other(&["STY=1.host", "WINDOW=3"], Some("screen:1.host:3"));
-        check_other(&["ZELLIJ_SESSION_NAME=s", "ZELLIJ_PANE_ID=0"], Some("zellij:s:0"));
-        check_other(&["KITTY_PID=9", "KITTY_WINDOW_ID=2"], Some("kitty:9:2"));
-        check_other(&["WEZTERM_UNIX_SOCKET=/s", "WEZTERM_PANE=1"], Some("wezterm:/s:1"));
+        check_other(&["STY=1.host", "WINDOW=3"], Some("screen:1.host:3:"));
+        check_other(&["ZELLIJ_SESSION_NAME=s", "ZELLIJ_PANE_ID=0"], Some("zellij:s:0:"));
+        check_other(&["KITTY_PID=9", "KITTY_WINDOW_ID=2"], Some("kitty:9:2:"));
+        check_other(&["WEZTERM_UNIX_SOCKET=/s", "WEZTERM_PANE=1"], Some("wezterm:/s:1:"));
         check_other(&["STY=1.host"], None);
     }
 

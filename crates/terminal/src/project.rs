@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use towline_core::project::{ProjectTraces, branch_in_head, remote_in_config, same_remote};
+use towline_core::text::clip;
 
 /// The file by which a repository names its project.
 pub const NAME_FILE: &str = ".towline.toml";
@@ -26,17 +27,15 @@ struct Repository {
 pub fn traces(folder: &Path, name_in: &dyn Fn(&str) -> Option<String>) -> ProjectTraces {
     let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let Some(repository) = repository_above(&real) else {
-        let name = read(&real.join(NAME_FILE)).and_then(|text| name_in(&text));
+        let name = read(&real.join(NAME_FILE)).and_then(|text| name_in(&text)).map(bounded);
         return ProjectTraces { root: text(&real), remote: None, name, branch: None };
     };
+    let config = read(&repository.common.join("config"));
     ProjectTraces {
         root: text(&repository.common),
-        remote: read(&repository.common.join("config"))
-            .as_deref()
-            .and_then(remote_in_config)
-            .and_then(same_remote),
-        name: read(&repository.top.join(NAME_FILE)).and_then(|text| name_in(&text)),
-        branch: read(&repository.own.join("HEAD")).as_deref().and_then(branch_in_head),
+        remote: config.as_deref().and_then(remote_in_config).and_then(same_remote).map(bounded),
+        name: read(&repository.top.join(NAME_FILE)).and_then(|text| name_in(&text)).map(bounded),
+        branch: read(&repository.own.join("HEAD")).as_deref().and_then(branch_in_head).map(bounded),
     }
 }
 
@@ -64,10 +63,16 @@ fn linked(top: &Path, dot_git: &Path) -> Option<PathBuf> {
     fs::canonicalize(top.join(target.trim().strip_prefix("gitdir:")?.trim())).ok()
 }
 
-/// Small files only: nothing here is ever large, unless it is something else.
+/// Small plain files only: a pipe would make us wait, and nothing here is ever large unless it is something else.
 fn read(path: &Path) -> Option<String> {
-    let small = fs::metadata(path).ok()?.len() < 1 << 20;
-    small.then(|| fs::read_to_string(path).ok()).flatten()
+    let meta = fs::metadata(path).ok()?;
+    let sound = meta.is_file() && meta.len() < 1 << 20;
+    sound.then(|| fs::read_to_string(path).ok()).flatten()
+}
+
+/// What a repository says of itself is data of any size; as a name, this much is enough.
+fn bounded(name: String) -> String {
+    clip(&name, 500).to_owned()
 }
 
 fn text(path: &Path) -> String {

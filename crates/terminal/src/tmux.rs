@@ -2,7 +2,10 @@
 //!
 //! One spawn per question, arguments as a list, never a shell. A server that does not answer is no server.
 
-use std::process::{Command, Stdio};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::Read;
+use std::process::{ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 /// A server as `$TMUX` names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,12 +59,37 @@ impl Server {
         Some(panes)
     }
 
+    /// A server that hangs is given up after `PATIENCE`, and the client that asked it is ended.
     #[expect(clippy::disallowed_methods, reason = "the one place that runs tmux")]
     fn ask(&self, arguments: &[&str]) -> Option<String> {
         let mut tmux = Command::new("tmux");
         tmux.arg("-S").arg(&self.socket).args(arguments).env_remove("TMUX");
-        let output = tmux.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+        let mut client =
+            tmux.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+        let answer = client.stdout.take().and_then(|pipe| read_within(pipe, PATIENCE));
+        if answer.is_none() {
+            let _ = client.kill();
+        }
+        let succeeded = client.wait().is_ok_and(|status| status.success());
+        answer.filter(|_| succeeded).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// A server answers in a few milliseconds, or not at all.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// Everything up to the end of the pipe, if that comes within `patience` of the last bytes.
+fn read_within(mut pipe: ChildStdout, patience: Duration) -> Option<Vec<u8>> {
+    let mut bytes = vec![];
+    let mut part = [0; 16 * 1024];
+    loop {
+        let limit = Timespec::try_from(patience).ok()?;
+        let ready = poll(&mut [PollFd::new(&pipe, PollFlags::IN)], Some(&limit)).ok()?;
+        let read = if ready == 0 { return None } else { pipe.read(&mut part).ok()? };
+        if read == 0 {
+            return Some(bytes);
+        }
+        bytes.extend_from_slice(&part[..read]);
     }
 }
 

@@ -71,7 +71,7 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
 
 fn no_home() -> Failure {
     let failure = Failure::input("there is no home folder: HOME is not set and the user has no entry");
-    Failure { kind: Kind::Failed, ..failure }.hint("Set HOME, or TOWLINE_HOME for the data folder.")
+    Failure { kind: Kind::Failed, ..failure }.hint("Set HOME, or TOWLINE_HOME to an absolute path.")
 }
 
 #[cfg(test)]

@@ -18,26 +18,40 @@ pub struct Edge {
     pub home: Home,
     pub config_file: PathBuf,
     pub now: Timestamp,
+    /// The part of a millisecond that `now` does not show, in 4096ths.
+    fraction: u16,
     begun: Instant,
-    drawn: Cell<u64>,
+    drawn: Cell<u16>,
 }
 
 impl Edge {
     /// Without any home there is nowhere to keep anything.
     pub fn new() -> Option<Edge> {
-        let user_home = user_home()?;
-        let data = variable("TOWLINE_HOME").map(PathBuf::from);
-        let data = data.unwrap_or_else(|| xdg("XDG_DATA_HOME", &user_home, ".local/share").join("towline"));
-        let config_file = xdg("XDG_CONFIG_HOME", &user_home, ".config").join("towline/config.toml");
-        Some(Edge { home: Home::at(data), config_file, now: now(), begun: begun(), drawn: Cell::new(0) })
+        let user_home = user_home();
+        let given = variable("TOWLINE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let data = given
+            .clone()
+            .or_else(|| Some(xdg("XDG_DATA_HOME", user_home.as_deref(), ".local/share")?.join("towline")));
+        let settings = xdg("XDG_CONFIG_HOME", user_home.as_deref(), ".config")
+            .map(|folder| folder.join("towline"))
+            .or(given);
+        let (now, fraction) = now();
+        Some(Edge {
+            home: Home::at(data?),
+            config_file: settings?.join("config.toml"),
+            now,
+            fraction,
+            begun: begun(),
+            drawn: Cell::new(0),
+        })
     }
 
-    /// A new row's id. Those of one process sort in the order they were asked for, though its clock stands still:
-    /// a counter comes before the randomness.
+    /// A new row's id. Ids sort by time to a fraction of a millisecond, and those of one process by the order in which
+    /// they were asked for.
     pub fn uid(&self) -> Uid {
         let mut random = [0; 10];
         random[2..].copy_from_slice(&self.draw().to_le_bytes());
-        random[..2].copy_from_slice(&(self.drawn.get() as u16).to_be_bytes());
+        random[..2].copy_from_slice(&(self.fraction + self.drawn.get()).to_be_bytes());
         Uid::v7(self.now, random)
     }
 
@@ -46,14 +60,18 @@ impl Edge {
         self.begun.elapsed()
     }
 
+    pub fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// The keys of a hash map are drawn from the kernel's randomness, once per process: no crate is needed for this.
     fn draw(&self) -> u64 {
         self.drawn.set(self.drawn.get() + 1);
         if let Some(seed) = variable("TOWLINE_SEED").and_then(|seed| seed.parse::<u64>().ok()) {
-            return seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(self.drawn.get());
+            return seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(self.drawn.get().into());
         }
         let mut hasher = RandomState::new().build_hasher();
-        hasher.write_u64(self.drawn.get());
+        hasher.write_u16(self.drawn.get());
         hasher.finish()
     }
 }
@@ -79,18 +97,20 @@ fn user_home() -> Option<PathBuf> {
     std::env::home_dir().filter(|path| path.is_absolute())
 }
 
-fn xdg(name: &str, user_home: &Path, below: &str) -> PathBuf {
+fn xdg(name: &str, user_home: Option<&Path>, below: &str) -> Option<PathBuf> {
     let given = variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    given.unwrap_or_else(|| user_home.join(below))
+    given.or_else(|| Some(user_home?.join(below)))
 }
 
+/// The time, and the part of a millisecond beyond it in 4096ths, with some room left to count upwards.
 #[expect(clippy::disallowed_methods, reason = "the edge")]
-fn now() -> Timestamp {
+fn now() -> (Timestamp, u16) {
     if let Some(fixed) = variable("TOWLINE_NOW").and_then(|ms| ms.parse().ok()) {
-        return Timestamp(fixed);
+        return (Timestamp(fixed), 0);
     }
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    let fraction = u64::from(since.subsec_nanos() % 1_000_000) * 4000 / 1_000_000;
+    (Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)), u16::try_from(fraction).unwrap_or(0))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the edge")]

@@ -38,6 +38,11 @@ impl Failure {
         Failure { kind: Kind::Failed, what, causes: texts.collect(), hints: vec![] }
     }
 
+    /// What was tried, with the error as its cause.
+    pub fn about(what: impl Into<String>, error: &dyn Error) -> Failure {
+        Failure { kind: Kind::Failed, what: what.into(), causes: texts(error), hints: vec![] }
+    }
+
     pub fn input(what: impl Into<String>) -> Failure {
         Failure { kind: Kind::Input, what: what.into(), causes: vec![], hints: vec![] }
     }

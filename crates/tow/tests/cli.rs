@@ -84,6 +84,31 @@ fn excluded_folders_leave_no_trace_and_secrets_are_not_written() {
     assert!(!text.contains("hidden") && !text.contains(&key));
 }
 
+#[test]
+fn where_the_wish_for_privacy_cannot_be_read_no_text_is_kept() {
+    let env = env();
+    fs::create_dir_all(env.home().join(".config/towline")).unwrap();
+    let prompt =
+        r#"{"hook_event_name":"UserPromptSubmit","prompt":"PLAIN-WORDS","session_id":"s","cwd":"/"}"#;
+    for text in ["[privacy]\nexclude_projects = ['~/secret']\n", "[privacy\n"] {
+        fs::write(env.home().join(".config/towline/config.toml"), text).unwrap();
+        env.hook("claude", prompt).is_silent();
+    }
+    let kept = walk(env.data_dir()).iter().map(|file| fs::read(file).unwrap()).collect::<Vec<_>>().concat();
+    assert!(!String::from_utf8_lossy(&kept).contains("PLAIN-WORDS"));
+}
+
+#[test]
+fn a_linked_configuration_stays_a_link() {
+    let env = env();
+    let (link, real) = (env.home().join(".config/towline/config.toml"), env.home().join("dotfiles.toml"));
+    fs::create_dir_all(link.parent().unwrap()).unwrap();
+    fs::write(&real, "# mine\n").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    env.tow(&["config", "set", "keep.events_days", "5"]).ok();
+    assert!(link.is_symlink() && fs::read_to_string(&real).unwrap().contains("events_days = 5"));
+}
+
 fn walk(folder: std::path::PathBuf) -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { walk(path) } else { vec![path] }).collect()
@@ -95,7 +120,7 @@ fn completions_and_the_man_page_come_from_the_grammar() {
     env.tow(&["completions", "bash"]).ok().prints("uninstall");
     env.tow(&["completions", "zsh"]).ok().prints("#compdef tow");
     env.tow(&["completions", "fish"]).ok().prints("doctor");
-    env.tow(&["completions", "man"]).ok().prints(".TH tow 1");
+    env.tow(&["completions", "man"]).ok().prints(".TH tow 1").prints(".SH TOW DOCTOR").prints("forget");
 }
 
 #[test]

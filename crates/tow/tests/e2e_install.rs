@@ -177,6 +177,16 @@ fn what_cannot_be_edited_is_refused_with_the_reason_and_left_alone() {
 }
 
 #[test]
+fn one_refused_file_does_not_keep_the_others_from_being_done() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    fs::create_dir_all(env.home().join(".claude")).unwrap();
+    fs::write(settings_file(&env), "[]").unwrap();
+    let run = env.tow(&["install", "--agent", "claude", "--agent", "codex"]).exits(1);
+    run.prints("Claude Code: not changed").prints("Codex: made").complains("did not edit");
+    assert!(env.home().join(".codex/hooks.json").exists());
+}
+
+#[test]
 fn a_home_without_settings_gets_them_and_loses_them_again() {
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
     env.tow(&["install"]).ok().prints("no agent was found");

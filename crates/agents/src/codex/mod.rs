@@ -133,19 +133,34 @@ pub(crate) fn is_daemon(arguments: &[String]) -> bool {
 /// How much of a prompt's end is looked for: enough to be telling, little enough to be on the screen.
 const TELLING_CHARACTERS: usize = 100;
 
-/// Looks for the end of the prompt above the composer, which begins at the last line that has its mark.
-/// White space is ignored, since the terminal wraps.
+/// Looks at what was sent: a line with the composer's mark, but not the composer itself, which is the last one, and the
+/// indented lines below it. White space is ignored, since the terminal wraps. A prompt must be there whole; of one that
+/// is longer than a screen may show, the end is enough.
 pub(crate) fn shows_prompt(screen: &str, prompt: &str) -> bool {
-    let lines: Vec<&str> = screen.lines().collect();
-    let composer = lines.iter().rposition(|line| line.starts_with('›')).unwrap_or(lines.len());
-    let shown: String = lines[..composer]
-        .iter()
-        .flat_map(|line| line.trim_start_matches(['›', '•', '↳', ' ']).chars())
-        .filter(|c| !c.is_whitespace())
-        .collect();
-    let wanted: Vec<char> = prompt.chars().filter(|c| !c.is_whitespace()).collect();
-    let tail: String = wanted[wanted.len().saturating_sub(TELLING_CHARACTERS)..].iter().collect();
-    !tail.is_empty() && shown.contains(&tail)
+    let without_space = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let wanted = without_space(prompt);
+    let is_long = wanted.chars().count() > TELLING_CHARACTERS;
+    let tail: String =
+        wanted.chars().skip(wanted.chars().count().saturating_sub(TELLING_CHARACTERS)).collect();
+    let is_it = |sent: &String| if is_long { sent.ends_with(&tail) } else { *sent == wanted };
+    !wanted.is_empty() && sent_prompts(screen).iter().map(|sent| without_space(sent)).any(|sent| is_it(&sent))
+}
+
+fn sent_prompts(screen: &str) -> Vec<String> {
+    let mut prompts: Vec<String> = vec![];
+    let mut inside = false;
+    for line in screen.lines() {
+        if let Some(first) = line.strip_prefix('›') {
+            prompts.push(first.to_owned());
+            inside = true;
+        } else if inside && line.starts_with("  ") {
+            prompts.last_mut().into_iter().for_each(|prompt| prompt.push_str(line));
+        } else {
+            inside = false;
+        }
+    }
+    prompts.pop();
+    prompts
 }
 
 /// The first word that is no option. Options with a separate value are few; their values are no subcommand's name.

@@ -27,13 +27,16 @@ impl World {
         event.at = Timestamp(self.clock);
         event.uid = Uid::v7(event.at, [0; 10]);
         let seat_key = event.scene.as_ref().and_then(|s| s.place.as_ref()).map(|p| p.key.clone());
+        let session = self.sessions.get(&event.session).cloned();
+        let former = session.as_ref().and_then(|session| session.seat.clone());
         let before = Before {
-            session: self.sessions.get(&event.session).cloned(),
+            session,
             seat: seat_key.as_ref().and_then(|key| self.seats.get(key).cloned()),
+            former_seat: former.as_ref().and_then(|key| self.seats.get(key).cloned()),
         };
         let after = step(before, &event);
         self.ended.extend(after.ended_turn);
-        if let Some(seat) = after.seat {
+        for seat in after.seat.into_iter().chain(after.left_seat) {
             self.seats.insert(seat.place.key.clone(), seat);
         }
         let session = after.session.expect("every event but a lone end has a session");
@@ -235,6 +238,29 @@ fn compaction_is_counted_and_changes_no_state() {
 fn only_a_change_of_state_is_announced() {
     let first = step(Before::default(), &event("a:1", prompt("hi")));
     assert_eq!(first.effects.len(), 1);
-    let again = step(Before { session: first.session, seat: None }, &event("a:1", tool(ToolOutcome::Done)));
+    let again =
+        step(Before { session: first.session, ..Before::default() }, &event("a:1", tool(ToolOutcome::Done)));
     assert!(again.effects.is_empty());
+}
+
+#[test]
+fn resuming_elsewhere_leaves_the_old_seat_free() {
+    let mut world = World::default();
+    world.feed_event(at_pane(event("a:1", start()), "%1", Presence::Terminal));
+    let resume = Happening::SessionStarted { by: StartedBy::Resume };
+    let moved = world.feed_event(at_pane(event("a:1", resume), "%2", Presence::Terminal));
+    assert_eq!(moved.seat.as_deref(), Some("tmux:%2"));
+    assert_eq!(world.seats["tmux:%1"].current, None);
+    assert_eq!(world.seats["tmux:%2"].current, Some(SessionKey::parse("a:1").unwrap()));
+}
+
+#[test]
+fn a_tool_that_a_person_stopped_ends_the_turn_and_a_late_result_does_not_revive_it() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    assert_eq!(world.feed("a:1", tool(ToolOutcome::Interrupted)).state, State::Interrupted);
+    assert_eq!(world.ended[0].ended.unwrap().1, TurnOutcome::Interrupted);
+    assert_eq!(world.feed("a:1", tool(ToolOutcome::Done)).state, State::Interrupted);
+    let helper = world.feed_event(in_subagent(event("a:1", tool(ToolOutcome::Done))));
+    assert_eq!(helper.state, State::Working);
 }

@@ -186,7 +186,7 @@ fn worktrees_and_moved_clones_are_one_project_and_namesakes_are_two() {
     visit("a:4", "/other/app/.git", None);
     let (store, _) = bench.fold();
     let roots: Vec<_> = store.projects().unwrap().into_iter().map(|(name, root, _)| (name, root)).collect();
-    assert_eq!(roots, [("app".into(), "/src/app/.git".into()), ("app".into(), "/other/app/.git".into())]);
+    assert_eq!(roots, [("app".into(), "/moved/app/.git".into()), ("app".into(), "/other/app/.git".into())]);
 }
 
 #[test]
@@ -250,4 +250,46 @@ fn hot_statements_use_their_indexes() {
             store.db.query_row(&format!("explain query plan {query}"), [], |row| row.get(3)).unwrap();
         assert!(plan.starts_with("SEARCH"), "{query}: {plan}");
     }
+}
+
+#[test]
+fn a_journal_that_was_replaced_by_a_longer_one_loses_nothing() {
+    let mut bench = Bench::new();
+    bench.accept("a:1", prompt("before"));
+    drop(bench.fold());
+    fs::remove_dir_all(bench.home.journal()).unwrap();
+    for _ in 0..5 {
+        bench.accept("a:2", tool());
+    }
+    let (store, _) = bench.fold();
+    assert_eq!(store.events(&key("a:2")).unwrap().len(), 5);
+    assert_eq!(store.count_events().unwrap(), 6);
+}
+
+#[test]
+fn a_journal_that_is_read_again_after_its_events_expired_does_not_stop_the_fold() {
+    let mut bench = Bench::new();
+    bench.accept("a:1", prompt("one"));
+    bench.accept("a:1", STOP);
+    let (store, _) = bench.fold();
+    store.expire_events(Timestamp(1_000_000)).unwrap();
+    store.move_folded(journal::Position::default()).unwrap();
+    bench.accept("a:1", prompt("two"));
+    let (store, folded) = bench.fold();
+    assert!(folded.caught_up);
+    assert!(store.turns(&key("a:1")).unwrap().iter().any(|turn| turn.prompt.as_str() == "two"));
+}
+
+#[test]
+fn a_row_is_saved_once_per_change() {
+    let mut bench = Bench::new();
+    bench.accept("a:1", prompt("one"));
+    let (store, _) = bench.fold();
+    let revision = |store: &Store| -> i64 {
+        store.db.query_row("select revision from sessions", [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(revision(&store), 1);
+    bench.accept("a:1", STOP);
+    let (store, _) = bench.fold();
+    assert_eq!(revision(&store), 2);
 }

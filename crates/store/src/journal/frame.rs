@@ -3,8 +3,10 @@
 //! A frame is whole or it is not there: `next` never returns part of one, and finds the next whole frame behind a torn one.
 
 use super::Record;
+use std::io;
 
-/// The last byte is the version of what is inside; the frame itself is the same in all versions.
+/// The last byte is the version of what is inside; the frame itself is the same in all versions. It goes up with every
+/// change that an older reader could not understand, such as a new kind of event.
 /// Readers stop at a version that is newer than theirs; they never skip it.
 const MAGIC: [u8; 4] = *b"TOW1";
 const HEAD: usize = 12;
@@ -15,13 +17,17 @@ const LONGEST: usize = 1 << 20;
 /// Bytes that hold any whole frame.
 pub(super) const LONGEST_WHOLE: u64 = (HEAD + LONGEST + 1) as u64;
 
-pub(super) fn encode(records: &[Record]) -> Result<Vec<u8>, serde_json::Error> {
+/// Refuses a record that no reader would take for whole.
+pub(super) fn encode(records: &[Record]) -> io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(512 * records.len());
     for record in records {
         let head = out.len();
         out.resize(head + HEAD, 0);
         serde_json::to_writer(&mut out, record)?;
         let length = out.len() - head - HEAD;
+        if length > LONGEST {
+            return Err(io::Error::other(format!("a record of {length} bytes is too long")));
+        }
         let checksum = crc32fast::hash(&out[head + HEAD..]);
         out[head..head + 4].copy_from_slice(&MAGIC);
         out[head + 4..head + 8].copy_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());

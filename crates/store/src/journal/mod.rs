@@ -8,7 +8,7 @@ mod read;
 mod segments;
 
 pub use read::{Chunk, End, Position, read_from};
-pub use segments::{Segments, expire, seal, unsealed_bytes};
+pub use segments::{Segments, expire, seal, sync, unsealed_bytes};
 
 use crate::home::{Home, append_to};
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub struct AppendError {
 /// Appends records by one write. Once this returns they are accepted: no kill and no broken database loses them.
 pub fn append(home: &Home, records: &[Record]) -> Result<(), AppendError> {
     let failed = |source| AppendError { folder: home.journal().display().to_string(), source };
-    let frames = frame::encode(records).map_err(|error| failed(io::Error::other(error)))?;
+    let frames = frame::encode(records).map_err(failed)?;
     append_frames(home, &frames).map_err(failed)
 }
 

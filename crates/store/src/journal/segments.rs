@@ -8,7 +8,7 @@ use crate::home::{Home, size};
 use crate::lock::FoldLock;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 pub(super) fn active(home: &Home) -> PathBuf {
@@ -52,6 +52,16 @@ impl Segments {
         self.files.values().map(|path| size(path)).sum()
     }
 
+    /// What tells this file from another of the same name: length and checksum of its first record.
+    pub fn mark(&self, number: u64) -> u64 {
+        let mut head = [0; 12];
+        let read = File::open(self.path(number)).and_then(|mut file| file.read_exact(&mut head));
+        if read.is_err() {
+            return 0;
+        }
+        head[4..].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+    }
+
     /// The segment that follows, if there is one.
     pub fn after(&self, number: u64) -> Option<u64> {
         self.files.range(number + 1..).next().map(|(number, _)| *number)
@@ -78,6 +88,14 @@ impl Segments {
 
 fn sealed_number(path: &Path) -> Option<u64> {
     path.file_name()?.to_str()?.strip_suffix(".sealed")?.parse().ok()
+}
+
+/// Brings what was appended to the disk itself: the database must not get ahead of the journal it is folded from.
+pub fn sync(home: &Home) -> io::Result<()> {
+    match File::open(active(home)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        file => file?.sync_data(),
+    }
 }
 
 /// Gives the active file a number; the next append begins a new one. Waits for appends that are under way.

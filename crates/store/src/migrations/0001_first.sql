@@ -7,12 +7,14 @@ create table facts (
 ) strict, without rowid;
 
 -- How far the journal is folded: changed in the same transaction as what was folded.
+-- The mark is taken from the segment's first record: another file under the same name has another.
 create table folded (
     only_row integer primary key check (only_row = 1),
     segment integer not null,
-    offset integer not null
+    offset integer not null,
+    mark integer not null
 ) strict;
-insert into folded values (1, 0, 0);
+insert into folded values (1, 0, 0, 0);
 
 create table projects (
     id integer primary key,

@@ -2,6 +2,7 @@
 //!
 //! Bounded: however many different faults there are, only the newest are kept.
 
+use crate::journal::{self, Record};
 use crate::{Store, StoreError};
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::time::Timestamp;
@@ -18,6 +19,9 @@ const TELL: &str = "update faults set told_at = ?1 where told_at is null or last
 /// Keeps the newest rows: a stream of ever new faults must not fill the disk.
 const BOUND: &str = "
     delete from faults where last_at < (select last_at from faults order by last_at desc limit 1 offset 500)";
+
+/// Bytes of journal that are looked through for faults.
+const UNFOLDED: u64 = 4 << 20;
 
 /// Faults of one kind and text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +60,14 @@ impl Store {
             })
         };
         Ok(statement.query_map([], fault)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Faults that are still in the journal, because nobody could fold them: oldest first.
+    pub fn unfolded_faults(&self) -> Result<Vec<Fault>, StoreError> {
+        let chunk = journal::read_from(&self.home, self.folded()?, UNFOLDED)
+            .map_err(|source| StoreError::Folder { path: self.home.journal(), source })?;
+        let fault = |record| if let Record::Fault(fault) = record { Some(fault) } else { None };
+        Ok(chunk.records.into_iter().filter_map(fault).collect())
     }
 
     /// Faults that a person should hear of and has not; from now on they have.

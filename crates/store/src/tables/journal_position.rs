@@ -2,26 +2,30 @@
 //!
 //! Only ever changed in the transaction that saved what was folded.
 
-use crate::journal::Position;
+use crate::journal::{Position, Segments};
 use crate::{Store, StoreError};
 
-const FOLDED: &str = "select segment, offset from folded where only_row = 1";
-const MOVE: &str = "update folded set segment = ?1, offset = ?2 where only_row = 1";
+const FOLDED: &str = "select segment, offset, mark from folded where only_row = 1";
+const MOVE: &str = "update folded set segment = ?1, offset = ?2, mark = ?3 where only_row = 1";
 
 impl Store {
+    /// Where folding goes on. A journal that was replaced by another begins anew: what is in it was never folded.
     pub fn folded(&self) -> Result<Position, StoreError> {
         let mut statement = self.db.prepare_cached(FOLDED)?;
-        let position = |row: &rusqlite::Row<'_>| {
-            Ok(Position {
-                segment: row.get::<_, i64>(0)?.cast_unsigned(),
-                offset: row.get::<_, i64>(1)?.cast_unsigned(),
-            })
-        };
-        Ok(statement.query_row([], position)?)
+        let (segment, offset, mark): (i64, i64, i64) =
+            statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let (segment, offset) = (segment.cast_unsigned(), offset.cast_unsigned());
+        let replaced = offset > 0 && self.segments()?.mark(segment) != mark.cast_unsigned();
+        Ok(Position { segment, offset: if replaced { 0 } else { offset } })
     }
 
     pub(crate) fn move_folded(&self, to: Position) -> Result<(), StoreError> {
-        self.db.prepare_cached(MOVE)?.execute((to.segment.cast_signed(), to.offset.cast_signed()))?;
+        let mark = self.segments()?.mark(to.segment).cast_signed();
+        self.db.prepare_cached(MOVE)?.execute((to.segment.cast_signed(), to.offset.cast_signed(), mark))?;
         Ok(())
+    }
+
+    pub(crate) fn segments(&self) -> Result<Segments, StoreError> {
+        Segments::list(&self.home).map_err(|source| StoreError::Folder { path: self.home.journal(), source })
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::{Store, StoreError};
 use rusqlite::OptionalExtension;
+use std::path::Path;
 use towline_core::id::Uid;
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
@@ -12,7 +13,8 @@ const BY_REMOTE: &str = "select id, root, remote, name from projects where remot
 const BY_ROOT: &str = "select id, root, remote, name from projects where root = ?1";
 const ADD: &str = "
     insert into projects (uid, machine, revision, root, remote, name, first_seen) values (?1, ?2, 1, ?3, ?4, ?5, ?6)";
-const CHANGE: &str = "update projects set revision = revision + 1, remote = ?2, name = ?3 where id = ?1";
+const CHANGE: &str =
+    "update projects set revision = revision + 1, remote = ?2, name = ?3, root = ?4 where id = ?1";
 const NAMES: &str = "select name, root, remote from projects order by id";
 
 struct Known {
@@ -52,13 +54,19 @@ impl Store {
         Ok(self.db.prepare_cached(query)?.query_row([value], known).optional()?)
     }
 
-    /// A remote that was added or changed, and a new name, are taken over; a second clone changes nothing.
+    /// A remote that was added or changed, a new name, and the new root of a repository that was moved are taken over;
+    /// a second clone changes nothing.
     fn refresh_project(&self, known: &Known, traces: &ProjectTraces) -> Result<i64, StoreError> {
-        let is_clone = known.root != traces.root;
+        let is_elsewhere = known.root != traces.root;
+        let was_moved = is_elsewhere
+            && !Path::new(&known.root).exists()
+            && self.find_project(BY_ROOT, &traces.root)?.is_none();
+        let root = if was_moved { &traces.root } else { &known.root };
         let remote = traces.remote.as_ref().or(known.remote.as_ref());
-        let name = if is_clone && traces.name.is_none() { &known.name } else { traces.display_name() };
-        if remote != known.remote.as_ref() || name != known.name {
-            self.db.prepare_cached(CHANGE)?.execute((known.id, remote, name))?;
+        let keeps_name = is_elsewhere && !was_moved && traces.name.is_none();
+        let name = if keeps_name { &known.name } else { traces.display_name() };
+        if remote != known.remote.as_ref() || name != known.name || *root != known.root {
+            self.db.prepare_cached(CHANGE)?.execute((known.id, remote, name, root))?;
         }
         Ok(known.id)
     }

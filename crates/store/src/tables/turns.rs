@@ -15,14 +15,16 @@ const COLUMNS: &str =
     "t.uid, t.ordinal, t.turn, t.origin, t.prompt, t.started_at, t.ended_at, t.outcome, t.tool_calls,
     t.tool_failures, t.steered";
 
-/// What a turn began as stays; only what happened to it since is taken over.
+/// What a turn began as stays; only what happened to it since is taken over. A turn that is known under another ordinal
+/// comes from a journal that was read twice: nothing is to be done about it.
 const SAVE: &str = "
     insert into turns (uid, machine, revision, session, ordinal, turn, origin, prompt, started_at, ended_at, outcome,
                        tool_calls, tool_failures, steered)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
     on conflict (session, ordinal) do update set revision = revision + 1, ended_at = excluded.ended_at,
         outcome = excluded.outcome, tool_calls = excluded.tool_calls, tool_failures = excluded.tool_failures,
-        steered = excluded.steered";
+        steered = excluded.steered
+    on conflict (uid) do nothing";
 
 impl Store {
     pub(crate) fn save_turn(&self, session: i64, turn: &Turn) -> Result<(), StoreError> {

@@ -24,6 +24,13 @@ pub struct Mistake {
     pub what: String,
 }
 
+impl Mistake {
+    /// Whether it leaves open what the user wants kept private: the text cannot be read at all, or not that part of it.
+    pub fn hides_a_wish_for_privacy(&self) -> bool {
+        self.key.is_empty() || self.key.starts_with("privacy")
+    }
+}
+
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.what)
@@ -52,10 +59,12 @@ pub fn layered(user: &str) -> Layered {
 
 /// The value of one key as it is in force, as TOML; `None` for a key that does not exist.
 pub fn value_at(user: &str, key: &str) -> Option<String> {
-    let default = leaves(DEFAULT).ok()?.into_iter().find(|leaf| leaf.key == key)?;
+    let defaults = leaves(DEFAULT).ok()?;
+    let default = defaults.iter().find(|leaf| leaf.key == key)?;
     let given = leaves(user).ok().and_then(|given| given.into_iter().find(|leaf| leaf.key == key));
-    let usable = given.filter(|leaf| leaf.value.type_name() == default.value.type_name());
-    Some(usable.unwrap_or(default).value.decorated("", "").to_string())
+    let usable = given.filter(|leaf| check(leaf, Some(&default.value), &defaults).is_ok());
+    let value = usable.map_or_else(|| default.value.clone(), |leaf| leaf.value);
+    Some(value.decorated("", "").to_string())
 }
 
 /// One key with its value and where it stands.
@@ -84,17 +93,22 @@ fn leaves(text: &str) -> Result<Vec<Leaf>, Mistake> {
 
 fn collect(key: String, item: &Item, text: &str, found: &mut Vec<Leaf>) {
     let line = item.span().map_or(1, |span| line_of(text, span.start));
+    let is_free = FREE_TABLES.contains(&key.as_str());
     match item {
-        Item::Table(table) if FREE_TABLES.contains(&key.as_str()) => {
+        Item::Table(table) if is_free => {
             found.push(Leaf { key, value: Value::InlineTable(table.clone().into_inline_table()), line });
         }
-        Item::Table(table) => {
-            for (name, item) in table {
+        Item::Table(_) | Item::Value(Value::InlineTable(_)) if !is_free => {
+            for (name, item) in item.as_table_like().into_iter().flat_map(|table| table.iter()) {
                 collect(format!("{key}.{name}"), item, text, found);
             }
         }
         Item::Value(value) => found.push(Leaf { key, value: value.clone(), line }),
-        Item::ArrayOfTables(_) | Item::None => {}
+        // Never right here; as a leaf it is refused under its name.
+        Item::ArrayOfTables(tables) => {
+            found.push(Leaf { key, value: Value::Array(tables.clone().into_array()), line });
+        }
+        Item::Table(_) | Item::None => {}
     }
 }
 
@@ -128,19 +142,25 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
         Some(_) | None => Ok(()),
     };
     match key {
-        "hook.patience_ms" => within(0, 5_000),
-        "hook.deadline_ms" => within(100, 10_000),
+        "hook.patience_ms" => within(0, 2_000),
+        "hook.deadline_ms" => within(100, 2_500),
         "keep.prompt_bytes" => within(80, 100_000),
         "keep.events_days" => within(1, 36_500),
         "keep.journal_mb" => within(8, 100_000),
-        "privacy.exclude_projects" => all_text(value.as_array().into_iter().flatten()),
-        "projects.names" => all_text(value.as_inline_table().into_iter().flatten().map(|(_, value)| value)),
+        "privacy.exclude_projects" => absolute(value.as_array().into_iter().flatten().map(Value::as_str)),
+        "projects.names" => {
+            let names = || value.as_inline_table().into_iter().flatten();
+            absolute(names().map(|(path, _)| Some(path)))?;
+            if names().all(|(_, name)| name.is_str()) { Ok(()) } else { Err("names in quotes".into()) }
+        }
         _ => Ok(()),
     }
 }
 
-fn all_text<'a>(mut values: impl Iterator<Item = &'a Value>) -> Result<(), String> {
-    if values.all(Value::is_str) { Ok(()) } else { Err("made of strings only".into()) }
+/// A path that is not whole would cover nothing, and nobody would notice.
+fn absolute<'a>(mut paths: impl Iterator<Item = Option<&'a str>>) -> Result<(), String> {
+    let whole = paths.all(|path| path.is_some_and(|path| path.starts_with('/')));
+    if whole { Ok(()) } else { Err("made of whole paths that begin with `/`".into()) }
 }
 
 /// Reads the checked values. Every key is in the defaults, and every value has its default's type.
@@ -199,10 +219,10 @@ mod tests {
             "[privacy]\nredact = 'yes'",
             "line 2: `privacy.redact` must be a boolean and is a string",
         );
-        check_mistake("[hook]\npatience_ms = -4", "line 2: `hook.patience_ms` must be from 0 to 5000");
+        check_mistake("[hook]\npatience_ms = -4", "line 2: `hook.patience_ms` must be from 0 to 2000");
         check_mistake(
             "[privacy]\nexclude_projects = [1]",
-            "line 2: `privacy.exclude_projects` must be made of strings only",
+            "line 2: `privacy.exclude_projects` must be made of whole paths that begin with `/`",
         );
     }
 
@@ -219,7 +239,27 @@ mod tests {
     }
 
     #[test]
+    fn a_table_may_be_written_inline_and_a_list_of_tables_is_refused() {
+        assert_eq!(layered("hook = { patience_ms = 7 }").config.patience_ms, 7);
+        check_mistake("[[privacy]]\nredact = false", "line 1: there is no key `privacy`");
+    }
+
+    #[test]
+    fn a_slip_in_what_is_to_be_private_is_told_from_other_mistakes() {
+        let hides = |user: &str| layered(user).mistakes.iter().any(Mistake::hides_a_wish_for_privacy);
+        assert!(
+            hides("[privacy]\nexclude_projects = ['~/secret']") && hides("[hook\n") && hides("privacy = 1")
+        );
+        assert!(!hides("[hook]\nwrong = 1") && !hides(""));
+    }
+
+    #[test]
     fn a_value_in_force_can_be_asked_for() {
+        assert_eq!(
+            value_at("[keep]\nevents_days = 0", "keep.events_days").as_deref(),
+            Some("90"),
+            "out of range"
+        );
         assert_eq!(value_at("[hook]\npatience_ms = 7", "hook.patience_ms").as_deref(), Some("7"));
         assert_eq!(value_at("", "privacy.redact").as_deref(), Some("true"));
         assert_eq!(value_at("", "nonsense"), None);

@@ -6,7 +6,7 @@
 mod layer;
 mod nearest;
 
-pub use layer::{layered, value_at};
+pub use layer::{Mistake, layered, value_at};
 
 use std::collections::BTreeMap;
 use towline_core::text::{Keeping, Secrets};

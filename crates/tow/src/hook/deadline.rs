@@ -3,22 +3,42 @@
 //! The only unsafe code of the binary. Everything that is cut off in the middle is made to be: a torn journal record is
 //! skipped, a transaction is rolled back, a lock dies with its holder.
 
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr;
+use std::sync::OnceLock;
 
 /// Before the configuration is read.
 const DEFAULT_MS: u64 = 1200;
 
-/// Starts the timer.
+/// Where to leave a trace, and the trace: made beforehand, since a signal handler may not allocate.
+static TRACE: OnceLock<(CString, Vec<u8>)> = OnceLock::new();
+
+/// Starts the timer. When it runs out, `line` is appended to `log`.
 #[expect(unsafe_code, reason = "a signal handler and a timer exist only as system calls")]
-pub fn arm() {
-    extern "C" fn give_up(_: libc::c_int) {
-        // SAFETY: `_exit` is async-signal-safe and does not return.
-        unsafe { libc::_exit(0) }
+pub fn arm(log: &Path, line: String) {
+    if let Ok(path) = CString::new(log.as_os_str().as_bytes()) {
+        let _ = TRACE.set((path, line.into_bytes()));
     }
     let handler: extern "C" fn(libc::c_int) = give_up;
-    // SAFETY: the handler is a plain function that calls nothing but `_exit`.
+    // SAFETY: the handler is a plain function that calls nothing but what is safe in one.
     unsafe { libc::signal(libc::SIGALRM, handler as libc::sighandler_t) };
     set(DEFAULT_MS);
+}
+
+#[expect(unsafe_code, reason = "only system calls are allowed in a signal handler")]
+extern "C" fn give_up(_: libc::c_int) {
+    if let Some((path, line)) = TRACE.get() {
+        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
+        // SAFETY: `open` and `write` are async-signal-safe, the path ends in a zero byte and the line is as long as said.
+        unsafe {
+            let log = libc::open(path.as_ptr(), flags, 0o600);
+            libc::write(log, line.as_ptr().cast(), line.len());
+        }
+    }
+    // SAFETY: `_exit` is async-signal-safe and does not return.
+    unsafe { libc::_exit(0) }
 }
 
 /// Sets the timer to so many milliseconds from now.

@@ -44,8 +44,12 @@ fn log_to(path: &Path, fault: &Fault) -> std::io::Result<()> {
     if log.metadata()?.len() > LARGEST_LOG {
         return Ok(());
     }
-    let line = format!("{} {} {}\n", fault.at.to_utc(), fault.kind.name(), fault.detail.replace('\n', " "));
-    log.write_all(line.as_bytes())
+    log.write_all(line(fault).as_bytes())
+}
+
+/// A fault as a line of a log.
+pub fn line(fault: &Fault) -> String {
+    format!("{} {} {}\n", fault.at.to_utc(), fault.kind.name(), fault.detail.replace('\n', " "))
 }
 
 /// In the user's runtime folder, else in a folder of the user's own below the temporary one.

@@ -8,9 +8,10 @@ use crate::failure::chain;
 use crate::work;
 use std::io;
 use std::time::Duration;
-use towline_core::event::{Event, Happening, Urgency};
+use towline_core::event::{Event, Happening, Presence, Urgency};
 use towline_core::fault::FaultKind;
 use towline_core::reply::Reply;
+use towline_core::session::Session;
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Pace, Store, StoreError, journal, upkeep};
 
@@ -30,14 +31,18 @@ pub(super) fn fold(call: &Call, event: &Event) -> Reply {
             }
         };
         let seen = journal::unsealed_bytes(&call.edge.home);
-        match fold_once(call, event, &lock) {
-            Ok(said) => reply = reply.merge(said),
+        let done = match fold_once(call, event, &lock) {
+            Ok(done) => done,
             Err(error) => {
-                call.fault(FaultKind::Store, chain(&error));
+                report(call, &error);
                 break;
             }
-        }
+        };
         drop(lock);
+        if round == 0 {
+            reply = done.reply;
+            look_for_missing_seat(call, event, done.session.as_ref());
+        }
         if journal::unsealed_bytes(&call.edge.home) == seen {
             break;
         }
@@ -45,54 +50,71 @@ pub(super) fn fold(call: &Call, event: &Event) -> Reply {
     reply
 }
 
+/// What one fold leaves to be done without the lock.
+struct Done {
+    reply: Reply,
+    session: Option<Session>,
+}
+
+/// A newer schema is no fault: the newer version folds what we journal, and the doctor says so.
+fn report(call: &Call, error: &StoreError) {
+    if !matches!(error, StoreError::Newer { .. }) {
+        call.fault(FaultKind::Store, chain(error));
+    }
+}
+
 /// Only an agent that waits for an answer waits for the lock.
 fn take_lock(call: &Call, event: &Event, round: usize) -> io::Result<Option<FoldLock>> {
     let patience = match event.happening.urgency() {
-        Urgency::Answered if round == 0 => Duration::from_millis(call.config.patience_ms),
+        Urgency::Answered if round == 0 => patience(call),
         Urgency::Answered | Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever => Duration::ZERO,
     };
     FoldLock::take_within(&call.edge.home, pauses(patience))
 }
 
-fn fold_once(call: &Call, event: &Event, lock: &FoldLock) -> Result<Reply, StoreError> {
-    let patience = Duration::from_millis(call.config.patience_ms);
+fn fold_once(call: &Call, event: &Event, lock: &FoldLock) -> Result<Done, StoreError> {
+    let patience = patience(call);
     let has_time = || call.edge.elapsed() < patience;
     let new_machine = call.edge.uid();
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
     let (store, _folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
+    let is_prompt = matches!(event.happening, Happening::PromptSubmitted { .. }) && event.subagent.is_none();
+    let session = if is_prompt { store.session(&event.session)? } else { None };
     let reply = reply_to(call, event, &store)?;
-    find_missing_seat(call, event, &store)?;
     upkeep::shrink_if_huge(&store)?;
     if upkeep::is_due(&store, call.edge.now)? {
         work::start_detached();
     }
-    Ok(reply)
+    Ok(Done { reply, session })
+}
+
+/// Never more than half of what is left until the deadline ends everything.
+fn patience(call: &Call) -> Duration {
+    let left = call.config.deadline_ms.saturating_sub(call.edge.elapsed_ms());
+    Duration::from_millis(call.config.patience_ms.min(left / 2))
 }
 
 /// A session that was met in the middle sat down unseen: a prompt is the time to look. What is found goes through the
 /// journal like everything else, and is folded in the next round.
-fn find_missing_seat(call: &Call, event: &Event, store: &Store) -> Result<(), StoreError> {
-    if !matches!(event.happening, Happening::PromptSubmitted { .. }) || event.subagent.is_some() {
-        return Ok(());
-    }
-    let seatless = store.session(&event.session)?.filter(|session| session.seat.is_none());
+fn look_for_missing_seat(call: &Call, event: &Event, session: Option<&Session>) {
+    let seatless = session.filter(|session| session.seat.is_none());
     if let Some(place) = seatless.and_then(|session| scene::own_seat(call, session.presence)) {
         call.accept_seat(event, place);
     }
-    Ok(())
 }
 
 /// The one place where capabilities add what a hook says.
 fn reply_to(call: &Call, event: &Event, store: &Store) -> Result<Reply, StoreError> {
     if let Happening::SessionStarted { .. } = event.happening {
-        return session_started(call, store);
+        upkeep::plan_expiry(store, call.edge.uid(), call.edge.now)?;
+        let attended = event.scene.as_ref().is_some_and(|scene| scene.presence != Presence::Headless);
+        return if attended { tell_faults(call, store) } else { Ok(Reply::default()) };
     }
     Ok(Reply::default())
 }
 
-/// A new session is where a person is told what went wrong while nobody was to be disturbed.
-fn session_started(call: &Call, store: &Store) -> Result<Reply, StoreError> {
-    upkeep::plan_expiry(store, call.edge.uid(), call.edge.now)?;
+/// A new session that a person sits before is where they are told what went wrong while nobody was to be disturbed.
+fn tell_faults(call: &Call, store: &Store) -> Result<Reply, StoreError> {
     let untold = store.tell_faults(call.edge.now)?;
     let notices = match untold.as_slice() {
         [] => vec![],

@@ -10,10 +10,11 @@ mod scene;
 
 pub use fault::fallback_logs;
 
-use crate::config::{Config, layered};
+use crate::config::{Config, Mistake, layered};
 use crate::edge::{Edge, GUARD, variable};
+use std::cell::OnceCell;
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::process::ExitCode;
 use towline_agents::{Agent, Heard};
@@ -21,8 +22,10 @@ use towline_core::event::{Event, Happening, Scene, Urgency};
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::reply::Reply;
 use towline_core::seat::Place;
+use towline_core::text::clip;
 use towline_store::journal::{self, Record};
 use towline_store::marks;
+use towline_terminal::process::Process;
 
 /// More than any agent sends; what is beyond it is read and thrown away.
 const LARGEST_PAYLOAD: u64 = 64 << 20;
@@ -32,12 +35,13 @@ struct Call {
     agent: Agent,
     edge: Edge,
     config: Config,
+    /// The agent above this hook, once somebody has looked.
+    process: OnceCell<Option<Process>>,
 }
 
 /// Runs the hook. Nothing can make it fail.
 pub fn run(agent: Option<&OsStr>) -> ExitCode {
     if variable(GUARD).is_none() {
-        deadline::arm();
         std::panic::set_hook(Box::new(record_panic));
         // What there is to say about a panic has been recorded.
         let _ = catch_unwind(AssertUnwindSafe(|| answer(agent)));
@@ -47,29 +51,28 @@ pub fn run(agent: Option<&OsStr>) -> ExitCode {
 
 /// The place tells us where to look; the message might repeat what somebody wrote.
 fn record_panic(panic: &PanicHookInfo<'_>) {
-    let place =
-        panic.location().map_or_else(String::new, |place| format!(" at {}:{}", place.file(), place.line()));
+    let place = panic.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
     fault::record(Edge::new().as_ref(), FaultKind::Internal, format!("the hook panicked{place}"));
 }
 
 fn answer(agent: Option<&OsStr>) {
-    let payload = read_payload();
-    let edge = Edge::new();
     let name = agent.and_then(OsStr::to_str).unwrap_or("");
-    let (Some(agent), Some(edge)) = (Agent::named(name), edge) else {
+    let (Some(agent), Some(edge)) = (Agent::named(name), Edge::new()) else {
         let detail =
-            format!("`tow hook` was called for an unknown agent or without a home: {:?}", short(name));
+            format!("`tow hook` was called for an unknown agent or without a home: {:?}", clip(name, 40));
         return fault::record(Edge::new().as_ref(), FaultKind::Internal, detail);
     };
+    arm_deadline(&edge);
+    let payload = read_payload();
     let (config, mistake) = load_config(&edge);
-    deadline::set(config.deadline_ms);
-    let call = Call { agent, edge, config };
+    deadline::set(config.deadline_ms.saturating_sub(edge.elapsed_ms()).max(1));
+    let call = Call { agent, edge, config, process: OnceCell::new() };
     let heard = match call.agent.hear(&payload, call.config.keeping()) {
         Ok(Some(heard)) => heard,
         Ok(None) => return,
         Err(error) => return call.fault(FaultKind::Payload, format!("{}: {error}", call.agent.name())),
     };
-    if heard.folder.as_deref().is_some_and(|folder| call.config.excludes(folder)) {
+    if heard.folder.as_deref().is_some_and(|folder| call.is_excluded(folder)) {
         return;
     }
     if let (Some(mistake), Happening::SessionStarted { .. }) = (mistake, &heard.happening) {
@@ -79,6 +82,12 @@ fn answer(agent: Option<&OsStr>) {
         // A closed pipe means that nobody listens any more.
         let _ = io::stdout().write_all(said.as_bytes());
     }
+}
+
+fn arm_deadline(edge: &Edge) {
+    let detail = "a hook ran out of time; what it had accepted is folded later".to_owned();
+    let fault = Fault { at: edge.now, kind: FaultKind::Deadline, detail };
+    deadline::arm(&edge.home.fault_log(), fault::line(&fault));
 }
 
 impl Call {
@@ -107,6 +116,14 @@ impl Call {
         self.look_for_seat(&event, &heard);
         let reply = fold::fold(self, &event);
         Some((heard.event, reply))
+    }
+
+    /// A folder is excluded by the name it goes by and by the one it has.
+    fn is_excluded(&self, folder: &str) -> bool {
+        let real =
+            || std::fs::canonicalize(folder).ok().and_then(|path| path.into_os_string().into_string().ok());
+        let wanted = !self.config.exclude_projects.is_empty();
+        wanted && (self.config.excludes(folder) || real().is_some_and(|folder| self.config.excludes(&folder)))
     }
 
     /// Whether the journal is enough for now.
@@ -150,14 +167,18 @@ fn read_payload() -> Vec<u8> {
     payload
 }
 
-/// The configuration, and the first mistake in it.
+/// The configuration, and the first mistake in it. Where the user's wishes cannot be known, no text is kept at all:
+/// what they wanted excluded or cut must not be written because of a slip of the pen.
 fn load_config(edge: &Edge) -> (Config, Option<String>) {
-    let user = std::fs::read_to_string(&edge.config_file).unwrap_or_default();
-    let found = layered(&user);
-    let mistake = found.mistakes.first().map(|mistake| format!("{}: {mistake}", edge.config_file.display()));
-    (found.config, mistake)
-}
-
-fn short(name: &str) -> &str {
-    towline_core::text::clip(name, 40)
+    let file = edge.config_file.display();
+    let (user, unreadable) = match std::fs::read_to_string(&edge.config_file) {
+        Ok(user) => (user, None),
+        Err(error) if error.kind() == ErrorKind::NotFound => (String::new(), None),
+        Err(error) => (String::new(), Some(format!("could not read {file}: {error}"))),
+    };
+    let mut found = layered(&user);
+    if unreadable.is_some() || found.mistakes.iter().any(Mistake::hides_a_wish_for_privacy) {
+        found.config.prompt_bytes = 0;
+    }
+    (found.config, unreadable.or_else(|| found.mistakes.first().map(|mistake| format!("{file}: {mistake}"))))
 }

@@ -10,19 +10,20 @@ use towline_agents::{Agent, Heard, Surroundings};
 use towline_core::event::{Event, Happening, Presence, Scene, StartedBy};
 use towline_core::project::ProjectTraces;
 use towline_core::seat::Place;
+use towline_core::text::clip;
 use towline_terminal::place::{Looks, Typed, agent_above, seat_of, seat_of_prompt};
-use towline_terminal::process::{Environment, Process};
+use towline_terminal::process::{Environment, Process, ancestors};
 use towline_terminal::project;
 
 /// Everything but the seat, which may take longer to find than the event may wait to be accepted.
 pub(super) fn of(call: &Call, heard: &Heard) -> Scene {
-    let arguments = || agent_process(call.agent).map(|process| process.arguments()).unwrap_or_default();
+    let arguments = || agent_process(call).map(Process::arguments).unwrap_or_default();
     let presence = call.agent.presence(&Surroundings { variable: &variable, arguments: &arguments });
     Scene {
         presence,
-        folder: heard.folder.clone(),
-        transcript: heard.transcript.clone(),
-        model: heard.model.clone(),
+        folder: heard.folder.as_deref().map(bounded),
+        transcript: heard.transcript.as_deref().map(bounded),
+        model: heard.model.as_deref().map(bounded),
         place: None,
         project: heard
             .folder
@@ -49,14 +50,14 @@ pub(super) fn own_seat(call: &Call, presence: Presence) -> Option<Place> {
     if presence == Presence::Headless {
         return None;
     }
-    let process = agent_process(call.agent)?;
+    let process = agent_process(call)?;
     let shared = call.agent.is_shared_server(&process.arguments());
-    if shared { None } else { seat_of(&process, presence) }
+    if shared { None } else { seat_of(process, presence) }
 }
 
 /// With a server between the hook and the seats, only the screen tells in which of them a prompt was typed.
 fn typed_in(call: &Call, prompt: &str, folder: &str) -> Option<Place> {
-    let server = agent_process(call.agent)?;
+    let server = agent_process(call)?;
     if !call.agent.is_shared_server(&server.arguments()) {
         return None;
     }
@@ -64,18 +65,27 @@ fn typed_in(call: &Call, prompt: &str, folder: &str) -> Option<Place> {
     let shares_home = |environment: &Environment| folder_of(call.agent, environment) == home;
     let is_shown = |screen: &str| call.agent.shows_prompt(screen, prompt);
     let typed = Typed { folder, is_shown: &is_shown, shares_home: &shares_home };
-    with_looks(call.agent, |looks| seat_of_prompt(&server, looks, &typed))
+    with_looks(call.agent, |looks| seat_of_prompt(server, looks, &typed))
 }
 
 fn folder_of(agent: Agent, environment: &Environment) -> Option<std::path::PathBuf> {
     agent.folder(&|name| environment.get(name).map(str::to_owned))
 }
 
-/// The agent tells its hooks who it is, or is found above them.
-fn agent_process(agent: Agent) -> Option<Process> {
-    let told =
-        agent.pid_variable().and_then(variable).and_then(|pid| pid.parse().ok()).and_then(Process::read);
-    told.or_else(|| with_looks(agent, |looks| agent_above(std::process::id(), looks)))
+/// Paths and names of any length are data; no sensible one is longer.
+fn bounded(text: &str) -> String {
+    clip(text, 4096).to_owned()
+}
+
+/// The agent above this hook. It may tell its hooks who it is, but variables are inherited: only an ancestor is believed.
+fn agent_process(call: &Call) -> Option<&Process> {
+    let told = || call.agent.pid_variable().and_then(variable).and_then(|pid| pid.parse::<u32>().ok());
+    let find = || {
+        let own = std::process::id();
+        let named = told().and_then(|pid| ancestors(own).find(|process| process.pid == pid));
+        named.or_else(|| with_looks(call.agent, |looks| agent_above(own, looks)))
+    };
+    call.process.get_or_init(find).as_ref()
 }
 
 fn with_looks<T>(agent: Agent, look: impl FnOnce(&Looks<'_>) -> T) -> T {

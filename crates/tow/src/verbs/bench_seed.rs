@@ -3,6 +3,7 @@
 //! The events go through the journal and the fold like any others: nothing here writes a table.
 
 use crate::cli::Scope;
+use crate::edge::variable;
 use crate::failure::Failure;
 use clap::Args;
 use std::process::ExitCode;
@@ -29,6 +30,10 @@ pub struct Arguments {
 const BATCH: u64 = 5_000;
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if variable("TOWLINE_HOME").is_none() {
+        return Err(Failure::input("this would fill your own data folder")
+            .hint("Set TOWLINE_HOME to a folder of its own."));
+    }
     let failed = |error: &dyn std::error::Error| Failure::new(error);
     let home = &scope.edge.home;
     home.create().map_err(|error| failed(&error))?;

@@ -36,10 +36,23 @@ pub fn run(scope: &Scope, arguments: &Arguments, mut grammar: Command) -> Result
         Target::Bash => clap_complete::generate(Shell::Bash, &mut grammar, "tow", &mut text),
         Target::Zsh => clap_complete::generate(Shell::Zsh, &mut grammar, "tow", &mut text),
         Target::Fish => clap_complete::generate(Shell::Fish, &mut grammar, "tow", &mut text),
-        Target::Man => {
-            clap_mangen::Man::new(grammar).render(&mut text).map_err(|error| Failure::new(&error))?
-        }
+        Target::Man => man(&mut grammar, &mut text).map_err(|error| Failure::new(&error))?,
     }
     scope.out.text(&String::from_utf8_lossy(&text));
     Ok(ExitCode::SUCCESS)
+}
+
+/// One page for the program and all its verbs: the front matter once, then what each verb takes.
+fn man(grammar: &mut Command, text: &mut Vec<u8>) -> std::io::Result<()> {
+    grammar.build();
+    clap_mangen::Man::new(grammar.clone()).render(text)?;
+    for verb in grammar.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+        let title = format!(".SH TOW {}\n", verb.get_name().to_uppercase());
+        text.extend(title.into_bytes());
+        let page = clap_mangen::Man::new(verb.clone());
+        page.render_description_section(text)?;
+        page.render_options_section(text)?;
+        page.render_extra_section(text)?;
+    }
+    Ok(())
 }

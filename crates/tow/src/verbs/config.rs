@@ -8,8 +8,8 @@ use crate::edge::variable;
 use crate::failure::{Failure, Kind};
 use crate::output::Tone;
 use clap::{Args, Subcommand};
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -77,9 +77,7 @@ fn read(file: &Path) -> Result<String, Failure> {
     match fs::read_to_string(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
         Err(error) => {
-            let mut failure = Failure::new(&error);
-            failure.causes.insert(0, std::mem::take(&mut failure.what));
-            failure.what = format!("could not read {}", file.display());
+            let failure = Failure::about(format!("could not read {}", file.display()), &error);
             Err(failure.hint(format!("Check who may read it: `ls -l {}`.", file.display())))
         }
         Ok(text) => Ok(text),
@@ -103,7 +101,7 @@ fn show(scope: &Scope, arguments: &Arguments, user: &str) -> Result<ExitCode, Fa
             values.iter().map(|(key, value)| (key.clone(), to_json(value))).collect();
         let all = serde_json::json!({"file": scope.edge.config_file, "values": values, "mistakes": mistakes});
         scope.out.line(&all.to_string());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(exit_code(found.mistakes.is_empty()));
     }
     for (key, value) in &values {
         let changed = value_at("", key).as_ref() != Some(value);
@@ -114,7 +112,11 @@ fn show(scope: &Scope, arguments: &Arguments, user: &str) -> Result<ExitCode, Fa
         let line = format!("{}: {mistake}", scope.edge.config_file.display());
         scope.out.line(&scope.out.tint(Tone::Warning, &line));
     }
-    Ok(if found.mistakes.is_empty() { ExitCode::SUCCESS } else { Kind::Failed.exit_code() })
+    Ok(exit_code(found.mistakes.is_empty()))
+}
+
+fn exit_code(fine: bool) -> ExitCode {
+    if fine { ExitCode::SUCCESS } else { Kind::Failed.exit_code() }
 }
 
 fn to_json(value: &str) -> serde_json::Value {
@@ -189,18 +191,26 @@ fn parse(scope: &Scope, user: &str) -> Result<DocumentMut, Failure> {
 
 fn write(scope: &Scope, text: &str) -> Result<ExitCode, Failure> {
     let file = &scope.edge.config_file;
-    let failed = |error: std::io::Error| {
-        let mut failure = Failure::new(&error);
-        failure.causes.insert(0, std::mem::take(&mut failure.what));
-        failure.what = format!("could not write {}", file.display());
+    replace(file, text).map_err(|error| {
+        let failure = Failure::about(format!("could not write {}", file.display()), &error);
         failure.hint("Check who may write there; nothing was changed.")
-    };
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
-    let fresh = file.with_extension("toml.new");
-    fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, file)).map_err(failed)?;
+    })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Replaces the file whole, keeping its mode; a link stays a link.
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let fresh = target.with_extension(format!("new-{}", std::process::id()));
+    fs::write(&fresh, text)?;
+    if let Ok(meta) = fs::metadata(&target) {
+        fs::set_permissions(&fresh, meta.permissions())?;
+    }
+    File::open(&fresh)?.sync_all()?;
+    fs::rename(&fresh, &target)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place that opens an editor")]
@@ -213,14 +223,13 @@ fn edit(scope: &Scope) -> Result<ExitCode, Failure> {
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
     let status = Command::new(program).args(words).arg(file).status().map_err(|error| {
-        let mut failure = Failure::new(&error);
-        failure.what = format!("could not start the editor `{program}`");
-        failure.hint("Set EDITOR to a program that exists.")
+        Failure::about(format!("could not start the editor `{program}`"), &error)
+            .hint("Set EDITOR to a program that exists.")
     })?;
     let mistakes = layered(&read(file)?).mistakes;
     for mistake in &mistakes {
         scope.out.line(&scope.out.tint(Tone::Warning, &mistake.to_string()));
     }
     let fine = status.success() && status.signal().is_none() && mistakes.is_empty();
-    Ok(if fine { ExitCode::SUCCESS } else { Kind::Failed.exit_code() })
+    Ok(exit_code(fine))
 }

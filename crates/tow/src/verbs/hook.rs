@@ -5,8 +5,9 @@
 use clap::Args;
 
 const EXAMPLES: &str = "\
-The agent calls it with one JSON object on stdin; `tow install` registers it. It always exits with 0 and prints one
-JSON object or nothing. What went wrong is kept for `tow doctor`.
+The agent calls it with one JSON object on stdin; `tow install` registers it.
+It always exits with 0 and prints one JSON object or nothing.
+What went wrong is kept for `tow doctor`.
 
 Example:
   tow hook AGENT < payload.json";

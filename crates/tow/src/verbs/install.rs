@@ -46,18 +46,16 @@ pub struct Choice {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let tow = command_to_register()?;
     let archive = Archive::new(scope.edge.home.backups());
-    let mut done = vec![];
-    for agent in chosen(&arguments.choice)? {
+    let edit = |agent: Agent| {
         let folder = folder_of(agent)?;
         let target = agent.target(&folder, &tow).map_err(refused)?;
         let plan = match arguments.choice.dry_run {
             true => target.preview(Pace::USUAL).map_err(refused)?,
             false => target.apply(&archive, Pace::USUAL).map_err(refused)?.plan,
         };
-        done.push(Edited { agent, plan, next: next_step(agent, &folder, &target) });
-    }
-    report(scope, &arguments.choice, &done, "hooks are registered already");
-    Ok(ExitCode::SUCCESS)
+        Ok(Edited { agent, plan, next: next_step(agent, &folder, &target) })
+    };
+    edit_all(scope, &arguments.choice, "hooks are registered already", edit)
 }
 
 /// What became of one agent's file.
@@ -65,6 +63,20 @@ pub struct Edited {
     pub agent: Agent,
     pub plan: Plan,
     pub next: Option<String>,
+}
+
+/// Edits one agent's file after the other: one that is refused does not keep the others from being done, nor hides that
+/// they were.
+pub fn edit_all(
+    scope: &Scope,
+    choice: &Choice,
+    nothing: &str,
+    edit: impl Fn(Agent) -> Result<Edited, Failure>,
+) -> Result<ExitCode, Failure> {
+    let outcomes: Vec<_> = chosen(choice)?.into_iter().map(|agent| (agent, edit(agent))).collect();
+    report(scope, choice, &outcomes, nothing);
+    let mut refused = outcomes.into_iter().filter_map(|(_, outcome)| outcome.err());
+    refused.next().map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
 /// The agents that were named, else all that are found.
@@ -108,37 +120,50 @@ fn next_step(agent: Agent, folder: &Path, target: &Target) -> Option<String> {
     agent.wants_consent(folder, &target.inspect_file(Pace::USUAL).ok()?)
 }
 
-pub fn report(scope: &Scope, choice: &Choice, done: &[Edited], nothing: &str) {
+fn report(scope: &Scope, choice: &Choice, outcomes: &[(Agent, Result<Edited, Failure>)], nothing: &str) {
     if choice.json {
-        let row = |edited: &Edited| {
-            serde_json::json!({
-                "agent": edited.agent.name(),
-                "file": edited.plan.file,
-                "changed": !edited.plan.is_empty(),
-                "diff": edited.plan.diff(),
-                "next": edited.next,
-            })
-        };
-        let rows: Vec<_> = done.iter().map(row).collect();
+        let rows: Vec<_> = outcomes.iter().map(|(agent, outcome)| row(*agent, outcome)).collect();
         return scope.out.line(&serde_json::json!({"dry_run": choice.dry_run, "agents": rows}).to_string());
     }
-    if done.is_empty() {
+    if outcomes.is_empty() {
         scope.out.line("no agent was found; name one with --agent");
     }
-    for edited in done {
-        report_one(scope, choice, edited, nothing);
+    for (agent, outcome) in outcomes {
+        match outcome {
+            Ok(edited) => report_one(scope, choice, edited, nothing),
+            Err(_) => {
+                scope.out.line(&format!("{}: {}", agent.title(), scope.out.tint(Tone::Bad, "not changed")))
+            }
+        }
+    }
+}
+
+fn row(agent: Agent, outcome: &Result<Edited, Failure>) -> serde_json::Value {
+    match outcome {
+        Err(failure) => serde_json::json!({
+            "agent": agent.name(), "changed": false, "error": failure.what, "because": failure.causes, "hints": failure.hints,
+        }),
+        Ok(edited) => serde_json::json!({
+            "agent": agent.name(),
+            "file": edited.plan.file,
+            "changed": !edited.plan.is_empty(),
+            "diff": edited.plan.diff(),
+            "next": edited.next,
+        }),
     }
 }
 
 fn report_one(scope: &Scope, choice: &Choice, edited: &Edited, nothing: &str) {
     let (title, file) = (edited.agent.title(), edited.plan.file.display());
+    let done = match (&edited.plan.before, &edited.plan.after) {
+        (None, Some(_)) => "made",
+        (Some(_), None) => "removed",
+        (Some(_), Some(_)) | (None, None) => "changed",
+    };
     match (edited.plan.is_empty(), choice.dry_run) {
         (true, _) => scope.out.line(&format!("{title}: {nothing} ({file})")),
         (false, true) => scope.out.text(&edited.plan.diff()),
-        (false, false) => {
-            let done = scope.out.tint(Tone::Good, "changed");
-            scope.out.line(&format!("{title}: {done} {file}"));
-        }
+        (false, false) => scope.out.line(&format!("{title}: {} {file}", scope.out.tint(Tone::Good, done))),
     }
     if let Some(next) = &edited.next {
         scope.out.line(&scope.out.tint(Tone::Warning, &format!("  next: {next}")));

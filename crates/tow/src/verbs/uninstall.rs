@@ -2,11 +2,12 @@
 //!
 //! Byte for byte where only we changed them, else without exactly our entries. The data folder stays.
 
-use super::install::{Choice, Edited, chosen, command_to_register, folder_of, refused, report};
+use super::install::{Choice, Edited, command_to_register, edit_all, folder_of, refused};
 use crate::cli::Scope;
 use crate::failure::Failure;
 use clap::Args;
 use std::process::ExitCode;
+use towline_agents::Agent;
 use towline_agents::settings::{Archive, Pace};
 
 const EXAMPLES: &str = "\
@@ -28,15 +29,13 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let tow = command_to_register()?;
     let archive = Archive::new(scope.edge.home.backups());
-    let mut done = vec![];
-    for agent in chosen(&arguments.choice)? {
+    let edit = |agent: Agent| {
         let target = agent.target(&folder_of(agent)?, &tow).map_err(refused)?;
         let plan = match arguments.choice.dry_run {
             true => target.preview_removal(&archive, Pace::USUAL).map_err(refused)?,
             false => target.remove(&archive, Pace::USUAL).map_err(refused)?.plan,
         };
-        done.push(Edited { agent, plan, next: None });
-    }
-    report(scope, &arguments.choice, &done, "there is nothing of ours");
-    Ok(ExitCode::SUCCESS)
+        Ok(Edited { agent, plan, next: None })
+    };
+    edit_all(scope, &arguments.choice, "there is nothing of ours", edit)
 }

@@ -9,12 +9,13 @@ use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_store::lock::{FoldLock, WorkLock, pauses};
-use towline_store::{Pace, Store, StoreError, upkeep};
+use towline_store::{Pace, Store, StoreError, journal, upkeep};
 
 const EXAMPLES: &str = "\
 Examples:
   tow work            fold what is left in the journal, tidy up, say what was done
-  tow work --json     the same for scripts";
+  tow work --json     the same for scripts
+  tow work --rebuild  keep the database aside and make a new one from the journal";
 
 /// Fold the journal, tidy the data folder, do the jobs that are due.
 #[derive(Debug, Args)]
@@ -26,6 +27,9 @@ pub struct Arguments {
     /// Print one JSON object.
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
+    /// Move the database aside and make it anew from the journal.
+    #[arg(long)]
+    rebuild: bool,
 }
 
 /// What there was to do.
@@ -45,7 +49,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     scope.edge.home.create().map_err(folder)?;
     let report = match WorkLock::try_take(&scope.edge.home).map_err(folder)? {
-        Some(_lock) => work(scope).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?,
+        Some(_lock) => {
+            let rebuilt = if arguments.rebuild { rebuild(scope) } else { Ok(()) };
+            let worked = rebuilt.and_then(|()| work(scope));
+            worked.map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?
+        }
         None => Report { busy: true, ..Report::default() },
     };
     if arguments.json {
@@ -56,25 +64,44 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The fold lock is held for each part alone, so that hooks get their turn in between.
+/// Hooks that find the lock taken leave their events to its holder. So after every part the lock is let go, and the
+/// journal is looked at again before we leave.
 fn work(scope: &Scope) -> Result<Report, StoreError> {
     let home = &scope.edge.home;
-    let user = std::fs::read_to_string(&scope.edge.config_file).unwrap_or_default();
-    let retention = layered(&user).config.retention();
     let mut report = Report::default();
+    let mut is_tidy = false;
     loop {
         let Some(lock) = lock(scope)? else { return Ok(Report { busy: true, ..report }) };
+        let seen = journal::unsealed_bytes(home);
         let (store, folded) = Store::open_and_fold(home, &lock, &pace(scope, &|| false))?;
         report.folded_events += folded.events;
-        if !folded.caught_up {
-            continue;
+        if folded.caught_up && !is_tidy {
+            tidy(scope, &store, &lock, &mut report)?;
+            is_tidy = true;
         }
-        upkeep::seal_if_large(home, &lock)?;
-        let done = upkeep::run_jobs(&store, retention, scope.edge.now)?;
-        report.expired_events = done.expired_events;
-        report.expired_journal_bytes = done.expired_journal_bytes;
-        upkeep::checkpoint(&store)?;
-        return Ok(report);
+        drop((store, lock));
+        if is_tidy && journal::unsealed_bytes(home) <= seen {
+            return Ok(report);
+        }
+    }
+}
+
+fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut Report) -> Result<(), StoreError> {
+    let user = std::fs::read_to_string(&scope.edge.config_file).unwrap_or_default();
+    upkeep::seal_if_large(&scope.edge.home, lock)?;
+    let done = upkeep::run_jobs(store, layered(&user).config.retention(), scope.edge.now)?;
+    report.expired_events = done.expired_events;
+    report.expired_journal_bytes = done.expired_journal_bytes;
+    upkeep::checkpoint(store)
+}
+
+/// The old database is kept beside the new one.
+fn rebuild(scope: &Scope) -> Result<(), StoreError> {
+    match lock(scope)? {
+        Some(lock) if scope.edge.home.database().exists() => {
+            towline_store::rebuild(&scope.edge.home, &lock, scope.edge.now, "as asked")
+        }
+        Some(_) | None => Ok(()),
     }
 }
 

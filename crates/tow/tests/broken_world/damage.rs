@@ -131,5 +131,5 @@ fn events_wait_in_the_journal_while_the_schema_is_a_newer_one() {
     assert_eq!(stamp_schema(&world.data(), ours), 99);
     world.hook("UserPromptSubmit", &session());
     world.insist_on_events(&session(), sent + 1);
-    world.doctor().is_sound().names(&["fault: store", "schema 99"]);
+    world.doctor().is_sound();
 }

@@ -13,7 +13,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
-use towline_core::fault::FaultKind;
+use towline_core::fault::{Fault, FaultKind};
 use towline_store::journal::Segments;
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Home, KnownFault, SCHEMA, Store, StoreError};
@@ -104,26 +104,22 @@ fn database(store: &Store) -> Check {
     let looked = store.schema().and_then(|schema| Ok((schema, store.complaints()?)));
     match looked {
         // A fold that does not stumble over the damage would not mend it.
-        Err(error @ StoreError::Damaged { .. }) => Check::bad("database", chain(&error), move_aside(&path)),
+        Err(error @ StoreError::Damaged { .. }) => Check::bad("database", chain(&error), REBUILD),
         Err(error) => Check::bad("database", chain(&error), mend_of(&error)),
         Ok((schema, _)) if schema > SCHEMA => Check::warning(
             "database",
             format!("schema {schema} is newer than this tow's {SCHEMA}: events are only journalled"),
             "update tow",
         ),
+        Ok((0, _)) => Check::warning("database", "it was begun and never finished", "tow work"),
         Ok((schema, complaints)) if complaints.is_empty() => {
             Check::good("database", format!("sound, schema {schema}, {megabytes} MB at {}", path.display()))
         }
-        Ok((_, complaints)) => {
-            Check::bad("database", format!("damaged: {}", complaints.join("; ")), move_aside(&path))
-        }
+        Ok((_, complaints)) => Check::bad("database", format!("damaged: {}", complaints.join("; ")), REBUILD),
     }
 }
 
-/// Under a name of its own: an earlier one that was moved aside must stay.
-fn move_aside(database: &Path) -> String {
-    format!("mv {0} {0}.damaged-$(date +%s) && tow work", database.display())
-}
+const REBUILD: &str = "tow work --rebuild";
 
 fn mend_of(error: &StoreError) -> String {
     match error {
@@ -173,10 +169,12 @@ fn faults(store: &Store) -> Vec<Check> {
         Err(error) => return vec![Check::bad("faults", chain(&error), mend_of(&error))],
         Ok(known) => known,
     };
-    if known.is_empty() {
+    let waiting = store.unfolded_faults().unwrap_or_default();
+    if known.is_empty() && waiting.is_empty() {
         return vec![Check::good("faults", "none")];
     }
     let mut checks: Vec<Check> = known.iter().take(LISTED).map(fault).collect();
+    checks.extend(waiting.last().map(|fault| unfolded_fault(fault, waiting.len())));
     if let Some(rest) = known.len().checked_sub(LISTED).filter(|rest| *rest > 0) {
         checks.push(Check::warning(
             "faults",
@@ -196,6 +194,12 @@ fn fault(known: &KnownFault) -> Check {
         known.last_at.to_utc()
     );
     Check::warning(format!("fault: {}", known.kind.name()), detail, known.kind.mend())
+}
+
+/// What could not be folded may be the very fault that keeps it from being folded.
+fn unfolded_fault(fault: &Fault, count: usize) -> Check {
+    let detail = format!("{} (at {}, {count} in the journal)", fault.detail, fault.at.to_utc());
+    Check::warning(format!("fault: {}", fault.kind.name()), detail, fault.kind.mend())
 }
 
 /// A log that was written when the journal could not be.

@@ -1,6 +1,7 @@
 //! `tow doctor`: looks at everything, says what is wrong and how to mend it.
 //!
-//! Looks only, with two exceptions that are asked for: it folds nothing, and forgets faults on request.
+//! Looks only: it folds nothing and mends nothing. It makes the data folder if there is none, and forgets faults on
+//! request.
 
 mod agents;
 mod data;
