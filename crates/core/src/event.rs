@@ -83,6 +83,27 @@ pub enum Happening {
     TaskCompleted,
     /// Where the session sits was found out, after the event that made somebody look was already accepted.
     SeatFound,
+    /// A person looked at the seat.
+    Seen,
+    /// Something was found out that no hook told. It holds only if nothing has happened since `as_of`.
+    Observed {
+        what: Observed,
+        as_of: Timestamp,
+    },
+}
+
+/// What a look at process and transcript can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Observed {
+    /// The agent's process is no more.
+    Gone,
+    /// A person stopped the turn.
+    Interrupted,
+    /// An error ended the turn.
+    Failed,
+    /// The usage limit ended the turn.
+    Limited,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -211,7 +232,9 @@ impl Happening {
             | Happening::CompactionStarted { .. }
             | Happening::CompactionEnded { .. }
             | Happening::TurnEnded { .. }
-            | Happening::SeatFound => Urgency::Shown,
+            | Happening::SeatFound
+            | Happening::Seen
+            | Happening::Observed { .. } => Urgency::Shown,
             Happening::SessionStarted { .. } | Happening::PromptSubmitted { .. } => Urgency::Answered,
         }
     }
@@ -238,7 +261,14 @@ impl Happening {
             Happening::FolderChanged => "folder_changed",
             Happening::TaskCompleted => "task_completed",
             Happening::SeatFound => "seat_found",
+            Happening::Seen => "seen",
+            Happening::Observed { .. } => "observed",
         }
+    }
+
+    /// Whether the agent did something; what we found out or a person looked at is no sign of life.
+    pub fn is_the_agents(&self) -> bool {
+        !matches!(self, Happening::SeatFound | Happening::Seen | Happening::Observed { .. })
     }
 
     /// The tool that the event speaks of.

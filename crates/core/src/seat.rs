@@ -22,6 +22,9 @@ pub struct Place {
     pub tty: Option<String>,
     /// The process that a person sees there.
     pub pid: u32,
+    /// When it started, in ticks since boot: together with the pid it is never reused.
+    #[serde(default)]
+    pub started: u64,
     /// The program that runs there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,

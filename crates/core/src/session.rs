@@ -74,6 +74,8 @@ pub struct Session {
     pub key: SessionKey,
     pub state: State,
     pub since: Timestamp,
+    /// Whether a person has looked since the state changed.
+    pub seen: bool,
     pub started_at: Timestamp,
     pub started_by: StartedBy,
     pub last_event_at: Timestamp,

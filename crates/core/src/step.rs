@@ -5,11 +5,12 @@
 
 use crate::effect::Effect;
 use crate::event::{
-    EndedBy, Event, Failure, Happening, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome,
+    EndedBy, Event, Failure, Happening, Observed, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome,
 };
 use crate::seat::{Place, Seat};
 use crate::session::{Session, State, Turn, TurnOutcome};
 use crate::text::Kept;
+use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
 /// What is remembered when an event arrives: its session, the seat that its scene names, and the one it sat in so far.
@@ -37,7 +38,9 @@ pub struct After {
 pub fn step(before: Before, event: &Event) -> After {
     let from = before.session.as_ref().map(|session| session.state);
     let Some(mut session) = before.session.or_else(|| first_sight(event)) else { return After::default() };
-    session.last_event_at = session.last_event_at.max(event.at);
+    if event.happening.is_the_agents() {
+        session.last_event_at = session.last_event_at.max(event.at);
+    }
     if let Some(scene) = &event.scene {
         absorb(&mut session, scene);
     }
@@ -49,9 +52,9 @@ pub fn step(before: Before, event: &Event) -> After {
     After { session: Some(session), seat, left_seat, ended_turn, effects }
 }
 
-/// A session is met by any event but its end: nothing is to be said of one that is only seen leaving.
+/// A session is met by anything that its agent does but its end: nothing is to be said of one that is only seen leaving.
 fn first_sight(event: &Event) -> Option<Session> {
-    if matches!(event.happening, Happening::SessionEnded { .. }) {
+    if matches!(event.happening, Happening::SessionEnded { .. }) || !event.happening.is_the_agents() {
         return None;
     }
     let started_by =
@@ -62,6 +65,7 @@ fn first_sight(event: &Event) -> Option<Session> {
         key: event.session.clone(),
         state: State::Idle,
         since: event.at,
+        seen: true,
         started_at: event.at,
         started_by,
         last_event_at: event.at,
@@ -163,6 +167,8 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         | Happening::FolderChanged
         | Happening::TaskCompleted
         | Happening::SeatFound => None,
+        Happening::Seen => seen(session),
+        Happening::Observed { what, as_of } => observed(session, event, *what, *as_of),
         Happening::CompactionEnded { .. } => compaction_ended(session),
         Happening::ModelAnswered { context_tokens } => model_answered(session, event, *context_tokens),
     }
@@ -318,11 +324,30 @@ fn model_answered(session: &mut Session, event: &Event, context_tokens: u64) -> 
     None
 }
 
-/// Changes the state; `since` moves only when the state does.
+fn seen(session: &mut Session) -> Option<Turn> {
+    session.seen = true;
+    None
+}
+
+/// An observation was made before it was accepted: what the agent did in between is newer and stands.
+fn observed(session: &mut Session, event: &Event, what: Observed, as_of: Timestamp) -> Option<Turn> {
+    if session.last_event_at > as_of {
+        return None;
+    }
+    match what {
+        Observed::Gone => session_ended(session, event, EndedBy::Other),
+        Observed::Interrupted => interrupted(session, event),
+        Observed::Failed => turn_failed(session, event, Failure::Other),
+        Observed::Limited => turn_failed(session, event, Failure::UsageLimit),
+    }
+}
+
+/// Changes the state; `since` moves only when the state does, and what is new has not been seen.
 fn enter(session: &mut Session, event: &Event, state: State) {
     if session.state != state {
         session.state = state;
         session.since = event.at;
+        session.seen = false;
     }
 }
 

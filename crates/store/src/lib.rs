@@ -15,5 +15,6 @@ pub mod upkeep;
 pub use database::{SCHEMA, Store, StoreError};
 pub use fold::{Folded, Pace, rebuild};
 pub use home::Home;
+pub use tables::events::KnownEvent;
 pub use tables::faults::KnownFault;
 pub use tables::jobs::{Job, JobKind};

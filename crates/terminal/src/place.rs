@@ -166,6 +166,7 @@ fn place(process: &Process, kind: SeatKind, key: String) -> Place {
         server: None,
         tty: process.terminal(),
         pid: process.pid,
+        started: process.started,
         program: process.program().map(|path| path.to_string_lossy().into_owned()),
         proof: Proof::Environment,
     }

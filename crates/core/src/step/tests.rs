@@ -64,6 +64,7 @@ fn at_pane(mut event: Event, pane: &str, presence: Presence) -> Event {
         server: None,
         tty: None,
         pid: 7,
+        started: 1,
         program: None,
         proof: Proof::Terminal,
     };
@@ -263,4 +264,95 @@ fn a_tool_that_a_person_stopped_ends_the_turn_and_a_late_result_does_not_revive_
     assert_eq!(world.feed("a:1", tool(ToolOutcome::Done)).state, State::Interrupted);
     let helper = world.feed_event(in_subagent(event("a:1", tool(ToolOutcome::Done))));
     assert_eq!(helper.state, State::Working);
+}
+
+#[test]
+fn looking_changes_nothing_but_that_it_was_seen() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    assert!(!world.feed("a:1", STOP).seen);
+    let (before, after) =
+        (world.sessions[&SessionKey::parse("a:1").unwrap()].clone(), world.feed("a:1", Happening::Seen));
+    assert!(after.seen);
+    assert_eq!(
+        (before.state, before.since, before.last_event_at),
+        (after.state, after.since, after.last_event_at)
+    );
+    assert!(!world.feed("a:1", prompt("again")).seen);
+}
+
+#[test]
+fn an_observation_holds_only_if_nothing_has_happened_since() {
+    let mut world = World::default();
+    let as_of = world.feed("a:1", prompt("hi")).last_event_at;
+    world.feed("a:1", tool(ToolOutcome::Done));
+    let stale = Happening::Observed { what: Observed::Interrupted, as_of };
+    let after = world.feed("a:1", stale);
+    assert_eq!(after.state, State::Working);
+    let as_of = after.last_event_at;
+    let after = world.feed("a:1", Happening::Observed { what: Observed::Interrupted, as_of });
+    assert_eq!(after.state, State::Interrupted);
+    let as_of = after.last_event_at;
+    assert_eq!(world.feed("a:1", Happening::Observed { what: Observed::Gone, as_of }).state, State::Ended);
+}
+
+/// Every state against every kind of event, as a table to be read by eye.
+#[test]
+fn transition_table() {
+    let states = [
+        State::Idle,
+        State::Working,
+        State::Blocked(Reason::Permission),
+        State::Completed,
+        State::Interrupted,
+        State::Limited,
+        State::Ended,
+    ];
+    let permission = Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Permission };
+    let observed = |what| Happening::Observed { what, as_of: Timestamp(i64::MAX) };
+    let kinds: Vec<(&str, Happening)> = vec![
+        ("session_started", start()),
+        ("session_started (compact)", Happening::SessionStarted { by: StartedBy::Compact }),
+        ("session_ended", Happening::SessionEnded { by: EndedBy::Exit }),
+        ("prompt_submitted", prompt("p")),
+        ("tool_finished", tool(ToolOutcome::Done)),
+        ("tool_finished (interrupted)", tool(ToolOutcome::Interrupted)),
+        ("permission_asked", permission),
+        ("permission_refused", Happening::PermissionRefused { tool: Kept::default() }),
+        ("attention_asked", Happening::AttentionAsked { reason: Reason::Elicitation }),
+        ("attention_given", Happening::AttentionGiven),
+        ("turn_ended", STOP),
+        ("turn_ended (background)", Happening::TurnEnded { background: Some(1) }),
+        ("turn_failed", Happening::TurnFailed { failure: Failure::Other }),
+        ("turn_failed (limit)", Happening::TurnFailed { failure: Failure::UsageLimit }),
+        ("interrupted", Happening::Interrupted),
+        ("subagent_started", Happening::SubagentStarted),
+        ("subagent_stopped", Happening::SubagentStopped),
+        ("compaction_started", Happening::CompactionStarted { trigger: Trigger::Auto }),
+        ("compaction_ended", Happening::CompactionEnded { trigger: Trigger::Auto }),
+        ("model_answered", Happening::ModelAnswered { context_tokens: 1 }),
+        ("folder_changed", Happening::FolderChanged),
+        ("task_completed", Happening::TaskCompleted),
+        ("seat_found", Happening::SeatFound),
+        ("seen", Happening::Seen),
+        ("observed (gone)", observed(Observed::Gone)),
+        ("observed (interrupted)", observed(Observed::Interrupted)),
+        ("observed (failed)", observed(Observed::Failed)),
+        ("observed (limited)", observed(Observed::Limited)),
+    ];
+    let mut world = World::default();
+    let working = world.feed("a:1", prompt("before")).clone();
+    let mut table = format!("{:28}{}\n", "", states.map(|state| format!("{:12}", state.name())).concat());
+    for (name, happening) in kinds {
+        let cell = |state: State| {
+            let open_turn =
+                working.open_turn.clone().filter(|_| matches!(state, State::Working | State::Blocked(_)));
+            let session = Some(Session { state, open_turn, ..working.clone() });
+            let event = Event { at: Timestamp(99), ..event("a:1", happening.clone()) };
+            let after = step(Before { session, ..Before::default() }, &event).session.unwrap().state;
+            if after == state { format!("{:12}", "·") } else { format!("{:12}", after.name()) }
+        };
+        table += &format!("{name:28}{}\n", states.map(cell).concat().trim_end());
+    }
+    insta::assert_snapshot!(table);
 }

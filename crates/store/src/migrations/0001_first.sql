@@ -38,6 +38,7 @@ create table seats (
     server text,
     tty text,
     pid integer not null,
+    started integer not null,
     program text,
     proof text not null,
     current text,
@@ -55,6 +56,7 @@ create table sessions (
     state text not null,
     reason text,
     since integer not null,
+    seen integer not null,
     started_at integer not null,
     started_by text not null,
     last_event_at integer not null,
@@ -76,6 +78,9 @@ create table sessions (
     turns integer not null,
     unique (agent, session)
 ) strict;
+
+-- What is shown now: few rows, however long the history.
+create index live_sessions on sessions (last_event_at) where state <> 'ended' and seat is not null;
 
 create table turns (
     id integer primary key,

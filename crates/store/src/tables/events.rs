@@ -16,7 +16,7 @@ const ADD: &str = "
 const EXPIRE: &str = "delete from events where session = ?1 and uid < ?2";
 
 const OF_SESSION: &str = "
-    select e.kind, e.tool, e.at from events e join sessions s on s.id = e.session
+    select e.kind, e.tool, e.at, e.subagent from events e join sessions s on s.id = e.session
     where s.agent = ?1 and s.session = ?2 order by e.uid";
 
 /// One folded event, as much of it as is kept.
@@ -25,6 +25,7 @@ pub struct KnownEvent {
     pub kind: String,
     pub tool: Option<String>,
     pub at: Timestamp,
+    pub subagent: Option<String>,
 }
 
 impl Store {
@@ -53,7 +54,12 @@ impl Store {
     pub fn events(&self, session: &SessionKey) -> Result<Vec<KnownEvent>, StoreError> {
         let mut statement = self.db.prepare_cached(OF_SESSION)?;
         let known = |row: &rusqlite::Row<'_>| {
-            Ok(KnownEvent { kind: row.get(0)?, tool: row.get(1)?, at: Timestamp(row.get(2)?) })
+            Ok(KnownEvent {
+                kind: row.get(0)?,
+                tool: row.get(1)?,
+                at: Timestamp(row.get(2)?),
+                subagent: row.get(3)?,
+            })
         };
         let rows = statement.query_map((session.agent.as_str(), session.id.as_str()), known)?;
         Ok(rows.collect::<Result<_, _>>()?)

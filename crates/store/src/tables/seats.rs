@@ -9,14 +9,15 @@ use towline_core::id::Uid;
 use towline_core::seat::{Place, Proof, Seat, SeatKind};
 use towline_core::time::Timestamp;
 
-const COLUMNS: &str = "key, kind, pane, server, tty, pid, program, proof, current, first_seen, last_seen";
+const COLUMNS: &str =
+    "key, kind, pane, server, tty, pid, program, proof, current, first_seen, last_seen, started";
 
 const SAVE: &str = "
     insert into seats (uid, machine, revision, key, kind, pane, server, tty, pid, program, proof, current,
-                       first_seen, last_seen)
-    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                       first_seen, last_seen, started)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
     on conflict (key) do update set revision = revision + 1, kind = excluded.kind, pane = excluded.pane,
-        server = excluded.server, tty = excluded.tty, pid = excluded.pid, program = excluded.program,
+        server = excluded.server, tty = excluded.tty, pid = excluded.pid, started = excluded.started, program = excluded.program,
         proof = excluded.proof, current = excluded.current, last_seen = excluded.last_seen";
 
 impl Store {
@@ -48,6 +49,7 @@ impl Store {
             current,
             seat.first_seen.0,
             seat.last_seen.0,
+            place.started.cast_signed(),
         ])?;
         Ok(())
     }
@@ -71,6 +73,7 @@ fn seat(row: &Row<'_>) -> rusqlite::Result<Seat> {
         server: row.get(3)?,
         tty: row.get(4)?,
         pid: row.get(5)?,
+        started: row.get::<_, i64>(11)?.cast_unsigned(),
         program: row.get(6)?,
         proof: word(row, 7, |name| proofs.into_iter().find(|proof| proof.name() == name))?,
     };

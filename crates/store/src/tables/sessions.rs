@@ -14,7 +14,7 @@ use towline_core::time::Timestamp;
 
 const COLUMNS: &str = "s.id, s.uid, s.agent || ':' || s.session, s.state, s.reason, s.since, s.started_at, s.started_by,
     s.last_event_at, s.ended_at, s.ended_by, s.presence, s.folder, s.transcript, s.model, s.branch, s.seat, s.previous,
-    s.prompt, s.subagents, s.background, s.context_tokens, s.compactions, s.turns, p.root, p.remote, p.name, s.project";
+    s.prompt, s.subagents, s.background, s.context_tokens, s.compactions, s.turns, p.root, p.remote, p.name, s.project, s.seen";
 
 /// A session as it lies in its row.
 pub(crate) struct StoredSession {
@@ -28,17 +28,20 @@ const FROM: &str = "from sessions s left join projects p on p.id = s.project";
 const SAVE: &str = "
     insert into sessions (uid, machine, revision, agent, session, state, reason, since, started_at, started_by,
         last_event_at, ended_at, ended_by, presence, folder, transcript, model, branch, project, seat, previous, prompt,
-        subagents, background, context_tokens, compactions, turns)
+        subagents, background, context_tokens, compactions, turns, seen)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-        ?24, ?25, ?26)
+        ?24, ?25, ?26, ?27)
     on conflict (agent, session) do update set revision = revision + 1, state = excluded.state, reason = excluded.reason,
         since = excluded.since, started_by = excluded.started_by, last_event_at = excluded.last_event_at,
         ended_at = excluded.ended_at, ended_by = excluded.ended_by, presence = excluded.presence,
         folder = excluded.folder, transcript = excluded.transcript, model = excluded.model, branch = excluded.branch,
         project = excluded.project, seat = excluded.seat, previous = excluded.previous, prompt = excluded.prompt,
         subagents = excluded.subagents, background = excluded.background, context_tokens = excluded.context_tokens,
-        compactions = excluded.compactions, turns = excluded.turns
+        compactions = excluded.compactions, turns = excluded.turns, seen = excluded.seen
     returning id";
+
+/// The condition is the partial index's own, so that the history is not looked at.
+const LIVE: &str = "where s.state <> 'ended' and s.seat is not null order by s.last_event_at";
 
 impl Store {
     /// A session and its row, with the turn that is open.
@@ -58,6 +61,13 @@ impl Store {
     /// All sessions, oldest first, without their open turns.
     pub fn sessions(&self) -> Result<Vec<Session>, StoreError> {
         let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} {FROM} order by s.id"))?;
+        let rows = statement.query_map([], stored)?.map(|row| row.map(|stored| stored.session));
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Sessions that sit in a seat and have not ended, longest quiet first.
+    pub fn live_sessions(&self) -> Result<Vec<Session>, StoreError> {
+        let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} {FROM} {LIVE}"))?;
         let rows = statement.query_map([], stored)?.map(|row| row.map(|stored| stored.session));
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -93,6 +103,7 @@ impl Store {
                 session.context_tokens.map(u64::cast_signed),
                 session.compactions,
                 session.turns,
+                session.seen,
             ],
             |row| row.get(0),
         )?;
@@ -113,6 +124,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         key,
         state: state.ok_or_else(|| unknown(3))?,
         since: Timestamp(row.get(5)?),
+        seen: row.get(28)?,
         started_at: Timestamp(row.get(6)?),
         started_by: named_start(&row.get::<_, String>(7)?),
         last_event_at: Timestamp(row.get(8)?),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use towline_core::id::SessionKey;
 use towline_core::seat::Seat;
 use towline_core::session::{Session, Turn};
-use towline_store::{Home, Store};
+use towline_store::{Home, KnownEvent, Store};
 use towline_testkit::{Pane, TestEnv, wait};
 
 /// Folds what is left and tells everything. Panes are called by the names given to them.
@@ -70,13 +70,21 @@ fn tell_session(store: &Store, session: &Session, names: &Names) -> String {
     let turns = store.turns(&session.key).unwrap();
     let turns: String = turns.iter().map(tell_turn).collect();
     let events = store.events(&session.key).unwrap();
-    let kinds: Vec<String> = events
-        .iter()
+    let own = tell_events(events.iter().filter(|event| event.subagent.is_none()));
+    let helpers = tell_events(events.iter().filter(|event| event.subagent.is_some()));
+    let helpers = if helpers.is_empty() { helpers } else { format!("  in a subagent: {helpers}\n") };
+    format!("{head}\n{turns}  {own}\n{helpers}")
+}
+
+/// A session and its helpers go on side by side: only what one of them did is in an order that can be relied on.
+fn tell_events<'a>(events: impl Iterator<Item = &'a KnownEvent>) -> String {
+    let kinds = events
         // The client repeats a dialog as a notice if nobody answers for six seconds: that depends on the machine.
         .filter(|event| event.kind != "attention_asked")
-        .map(|event| event.tool.as_ref().map_or(event.kind.clone(), |tool| format!("{}({tool})", event.kind)))
-        .collect();
-    format!("{head}\n{turns}  {}\n", kinds.join(" "))
+        .map(|event| {
+            event.tool.as_ref().map_or(event.kind.clone(), |tool| format!("{}({tool})", event.kind))
+        });
+    kinds.collect::<Vec<_>>().join(" ")
 }
 
 fn tell_turn(turn: &Turn) -> String {
