@@ -27,6 +27,51 @@ impl Timestamp {
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
+
+    /// Reads `2026-11-15T02:13:19Z`, with or without a fraction of the second; what is finer than a millisecond is
+    /// cut off. Other zones are refused: a stamp that needs a calendar of zones is not ours to read.
+    pub fn parse_utc(text: &str) -> Option<Timestamp> {
+        let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+        let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
+        let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
+        let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
+        let days = days_from_civil(year, month, day);
+        let is_real = civil_from_days(days) == (year, month, day) && hour < 24 && minute < 60 && second < 60;
+        let second_of_day = hour * 3600 + minute * 60 + second;
+        is_real.then_some(Timestamp(days * 86_400_000 + second_of_day * 1000 + milliseconds(fraction)?))
+    }
+}
+
+/// Three numbers of exactly these many digits.
+fn numbers(text: &str, between: char, digits: [usize; 3]) -> Option<[i64; 3]> {
+    let mut parts = text.split(between);
+    let mut next = |length: usize| {
+        let part = parts.next()?;
+        (part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit())).then_some(())?;
+        part.parse::<i64>().ok()
+    };
+    let found = [next(digits[0])?, next(digits[1])?, next(digits[2])?];
+    parts.next().is_none().then_some(found)
+}
+
+/// The whole milliseconds of a decimal fraction, given by its digits.
+fn milliseconds(fraction: &str) -> Option<i64> {
+    let is_number = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| {
+        let digits = fraction.bytes().chain([b'0'; 3]).take(3);
+        digits.fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'))
+    })
+}
+
+/// The inverse of `civil_from_days`; a day that the month does not have comes out as one of the next.
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let march_year = year - i64::from(month <= 2);
+    let era = march_year.div_euclid(400);
+    let year_of_era = march_year.rem_euclid(400);
+    let march_month = if month > 2 { month - 3 } else { month + 9 };
+    let day_of_year = (153 * march_month + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
 }
 
 /// The proleptic Gregorian date of a day number counted from 1970-01-01, by 400-year eras that begin on 1 March.
@@ -46,6 +91,7 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn utc_is_right_at_the_edges_of_the_calendar() {
@@ -54,6 +100,54 @@ mod tests {
         check(951_782_400_000, "2000-02-29T00:00:00Z");
         check(1_794_708_799_999, "2026-11-15T02:13:19Z");
         check(-1, "1969-12-31T23:59:59Z");
+    }
+
+    #[track_caller]
+    fn check_parsed(text: &str, expected: Option<i64>) {
+        assert_eq!(Timestamp::parse_utc(text), expected.map(Timestamp), "{text:?}");
+    }
+
+    #[test]
+    fn utc_is_read_with_any_fraction_or_none() {
+        check_parsed("1970-01-01T00:00:00Z", Some(0));
+        check_parsed("2026-11-15T02:13:19Z", Some(1_794_708_799_000));
+        check_parsed("2026-11-15T02:13:19.999Z", Some(1_794_708_799_999));
+        check_parsed("2026-11-15T02:13:19.5Z", Some(1_794_708_799_500));
+        check_parsed("2026-11-15T02:13:19.999999999Z", Some(1_794_708_799_999));
+        check_parsed("2000-02-29T00:00:00.000Z", Some(951_782_400_000));
+        check_parsed("1969-12-31T23:59:59.999Z", Some(-1));
+    }
+
+    #[test]
+    fn what_is_no_real_time_in_utc_is_refused() {
+        let dates =
+            ["2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-10T00:00:00Z", "2026-04-31T00:00:00Z"];
+        let times = ["2026-11-15T24:00:00Z", "2026-11-15T00:60:00Z", "2026-11-15T00:00:60Z"];
+        let zones = ["2026-11-15T02:13:19", "2026-11-15T02:13:19+01:00", "2026-11-15 02:13:19Z"];
+        let shapes =
+            ["", "Z", "TZ", "2026-11-15Z", "26-11-15T02:13:19Z", "2026-11-15T02:13Z", "2026-11-15T2:13:19Z"];
+        let digits = [
+            "2026-11-15T02:13:19.Z",
+            "2026-11-15T02:13:19.-1Z",
+            "+026-11-15T02:13:19Z",
+            "2026-1१-15T02:13:19Z",
+        ];
+        for text in dates.iter().chain(&times).chain(&zones).chain(&shapes).chain(&digits) {
+            check_parsed(text, None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn reading_gives_back_what_was_written(second in -62_167_219_200_i64..253_402_300_800) {
+            let time = Timestamp(second * 1000);
+            prop_assert_eq!(Timestamp::parse_utc(&time.to_utc()), Some(time));
+        }
+
+        #[test]
+        fn no_text_is_too_strange_to_be_read(text in "\\PC*", digits in "[0-9TZ:.-]{0,40}") {
+            let _ = (Timestamp::parse_utc(&text), Timestamp::parse_utc(&digits));
+        }
     }
 
     #[test]

@@ -1,9 +1,11 @@
-//! Asking a tmux server: which pane owns which terminal, and what is on a pane's screen.
+//! A tmux server: which pane owns which terminal, what is on its screen, what its bar says, which pane is looked at.
 //!
-//! One spawn per question, arguments as a list, never a shell. A server that does not answer is no server.
+//! One spawn per question, arguments as a list, never a shell. A server that does not answer is no server. Nothing is
+//! ever typed from here.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::process::{ChildStdout, Command, Stdio};
 use std::time::Duration;
 
@@ -59,6 +61,27 @@ impl Server {
         Some(panes)
     }
 
+    /// Brings a pane before the person: its window, the pane, and the client's session. Whether the pane was there.
+    pub fn show(&self, pane: &str) -> bool {
+        let there = self.ask(&["select-window", "-t", pane, ";", "select-pane", "-t", pane]).is_some();
+        // Without a client there is nobody to be switched.
+        let _ = self.ask(&["switch-client", "-t", pane]);
+        there
+    }
+
+    /// Sets the option that bars show, which also redraws them. Not waited for.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the other place that runs tmux: nobody waits for this one"
+    )]
+    pub fn set_bar(&self, text: &str) {
+        let mut tmux = Command::new("tmux");
+        tmux.arg("-S").arg(&self.socket).args(["set-option", "-gq", BAR_OPTION, text]).env_remove("TMUX");
+        tmux.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        // A bar that could not be set is set by the next change.
+        let _ = tmux.spawn();
+    }
+
     /// A server that hangs is given up after `PATIENCE`, and the client that asked it is ended.
     #[expect(clippy::disallowed_methods, reason = "the one place that runs tmux")]
     fn ask(&self, arguments: &[&str]) -> Option<String> {
@@ -92,6 +115,9 @@ fn read_within(mut pipe: ChildStdout, patience: Duration) -> Option<Vec<u8>> {
         bytes.extend_from_slice(&part[..read]);
     }
 }
+
+/// The option that a status line shows as `#{@towline-status}`.
+pub const BAR_OPTION: &str = "@towline-status";
 
 /// Separates screens in an answer; no screen shows it.
 const MARK: &str = "\u{1e}towline\u{1e}";

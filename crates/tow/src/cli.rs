@@ -13,6 +13,7 @@ const EXAMPLES: &str = "\
 Examples:
   tow install               hook into every agent that is found
   tow install --dry-run     show what would be changed
+  tow status                what every agent is doing, and which one waits for you
   tow doctor                check everything, with the command that mends it
   tow config set keep.events_days 30";
 
@@ -30,6 +31,10 @@ enum Verb {
     Install(verbs::install::Arguments),
     Uninstall(verbs::uninstall::Arguments),
     Doctor(verbs::doctor::Arguments),
+    Status(verbs::status::Arguments),
+    Bar(verbs::bar::Arguments),
+    Goto(verbs::goto::Arguments),
+    Next(verbs::next::Arguments),
     Config(verbs::config::Arguments),
     Work(verbs::work::Arguments),
     Completions(verbs::completions::Arguments),
@@ -62,6 +67,10 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Verb::Install(arguments) => verbs::install::run(&scope, arguments),
         Verb::Uninstall(arguments) => verbs::uninstall::run(&scope, arguments),
         Verb::Doctor(arguments) => verbs::doctor::run(&scope, arguments),
+        Verb::Status(arguments) => verbs::status::run(&scope, arguments),
+        Verb::Bar(arguments) => verbs::bar::run(&scope, arguments),
+        Verb::Goto(arguments) => verbs::goto::run(&scope, arguments),
+        Verb::Next(arguments) => verbs::next::run(&scope, arguments),
         Verb::Config(arguments) => verbs::config::run(&scope, arguments),
         Verb::Work(arguments) => verbs::work::run(&scope, arguments),
         Verb::Completions(arguments) => verbs::completions::run(&scope, arguments, Cli::command()),

@@ -7,7 +7,9 @@ mod config;
 mod edge;
 mod failure;
 mod hook;
+mod live;
 mod output;
+mod push;
 mod verbs;
 mod work;
 

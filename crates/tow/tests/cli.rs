@@ -12,7 +12,19 @@ fn env() -> TestEnv {
 fn every_verb_has_help_with_examples() {
     let env = env();
     env.tow(&["--help"]).ok().prints("Examples:");
-    for verb in ["hook", "install", "uninstall", "doctor", "config", "work", "completions"] {
+    for verb in [
+        "hook",
+        "install",
+        "uninstall",
+        "status",
+        "bar",
+        "goto",
+        "next",
+        "doctor",
+        "config",
+        "work",
+        "completions",
+    ] {
         let run = env.tow(&[verb, "--help"]).ok();
         assert!(run.stdout.contains("Example"), "{verb}: {}", run.stdout);
     }

@@ -5,9 +5,10 @@
 
 use super::{Call, scene};
 use crate::failure::chain;
-use crate::work;
+use crate::{live, push, work};
 use std::io;
 use std::time::Duration;
+use towline_core::effect::Effect;
 use towline_core::event::{Event, Happening, Presence, Urgency};
 use towline_core::fault::FaultKind;
 use towline_core::reply::Reply;
@@ -77,7 +78,8 @@ fn fold_once(call: &Call, event: &Event, lock: &FoldLock) -> Result<Done, StoreE
     let has_time = || call.edge.elapsed() < patience;
     let new_machine = call.edge.uid();
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
-    let (store, _folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
+    let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
+    carry_out(call, &store, &folded.effects)?;
     let is_prompt = matches!(event.happening, Happening::PromptSubmitted { .. }) && event.subagent.is_none();
     let session = if is_prompt { store.session(&event.session)? } else { None };
     let reply = reply_to(call, event, &store)?;
@@ -86,6 +88,15 @@ fn fold_once(call: &Call, event: &Event, lock: &FoldLock) -> Result<Done, StoreE
         work::start_detached();
     }
     Ok(Done { reply, session })
+}
+
+/// What is shown changed: the bars are told. Nothing else costs a look at the seats.
+fn carry_out(call: &Call, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
+    if effects.is_empty() {
+        return Ok(());
+    }
+    push::push(&call.edge, &live::seats_of(store)?);
+    Ok(())
 }
 
 /// Never more than half of what is left until the deadline ends everything.

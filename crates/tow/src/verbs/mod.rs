@@ -2,11 +2,15 @@
 //!
 //! A verb reads the store or changes it through its own methods; it decides nothing that `core` should.
 
+pub mod bar;
 pub mod bench_seed;
 pub mod completions;
 pub mod config;
 pub mod doctor;
+pub mod goto;
 pub mod hook;
 pub mod install;
+pub mod next;
+pub mod status;
 pub mod uninstall;
 pub mod work;

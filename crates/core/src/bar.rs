@@ -1,0 +1,148 @@
+//! The text of a bar: how many seats are in which state, and how long the longest has waited.
+//!
+//! Pure text with tmux's own colour marks. What it shows of names is escaped; nothing in it can be interpreted.
+
+use crate::escape::for_tmux;
+use crate::shown::{Light, Shown, age};
+use crate::time::Timestamp;
+
+/// How a bar looks: an icon and a colour per light, and whether a project is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BarStyle {
+    pub idle: Look,
+    pub working: Look,
+    pub completed: Look,
+    pub stopped: Look,
+    pub blocked: Look,
+    pub project: ProjectName,
+}
+
+/// How one light is drawn. An empty colour leaves the bar's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    pub icon: String,
+    pub colour: String,
+}
+
+/// Whether the bar names the project that needs a person most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProjectName {
+    Shown,
+    Hidden,
+}
+
+impl Default for BarStyle {
+    fn default() -> Self {
+        let look = |icon: &str, colour: &str| Look { icon: icon.into(), colour: colour.into() };
+        BarStyle {
+            idle: look(".", ""),
+            working: look("*", ""),
+            completed: look("+", "green"),
+            stopped: look("x", "yellow"),
+            blocked: look("!", "red"),
+            project: ProjectName::Hidden,
+        }
+    }
+}
+
+impl BarStyle {
+    /// For a bar that would show the marks of colours instead of colours.
+    pub fn without_colours(mut self) -> BarStyle {
+        let looks =
+            [&mut self.idle, &mut self.working, &mut self.completed, &mut self.stopped, &mut self.blocked];
+        looks.into_iter().for_each(|look| look.colour.clear());
+        self
+    }
+
+    pub fn look(&self, light: Light) -> &Look {
+        match light {
+            Light::Idle => &self.idle,
+            Light::Working => &self.working,
+            Light::Completed => &self.completed,
+            Light::Stopped => &self.stopped,
+            Light::Blocked => &self.blocked,
+        }
+    }
+}
+
+/// Draws the bar for seats that are sorted by urgency. Empty without any seat, so that it takes no room.
+pub fn bar(seats: &[Shown], style: &BarStyle, now: Timestamp) -> String {
+    if seats.is_empty() {
+        return String::new();
+    }
+    let counted = Light::ALL.iter().filter_map(|light| count(seats, *light, style, now));
+    let mut parts: Vec<String> = counted.collect();
+    if style.project == ProjectName::Shown {
+        parts.extend(
+            seats.first().and_then(|seat| seat.project.as_deref()).map(|name| format!("@{}", for_tmux(name))),
+        );
+    }
+    parts.join(" ")
+}
+
+/// Every light is there even if nobody is in it, so that the eye finds its place; but most days nothing is stopped.
+fn count(seats: &[Shown], light: Light, style: &BarStyle, now: Timestamp) -> Option<String> {
+    let members = || seats.iter().filter(|seat| seat.light() == light);
+    let number = members().count();
+    if number == 0 && light == Light::Stopped {
+        return None;
+    }
+    let longest = members().map(|seat| now.since_ms(seat.since)).max().unwrap_or(0);
+    let timer = if light == Light::Blocked { age(longest) } else { String::new() };
+    let look = style.look(light);
+    let text = format!("{number}{}{timer}", for_tmux(&look.icon));
+    Some(if look.colour.is_empty() { text } else { format!("#[fg={}]{text}#[default]", look.colour) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Reason;
+    use crate::session::State;
+
+    fn seat(state: State, since: i64) -> Shown {
+        Shown {
+            seat: "s".into(),
+            agent: "a".into(),
+            session: "a:1".into(),
+            state,
+            since: Timestamp(since),
+            seen: false,
+            project: Some("#(touch x)".into()),
+            branch: None,
+            prompt: None,
+            model: None,
+            pane: None,
+            server: None,
+        }
+    }
+
+    #[track_caller]
+    fn check(seats: &[Shown], expected: &str) {
+        assert_eq!(bar(seats, &BarStyle::default(), Timestamp(3_600_000)), expected);
+    }
+
+    #[test]
+    fn an_empty_bar_takes_no_room() {
+        check(&[], "");
+    }
+
+    #[test]
+    fn seats_are_counted_and_the_longest_block_is_timed() {
+        let blocked = State::Blocked(Reason::Permission);
+        check(
+            &[seat(blocked, 0), seat(blocked, 3_500_000), seat(State::Working, 1), seat(State::Completed, 1)],
+            "0. 1* #[fg=green]1+#[default] #[fg=red]2!1h#[default]",
+        );
+        check(
+            &[seat(State::Interrupted, 1)],
+            "0. 0* #[fg=green]0+#[default] #[fg=yellow]1x#[default] #[fg=red]0!#[default]",
+        );
+    }
+
+    #[test]
+    fn a_project_is_named_harmlessly() {
+        let style = BarStyle { project: ProjectName::Shown, ..BarStyle::default() };
+        assert!(bar(&[seat(State::Idle, 1)], &style, Timestamp(0)).ends_with("@##(touch x)"));
+    }
+}

@@ -1,0 +1,93 @@
+//! The seats as they are now: folded up to date, one list for every surface.
+//!
+//! Decides nothing: what is shown of a seat and in which order is `core`'s, and what an agent is doing is `step`'s.
+
+use crate::cli::Scope;
+use crate::failure::Failure;
+use std::time::Duration;
+use towline_core::session::Session;
+use towline_core::shown::{Shown, by_urgency};
+use towline_store::lock::{FoldLock, pauses};
+use towline_store::{Pace, Store, StoreError};
+
+/// How long a person waits for a fold that somebody else is doing, before they are shown what is there.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// All seats in which a session sits, what needs a person first.
+pub fn seats(scope: &Scope) -> Result<Vec<Shown>, Failure> {
+    match open(scope)? {
+        Some(store) => seats_of(&store).map_err(failed),
+        None => Ok(vec![]),
+    }
+}
+
+/// The same of a store that is open and folded.
+pub fn seats_of(store: &Store) -> Result<Vec<Shown>, StoreError> {
+    let mut shown: Vec<Shown> = sitting(store)?.iter().map(|(session, place)| show(session, place)).collect();
+    by_urgency(&mut shown);
+    Ok(shown)
+}
+
+/// Where a session sits, as far as a surface needs it.
+pub struct Sitting {
+    pane: Option<String>,
+    server: Option<String>,
+}
+
+/// The store with everything folded that could be; `None` if nothing was ever recorded.
+pub fn open(scope: &Scope) -> Result<Option<Store>, Failure> {
+    let home = &scope.edge.home;
+    if !home.journal().exists() {
+        return Ok(None);
+    }
+    let lock = FoldLock::take_within(home, pauses(PATIENCE)).map_err(|error| {
+        Failure::about(format!("could not use {}", home.folder().display()), &error).hint("Run `tow doctor`.")
+    })?;
+    let Some(lock) = lock else { return Store::read(home, PATIENCE).map_err(failed) };
+    let has_time = || scope.edge.elapsed() < PATIENCE;
+    let pace =
+        Pace { has_time: &has_time, now: scope.edge.now, new_machine: scope.edge.uid(), patience: PATIENCE };
+    match Store::open_and_fold(home, &lock, &pace) {
+        // What is there can still be shown.
+        Err(StoreError::Newer { .. } | StoreError::Busy { .. }) => {
+            Store::read(home, PATIENCE).map_err(failed)
+        }
+        opened => opened.map(|(store, _)| Some(store)).map_err(failed),
+    }
+}
+
+/// The sessions that sit in their seat now: one that was followed by another there is not shown.
+fn sitting(store: &Store) -> Result<Vec<(Session, Sitting)>, StoreError> {
+    let mut found = vec![];
+    for session in store.live_sessions()? {
+        let Some(seat) = session.seat.as_deref().map(|key| store.seat(key)).transpose()?.flatten() else {
+            continue;
+        };
+        if seat.current.as_ref() == Some(&session.key) {
+            found.push((session, Sitting { pane: seat.place.pane, server: seat.place.server }));
+        }
+    }
+    Ok(found)
+}
+
+fn show(session: &Session, sitting: &Sitting) -> Shown {
+    let project = session.project.as_ref();
+    Shown {
+        seat: session.seat.clone().unwrap_or_default(),
+        agent: session.key.agent.to_string(),
+        session: session.key.to_string(),
+        state: session.state,
+        since: session.since,
+        seen: session.seen,
+        project: project.map(|traces| traces.display_name().to_owned()),
+        branch: project.and_then(|traces| traces.branch.clone()),
+        prompt: session.prompt.as_ref().map(|prompt| prompt.as_str().to_owned()),
+        model: session.model.clone(),
+        pane: sitting.pane.clone(),
+        server: sitting.server.clone(),
+    }
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::new(&error).hint("Run `tow doctor`.")
+}

@@ -1,0 +1,96 @@
+//! `tow goto`: brings a seat before you, and remembers that you have seen it.
+//!
+//! Changes nothing of what the agent is doing, and types nothing.
+
+use crate::cli::Scope;
+use crate::failure::{Failure, chain};
+use crate::{live, push};
+use clap::Args;
+use std::process::ExitCode;
+use towline_core::event::{Event, Happening};
+use towline_core::id::SessionKey;
+use towline_core::shown::{Light, Shown};
+use towline_store::journal::{self, Record};
+use towline_terminal::tmux::Server;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow goto %3           the agent in this tmux pane
+  tow goto 01a1dd       the session whose id begins so
+  tow goto --next       the one that has waited for you longest";
+
+/// Go to the seat of an agent.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// A pane, or the beginning of a session's id.
+    #[arg(required_unless_present = "next")]
+    seat: Option<String>,
+    /// The one that has waited longest.
+    #[arg(long, conflicts_with = "seat")]
+    next: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let seats = live::seats(scope)?;
+    let Some(wanted) = &arguments.seat else { return next(scope, &seats) };
+    let fits = |seat: &&Shown| {
+        let id = seat.session.split_once(':').map_or("", |(_, id)| id);
+        seat.pane.as_deref() == Some(wanted) || id.starts_with(wanted.as_str()) || seat.session == *wanted
+    };
+    match seats.iter().filter(fits).collect::<Vec<_>>().as_slice() {
+        [] => {
+            Err(Failure::input(format!("no agent sits at `{wanted}`"))
+                .hint("Run `tow status` for all seats."))
+        }
+        [seat] => go(scope, seat),
+        several => {
+            let names: Vec<&str> = several.iter().map(|seat| seat.session.as_str()).collect();
+            let what = format!("`{wanted}` is the beginning of several: {}", names.join(", "));
+            Err(Failure::input(what).hint("Give more of the id, or the pane."))
+        }
+    }
+}
+
+/// The list is sorted by urgency: the first that needs a person has waited longest.
+pub fn next(scope: &Scope, seats: &[Shown]) -> Result<ExitCode, Failure> {
+    let waits = |seat: &&Shown| matches!(seat.light(), Light::Blocked | Light::Stopped | Light::Completed);
+    match seats.iter().find(waits) {
+        Some(seat) => go(scope, seat),
+        None => {
+            scope.out.line("nobody waits for you");
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn go(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
+    let (Some(pane), Some(socket)) = (&seat.pane, &seat.server) else {
+        let what = format!("{} does not sit in a tmux pane", seat.session);
+        return Err(Failure::input(what).hint(format!("It sits at {}.", seat.seat)));
+    };
+    let server = Server { socket: socket.clone(), pid: String::new() };
+    if !server.show(pane) {
+        let what = format!("pane {pane} is not there any more");
+        return Err(Failure::input(what).hint("Run `tow status` for all seats."));
+    }
+    see(scope, seat)
+}
+
+/// That somebody looked goes through the journal like everything else.
+fn see(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
+    let session = SessionKey::parse(&seat.session).map_err(|error| Failure::new(&error))?;
+    let event = Event {
+        uid: scope.edge.uid(),
+        at: scope.edge.now,
+        session,
+        subagent: None,
+        turn: None,
+        happening: Happening::Seen,
+        scene: None,
+    };
+    journal::append(&scope.edge.home, &[Record::Event(event)])
+        .map_err(|error| Failure::input(chain(&error)).hint("Run `tow doctor`."))?;
+    push::push(&scope.edge, &live::seats(scope)?);
+    Ok(ExitCode::SUCCESS)
+}

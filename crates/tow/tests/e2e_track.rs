@@ -1,0 +1,106 @@
+//! What people see of agents at work: the bar of a real tmux with an attached client, the list, and the way there.
+#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+
+use serde_json::{Value, json};
+use towline_testkit::{Claude, Gate, Model, Rule, Step, TestEnv, Tmux, wait};
+
+fn seats(env: &TestEnv) -> Vec<Value> {
+    env.tow(&["status", "--json"]).ok().json()["seats"].as_array().unwrap().clone()
+}
+
+fn states(env: &TestEnv) -> Vec<String> {
+    seats(env).iter().map(|seat| seat["state"].as_str().unwrap().to_owned()).collect()
+}
+
+#[track_caller]
+fn wait_states(env: &TestEnv, expected: &[&str]) {
+    wait::until_evident(&format!("{expected:?}"), wait::PATIENCE, || {
+        let found = states(env);
+        if found == expected { Ok(()) } else { Err(format!("{found:?}")) }
+    });
+}
+
+#[test]
+fn the_bar_of_an_attached_client_follows_the_agent_and_next_leads_to_the_one_that_waits() {
+    let claude = Claude::V2_1_325;
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    claude.seed(&env);
+    env.tow(&["install", "--agent", "claude"]).ok();
+    let gate = Gate::shut();
+    let model = Model::start([
+        Rule::when("think").then(Step::text("thought").behind(&gate)),
+        Rule::when("ask me")
+            .then(Step::tool("Bash", json!({"command": "touch made-by-tool", "description": "make"})))
+            .then(Step::text("it is made")),
+    ]);
+    let inner = Tmux::start(&env);
+    let pane = claude.interactive(&inner, &model, &[]);
+    inner.run(&["set-option", "-g", "status-right-length", "80"]);
+    inner.run(&["set-option", "-g", "status-right", "[#{@towline-status}]"]);
+    let outer = Tmux::named(&env, "outer");
+    let watched = outer.attach_to(&inner);
+
+    wait_states(&env, &["idle"]);
+    pane.say("think");
+    watched.wait_screen("[0. 1* 0+ 0!]");
+    wait_states(&env, &["working"]);
+    gate.open();
+    watched.wait_screen("[0. 0* 1+ 0!]");
+    wait_states(&env, &["completed"]);
+    pane.say("ask me");
+    watched.wait_screen("[0. 0* 0+ 1!]");
+    assert_eq!(seats(&env)[0]["reason"], "permission");
+    pane.answer("Do you want to proceed?", &["Enter"]);
+    watched.wait_screen("[0. 0* 1+ 0!]");
+
+    let elsewhere = inner.open(&["bash"], &[]);
+    inner.run(&["select-window", "-t", &elsewhere.id]);
+    env.tow(&["next"]).ok();
+    assert_eq!(inner.run(&["display-message", "-p", "#{pane_id}"]).trim(), pane.id);
+    watched.wait_screen("[1. 0* 0+ 0!]");
+    assert_eq!((states(&env), seats(&env)[0]["seen"].as_bool()), (vec!["completed".to_owned()], Some(true)));
+    env.tow(&["next"]).ok().prints("nobody waits for you");
+
+    env.tow(&["goto", "nowhere"]).exits(2).complains("no agent sits at `nowhere`");
+    claude.wait_idle(&pane);
+    pane.say("/exit");
+    pane.wait_end();
+    wait_states(&env, &[]);
+    watched.wait_screen("[]");
+    env.tow(&["status"]).ok().prints("no agent sits anywhere");
+}
+
+#[test]
+fn hostile_names_are_text_in_the_list_and_in_a_real_bar() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    env.link("claude", "/bin/bash");
+    let hostile = "#(touch pwned) #{pane_id} \u{1b}[31mred\u{7} \u{202e}drow 漢字 🚀";
+    env.git(&["checkout", "-q", "-b", "#(touch-pwned)"]);
+    std::fs::write(
+        env.project().join(".towline.toml"),
+        format!("[project]\nname = {:?}\n", "#(touch pwned)"),
+    )
+    .unwrap();
+    let event = |name: &str| json!({"hook_event_name": name, "session_id": "s", "cwd": env.project(), "source": "startup", "prompt": hostile});
+    for name in ["SessionStart", "UserPromptSubmit"] {
+        std::fs::write(env.root().join(format!("{name}.json")), event(name).to_string()).unwrap();
+    }
+    let root = env.root().display().to_string();
+    let script = env.script(
+        "session",
+        &format!(
+            "tow hook claude < {root}/SessionStart.json; tow hook claude < {root}/UserPromptSubmit.json\n"
+        ),
+    );
+    let inner = Tmux::start(&env);
+    let pane = inner.open(&["bash"], &[]);
+    inner.run(&["set-option", "-g", "status-right", "[#{@towline-status}]"]);
+    let watched = Tmux::named(&env, "outer").attach_to(&inner);
+    pane.say(&format!("claude {}", script.display()));
+    watched.wait_screen("[0. 1* 0+ 0!]");
+
+    let list = env.tow(&["status"]).ok().stdout;
+    assert!(list.contains("#(touch pwned)") && list.contains("漢字"), "{list}");
+    assert!(!list.contains('\u{1b}') && !list.contains('\u{7}') && !list.contains('\u{202e}'), "{list:?}");
+    assert!(!env.project().join("pwned").exists() && !env.root().join("pwned").exists());
+}
