@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock or an environment, or starts anything: time, randomness and the world
 //! are arguments, and what the world should do about a decision is returned as data. No agent's name appears.
 
+pub mod arbiter;
 pub mod bar;
 pub mod effect;
 pub mod escape;

@@ -26,6 +26,14 @@ pub struct Pane {
     pub screen: String,
 }
 
+/// One line of a menu: what it says, the key that chooses it, and what tmux then does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MenuItem {
+    pub label: String,
+    pub key: String,
+    pub command: String,
+}
+
 impl Server {
     /// Reads the value of `$TMUX`: socket, process, session.
     pub fn parse(variable: &str) -> Option<Server> {
@@ -67,6 +75,15 @@ impl Server {
         // Without a client there is nobody to be switched.
         let _ = self.ask(&["switch-client", "-t", pane]);
         there
+    }
+
+    /// Opens a menu before the person. Titles and labels must be escaped already; commands are tmux's own.
+    pub fn menu(&self, title: &str, items: &[MenuItem]) -> bool {
+        let mut question = vec!["display-menu", "-T", title, "-x", "C", "-y", "C"];
+        for item in items {
+            question.extend([item.label.as_str(), item.key.as_str(), item.command.as_str()]);
+        }
+        self.ask(&question).is_some()
     }
 
     /// Sets the option that bars show, which also redraws them. Not waited for.

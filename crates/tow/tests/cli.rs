@@ -18,6 +18,7 @@ fn every_verb_has_help_with_examples() {
         "uninstall",
         "status",
         "bar",
+        "menu",
         "goto",
         "next",
         "doctor",

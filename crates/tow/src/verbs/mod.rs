@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod goto;
 pub mod hook;
 pub mod install;
+pub mod menu;
 pub mod next;
 pub mod status;
 pub mod uninstall;
