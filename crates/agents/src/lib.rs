@@ -12,6 +12,7 @@ mod wire;
 use settings::{Inspection, Refusal, Target};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use towline_core::arbiter::Tail;
 use towline_core::event::{Happening, Presence};
 use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
 use towline_core::reply::Reply;
@@ -157,6 +158,14 @@ impl Agent {
         match self {
             Agent::Claude => false,
             Agent::Codex => codex::shows_prompt(screen, prompt),
+        }
+    }
+
+    /// How a transcript ends, by the last part of its file. `None` where that part holds nothing to go by.
+    pub fn tail(self, text: &[u8]) -> Option<Tail> {
+        match self {
+            Agent::Claude => claude::tail::tail(text),
+            Agent::Codex => codex::tail::tail(text),
         }
     }
 

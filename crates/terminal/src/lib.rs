@@ -6,4 +6,5 @@
 pub mod place;
 pub mod process;
 pub mod project;
+pub mod tail;
 pub mod tmux;

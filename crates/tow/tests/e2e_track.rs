@@ -71,6 +71,46 @@ fn the_bar_of_an_attached_client_follows_the_agent_and_next_leads_to_the_one_tha
 }
 
 #[test]
+fn what_no_hook_tells_is_seen_in_2_1_197() {
+    what_no_hook_tells(Claude::V2_1_197);
+}
+
+#[test]
+fn what_no_hook_tells_is_seen_in_2_1_325() {
+    what_no_hook_tells(Claude::V2_1_325);
+}
+
+/// Escape runs no hook, nor does the death of the client.
+fn what_no_hook_tells(claude: Claude) {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    claude.seed(&env);
+    env.tow(&["install", "--agent", "claude"]).ok();
+    let gate = Gate::shut();
+    let model = Model::start([
+        Rule::when("talk").then(Step::text("start\n\nof something that never ends").pausing_at(&gate)),
+        Rule::when("ask me")
+            .then(Step::tool("Bash", json!({"command": "touch made", "description": "make"}))),
+    ]);
+    let tmux = Tmux::start(&env);
+    let pane = claude.interactive(&tmux, &model, &[]);
+    pane.say("talk");
+    wait_states(&env, &["working"]);
+    pane.wait_screen("● start");
+    pane.keys(&["Escape"]);
+    wait_states(&env, &["interrupted"]);
+    env.tow(&["why", &pane.id]).ok().prints("is interrupted").prints("decided by:");
+
+    claude.wait_idle(&pane);
+    pane.say("ask me");
+    wait_states(&env, &["blocked"]);
+    pane.answer("Do you want to proceed?", &["Escape"]);
+    wait_states(&env, &["interrupted"]);
+
+    env.command("kill").args(["-9", &pane.program_pid().to_string()]).status().unwrap();
+    wait_states(&env, &[]);
+}
+
+#[test]
 fn hostile_names_are_text_in_the_list_and_in_a_real_bar() {
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
     env.link("claude", "/bin/bash");
@@ -89,7 +129,7 @@ fn hostile_names_are_text_in_the_list_and_in_a_real_bar() {
     let script = env.script(
         "session",
         &format!(
-            "tow hook claude < {root}/SessionStart.json; tow hook claude < {root}/UserPromptSubmit.json\n"
+            "tow hook claude < {root}/SessionStart.json; tow hook claude < {root}/UserPromptSubmit.json; read\n"
         ),
     );
     let inner = Tmux::start(&env);
@@ -99,7 +139,7 @@ fn hostile_names_are_text_in_the_list_and_in_a_real_bar() {
     pane.say(&format!("claude {}", script.display()));
     watched.wait_screen("[0. 1* 0+ 0!]");
 
-    pane.say("tow menu");
+    inner.open(&["bash"], &[]).say("tow menu");
     watched.wait_screen("#(touch pwned)/#(touch-pwned)");
     watched.wait_screen("#{pane_id}");
     watched.keys(&["1"]);

@@ -4,6 +4,7 @@
 //! what is not listed here is passed over.
 
 pub mod install;
+pub(crate) mod tail;
 mod wire;
 
 use crate::skim::without_bulk;

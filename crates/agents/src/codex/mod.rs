@@ -4,6 +4,7 @@
 //! used: it reports phantom turns and nothing but their end.
 
 pub mod install;
+pub(crate) mod tail;
 mod wire;
 
 use crate::settings::Inspection;

@@ -3,14 +3,14 @@
 //! Changes nothing of what the agent is doing, and types nothing.
 
 use crate::cli::Scope;
-use crate::failure::{Failure, chain};
+use crate::failure::Failure;
 use crate::{live, push};
 use clap::Args;
 use std::process::ExitCode;
-use towline_core::event::{Event, Happening};
+use towline_core::event::Happening;
 use towline_core::id::SessionKey;
 use towline_core::shown::{Light, Shown};
-use towline_store::journal::{self, Record};
+use towline_store::journal::Record;
 use towline_terminal::tmux::Server;
 
 const EXAMPLES: &str = "\
@@ -33,17 +33,24 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let seats = live::seats(scope)?;
-    let Some(wanted) = &arguments.seat else { return next(scope, &seats) };
+    match &arguments.seat {
+        Some(wanted) => go(scope, choose(&seats, wanted)?),
+        None => next(scope, &seats),
+    }
+}
+
+/// The one seat that is meant by a pane or by the beginning of a session's id.
+pub fn choose<'a>(seats: &'a [Shown], wanted: &str) -> Result<&'a Shown, Failure> {
     let fits = |seat: &&Shown| {
         let id = seat.session.split_once(':').map_or("", |(_, id)| id);
-        seat.pane.as_deref() == Some(wanted) || id.starts_with(wanted.as_str()) || seat.session == *wanted
+        seat.pane.as_deref() == Some(wanted) || id.starts_with(wanted) || seat.session == wanted
     };
     match seats.iter().filter(fits).collect::<Vec<_>>().as_slice() {
         [] => {
             Err(Failure::input(format!("no agent sits at `{wanted}`"))
                 .hint("Run `tow status` for all seats."))
         }
-        [seat] => go(scope, seat),
+        [seat] => Ok(seat),
         several => {
             let names: Vec<&str> = several.iter().map(|seat| seat.session.as_str()).collect();
             let what = format!("`{wanted}` is the beginning of several: {}", names.join(", "));
@@ -80,17 +87,7 @@ fn go(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
 /// That somebody looked goes through the journal like everything else.
 fn see(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
     let session = SessionKey::parse(&seat.session).map_err(|error| Failure::new(&error))?;
-    let event = Event {
-        uid: scope.edge.uid(),
-        at: scope.edge.now,
-        session,
-        subagent: None,
-        turn: None,
-        happening: Happening::Seen,
-        scene: None,
-    };
-    journal::append(&scope.edge.home, &[Record::Event(event)])
-        .map_err(|error| Failure::input(chain(&error)).hint("Run `tow doctor`."))?;
+    live::accept(scope, &[Record::Event(live::event(scope, session, Happening::Seen))])?;
     push::push(&scope.edge, &live::seats(scope)?);
     Ok(ExitCode::SUCCESS)
 }

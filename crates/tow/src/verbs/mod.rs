@@ -14,4 +14,5 @@ pub mod menu;
 pub mod next;
 pub mod status;
 pub mod uninstall;
+pub mod why;
 pub mod work;

@@ -1,0 +1,97 @@
+//! How a transcript of Claude Code ends.
+//!
+//! Only the newest entry of the main conversation counts: the client also writes its helpers' words and notes of its
+//! own. A line that is not whole is no JSON and is passed over, be it cut off in front or still being written.
+
+use crate::wire::{Loose, Text};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use towline_core::arbiter::{Tail, TailEnd};
+use towline_core::time::Timestamp;
+
+/// What the client writes in the person's name when the turn is stopped.
+const INTERRUPTED: [&str; 2] =
+    ["[Request interrupted by user]", "[Request interrupted by user for tool use]"];
+
+/// What the client writes in the person's name about a command that it carries out itself.
+const LOCAL_COMMAND: [&str; 3] = ["<local-command-", "<command-name>", "<command-message>"];
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Entry<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    timestamp: Text<'a>,
+    #[serde(rename = "isSidechain")]
+    is_sidechain: Loose,
+    #[serde(rename = "isApiErrorMessage")]
+    is_api_error: Loose,
+    #[serde(borrow)]
+    error: Text<'a>,
+    /// Left unread until the entry is known to count: it may be large.
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Message {
+    content: Loose,
+}
+
+/// `text` is the last part of the file.
+pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
+    let whole = |line| serde_json::from_slice::<Entry<'_>>(line).ok();
+    let newest = text.rsplit(|byte| *byte == b'\n').filter_map(whole).find_map(|entry| {
+        let end = end(&entry)?;
+        Some((end, Timestamp::parse_utc(entry.timestamp.as_deref().unwrap_or(""))))
+    });
+    let (end, at) = newest?;
+    // An older entry would tell of an older end.
+    Some(Tail { end, at: at? })
+}
+
+/// `None` for what is no part of the main conversation.
+fn end(entry: &Entry<'_>) -> Option<TailEnd> {
+    match entry.kind.as_deref() {
+        _ if is_true(&entry.is_sidechain) => None,
+        Some("user") => said_by_person(&words(entry)),
+        Some("assistant") if is_true(&entry.is_api_error) => Some(failure(entry)),
+        Some("assistant") => Some(TailEnd::Other),
+        _ => None,
+    }
+}
+
+fn said_by_person(words: &str) -> Option<TailEnd> {
+    match words {
+        words if INTERRUPTED.contains(&words) => Some(TailEnd::Interrupted),
+        words if LOCAL_COMMAND.iter().any(|mark| words.starts_with(mark)) => None,
+        _ => Some(TailEnd::Other),
+    }
+}
+
+/// Clients that do not name the error name the limit in their words.
+fn failure(entry: &Entry<'_>) -> TailEnd {
+    let words = words(entry).to_lowercase();
+    let is_limit =
+        entry.error.is("rate_limit") || words.contains("usage limit") || words.contains("rate limit");
+    if is_limit { TailEnd::Limited } else { TailEnd::Failed }
+}
+
+/// The text of a message, which is either one string or a list of blocks; what else it holds is left out.
+fn words(entry: &Entry<'_>) -> String {
+    let message = entry.message.and_then(|raw| serde_json::from_str::<Message>(raw.get()).ok());
+    let content = message.unwrap_or_default().content.0;
+    let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+    let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
+    content.as_str().into_iter().chain(texts).collect()
+}
+
+fn is_true(value: &Loose) -> bool {
+    value.0.as_bool() == Some(true)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+//! How recorded conversations end.

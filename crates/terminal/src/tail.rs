@@ -1,0 +1,93 @@
+//! The last part of a file.
+//!
+//! Reads no more than it is asked for, whatever the file's size, and nothing but plain files: a pipe would make the
+//! reader wait.
+
+use rustix::fs::{Mode, OFlags, open};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use towline_core::time::Timestamp;
+
+/// At most the last `limit` bytes, and when the file was last written. What is appended meanwhile is left for the next
+/// time.
+pub fn last_bytes(path: &Path, limit: u64) -> io::Result<(Vec<u8>, Timestamp)> {
+    // Opening a pipe would wait for its writer; a plain file takes no notice.
+    let mut file =
+        File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+    }
+    let wanted = meta.len().min(limit);
+    file.seek(SeekFrom::Start(meta.len() - wanted))?;
+    let mut bytes = vec![];
+    file.take(wanted).read_to_end(&mut bytes)?;
+    let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
+    Ok((bytes, Timestamp(modified)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::io::Write;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    #[test]
+    fn a_small_file_is_read_whole_with_its_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("small");
+        fs::write(&path, "one\ntwo\n").unwrap();
+        let written = UNIX_EPOCH + Duration::from_millis(1_794_708_799_123);
+        File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
+        let expected = (b"one\ntwo\n".to_vec(), Timestamp(1_794_708_799_123));
+        assert_eq!(last_bytes(&path, 100).unwrap(), expected);
+        assert_eq!(last_bytes(&path, 8).unwrap(), expected);
+    }
+
+    #[test]
+    fn only_the_end_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "one\ntwo\n").unwrap();
+        assert_eq!(last_bytes(&path, 5).unwrap().0, b"\ntwo\n");
+        assert_eq!(last_bytes(&path, 0).unwrap().0, b"");
+    }
+
+    #[test]
+    fn a_file_of_100_megabytes_costs_no_more_than_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("large");
+        let mut file = File::create(&path).unwrap();
+        file.set_len(100 * 1024 * 1024).unwrap();
+        file.seek(SeekFrom::End(0)).unwrap();
+        file.write_all(b"the end\n").unwrap();
+        let before = bytes_read();
+        let (bytes, _) = last_bytes(&path, 64 * 1024).unwrap();
+        let cost = bytes_read() - before;
+        assert_eq!((bytes.len(), bytes.ends_with(b"\0the end\n")), (64 * 1024, true));
+        assert!(bytes.capacity() < 256 * 1024, "{} bytes of memory", bytes.capacity());
+        assert!((64 * 1024..256 * 1024).contains(&cost), "{cost} bytes were read");
+    }
+
+    /// What this thread has read so far, by the kernel's count.
+    fn bytes_read() -> u64 {
+        let counts = fs::read_to_string("/proc/thread-self/io").unwrap();
+        counts.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_refused_without_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
+        for path in [pipe.as_path(), folder.path(), Path::new("/dev/zero")] {
+            let refused = last_bytes(path, 10).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::InvalidInput, "{}", path.display());
+        }
+        let missing = last_bytes(&folder.path().join("missing"), 10).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    }
+}

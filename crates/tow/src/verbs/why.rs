@@ -1,0 +1,62 @@
+//! `tow why`: what an agent is doing according to whom, and which rule decided.
+//!
+//! Prints the evidence and the verdict as `core` gives them, and changes nothing.
+
+use super::goto;
+use crate::cli::Scope;
+use crate::failure::Failure;
+use crate::{live, sight};
+use clap::Args;
+use std::process::ExitCode;
+use towline_core::arbiter::{Evidence, judge};
+use towline_core::escape::for_terminal;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow why %3          the agent in this tmux pane
+  tow why 01a1dd      the session whose id begins so";
+
+/// Explain why an agent is shown as it is.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// A pane, or the beginning of a session's id.
+    seat: String,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let seats = live::seats(scope)?;
+    let chosen = goto::choose(&seats, &arguments.seat)?;
+    let (session, place) = live::sitting_at(scope, &chosen.seat)?;
+    let verdict = judge(&session, &sight::of(&session, &place, scope.edge.now));
+    if arguments.json {
+        let evidence: Vec<_> = verdict.evidence.iter().map(row).collect();
+        let all = serde_json::json!({
+            "session": chosen.session, "state": session.state.name(), "since": session.since.to_utc(),
+            "confidence": verdict.confidence.name(), "rule": verdict.rule, "evidence": evidence,
+        });
+        scope.out.line(&all.to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    scope.out.line(&format!(
+        "{} is {} since {}",
+        chosen.session,
+        session.state.name(),
+        session.since.to_utc()
+    ));
+    for evidence in &verdict.evidence {
+        let at = evidence.at.map_or_else(String::new, |at| format!(" ({})", at.to_utc()));
+        scope.out.line(&format!("  {}: {}{at}", evidence.source, for_terminal(&evidence.says)));
+    }
+    scope.out.line(&format!("  decided by: {} ({})", verdict.rule, verdict.confidence.name()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(evidence: &Evidence) -> serde_json::Value {
+    serde_json::json!({
+        "source": evidence.source, "says": evidence.says, "at": evidence.at.map(|at| at.to_utc()),
+    })
+}
