@@ -93,10 +93,14 @@ fn what_no_hook_tells(claude: Claude) {
     ]);
     let tmux = Tmux::start(&env);
     let pane = claude.interactive(&tmux, &model, &[]);
+    tmux.run(&["set-option", "-g", "status-interval", "1"]);
+    tmux.run(&["set-option", "-g", "status-right", "[#{@towline-status}#(tow bar --refresh)]"]);
+    let watched = Tmux::named(&env, "outer").attach_to(&tmux);
     pane.say("talk");
-    wait_states(&env, &["working"]);
+    watched.wait_screen("[0. 1* 0+ 0!]");
     pane.wait_screen("● start");
     pane.keys(&["Escape"]);
+    watched.wait_screen("[0. 0* 0+ 1x 0!]");
     wait_states(&env, &["interrupted"]);
     env.tow(&["why", &pane.id]).ok().prints("is interrupted").prints("decided by:");
 
@@ -107,6 +111,7 @@ fn what_no_hook_tells(claude: Claude) {
     wait_states(&env, &["interrupted"]);
 
     env.command("kill").args(["-9", &pane.program_pid().to_string()]).status().unwrap();
+    watched.wait_screen("[]");
     wait_states(&env, &[]);
 }
 

@@ -15,7 +15,7 @@ const INTERRUPTED: [&str; 2] =
     ["[Request interrupted by user]", "[Request interrupted by user for tool use]"];
 
 /// What the client writes in the person's name about a command that it carries out itself.
-const LOCAL_COMMAND: [&str; 3] = ["<local-command-", "<command-name>", "<command-message>"];
+const LOCAL_COMMAND: [&str; 2] = ["<local-command-", "<command-name>"];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
