@@ -138,11 +138,11 @@ fn is_news(session: &Session, tail: Tail) -> bool {
     in_this_turn && tail.at.plus_ms(SKEW_MS) >= session.last_event_at
 }
 
-/// How far hooks are to be believed where nothing contradicts them: by what else shows life.
+/// How far hooks are to be believed where nothing contradicts them: by what else shows life. An agent at work shows it
+/// only by what it writes after the last hook: a prompt that was taken back before the first word leaves no trace.
 fn trust_in_hooks(session: &Session, sights: &Sights) -> Confidence {
-    let writes = sights.last_written.is_some_and(|at| at.plus_ms(SKEW_MS) >= session.last_event_at);
-    let settled_or_writes = !awaits_end(session) || writes;
-    match (sights.process, settled_or_writes) {
+    let went_on = sights.tail.is_some_and(|tail| tail.at > session.last_event_at);
+    match (sights.process, went_on || !awaits_end(session)) {
         (ProcessSight::Alive, true) => Confidence::Certain,
         (ProcessSight::Alive, false) | (ProcessSight::Unknown, true) => Confidence::Likely,
         (ProcessSight::Unknown | ProcessSight::Gone, _) => Confidence::Guess,

@@ -131,7 +131,7 @@ fn a_stale_tail_changes_nothing() {
 #[test]
 fn a_prompt_right_after_an_interruption_is_not_taken_for_interrupted() {
     let again = prompted(idle(), LAST_HEARD);
-    check(&again, &seen_alive(TailEnd::Interrupted, LAST_HEARD - 100), (None, Confidence::Certain));
+    check(&again, &seen_alive(TailEnd::Interrupted, LAST_HEARD - 100), (None, Confidence::Likely));
     let soon = seen_alive(TailEnd::Interrupted, LAST_HEARD + 100);
     check(&again, &soon, (Some(Observed::Interrupted), Confidence::Certain));
 }
@@ -155,8 +155,15 @@ fn hooks_stand_where_the_transcript_goes_on() {
     assert_eq!((verdict.observed, verdict.confidence), (None, Confidence::Certain));
     assert_eq!(verdict.rule, "nothing seen contradicts the hooks");
     check(&working(), &sights(ProcessSight::Alive, None), (None, Confidence::Likely));
-    let unseen = sights(ProcessSight::Unknown, Some((TailEnd::Other, LAST_HEARD)));
+    let unseen = sights(ProcessSight::Unknown, Some((TailEnd::Other, LAST_HEARD + 1)));
     check(&working(), &unseen, (None, Confidence::Likely));
+}
+
+#[test]
+fn a_prompt_without_a_word_of_answer_is_not_certain_to_be_worked_on() {
+    let asked = prompted(idle(), LAST_HEARD);
+    check(&asked, &seen_alive(TailEnd::Other, LAST_HEARD - 100), (None, Confidence::Likely));
+    check(&asked, &seen_alive(TailEnd::Other, LAST_HEARD + 100), (None, Confidence::Certain));
 }
 
 #[test]

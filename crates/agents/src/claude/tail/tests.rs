@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 fn recorded(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/tails");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tails");
     fs::read(folder.join(format!("claude-{name}.jsonl"))).unwrap()
 }
 
