@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 
 /// Stamps of hooks and transcript differ by this much at most: a hook is stamped when it has started, an entry of the
 /// transcript when it is made.
-const SKEW_MS: i64 = 2000;
+pub const SKEW_MS: i64 = 2000;
 
 /// What a look at the session's surroundings found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

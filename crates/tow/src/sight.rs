@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 use towline_agents::Agent;
-use towline_core::arbiter::{ProcessSight, Sights, Tail};
+use towline_core::arbiter::{ProcessSight, SKEW_MS, Sights, Tail};
 use towline_core::seat::Place;
 use towline_core::session::{Session, State};
 use towline_core::time::Timestamp;
@@ -21,7 +21,7 @@ pub fn of(session: &Session, place: &Place, now: Timestamp) -> Sights {
     let last_written = session.transcript.as_deref().and_then(|path| written_at(Path::new(path)));
     // Between turns there is nothing that a transcript could tell and a hook did not.
     let may_tell = matches!(session.state, State::Working | State::Blocked(_));
-    let is_newer = last_written.is_some_and(|written| written > session.last_event_at);
+    let is_newer = last_written.is_some_and(|written| written.plus_ms(SKEW_MS) >= session.last_event_at);
     let tail = if may_tell && is_newer { tail(session) } else { None };
     Sights { now, process: process(place), tail, last_written }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 use told::{told, wait_told};
-use towline_testkit::{Claude, Codex, Daemon, Model, TestEnv, Tmux};
+use towline_testkit::{Claude, Codex, Daemon, Model, TestEnv, Tmux, wait};
 
 const CODEX: Codex = Codex::V0_166_0;
 
@@ -127,19 +127,16 @@ fn a_running_client_takes_up_hooks_that_are_installed_meanwhile() {
     claude.wait_idle(&pane);
     env.tow(&["install", "--agent", "claude"]).ok();
     assert!(!env.data_dir().join("towline.db").exists());
+    // Met in the middle of a turn it may be, and seated by the next prompt at the latest.
     let mut asked = 0;
-    let text = towline_testkit::wait::until(
-        "the client to reload its hooks",
-        towline_testkit::wait::PATIENCE,
-        || {
-            asked += 1;
-            pane.say(&format!("after {asked}"));
-            pane.wait_screen(&format!("echo: after {asked}"));
-            claude.wait_idle(&pane);
-            env.data_dir().join("towline.db").exists().then(|| told(&env, &[]))
-        },
-    );
-    assert!(text.contains("in a tmux seat"), "met in the middle, and seated: {text}");
+    wait::until("the client to reload its hooks", wait::PATIENCE, || {
+        asked += 1;
+        pane.say(&format!("after {asked}"));
+        pane.wait_screen(&format!("echo: after {asked}"));
+        claude.wait_idle(&pane);
+        let recorded = env.data_dir().join("towline.db").exists();
+        (recorded && told(&env, &[]).contains("in a tmux seat")).then_some(())
+    });
 }
 
 #[test]

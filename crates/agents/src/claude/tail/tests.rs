@@ -50,6 +50,14 @@ fn a_limit_is_told_from_an_error() {
 }
 
 #[test]
+fn a_limit_is_known_by_its_name_whatever_its_words() {
+    let text = String::from_utf8(recorded("2.1.325-limit")).unwrap();
+    let reworded = text.replace("This request would exceed your account rate limit", "come back at five");
+    assert_ne!(text, reworded);
+    check(reworded.as_bytes(), Some((TailEnd::Limited, "2026-11-15T04:09:14.920Z")));
+}
+
+#[test]
 fn a_limit_is_known_by_its_words_where_the_error_has_no_name() {
     let said = |text: &str| {
         let line = r#"{"type":"assistant","timestamp":"2026-11-15T00:00:00Z","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"TEXT"}]}}"#;
@@ -76,6 +84,17 @@ fn a_new_prompt_outdates_an_interruption() {
     let mut text = recorded("2.1.325-interrupted-tool");
     text.extend_from_slice(&recorded("2.1.325-mid-tool"));
     check(&text, Some((TailEnd::Other, TIMELESS)));
+}
+
+#[test]
+fn a_command_that_the_client_carries_out_itself_does_not_hide_an_interruption() {
+    let ended = String::from_utf8(recorded("2.1.197-end")).unwrap();
+    let is_local = |line: &&str| line.contains("<local-command-") || line.contains("<command-name>");
+    let local: Vec<&str> = ended.lines().filter(is_local).collect();
+    assert_eq!(local.len(), 3);
+    let mut text = recorded("2.1.325-interrupted-tool");
+    text.extend_from_slice(local.join("\n").as_bytes());
+    check(&text, Some((TailEnd::Interrupted, "2026-11-15T04:11:06.165Z")));
 }
 
 #[test]
