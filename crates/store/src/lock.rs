@@ -24,14 +24,20 @@ impl FoldLock {
         home: &Home,
         pauses: impl IntoIterator<Item = Duration>,
     ) -> io::Result<Option<FoldLock>> {
-        let mut pauses = pauses.into_iter();
-        loop {
-            if let Some(lock) = FoldLock::try_take(home)? {
-                return Ok(Some(lock));
-            }
-            let Some(pause) = pauses.next() else { return Ok(None) };
-            nap(pause);
+        Ok(wait_for(&home.fold_lock(), pauses)?.map(FoldLock))
+    }
+}
+
+/// Locks a file, pausing as `pauses` say while somebody else has it locked. The lock ends with the last copy of the file
+/// that is returned, in whatever process that is.
+pub fn wait_for(path: &Path, pauses: impl IntoIterator<Item = Duration>) -> io::Result<Option<File>> {
+    let mut pauses = pauses.into_iter();
+    loop {
+        if let Some(file) = try_lock(path)? {
+            return Ok(Some(file));
         }
+        let Some(pause) = pauses.next() else { return Ok(None) };
+        nap(pause);
     }
 }
 

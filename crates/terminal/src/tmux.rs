@@ -4,6 +4,7 @@
 //! ever typed from here.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::fs::File;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStdout, Command, Stdio};
@@ -86,15 +87,16 @@ impl Server {
         self.ask(&question).is_some()
     }
 
-    /// Sets the option that bars show, which also redraws them. Not waited for.
+    /// Sets the option that bars show, which also redraws them. Not waited for. `until_done` stays open until tmux has
+    /// done it: whoever holds a lock on it keeps the next push from overtaking this one.
     #[expect(
         clippy::disallowed_methods,
         reason = "the other place that runs tmux: nobody waits for this one"
     )]
-    pub fn set_bar(&self, text: &str) {
+    pub fn set_bar(&self, text: &str, until_done: File) {
         let mut tmux = Command::new("tmux");
         tmux.arg("-S").arg(&self.socket).args(["set-option", "-gq", BAR_OPTION, text]).env_remove("TMUX");
-        tmux.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        tmux.stdin(Stdio::null()).stdout(Stdio::null()).stderr(until_done).process_group(0);
         // A bar that could not be set is set by the next change.
         let _ = tmux.spawn();
     }

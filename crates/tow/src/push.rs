@@ -1,15 +1,18 @@
 //! Pushing the bar to the tmux servers in which agents sit: only when its text changed, and without waiting.
 //!
 //! What was pushed last is remembered per server, socket and text, in a small file. Losing it costs one push too many;
-//! a server in which nobody sits any more is told so once, and forgotten.
+//! a server in which nobody sits any more is told so once, and forgotten. Pushes do not overtake each other: each holds
+//! a lock that ends with the process that carries it out.
 
 use crate::edge::Edge;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use towline_core::bar::{BarStyle, bar};
 use towline_core::shown::Shown;
 use towline_store::home::private_folder;
+use towline_store::lock::{pauses, wait_for};
 use towline_terminal::tmux::Server;
 
 /// Pushes what these seats show to every server that one of them is in, and nothing to those that they left.
@@ -19,15 +22,25 @@ pub fn push(edge: &Edge, seats: &[Shown]) {
     let text = bar(seats, &BarStyle::default(), edge.now);
     for (pid, server) in servers(seats) {
         if pushed.remove(&pid).is_none_or(|last| last.text != text) {
-            server.set_bar(&text);
             remember(&folder, &server, &text);
+            set(&folder, &server, &text);
         }
     }
     for (pid, left) in pushed {
-        Server { socket: left.socket, pid: pid.clone() }.set_bar("");
-        let _ = fs::remove_file(folder.join(pid));
+        let _ = fs::remove_file(folder.join(&pid));
+        set(&folder, &Server { socket: left.socket, pid }, "");
     }
 }
+
+/// Waits a moment for a push that is still under way. One that hangs is left alone: the next change sets the bar.
+fn set(folder: &Path, server: &Server, text: &str) {
+    if let Ok(Some(turn)) = wait_for(&folder.join("turn.lock"), pauses(PATIENCE)) {
+        server.set_bar(text, turn);
+    }
+}
+
+/// A push takes tmux a few milliseconds.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The servers by their process id, which is in the key of every seat in them and safe in a path.
 fn servers(seats: &[Shown]) -> BTreeMap<String, Server> {
@@ -50,9 +63,14 @@ struct Pushed {
 fn remembered(folder: &Path) -> BTreeMap<String, Pushed> {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let pushed = |path: PathBuf| {
+        let pid = path
+            .file_name()?
+            .to_str()
+            .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))?
+            .to_owned();
         let (socket, text) =
             fs::read_to_string(&path).ok()?.split_once('\n').map(|(s, t)| (s.to_owned(), t.to_owned()))?;
-        Some((path.file_name()?.to_str()?.to_owned(), Pushed { socket, text }))
+        Some((pid, Pushed { socket, text }))
     };
     entries.filter_map(|entry| pushed(entry.path())).collect()
 }

@@ -154,3 +154,29 @@ fn hostile_names_are_text_in_the_list_and_in_a_real_bar() {
     assert!(!list.contains('\u{1b}') && !list.contains('\u{7}') && !list.contains('\u{202e}'), "{list:?}");
     assert!(!env.project().join("pwned").exists() && !env.root().join("pwned").exists());
 }
+
+#[test]
+fn a_later_push_is_never_overtaken_by_an_earlier_one() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    env.link("claude", "/bin/bash");
+    let root = env.root().display().to_string();
+    let event = |name: &str| json!({"hook_event_name": name, "session_id": "s", "cwd": "/", "source": "startup", "prompt": "p"});
+    for name in ["SessionStart", "UserPromptSubmit", "Stop"] {
+        std::fs::write(env.root().join(format!("{name}.json")), event(name).to_string()).unwrap();
+    }
+    let turns = "for n in 1 2 3 4 5 6 7 8 9 10; do tow hook claude < $R/UserPromptSubmit.json; tow hook claude < $R/Stop.json; done";
+    let script = env.script(
+        "session",
+        &format!("R={root}; tow hook claude < $R/SessionStart.json; {turns}; touch $R/done; read\n"),
+    );
+    let tmux = Tmux::start(&env);
+    let pane = tmux.open(&["bash"], &[]);
+    pane.say(&format!("claude {}", script.display()));
+    wait::until("the turns to be over", wait::PATIENCE, || env.root().join("done").exists().then_some(()));
+    wait::until_evident("the last push", wait::PATIENCE, || {
+        let shown = tmux.run(&["show-options", "-gqv", "@towline-status"]);
+        if shown.contains("1+") { Ok(()) } else { Err(shown) }
+    });
+    wait_states(&env, &["completed"]);
+    assert!(tmux.run(&["show-options", "-gqv", "@towline-status"]).contains("1+"));
+}

@@ -293,3 +293,34 @@ fn a_row_is_saved_once_per_change() {
     let (store, _) = bench.fold();
     assert_eq!(revision(&store), 2);
 }
+
+#[test]
+fn live_sessions_come_with_their_open_turn() {
+    // Without it, an interruption of the turn before was taken for one of this turn.
+    let mut bench = Bench::new();
+    let mut event = bench.event("a:1", prompt("go"));
+    let place = towline_core::seat::Place {
+        key: "terminal:x".into(),
+        kind: towline_core::seat::SeatKind::Terminal,
+        pane: None,
+        server: None,
+        tty: None,
+        pid: 1,
+        started: 1,
+        program: None,
+        proof: towline_core::seat::Proof::Terminal,
+    };
+    event.scene = Some(Scene {
+        presence: Presence::Terminal,
+        folder: None,
+        transcript: None,
+        model: None,
+        place: Some(place),
+        project: None,
+    });
+    bench.append(&[event]);
+    let (store, _) = bench.fold();
+    let live = store.live_sessions().unwrap();
+    assert_eq!(live.len(), 1);
+    assert_eq!(live[0].open_turn.as_ref().unwrap().prompt.as_str(), "go");
+}

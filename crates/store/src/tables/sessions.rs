@@ -65,11 +65,15 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Sessions that sit in a seat and have not ended, longest quiet first.
+    /// Sessions that sit in a seat and have not ended, longest quiet first, with their open turns.
     pub fn live_sessions(&self) -> Result<Vec<Session>, StoreError> {
         let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} {FROM} {LIVE}"))?;
-        let rows = statement.query_map([], stored)?.map(|row| row.map(|stored| stored.session));
-        Ok(rows.collect::<Result<_, _>>()?)
+        let rows = statement.query_map([], stored)?.collect::<Result<Vec<_>, _>>()?;
+        let with_turn = |mut stored: StoredSession| {
+            stored.session.open_turn = self.open_turn(stored.id, stored.session.turns)?;
+            Ok(stored.session)
+        };
+        rows.into_iter().map(with_turn).collect()
     }
 
     /// Saves a session and its open turn; returns the id of its row.
