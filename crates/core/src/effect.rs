@@ -9,5 +9,5 @@ use crate::session::State;
 #[must_use = "an effect that nobody carries out did not happen"]
 pub enum Effect {
     /// What a session shows is no longer what it was.
-    StateChanged { session: SessionKey, from: Option<State>, to: State },
+    StateChanged { session: SessionKey, seat: Option<String>, from: Option<State>, to: State },
 }

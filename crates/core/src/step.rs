@@ -361,7 +361,8 @@ fn announce(from: Option<State>, session: &Session) -> Vec<Effect> {
     if from == Some(session.state) {
         return vec![];
     }
-    vec![Effect::StateChanged { session: session.key.clone(), from, to: session.state }]
+    let (session, seat, to) = (session.key.clone(), session.seat.clone(), session.state);
+    vec![Effect::StateChanged { session, seat, from, to }]
 }
 
 #[cfg(test)]

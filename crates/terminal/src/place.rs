@@ -33,12 +33,12 @@ pub fn agent_above(hook: u32, looks: &Looks<'_>) -> Option<Process> {
 
 /// The seat of a process that a person sits before. Asks the multiplexer, if there is one.
 pub fn seat_of(process: &Process, presence: Presence) -> Option<Place> {
-    let environment = process.environment();
     let terminal = process.terminal();
     if presence == Presence::Ide && terminal.is_none() {
         return Some(place(process, SeatKind::Ide, format!("ide:{}:{}", process.pid, process.started)));
     }
     let terminal = terminal?;
+    let environment = process.environment();
     let in_tmux = environment.get("TMUX").and_then(Server::parse).and_then(|server| match server.panes() {
         Some(panes) => in_pane(process, &server, panes.iter().find(|pane| pane.terminal == terminal)?),
         None => by_variable(process, &server, environment.get("TMUX_PANE")?),

@@ -29,6 +29,21 @@ pub struct Config {
 }
 
 impl Config {
+    /// What `default.toml` says, for hooks of users who have set nothing: parsing it would cost each of them as much as
+    /// the rest of their work. A test holds the two against each other.
+    pub fn compiled_in() -> Config {
+        Config {
+            patience_ms: 300,
+            deadline_ms: 1200,
+            secrets: Secrets::Redacted,
+            exclude_projects: vec![],
+            prompt_bytes: 2000,
+            events_days: 90,
+            journal_mb: 64,
+            project_names: BTreeMap::new(),
+        }
+    }
+
     pub fn keeping(&self) -> Keeping {
         Keeping { longest_bytes: self.prompt_bytes, secrets: self.secrets }
     }
@@ -68,6 +83,11 @@ pub fn project_name(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_compiled_in_is_what_the_defaults_say() {
+        assert_eq!(Config::compiled_in(), layered("").config);
+    }
 
     #[test]
     fn a_pattern_covers_what_is_below_it_and_no_namesake() {

@@ -6,13 +6,14 @@
 use super::{Call, scene};
 use crate::failure::chain;
 use crate::{live, push, work};
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 use towline_core::effect::Effect;
 use towline_core::event::{Event, Happening, Presence, Urgency};
 use towline_core::fault::FaultKind;
+use towline_core::id::SessionKey;
 use towline_core::reply::Reply;
-use towline_core::session::Session;
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Pace, Store, StoreError, journal, upkeep};
 
@@ -42,7 +43,7 @@ pub(super) fn fold(call: &Call, event: &Event) -> Reply {
         drop(lock);
         if round == 0 {
             reply = done.reply;
-            look_for_missing_seat(call, event, done.session.as_ref());
+            look_for_missing_seat(call, event, &done.unseated);
         }
         if journal::unsealed_bytes(&call.edge.home) == seen {
             break;
@@ -54,7 +55,7 @@ pub(super) fn fold(call: &Call, event: &Event) -> Reply {
 /// What one fold leaves to be done without the lock.
 struct Done {
     reply: Reply,
-    session: Option<Session>,
+    unseated: BTreeSet<SessionKey>,
 }
 
 /// A newer schema is no fault: the newer version folds what we journal, and the doctor says so.
@@ -80,22 +81,20 @@ fn fold_once(call: &Call, event: &Event, lock: &FoldLock) -> Result<Done, StoreE
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
     let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
     carry_out(call, &store, &folded.effects)?;
-    let is_prompt = matches!(event.happening, Happening::PromptSubmitted { .. }) && event.subagent.is_none();
-    let session = if is_prompt { store.session(&event.session)? } else { None };
     let reply = reply_to(call, event, &store)?;
     upkeep::shrink_if_huge(&store)?;
     if upkeep::is_due(&store, call.edge.now)? {
         work::start_detached();
     }
-    Ok(Done { reply, session })
+    Ok(Done { reply, unseated: folded.unseated })
 }
 
-/// What is shown changed: the bars are told. Nothing else costs a look at the seats.
+/// What is shown in a seat changed: the bars are told. Nothing else costs a look at the seats.
 fn carry_out(call: &Call, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
-    if effects.is_empty() {
-        return Ok(());
+    let is_shown = |effect: &Effect| matches!(effect, Effect::StateChanged { seat: Some(_), .. });
+    if effects.iter().any(is_shown) {
+        push::push(&call.edge, &live::seats_of(store)?);
     }
-    push::push(&call.edge, &live::seats_of(store)?);
     Ok(())
 }
 
@@ -107,9 +106,12 @@ fn patience(call: &Call) -> Duration {
 
 /// A session that was met in the middle sat down unseen: a prompt is the time to look. What is found goes through the
 /// journal like everything else, and is folded in the next round.
-fn look_for_missing_seat(call: &Call, event: &Event, session: Option<&Session>) {
-    let seatless = session.filter(|session| session.seat.is_none());
-    if let Some(place) = seatless.and_then(|session| scene::own_seat(call, session.presence)) {
+fn look_for_missing_seat(call: &Call, event: &Event, unseated: &BTreeSet<SessionKey>) {
+    let is_prompt = matches!(event.happening, Happening::PromptSubmitted { .. });
+    let Some(scene) = event.scene.as_ref().filter(|_| is_prompt && unseated.contains(&event.session)) else {
+        return;
+    };
+    if let Some(place) = scene::own_seat(call, scene.presence) {
         call.accept_seat(event, place);
     }
 }

@@ -173,7 +173,7 @@ fn load_config(edge: &Edge) -> (Config, Option<String>) {
     let file = edge.config_file.display();
     let (user, unreadable) = match std::fs::read_to_string(&edge.config_file) {
         Ok(user) => (user, None),
-        Err(error) if error.kind() == ErrorKind::NotFound => (String::new(), None),
+        Err(error) if error.kind() == ErrorKind::NotFound => return (Config::compiled_in(), None),
         Err(error) => (String::new(), Some(format!("could not read {file}: {error}"))),
     };
     let mut found = layered(&user);
