@@ -5,6 +5,7 @@
 use crate::edge::Edge;
 use crate::failure::{Failure, Kind};
 use crate::output::{Output, complain};
+use crate::scope::Scope;
 use crate::verbs;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -42,12 +43,6 @@ enum Verb {
     Completions(verbs::completions::Arguments),
     #[command(hide = true)]
     BenchSeed(verbs::bench_seed::Arguments),
-}
-
-/// What every verb is given.
-pub struct Scope {
-    pub edge: Edge,
-    pub out: Output,
 }
 
 pub fn run() -> ExitCode {

@@ -3,8 +3,8 @@
 //! Decides nothing: what is shown of a seat and in which order is `core`'s, and what an agent is doing is `step`'s. What
 //! was seen goes through the journal like everything else.
 
-use crate::cli::Scope;
 use crate::failure::Failure;
+use crate::scope::Scope;
 use crate::sight;
 use std::time::Duration;
 use towline_core::arbiter::judge;

@@ -10,6 +10,7 @@ mod hook;
 mod live;
 mod output;
 mod push;
+mod scope;
 mod sight;
 mod verbs;
 mod work;

@@ -2,8 +2,8 @@
 //!
 //! Prints the line and nothing else; without a seat, or as a refresh, it prints nothing.
 
-use crate::cli::Scope;
 use crate::failure::Failure;
+use crate::scope::Scope;
 use crate::{live, push};
 use clap::Args;
 use std::process::ExitCode;

@@ -2,9 +2,9 @@
 //!
 //! The events go through the journal and the fold like any others: nothing here writes a table.
 
-use crate::cli::Scope;
 use crate::edge::variable;
 use crate::failure::Failure;
+use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;

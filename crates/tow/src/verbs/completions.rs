@@ -2,8 +2,8 @@
 //!
 //! Nothing in it is written by hand, so it cannot fall behind.
 
-use crate::cli::Scope;
 use crate::failure::Failure;
+use crate::scope::Scope;
 use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
 use std::process::ExitCode;

@@ -2,11 +2,11 @@
 //!
 //! Setting edits the user's file in place: comments and order stay, and a value that would be a mistake is refused.
 
-use crate::cli::Scope;
 use crate::config::{DEFAULT, layered, value_at};
 use crate::edge::variable;
 use crate::failure::{Failure, Kind};
 use crate::output::Tone;
+use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};

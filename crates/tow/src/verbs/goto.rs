@@ -2,8 +2,8 @@
 //!
 //! Changes nothing of what the agent is doing, and types nothing.
 
-use crate::cli::Scope;
 use crate::failure::Failure;
+use crate::scope::Scope;
 use crate::{live, push};
 use clap::Args;
 use std::process::ExitCode;

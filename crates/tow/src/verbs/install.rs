@@ -3,10 +3,10 @@
 //! Chooses files and shows what happens to them; editing them is the agents crate's. Whom an agent trusts stays the
 //! user's decision: it is only said what to press.
 
-use crate::cli::Scope;
 use crate::edge::{on_path, own_program, variable};
 use crate::failure::Failure;
 use crate::output::Tone;
+use crate::scope::Scope;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -2,10 +2,10 @@
 //!
 //! Draws only. Labels are escaped; what a line does is `tow goto` with a session's id, which is a plain name.
 
-use crate::cli::Scope;
 use crate::edge::{own_program, variable};
 use crate::failure::Failure;
 use crate::live;
+use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::bar::BarStyle;

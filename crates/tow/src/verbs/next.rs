@@ -3,9 +3,9 @@
 //! The same as `tow goto --next`, short enough for a key.
 
 use super::goto;
-use crate::cli::Scope;
 use crate::failure::Failure;
 use crate::live;
+use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 

@@ -2,11 +2,11 @@
 //!
 //! Draws the list that every surface draws; text from anywhere is made harmless before it is shown.
 
-use crate::cli::Scope;
 use crate::edge::variable;
 use crate::failure::Failure;
 use crate::live;
 use crate::output::Tone;
+use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::escape::{fit, for_terminal, pad};

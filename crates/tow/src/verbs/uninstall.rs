@@ -3,8 +3,8 @@
 //! Byte for byte where only we changed them, else without exactly our entries. The data folder stays.
 
 use super::install::{Choice, Edited, command_to_register, edit_all, folder_of, refused};
-use crate::cli::Scope;
 use crate::failure::Failure;
+use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use towline_agents::Agent;

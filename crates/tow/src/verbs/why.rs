@@ -3,8 +3,8 @@
 //! Prints the evidence and the verdict as `core` gives them, and changes nothing.
 
 use super::goto;
-use crate::cli::Scope;
 use crate::failure::Failure;
+use crate::scope::Scope;
 use crate::{live, sight};
 use clap::Args;
 use std::process::ExitCode;

@@ -2,9 +2,9 @@
 //!
 //! Started by hooks when there is something to do; at most one at a time. Never stays.
 
-use crate::cli::Scope;
 use crate::config::layered;
 use crate::failure::Failure;
+use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;

@@ -3,10 +3,10 @@
 //! Repairs nothing by itself; a folder that is not there yet is made, and faults are forgotten on request.
 
 use super::Check;
-use crate::cli::Scope;
 use crate::config::layered;
 use crate::failure::{Failure, chain};
 use crate::hook::fallback_logs;
+use crate::scope::Scope;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;

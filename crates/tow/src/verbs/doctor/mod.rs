@@ -6,9 +6,9 @@
 mod agents;
 mod data;
 
-use crate::cli::Scope;
 use crate::failure::{Failure, Kind};
 use crate::output::{Tone, plain};
+use crate::scope::Scope;
 use clap::Args;
 use serde::Serialize;
 use std::process::ExitCode;
