@@ -141,6 +141,14 @@ mod tests {
     }
 
     #[test]
+    fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
+        let root = tempfile::tempdir().unwrap();
+        let made = Command::new("mkfifo").arg(root.path().join(NAME_FILE)).status().unwrap();
+        assert!(made.success());
+        assert_eq!(traces(root.path(), &|text| Some(text.to_owned())).name, None);
+    }
+
+    #[test]
     fn a_folder_that_is_gone_is_still_a_place() {
         assert_eq!(traces(Path::new("/nonexistent/place"), &no_name).root, "/nonexistent/place");
     }

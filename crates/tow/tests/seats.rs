@@ -113,3 +113,31 @@ fn a_session_met_in_the_middle_is_seated_by_its_next_prompt() {
     pane.say(&format!("claude {}", script.display()));
     assert_eq!(wait_seat(&env).place.pane, Some(pane.id.clone()));
 }
+
+#[test]
+fn a_tmux_server_that_hangs_costs_neither_the_event_nor_the_answer() {
+    let (env, script) = bench();
+    let tmux = Tmux::start(&env);
+    let pane = tmux.open(&["bash"], &[]);
+    let server = tmux.run(&["display-message", "-p", "#{pid}"]).trim().to_owned();
+    // Waits until the server is stopped, so that the hook below meets it hanging.
+    let wait = env.script(
+        "wait-then-start",
+        &format!("while [ ! -e stopped ]; do read -t 0.05 < /dev/zero; done; . {}\n", script.display()),
+    );
+    pane.say(&format!("claude {}", wait.display()));
+    wait::until("the agent to run", wait::PATIENCE, || {
+        pane.format("#{pane_current_command}").contains("claude").then_some(())
+    });
+    let signal = |name: &str| Run::of(env.command("kill").args([name, &server]), b"").ok();
+    signal("-STOP");
+    fs::write(env.project().join("stopped"), "").unwrap();
+    let state = wait::until("the session to be folded", wait::PATIENCE, || {
+        let store = Store::read(&Home::at(env.data_dir()), Duration::from_secs(1)).ok().flatten()?;
+        store.sessions().ok()?.first().map(|session| session.state.name())
+    });
+    signal("-CONT");
+    assert_eq!(state, "idle");
+    let log = env.data_dir().join("faults.log");
+    assert!(!log.exists(), "the hook ran out of time: {}", fs::read_to_string(log).unwrap_or_default());
+}
