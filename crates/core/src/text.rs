@@ -1,6 +1,7 @@
 //! Text that a person or a program wrote, before it is kept: bounded in size, cut at a character, redacted.
 //!
-//! `Kept` can only be made here, so no raw text can reach the journal by accident.
+//! Raw text becomes `Kept` only here, so none can reach the journal by accident; what is read back from the journal or
+//! the database went through here before.
 
 use crate::redact::redact;
 use serde::{Deserialize, Serialize};

@@ -86,16 +86,17 @@ impl Store {
 
     /// Bytes of the journal that are not folded.
     pub fn backlog_bytes(&self) -> Result<u64, StoreError> {
-        Ok(self.segments()?.bytes_after(self.folded()?))
+        let segments = self.segments()?;
+        Ok(segments.bytes_after(self.folded(&segments)?))
     }
 
     /// One transaction; returns whether it has caught up.
     fn fold_chunk(&self, now: Timestamp, folded: &mut Folded) -> Result<bool, StoreError> {
         // Not deferred: SQLite does not wait for a lock that it wants in the middle of a transaction.
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
-        let from = self.folded()?;
-        let chunk =
-            journal::read_from(&self.home, from, CHUNK).map_err(|source| self.folder_error(source))?;
+        let segments = self.segments()?;
+        let from = self.folded(&segments)?;
+        let chunk = journal::read_from(&segments, from, CHUNK).map_err(|source| self.folder_error(source))?;
         let mut batch = Batch::new(self);
         for record in &chunk.records {
             match record {
@@ -106,7 +107,7 @@ impl Store {
         self.report(&chunk, now)?;
         let working = batch.save()?;
         if chunk.next != from {
-            self.move_folded(chunk.next)?;
+            self.move_folded(chunk.next, &segments)?;
         }
         transaction.commit()?;
         for session in &working {
@@ -135,7 +136,7 @@ impl Store {
         Ok(())
     }
 
-    fn folder_error(&self, source: std::io::Error) -> StoreError {
+    pub(crate) fn folder_error(&self, source: std::io::Error) -> StoreError {
         StoreError::Folder { path: self.home.journal(), source }
     }
 }

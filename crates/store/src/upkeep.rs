@@ -90,7 +90,8 @@ fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<Done, S
     store.bound_faults()?;
     transaction.commit()?;
     store.db.execute_batch("pragma incremental_vacuum(1000)")?;
-    let expired_journal_bytes = journal::expire(&store.home, store.folded()?, retention.journal_bytes)
-        .map_err(|source| StoreError::Folder { path: store.home.journal(), source })?;
+    let expired_journal_bytes =
+        journal::expire(&store.home, store.folded(&store.segments()?)?, retention.journal_bytes)
+            .map_err(|source| StoreError::Folder { path: store.home.journal(), source })?;
     Ok(Done { expired_events, expired_journal_bytes })
 }

@@ -15,28 +15,38 @@ use towline_store::home::private_folder;
 use towline_store::lock::{pauses, wait_for};
 use towline_terminal::tmux::Server;
 
-/// Pushes what these seats show to every server that one of them is in, and nothing to those that they left.
-pub fn push(edge: &Edge, seats: &[Shown]) {
+/// Pushes what these seats show to every server that one of them is in, and nothing to those that they left. Whether all
+/// were told: one that is still busy with the push before has to be told again, by what is then shown.
+pub fn push(edge: &Edge, seats: &[Shown]) -> bool {
     let folder = edge.home.folder().join("bars");
     let mut pushed = remembered(&folder);
     let text = bar(seats, &BarStyle::default(), edge.now);
+    let mut all_told = true;
     for (pid, server) in servers(seats) {
-        if pushed.remove(&pid).is_none_or(|last| last.text != text) {
-            remember(&folder, &server, &text);
-            set(&folder, &server, &text);
+        if pushed.remove(&pid).is_some_and(|last| last.text == text) {
+            continue;
+        }
+        remember(&folder, &server, &text);
+        if !set(&folder, &server, &text) {
+            let _ = fs::remove_file(folder.join(pid));
+            all_told = false;
         }
     }
     for (pid, left) in pushed {
-        let _ = fs::remove_file(folder.join(&pid));
-        set(&folder, &Server { socket: left.socket, pid }, "");
+        if set(&folder, &Server { socket: left.socket, pid: pid.clone() }, "") {
+            let _ = fs::remove_file(folder.join(&pid));
+        } else {
+            all_told = false;
+        }
     }
+    all_told
 }
 
-/// Waits a moment for a push that is still under way. One that hangs is left alone: the next change sets the bar.
-fn set(folder: &Path, server: &Server, text: &str) {
-    if let Ok(Some(turn)) = wait_for(&folder.join("turn.lock"), pauses(PATIENCE)) {
-        server.set_bar(text, turn);
-    }
+/// Waits a moment for a push that is still under way.
+fn set(folder: &Path, server: &Server, text: &str) -> bool {
+    let Ok(Some(turn)) = wait_for(&folder.join("turn.lock"), pauses(PATIENCE)) else { return false };
+    server.set_bar(text, turn);
+    true
 }
 
 /// A push takes tmux a few milliseconds.

@@ -1,17 +1,26 @@
-//! Starting `tow work`: detached, silent, at most one.
+//! Starting ourselves for what an agent should not wait for: detached and silent.
 //!
-//! Whoever starts it does not wait for it. It takes its own lock, so starting it once too often costs nothing.
+//! Whoever starts it does not wait for it. `tow work` takes its own lock, so starting it once too often costs nothing.
 
 use crate::edge::{GUARD, own_program};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-#[expect(clippy::disallowed_methods, reason = "the one place that starts our own worker")]
+/// Upkeep that could not be started is started by the next hook.
 pub fn start_detached() {
+    start(&["work", "--quiet"]);
+}
+
+/// Sets the bars by what is shown once it runs.
+pub fn refresh_detached() {
+    start(&["bar", "--refresh"]);
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that starts our own program")]
+fn start(arguments: &[&str]) {
     let Some(program) = own_program() else { return };
-    let mut worker = Command::new(program);
-    worker.arg("work").arg("--quiet").env(GUARD, "1").process_group(0).current_dir("/");
-    worker.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Upkeep that could not be started is started by the next hook.
-    let _ = worker.spawn();
+    let mut child = Command::new(program);
+    child.args(arguments).env(GUARD, "1").process_group(0).current_dir("/");
+    child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _ = child.spawn();
 }

@@ -236,7 +236,9 @@ fn insist_on_order(home: &Home) {
 }
 
 fn journalled(home: &Home) -> Vec<Event> {
-    let whole = journal::read_from(home, Position::default(), u64::MAX).expect("the journal can be read");
+    let segments = Segments::list(home).expect("the journal is there");
+    let whole =
+        journal::read_from(&segments, Position::default(), u64::MAX).expect("the journal can be read");
     assert_eq!(whole.unreadable, 0);
     let event = |record| match record {
         Record::Event(event) if event.happening != Happening::SeatFound => Some(event),

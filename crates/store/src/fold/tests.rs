@@ -273,7 +273,7 @@ fn a_journal_that_is_read_again_after_its_events_expired_does_not_stop_the_fold(
     bench.accept("a:1", STOP);
     let (store, _) = bench.fold();
     store.expire_events(Timestamp(1_000_000)).unwrap();
-    store.move_folded(journal::Position::default()).unwrap();
+    store.move_folded(journal::Position::default(), &store.segments().unwrap()).unwrap();
     bench.accept("a:1", prompt("two"));
     let (store, folded) = bench.fold();
     assert!(folded.caught_up);

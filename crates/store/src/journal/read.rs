@@ -5,7 +5,6 @@
 
 use super::frame::{self, Found};
 use super::{Record, Segments};
-use crate::home::Home;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -40,8 +39,7 @@ pub enum End {
 }
 
 /// Reads on from `from`, at most about `limit` bytes.
-pub fn read_from(home: &Home, from: Position, limit: u64) -> io::Result<Chunk> {
-    let segments = Segments::list(home)?;
+pub fn read_from(segments: &Segments, from: Position, limit: u64) -> io::Result<Chunk> {
     let mut chunk = Chunk {
         records: vec![],
         next: segments.clamp(from),
@@ -51,7 +49,7 @@ pub fn read_from(home: &Home, from: Position, limit: u64) -> io::Result<Chunk> {
     };
     let (begun, mut budget) = (chunk.next, limit);
     loop {
-        let bytes = read_segment(&segments, chunk.next, budget)?;
+        let bytes = read_segment(segments, chunk.next, budget)?;
         budget = budget.saturating_sub(bytes.len() as u64);
         let end = take_frames(&bytes, &mut chunk);
         match (end, segments.after(chunk.next.segment)) {

@@ -28,8 +28,12 @@ fn fresh() -> (TempDir, Home) {
 
 const ALL: u64 = 1 << 30;
 
+fn read_on(home: &Home, from: Position, limit: u64) -> std::io::Result<Chunk> {
+    read_from(&Segments::list(home)?, from, limit)
+}
+
 fn read_all(home: &Home) -> Chunk {
-    read_from(home, Position::default(), ALL).unwrap()
+    read_on(home, Position::default(), ALL).unwrap()
 }
 
 #[test]
@@ -40,7 +44,7 @@ fn what_was_appended_is_read_in_order() {
     let chunk = read_all(&home);
     assert_eq!(numbers(&chunk), [1, 2, 3]);
     assert_eq!((chunk.ended_by, chunk.torn_bytes), (End::CaughtUp, 0));
-    assert!(read_from(&home, chunk.next, ALL).unwrap().records.is_empty());
+    assert!(read_on(&home, chunk.next, ALL).unwrap().records.is_empty());
 }
 
 #[test]
@@ -67,7 +71,7 @@ fn a_tail_that_may_still_be_written_is_left_for_the_next_reader() {
         let chunk = read_all(&home);
         assert_eq!((numbers(&chunk), chunk.next.offset), (vec![1], first as u64), "cut at {cut}");
         fs::write(&path, &whole).unwrap();
-        assert_eq!(numbers(&read_from(&home, chunk.next, ALL).unwrap()), [2]);
+        assert_eq!(numbers(&read_on(&home, chunk.next, ALL).unwrap()), [2]);
     }
 }
 
@@ -113,7 +117,7 @@ fn sealing_keeps_the_order_and_a_position_in_the_sealed_file() {
     append(&home, &[fault(3)]).unwrap();
     seal(&home, &lock).unwrap();
     append(&home, &[fault(4)]).unwrap();
-    let chunk = read_from(&home, position, ALL).unwrap();
+    let chunk = read_on(&home, position, ALL).unwrap();
     assert_eq!(numbers(&chunk), [2, 3, 4]);
     assert_eq!(chunk.next.segment, 3);
 }
@@ -155,7 +159,7 @@ fn a_chunk_ends_at_its_limit_and_the_next_goes_on() {
     }
     let (mut position, mut seen) = (Position::default(), vec![]);
     for _ in 0..100 {
-        let chunk = read_from(&home, position, 1000).unwrap();
+        let chunk = read_on(&home, position, 1000).unwrap();
         seen.extend(numbers(&chunk));
         position = chunk.next;
         if chunk.ended_by == End::CaughtUp {

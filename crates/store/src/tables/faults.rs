@@ -64,8 +64,9 @@ impl Store {
 
     /// Faults that are still in the journal, because nobody could fold them: oldest first.
     pub fn unfolded_faults(&self) -> Result<Vec<Fault>, StoreError> {
-        let chunk = journal::read_from(&self.home, self.folded()?, UNFOLDED)
-            .map_err(|source| StoreError::Folder { path: self.home.journal(), source })?;
+        let segments = self.segments()?;
+        let chunk = journal::read_from(&segments, self.folded(&segments)?, UNFOLDED)
+            .map_err(|source| self.folder_error(source))?;
         let fault = |record| if let Record::Fault(fault) = record { Some(fault) } else { None };
         Ok(chunk.records.into_iter().filter_map(fault).collect())
     }

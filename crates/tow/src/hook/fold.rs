@@ -33,7 +33,9 @@ pub(super) fn fold(call: &Call, event: &Event) -> Reply {
             }
         };
         let seen = journal::unsealed_bytes(&call.edge.home);
-        let done = match fold_once(call, event, &lock) {
+        // The agent is answered once; later rounds are for what others left to us.
+        let asked = (round == 0).then_some(event);
+        let done = match fold_once(call, asked, &lock) {
             Ok(done) => done,
             Err(error) => {
                 report(call, &error);
@@ -41,8 +43,8 @@ pub(super) fn fold(call: &Call, event: &Event) -> Reply {
             }
         };
         drop(lock);
-        if round == 0 {
-            reply = done.reply;
+        reply = reply.merge(done.reply);
+        if let Some(event) = asked {
             look_for_missing_seat(call, event, &done.unseated);
         }
         if journal::unsealed_bytes(&call.edge.home) == seen {
@@ -74,14 +76,14 @@ fn take_lock(call: &Call, event: &Event, round: usize) -> io::Result<Option<Fold
     FoldLock::take_within(&call.edge.home, pauses(patience))
 }
 
-fn fold_once(call: &Call, event: &Event, lock: &FoldLock) -> Result<Done, StoreError> {
+fn fold_once(call: &Call, asked: Option<&Event>, lock: &FoldLock) -> Result<Done, StoreError> {
     let patience = patience(call);
     let has_time = || call.edge.elapsed() < patience;
     let new_machine = call.edge.uid();
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
     let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
     carry_out(call, &store, &folded.effects)?;
-    let reply = reply_to(call, event, &store)?;
+    let reply = asked.map(|event| reply_to(call, event, &store)).transpose()?.unwrap_or_default();
     upkeep::shrink_if_huge(&store)?;
     if upkeep::is_due(&store, call.edge.now)? {
         work::start_detached();
@@ -92,8 +94,8 @@ fn fold_once(call: &Call, event: &Event, lock: &FoldLock) -> Result<Done, StoreE
 /// What is shown in a seat changed: the bars are told. Nothing else costs a look at the seats.
 fn carry_out(call: &Call, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
     let is_shown = |effect: &Effect| matches!(effect, Effect::StateChanged { seat: Some(_), .. });
-    if effects.iter().any(is_shown) {
-        push::push(&call.edge, &live::seats_of(store)?);
+    if effects.iter().any(is_shown) && !push::push(&call.edge, &live::seats_of(store)?) {
+        work::refresh_detached();
     }
     Ok(())
 }

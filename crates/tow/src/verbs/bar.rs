@@ -30,11 +30,10 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let seats = live::seats(scope)?;
     if arguments.refresh {
-        push::push(&scope.edge, &seats);
-        return Ok(ExitCode::SUCCESS);
+        return refresh(scope);
     }
+    let seats = live::seats(scope)?;
     let mut style = BarStyle::default();
     if arguments.plain {
         style = style.without_colours();
@@ -42,6 +41,18 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let line = bar(&seats, &style, scope.edge.now);
     if !line.is_empty() {
         scope.out.line(&line);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A server that is busy is told a moment later, by what is shown then.
+const TRIES: usize = 20;
+
+pub fn refresh(scope: &Scope) -> Result<ExitCode, Failure> {
+    for _ in 0..TRIES {
+        if push::push(&scope.edge, &live::seats(scope)?) {
+            break;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

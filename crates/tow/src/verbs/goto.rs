@@ -2,9 +2,10 @@
 //!
 //! Changes nothing of what the agent is doing, and types nothing.
 
+use super::bar;
 use crate::failure::Failure;
+use crate::live;
 use crate::scope::Scope;
-use crate::{live, push};
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::event::Happening;
@@ -88,6 +89,5 @@ fn go(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
 fn see(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
     let session = SessionKey::parse(&seat.session).map_err(|error| Failure::new(&error))?;
     live::accept(scope, &[Record::Event(live::event(scope, session, Happening::Seen))])?;
-    push::push(&scope.edge, &live::seats(scope)?);
-    Ok(ExitCode::SUCCESS)
+    bar::refresh(scope)
 }
