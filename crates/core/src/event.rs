@@ -64,6 +64,9 @@ pub enum Happening {
     },
     TurnFailed {
         failure: Failure,
+        /// When a usage limit ends, where the agent says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
     },
     /// A person stopped the turn.
     Interrupted,
@@ -89,10 +92,13 @@ pub enum Happening {
     Observed {
         what: Observed,
         as_of: Timestamp,
+        /// When a usage limit ends, where that could be seen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
     },
 }
 
-/// What a look at process and transcript can tell.
+/// What a look at process, transcript and screen can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Observed {
@@ -104,6 +110,8 @@ pub enum Observed {
     Failed,
     /// The usage limit ended the turn.
     Limited,
+    /// What was waited for has been given: the agent works on.
+    Answered,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,6 +142,8 @@ pub enum Origin {
     Command,
     /// A background task's.
     Notification,
+    /// Typed by a program in the person's place: a bookmark, a continuation.
+    Injected,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,6 +162,16 @@ pub enum Reason {
     Permission,
     Question,
     Elicitation,
+}
+
+impl Reason {
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Permission => "permission",
+            Reason::Question => "question",
+            Reason::Elicitation => "elicitation",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

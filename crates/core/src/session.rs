@@ -37,17 +37,8 @@ impl State {
 
     /// The reason of a block, as one word.
     pub fn reason(self) -> Option<&'static str> {
-        match self {
-            State::Blocked(Reason::Permission) => Some("permission"),
-            State::Blocked(Reason::Question) => Some("question"),
-            State::Blocked(Reason::Elicitation) => Some("elicitation"),
-            State::Idle
-            | State::Working
-            | State::Completed
-            | State::Interrupted
-            | State::Limited
-            | State::Ended => None,
-        }
+        let State::Blocked(reason) = self else { return None };
+        Some(reason.name())
     }
 
     /// Reads back what `name` and `reason` wrote.
@@ -91,6 +82,12 @@ pub struct Session {
     pub previous: Option<SessionKey>,
     /// The last prompt that a person gave.
     pub prompt: Option<Kept>,
+    /// The tool that a block waits for, and the helper that wants it.
+    pub asked: Option<Asked>,
+    /// When the usage limit that stopped it ends, where that is known.
+    pub limited_until: Option<Timestamp>,
+    /// Tasks that it has completed since the last prompt of a person.
+    pub tasks: u32,
     /// Helpers at work inside it.
     pub subagents: BTreeSet<SubagentId>,
     /// Tasks that outlived the turn that started them, as the agent counted them at the end of that turn.
@@ -100,6 +97,22 @@ pub struct Session {
     pub turns: u32,
     /// The turn that has not ended.
     pub open_turn: Option<Turn>,
+}
+
+/// What a dialog is about, as far as the agent says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub tool: Kept,
+    pub subagent: Option<SubagentId>,
+}
+
+/// A time in which an agent could not go on without a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    pub uid: Uid,
+    pub reason: Reason,
+    pub began_at: Timestamp,
+    pub ended_at: Timestamp,
 }
 
 /// One prompt and all that followed it.

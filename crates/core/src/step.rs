@@ -8,7 +8,7 @@ use crate::event::{
     EndedBy, Event, Failure, Happening, Observed, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome,
 };
 use crate::seat::{Place, Seat};
-use crate::session::{Session, State, Turn, TurnOutcome};
+use crate::session::{Asked, Session, State, Turn, TurnOutcome, Wait};
 use crate::text::Kept;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
@@ -31,12 +31,14 @@ pub struct After {
     pub left_seat: Option<Seat>,
     /// A turn that ended by this event; the one that is open travels in the session.
     pub ended_turn: Option<Turn>,
+    /// A wait for a person that ended by this event.
+    pub ended_wait: Option<Wait>,
     pub effects: Vec<Effect>,
 }
 
 /// Applies one event. Events of one session must come in the order they were accepted.
 pub fn step(before: Before, event: &Event) -> After {
-    let from = before.session.as_ref().map(|session| session.state);
+    let was = before.session.as_ref().map(|session| (session.state, session.since));
     let Some(mut session) = before.session.or_else(|| first_sight(event)) else { return After::default() };
     if event.happening.is_the_agents() {
         session.last_event_at = session.last_event_at.max(event.at);
@@ -48,8 +50,9 @@ pub fn step(before: Before, event: &Event) -> After {
     let left_seat =
         before.former_seat.filter(|_| seat.is_some()).and_then(|former| leave_seat(&session, former));
     let ended_turn = apply(&mut session, event);
-    let effects = announce(from, &session);
-    After { session: Some(session), seat, left_seat, ended_turn, effects }
+    let ended_wait = was.and_then(|was| ended_wait(was, &session, event));
+    let effects = announce(was.map(|(state, _)| state), &session);
+    After { session: Some(session), seat, left_seat, ended_turn, ended_wait, effects }
 }
 
 /// A session is met by anything that its agent does but its end: nothing is to be said of one that is only seen leaving.
@@ -78,6 +81,9 @@ fn first_sight(event: &Event) -> Option<Session> {
         seat: None,
         previous: None,
         prompt: None,
+        asked: None,
+        limited_until: None,
+        tasks: 0,
         subagents: BTreeSet::new(),
         background: 0,
         context_tokens: None,
@@ -149,7 +155,7 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         Happening::PromptSubmitted { .. } if inside_subagent => None,
         Happening::PromptSubmitted { prompt, origin } => prompt_submitted(session, event, prompt, *origin),
         Happening::ToolFinished { outcome, .. } => tool_finished(session, event, *outcome),
-        Happening::PermissionAsked { reason, .. } => block(session, event, *reason),
+        Happening::PermissionAsked { reason, tool } => permission_asked(session, event, *reason, tool),
         Happening::PermissionRefused { .. } => tool_finished(session, event, ToolOutcome::Failed),
         Happening::AttentionAsked { reason } => attention_asked(session, event, *reason),
         Happening::AttentionGiven => unblock(session, event),
@@ -159,16 +165,15 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
             None
         }
         Happening::TurnEnded { background } => turn_ended(session, event, *background),
-        Happening::TurnFailed { failure } => turn_failed(session, event, *failure),
+        Happening::TurnFailed { failure, until } => turn_failed(session, event, *failure, *until),
         Happening::Interrupted => interrupted(session, event),
         Happening::SubagentStarted => subagent_started(session, event),
         Happening::SubagentStopped => subagent_stopped(session, event),
-        Happening::CompactionStarted { .. }
-        | Happening::FolderChanged
-        | Happening::TaskCompleted
-        | Happening::SeatFound => None,
+        Happening::CompactionStarted { .. } | Happening::FolderChanged | Happening::SeatFound => None,
+        Happening::TaskCompleted => task_completed(session),
         Happening::Seen => seen(session),
-        Happening::Observed { what, as_of } => observed(session, event, *what, *as_of),
+        Happening::Observed { as_of, .. } if session.last_event_at > *as_of => None,
+        Happening::Observed { what, until, .. } => observed(session, event, *what, *until),
         Happening::CompactionEnded { .. } => compaction_ended(session),
         Happening::ModelAnswered { context_tokens } => model_answered(session, event, *context_tokens),
     }
@@ -195,8 +200,12 @@ fn session_ended(session: &mut Session, event: &Event, by: EndedBy) -> Option<Tu
 fn prompt_submitted(session: &mut Session, event: &Event, prompt: &Kept, origin: Origin) -> Option<Turn> {
     session.ended = None;
     enter(session, event, State::Working);
-    if origin != Origin::Notification {
-        session.prompt = Some(prompt.clone());
+    match origin {
+        Origin::Human | Origin::Command => {
+            session.prompt = Some(prompt.clone());
+            session.tasks = 0;
+        }
+        Origin::Notification | Origin::Injected => {}
     }
     if let Some(open) = session.open_turn.as_mut().filter(|open| open.id.is_some() && open.id == event.turn) {
         open.steered += 1;
@@ -232,6 +241,7 @@ fn tool_finished(session: &mut Session, event: &Event, outcome: ToolOutcome) -> 
     let is_late = session.open_turn.is_none() && event.subagent.is_none();
     match session.state {
         State::Ended => {}
+        State::Blocked(_) if is_about_another(session, event) => {}
         State::Completed | State::Interrupted | State::Limited if is_late => {}
         State::Idle
         | State::Working
@@ -241,6 +251,19 @@ fn tool_finished(session: &mut Session, event: &Event, outcome: ToolOutcome) -> 
         | State::Limited => enter(session, event, State::Working),
     }
     None
+}
+
+/// A dialog stays open while other tools that were asked for with it finish.
+fn is_about_another(session: &Session, event: &Event) -> bool {
+    let Some(asked) = &session.asked else { return false };
+    asked.subagent != event.subagent || event.happening.tool() != Some(&asked.tool)
+}
+
+fn permission_asked(session: &mut Session, event: &Event, reason: Reason, tool: &Kept) -> Option<Turn> {
+    if session.state != State::Ended {
+        session.asked = Some(Asked { tool: tool.clone(), subagent: event.subagent.clone() });
+    }
+    block(session, event, reason)
 }
 
 fn block(session: &mut Session, event: &Event, reason: Reason) -> Option<Turn> {
@@ -284,10 +307,18 @@ fn turn_ended(session: &mut Session, event: &Event, background: Option<u32>) -> 
     close_turn(session, event, TurnOutcome::Completed)
 }
 
-fn turn_failed(session: &mut Session, event: &Event, failure: Failure) -> Option<Turn> {
+fn turn_failed(
+    session: &mut Session,
+    event: &Event,
+    failure: Failure,
+    until: Option<Timestamp>,
+) -> Option<Turn> {
     match (session.state, failure) {
         (State::Ended, _) => {}
-        (_, Failure::UsageLimit) => enter(session, event, State::Limited),
+        (_, Failure::UsageLimit) => {
+            enter(session, event, State::Limited);
+            session.limited_until = until.or(session.limited_until);
+        }
         (_, Failure::Other) => enter(session, event, State::Interrupted),
     }
     close_turn(session, event, TurnOutcome::Failed)
@@ -324,21 +355,24 @@ fn model_answered(session: &mut Session, event: &Event, context_tokens: u64) -> 
     None
 }
 
+fn task_completed(session: &mut Session) -> Option<Turn> {
+    session.tasks += 1;
+    None
+}
+
 fn seen(session: &mut Session) -> Option<Turn> {
     session.seen = true;
     None
 }
 
-/// An observation was made before it was accepted: what the agent did in between is newer and stands.
-fn observed(session: &mut Session, event: &Event, what: Observed, as_of: Timestamp) -> Option<Turn> {
-    if session.last_event_at > as_of {
-        return None;
-    }
+/// An observation was made before it was accepted: had the agent done something in between, that would stand.
+fn observed(session: &mut Session, event: &Event, what: Observed, until: Option<Timestamp>) -> Option<Turn> {
     match what {
         Observed::Gone => session_ended(session, event, EndedBy::Other),
         Observed::Interrupted => interrupted(session, event),
-        Observed::Failed => turn_failed(session, event, Failure::Other),
-        Observed::Limited => turn_failed(session, event, Failure::UsageLimit),
+        Observed::Failed => turn_failed(session, event, Failure::Other, None),
+        Observed::Limited => turn_failed(session, event, Failure::UsageLimit, until),
+        Observed::Answered => unblock(session, event),
     }
 }
 
@@ -348,6 +382,10 @@ fn enter(session: &mut Session, event: &Event, state: State) {
         session.state = state;
         session.since = event.at;
         session.seen = false;
+        session.limited_until = None;
+        if !matches!(state, State::Blocked(_)) {
+            session.asked = None;
+        }
     }
 }
 
@@ -355,6 +393,13 @@ fn close_turn(session: &mut Session, event: &Event, outcome: TurnOutcome) -> Opt
     let mut turn = session.open_turn.take()?;
     turn.ended = Some((event.at, outcome));
     Some(turn)
+}
+
+/// Leaving a block ends a wait, whatever the agent does next.
+fn ended_wait((state, since): (State, Timestamp), session: &Session, event: &Event) -> Option<Wait> {
+    let State::Blocked(reason) = state else { return None };
+    let wait = Wait { uid: event.uid, reason, began_at: since, ended_at: event.at.max(since) };
+    (session.state != state).then_some(wait)
 }
 
 fn announce(from: Option<State>, session: &Session) -> Vec<Effect> {

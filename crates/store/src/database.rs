@@ -14,9 +14,10 @@ use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
 /// The schema that this binary writes.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
-const MIGRATIONS: [&str; SCHEMA as usize] = [include_str!("migrations/0001_first.sql")];
+const MIGRATIONS: [&str; SCHEMA as usize] =
+    [include_str!("migrations/0001_first.sql"), include_str!("migrations/0002_waits.sql")];
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

@@ -195,6 +195,9 @@ impl<'a> Batch<'a> {
         if let Some(turn) = after.ended_turn {
             self.store.save_turn(id, &turn)?;
         }
+        if let Some(wait) = after.ended_wait {
+            self.store.add_wait(id, &wait)?;
+        }
         self.events += 1;
         Ok(())
     }

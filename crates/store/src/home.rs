@@ -38,6 +38,11 @@ impl Home {
         self.folder.join("working")
     }
 
+    /// What is remembered of the bars of other programs.
+    pub fn bars(&self) -> PathBuf {
+        self.folder.join("bars")
+    }
+
     /// Copies of the agents' settings as they were before us.
     pub fn backups(&self) -> PathBuf {
         self.folder.join("backups")

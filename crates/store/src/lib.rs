@@ -18,3 +18,4 @@ pub use home::Home;
 pub use tables::events::KnownEvent;
 pub use tables::faults::KnownFault;
 pub use tables::jobs::{Job, JobKind};
+pub use tables::waits::KnownWait;

@@ -70,6 +70,19 @@ impl Server {
         Some(panes)
     }
 
+    /// The values of global options, in the order of their names; `None` in the place of one that is not set.
+    pub fn user_options(&self, names: &[String]) -> Option<Vec<Option<String>>> {
+        let mut question: Vec<&str> = vec![];
+        for name in names {
+            question.extend(["display-message", "-p", MARK, ";", "show-options", "-gqv", name, ";"]);
+        }
+        question.pop();
+        let answer = self.ask(&question)?;
+        // An option that is set ends with a line end of its own, even if it is empty.
+        let value = |said: &str| said.strip_prefix('\n')?.strip_suffix('\n').map(str::to_owned);
+        Some(answer.split(MARK).skip(1).map(value).collect())
+    }
+
     /// Brings a pane before the person: its window, the pane, and the client's session. Whether the pane was there.
     pub fn show(&self, pane: &str) -> bool {
         let there = self.ask(&["select-window", "-t", pane, ";", "select-pane", "-t", pane]).is_some();

@@ -77,7 +77,7 @@ fn observe(scope: &Scope, store: &Store) -> Result<bool, Failure> {
     for (session, place) in sitting(store).map_err(failed)? {
         let verdict = judge(&session, &sight::of(&session, &place, scope.edge.now));
         if let Some(what) = verdict.observed {
-            let happening = Happening::Observed { what, as_of: session.last_event_at };
+            let happening = Happening::Observed { what, as_of: session.last_event_at, until: None };
             records.push(Record::Event(event(scope, session.key, happening)));
         }
     }

@@ -12,6 +12,7 @@ mod output;
 mod push;
 mod scope;
 mod sight;
+mod tmux;
 mod verbs;
 mod work;
 

@@ -18,7 +18,7 @@ use towline_terminal::tmux::Server;
 /// Pushes what these seats show to every server that one of them is in, and nothing to those that they left. Whether all
 /// were told: one that is still busy with the push before has to be told again, by what is then shown.
 pub fn push(edge: &Edge, seats: &[Shown]) -> bool {
-    let folder = edge.home.folder().join("bars");
+    let folder = edge.home.bars();
     let mut pushed = remembered(&folder);
     let text = bar(seats, &BarStyle::default(), edge.now);
     let mut all_told = true;

@@ -20,6 +20,9 @@ use wire::Wire;
 /// Background tasks report back as prompts of this shape.
 const TASK_NOTIFICATION: &str = "<task-notification>";
 
+/// A prompt of nothing but this is a bookmark: nobody asks for anything by it.
+const BOOKMARK: &str = "·";
+
 /// The tool whose permission dialog is really a question.
 const QUESTION_TOOL: &str = "AskUserQuestion";
 
@@ -77,7 +80,7 @@ fn meaning(event: &str, wire: &Wire<'_>, keeping: Keeping) -> Option<Happening> 
         "Elicitation" => Happening::AttentionAsked { reason: Reason::Elicitation },
         "ElicitationResult" => Happening::AttentionGiven,
         "Stop" => Happening::TurnEnded { background: running_tasks(wire) },
-        "StopFailure" => Happening::TurnFailed { failure: failure(wire) },
+        "StopFailure" => Happening::TurnFailed { failure: failure(wire), until: None },
         // Every compaction ends with a nameless subagent's stop that no start preceded.
         "SubagentStart" | "SubagentStop" if wire.agent_type.as_deref().unwrap_or("").is_empty() => {
             return None;
@@ -115,6 +118,7 @@ fn prompt(wire: &Wire<'_>, keeping: Keeping) -> Happening {
     let origin = match raw.trim_start() {
         text if text.starts_with(TASK_NOTIFICATION) => Origin::Notification,
         text if text.starts_with('/') => Origin::Command,
+        text if text.trim_end() == BOOKMARK => Origin::Injected,
         _ => Origin::Human,
     };
     Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin }

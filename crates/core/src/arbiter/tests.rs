@@ -140,7 +140,7 @@ fn a_prompt_right_after_an_interruption_is_not_taken_for_interrupted() {
 fn a_turn_that_is_over_does_not_end_again() {
     let completed = after(Some(working()), LAST_HEARD, Happening::TurnEnded { background: None });
     let interrupted = after(Some(working()), LAST_HEARD, Happening::Interrupted);
-    let limit = Happening::TurnFailed { failure: Failure::UsageLimit };
+    let limit = Happening::TurnFailed { failure: Failure::UsageLimit, until: None };
     let limited = after(Some(working()), LAST_HEARD, limit);
     for session in [idle(), completed, interrupted, limited] {
         for end in [TailEnd::Interrupted, TailEnd::Failed, TailEnd::Limited] {
@@ -195,7 +195,7 @@ fn what_was_not_seen_is_said_to_be_unseen() {
 fn what_is_observed_takes_effect_unless_the_agent_went_on() {
     let session = working();
     let what = judge(&session, &seen_alive(TailEnd::Interrupted, LAST_HEARD)).observed.unwrap();
-    let observation = Happening::Observed { what, as_of: session.last_event_at };
+    let observation = Happening::Observed { what, as_of: session.last_event_at, until: None };
     let told = after(Some(session.clone()), 300_000, observation.clone());
     assert_eq!((told.state, told.open_turn), (State::Interrupted, None));
     let went_on = prompted(session, LAST_HEARD + 1);

@@ -14,6 +14,7 @@ struct World {
     sessions: BTreeMap<SessionKey, Session>,
     seats: BTreeMap<String, Seat>,
     ended: Vec<Turn>,
+    waits: Vec<Wait>,
     clock: i64,
 }
 
@@ -36,6 +37,7 @@ impl World {
         };
         let after = step(before, &event);
         self.ended.extend(after.ended_turn);
+        self.waits.extend(after.ended_wait);
         for seat in after.seat.into_iter().chain(after.left_seat) {
             self.seats.insert(seat.place.key.clone(), seat);
         }
@@ -286,14 +288,78 @@ fn an_observation_holds_only_if_nothing_has_happened_since() {
     let mut world = World::default();
     let as_of = world.feed("a:1", prompt("hi")).last_event_at;
     world.feed("a:1", tool(ToolOutcome::Done));
-    let stale = Happening::Observed { what: Observed::Interrupted, as_of };
+    let stale = Happening::Observed { what: Observed::Interrupted, as_of, until: None };
     let after = world.feed("a:1", stale);
     assert_eq!(after.state, State::Working);
     let as_of = after.last_event_at;
-    let after = world.feed("a:1", Happening::Observed { what: Observed::Interrupted, as_of });
+    let after = world.feed("a:1", Happening::Observed { what: Observed::Interrupted, as_of, until: None });
     assert_eq!(after.state, State::Interrupted);
     let as_of = after.last_event_at;
-    assert_eq!(world.feed("a:1", Happening::Observed { what: Observed::Gone, as_of }).state, State::Ended);
+    assert_eq!(
+        world.feed("a:1", Happening::Observed { what: Observed::Gone, as_of, until: None }).state,
+        State::Ended
+    );
+}
+
+#[test]
+fn a_prompt_that_a_program_typed_is_activity_but_not_what_the_person_asked() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("asked"));
+    world.feed("a:1", STOP);
+    let dot = Happening::PromptSubmitted { prompt: Kept::default(), origin: Origin::Injected };
+    let after = world.feed("a:1", dot);
+    assert_eq!((after.state, after.prompt.as_ref().unwrap().as_str()), (State::Working, "asked"));
+}
+
+#[test]
+fn another_tools_result_does_not_end_a_block() {
+    let named = |name: &str| Kept::new(name, Keeping { longest_bytes: 100, secrets: Secrets::Redacted });
+    let asks = |name: &str| Happening::PermissionAsked { tool: named(name), reason: Reason::Permission };
+    let finished = |name: &str| Happening::ToolFinished { tool: named(name), outcome: ToolOutcome::Done };
+    let blocked = State::Blocked(Reason::Permission);
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    world.feed("a:1", asks("Bash"));
+    assert_eq!(world.feed("a:1", finished("Read")).state, blocked, "a tool that ran beside it");
+    assert_eq!(world.feed_event(in_subagent(event("a:1", finished("Bash")))).state, blocked, "a helper's");
+    assert_eq!(world.feed("a:1", asks("Edit")).state, blocked);
+    assert_eq!(world.feed("a:1", finished("Bash")).state, blocked, "the one that was allowed before");
+    assert_eq!(world.feed("a:1", finished("Edit")).state, State::Working);
+}
+
+#[test]
+fn a_block_is_remembered_as_a_wait_with_its_reason() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    world.feed("a:1", Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Question });
+    world.feed("a:1", Happening::Seen);
+    world.feed("a:1", tool(ToolOutcome::Done));
+    world.feed("a:1", STOP);
+    let waits: Vec<_> = world.waits.iter().map(|wait| (wait.reason, wait.began_at, wait.ended_at)).collect();
+    assert_eq!(waits, [(Reason::Question, Timestamp(2), Timestamp(4))]);
+}
+
+#[test]
+fn the_end_of_a_usage_limit_is_known_until_the_session_goes_on() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    let until = Some(Timestamp(500));
+    let limited = world.feed("a:1", Happening::TurnFailed { failure: Failure::UsageLimit, until });
+    assert_eq!((limited.state, limited.limited_until), (State::Limited, until));
+    let again = world.feed("a:1", Happening::TurnFailed { failure: Failure::UsageLimit, until: None });
+    assert_eq!(again.limited_until, until, "what is known is not forgotten by being told less");
+    assert_eq!(world.feed("a:1", prompt("again")).limited_until, None);
+}
+
+#[test]
+fn completed_tasks_are_counted_until_the_next_prompt_and_change_no_state() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    world.feed("a:1", Happening::TaskCompleted);
+    let after = world.feed("a:1", Happening::TaskCompleted);
+    assert_eq!((after.state, after.tasks), (State::Working, 2));
+    world.feed("a:1", STOP);
+    assert_eq!(world.feed("a:1", prompt("again")).tasks, 0);
 }
 
 /// Every state against every kind of event, as a table to be read by eye.
@@ -309,7 +375,7 @@ fn transition_table() {
         State::Ended,
     ];
     let permission = Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Permission };
-    let observed = |what| Happening::Observed { what, as_of: Timestamp(i64::MAX) };
+    let observed = |what| Happening::Observed { what, as_of: Timestamp(i64::MAX), until: None };
     let kinds: Vec<(&str, Happening)> = vec![
         ("session_started", start()),
         ("session_started (compact)", Happening::SessionStarted { by: StartedBy::Compact }),
@@ -323,8 +389,8 @@ fn transition_table() {
         ("attention_given", Happening::AttentionGiven),
         ("turn_ended", STOP),
         ("turn_ended (background)", Happening::TurnEnded { background: Some(1) }),
-        ("turn_failed", Happening::TurnFailed { failure: Failure::Other }),
-        ("turn_failed (limit)", Happening::TurnFailed { failure: Failure::UsageLimit }),
+        ("turn_failed", Happening::TurnFailed { failure: Failure::Other, until: None }),
+        ("turn_failed (limit)", Happening::TurnFailed { failure: Failure::UsageLimit, until: None }),
         ("interrupted", Happening::Interrupted),
         ("subagent_started", Happening::SubagentStarted),
         ("subagent_stopped", Happening::SubagentStopped),
@@ -339,6 +405,7 @@ fn transition_table() {
         ("observed (interrupted)", observed(Observed::Interrupted)),
         ("observed (failed)", observed(Observed::Failed)),
         ("observed (limited)", observed(Observed::Limited)),
+        ("observed (answered)", observed(Observed::Answered)),
     ];
     let mut world = World::default();
     let working = world.feed("a:1", prompt("before")).clone();

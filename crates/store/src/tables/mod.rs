@@ -10,3 +10,4 @@ pub mod projects;
 pub mod seats;
 pub mod sessions;
 pub mod turns;
+pub mod waits;

@@ -8,13 +8,14 @@ use rusqlite::{OptionalExtension, Row};
 use towline_core::event::{EndedBy, Presence, StartedBy};
 use towline_core::id::{SessionKey, SubagentId, Uid};
 use towline_core::project::ProjectTraces;
-use towline_core::session::{Session, State};
+use towline_core::session::{Asked, Session, State};
 use towline_core::text::Kept;
 use towline_core::time::Timestamp;
 
 const COLUMNS: &str = "s.id, s.uid, s.agent || ':' || s.session, s.state, s.reason, s.since, s.started_at, s.started_by,
     s.last_event_at, s.ended_at, s.ended_by, s.presence, s.folder, s.transcript, s.model, s.branch, s.seat, s.previous,
-    s.prompt, s.subagents, s.background, s.context_tokens, s.compactions, s.turns, p.root, p.remote, p.name, s.project, s.seen";
+    s.prompt, s.subagents, s.background, s.context_tokens, s.compactions, s.turns, p.root, p.remote, p.name, s.project, s.seen,
+    s.asked_tool, s.asked_subagent, s.limited_until, s.tasks";
 
 /// A session as it lies in its row.
 pub(crate) struct StoredSession {
@@ -28,16 +29,19 @@ const FROM: &str = "from sessions s left join projects p on p.id = s.project";
 const SAVE: &str = "
     insert into sessions (uid, machine, revision, agent, session, state, reason, since, started_at, started_by,
         last_event_at, ended_at, ended_by, presence, folder, transcript, model, branch, project, seat, previous, prompt,
-        subagents, background, context_tokens, compactions, turns, seen)
+        subagents, background, context_tokens, compactions, turns, seen,
+        asked_tool, asked_subagent, limited_until, tasks)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-        ?24, ?25, ?26, ?27)
+        ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)
     on conflict (agent, session) do update set revision = revision + 1, state = excluded.state, reason = excluded.reason,
         since = excluded.since, started_by = excluded.started_by, last_event_at = excluded.last_event_at,
         ended_at = excluded.ended_at, ended_by = excluded.ended_by, presence = excluded.presence,
         folder = excluded.folder, transcript = excluded.transcript, model = excluded.model, branch = excluded.branch,
         project = excluded.project, seat = excluded.seat, previous = excluded.previous, prompt = excluded.prompt,
         subagents = excluded.subagents, background = excluded.background, context_tokens = excluded.context_tokens,
-        compactions = excluded.compactions, turns = excluded.turns, seen = excluded.seen
+        compactions = excluded.compactions, turns = excluded.turns, seen = excluded.seen,
+        asked_tool = excluded.asked_tool, asked_subagent = excluded.asked_subagent,
+        limited_until = excluded.limited_until, tasks = excluded.tasks
     returning id";
 
 /// The condition is the partial index's own, so that the history is not looked at.
@@ -108,6 +112,10 @@ impl Store {
                 session.compactions,
                 session.turns,
                 session.seen,
+                session.asked.as_ref().map(|asked| asked.tool.as_str()),
+                session.asked.as_ref().and_then(|asked| asked.subagent.as_ref()).map(SubagentId::as_str),
+                session.limited_until.map(|until| until.0),
+                session.tasks,
             ],
             |row| row.get(0),
         )?;
@@ -141,6 +149,9 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         seat: row.get(16)?,
         previous: session_key(row, 17)?,
         prompt: row.get::<_, Option<String>>(18)?.map(|text| kept(&text)),
+        asked: asked(row)?,
+        limited_until: row.get::<_, Option<i64>>(31)?.map(Timestamp),
+        tasks: row.get(32)?,
         subagents: row.get::<_, String>(19)?.split(' ').filter_map(|id| SubagentId::parse(id).ok()).collect(),
         background: row.get(20)?,
         context_tokens: row.get::<_, Option<i64>>(21)?.map(i64::cast_unsigned),
@@ -149,6 +160,12 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         open_turn: None,
     };
     Ok(StoredSession { id: row.get(0)?, project: row.get(27)?, session })
+}
+
+fn asked(row: &Row<'_>) -> rusqlite::Result<Option<Asked>> {
+    let Some(tool) = row.get::<_, Option<String>>(29)? else { return Ok(None) };
+    let subagent = row.get::<_, Option<String>>(30)?.and_then(|id| SubagentId::parse(&id).ok());
+    Ok(Some(Asked { tool: kept(&tool), subagent }))
 }
 
 fn project(row: &Row<'_>) -> rusqlite::Result<Option<ProjectTraces>> {

@@ -77,11 +77,12 @@ fn origin_name(origin: Origin) -> &'static str {
         Origin::Human => "human",
         Origin::Command => "command",
         Origin::Notification => "notification",
+        Origin::Injected => "injected",
     }
 }
 
 fn turn(row: &Row<'_>) -> rusqlite::Result<Turn> {
-    let origins = [Origin::Human, Origin::Command, Origin::Notification];
+    let origins = [Origin::Human, Origin::Command, Origin::Notification, Origin::Injected];
     let ended_at: Option<i64> = row.get(6)?;
     let outcome = match row.get::<_, Option<String>>(7)?.as_deref() {
         Some("completed") => TurnOutcome::Completed,

@@ -1,0 +1,53 @@
+//! The ledger of waiting: when which agent could not go on without a person, and for how long.
+//!
+//! A row is added when a wait is over and never changed. One that still lasts is in its session, not here.
+
+use crate::{Store, StoreError};
+use rusqlite::Row;
+use towline_core::session::Wait;
+use towline_core::time::Timestamp;
+
+/// A journal that is read twice must not count twice.
+const ADD: &str = "
+    insert into waits (uid, machine, session, reason, began_at, ended_at) values (?1, ?2, ?3, ?4, ?5, ?6)
+    on conflict do nothing";
+
+const SINCE: &str = "
+    select s.agent, p.name, w.reason, w.began_at, w.ended_at from waits w
+    join sessions s on s.id = w.session left join projects p on p.id = s.project
+    where w.ended_at >= ?1 order by w.began_at";
+
+/// One wait that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownWait {
+    pub agent: String,
+    pub project: Option<String>,
+    pub reason: String,
+    pub began_at: Timestamp,
+    pub ended_at: Timestamp,
+}
+
+impl Store {
+    pub(crate) fn add_wait(&self, session: i64, wait: &Wait) -> Result<(), StoreError> {
+        let reason = wait.reason.name();
+        let row = (wait.uid.0, self.machine.0, session, reason, wait.began_at.0, wait.ended_at.0);
+        self.db.prepare_cached(ADD)?.execute(row)?;
+        Ok(())
+    }
+
+    /// The waits that ended at or after `since`, in the order in which they began.
+    pub fn waits(&self, since: Timestamp) -> Result<Vec<KnownWait>, StoreError> {
+        let mut statement = self.db.prepare_cached(SINCE)?;
+        Ok(statement.query_map([since.0], known)?.collect::<Result<_, _>>()?)
+    }
+}
+
+fn known(row: &Row<'_>) -> rusqlite::Result<KnownWait> {
+    Ok(KnownWait {
+        agent: row.get(0)?,
+        project: row.get(1)?,
+        reason: row.get(2)?,
+        began_at: Timestamp(row.get(3)?),
+        ended_at: Timestamp(row.get(4)?),
+    })
+}

@@ -1,0 +1,321 @@
+//! The user's `@towline-*` options of one tmux server, laid over the defaults.
+//!
+//! Asking tmux costs a spawn, so the answer is kept in a small file per server and asked for again once a minute, by
+//! whoever refreshes; a hook only reads the file. A value that makes no sense is the default, and is named by the doctor.
+
+use crate::edge::Edge;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::str::FromStr;
+use towline_core::bar::{BarStyle, Look, ProjectName};
+use towline_core::shown::Light;
+use towline_core::time::Timestamp;
+use towline_store::home::{Home, private_folder};
+use towline_terminal::tmux::Server;
+
+/// What a user of tmux can set. The defaults are `Options::default()`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    pub style: BarStyle,
+    pub keys: Keys,
+    pub items_per_page: usize,
+    /// Seconds between refreshes, if the user's own are more.
+    pub status_interval: u32,
+    /// How long something must have been over before it counts as seen by whoever has it before them all the time.
+    pub completed_delay_ms: i64,
+    pub window_marker: WindowMarker,
+    /// What to run when a seat changes, by the name after `on-`: a state, or `transition`.
+    pub commands: BTreeMap<String, String>,
+}
+
+/// Keys: the first three behind tmux's prefix, the others inside the menu. An empty one is not bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keys {
+    pub menu: String,
+    pub jump: String,
+    pub popup: String,
+    pub next_page: String,
+    pub previous_page: String,
+    pub quit: String,
+}
+
+/// Whether the icon of a window's most urgent agent stands beside the window's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowMarker {
+    Shown,
+    Hidden,
+}
+
+/// An option with a value that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    pub option: String,
+    pub wanted: &'static str,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let key = str::to_owned;
+        Options {
+            style: BarStyle::default(),
+            keys: Keys {
+                menu: key("a"),
+                jump: key(""),
+                popup: key(""),
+                next_page: key("i"),
+                previous_page: key("o"),
+                quit: key("q"),
+            },
+            items_per_page: 10,
+            status_interval: 5,
+            completed_delay_ms: 3000,
+            window_marker: WindowMarker::Hidden,
+            commands: BTreeMap::new(),
+        }
+    }
+}
+
+/// Every option without its `@towline-`.
+pub const NAMES: [&str; 29] = [
+    "icon-idle",
+    "icon-working",
+    "icon-completed",
+    "icon-stopped",
+    "icon-blocked",
+    "colour-idle",
+    "colour-working",
+    "colour-completed",
+    "colour-stopped",
+    "colour-blocked",
+    "show-project",
+    "key",
+    "key-jump",
+    "key-popup",
+    "key-next",
+    "key-prev",
+    "key-quit",
+    "items-per-page",
+    "status-interval",
+    "completed-delay",
+    "window-marker",
+    "on-idle",
+    "on-working",
+    "on-blocked",
+    "on-completed",
+    "on-interrupted",
+    "on-limited",
+    "on-ended",
+    "on-transition",
+];
+
+/// How old what is remembered may be before tmux is asked again.
+const STALE_MS: i64 = 60_000;
+
+impl Options {
+    /// As they were when somebody last asked; the defaults if nobody has.
+    pub fn remembered(home: &Home, server: &Server) -> Options {
+        recall(home, server).map_or_else(Options::default, |found| parse(&found.values).0)
+    }
+
+    /// As they are, give or take a minute.
+    pub fn recent(edge: &Edge, server: &Server) -> Options {
+        match recall(&edge.home, server) {
+            Some(found) if is_fresh(found.at, edge.now) => parse(&found.values).0,
+            Some(_) | None => Options::current(edge, server).0,
+        }
+    }
+
+    /// As they are now, with what is wrong in them. A server that does not answer has what it had.
+    pub fn current(edge: &Edge, server: &Server) -> (Options, Vec<Mistake>) {
+        let Some(values) = server.user_options(&NAMES.map(|name| format!("@towline-{name}"))) else {
+            return (Options::remembered(&edge.home, server), vec![]);
+        };
+        let values =
+            NAMES.iter().zip(values).filter_map(|(name, value)| Some(((*name).to_owned(), value?))).collect();
+        let found = Found { at: edge.now, values };
+        keep(&edge.home, server, &found);
+        parse(&found.values)
+    }
+}
+
+fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
+    at <= now && now.since_ms(at) < STALE_MS
+}
+
+/// What a server said, and when.
+#[derive(Serialize, Deserialize)]
+struct Found {
+    at: Timestamp,
+    values: BTreeMap<String, String>,
+}
+
+/// Beside what is remembered of the server's bar, under its process id.
+fn file(home: &Home, server: &Server) -> PathBuf {
+    home.bars().join(format!("{}.options", server.pid))
+}
+
+fn recall(home: &Home, server: &Server) -> Option<Found> {
+    serde_json::from_slice(&fs::read(file(home, server)).ok()?).ok()
+}
+
+/// What cannot be kept is asked for again.
+fn keep(home: &Home, server: &Server, found: &Found) {
+    let written = |bytes: Vec<u8>| fs::write(file(home, server), bytes);
+    let _ = private_folder(&home.bars()).and_then(|()| written(serde_json::to_vec(found)?));
+}
+
+/// Pure: what the values mean, and which of them mean nothing.
+fn parse(values: &BTreeMap<String, String>) -> (Options, Vec<Mistake>) {
+    let mut reader = Reader { values, mistakes: vec![] };
+    let usual = Options::default();
+    let style = BarStyle {
+        idle: reader.look(Light::Idle, &usual.style),
+        working: reader.look(Light::Working, &usual.style),
+        completed: reader.look(Light::Completed, &usual.style),
+        stopped: reader.look(Light::Stopped, &usual.style),
+        blocked: reader.look(Light::Blocked, &usual.style),
+        project: if reader.is_on("show-project") { ProjectName::Shown } else { ProjectName::Hidden },
+    };
+    let keys = Keys {
+        menu: reader.text("key", &usual.keys.menu),
+        jump: reader.text("key-jump", &usual.keys.jump),
+        popup: reader.text("key-popup", &usual.keys.popup),
+        next_page: reader.text("key-next", &usual.keys.next_page),
+        previous_page: reader.text("key-prev", &usual.keys.previous_page),
+        quit: reader.text("key-quit", &usual.keys.quit),
+    };
+    let marker = if reader.is_on("window-marker") { WindowMarker::Shown } else { WindowMarker::Hidden };
+    let options = Options {
+        style,
+        keys,
+        items_per_page: reader.number("items-per-page", 10, "a number from 1 to 30", 1..=30),
+        status_interval: reader.number("status-interval", 5, "seconds from 1 to 3600", 1..=3600),
+        completed_delay_ms: 1000
+            * reader.number::<i64>("completed-delay", 3, "seconds from 0 to 3600", 0..=3600),
+        window_marker: marker,
+        commands: reader.commands(),
+    };
+    (options, reader.mistakes)
+}
+
+struct Reader<'a> {
+    values: &'a BTreeMap<String, String>,
+    mistakes: Vec<Mistake>,
+}
+
+impl Reader<'_> {
+    fn text(&self, name: &str, usual: &str) -> String {
+        self.values.get(name).map_or(usual, String::as_str).to_owned()
+    }
+
+    fn look(&mut self, light: Light, usual: &BarStyle) -> Look {
+        let usual = usual.look(light);
+        let colour = format!("colour-{}", light.name());
+        let wanted = self.text(&colour, &usual.colour);
+        // It stands between the marks of a format: anything else would end them.
+        let sound = wanted.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'#');
+        if !sound {
+            self.mistaken(&colour, "a colour's name");
+        }
+        let colour = if sound { wanted } else { usual.colour.clone() };
+        Look { icon: self.text(&format!("icon-{}", light.name()), &usual.icon), colour }
+    }
+
+    fn is_on(&mut self, name: &str) -> bool {
+        match self.values.get(name).map(String::as_str) {
+            Some("1" | "on" | "yes" | "true") => true,
+            None | Some("" | "0" | "off" | "no" | "false") => false,
+            Some(_) => {
+                self.mistaken(name, "on or off");
+                false
+            }
+        }
+    }
+
+    fn number<T: FromStr + PartialOrd>(
+        &mut self,
+        name: &str,
+        usual: T,
+        wanted: &'static str,
+        range: RangeInclusive<T>,
+    ) -> T {
+        let Some(given) = self.values.get(name) else { return usual };
+        match given.trim().parse() {
+            Ok(number) if range.contains(&number) => number,
+            Ok(_) | Err(_) => {
+                self.mistaken(name, wanted);
+                usual
+            }
+        }
+    }
+
+    fn commands(&self) -> BTreeMap<String, String> {
+        let named = self.values.iter().filter_map(|(name, value)| Some((name.strip_prefix("on-")?, value)));
+        named
+            .filter(|(_, value)| !value.trim().is_empty())
+            .map(|(name, value)| (name.to_owned(), value.clone()))
+            .collect()
+    }
+
+    fn mistaken(&mut self, name: &str, wanted: &'static str) {
+        self.mistakes.push(Mistake { option: format!("@towline-{name}"), wanted });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(values: &[(&str, &str)]) -> (Options, Vec<Mistake>) {
+        let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        parse(&values.collect())
+    }
+
+    #[test]
+    fn an_option_that_is_not_set_has_its_default() {
+        assert_eq!(read(&[]), (Options::default(), vec![]));
+    }
+
+    #[test]
+    fn every_look_and_key_can_be_set_and_an_empty_key_is_none() {
+        let (options, mistakes) = read(&[
+            ("icon-blocked", "🔥"),
+            ("colour-idle", "colour245"),
+            ("colour-blocked", "#ff0000"),
+            ("key", ""),
+            ("show-project", "on"),
+            ("window-marker", "1"),
+            ("on-blocked", "notify-send {project}"),
+            ("on-idle", " "),
+        ]);
+        assert_eq!(mistakes, []);
+        assert_eq!(options.style.blocked, Look { icon: "🔥".into(), colour: "#ff0000".into() });
+        assert_eq!((options.style.idle.colour.as_str(), options.keys.menu.as_str()), ("colour245", ""));
+        assert_eq!((options.style.project, options.window_marker), (ProjectName::Shown, WindowMarker::Shown));
+        assert_eq!(options.commands.keys().collect::<Vec<_>>(), ["blocked"]);
+    }
+
+    #[test]
+    fn a_value_that_makes_no_sense_is_named_and_the_default_is_used() {
+        let (options, mistakes) = read(&[
+            ("items-per-page", "many"),
+            ("status-interval", "0"),
+            ("colour-idle", "red]#(touch x)"),
+            ("show-project", "perhaps"),
+        ]);
+        assert_eq!(options, Options::default());
+        let named: Vec<&str> = mistakes.iter().map(|mistake| mistake.option.as_str()).collect();
+        assert_eq!(
+            named,
+            [
+                "@towline-colour-idle",
+                "@towline-show-project",
+                "@towline-items-per-page",
+                "@towline-status-interval"
+            ]
+        );
+    }
+}
