@@ -114,6 +114,17 @@ impl Agent {
         }
     }
 
+    /// Whether a call with these arguments runs without a person before it.
+    pub fn runs_headless(self, arguments: &[String]) -> bool {
+        match self {
+            Agent::Claude => arguments.iter().any(|word| word == "-p" || word == "--print"),
+            Agent::Codex => {
+                let around = Surroundings { variable: &|_| None, arguments: &|| arguments.to_vec() };
+                codex::presence(&around) != Presence::Terminal
+            }
+        }
+    }
+
     /// The variable in which the agent tells its hooks its own process id.
     pub fn pid_variable(self) -> Option<&'static str> {
         match self {

@@ -2,7 +2,7 @@
 //!
 //! Pure text with tmux's own colour marks. What it shows of names is escaped; nothing in it can be interpreted.
 
-use crate::escape::for_tmux;
+use crate::escape::{fit, for_tmux};
 use crate::shown::{Light, Shown, age};
 use crate::time::Timestamp;
 
@@ -65,6 +65,9 @@ impl BarStyle {
     }
 }
 
+/// A bar has other things to show than one project's name.
+const WIDEST_NAME: usize = 24;
+
 /// Draws the bar for seats that are sorted by urgency. Empty without any seat, so that it takes no room.
 pub fn bar(seats: &[Shown], style: &BarStyle, now: Timestamp) -> String {
     if seats.is_empty() {
@@ -73,9 +76,8 @@ pub fn bar(seats: &[Shown], style: &BarStyle, now: Timestamp) -> String {
     let counted = Light::ALL.iter().filter_map(|light| count(seats, *light, style, now));
     let mut parts: Vec<String> = counted.collect();
     if style.project == ProjectName::Shown {
-        parts.extend(
-            seats.first().and_then(|seat| seat.project.as_deref()).map(|name| format!("@{}", for_tmux(name))),
-        );
+        let most_urgent = seats.first().and_then(|seat| seat.project.as_deref());
+        parts.extend(most_urgent.map(|name| format!("@{}", for_tmux(&fit(name, WIDEST_NAME)))));
     }
     parts.join(" ")
 }
@@ -101,20 +103,8 @@ mod tests {
     use crate::session::State;
 
     fn seat(state: State, since: i64) -> Shown {
-        Shown {
-            seat: "s".into(),
-            agent: "a".into(),
-            session: "a:1".into(),
-            state,
-            since: Timestamp(since),
-            seen: false,
-            project: Some("#(touch x)".into()),
-            branch: None,
-            prompt: None,
-            model: None,
-            pane: None,
-            server: None,
-        }
+        let project = Some("#(touch x)".into());
+        Shown { state, seen: false, project, ..Shown::at("s", "a", Timestamp(since)) }
     }
 
     #[track_caller]

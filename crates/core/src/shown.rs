@@ -12,7 +12,8 @@ use std::cmp::Reverse;
 pub struct Shown {
     pub seat: String,
     pub agent: String,
-    pub session: String,
+    /// None for an agent that runs without our hooks: it is only known to be there.
+    pub session: Option<String>,
     pub state: State,
     pub since: Timestamp,
     pub seen: bool,
@@ -20,6 +21,15 @@ pub struct Shown {
     pub branch: Option<String>,
     pub prompt: Option<String>,
     pub model: Option<String>,
+    /// The tool that a block is about.
+    pub tool: Option<String>,
+    /// Helpers and background tasks at work.
+    pub helpers: u32,
+    /// Tasks completed since the last prompt.
+    pub tasks: u32,
+    /// When a usage limit ends.
+    pub until: Option<Timestamp>,
+    pub context_percent: Option<u8>,
     pub pane: Option<String>,
     pub server: Option<String>,
 }
@@ -51,6 +61,45 @@ impl Light {
 }
 
 impl Shown {
+    /// An agent of which nothing is known but where it sits.
+    pub fn at(seat: impl Into<String>, agent: impl Into<String>, since: Timestamp) -> Shown {
+        Shown {
+            seat: seat.into(),
+            agent: agent.into(),
+            session: None,
+            state: State::Idle,
+            since,
+            seen: true,
+            project: None,
+            branch: None,
+            prompt: None,
+            model: None,
+            tool: None,
+            helpers: 0,
+            tasks: 0,
+            until: None,
+            context_percent: None,
+            pane: None,
+            server: None,
+        }
+    }
+
+    /// The state as a word: what somebody has looked at needs nobody any more.
+    pub fn word(&self) -> &'static str {
+        if self.light() == Light::Idle { State::Idle.name() } else { self.state.name() }
+    }
+
+    /// What it is called by: its session, else its place.
+    pub fn name(&self) -> &str {
+        self.session.as_deref().unwrap_or(&self.seat)
+    }
+
+    /// The project with its branch, for people.
+    pub fn project_and_branch(&self) -> String {
+        let project = self.project.as_deref().unwrap_or("?");
+        self.branch.as_deref().map_or(project.to_owned(), |branch| format!("{project}/{branch}"))
+    }
+
     pub fn light(&self) -> Light {
         match (self.state, self.seen) {
             (State::Blocked(_), _) => Light::Blocked,
@@ -91,20 +140,7 @@ mod tests {
     use crate::event::Reason;
 
     fn seat(name: &str, state: State, since: i64) -> Shown {
-        Shown {
-            seat: name.into(),
-            agent: "a".into(),
-            session: name.into(),
-            state,
-            since: Timestamp(since),
-            seen: false,
-            project: None,
-            branch: None,
-            prompt: None,
-            model: None,
-            pane: None,
-            server: None,
-        }
+        Shown { state, seen: false, ..Shown::at(name, "a", Timestamp(since)) }
     }
 
     #[test]

@@ -35,6 +35,40 @@ pub struct MenuItem {
     pub command: String,
 }
 
+/// One thing that a server is to show. A pane that is not there any more is passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order<'a> {
+    /// The text of `#{@towline-status}`.
+    Bar { text: &'a str },
+    /// The state and the mark of an agent, as options of its pane.
+    Pane { pane: &'a str, state: &'a str, mark: &'a str },
+    /// The same as options of the pane's window.
+    Window { pane: &'a str, state: &'a str, mark: &'a str },
+    /// Nobody sits in the pane any more.
+    PaneLeft { pane: &'a str },
+    /// No window has a state: those that have one are set again.
+    ClearWindows,
+}
+
+impl Order<'_> {
+    fn words(&self) -> Vec<&str> {
+        match *self {
+            Order::Bar { text } => vec!["set-option", "-gq", BAR_OPTION, text, ";"],
+            Order::Pane { pane, state, mark } => set_state(["set-option", "-pq", "-t", pane], state, mark),
+            Order::Window { pane, state, mark } => set_state(["set-option", "-wq", "-t", pane], state, mark),
+            Order::PaneLeft { pane } => {
+                let unset = ["set-option", "-puq", "-t", pane];
+                [unset.as_slice(), &[STATE_OPTION, ";"], &unset, &[MARK_OPTION, ";"]].concat()
+            }
+            Order::ClearWindows => vec!["run-shell", "-C", CLEAR_WINDOWS, ";"],
+        }
+    }
+}
+
+fn set_state<'a>(set: [&'a str; 4], state: &'a str, mark: &'a str) -> Vec<&'a str> {
+    [set.as_slice(), &[STATE_OPTION, state, ";"], &set, &[MARK_OPTION, mark, ";"]].concat()
+}
+
 impl Server {
     /// Reads the value of `$TMUX`: socket, process, session.
     pub fn parse(variable: &str) -> Option<Server> {
@@ -91,6 +125,13 @@ impl Server {
         there
     }
 
+    /// When something was last typed in each client that shows this pane, in seconds since the Unix epoch.
+    pub fn lookers(&self, pane: &str) -> Vec<i64> {
+        let answer = self.ask(&["list-clients", "-F", "#{pane_id} #{client_activity}"]).unwrap_or_default();
+        let looks = |line: &str| line.strip_prefix(pane)?.trim_start().parse().ok();
+        answer.lines().filter_map(looks).collect()
+    }
+
     /// Opens a menu before the person. Titles and labels must be escaped already; commands are tmux's own.
     pub fn menu(&self, title: &str, items: &[MenuItem]) -> bool {
         let mut question = vec!["display-menu", "-T", title, "-x", "C", "-y", "C"];
@@ -100,17 +141,21 @@ impl Server {
         self.ask(&question).is_some()
     }
 
-    /// Sets the option that bars show, which also redraws them. Not waited for. `until_done` stays open until tmux has
-    /// done it: whoever holds a lock on it keeps the next push from overtaking this one.
+    /// Carries out orders, which also redraws bars. Not waited for. `until_done` stays open until tmux has done it:
+    /// whoever holds a lock on it keeps the next push from overtaking this one.
     #[expect(
         clippy::disallowed_methods,
         reason = "the other place that runs tmux: nobody waits for this one"
     )]
-    pub fn set_bar(&self, text: &str, until_done: File) {
+    pub fn carry_out(&self, orders: &[Order<'_>], until_done: File) {
+        if orders.is_empty() {
+            return;
+        }
         let mut tmux = Command::new("tmux");
-        tmux.arg("-S").arg(&self.socket).args(["set-option", "-gq", BAR_OPTION, text]).env_remove("TMUX");
+        let words: Vec<&str> = orders.iter().flat_map(Order::words).collect();
+        tmux.arg("-S").arg(&self.socket).args(words).env_remove("TMUX");
         tmux.stdin(Stdio::null()).stdout(Stdio::null()).stderr(until_done).process_group(0);
-        // A bar that could not be set is set by the next change.
+        // What could not be set is set by the next change.
         let _ = tmux.spawn();
     }
 
@@ -150,6 +195,15 @@ fn read_within(mut pipe: ChildStdout, patience: Duration) -> Option<Vec<u8>> {
 
 /// The option that a status line shows as `#{@towline-status}`.
 pub const BAR_OPTION: &str = "@towline-status";
+
+/// What the agent in a pane does, and of a window the one that is most urgent there.
+pub const STATE_OPTION: &str = "@towline-state";
+
+/// The icon for it; empty where nobody needs to look.
+pub const MARK_OPTION: &str = "@towline-mark";
+
+/// tmux itself walks its windows: asking for them first would take another spawn.
+const CLEAR_WINDOWS: &str = "#{S:#{W:set-option -wuq -t '#{window_id}' @towline-state ; set-option -wuq -t '#{window_id}' @towline-mark ;}}";
 
 /// Separates screens in an answer; no screen shows it.
 const MARK: &str = "\u{1e}towline\u{1e}";

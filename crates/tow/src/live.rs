@@ -4,11 +4,14 @@
 //! was seen goes through the journal like everything else.
 
 use crate::failure::Failure;
+use crate::quiet::{self, Watch};
+use crate::scan::{self, Stray};
 use crate::scope::Scope;
 use crate::sight;
+use std::io;
 use std::time::Duration;
 use towline_core::arbiter::judge;
-use towline_core::event::{Event, Happening};
+use towline_core::event::{Event, Happening, Observed};
 use towline_core::id::SessionKey;
 use towline_core::seat::Place;
 use towline_core::session::Session;
@@ -20,67 +23,134 @@ use towline_store::{Pace, Store, StoreError};
 /// How long a person waits for a fold that somebody else is doing, before they are shown what is there.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// All seats in which a session sits, what needs a person first.
-pub fn seats(scope: &Scope) -> Result<Vec<Shown>, Failure> {
-    match open(scope)? {
-        Some(store) => seats_of(&store).map_err(failed),
-        None => Ok(vec![]),
-    }
+/// How closely the world is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glance {
+    /// What a refresh every few seconds can afford.
+    Cheap,
+    /// What a person waits for.
+    Thorough,
 }
 
-/// The same of a store that is open and folded.
+/// What is so now.
+pub struct Live {
+    /// What needs a person first.
+    pub seats: Vec<Shown>,
+    /// What the next refresh holds against the world.
+    pub watch: Watch,
+}
+
+/// All seats in which an agent sits, what needs a person first.
+pub fn seats(scope: &Scope, glance: Glance) -> Result<Vec<Shown>, Failure> {
+    Ok(look(scope, glance)?.seats)
+}
+
+/// The seats, and what would tell that they have changed.
+pub fn look(scope: &Scope, glance: Glance) -> Result<Live, Failure> {
+    let (sitting, watch) = match open(scope)? {
+        Some((store, watch)) => (sitting(&store).map_err(failed)?, watch),
+        None => (vec![], quiet::watch(&scope.edge.home, &[])),
+    };
+    let places = places(&sitting);
+    let strays = match glance {
+        Glance::Cheap => scan::recent(&scope.edge, &places),
+        Glance::Thorough => scan::now(&scope.edge, &places),
+    };
+    Ok(Live { seats: in_order(&sitting, &strays), watch })
+}
+
+/// The same of a store that is open and folded, without a look at the world.
 pub fn seats_of(store: &Store) -> Result<Vec<Shown>, StoreError> {
-    let mut shown: Vec<Shown> = sitting(store)?.iter().map(|(session, place)| show(session, place)).collect();
+    let sitting = sitting(store)?;
+    let strays = scan::remembered(store.home(), &places(&sitting));
+    Ok(in_order(&sitting, &strays))
+}
+
+fn places(sitting: &[(Session, Place)]) -> Vec<Place> {
+    sitting.iter().map(|(_, place)| place.clone()).collect()
+}
+
+fn in_order(sitting: &[(Session, Place)], strays: &[Stray]) -> Vec<Shown> {
+    let mut shown: Vec<Shown> = sitting.iter().map(|(session, place)| show(session, place)).collect();
+    shown.extend(strays.iter().map(scan::show));
     by_urgency(&mut shown);
-    Ok(shown)
+    shown
 }
 
 /// The session that sits in this seat, and the place as it was found.
 pub fn sitting_at(scope: &Scope, seat: &str) -> Result<(Session, Place), Failure> {
-    let store = open(scope)?;
-    let sitting = store.map(|store| sitting(&store)).transpose().map_err(failed)?.unwrap_or_default();
-    let found = sitting.into_iter().find(|(_, place)| place.key == seat);
+    let found = sitting_now(scope)?.into_iter().find(|(_, place)| place.key == seat);
     found.ok_or_else(|| Failure::input(format!("nobody sits at {seat} any more")).hint("Run `tow status`."))
 }
 
-/// The store with everything folded that could be; `None` if nothing was ever recorded.
-pub fn open(scope: &Scope) -> Result<Option<Store>, Failure> {
+/// The sessions that sit somewhere, and where.
+pub fn sitting_now(scope: &Scope) -> Result<Vec<(Session, Place)>, Failure> {
+    let opened = open(scope)?;
+    Ok(opened.map(|(store, _)| sitting(&store)).transpose().map_err(failed)?.unwrap_or_default())
+}
+
+/// The store with everything folded and looked at, and what was watched for it; `None` if nothing was ever recorded.
+/// Nothing is looked at under the lock: a world that does not answer must not hold up hooks.
+fn open(scope: &Scope) -> Result<Option<(Store, Watch)>, Failure> {
+    let Some(store) = fold(scope)? else { return Ok(None) };
+    let seated = seated(&store).map_err(failed)?;
+    let watch = quiet::watch(&scope.edge.home, &seated.sitting);
+    if !observe(scope, &seated)? {
+        return Ok(Some((store, watch)));
+    }
+    Ok(fold(scope)?.map(|store| (store, watch)))
+}
+
+/// How often the journal is looked at again before the rest is left to the next hook.
+const ROUNDS: usize = 3;
+
+/// Folds what is in the journal. Hooks leave their events to whoever has the lock: so it is looked at again after the
+/// lock is let go. What somebody else is folding can be shown as it is.
+fn fold(scope: &Scope) -> Result<Option<Store>, Failure> {
     let home = &scope.edge.home;
     if !home.journal().exists() {
         return Ok(None);
     }
-    let lock = FoldLock::take_within(home, pauses(PATIENCE)).map_err(|error| {
-        Failure::about(format!("could not use {}", home.folder().display()), &error).hint("Run `tow doctor`.")
-    })?;
-    let Some(lock) = lock else { return Store::read(home, PATIENCE).map_err(failed) };
     let has_time = || scope.edge.elapsed() < PATIENCE;
     let pace =
         Pace { has_time: &has_time, now: scope.edge.now, new_machine: scope.edge.uid(), patience: PATIENCE };
-    match Store::open_and_fold(home, &lock, &pace) {
-        // What is there can still be shown.
-        Err(StoreError::Newer { .. } | StoreError::Busy { .. }) => {
-            Store::read(home, PATIENCE).map_err(failed)
-        }
-        Err(error) => Err(failed(error)),
-        Ok((store, _)) => {
-            if observe(scope, &store)? {
-                let _caught_up = store.fold(&pace).map_err(failed)?;
-            }
-            Ok(Some(store))
+    for _ in 0..ROUNDS {
+        let Some(lock) =
+            FoldLock::take_within(home, pauses(PATIENCE)).map_err(|error| unusable(scope, &error))?
+        else {
+            break;
+        };
+        let seen = journal::unsealed_bytes(home);
+        let store = match Store::open_and_fold(home, &lock, &pace) {
+            Err(StoreError::Newer { .. } | StoreError::Busy { .. }) => break,
+            Err(error) => return Err(failed(error)),
+            Ok((store, _)) => store,
+        };
+        drop(lock);
+        if journal::unsealed_bytes(home) == seen {
+            return Ok(Some(store));
         }
     }
+    Store::read(home, PATIENCE).map_err(failed)
+}
+
+fn unusable(scope: &Scope, error: &io::Error) -> Failure {
+    Failure::about(format!("could not use {}", scope.edge.home.folder().display()), error)
+        .hint("Run `tow doctor`.")
 }
 
 /// Looks at every seat for what no hook told, and accepts it as events. Whether there was anything.
-fn observe(scope: &Scope, store: &Store) -> Result<bool, Failure> {
-    let mut records = vec![];
-    for (session, place) in sitting(store).map_err(failed)? {
-        let verdict = judge(&session, &sight::of(&session, &place, scope.edge.now));
-        if let Some(what) = verdict.observed {
-            let happening = Happening::Observed { what, as_of: session.last_event_at, until: None };
-            records.push(Record::Event(event(scope, session.key, happening)));
-        }
-    }
+fn observe(scope: &Scope, seated: &Seated) -> Result<bool, Failure> {
+    let verdicts = seated.sitting.iter().filter_map(|(session, place)| {
+        let verdict = judge(session, &sight::of(session, place, scope.edge.now));
+        Some((session, verdict.observed?))
+    });
+    let displaced = seated.displaced.iter().map(|session| (session, Observed::Gone));
+    let record = |(session, what): (&Session, Observed)| {
+        let happening = Happening::Observed { what, as_of: session.last_event_at, until: None };
+        Record::Event(event(scope, session.key.clone(), happening))
+    };
+    let records: Vec<Record> = verdicts.chain(displaced).map(record).collect();
     accept(scope, &records)?;
     Ok(!records.is_empty())
 }
@@ -105,18 +175,31 @@ pub fn accept(scope: &Scope, records: &[Record]) -> Result<(), Failure> {
     journal::append(&scope.edge.home, records).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))
 }
 
-/// The sessions that sit in their seat now: one that was followed by another there is not shown.
+/// Sessions that have not ended, as far as is known.
+#[derive(Default)]
+struct Seated {
+    sitting: Vec<(Session, Place)>,
+    /// Another session sits in their seat: they ended unheard.
+    displaced: Vec<Session>,
+}
+
 fn sitting(store: &Store) -> Result<Vec<(Session, Place)>, StoreError> {
-    let mut found = vec![];
+    Ok(seated(store)?.sitting)
+}
+
+fn seated(store: &Store) -> Result<Seated, StoreError> {
+    let mut seated = Seated::default();
     for session in store.live_sessions()? {
         let Some(seat) = session.seat.as_deref().map(|key| store.seat(key)).transpose()?.flatten() else {
             continue;
         };
-        if seat.current.as_ref() == Some(&session.key) {
-            found.push((session, seat.place));
+        match seat.current {
+            Some(current) if current == session.key => seated.sitting.push((session, seat.place)),
+            Some(_) => seated.displaced.push(session),
+            None => {}
         }
     }
-    Ok(found)
+    Ok(seated)
 }
 
 fn show(session: &Session, place: &Place) -> Shown {
@@ -124,7 +207,7 @@ fn show(session: &Session, place: &Place) -> Shown {
     Shown {
         seat: session.seat.clone().unwrap_or_default(),
         agent: session.key.agent.to_string(),
-        session: session.key.to_string(),
+        session: Some(session.key.to_string()),
         state: session.state,
         since: session.since,
         seen: session.seen,
@@ -132,6 +215,11 @@ fn show(session: &Session, place: &Place) -> Shown {
         branch: project.and_then(|traces| traces.branch.clone()),
         prompt: session.prompt.as_ref().map(|prompt| prompt.as_str().to_owned()),
         model: session.model.clone(),
+        tool: session.asked.as_ref().map(|asked| asked.tool.as_str().to_owned()),
+        helpers: session.background.max(u32::try_from(session.subagents.len()).unwrap_or(u32::MAX)),
+        tasks: session.tasks,
+        until: session.limited_until,
+        context_percent: None,
         pane: place.pane.clone(),
         server: place.server.clone(),
     }

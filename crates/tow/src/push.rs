@@ -1,40 +1,44 @@
-//! Pushing the bar to the tmux servers in which agents sit: only when its text changed, and without waiting.
+//! Telling tmux servers what agents do: the bar, and the state of each pane and window. Only what changed, in one spawn
+//! that nobody waits for.
 //!
-//! What was pushed last is remembered per server, socket and text, in a small file. Losing it costs one push too many;
-//! a server in which nobody sits any more is told so once, and forgotten. Pushes do not overtake each other: each holds
-//! a lock that ends with the process that carries it out.
+//! What a server was told last is remembered in a small file. Losing it costs one push too many; a server in which
+//! nobody sits any more is told so once, and forgotten. Pushes do not overtake each other: each holds a lock that ends
+//! with the process that carries it out.
 
 use crate::edge::Edge;
+use crate::tmux::options::Options;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_core::bar::{BarStyle, bar};
-use towline_core::shown::Shown;
+use towline_core::escape::for_tmux;
+use towline_core::shown::{Light, Shown};
 use towline_store::home::private_folder;
 use towline_store::lock::{pauses, wait_for};
-use towline_terminal::tmux::Server;
+use towline_terminal::tmux::{Order, Server};
 
-/// Pushes what these seats show to every server that one of them is in, and nothing to those that they left. Whether all
-/// were told: one that is still busy with the push before has to be told again, by what is then shown.
+/// Tells every server in which one of these seats is, and those that they left. Whether all were told: one that is still
+/// busy with the push before has to be told again, by what is then shown.
 pub fn push(edge: &Edge, seats: &[Shown]) -> bool {
     let folder = edge.home.bars();
-    let mut pushed = remembered(&folder);
-    let text = bar(seats, &BarStyle::default(), edge.now);
+    let mut told = remembered(&folder);
     let mut all_told = true;
     for (pid, server) in servers(seats) {
-        if pushed.remove(&pid).is_some_and(|last| last.text == text) {
-            continue;
-        }
-        remember(&folder, &server, &text);
-        if !set(&folder, &server, &text) {
-            let _ = fs::remove_file(folder.join(pid));
-            all_told = false;
-        }
+        let last = told.remove(&pid).unwrap_or_else(|| Told::nothing(&server.socket));
+        let style = Options::remembered(&edge.home, &server).style;
+        let now = Told {
+            socket: server.socket.clone(),
+            text: bar(seats, &style, edge.now),
+            panes: panes(seats, &server, &style),
+        };
+        all_told &= now == last || tell(&folder, &server, &last, &now);
     }
-    for (pid, left) in pushed {
-        if set(&folder, &Server { socket: left.socket, pid: pid.clone() }, "") {
-            let _ = fs::remove_file(folder.join(&pid));
+    for (pid, last) in told {
+        let server = Server { socket: last.socket.clone(), pid };
+        if tell(&folder, &server, &last, &Told::nothing(&last.socket)) {
+            forget(&folder, &server);
         } else {
             all_told = false;
         }
@@ -42,50 +46,105 @@ pub fn push(edge: &Edge, seats: &[Shown]) -> bool {
     all_told
 }
 
+/// The servers by their process id, which is in the key of every seat in them and safe in a path.
+pub fn servers(seats: &[Shown]) -> BTreeMap<String, Server> {
+    seats.iter().filter_map(server_of).map(|server| (server.pid.clone(), server)).collect()
+}
+
+/// The server of a seat in tmux.
+pub fn server_of(seat: &Shown) -> Option<Server> {
+    let socket = seat.server.clone()?;
+    let pid = seat.seat.strip_prefix("tmux:")?.strip_prefix(socket.as_str())?.split(':').nth(1)?.to_owned();
+    let sound = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());
+    sound.then_some(Server { socket, pid })
+}
+
+/// What a server shows.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Told {
+    socket: String,
+    text: String,
+    /// The most urgent last: of several panes in one window, the last decides what the window shows.
+    panes: Vec<PaneState>,
+}
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct PaneState {
+    pane: String,
+    state: String,
+    mark: String,
+}
+
+impl Told {
+    fn nothing(socket: &str) -> Told {
+        Told { socket: socket.to_owned(), text: String::new(), panes: vec![] }
+    }
+}
+
+fn panes(seats: &[Shown], server: &Server, style: &BarStyle) -> Vec<PaneState> {
+    let in_it = seats.iter().rev().filter(|seat| server_of(seat).as_ref() == Some(server));
+    let state = |seat: &Shown| {
+        let light = seat.light();
+        let mark = if light == Light::Idle { String::new() } else { for_tmux(&style.look(light).icon) };
+        Some(PaneState { pane: seat.pane.clone()?, state: seat.word().to_owned(), mark })
+    };
+    in_it.filter_map(state).collect()
+}
+
 /// Waits a moment for a push that is still under way.
-fn set(folder: &Path, server: &Server, text: &str) -> bool {
-    let Ok(Some(turn)) = wait_for(&folder.join("turn.lock"), pauses(PATIENCE)) else { return false };
-    server.set_bar(text, turn);
+fn tell(folder: &Path, server: &Server, last: &Told, now: &Told) -> bool {
+    remember(folder, server, now);
+    let turn = wait_for(&folder.join("turn.lock"), pauses(PATIENCE));
+    let Ok(Some(turn)) = turn else {
+        forget(folder, server);
+        return false;
+    };
+    server.carry_out(&orders(last, now), turn);
     true
 }
 
 /// A push takes tmux a few milliseconds.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The servers by their process id, which is in the key of every seat in them and safe in a path.
-fn servers(seats: &[Shown]) -> BTreeMap<String, Server> {
-    let of = |seat: &Shown| {
-        let socket = seat.server.clone()?;
-        let pid =
-            seat.seat.strip_prefix("tmux:")?.strip_prefix(socket.as_str())?.split(':').nth(1)?.to_owned();
-        let sound = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());
-        sound.then(|| (pid.clone(), Server { socket, pid }))
-    };
-    seats.iter().filter_map(of).collect()
+/// What makes `now` of `last`. A window that lost an agent may have others, so all windows are cleared and set again.
+fn orders<'a>(last: &'a Told, now: &'a Told) -> Vec<Order<'a>> {
+    let mut orders = vec![];
+    if now.text != last.text {
+        orders.push(Order::Bar { text: &now.text });
+    }
+    if now.panes == last.panes {
+        return orders;
+    }
+    let left = last.panes.iter().filter(|old| !now.panes.iter().any(|new| new.pane == old.pane));
+    orders.extend(left.map(|old| Order::PaneLeft { pane: &old.pane }));
+    if orders.iter().any(|order| matches!(order, Order::PaneLeft { .. })) {
+        orders.push(Order::ClearWindows);
+    }
+    for PaneState { pane, state, mark } in now.panes.iter().filter(|new| !last.panes.contains(new)) {
+        orders.push(Order::Pane { pane, state, mark });
+    }
+    for PaneState { pane, state, mark } in &now.panes {
+        orders.push(Order::Window { pane, state, mark });
+    }
+    orders
 }
 
-/// What a server's bar was set to last.
-struct Pushed {
-    socket: String,
-    text: String,
-}
-
-fn remembered(folder: &Path) -> BTreeMap<String, Pushed> {
+fn remembered(folder: &Path) -> BTreeMap<String, Told> {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let pushed = |path: PathBuf| {
-        let pid = path
-            .file_name()?
-            .to_str()
-            .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))?
-            .to_owned();
-        let (socket, text) =
-            fs::read_to_string(&path).ok()?.split_once('\n').map(|(s, t)| (s.to_owned(), t.to_owned()))?;
-        Some((pid, Pushed { socket, text }))
+    let told = |path: PathBuf| {
+        let pid = path.file_name()?.to_str()?.to_owned();
+        let is_pid = pid.bytes().all(|byte| byte.is_ascii_digit());
+        let told = serde_json::from_slice(&fs::read(&path).ok().filter(|_| is_pid)?).ok()?;
+        Some((pid, told))
     };
-    entries.filter_map(|entry| pushed(entry.path())).collect()
+    entries.filter_map(|entry| told(entry.path())).collect()
 }
 
-fn remember(folder: &Path, server: &Server, text: &str) {
-    let _ = private_folder(folder)
-        .and_then(|()| fs::write(folder.join(&server.pid), format!("{}\n{text}", server.socket)));
+fn remember(folder: &Path, server: &Server, told: &Told) {
+    let write = || fs::write(folder.join(&server.pid), serde_json::to_vec(told)?);
+    let _ = private_folder(folder).and_then(|()| write());
+}
+
+fn forget(folder: &Path, server: &Server) {
+    let _ = fs::remove_file(folder.join(&server.pid));
 }

@@ -27,7 +27,7 @@ pub fn of(session: &Session, place: &Place, now: Timestamp) -> Sights {
 }
 
 /// A process id alone may be somebody else's by now.
-fn process(place: &Place) -> ProcessSight {
+pub fn process(place: &Place) -> ProcessSight {
     let can_look = place.started > 0 && Path::new("/proc/self/stat").exists();
     match Process::read(place.pid) {
         _ if !can_look => ProcessSight::Unknown,

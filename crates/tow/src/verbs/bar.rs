@@ -3,15 +3,18 @@
 //! Prints the line and nothing else; without a seat, or as a refresh, it prints nothing.
 
 use crate::failure::Failure;
+use crate::live::{self, Glance};
 use crate::scope::Scope;
-use crate::{live, push};
+use crate::seen::{self, Look};
+use crate::tmux::options::Options;
+use crate::{push, quiet};
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::bar::{BarStyle, bar};
 
 const EXAMPLES: &str = "\
 Examples:
-  set -g status-right '#{@towline-status}#(tow bar --refresh) %H:%M'     in ~/.tmux.conf
+  set -g status-right '#{@towline-status}#(tow bar --refresh) %H:%M'     in ~/.tmux.conf, or `tow install --tmux`
   tow bar --plain       for a bar that knows no tmux colours
 
 Hooks set @towline-status the moment something changes. The refresh sees what no hook tells: a turn that was
@@ -27,13 +30,24 @@ pub struct Arguments {
     /// Print nothing; set tmux's option @towline-status if the line has changed.
     #[arg(long, conflicts_with = "plain")]
     refresh: bool,
+    /// The pane that a client shows: what finished there counts as seen after @towline-completed-delay.
+    #[arg(long, value_name = "PANE", requires = "refresh")]
+    looking_at: Option<String>,
+    /// The pane that somebody has just turned to.
+    #[arg(long, value_name = "PANE", requires = "refresh", conflicts_with = "looking_at")]
+    focused: Option<String>,
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.refresh {
-        return refresh(scope);
+        let look = match (&arguments.looking_at, &arguments.focused) {
+            (Some(pane), _) => Look::At(pane),
+            (None, Some(pane)) => Look::Focused(pane),
+            (None, None) => Look::Nowhere,
+        };
+        return refresh(scope, look);
     }
-    let seats = live::seats(scope)?;
+    let seats = live::seats(scope, Glance::Cheap)?;
     let mut style = BarStyle::default();
     if arguments.plain {
         style = style.without_colours();
@@ -48,11 +62,23 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// A server that is busy is told a moment later, by what is shown then.
 const TRIES: usize = 20;
 
-pub fn refresh(scope: &Scope) -> Result<ExitCode, Failure> {
+pub fn refresh(scope: &Scope, look: Look<'_>) -> Result<ExitCode, Failure> {
+    if quiet::still(&scope.edge, look) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut live = live::look(scope, Glance::Cheap)?;
+    if seen::by_look(scope, &live.seats, look)? {
+        live = live::look(scope, Glance::Cheap)?;
+    }
+    for server in push::servers(&live.seats).into_values() {
+        let _kept_for_the_push = Options::recent(&scope.edge, &server);
+    }
     for _ in 0..TRIES {
-        if push::push(&scope.edge, &live::seats(scope)?) {
+        if push::push(&scope.edge, &live.seats) {
+            quiet::remember(&scope.edge, live.watch, &live.seats);
             break;
         }
+        live = live::look(scope, Glance::Cheap)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,14 +4,12 @@
 
 use super::bar;
 use crate::failure::Failure;
-use crate::live;
+use crate::live::{self, Glance};
 use crate::scope::Scope;
+use crate::seen::{self, Look};
 use clap::Args;
 use std::process::ExitCode;
-use towline_core::event::Happening;
-use towline_core::id::SessionKey;
 use towline_core::shown::{Light, Shown};
-use towline_store::journal::Record;
 use towline_terminal::tmux::Server;
 
 const EXAMPLES: &str = "\
@@ -33,7 +31,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let seats = live::seats(scope)?;
+    let seats = live::seats(scope, Glance::Thorough)?;
     match &arguments.seat {
         Some(wanted) => go(scope, choose(&seats, wanted)?),
         None => next(scope, &seats),
@@ -43,8 +41,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// The one seat that is meant by a pane or by the beginning of a session's id.
 pub fn choose<'a>(seats: &'a [Shown], wanted: &str) -> Result<&'a Shown, Failure> {
     let fits = |seat: &&Shown| {
-        let id = seat.session.split_once(':').map_or("", |(_, id)| id);
-        seat.pane.as_deref() == Some(wanted) || id.starts_with(wanted) || seat.session == wanted
+        let id = seat.session.as_deref().and_then(|session| session.split_once(':')).map(|(_, id)| id);
+        seat.pane.as_deref() == Some(wanted)
+            || id.is_some_and(|id| id.starts_with(wanted))
+            || seat.name() == wanted
     };
     match seats.iter().filter(fits).collect::<Vec<_>>().as_slice() {
         [] => {
@@ -53,7 +53,7 @@ pub fn choose<'a>(seats: &'a [Shown], wanted: &str) -> Result<&'a Shown, Failure
         }
         [seat] => Ok(seat),
         several => {
-            let names: Vec<&str> = several.iter().map(|seat| seat.session.as_str()).collect();
+            let names: Vec<&str> = several.iter().map(|seat| seat.name()).collect();
             let what = format!("`{wanted}` is the beginning of several: {}", names.join(", "));
             Err(Failure::input(what).hint("Give more of the id, or the pane."))
         }
@@ -74,7 +74,7 @@ pub fn next(scope: &Scope, seats: &[Shown]) -> Result<ExitCode, Failure> {
 
 fn go(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
     let (Some(pane), Some(socket)) = (&seat.pane, &seat.server) else {
-        let what = format!("{} does not sit in a tmux pane", seat.session);
+        let what = format!("{} does not sit in a tmux pane", seat.name());
         return Err(Failure::input(what).hint(format!("It sits at {}.", seat.seat)));
     };
     let server = Server { socket: socket.clone(), pid: String::new() };
@@ -82,12 +82,6 @@ fn go(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
         let what = format!("pane {pane} is not there any more");
         return Err(Failure::input(what).hint("Run `tow status` for all seats."));
     }
-    see(scope, seat)
-}
-
-/// That somebody looked goes through the journal like everything else.
-fn see(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
-    let session = SessionKey::parse(&seat.session).map_err(|error| Failure::new(&error))?;
-    live::accept(scope, &[Record::Event(live::event(scope, session, Happening::Seen))])?;
-    bar::refresh(scope)
+    seen::see(scope, seat)?;
+    bar::refresh(scope, Look::Nowhere)
 }

@@ -1,11 +1,12 @@
 //! `tow menu`: the list as a tmux menu; choosing a line goes there.
 //!
-//! Draws only. Labels are escaped; what a line does is `tow goto` with a session's id, which is a plain name.
+//! Draws only. Labels are escaped; what a line does is `tow goto` with a session's id or a pane, which are plain names.
 
 use crate::edge::{own_program, variable};
 use crate::failure::Failure;
-use crate::live;
+use crate::live::{self, Glance};
 use crate::scope::Scope;
+use crate::tmux::options::{Keys, Options};
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::bar::BarStyle;
@@ -16,7 +17,7 @@ use towline_terminal::tmux::{MenuItem, Server};
 
 const EXAMPLES: &str = "\
 Examples:
-  bind-key a run-shell -b 'tow menu'     in ~/.tmux.conf
+  bind-key a run-shell -b 'tow menu'     in ~/.tmux.conf, or `tow install --tmux`
   tow menu --page 2";
 
 /// Choose an agent from a tmux menu and go there.
@@ -26,9 +27,9 @@ pub struct Arguments {
     /// Which page, from 1.
     #[arg(long, default_value_t = 1)]
     page: usize,
-    /// Lines on a page.
-    #[arg(long, default_value_t = 10)]
-    items: usize,
+    /// Lines on a page [default: @towline-items-per-page, else 10].
+    #[arg(long)]
+    items: Option<usize>,
 }
 
 /// Longest label, in columns.
@@ -38,12 +39,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let server = variable("TMUX").as_deref().and_then(Server::parse);
     let server =
         server.ok_or_else(|| Failure::input("a menu needs tmux").hint("Run `tow status` instead."))?;
-    let seats = live::seats(scope)?;
-    let per_page = arguments.items.clamp(1, 30);
+    let (options, _) = Options::current(&scope.edge, &server);
+    let seats = live::seats(scope, Glance::Thorough)?;
+    let per_page = arguments.items.unwrap_or(options.items_per_page).clamp(1, 30);
     let pages = seats.len().div_ceil(per_page).max(1);
-    let page = arguments.page.clamp(1, pages);
-    let title = if pages == 1 { "Agents".to_owned() } else { format!("Agents ({page}/{pages})") };
-    let items = page_of(&seats, scope.edge.now, (page, per_page, pages));
+    let page = Page { number: arguments.page.clamp(1, pages), of: pages, items: per_page };
+    let title = if pages == 1 { "Agents".to_owned() } else { format!("Agents ({}/{pages})", page.number) };
+    let mut items = lines(&seats, scope.edge.now, &page, &options.style);
+    items.extend(turning(&page, &options.keys));
     if !server.menu(&title, &items) {
         return Err(
             Failure::input("tmux did not open the menu").hint("Run it from a key: `tow menu --help`.")
@@ -52,26 +55,36 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn page_of(seats: &[Shown], now: Timestamp, (page, per_page, pages): (usize, usize, usize)) -> Vec<MenuItem> {
-    let shown = seats.iter().skip((page - 1) * per_page).take(per_page);
+struct Page {
+    number: usize,
+    of: usize,
+    items: usize,
+}
+
+fn lines(seats: &[Shown], now: Timestamp, page: &Page, style: &BarStyle) -> Vec<MenuItem> {
+    let shown = seats.iter().skip((page.number - 1) * page.items).take(page.items);
     let keys = "1234567890".chars().map(String::from).chain(std::iter::repeat(String::new()));
-    let mut items: Vec<MenuItem> = shown
-        .zip(keys)
-        .map(|(seat, key)| item(&label(seat, now), &key, &format!("goto {}", seat.session)))
-        .collect();
-    if items.is_empty() {
-        items.push(MenuItem {
-            label: "-no agent sits anywhere".into(),
-            key: String::new(),
-            command: String::new(),
-        });
+    let line = |(seat, key): (&Shown, String)| match seat.session.as_ref().or(seat.pane.as_ref()) {
+        Some(name) if seat.pane.is_some() => item(&label(seat, now, style), &key, &format!("goto {name}")),
+        Some(_) | None => inert(&label(seat, now, style)),
+    };
+    let lines: Vec<MenuItem> = shown.zip(keys).map(line).collect();
+    if lines.is_empty() { vec![inert("no agent sits anywhere")] } else { lines }
+}
+
+/// The lines below the seats.
+fn turning(page: &Page, keys: &Keys) -> Vec<MenuItem> {
+    let turn = |label: &str, key: &str, to: usize| {
+        item(label, key, &format!("menu --items {} --page {to}", page.items))
+    };
+    let mut items = vec![];
+    if page.number > 1 {
+        items.push(turn("previous page", &keys.previous_page, page.number - 1));
     }
-    if page > 1 {
-        items.push(item("previous page", "o", &format!("menu --items {per_page} --page {}", page - 1)));
+    if page.number < page.of {
+        items.push(turn("next page", &keys.next_page, page.number + 1));
     }
-    if page < pages {
-        items.push(item("next page", "i", &format!("menu --items {per_page} --page {}", page + 1)));
-    }
+    items.push(MenuItem { label: "quit".into(), key: keys.quit.clone(), command: String::new() });
     items
 }
 
@@ -83,6 +96,11 @@ fn item(label: &str, key: &str, verb: &str) -> MenuItem {
     }
 }
 
+/// A line that cannot be chosen: there is no pane to go to.
+fn inert(label: &str) -> MenuItem {
+    MenuItem { label: format!("-{label}"), key: String::new(), command: String::new() }
+}
+
 /// This program, if its path needs no quoting; else the one on the PATH.
 fn tow() -> String {
     let plain = |path: &String| {
@@ -92,12 +110,15 @@ fn tow() -> String {
     own.filter(plain).unwrap_or_else(|| "tow".to_owned())
 }
 
-fn label(seat: &Shown, now: Timestamp) -> String {
-    let icon = BarStyle::default().look(seat.light()).icon.clone();
-    let project = seat.project.as_deref().unwrap_or("?");
-    let project = seat.branch.as_deref().map_or(project.to_owned(), |branch| format!("{project}/{branch}"));
+fn label(seat: &Shown, now: Timestamp, style: &BarStyle) -> String {
+    let icon = &style.look(seat.light()).icon;
     let waited = age(now.since_ms(seat.since));
-    let prompt = seat.prompt.as_deref().unwrap_or("").replace('\n', " ");
-    let line = format!("{icon} {} {project} {waited} {prompt}", seat.agent);
-    for_tmux_menu(&fit(line.trim_end(), WIDEST))
+    let context = seat.context_percent.map_or(String::new(), |percent| format!("{percent}%"));
+    let what = match (&seat.session, &seat.prompt) {
+        (None, _) => "(without hooks)",
+        (Some(_), prompt) => prompt.as_deref().unwrap_or(""),
+    };
+    let words = [icon, &seat.agent, &seat.project_and_branch(), &waited, &context, what];
+    let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    for_tmux_menu(&fit(&line.replace('\n', " "), WIDEST))
 }

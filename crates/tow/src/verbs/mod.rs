@@ -4,6 +4,7 @@
 
 pub mod bar;
 pub mod bench_seed;
+pub mod cleanup;
 pub mod completions;
 pub mod config;
 pub mod doctor;
@@ -12,6 +13,7 @@ pub mod hook;
 pub mod install;
 pub mod menu;
 pub mod next;
+pub mod scan;
 pub mod status;
 pub mod uninstall;
 pub mod why;

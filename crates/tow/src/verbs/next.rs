@@ -4,7 +4,7 @@
 
 use super::goto;
 use crate::failure::Failure;
-use crate::live;
+use crate::live::{self, Glance};
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
@@ -20,5 +20,5 @@ Examples:
 pub struct Arguments {}
 
 pub fn run(scope: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
-    goto::next(scope, &live::seats(scope)?)
+    goto::next(scope, &live::seats(scope, Glance::Thorough)?)
 }

@@ -4,7 +4,7 @@
 
 use crate::edge::variable;
 use crate::failure::Failure;
-use crate::live;
+use crate::live::{self, Glance};
 use crate::output::Tone;
 use crate::scope::Scope;
 use clap::Args;
@@ -44,7 +44,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let hint = format!("States are: {}.", STATES.join(", "));
         return Err(Failure::input(format!("there is no state `{state}`")).hint(hint));
     }
-    let mut seats = live::seats(scope)?;
+    let mut seats = live::seats(scope, Glance::Thorough)?;
     seats.retain(|seat| fits(seat, arguments));
     if arguments.json {
         let rows: Vec<_> = seats.iter().map(row).collect();

@@ -4,6 +4,7 @@
 
 use super::goto;
 use crate::failure::Failure;
+use crate::live::Glance;
 use crate::scope::Scope;
 use crate::{live, sight};
 use clap::Args;
@@ -28,14 +29,18 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let seats = live::seats(scope)?;
+    let seats = live::seats(scope, Glance::Thorough)?;
     let chosen = goto::choose(&seats, &arguments.seat)?;
+    if chosen.session.is_none() {
+        let what = format!("the agent at {} runs without our hooks: nothing is known of it", chosen.seat);
+        return Err(Failure::input(what).hint("Run `tow install`, then restart the agent."));
+    }
     let (session, place) = live::sitting_at(scope, &chosen.seat)?;
     let verdict = judge(&session, &sight::of(&session, &place, scope.edge.now));
     if arguments.json {
         let evidence: Vec<_> = verdict.evidence.iter().map(row).collect();
         let all = serde_json::json!({
-            "session": chosen.session, "state": session.state.name(), "since": session.since.to_utc(),
+            "session": chosen.session, "seat": chosen.seat, "state": session.state.name(), "since": session.since.to_utc(),
             "confidence": verdict.confidence.name(), "rule": verdict.rule, "evidence": evidence,
         });
         scope.out.line(&all.to_string());
@@ -43,7 +48,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     scope.out.line(&format!(
         "{} is {} since {}",
-        chosen.session,
+        chosen.name(),
         session.state.name(),
         session.since.to_utc()
     ));

@@ -1,0 +1,127 @@
+//! Whether anything can have changed since the last refresh: the question that tmux asks every few seconds.
+//!
+//! Compares a few facts with a small file and opens no database. When in doubt it says that something may have changed:
+//! being wrong in that direction costs a few milliseconds, in the other it would hide what happened.
+
+use crate::edge::Edge;
+use crate::seen::{Look, calls_for_a_look};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use towline_core::seat::Place;
+use towline_core::session::{Session, State};
+use towline_core::shown::{Light, Shown};
+use towline_core::time::Timestamp;
+use towline_store::home::{Home, private_folder};
+use towline_terminal::process::Process;
+
+/// What was so when everything was last looked at.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Quiet {
+    /// From then on time alone may have changed something.
+    until: Timestamp,
+    watch: Watch,
+    /// Panes with something that nobody has seen.
+    unseen: Vec<String>,
+}
+
+/// What changes when something happens.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    journal: Option<Stamp>,
+    seats: Vec<Watched>,
+}
+
+/// Changes with every write to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Stamp {
+    inode: u64,
+    bytes: u64,
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Watched {
+    pid: u32,
+    started: u64,
+    /// Only of a session in which something may end without a hook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    transcript: Option<(String, Option<Stamp>)>,
+}
+
+/// Timers are in minutes, options and strays are looked for once a minute: half of that is soon enough.
+const LONGEST_MS: i64 = 30_000;
+
+/// Whether nothing can have changed.
+pub fn still(edge: &Edge, look: Look<'_>) -> bool {
+    let Some(quiet) = recall(&edge.home) else { return false };
+    let is_new_look = match look {
+        Look::Nowhere => false,
+        Look::At(pane) => quiet.unseen.iter().any(|unseen| unseen == pane),
+        Look::Focused(_) => true,
+    };
+    let in_time = edge.now < quiet.until && quiet.until.since_ms(edge.now) <= LONGEST_MS;
+    in_time
+        && !is_new_look
+        && quiet.watch.journal == stamp(&edge.home.journal().join("active"))
+        && quiet.watch.seats.iter().all(is_as_it_was)
+}
+
+/// What to hold against the world next time. Taken before the world is looked at: what happens meanwhile is then news.
+pub fn watch(home: &Home, sitting: &[(Session, Place)]) -> Watch {
+    Watch {
+        journal: stamp(&home.journal().join("active")),
+        seats: sitting.iter().map(|(session, place)| watched(session, place)).collect(),
+    }
+}
+
+/// Remembers that these seats were shown, as the world was when `watch` was taken.
+pub fn remember(edge: &Edge, watch: Watch, seats: &[Shown]) {
+    let unseen = seats.iter().filter(|seat| calls_for_a_look(seat)).filter_map(|seat| seat.pane.clone());
+    let quiet = Quiet { until: next_tick(seats, edge.now), watch, unseen: unseen.collect() };
+    let write = || fs::write(file(&edge.home), serde_json::to_vec(&quiet)?);
+    let _ = private_folder(&edge.home.bars()).and_then(|()| write());
+}
+
+/// When the timer of the longest block changes, at the latest.
+fn next_tick(seats: &[Shown], now: Timestamp) -> Timestamp {
+    let blocked = seats.iter().filter(|seat| seat.light() == Light::Blocked).map(|seat| seat.since);
+    let tick = blocked.min().map(|since| 60_000 - now.since_ms(since) % 60_000);
+    now.plus_ms(tick.unwrap_or(LONGEST_MS).min(LONGEST_MS))
+}
+
+fn watched(session: &Session, place: &Place) -> Watched {
+    let may_end = matches!(session.state, State::Working | State::Blocked(_));
+    let transcript = session.transcript.clone().filter(|_| may_end);
+    let transcript = transcript.map(|path| {
+        let stamp = stamp(Path::new(&path));
+        (path, stamp)
+    });
+    Watched { pid: place.pid, started: place.started, transcript }
+}
+
+fn is_as_it_was(watched: &Watched) -> bool {
+    let lives = watched.started == 0
+        || Process::read(watched.pid).is_some_and(|process| process.started == watched.started);
+    lives && watched.transcript.as_ref().is_none_or(|(path, was)| stamp(Path::new(path)) == *was)
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = fs::metadata(path).ok()?;
+    Some(Stamp {
+        inode: found.ino(),
+        bytes: found.len(),
+        seconds: found.mtime(),
+        nanoseconds: found.mtime_nsec(),
+    })
+}
+
+fn file(home: &Home) -> PathBuf {
+    home.bars().join("quiet")
+}
+
+fn recall(home: &Home) -> Option<Quiet> {
+    serde_json::from_slice(&fs::read(file(home)).ok()?).ok()
+}

@@ -1,0 +1,145 @@
+//! Agents that run without our hooks: seats without a session, found among the processes of this user.
+//!
+//! Walking all processes is too dear for every refresh, so what was found is kept in a small file; whoever shows it
+//! leaves out what has ended or has got a session since. Nothing is ever removed from anywhere else.
+
+use crate::config::project_name;
+use crate::edge::{Edge, variable};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use towline_agents::Agent;
+use towline_core::event::Presence;
+use towline_core::seat::Place;
+use towline_core::shown::Shown;
+use towline_core::time::Timestamp;
+use towline_store::home::{Home, private_folder};
+use towline_terminal::place::seat_of;
+use towline_terminal::process::{Process, of_same_user};
+use towline_terminal::project;
+
+/// An agent in a terminal that has told us nothing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Stray {
+    pub agent: String,
+    pub place: Place,
+    pub folder: Option<String>,
+    project: Option<String>,
+    branch: Option<String>,
+    found_at: Timestamp,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Found {
+    at: Timestamp,
+    strays: Vec<Stray>,
+}
+
+/// How old a scan may be for a refresh.
+const STALE_MS: i64 = 60_000;
+
+/// As they were found last, without those that have ended or have a session by now.
+pub fn remembered(home: &Home, places: &[Place]) -> Vec<Stray> {
+    let found = recall(home).unwrap_or_default();
+    found
+        .strays
+        .into_iter()
+        .filter(|stray| is_there(&stray.place) && !is_known(&stray.place, places))
+        .collect()
+}
+
+/// As they are, give or take a minute.
+pub fn recent(edge: &Edge, places: &[Place]) -> Vec<Stray> {
+    match recall(&edge.home) {
+        Some(found) if found.at <= edge.now && edge.now.since_ms(found.at) < STALE_MS => {
+            remembered(&edge.home, places)
+        }
+        Some(_) | None => now(edge, places),
+    }
+}
+
+/// As they are now.
+pub fn now(edge: &Edge, places: &[Place]) -> Vec<Stray> {
+    let before = recall(&edge.home).unwrap_or_default().strays;
+    let own = std::process::id();
+    let candidates = of_same_user(own).into_iter().filter_map(|process| Some((agent_of(&process)?, process)));
+    let strays: Vec<Stray> = candidates
+        .filter(|(_, process)| !sits_at_known_terminal(process, places))
+        .filter_map(|(agent, process)| {
+            let same =
+                |stray: &&Stray| (stray.place.pid, stray.place.started) == (process.pid, process.started);
+            before.iter().find(same).cloned().or_else(|| stray(edge, agent, &process))
+        })
+        .collect();
+    keep(&edge.home, &Found { at: edge.now, strays: strays.clone() });
+    strays
+}
+
+pub fn show(stray: &Stray) -> Shown {
+    Shown {
+        project: stray.project.clone(),
+        branch: stray.branch.clone(),
+        pane: stray.place.pane.clone(),
+        server: stray.place.server.clone(),
+        ..Shown::at(&stray.place.key, &stray.agent, stray.found_at)
+    }
+}
+
+/// The agent that this process is, if a person can see it and it is nobody's child.
+fn agent_of(process: &Process) -> Option<Agent> {
+    process.terminal()?;
+    let agent = Agent::ALL.into_iter().find(|agent| agent.is_program(&process.name))?;
+    let arguments = process.arguments();
+    let is_child = Process::read(process.parent).is_some_and(|parent| agent.is_program(&parent.name));
+    let seen = !agent.is_shared_server(&arguments) && !agent.runs_headless(&arguments);
+    (seen && !is_child && shares_our_home(process)).then_some(agent)
+}
+
+/// An agent that runs with another home would tell another data folder, if it told any.
+fn shares_our_home(process: &Process) -> bool {
+    let environment = process.environment();
+    let same = |name: &str| variable(name).as_deref() == environment.get(name);
+    ["HOME", "XDG_DATA_HOME", "TOWLINE_HOME"].into_iter().all(same)
+}
+
+fn stray(edge: &Edge, agent: Agent, process: &Process) -> Option<Stray> {
+    let place = seat_of(process, Presence::Terminal)?;
+    let folder = process.folder();
+    let traces = folder.as_deref().map(|folder| project::traces(folder, &project_name));
+    Some(Stray {
+        agent: agent.name().to_owned(),
+        place,
+        folder: folder.map(|folder| folder.to_string_lossy().into_owned()),
+        project: traces.as_ref().map(|traces| traces.display_name().to_owned()),
+        branch: traces.and_then(|traces| traces.branch),
+        found_at: edge.now,
+    })
+}
+
+/// One agent sits at a terminal: whoever has told us of it is the one.
+fn sits_at_known_terminal(process: &Process, places: &[Place]) -> bool {
+    let terminal = process.terminal();
+    places.iter().any(|place| place.tty == terminal)
+}
+
+fn is_known(stray: &Place, places: &[Place]) -> bool {
+    places.iter().any(|place| place.tty == stray.tty)
+}
+
+fn is_there(place: &Place) -> bool {
+    Process::read(place.pid).is_some_and(|process| process.started == place.started)
+}
+
+fn file(home: &Home) -> PathBuf {
+    home.bars().join("strays")
+}
+
+fn recall(home: &Home) -> Option<Found> {
+    serde_json::from_slice(&fs::read(file(home)).ok()?).ok()
+}
+
+/// What cannot be kept is looked for again.
+fn keep(home: &Home, found: &Found) {
+    let write = |path: &Path| fs::write(path, serde_json::to_vec(found)?);
+    let _ = private_folder(&home.bars()).and_then(|()| write(&file(home)));
+}

@@ -1,0 +1,94 @@
+//! `tow cleanup`: lets go of sessions that nobody can look at any more, and of what is remembered of dead servers.
+//!
+//! Ends only what is provably gone, or silent for a day where nothing can be proven. Deletes no history.
+
+use super::bar;
+use crate::failure::Failure;
+use crate::live;
+use crate::scope::Scope;
+use crate::seen::Look;
+use clap::Args;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use towline_core::arbiter::ProcessSight;
+use towline_core::event::{Happening, Observed};
+use towline_core::session::Session;
+use towline_store::journal::Record;
+use towline_terminal::process::Process;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow cleanup --dry-run       what would go
+  tow cleanup --silent-hours 4
+
+An agent whose process has ended leaves by itself at the next refresh; this is for what cannot be looked at.";
+
+/// Let go of sessions and leftovers of which nothing is there any more.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// A session whose process cannot be looked at goes after this long without an event.
+    #[arg(long, value_name = "HOURS", default_value_t = 24)]
+    silent_hours: u32,
+    /// Show what would go, change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let sessions = silent(scope, arguments)?;
+    let files = leftovers(scope);
+    if !arguments.dry_run {
+        end(scope, &sessions)?;
+        for file in &files {
+            let _ = fs::remove_file(file);
+        }
+        bar::refresh(scope, Look::Nowhere)?;
+    }
+    let names: Vec<String> = sessions.iter().map(|session| session.key.to_string()).collect();
+    if arguments.json {
+        let done = serde_json::json!({"dry_run": arguments.dry_run, "sessions": names, "files": files});
+        scope.out.line(&done.to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let verb = if arguments.dry_run { "would end" } else { "ended" };
+    names.iter().for_each(|name| scope.out.line(&format!("{verb} {name}")));
+    let verb = if arguments.dry_run { "would remove" } else { "removed" };
+    files.iter().for_each(|file| scope.out.line(&format!("{verb} {}", file.display())));
+    if names.is_empty() && files.is_empty() {
+        scope.out.line("there is nothing to clean up");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Looking has already ended those whose process is gone.
+fn silent(scope: &Scope, arguments: &Arguments) -> Result<Vec<Session>, Failure> {
+    let longest = i64::from(arguments.silent_hours) * 3_600_000;
+    let is_silent = |session: &Session| scope.edge.now.since_ms(session.last_event_at) >= longest;
+    let sitting = live::sitting_now(scope)?.into_iter();
+    let unknown = sitting.filter(|(_, place)| crate::sight::process(place) == ProcessSight::Unknown);
+    Ok(unknown.map(|(session, _)| session).filter(is_silent).collect())
+}
+
+fn end(scope: &Scope, sessions: &[Session]) -> Result<(), Failure> {
+    let gone = |session: &Session| {
+        let happening =
+            Happening::Observed { what: Observed::Gone, as_of: session.last_event_at, until: None };
+        Record::Event(live::event(scope, session.key.clone(), happening))
+    };
+    live::accept(scope, &sessions.iter().map(gone).collect::<Vec<_>>())
+}
+
+/// What is remembered of tmux servers that have ended.
+fn leftovers(scope: &Scope) -> Vec<PathBuf> {
+    let entries = fs::read_dir(scope.edge.home.bars()).into_iter().flatten().filter_map(Result::ok);
+    let of_dead_server = |path: &PathBuf| {
+        let pid = path.file_stem().and_then(|name| name.to_str()?.parse::<u32>().ok());
+        pid.is_some_and(|pid| Process::read(pid).is_none())
+    };
+    entries.map(|entry| entry.path()).filter(of_dead_server).collect()
+}

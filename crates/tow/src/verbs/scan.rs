@@ -1,0 +1,59 @@
+//! `tow scan`: finds agents that run without our hooks.
+//!
+//! Looks at processes and changes nothing; what it finds is shown by the other surfaces too.
+
+use crate::failure::Failure;
+use crate::live::{self, Glance};
+use crate::scope::Scope;
+use clap::Args;
+use std::process::ExitCode;
+use towline_core::escape::{for_terminal, pad};
+use towline_core::shown::Shown;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow scan
+  tow scan --json | jq '.strays[].pane'
+
+An agent is found here if it was started before `tow install`, if its hooks are off or not trusted yet, or if it has
+not been given a prompt yet.";
+
+/// Find agents that run without our hooks.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let mut strays = live::seats(scope, Glance::Thorough)?;
+    strays.retain(|seat| seat.session.is_none());
+    if arguments.json {
+        let rows: Vec<_> = strays.iter().map(row).collect();
+        scope.out.line(&serde_json::json!({"strays": rows}).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    for stray in &strays {
+        let place = stray.pane.as_deref().unwrap_or(&stray.seat);
+        let line = format!(
+            "{} {} {}",
+            pad(&stray.agent, 8),
+            for_terminal(&stray.project_and_branch()),
+            for_terminal(place)
+        );
+        scope.out.line(&line);
+    }
+    scope.out.line(match strays.len() {
+        0 => "every agent that runs is hooked",
+        _ => "these tell nothing: run `tow doctor`, then restart them",
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(stray: &Shown) -> serde_json::Value {
+    serde_json::json!({
+        "agent": stray.agent, "seat": stray.seat, "pane": stray.pane, "project": stray.project, "branch": stray.branch,
+    })
+}
