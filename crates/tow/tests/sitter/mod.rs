@@ -1,0 +1,69 @@
+//! An agent that sits in a real pane and does what the test says: its hooks are run by a process of the agent's name on the
+//! pane's own terminal, so that seats are found as they are for the real ones.
+
+use serde_json::{Value, json};
+use std::cell::Cell;
+use towline_testkit::{Pane, TestEnv, Tmux, wait};
+
+/// Runs one hook per line that is typed into its pane.
+const LOOP: &str = r#"while read -r number; do
+    tow hook claude < "$1/$number.json" > "$1/$number.out"
+    touch "$1/$number.done"
+done
+"#;
+
+pub struct Sitter {
+    pub pane: Pane,
+    env: TestEnv,
+    session: String,
+    told: Cell<usize>,
+}
+
+impl Sitter {
+    /// Opens a window of its own and starts a session there.
+    pub fn sit(tmux: &Tmux, session: &str) -> Sitter {
+        Sitter::run_in(tmux, session, |program| tmux.open(program, &[]))
+    }
+
+    /// Takes the program as it is to be started, wherever that may be.
+    pub fn run_in(tmux: &Tmux, session: &str, open: impl FnOnce(&[&str]) -> Pane) -> Sitter {
+        let env = tmux.env().clone();
+        let folder = env.root().join(format!("sitter-{session}"));
+        std::fs::create_dir_all(&folder).expect("the root is writable");
+        env.link("claude", "/bin/bash");
+        let script = env.script("sitter", LOOP).display().to_string();
+        let pane = open(&["claude", &script, &folder.display().to_string()]);
+        let sitter = Sitter { pane, env, session: session.to_owned(), told: Cell::new(0) };
+        sitter.tell("SessionStart", json!({"source": "startup"}));
+        sitter
+    }
+
+    pub fn prompt(&self, text: &str) {
+        self.tell("UserPromptSubmit", json!({"prompt": text}));
+    }
+
+    pub fn ask(&self, tool: &str) {
+        self.tell("PermissionRequest", json!({"tool_name": tool, "tool_input": {}}));
+    }
+
+    pub fn stop(&self) {
+        self.tell("Stop", json!({"background_tasks": []}));
+    }
+
+    /// Runs one hook with these fields, and waits until it has answered. Gives what it answered.
+    pub fn tell(&self, event: &str, fields: Value) -> String {
+        self.told.set(self.told.get() + 1);
+        let number = self.told.get();
+        let folder = self.env.root().join(format!("sitter-{}", self.session));
+        let mut payload =
+            json!({"hook_event_name": event, "session_id": self.session, "cwd": self.env.project()});
+        payload.as_object_mut().expect("an object").extend(fields.as_object().expect("fields").clone());
+        std::fs::write(folder.join(format!("{number}.json")), payload.to_string()).expect("written");
+        self.pane.half_type(&number.to_string());
+        self.pane.keys(&["Enter"]);
+        wait::until(&format!("the hook for {event}"), wait::PATIENCE, || {
+            folder.join(format!("{number}.done")).exists().then_some(())
+        });
+        std::fs::read_to_string(folder.join(format!("{number}.out"))).expect("an answer")
+    }
+}
