@@ -10,6 +10,7 @@ pub mod escape;
 pub mod event;
 pub mod fault;
 pub mod id;
+pub mod ledger;
 pub mod project;
 pub mod redact;
 pub mod reply;

@@ -35,6 +35,11 @@ impl Output {
         if self.coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
+    /// How wide a line may be, as far as anybody said.
+    pub fn columns(&self) -> usize {
+        variable("COLUMNS").and_then(|columns| columns.parse().ok()).unwrap_or(100)
+    }
+
     pub fn line(&self, text: &str) {
         let _ = writeln!(io::stdout(), "{text}");
     }

@@ -14,6 +14,7 @@ pub mod install;
 pub mod menu;
 pub mod next;
 pub mod scan;
+pub mod report;
 pub mod status;
 pub mod uninstall;
 pub mod why;

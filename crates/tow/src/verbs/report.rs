@@ -1,0 +1,248 @@
+//! `tow report`: how long agents waited for you, by day, project and reason, with a small chart.
+//!
+//! Draws what `core::ledger` sums; it counts nothing itself. Names are made harmless before they are shown.
+
+use crate::calendar;
+use crate::edge::variable;
+use crate::failure::Failure;
+use crate::live;
+use crate::output::Tone;
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::escape::{for_terminal, pad, width};
+use towline_core::ledger::{Day, Ledger, Sum, Waited, ledger, spell};
+use towline_core::session::State;
+use towline_store::Store;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow report                        the last seven days
+  tow report --days 30 --project app
+  tow report --json | jq '.days[] | [.day, .waited_ms]'
+
+An agent waits while a dialog is open that only you can answer. Agents that wait at the same time all count: this is
+their time, not yours. Days are those of your own clock (TZ); a wait over midnight is split.";
+
+/// Show how long agents have waited for you.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// So many days, today included.
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=366))]
+    days: u32,
+    /// Only this project.
+    #[arg(long)]
+    project: Option<String>,
+    /// Only this agent.
+    #[arg(long)]
+    agent: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let days = calendar::last_days(scope.edge.now, arguments.days);
+    let store = live::open(scope)?;
+    let waits = match &store {
+        Some(store) => waits(scope, store, arguments, &days)?,
+        None => Waits::default(),
+    };
+    let found = ledger(&waits.all, &days);
+    if arguments.json {
+        scope.out.line(&object(&found, waits.lasting).to_string());
+    } else if found.total.times == 0 {
+        scope.out.line(&nothing(arguments, store.is_some()));
+    } else {
+        print(scope, &found, waits.lasting);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is to be summed, and how many of them still last.
+#[derive(Default)]
+struct Waits {
+    all: Vec<Waited>,
+    lasting: usize,
+}
+
+/// Those that are over come from the ledger's table; those that still last, from the seats: they end now.
+fn waits(scope: &Scope, store: &Store, arguments: &Arguments, days: &[Day]) -> Result<Waits, Failure> {
+    let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
+    let since = days.first().map_or(scope.edge.now, |day| day.begins);
+    let is = |wanted: &Option<String>, found: Option<&str>| wanted.is_none() || wanted.as_deref() == found;
+    let fits = |agent: &str, project: Option<&str>| {
+        is(&arguments.agent, Some(agent)) && is(&arguments.project, project)
+    };
+    let mut all = vec![];
+    for known in store.waits(since).map_err(failed)? {
+        if fits(&known.agent, known.project.as_deref()) {
+            let (began_at, ended_at) = (known.began_at, known.ended_at);
+            all.push(Waited { project: known.project, reason: known.reason, began_at, ended_at });
+        }
+    }
+    let over = all.len();
+    for seat in live::seats_of(store).map_err(failed)? {
+        if let State::Blocked(reason) = seat.state
+            && fits(&seat.agent, seat.project.as_deref())
+        {
+            let (began_at, ended_at) = (seat.since, scope.edge.now);
+            all.push(Waited { project: seat.project, reason: reason.name().to_owned(), began_at, ended_at });
+        }
+    }
+    let lasting = all.len() - over;
+    Ok(Waits { all, lasting })
+}
+
+fn object(found: &Ledger, lasting: usize) -> Value {
+    let with = |name: &str, value: Value, sum: &Sum| {
+        let mut row = json!({
+            "waited_ms": sum.waited_ms, "times": sum.times,
+            "longest_ms": sum.longest_ms, "median_ms": sum.median_ms,
+        });
+        row[name] = value;
+        row
+    };
+    let day = |(day, sum): &(Day, Sum)| {
+        let mut row = with("day", json!(day.name.split_once(' ').map_or("", |(_, date)| date)), sum);
+        row["begins"] = json!(day.begins.to_utc());
+        row
+    };
+    let mut all = with("lasting", json!(lasting), &found.total);
+    all["longest_in"] = json!(found.longest_in);
+    all["days"] = found.days.iter().map(day).collect();
+    all["projects"] = found.projects.iter().map(|(name, sum)| with("project", json!(name), sum)).collect();
+    all["reasons"] = found.reasons.iter().map(|(name, sum)| with("reason", json!(name), sum)).collect();
+    all
+}
+
+/// What to do where there is nothing to show.
+fn nothing(arguments: &Arguments, is_recorded: bool) -> String {
+    if !is_recorded {
+        return "nothing is recorded yet: run `tow install`, then work with your agents as usual".to_owned();
+    }
+    let days =
+        if arguments.days == 1 { "today".to_owned() } else { format!("in the last {} days", arguments.days) };
+    let of = |what: &str, name: &Option<String>| {
+        name.as_deref().map_or_else(String::new, |name| format!(" {what} `{}`", for_terminal(name)))
+    };
+    let (project, agent) = (of("in", &arguments.project), of("by the name of", &arguments.agent));
+    format!("no agent{agent} has waited for you{project} {days}; `tow report --days 30` looks further back")
+}
+
+fn print(scope: &Scope, found: &Ledger, lasting: usize) {
+    scope.out.line(&in_words(found));
+    if lasting > 0 {
+        let those = if lasting == 1 { "one still waits".to_owned() } else { format!("{lasting} still wait") };
+        scope.out.line(&scope.out.tint(Tone::Bad, &format!("{those}: `tow next` leads to it")));
+    }
+    scope.out.line("");
+    chart(scope, found.days.iter().map(|(day, sum)| (day.name.clone(), *sum)).collect());
+    for (title, rows) in [("by project", projects(found)), ("by reason", found.reasons.clone())] {
+        scope.out.line("");
+        scope.out.line(&scope.out.tint(Tone::Faint, title));
+        chart(scope, rows);
+    }
+}
+
+fn projects(found: &Ledger) -> Vec<(String, Sum)> {
+    let named = |name: &Option<String>| name.clone().unwrap_or_else(|| "no project".to_owned());
+    found.projects.iter().map(|(name, sum)| (named(name), *sum)).collect()
+}
+
+fn in_words(found: &Ledger) -> String {
+    let Sum { waited_ms, times, longest_ms, median_ms } = found.total;
+    let place =
+        found.longest_in.as_deref().map_or_else(String::new, |name| format!(" in {}", for_terminal(name)));
+    let (waited, longest) = (spell(waited_ms), spell(longest_ms));
+    let rest =
+        if times == 1 { place } else { format!("; longest {longest}{place}, median {}", spell(median_ms)) };
+    format!("agents waited {waited} for you, {}{rest}", times_of(times))
+}
+
+fn times_of(times: usize) -> String {
+    if times == 1 { "once".to_owned() } else { format!("{times} times") }
+}
+
+/// Widest name and widest bar, in columns.
+const WIDEST_NAME: usize = 24;
+const WIDEST_BAR: usize = 40;
+
+/// One line per row: name, bar, time, how often, the longest.
+fn chart(scope: &Scope, rows: Vec<(String, Sum)>) {
+    let rows: Vec<(String, Sum)> = rows.into_iter().map(|(name, sum)| (for_terminal(&name), sum)).collect();
+    let name_width = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0).clamp(14, WIDEST_NAME);
+    let longest = rows.iter().map(|(_, sum)| sum.waited_ms).max().unwrap_or(0);
+    let beside = name_width + FIGURES;
+    let bar_width = scope.out.columns().saturating_sub(beside).clamp(4, WIDEST_BAR);
+    for (name, sum) in rows {
+        let bar = pad(&strokes().bar(sum.waited_ms, longest, bar_width), bar_width);
+        let figures = match sum {
+            Sum { waited_ms: 0, times: 0, .. } => "-".to_owned(),
+            Sum { waited_ms, times: 0, .. } => format!("{} (from the day before)", spell(waited_ms)),
+            Sum { waited_ms, times: 1, .. } => format!("{} once", pad(&spell(waited_ms), 11)),
+            Sum { waited_ms, times, longest_ms, .. } => {
+                format!(
+                    "{} {} longest {}",
+                    pad(&spell(waited_ms), 11),
+                    pad(&times_of(times), 10),
+                    spell(longest_ms)
+                )
+            }
+        };
+        scope.out.line(&format!("{}  {bar}  {figures}", pad(&name, name_width)));
+    }
+}
+
+/// Columns of the figures behind a bar, and of the gaps.
+const FIGURES: usize = 46;
+
+/// What bars are drawn with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strokes {
+    /// Blocks down to an eighth of a column.
+    Fine,
+    /// Letters that every terminal has.
+    Plain,
+}
+
+fn strokes() -> Strokes {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| variable(name)).unwrap_or_default();
+    let is_utf8 = locale.to_ascii_lowercase().replace('-', "").contains("utf8");
+    if is_utf8 && variable("TERM").as_deref() != Some("dumb") { Strokes::Fine } else { Strokes::Plain }
+}
+
+impl Strokes {
+    /// As long as its part of the longest; what is more than nothing is seen.
+    fn bar(self, value: i64, longest: i64, columns: usize) -> String {
+        const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+        if value <= 0 || longest <= 0 {
+            return String::new();
+        }
+        let parts = |of: usize| {
+            let whole = (columns * of) as i128;
+            usize::try_from(i128::from(value) * whole / i128::from(longest)).unwrap_or(0).max(1)
+        };
+        match self {
+            Strokes::Plain => "#".repeat(parts(1)),
+            Strokes::Fine => "█".repeat(parts(8) / 8) + EIGHTHS[parts(8) % 8],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_their_part_of_the_longest() {
+        let bars = [(8, 8), (4, 8), (1, 8), (0, 8), (8, 0)]
+            .map(|(value, longest)| Strokes::Fine.bar(value, longest, 5));
+        assert_eq!(bars, ["█████", "██▌", "▋", "", ""]);
+        let plain = [8, 4, 1, 0].map(|value| Strokes::Plain.bar(value, 8, 4));
+        assert_eq!(plain, ["####", "##", "#", ""]);
+        assert_eq!(Strokes::Fine.bar(1, i64::MAX, 40), "▏");
+    }
+}
