@@ -141,6 +141,27 @@ impl Server {
         self.ask(&question).is_some()
     }
 
+    /// Major and minor version; `None` if the server does not answer or has no number.
+    pub fn version(&self) -> Option<(u32, u32)> {
+        parse_version(self.ask(&["display-message", "-p", "#{version}"])?.trim())
+    }
+
+    /// Opens a popup before the person and waits until it is closed. `command` goes through a shell: it must be one of
+    /// ours, whole. Says why tmux would not.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a popup lasts as long as somebody looks at it, unlike any question"
+    )]
+    pub fn popup(&self, command: &str) -> Result<(), String> {
+        let mut tmux = Command::new("tmux");
+        tmux.arg("-S").arg(&self.socket).args(["display-popup", "-E", "-w", "90%", "-h", "60%", command]);
+        let done =
+            tmux.env_remove("TMUX").stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+        // How the command in it ended is not of interest: tmux itself says something if it fails.
+        if said.is_empty() { Ok(()) } else { Err(said) }
+    }
+
     /// Carries out orders, which also redraws bars. Not waited for. `until_done` stays open until tmux has done it:
     /// whoever holds a lock on it keeps the next push from overtaking this one.
     #[expect(
@@ -208,6 +229,13 @@ const CLEAR_WINDOWS: &str = "#{S:#{W:set-option -wuq -t '#{window_id}' @towline-
 /// Separates screens in an answer; no screen shows it.
 const MARK: &str = "\u{1e}towline\u{1e}";
 
+/// Releases are `3.3a`, what comes before one is `next-3.4`.
+fn parse_version(text: &str) -> Option<(u32, u32)> {
+    let (major, rest) = text.strip_prefix("next-").unwrap_or(text).split_once('.')?;
+    let minor: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
 fn parse_pane(line: &str) -> Option<Pane> {
     let (id, terminal) = line.split_once(' ')?;
     let sound = id.starts_with('%') && id[1..].bytes().all(|b| b.is_ascii_digit());
@@ -224,6 +252,13 @@ mod tests {
         assert_eq!((server.socket.as_str(), server.pid.as_str()), ("/tmp/odd,name/default", "4242"));
         assert_eq!(Server::parse("/tmp/x"), None);
         assert_eq!(Server::parse("/tmp/x,notanumber,0"), None);
+    }
+
+    #[test]
+    fn versions_are_read_with_or_without_letters() {
+        assert_eq!(parse_version("3.3a"), Some((3, 3)));
+        assert_eq!(parse_version("next-3.10"), Some((3, 10)));
+        assert_eq!(parse_version("openbsd-7.3"), None);
     }
 
     #[test]

@@ -59,6 +59,12 @@ pub fn look(scope: &Scope, glance: Glance) -> Result<Live, Failure> {
     Ok(Live { seats: in_order(&sitting, &strays), watch })
 }
 
+/// The same as they were folded last: nothing is folded, no process asked, no lock taken.
+pub fn glance(scope: &Scope) -> Result<Vec<Shown>, Failure> {
+    let store = Store::read(&scope.edge.home, PATIENCE).map_err(failed)?;
+    store.map_or_else(|| Ok(vec![]), |store| seats_of(&store).map_err(failed))
+}
+
 /// The same of a store that is open and folded, without a look at the world.
 pub fn seats_of(store: &Store) -> Result<Vec<Shown>, StoreError> {
     let sitting = sitting(store)?;
@@ -87,6 +93,11 @@ pub fn sitting_at(scope: &Scope, seat: &str) -> Result<(Session, Place), Failure
 pub fn sitting_now(scope: &Scope) -> Result<Vec<(Session, Place)>, Failure> {
     let opened = open(scope)?;
     Ok(opened.map(|(store, _)| sitting(&store)).transpose().map_err(failed)?.unwrap_or_default())
+}
+
+/// The store with everything folded and looked at; `None` if nothing was ever recorded.
+pub fn store(scope: &Scope) -> Result<Option<Store>, Failure> {
+    Ok(open(scope)?.map(|(store, _)| store))
 }
 
 /// The store with everything folded and looked at, and what was watched for it; `None` if nothing was ever recorded.

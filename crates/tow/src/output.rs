@@ -3,6 +3,7 @@
 //! The only place below `cli` that writes to stdout and stderr. A reader that went away is not an error.
 
 use crate::edge::variable;
+use rustix::termios::tcgetwinsize;
 use std::io::{self, IsTerminal, Write};
 
 /// Marks that stand before a line.
@@ -25,6 +26,11 @@ impl Output {
         Output { coloured: wanted && io::stdout().is_terminal() }
     }
 
+    #[cfg(test)]
+    pub fn plain() -> Output {
+        Output { coloured: false }
+    }
+
     pub fn tint(&self, tone: Tone, text: &str) -> String {
         let code = match tone {
             Tone::Good => "32",
@@ -35,9 +41,18 @@ impl Output {
         if self.coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// How wide a line may be, as far as anybody said.
+    /// How wide a line may be, as far as anybody or the terminal says.
     pub fn columns(&self) -> usize {
-        variable("COLUMNS").and_then(|columns| columns.parse().ok()).unwrap_or(100)
+        let said = variable("COLUMNS").and_then(|columns| columns.parse().ok());
+        let terminal = || tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
+        said.or_else(terminal).filter(|columns| *columns > 0).unwrap_or(100)
+    }
+
+    /// For whoever stops when nobody reads any more.
+    pub fn send(&self, text: &str) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()
     }
 
     pub fn line(&self, text: &str) {

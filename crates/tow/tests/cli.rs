@@ -22,6 +22,7 @@ fn every_verb_has_help_with_examples() {
         "goto",
         "why",
         "next",
+        "popup",
         "report",
         "doctor",
         "config",

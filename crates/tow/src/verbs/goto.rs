@@ -60,19 +60,26 @@ pub fn choose<'a>(seats: &'a [Shown], wanted: &str) -> Result<&'a Shown, Failure
     }
 }
 
-/// The list is sorted by urgency: the first that needs a person has waited longest.
 pub fn next(scope: &Scope, seats: &[Shown]) -> Result<ExitCode, Failure> {
-    let waits = |seat: &&Shown| matches!(seat.light(), Light::Blocked | Light::Stopped | Light::Completed);
-    match seats.iter().find(waits) {
+    match longest_waiting(seats) {
         Some(seat) => go(scope, seat),
         None => {
-            scope.out.line("nobody waits for you");
+            scope.out.line(NOBODY_WAITS);
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-fn go(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
+pub const NOBODY_WAITS: &str = "nobody waits for you";
+
+/// The list is sorted by urgency: the first that needs a person has waited longest.
+pub fn longest_waiting(seats: &[Shown]) -> Option<&Shown> {
+    let waits = |seat: &&Shown| matches!(seat.light(), Light::Blocked | Light::Stopped | Light::Completed);
+    seats.iter().find(waits)
+}
+
+/// Brings the seat before the person, and remembers that they have seen it.
+pub fn go(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
     let (Some(pane), Some(socket)) = (&seat.pane, &seat.server) else {
         let what = format!("{} does not sit in a tmux pane", seat.name());
         return Err(Failure::input(what).hint(format!("It sits at {}.", seat.seat)));

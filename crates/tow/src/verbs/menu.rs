@@ -102,7 +102,7 @@ fn inert(label: &str) -> MenuItem {
 }
 
 /// This program, if its path needs no quoting; else the one on the PATH.
-fn tow() -> String {
+pub fn tow() -> String {
     let plain = |path: &String| {
         path.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-'))
     };

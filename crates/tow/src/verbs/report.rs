@@ -45,7 +45,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let days = calendar::last_days(scope.edge.now, arguments.days);
-    let store = live::open(scope)?;
+    let store = live::store(scope)?;
     let waits = match &store {
         Some(store) => waits(scope, store, arguments, &days)?,
         None => Waits::default(),

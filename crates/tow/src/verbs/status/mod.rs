@@ -1,22 +1,23 @@
 //! `tow status`: what every agent is doing, as a table or as JSON.
 //!
-//! Draws the list that every surface draws; text from anywhere is made harmless before it is shown.
+//! Draws the list that every surface draws, once or for as long as somebody watches. It decides nothing.
 
-use crate::edge::variable;
+mod table;
+mod watch;
+
 use crate::failure::Failure;
 use crate::live::{self, Glance};
-use crate::output::Tone;
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
-use towline_core::escape::{fit, for_terminal, pad};
-use towline_core::shown::{Light, Shown, age};
+use towline_core::shown::Shown;
 
 const EXAMPLES: &str = "\
 Examples:
   tow status                      everything, what waits for you first
   tow status --state blocked      only what is blocked
   tow status --project app        only one project
+  tow status --watch              keep it before you; ? shows the keys
   tow status --json | jq '.seats[] | select(.state == \"blocked\") | .pane'";
 
 /// Show what every agent is doing and which one waits for you.
@@ -35,7 +36,15 @@ pub struct Arguments {
     /// Only this agent.
     #[arg(long)]
     agent: Option<String>,
+    /// Keep the list before you and redraw it; with --json, print an object whenever something changed.
+    #[arg(long)]
+    watch: bool,
+    /// How to tell while watching that an agent is done or waits. Without it, whatever the terminal knows.
+    #[arg(long, requires = "watch", conflicts_with = "json")]
+    notify: Option<watch::Channel>,
 }
+
+const NOBODY: &str = "no agent sits anywhere";
 
 const STATES: [&str; 6] = ["idle", "working", "blocked", "completed", "interrupted", "limited"];
 
@@ -44,15 +53,22 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let hint = format!("States are: {}.", STATES.join(", "));
         return Err(Failure::input(format!("there is no state `{state}`")).hint(hint));
     }
+    if arguments.watch {
+        return watch::run(scope, arguments);
+    }
     let mut seats = live::seats(scope, Glance::Thorough)?;
     seats.retain(|seat| fits(seat, arguments));
     if arguments.json {
-        let rows: Vec<_> = seats.iter().map(row).collect();
-        scope.out.line(&serde_json::json!({"seats": rows}).to_string());
+        scope.out.line(&object(&seats));
     } else {
         print(scope, &seats);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn object(seats: &[Shown]) -> String {
+    let rows: Vec<_> = seats.iter().map(row).collect();
+    serde_json::json!({"seats": rows}).to_string()
 }
 
 fn fits(seat: &Shown, arguments: &Arguments) -> bool {
@@ -73,7 +89,11 @@ fn row(seat: &Shown) -> serde_json::Value {
         "project": seat.project,
         "branch": seat.branch,
         "prompt": seat.prompt,
-        "context_percent": null,
+        "tool": seat.tool,
+        "helpers": seat.helpers,
+        "tasks": seat.tasks,
+        "limited_until": seat.until.map(|until| until.to_utc()),
+        "context_percent": seat.context_percent,
         "model": seat.model,
         "pane": seat.pane,
         "seen": seat.seen,
@@ -82,34 +102,9 @@ fn row(seat: &Shown) -> serde_json::Value {
 
 fn print(scope: &Scope, seats: &[Shown]) {
     if seats.is_empty() {
-        return scope.out.line("no agent sits anywhere");
+        return scope.out.line(NOBODY);
     }
-    let columns = variable("COLUMNS").and_then(|columns| columns.parse().ok()).unwrap_or(100usize);
-    for seat in seats {
-        let place = seat.pane.as_deref().unwrap_or("-");
-        let project = seat.project.as_deref().unwrap_or("?");
-        let project =
-            seat.branch.as_deref().map_or(project.to_owned(), |branch| format!("{project}/{branch}"));
-        let waited = age(scope.edge.now.since_ms(seat.since));
-        let prompt = for_terminal(seat.prompt.as_deref().unwrap_or(""));
-        let state = scope.out.tint(tone(seat.light()), &pad(seat.state.name(), 11));
-        let rest = format!(
-            "{} {} {} {} {}",
-            pad(&waited, 4),
-            pad(&seat.agent, 7),
-            pad(&for_terminal(place), 5),
-            pad(&for_terminal(&project), 24),
-            prompt
-        );
-        scope.out.line(&format!("{state} {}", fit(&rest, columns.saturating_sub(12)).trim_end()));
-    }
-}
-
-fn tone(light: Light) -> Tone {
-    match light {
-        Light::Blocked => Tone::Bad,
-        Light::Stopped => Tone::Warning,
-        Light::Completed => Tone::Good,
-        Light::Working | Light::Idle => Tone::Faint,
+    for line in table::table(seats, scope.edge.now, scope.out.columns()) {
+        scope.out.line(line.tinted(&scope.out).trim_end());
     }
 }

@@ -1,0 +1,44 @@
+//! `tow popup`: the list in a popup of tmux, over whatever is there.
+//!
+//! Opens it and nothing else: what is in it is `tow status --watch`.
+
+use super::menu::tow;
+use crate::edge::variable;
+use crate::failure::{Failure, Kind};
+use crate::scope::Scope;
+use clap::Args;
+use std::process::ExitCode;
+use towline_core::escape::for_terminal;
+use towline_terminal::tmux::Server;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow popup
+  bind-key A run-shell -b 'tow popup'     in ~/.tmux.conf
+
+Enter goes to the chosen agent, n to the one that has waited longest, q closes it.";
+
+/// Show what every agent is doing in a popup of tmux.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {}
+
+/// The first tmux that has popups.
+const OLDEST: (u32, u32) = (3, 2);
+
+pub fn run(_: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
+    let server = variable("TMUX").as_deref().and_then(Server::parse);
+    let server = server
+        .ok_or_else(|| Failure::input("a popup needs tmux").hint("Run `tow status --watch` instead."))?;
+    // A server without a number is newer than any release, or about to say what is wrong.
+    if let Some((major, minor)) = server.version().filter(|version| *version < OLDEST) {
+        let what = format!("tmux {major}.{minor} has no popups: they came with 3.2");
+        return Err(Failure::input(what).hint("Run `tow status --watch` in a pane, or `tow menu`."));
+    }
+    server.popup(&format!("{} status --watch", tow())).map_err(|why| {
+        let failure = Failure::input(format!("tmux did not open the popup: {}", for_terminal(&why)));
+        Failure { kind: Kind::Failed, ..failure }
+            .hint("Attach to tmux first, or run it from a key: `tow popup --help`.")
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,85 @@
+//! The list as lines of text: one per seat, as wide as there is room.
+//!
+//! Draws only what it is given: no colours, no clock, no terminal. Text from anywhere is made harmless here.
+
+use crate::output::{Output, Tone};
+use towline_core::escape::{fit, for_terminal, pad};
+use towline_core::shown::{Light, Shown, age};
+use towline_core::time::Timestamp;
+
+/// One seat: its state, and what stands behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    tone: Tone,
+    state: String,
+    rest: String,
+}
+
+impl Line {
+    pub fn plain(&self) -> String {
+        format!("{}{}", self.state, self.rest)
+    }
+
+    pub fn tinted(&self, out: &Output) -> String {
+        format!("{}{}", out.tint(self.tone, &self.state), self.rest)
+    }
+}
+
+/// Below this width there is no room for more than state, age and project.
+const NARROW: usize = 60;
+
+/// No line is wider than `columns`.
+pub fn table(seats: &[Shown], now: Timestamp, columns: usize) -> Vec<Line> {
+    seats.iter().map(|seat| line(seat, now, columns)).collect()
+}
+
+fn line(seat: &Shown, now: Timestamp, columns: usize) -> Line {
+    let state = fit(&pad(seat.state.name(), 12), columns);
+    let waited = pad(&age(now.since_ms(seat.since)), 4);
+    let rest = if columns < NARROW {
+        format!("{waited} {}", project(seat))
+    } else {
+        let (agent, place) =
+            (pad(&seat.agent, 7), pad(&for_terminal(seat.pane.as_deref().unwrap_or("-")), 5));
+        let context = seat.context_percent.map_or(String::new(), |percent| format!("{percent}%"));
+        let place = format!("{place} {} {}", pad(&project(seat), 24), pad(&context, 4));
+        format!("{waited} {agent} {place} {}", details(seat))
+    };
+    let rest = fit(&rest, columns.saturating_sub(12)).trim_end().to_owned();
+    Line { tone: tone(seat.light()), state, rest }
+}
+
+/// What else is to be said of it, the most important first: the end of the line may be cut off.
+fn details(seat: &Shown) -> String {
+    let some =
+        |text: String, number: u32| if number == 0 { String::new() } else { format!("{number} {text}") };
+    let reason = seat.state.reason().map_or(String::new(), |reason| match &seat.tool {
+        Some(tool) if !tool.is_empty() => format!("{reason} for {tool}"),
+        Some(_) | None => reason.to_owned(),
+    });
+    let parts = [
+        if seat.session.is_none() { "without hooks".to_owned() } else { String::new() },
+        reason,
+        seat.until.map_or(String::new(), |until| format!("until {}", until.to_utc())),
+        some("helpers".to_owned(), seat.helpers),
+        some("tasks done".to_owned(), seat.tasks),
+    ];
+    let notes: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let notes = if notes.is_empty() { String::new() } else { format!("({}) ", notes.join(", ")) };
+    let model = seat.model.as_deref().map_or(String::new(), |model| format!(" [{model}]"));
+    for_terminal(&format!("{notes}{}{model}", seat.prompt.as_deref().unwrap_or("")))
+}
+
+/// The project, with the branch if there is one.
+pub fn project(seat: &Shown) -> String {
+    for_terminal(&seat.project_and_branch())
+}
+
+fn tone(light: Light) -> Tone {
+    match light {
+        Light::Blocked => Tone::Bad,
+        Light::Stopped => Tone::Warning,
+        Light::Completed => Tone::Good,
+        Light::Working | Light::Idle => Tone::Faint,
+    }
+}

@@ -1,0 +1,205 @@
+//! A terminal while somebody draws on it: raw, on its second screen, without a cursor.
+//!
+//! It is always given back as it was, by whichever way the drawing ends; nothing else in the program changes a terminal.
+
+use super::frame::Size;
+use super::keys::ESCAPE;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+/// Keeps the title, goes to the second screen, hides the cursor; lines that are too long do not run over into the next.
+const ENTER: &str = "\x1b[22;2t\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
+const LEAVE: &str = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l\x1b[23;2t";
+
+pub struct Canvas {
+    input: File,
+    output: File,
+    before: Termios,
+    title: String,
+    drawn: Vec<String>,
+    size: Size,
+}
+
+/// What came from the keyboard.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Typed {
+    Bytes(Vec<u8>),
+    Nothing,
+    /// The terminal is gone.
+    Gone,
+}
+
+impl Canvas {
+    /// Both ends of one terminal.
+    pub fn enter(input: OwnedFd, output: OwnedFd) -> io::Result<Canvas> {
+        let before = tcgetattr(&input)?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        let size = Size { columns: 0, rows: 0 };
+        let (input, output) = (File::from(input), File::from(output));
+        // From here on it is given back when it is dropped.
+        let mut canvas = Canvas { input, output, before, title: String::new(), drawn: vec![], size };
+        tcsetattr(&canvas.input, OptionalActions::Now, &raw)?;
+        canvas.send(ENTER)?;
+        Ok(canvas)
+    }
+
+    /// Terminals without a size, such as those of some scripts, are taken for small ones.
+    pub fn size(&self) -> Size {
+        let found = tcgetwinsize(&self.output).map_or((0, 0), |size| (size.ws_col, size.ws_row));
+        match found {
+            (0, _) | (_, 0) => Size { columns: 80, rows: 24 },
+            (columns, rows) => Size { columns: columns.into(), rows: rows.into() },
+        }
+    }
+
+    /// Writes the lines that are not on the screen already, in one piece.
+    pub fn draw(&mut self, lines: Vec<String>, size: Size) -> io::Result<()> {
+        if size != self.size {
+            (self.size, self.drawn) = (size, vec![]);
+            self.send("\x1b[0m\x1b[2J")?;
+        }
+        let mut text = String::new();
+        for row in 0..lines.len().max(self.drawn.len()) {
+            let (old, new) = (self.drawn.get(row), lines.get(row));
+            if old != new {
+                // Cleared first: behind a full line, the cursor still stands on its last column.
+                let line = new.map_or("", String::as_str);
+                text.push_str(&format!("\x1b[{};1H\x1b[2K{line}", row + 1));
+            }
+        }
+        self.drawn = lines;
+        self.send(&text)
+    }
+
+    /// The text must be harmless already.
+    pub fn name(&mut self, title: &str) -> io::Result<()> {
+        if title == self.title {
+            return Ok(());
+        }
+        self.title = title.to_owned();
+        self.send(&format!("\x1b]2;{title}\x07"))
+    }
+
+    /// Writes as it is.
+    pub fn send(&mut self, text: &str) -> io::Result<()> {
+        self.output.write_all(text.as_bytes())
+    }
+
+    /// Waits for a key. A signal ends the waiting.
+    pub fn typed(&mut self, patience: Duration) -> Typed {
+        let mut typed = self.read_within(patience);
+        // The rest of an arrow's name may take a moment on a slow line; after Escape itself nothing comes.
+        if let Typed::Bytes(bytes) = &mut typed
+            && bytes.ends_with(&[ESCAPE])
+            && let Typed::Bytes(rest) = self.read_within(REST)
+        {
+            bytes.extend(rest);
+        }
+        typed
+    }
+
+    fn read_within(&mut self, patience: Duration) -> Typed {
+        let Ok(limit) = Timespec::try_from(patience) else { return Typed::Nothing };
+        match poll(&mut [PollFd::new(&self.input, PollFlags::IN)], Some(&limit)) {
+            Ok(0) | Err(Errno::INTR) => return Typed::Nothing,
+            Ok(_) => {}
+            Err(_) => return Typed::Gone,
+        }
+        let mut bytes = [0; 256];
+        match self.input.read(&mut bytes) {
+            Ok(0) => Typed::Gone,
+            Ok(read) => Typed::Bytes(bytes[..read].to_vec()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Typed::Nothing,
+            Err(_) => Typed::Gone,
+        }
+    }
+}
+
+/// How long the rest of a key's name may take.
+const REST: Duration = Duration::from_millis(40);
+
+impl Drop for Canvas {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing back.
+        let _ = self.send(LEAVE);
+        let _ = tcsetattr(&self.input, OptionalActions::Now, &self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{Mode, OFlags, open};
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    /// Both ends of a new terminal: what a person holds, and what a program does.
+    fn terminal() -> (File, OwnedFd) {
+        let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&person).unwrap();
+        unlockpt(&person).unwrap();
+        let name = ptsname(&person, vec![]).unwrap();
+        let program = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        (File::from(person), program)
+    }
+
+    fn canvas(program: &OwnedFd) -> Canvas {
+        Canvas::enter(program.try_clone().unwrap(), program.try_clone().unwrap()).unwrap()
+    }
+
+    fn written(person: &mut File) -> String {
+        let mut bytes = [0; 4096];
+        let read = person.read(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes[..read]).into_owned()
+    }
+
+    #[test]
+    fn the_terminal_is_given_back_even_by_a_panic() {
+        let (mut person, program) = terminal();
+        let before = format!("{:?}", tcgetattr(&program).unwrap());
+        let painter = program.try_clone().unwrap();
+        let ended = std::panic::catch_unwind(move || {
+            let canvas = canvas(&painter);
+            assert_ne!(format!("{:?}", tcgetattr(&painter).unwrap()), before, "raw");
+            let _kept = canvas;
+            std::panic::resume_unwind(Box::new(before));
+        });
+        let before = ended.unwrap_err().downcast::<String>().unwrap();
+        assert_eq!(format!("{:?}", tcgetattr(&program).unwrap()), *before);
+        assert!(written(&mut person).ends_with(LEAVE));
+    }
+
+    #[test]
+    fn only_what_changed_is_written_again() {
+        let (mut person, program) = terminal();
+        let mut canvas = canvas(&program);
+        let size = Size { columns: 80, rows: 24 };
+        let lines = |second: &str| vec!["first".to_owned(), second.to_owned()];
+        canvas.draw(lines("second"), size).unwrap();
+        assert!(written(&mut person).contains("\x1b[1;1H\x1b[2Kfirst\x1b[2;1H\x1b[2Ksecond"));
+        canvas.draw(lines("other"), size).unwrap();
+        assert_eq!(written(&mut person), "\x1b[2;1H\x1b[2Kother");
+        canvas.draw(lines("other"), size).unwrap();
+        canvas.draw(vec!["first".to_owned()], size).unwrap();
+        assert_eq!(written(&mut person), "\x1b[2;1H\x1b[2K");
+        canvas.draw(vec!["first".to_owned()], Size { columns: 79, ..size }).unwrap();
+        assert!(written(&mut person).contains("first"));
+    }
+
+    #[test]
+    fn an_arrow_that_comes_in_pieces_is_one_key() {
+        let (mut person, program) = terminal();
+        let mut canvas = canvas(&program);
+        person.write_all(b"\x1b").unwrap();
+        person.write_all(b"[A").unwrap();
+        assert_eq!(canvas.typed(Duration::from_secs(5)), Typed::Bytes(b"\x1b[A".to_vec()));
+        assert_eq!(canvas.typed(Duration::ZERO), Typed::Nothing);
+        drop(person);
+        assert_eq!(canvas.typed(Duration::from_secs(5)), Typed::Gone);
+    }
+}

@@ -1,0 +1,217 @@
+//! One screenful: the seats that fit, the chosen one marked, and a last line for what else there is to say.
+//!
+//! Pure: lines of text for a size. It neither knows a terminal nor keeps anything between two screenfuls but the choice.
+
+use super::super::NOBODY;
+use super::super::table::{Line, table};
+use crate::output::{Output, Tone};
+use towline_core::escape::{fit, pad};
+use towline_core::shown::Shown;
+use towline_core::time::Timestamp;
+
+/// Columns and rows of a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    pub columns: usize,
+    pub rows: usize,
+}
+
+/// Which seat is chosen: the most urgent one, until somebody moves. From then on it is that seat, wherever it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    seat: Option<String>,
+    row: usize,
+}
+
+impl Choice {
+    /// A seat that is gone leaves the choice to the one in its row.
+    pub fn row(&self, seats: &[Shown]) -> usize {
+        let found = self.seat.as_ref().and_then(|key| seats.iter().position(|seat| seat.seat == *key));
+        found.unwrap_or(self.row).min(seats.len().saturating_sub(1))
+    }
+
+    pub fn of<'a>(&self, seats: &'a [Shown]) -> Option<&'a Shown> {
+        seats.get(self.row(seats))
+    }
+
+    pub fn up(&mut self, seats: &[Shown]) {
+        self.choose(seats, self.row(seats).saturating_sub(1));
+    }
+
+    pub fn down(&mut self, seats: &[Shown]) {
+        self.choose(seats, (self.row(seats) + 1).min(seats.len().saturating_sub(1)));
+    }
+
+    fn choose(&mut self, seats: &[Shown], row: usize) {
+        *self = Choice { seat: seats.get(row).map(|seat| seat.seat.clone()), row };
+    }
+}
+
+/// What the last line says, apart from how many seats did not fit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Footer {
+    /// That there is help, if there is room for it.
+    #[default]
+    Hint,
+    Help,
+    Message(String),
+}
+
+const HELP: &str = "q quit  j/k move  Enter go there  n to who waited longest  ? hide";
+const HINT: &str = "? help";
+
+/// What is shown.
+pub struct View<'a> {
+    pub seats: &'a [Shown],
+    pub choice: &'a Choice,
+    pub footer: &'a Footer,
+    pub now: Timestamp,
+}
+
+/// At most as many lines as there are rows, none wider than the columns.
+pub fn frame(view: &View<'_>, size: Size, out: &Output) -> Vec<String> {
+    let room = room(view, size.rows);
+    let chosen = view.choice.row(view.seats);
+    let first = (chosen + 1).saturating_sub(room);
+    let draw = |(row, line): (usize, Line)| {
+        let marked = || format!("\x1b[7m{}\x1b[0m", pad(&line.plain(), size.columns));
+        if row == chosen { marked() } else { line.tinted(out) }
+    };
+    let lines = table(view.seats, view.now, size.columns);
+    let mut drawn: Vec<String> = lines.into_iter().enumerate().skip(first).take(room).map(draw).collect();
+    if view.seats.is_empty() {
+        drawn.push(fit(NOBODY, size.columns));
+    }
+    let last = last_line(view, view.seats.len().saturating_sub(room), size.rows > drawn.len());
+    if let Some(text) = last {
+        drawn.resize(size.rows.saturating_sub(1), String::new());
+        drawn.push(out.tint(Tone::Faint, &fit(&text, size.columns)));
+    }
+    drawn.truncate(size.rows);
+    drawn
+}
+
+/// How many seats can be shown: one row is the last line's, if that has to be there and is not the only one.
+fn room(view: &View<'_>, rows: usize) -> usize {
+    let says_something = *view.footer != Footer::Hint || view.seats.len() > rows;
+    if says_something && rows > 1 { rows - 1 } else { rows }
+}
+
+fn last_line(view: &View<'_>, hidden: usize, has_room: bool) -> Option<String> {
+    let more = (hidden > 0).then(|| format!("+{hidden} more"));
+    let said = match view.footer {
+        Footer::Hint if more.is_some() => None,
+        Footer::Hint => Some(HINT.to_owned()),
+        Footer::Help => Some(HELP.to_owned()),
+        Footer::Message(text) => Some(text.clone()),
+    };
+    let parts: Vec<String> = more.into_iter().chain(said).collect();
+    (has_room && !parts.is_empty()).then(|| parts.join("  "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::seat;
+    use super::*;
+    use towline_core::escape::width;
+    use towline_core::event::Reason;
+    use towline_core::session::State;
+
+    fn seats(number: usize) -> Vec<Shown> {
+        (0..number).map(|n| seat(&format!("s{n}"), State::Blocked(Reason::Permission))).collect()
+    }
+
+    fn drawn(
+        seats: &[Shown],
+        choice: &Choice,
+        footer: &Footer,
+        (columns, rows): (usize, usize),
+    ) -> Vec<String> {
+        let view = View { seats, choice, footer, now: Timestamp(180_001) };
+        frame(&view, Size { columns, rows }, &Output::plain())
+    }
+
+    fn moved(seats: &[Shown], down: usize) -> Choice {
+        let mut choice = Choice::default();
+        (0..down).for_each(|_| choice.down(seats));
+        choice
+    }
+
+    #[test]
+    fn the_last_line_counts_what_does_not_fit() {
+        let seats = seats(7);
+        let lines = drawn(&seats, &Choice::default(), &Footer::Hint, (80, 5));
+        assert_eq!((lines.len(), lines[4].as_str()), (5, "+3 more"));
+        let help = drawn(&seats, &Choice::default(), &Footer::Help, (80, 5));
+        assert!(help[4].starts_with("+3 more  q quit"), "{help:?}");
+    }
+
+    #[test]
+    fn what_fits_exactly_is_shown_whole_and_room_is_used_for_a_hint() {
+        let lines = drawn(&seats(5), &Choice::default(), &Footer::Hint, (80, 5));
+        assert!(lines.len() == 5 && lines[4].starts_with("blocked"), "{lines:?}");
+        let lines = drawn(&seats(2), &Choice::default(), &Footer::Hint, (80, 5));
+        assert_eq!((lines.len(), lines[4].as_str()), (5, "? help"));
+    }
+
+    #[test]
+    fn no_line_is_wider_or_lower_than_the_terminal() {
+        let mut seats = seats(9);
+        seats[1].project = Some("漢字かな🚀".repeat(40));
+        seats[2].prompt = Some("\u{1b}[31m漢".repeat(99));
+        for columns in [0, 1, 5, 11, 12, 13, 20, 30, 59, 60, 61, 100, 300] {
+            for rows in 0..12 {
+                for footer in [Footer::Hint, Footer::Help, Footer::Message("漢字".repeat(200))] {
+                    let lines = drawn(&seats, &moved(&seats, rows / 2), &footer, (columns, rows));
+                    let plain = |line: &String| line.replace("\x1b[7m", "").replace("\x1b[0m", "");
+                    assert!(lines.len() <= rows, "{columns}x{rows}: {lines:?}");
+                    assert!(
+                        lines.iter().all(|line| width(&plain(line)) <= columns),
+                        "{columns}x{rows}: {lines:?}"
+                    );
+                    assert!(!lines.iter().any(|line| plain(line).contains('\u{1b}')), "{lines:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_chosen_one_is_always_on_the_screen() {
+        let seats = seats(9);
+        for down in 0..12 {
+            let lines = drawn(&seats, &moved(&seats, down), &Footer::Hint, (80, 4));
+            assert_eq!(
+                lines.iter().filter(|line| line.starts_with("\x1b[7m")).count(),
+                1,
+                "{down}: {lines:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_choice_stays_with_its_seat_and_before_that_with_the_most_urgent() {
+        let mut seats = seats(3);
+        let (fresh, moved) = (Choice::default(), moved(&seats, 1));
+        seats.rotate_right(1);
+        assert_eq!(fresh.of(&seats).unwrap().seat, "s2");
+        assert_eq!((moved.of(&seats).unwrap().seat.as_str(), moved.row(&seats)), ("s1", 2));
+        seats.pop();
+        assert_eq!(moved.of(&seats).unwrap().seat, "s0", "one that is gone leaves its row");
+        assert_eq!(moved.of(&[]), None);
+    }
+
+    #[test]
+    fn nobody_anywhere_is_said() {
+        assert_eq!(
+            drawn(&[], &Choice::default(), &Footer::Hint, (80, 3)),
+            ["no agent sits anywhere", "", "? help"]
+        );
+        assert_eq!(drawn(&[], &Choice::default(), &Footer::Hint, (8, 1)), ["no agen…"]);
+    }
+
+    #[test]
+    fn a_narrow_terminal_keeps_state_age_and_project() {
+        let lines = drawn(&seats(1), &Choice::default(), &Footer::Hint, (30, 2));
+        assert_eq!(lines[0], format!("\x1b[7m{}\x1b[0m", pad("blocked     3m   app", 30)));
+    }
+}

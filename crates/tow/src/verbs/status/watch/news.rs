@@ -1,0 +1,170 @@
+//! What has changed since the last look and is worth a word, and how each kind of terminal is told.
+//!
+//! Text only: nothing is written here. What comes from names is bounded and holds nothing that a terminal would obey.
+
+use super::super::table::project;
+use clap::ValueEnum;
+use towline_core::escape::{fit, for_terminal};
+use towline_core::session::State;
+use towline_core::shown::Shown;
+
+/// How a terminal is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Channel {
+    /// Ring the bell.
+    Bell,
+    /// A notification of kitty, iTerm2 and others.
+    Osc9,
+    /// A notification of WezTerm, foot, Ghostty and urxvt.
+    Osc777,
+    /// Say nothing.
+    None,
+}
+
+impl Channel {
+    /// What the terminal knows, by its variables. A multiplexer keeps notifications to itself, but passes on a bell.
+    pub fn of_terminal(variable: &dyn Fn(&str) -> Option<String>) -> Channel {
+        let is_set = |name: &str| variable(name).is_some();
+        if is_set("TMUX") || is_set("STY") || is_set("ZELLIJ") {
+            return Channel::Bell;
+        }
+        let (term, program) =
+            (variable("TERM").unwrap_or_default(), variable("TERM_PROGRAM").unwrap_or_default());
+        match (program.as_str(), term.as_str()) {
+            ("iTerm.app", _) | (_, "xterm-kitty") => Channel::Osc9,
+            ("WezTerm" | "ghostty", _) | (_, "wezterm" | "xterm-ghostty" | "foot" | "foot-extra") => {
+                Channel::Osc777
+            }
+            _ if is_set("KITTY_WINDOW_ID") => Channel::Osc9,
+            _ => Channel::Bell,
+        }
+    }
+
+    /// What to write so that the person is told of these seats; nothing if there are none.
+    pub fn say(self, news: &[&Shown]) -> String {
+        let told = news.iter().take(MOST);
+        match self {
+            Channel::Bell if !news.is_empty() => "\x07".to_owned(),
+            Channel::Bell | Channel::None => String::new(),
+            Channel::Osc9 => told.map(|seat| format!("\x1b]9;{}\x07", sentence(seat))).collect(),
+            Channel::Osc777 => {
+                told.map(|seat| format!("\x1b]777;notify;tow;{}\x07", sentence(seat))).collect()
+            }
+        }
+    }
+}
+
+/// More at once would bury each other.
+const MOST: usize = 5;
+
+/// Longest text, in columns.
+const LONGEST: usize = 120;
+
+/// Begins with a word of ours: some terminals take a number at the beginning for something else. A `;` would end the
+/// field it stands in.
+fn sentence(seat: &Shown) -> String {
+    let reason = seat.state.reason().map_or_else(String::new, |reason| format!(" ({reason})"));
+    let text = format!("{}{reason}: {} in {}", seat.state.name(), for_terminal(&seat.agent), project(seat));
+    fit(&text, LONGEST).replace(';', ",")
+}
+
+/// The seats that came to need a person since `before`, in the order of `after`.
+pub fn news<'a>(before: &[Shown], after: &'a [Shown]) -> Vec<&'a Shown> {
+    let is_known = |seat: &Shown| {
+        before.iter().any(|old| {
+            (&old.seat, &old.session, old.state, old.since)
+                == (&seat.seat, &seat.session, seat.state, seat.since)
+        })
+    };
+    after.iter().filter(|seat| !seat.seen && wants_a_person(seat.state) && !is_known(seat)).collect()
+}
+
+fn wants_a_person(state: State) -> bool {
+    match state {
+        State::Blocked(_) | State::Completed | State::Limited | State::Interrupted => true,
+        State::Idle | State::Working | State::Ended => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::seat;
+    use super::*;
+    use towline_core::event::Reason;
+    use towline_core::time::Timestamp;
+
+    const BLOCKED: State = State::Blocked(Reason::Permission);
+
+    #[track_caller]
+    fn check(before: &[Shown], after: &[Shown], expected: &[&str]) {
+        let found: Vec<&str> = news(before, after).iter().map(|seat| seat.seat.as_str()).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_came_to_need_a_person_is_news_once() {
+        let (working, blocked) = ([seat("a", State::Working)], [seat("a", BLOCKED)]);
+        check(&working, &blocked, &["a"]);
+        check(&blocked, &blocked, &[]);
+        check(&blocked, &working, &[]);
+        let ends = [State::Completed, State::Limited, State::Interrupted, State::Idle, State::Ended];
+        let after: Vec<Shown> = ends.iter().map(|state| seat(state.name(), *state)).collect();
+        check(&[], &after, &["completed", "limited", "interrupted"]);
+    }
+
+    #[test]
+    fn a_second_block_between_two_looks_is_news_again() {
+        let again = Shown { since: Timestamp(99), ..seat("a", BLOCKED) };
+        check(&[seat("a", BLOCKED)], &[again], &["a"]);
+    }
+
+    #[test]
+    fn what_somebody_has_seen_is_no_news() {
+        let seen = Shown { seen: true, ..seat("a", State::Completed) };
+        check(&[seat("a", State::Working)], &[seen], &[]);
+    }
+
+    #[test]
+    fn a_terminal_obeys_nothing_of_a_name() {
+        let hostile = Shown {
+            project: Some("a;b\x1b\\\x07\u{9c}\n4;1".into()),
+            branch: Some("x".repeat(9000)),
+            ..seat("a", BLOCKED)
+        };
+        let said = Channel::Osc777.say(&[&hostile]);
+        let text = said.strip_prefix("\x1b]777;notify;tow;").unwrap().strip_suffix('\x07').unwrap();
+        assert!(text.starts_with("blocked (permission): agent in a,b\\ 4,1/xxx"), "{text}");
+        assert!(text.len() < 200 && !text.chars().any(char::is_control) && !text.contains(';'), "{text}");
+    }
+
+    #[test]
+    fn each_terminal_is_told_in_its_own_way() {
+        let seat = seat("a", State::Completed);
+        let said = |channel: Channel| channel.say(&[&seat, &seat]);
+        assert_eq!(said(Channel::Bell), "\x07");
+        assert_eq!(said(Channel::None), "");
+        assert_eq!(said(Channel::Osc9), "\x1b]9;completed: agent in app\x07".repeat(2));
+        let nothing =
+            [Channel::Bell, Channel::Osc9, Channel::Osc777, Channel::None].map(|channel| channel.say(&[]));
+        assert_eq!(nothing, [""; 4]);
+    }
+
+    #[test]
+    fn the_terminal_is_known_by_its_variables() {
+        let of = |set: &[(&str, &str)]| {
+            let set: Vec<(String, String)> = set.iter().map(|(n, v)| ((*n).into(), (*v).into())).collect();
+            Channel::of_terminal(&|name| {
+                set.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+            })
+        };
+        assert_eq!(of(&[("TERM", "xterm-256color")]), Channel::Bell);
+        assert_eq!(of(&[("TERM", "xterm-kitty")]), Channel::Osc9);
+        assert_eq!(of(&[("TERM", "xterm-256color"), ("KITTY_WINDOW_ID", "1")]), Channel::Osc9);
+        assert_eq!(of(&[("TERM_PROGRAM", "iTerm.app")]), Channel::Osc9);
+        assert_eq!(of(&[("TERM_PROGRAM", "WezTerm")]), Channel::Osc777);
+        assert_eq!(of(&[("TERM", "foot")]), Channel::Osc777);
+        assert_eq!(of(&[("TERM_PROGRAM", "ghostty")]), Channel::Osc777);
+        assert_eq!(of(&[("TERM_PROGRAM", "WezTerm"), ("TMUX", "/s,1,0")]), Channel::Bell);
+        assert_eq!(of(&[("KITTY_WINDOW_ID", "1"), ("STY", "1.x")]), Channel::Bell);
+    }
+}
