@@ -117,10 +117,7 @@ fn the_terminal_is_as_it_was_by_whichever_way_the_watch_ends() {
             "clear; echo kept; R={root}; export R; stty -a > $R/before; {run}; echo ended-$?; stty -a > $R/after"
         ));
         pane.wait_screen_for("the list alone", |screen| screen.contains("idle") && !screen.contains("kept"));
-        assert_eq!(
-            pane.format("#{alternate_on} #{cursor_flag} #{wrap_flag} #{pane_title}"),
-            "1 0 0 1. 0* 0+ 0!"
-        );
+        wait_format(&pane, "#{alternate_on} #{cursor_flag} #{wrap_flag} #{pane_title}", "1 0 0 1. 0* 0+ 0!");
         end();
         let screen = pane.wait_screen_for(name, |screen| screen.contains(&format!("ended-{code}")));
         assert!(screen.starts_with("kept") && !screen.contains("idle"), "{name}: {screen}");
