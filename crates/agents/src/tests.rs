@@ -174,6 +174,7 @@ fn an_answer_holds_only_what_its_event_has_room_for() {
     let reply = Reply {
         notices: vec!["n".into()],
         context: vec!["a".into(), "b".into()],
+        terminal: String::new(),
         verdict: Verdict::Block { reason: "r".into() },
     };
     let says = |agent: Agent, event: &str| agent.speak(event, &reply).unwrap_or_default();
@@ -189,6 +190,16 @@ fn an_answer_holds_only_what_its_event_has_room_for() {
         assert_eq!(says(agent, "NeverHeardOf"), "");
         assert_eq!(agent.speak("SessionStart", &Reply::default()), None);
     }
+}
+
+#[test]
+fn a_terminal_is_told_only_where_the_agent_passes_it_on() {
+    let reply = Reply { terminal: "\x07".into(), ..Reply::default() };
+    let bell = Some(r#"{"terminalSequence":"\u0007"}"#.to_owned());
+    assert_eq!(Agent::Claude.speak("PermissionRequest", &reply), bell);
+    assert_eq!(Agent::Claude.speak("Stop", &reply), bell);
+    assert_eq!(Agent::Claude.speak("PreCompact", &reply), None);
+    assert_eq!(Agent::Codex.speak("Stop", &reply), None);
 }
 
 #[test]

@@ -98,6 +98,8 @@ pub(crate) struct Room {
     pub context: &'static [&'static str],
     /// Takes `decision: "block"`.
     pub block: &'static [&'static str],
+    /// Takes `terminalSequence`, and passes it on to its terminal.
+    pub terminal: &'static [&'static str],
 }
 
 /// Composes the one JSON object that a hook prints. The only place that does.
@@ -109,6 +111,9 @@ pub(crate) fn answer(room: &Room, event: &str, reply: &Reply) -> Option<String> 
     if !reply.context.is_empty() && room.context.contains(&event) {
         let context = json!({"hookEventName": event, "additionalContext": reply.context.join("\n\n")});
         answer.insert("hookSpecificOutput".into(), context);
+    }
+    if !reply.terminal.is_empty() && room.terminal.contains(&event) {
+        answer.insert("terminalSequence".into(), json!(reply.terminal));
     }
     if let Verdict::Block { reason } = &reply.verdict
         && room.block.contains(&event)

@@ -4,10 +4,18 @@
 
 use crate::id::SessionKey;
 use crate::session::State;
+use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "an effect that nobody carries out did not happen"]
 pub enum Effect {
     /// What a session shows is no longer what it was.
-    StateChanged { session: SessionKey, seat: Option<String>, from: Option<State>, to: State },
+    StateChanged {
+        session: SessionKey,
+        seat: Option<String>,
+        from: Option<State>,
+        to: State,
+        /// When it changed: what is folded late, or once more from the journal, is no news.
+        at: Timestamp,
+    },
 }

@@ -28,18 +28,21 @@ pub enum FaultKind {
     Config,
     /// The hook ran out of time.
     Deadline,
+    /// Somebody could not be told, or a command could not be started.
+    Notify,
     /// A mistake of ours.
     Internal,
 }
 
 impl FaultKind {
-    pub const ALL: [FaultKind; 7] = [
+    pub const ALL: [FaultKind; 8] = [
         FaultKind::Payload,
         FaultKind::Journal,
         FaultKind::Store,
         FaultKind::Rebuilt,
         FaultKind::Config,
         FaultKind::Deadline,
+        FaultKind::Notify,
         FaultKind::Internal,
     ];
 
@@ -51,6 +54,7 @@ impl FaultKind {
             FaultKind::Rebuilt => "rebuilt",
             FaultKind::Config => "config",
             FaultKind::Deadline => "deadline",
+            FaultKind::Notify => "notify",
             FaultKind::Internal => "internal",
         }
     }
@@ -70,6 +74,7 @@ impl FaultKind {
             }
             FaultKind::Config => "run `tow config` to see the line, then `tow config edit`",
             FaultKind::Deadline => "run `tow work`; if it comes back, the disk of the data folder is slow",
+            FaultKind::Notify => "run `tow notify --test` to see what happens, then `tow config edit`",
             FaultKind::Internal => "report the line: it is a mistake in tow",
         }
     }
@@ -81,6 +86,7 @@ impl FaultKind {
             | FaultKind::Store
             | FaultKind::Rebuilt
             | FaultKind::Config
+            | FaultKind::Notify
             | FaultKind::Internal => true,
             FaultKind::Payload | FaultKind::Deadline => false,
         }

@@ -18,5 +18,6 @@ pub mod seat;
 pub mod session;
 pub mod shown;
 pub mod step;
+pub mod telling;
 pub mod text;
 pub mod time;

@@ -10,6 +10,8 @@ pub struct Reply {
     pub notices: Vec<String>,
     /// Text for the model, in the order it was added.
     pub context: Vec<String>,
+    /// What the agent's terminal is to be told: a bell, a notification, a title.
+    pub terminal: String,
     pub verdict: Verdict,
 }
 
@@ -24,13 +26,15 @@ pub enum Verdict {
 
 impl Reply {
     pub fn is_empty(&self) -> bool {
-        self.notices.is_empty() && self.context.is_empty() && self.verdict == Verdict::GoOn
+        let says_nothing = self.notices.is_empty() && self.context.is_empty() && self.terminal.is_empty();
+        says_nothing && self.verdict == Verdict::GoOn
     }
 
     /// Takes in what another capability wants to say. The first refusal stands: its reason is the one that was acted on.
     pub fn merge(mut self, other: Reply) -> Reply {
         self.notices.extend(other.notices);
         self.context.extend(other.context);
+        self.terminal.push_str(&other.terminal);
         if self.verdict == Verdict::GoOn {
             self.verdict = other.verdict;
         }

@@ -51,7 +51,7 @@ pub fn step(before: Before, event: &Event) -> After {
         before.former_seat.filter(|_| seat.is_some()).and_then(|former| leave_seat(&session, former));
     let ended_turn = apply(&mut session, event);
     let ended_wait = was.and_then(|was| ended_wait(was, &session, event));
-    let effects = announce(was.map(|(state, _)| state), &session);
+    let effects = announce(was.map(|(state, _)| state), &session, event);
     After { session: Some(session), seat, left_seat, ended_turn, ended_wait, effects }
 }
 
@@ -402,12 +402,12 @@ fn ended_wait((state, since): (State, Timestamp), session: &Session, event: &Eve
     (session.state != state).then_some(wait)
 }
 
-fn announce(from: Option<State>, session: &Session) -> Vec<Effect> {
+fn announce(from: Option<State>, session: &Session, event: &Event) -> Vec<Effect> {
     if from == Some(session.state) {
         return vec![];
     }
     let (session, seat, to) = (session.key.clone(), session.seat.clone(), session.state);
-    vec![Effect::StateChanged { session, seat, from, to }]
+    vec![Effect::StateChanged { session, seat, from, to, at: event.at }]
 }
 
 #[cfg(test)]

@@ -43,6 +43,21 @@ impl Home {
         self.folder.join("bars")
     }
 
+    /// What was told of which session, and when.
+    pub fn told(&self) -> PathBuf {
+        self.folder.join("told")
+    }
+
+    /// Held by the one process that tells later what is still unseen then.
+    pub fn alert_lock(&self) -> PathBuf {
+        self.folder.join("alert.lock")
+    }
+
+    /// Where that process can be woken before its time.
+    pub fn alert_socket(&self) -> PathBuf {
+        self.folder.join("alert.sock")
+    }
+
     /// Copies of the agents' settings as they were before us.
     pub fn backups(&self) -> PathBuf {
         self.folder.join("backups")

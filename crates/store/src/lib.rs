@@ -10,6 +10,7 @@ pub mod journal;
 pub mod lock;
 pub mod marks;
 mod tables;
+pub mod told;
 pub mod upkeep;
 
 pub use database::{SCHEMA, Store, StoreError};

@@ -42,9 +42,12 @@ enum Verb {
     Cleanup(verbs::cleanup::Arguments),
     Popup(verbs::popup::Arguments),
     Report(verbs::report::Arguments),
+    Notify(verbs::notify::Arguments),
     Config(verbs::config::Arguments),
     Work(verbs::work::Arguments),
     Completions(verbs::completions::Arguments),
+    #[command(hide = true)]
+    Alert(verbs::alert::Arguments),
     #[command(hide = true)]
     BenchSeed(verbs::bench_seed::Arguments),
 }
@@ -78,9 +81,11 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Verb::Cleanup(arguments) => verbs::cleanup::run(&scope, arguments),
         Verb::Popup(arguments) => verbs::popup::run(&scope, arguments),
         Verb::Report(arguments) => verbs::report::run(&scope, arguments),
+        Verb::Notify(arguments) => verbs::notify::run(&scope, arguments),
         Verb::Config(arguments) => verbs::config::run(&scope, arguments),
         Verb::Work(arguments) => verbs::work::run(&scope, arguments),
         Verb::Completions(arguments) => verbs::completions::run(&scope, arguments, Cli::command()),
+        Verb::Alert(arguments) => verbs::alert::run(&scope, arguments),
         Verb::BenchSeed(arguments) => verbs::bench_seed::run(&scope, arguments),
     }
 }

@@ -213,7 +213,7 @@ fn seated(store: &Store) -> Result<Seated, StoreError> {
     Ok(seated)
 }
 
-fn show(session: &Session, place: &Place) -> Shown {
+pub fn show(session: &Session, place: &Place) -> Shown {
     let project = session.project.as_ref();
     Shown {
         seat: session.seat.clone().unwrap_or_default(),

@@ -16,6 +16,7 @@ mod scan;
 mod scope;
 mod seen;
 mod sight;
+mod tell;
 mod tmux;
 mod verbs;
 mod work;

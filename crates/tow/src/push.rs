@@ -48,13 +48,13 @@ pub fn push(edge: &Edge, seats: &[Shown]) -> bool {
 
 /// The servers by their process id, which is in the key of every seat in them and safe in a path.
 pub fn servers(seats: &[Shown]) -> BTreeMap<String, Server> {
-    seats.iter().filter_map(server_of).map(|server| (server.pid.clone(), server)).collect()
+    seats.iter().filter_map(|seat| server_of(&seat.seat)).map(|server| (server.pid.clone(), server)).collect()
 }
 
-/// The server of a seat in tmux.
-pub fn server_of(seat: &Shown) -> Option<Server> {
-    let socket = seat.server.clone()?;
-    let pid = seat.seat.strip_prefix("tmux:")?.strip_prefix(socket.as_str())?.split(':').nth(1)?.to_owned();
+/// The tmux server that a seat is in, by the seat's key: socket, process, pane.
+pub fn server_of(seat: &str) -> Option<Server> {
+    let mut parts = seat.strip_prefix("tmux:")?.rsplitn(3, ':');
+    let (_pane, pid, socket) = (parts.next()?, parts.next()?.to_owned(), parts.next()?.to_owned());
     let sound = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());
     sound.then_some(Server { socket, pid })
 }
@@ -82,7 +82,7 @@ impl Told {
 }
 
 fn panes(seats: &[Shown], server: &Server, style: &BarStyle) -> Vec<PaneState> {
-    let in_it = seats.iter().rev().filter(|seat| server_of(seat).as_ref() == Some(server));
+    let in_it = seats.iter().rev().filter(|seat| server_of(&seat.seat).as_ref() == Some(server));
     let state = |seat: &Shown| {
         let light = seat.light();
         let mark = if light == Light::Idle { String::new() } else { for_tmux(&style.look(light).icon) };

@@ -54,13 +54,14 @@ pub fn calls_for_a_look(seat: &Shown) -> bool {
 /// The seat in this pane of the server that asks.
 fn unseen_at<'a>(seats: &'a [Shown], pane: &str) -> Option<&'a Shown> {
     let server = variable("TMUX").as_deref().and_then(Server::parse)?;
-    let is_it = |seat: &&Shown| seat.pane.as_deref() == Some(pane) && server_of(seat) == Some(server.clone());
+    let is_it =
+        |seat: &&Shown| seat.pane.as_deref() == Some(pane) && server_of(&seat.seat) == Some(server.clone());
     seats.iter().filter(|seat| calls_for_a_look(seat)).find(is_it)
 }
 
 /// Who has a pane before them all the time turns to nothing: it counts after a while, if they are there at all.
 fn is_before_a_person(scope: &Scope, seat: &Shown) -> bool {
-    let (Some(server), Some(pane)) = (server_of(seat), &seat.pane) else { return false };
+    let (Some(server), Some(pane)) = (server_of(&seat.seat), &seat.pane) else { return false };
     let delay = Options::remembered(&scope.edge.home, &server).completed_delay_ms;
     let waited = scope.edge.now.since_ms(seat.since);
     let typed_lately = |at: i64| scope.edge.now.0.saturating_sub(at.saturating_mul(1000)) < AWAY_MS;

@@ -16,6 +16,11 @@ pub fn refresh_detached() {
     start(&["bar", "--refresh"]);
 }
 
+/// Tells later what is still unseen then.
+pub fn alert_detached() {
+    start(&["alert"]);
+}
+
 #[expect(clippy::disallowed_methods, reason = "the one place that starts our own program")]
 fn start(arguments: &[&str]) {
     let Some(program) = own_program() else { return };

@@ -43,6 +43,17 @@ pub(crate) const ROOM: Room = Room {
     // Stop takes context too, but goes on with the turn because of it: that is a block, and is asked for as one.
     context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart"],
     block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
+    // Each was seen to pass it on. The two around a compaction do too, but show the answer on the screen besides.
+    terminal: &[
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PermissionRequest",
+        "Stop",
+        "SubagentStop",
+        "Notification",
+    ],
 };
 
 pub(crate) fn hear(payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, PayloadError> {

@@ -33,6 +33,8 @@ pub(crate) const ROOM: Room = Room {
     ],
     context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStart"],
     block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
+    // It has notifications of its own (`tui.notifications`), and no way for a hook to ask for one.
+    terminal: &[],
 };
 
 pub(crate) fn hear(payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, PayloadError> {

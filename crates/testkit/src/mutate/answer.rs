@@ -83,6 +83,11 @@ fn flaw_in_part(room: &Room, event: Option<&str>, (part, value): (&str, &Value))
         "hookSpecificOutput" => fits(room.context) && is_context(event, value),
         "decision" => fits(room.block) && value == "block",
         "reason" => fits(room.block) && value.is_string(),
+        "terminalSequence" => {
+            room.agent == "claude"
+                && value.is_string()
+                && !event.is_some_and(|event| event.is_empty() || room.silent.contains(&event))
+        }
         _ => false,
     };
     (!is_right).then(|| format!("{} has no room for this `{part}`", event.unwrap_or("an unknown event")))

@@ -3,6 +3,7 @@
 //! The defaults say which keys exist and of which type they are; there is no second list.
 
 use super::nearest::nearest;
+use super::notify::{self, Notify};
 use super::{Config, DEFAULT};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -153,6 +154,7 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
             absolute(names().map(|(path, _)| Some(path)))?;
             if names().all(|(_, name)| name.is_str()) { Ok(()) } else { Err("names in quotes".into()) }
         }
+        _ if key.starts_with("notify.") => notify::range_of(key, value),
         _ => Ok(()),
     }
 }
@@ -183,6 +185,7 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
             .flatten()
             .map(|(path, name)| (path.to_owned(), texts(name)))
             .collect(),
+        notify: Notify::read(&|key| values.get(key).cloned()),
     }
 }
 

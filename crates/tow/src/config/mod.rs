@@ -5,8 +5,10 @@
 
 mod layer;
 mod nearest;
+mod notify;
 
 pub use layer::{Mistake, layered, value_at};
+pub use notify::{Commands, Notify, OCCASIONS};
 
 use std::collections::BTreeMap;
 use towline_core::text::{Keeping, Secrets};
@@ -26,6 +28,7 @@ pub struct Config {
     pub events_days: u32,
     pub journal_mb: u64,
     pub project_names: BTreeMap<String, String>,
+    pub notify: Notify,
 }
 
 impl Config {
@@ -41,6 +44,7 @@ impl Config {
             events_days: 90,
             journal_mb: 64,
             project_names: BTreeMap::new(),
+            notify: Notify::compiled_in(),
         }
     }
 

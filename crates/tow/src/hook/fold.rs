@@ -5,6 +5,7 @@
 
 use super::{Call, scene};
 use crate::failure::chain;
+use crate::tell::{self, News};
 use crate::{live, push, work};
 use std::collections::BTreeSet;
 use std::io;
@@ -82,8 +83,8 @@ fn fold_once(call: &Call, asked: Option<&Event>, lock: &FoldLock) -> Result<Done
     let new_machine = call.edge.uid();
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
     let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
-    carry_out(call, &store, &folded.effects)?;
-    let reply = asked.map(|event| reply_to(call, event, &store)).transpose()?.unwrap_or_default();
+    let news = carry_out(call, &store, &folded.effects)?;
+    let reply = asked.map(|event| reply_to(call, event, &store, &news)).transpose()?.unwrap_or_default();
     upkeep::shrink_if_huge(&store)?;
     if upkeep::is_due(&store, call.edge.now)? {
         work::start_detached();
@@ -91,13 +92,13 @@ fn fold_once(call: &Call, asked: Option<&Event>, lock: &FoldLock) -> Result<Done
     Ok(Done { reply, unseated: folded.unseated })
 }
 
-/// What is shown in a seat changed: the bars are told. Nothing else costs a look at the seats.
-fn carry_out(call: &Call, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
+/// What is shown in a seat changed: the bars are told, and whoever else wants to be. Nothing else costs a look at the seats.
+fn carry_out(call: &Call, store: &Store, effects: &[Effect]) -> Result<Vec<News>, StoreError> {
     let is_shown = |effect: &Effect| matches!(effect, Effect::StateChanged { seat: Some(_), .. });
     if effects.iter().any(is_shown) && !push::push(&call.edge, &live::seats_of(store)?) {
         work::refresh_detached();
     }
-    Ok(())
+    tell::changes(&call.edge, &call.config, store, effects)
 }
 
 /// Never more than half of what is left until the deadline ends everything.
@@ -119,13 +120,15 @@ fn look_for_missing_seat(call: &Call, event: &Event, unseated: &BTreeSet<Session
 }
 
 /// The one place where capabilities add what a hook says.
-fn reply_to(call: &Call, event: &Event, store: &Store) -> Result<Reply, StoreError> {
+fn reply_to(call: &Call, event: &Event, store: &Store, news: &[News]) -> Result<Reply, StoreError> {
+    let terminal = tell::terminal(&call.config.notify, news, &event.session);
+    let reply = Reply { terminal, ..Reply::default() };
     if let Happening::SessionStarted { .. } = event.happening {
         upkeep::plan_expiry(store, call.edge.uid(), call.edge.now)?;
         let attended = event.scene.as_ref().is_some_and(|scene| scene.presence != Presence::Headless);
-        return if attended { tell_faults(call, store) } else { Ok(Reply::default()) };
+        return Ok(if attended { reply.merge(tell_faults(call, store)?) } else { reply });
     }
-    Ok(Reply::default())
+    Ok(reply)
 }
 
 /// A new session that a person sits before is where they are told what went wrong while nobody was to be disturbed.

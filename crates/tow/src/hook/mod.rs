@@ -8,7 +8,7 @@ mod fault;
 mod fold;
 mod scene;
 
-pub use fault::fallback_logs;
+pub use fault::{fallback_logs, record_here};
 
 use crate::config::{Config, Mistake, layered};
 use crate::edge::{Edge, GUARD, variable};

@@ -3,6 +3,7 @@
 //! Asking tmux costs a spawn, so the answer is kept in a small file per server and asked for again once a minute, by
 //! whoever refreshes; a hook only reads the file. A value that makes no sense is the default, and is named by the doctor.
 
+use crate::config::Commands;
 use crate::edge::Edge;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use towline_core::bar::{BarStyle, Look, ProjectName};
 use towline_core::shown::Light;
+use towline_core::telling::unknown_placeholder;
 use towline_core::time::Timestamp;
 use towline_store::home::{Home, private_folder};
 use towline_terminal::tmux::Server;
@@ -27,8 +29,9 @@ pub struct Options {
     /// How long something must have been over before it counts as seen by whoever has it before them all the time.
     pub completed_delay_ms: i64,
     pub window_marker: WindowMarker,
-    /// What to run when a seat changes, by the name after `on-`: a state, or `transition`.
-    pub commands: BTreeMap<String, String>,
+    /// What to run when a seat changes, by the name after `on-`: a state, or `transition`. Split as a shell would, but
+    /// never given to one.
+    pub commands: Commands,
 }
 
 /// Keys: the first three behind tmux's prefix, the others inside the menu. An empty one is not bound.
@@ -73,7 +76,7 @@ impl Default for Options {
             status_interval: 5,
             completed_delay_ms: 3000,
             window_marker: WindowMarker::Hidden,
-            commands: BTreeMap::new(),
+            commands: Commands::new(),
         }
     }
 }
@@ -252,12 +255,23 @@ impl Reader<'_> {
         }
     }
 
-    fn commands(&self) -> BTreeMap<String, String> {
-        let named = self.values.iter().filter_map(|(name, value)| Some((name.strip_prefix("on-")?, value)));
-        named
-            .filter(|(_, value)| !value.trim().is_empty())
-            .map(|(name, value)| (name.to_owned(), value.clone()))
-            .collect()
+    fn commands(&mut self) -> Commands {
+        let mut commands = Commands::new();
+        for (name, value) in self.values {
+            let Some(occasion) = name.strip_prefix("on-").filter(|_| !value.trim().is_empty()) else {
+                continue;
+            };
+            match shlex::split(value) {
+                None => self.mistaken(name, "words with every quote closed"),
+                Some(words) if unknown_placeholder(&words).is_some() => {
+                    self.mistaken(name, "a command of known placeholders (see `tow config default`)");
+                }
+                // Nothing but a remark.
+                Some(words) if words.is_empty() => {}
+                Some(words) => drop(commands.insert(occasion.to_owned(), words)),
+            }
+        }
+        commands
     }
 
     fn mistaken(&mut self, name: &str, wanted: &'static str) {
@@ -295,7 +309,21 @@ mod tests {
         assert_eq!(options.style.blocked, Look { icon: "🔥".into(), colour: "#ff0000".into() });
         assert_eq!((options.style.idle.colour.as_str(), options.keys.menu.as_str()), ("colour245", ""));
         assert_eq!((options.style.project, options.window_marker), (ProjectName::Shown, WindowMarker::Shown));
-        assert_eq!(options.commands.keys().collect::<Vec<_>>(), ["blocked"]);
+        let blocked = ["notify-send", "{project}"].map(str::to_owned).to_vec();
+        assert_eq!(options.commands, Commands::from([("blocked".to_owned(), blocked)]));
+    }
+
+    #[test]
+    fn a_command_is_split_into_words_and_one_that_cannot_be_is_named() {
+        let (options, mistakes) = read(&[
+            ("on-blocked", r#"say "two words" '{prompt}' $(touch x)"#),
+            ("on-idle", "say 'never closed"),
+            ("on-ended", "say {projekt}"),
+        ]);
+        assert_eq!(options.commands["blocked"], ["say", "two words", "{prompt}", "$(touch", "x)"]);
+        assert_eq!(options.commands.len(), 1);
+        let named: Vec<&str> = mistakes.iter().map(|mistake| mistake.option.as_str()).collect();
+        assert_eq!(named, ["@towline-on-ended", "@towline-on-idle"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::live::{self, Glance};
 use crate::scope::Scope;
 use crate::seen::{self, Look};
 use crate::tmux::options::Options;
-use crate::{push, quiet};
+use crate::{push, quiet, tell};
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::bar::{BarStyle, bar};
@@ -75,6 +75,7 @@ pub fn refresh(scope: &Scope, look: Look<'_>) -> Result<ExitCode, Failure> {
     }
     for _ in 0..TRIES {
         if push::push(&scope.edge, &live.seats) {
+            tell::catch_up(&scope.edge, &live.seats);
             quiet::remember(&scope.edge, live.watch, &live.seats);
             break;
         }

@@ -2,6 +2,7 @@
 //!
 //! A verb reads the store or changes it through its own methods; it decides nothing that `core` should.
 
+pub mod alert;
 pub mod bar;
 pub mod bench_seed;
 pub mod cleanup;
@@ -13,6 +14,7 @@ pub mod hook;
 pub mod install;
 pub mod menu;
 pub mod next;
+pub mod notify;
 pub mod popup;
 pub mod report;
 pub mod scan;

@@ -9,7 +9,7 @@ use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_store::lock::{FoldLock, WorkLock, pauses};
-use towline_store::{Pace, Store, StoreError, journal, upkeep};
+use towline_store::{Pace, Store, StoreError, journal, told, upkeep};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -92,6 +92,8 @@ fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut Report) -> R
     let done = upkeep::run_jobs(store, layered(&user).config.retention(), scope.edge.now)?;
     report.expired_events = done.expired_events;
     report.expired_journal_bytes = done.expired_journal_bytes;
+    // Nothing is told of a state that is older than this: see `tell::alert`.
+    told::forget(&scope.edge.home, scope.edge.now.plus_ms(-86_400_000));
     upkeep::checkpoint(store)
 }
 

@@ -1,0 +1,267 @@
+//! What is told of a change in a seat: the values of a command's placeholders, one line for people, a terminal's sign.
+//!
+//! Every value is one line without control characters, whatever it was made of. A value is put into a word as it is: it is
+//! never split, never expanded again, and never part of a shell's text.
+
+use crate::bar::BarStyle;
+use crate::escape::{fit, for_terminal};
+use crate::session::State;
+use crate::shown::Shown;
+use crate::text::clip;
+
+/// Every placeholder. As a variable it is in capitals behind `TOWLINE_`.
+pub const PLACEHOLDERS: [&str; 12] = [
+    "agent", "project", "branch", "from", "to", "state", "reason", "prompt", "session", "seat", "pane",
+    "summary",
+];
+
+/// A value goes into an argument and a variable, which have a limit of their own.
+const LONGEST_VALUE: usize = 4096;
+
+/// Columns of a prompt in a line that says other things too.
+const PROMPT_COLUMNS: usize = 80;
+
+/// How an agent's own terminal tells of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    Off,
+    Bell,
+    /// A notification by the terminal: one line.
+    Osc9,
+    /// A notification by the terminal: a heading and a body.
+    Osc777,
+}
+
+impl Sign {
+    pub const ALL: [Sign; 4] = [Sign::Off, Sign::Bell, Sign::Osc9, Sign::Osc777];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Sign::Off => "off",
+            Sign::Bell => "bell",
+            Sign::Osc9 => "osc9",
+            Sign::Osc777 => "osc777",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Sign> {
+        Sign::ALL.into_iter().find(|sign| sign.name() == name)
+    }
+}
+
+/// One change of one seat, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Telling {
+    pub to: State,
+    icon: String,
+    values: [String; PLACEHOLDERS.len()],
+}
+
+impl Telling {
+    pub fn of(seat: &Shown, from: Option<State>, to: State) -> Telling {
+        let light = Shown { state: to, seen: false, ..seat.clone() }.light();
+        let text = |value: Option<&str>| clip(&for_terminal(value.unwrap_or("")), LONGEST_VALUE).to_owned();
+        let state = to.name().to_owned();
+        let values = [
+            text(Some(&seat.agent)),
+            text(seat.project.as_deref()),
+            text(seat.branch.as_deref()),
+            text(from.map(State::name)),
+            state.clone(),
+            state,
+            text(to.reason()),
+            text(seat.prompt.as_deref()),
+            text(seat.session.as_deref()),
+            text(Some(&seat.seat)),
+            text(seat.pane.as_deref()),
+            summary(seat, to),
+        ];
+        Telling { to, icon: for_terminal(&BarStyle::default().look(light).icon), values }
+    }
+
+    /// Empty for a placeholder that does not exist.
+    pub fn value(&self, placeholder: &str) -> &str {
+        let at = PLACEHOLDERS.iter().position(|name| *name == placeholder);
+        at.map_or("", |at| self.values[at].as_str())
+    }
+
+    /// The words of a command with every placeholder replaced: as many as before, whatever is in the values.
+    pub fn fill(&self, words: &[String]) -> Vec<String> {
+        words.iter().map(|word| self.fill_word(word)).collect()
+    }
+
+    fn fill_word(&self, word: &str) -> String {
+        let mut filled = String::with_capacity(word.len());
+        let mut rest = word;
+        while let Some(at) = rest.find('{') {
+            let (before, from) = rest.split_at(at);
+            filled.push_str(before);
+            rest = match placeholder(from) {
+                Some((name, after)) if PLACEHOLDERS.contains(&name) => {
+                    filled.push_str(self.value(name));
+                    after
+                }
+                Some(_) | None => {
+                    filled.push('{');
+                    &from[1..]
+                }
+            };
+        }
+        filled + rest
+    }
+
+    /// The same values for the environment of a command.
+    pub fn variables(&self) -> Vec<(String, String)> {
+        let named = PLACEHOLDERS.iter().zip(&self.values);
+        named.map(|(name, value)| (format!("TOWLINE_{}", name.to_uppercase()), value.clone())).collect()
+    }
+
+    /// Which project, and what is the matter.
+    pub fn heading(&self) -> String {
+        let (project, state) = (or(self.value("project"), "an agent"), self.value("state"));
+        match self.value("reason") {
+            "" => format!("{project}: {state}"),
+            reason => format!("{project}: {state} ({reason})"),
+        }
+    }
+
+    /// Who it is, and what it was asked for.
+    pub fn body(&self) -> String {
+        let parts = [
+            self.value("agent").to_owned(),
+            self.value("branch").to_owned(),
+            fit(self.value("prompt"), PROMPT_COLUMNS),
+        ];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+    }
+
+    /// The sequence that makes the agent's terminal tell it.
+    pub fn sign(&self, sign: Sign) -> String {
+        match sign {
+            Sign::Off => String::new(),
+            Sign::Bell => "\x07".to_owned(),
+            // A body that begins with a digit would be a command to some terminals.
+            Sign::Osc9 => format!("\x1b]9;towline: {}\x07", self.value("summary")),
+            Sign::Osc777 => {
+                // The heading ends at the first semicolon.
+                format!("\x1b]777;notify;{};{}\x07", self.heading().replace(';', ","), self.body())
+            }
+        }
+    }
+
+    /// The sequence that sets the terminal's title: the state's icon and the project.
+    pub fn title(&self) -> String {
+        format!("\x1b]2;{} {}\x07", self.icon, or(self.value("project"), self.value("agent")))
+    }
+}
+
+fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
+    if text.is_empty() { otherwise } else { text }
+}
+
+/// Everything in one line, what matters first.
+fn summary(seat: &Shown, to: State) -> String {
+    let project = seat.project.as_deref().unwrap_or("?");
+    let place = seat.branch.as_deref().map_or(project.to_owned(), |branch| format!("{project}/{branch}"));
+    let reason = to.reason().map_or(String::new(), |reason| format!(" ({reason})"));
+    let prompt = fit(&for_terminal(seat.prompt.as_deref().unwrap_or("")), PROMPT_COLUMNS);
+    let prompt = if prompt.is_empty() { prompt } else { format!(": {prompt}") };
+    for_terminal(&format!("{} in {place}: {}{reason}{prompt}", seat.agent, to.name()))
+}
+
+/// The first word between braces that looks like a placeholder and is none.
+pub fn unknown_placeholder(words: &[String]) -> Option<String> {
+    words.iter().find_map(|word| {
+        let named = word.match_indices('{').filter_map(|(at, _)| placeholder(&word[at..]));
+        named.map(|(name, _)| name).find(|name| !PLACEHOLDERS.contains(name)).map(str::to_owned)
+    })
+}
+
+/// The name in braces at the start of the text, and what follows. JSON and the like have other things in theirs.
+fn placeholder(text: &str) -> Option<(&str, &str)> {
+    let (name, after) = text.strip_prefix('{')?.split_once('}')?;
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    is_name.then_some((name, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Reason;
+    use crate::time::Timestamp;
+
+    const BLOCKED: State = State::Blocked(Reason::Permission);
+
+    fn seat(prompt: &str) -> Shown {
+        Shown {
+            session: Some("agent:id".into()),
+            state: BLOCKED,
+            seen: false,
+            project: Some("app; core".into()),
+            branch: Some("main".into()),
+            prompt: Some(prompt.into()),
+            pane: Some("%2".into()),
+            ..Shown::at("tmux:/s:1:%2", "agent", Timestamp(0))
+        }
+    }
+
+    fn telling(prompt: &str) -> Telling {
+        Telling::of(&seat(prompt), Some(State::Working), BLOCKED)
+    }
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_value_is_one_word_and_is_never_expanded_again() {
+        let filled =
+            telling("{project} $(touch x) 'y' -z\n\u{1b}[1m").fill(&words(&["say", "<{prompt}>", "-{to}"]));
+        assert_eq!(filled, ["say", "<{project} $(touch x) 'y' -z [1m>", "-blocked"]);
+    }
+
+    #[test]
+    fn braces_that_hold_no_placeholder_are_text() {
+        let filled = telling("p").fill(&words(&[r#"{"text":"{pane}","a":{}}"#, "{", "{{to}}"]));
+        assert_eq!(filled, [r#"{"text":"%2","a":{}}"#, "{", "{blocked}"]);
+    }
+
+    #[test]
+    fn a_placeholder_that_does_not_exist_is_named() {
+        assert_eq!(unknown_placeholder(&words(&["a", "{project}{projekt}"])).as_deref(), Some("projekt"));
+        assert_eq!(unknown_placeholder(&words(&[r#"{"a": 1}"#, "${HOME}", "{}"])), None);
+    }
+
+    #[test]
+    fn every_placeholder_is_a_variable_too() {
+        let variables = telling("p").variables();
+        let value =
+            |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        assert_eq!((value("TOWLINE_FROM"), value("TOWLINE_TO")), (Some("working"), Some("blocked")));
+        assert_eq!(value("TOWLINE_SUMMARY"), Some("agent in app; core/main: blocked (permission): p"));
+        assert_eq!(variables.len(), PLACEHOLDERS.len());
+    }
+
+    #[test]
+    fn a_sign_ends_where_it_should_whatever_it_tells() {
+        let telling = telling("do\u{7} this");
+        assert_eq!(telling.sign(Sign::Off), "");
+        assert_eq!(telling.sign(Sign::Bell), "\x07");
+        assert_eq!(
+            telling.sign(Sign::Osc9),
+            "\x1b]9;towline: agent in app; core/main: blocked (permission): do this\x07"
+        );
+        assert_eq!(
+            telling.sign(Sign::Osc777),
+            "\x1b]777;notify;app, core: blocked (permission);agent · main · do this\x07"
+        );
+        assert_eq!(telling.title(), "\x1b]2;! app; core\x07");
+    }
+
+    #[test]
+    fn a_long_prompt_is_bounded_wherever_it_goes() {
+        let telling = telling(&"é".repeat(10_000));
+        assert_eq!(telling.value("prompt").len(), LONGEST_VALUE);
+        assert!(telling.value("summary").len() < 300 && telling.sign(Sign::Osc777).len() < 400);
+    }
+}

@@ -1,0 +1,175 @@
+//! Telling later what is still unseen then: one process that waits for the next step, takes it, and ends with the last.
+//!
+//! At most one exists, by a lock that dies with it. Others wake it through a socket. Each step is remembered before it
+//! is taken, so that a process that is killed neither repeats nor blocks anything: the next one goes on from there.
+
+use super::errand::{Errand, Outcome, Voice};
+use super::plan::{Step, plan};
+use super::{desktop, fault, settings};
+use crate::config::Notify;
+use crate::edge::{Edge, on_path};
+use crate::failure::Failure;
+use crate::live::{self, Glance};
+use crate::output::Output;
+use crate::scope::Scope;
+use crate::work;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::os::unix::net::UnixDatagram;
+use std::time::Duration;
+use towline_core::shown::Shown;
+use towline_core::telling::Telling;
+use towline_store::Home;
+use towline_store::lock::wait_for;
+use towline_store::told::{self, Told, Way};
+
+/// Nobody sleeps longer than this: what is shown and what is wanted may have changed, and clocks jump.
+const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+
+/// For one who cannot be woken, since the path is too long for a socket.
+const DEAF_SLEEP: Duration = Duration::from_secs(5);
+
+/// How long a program that tells may take before the next step.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Sees to it that a process looks at the seats, and soon.
+pub fn rouse(home: &Home) {
+    if !nudge(home) {
+        work::alert_detached();
+    }
+}
+
+/// Waits and tells until no step is left. Whoever finds the lock taken leaves its seat to the holder, who looks again
+/// after letting go.
+pub fn watch(edge: &Edge) -> Result<(), Failure> {
+    let failed = |error: io::Error| {
+        Failure::about(format!("could not use {}", edge.home.folder().display()), &error)
+            .hint("Run `tow doctor`.")
+    };
+    loop {
+        let Some(post) = Post::take(&edge.home).map_err(failed)? else {
+            nudge(&edge.home);
+            return Ok(());
+        };
+        while let Some(sleep) = take_due_steps(edge)? {
+            post.wait(sleep);
+        }
+        drop(post);
+        if look(edge)?.steps.is_empty() {
+            return Ok(());
+        }
+    }
+}
+
+/// The steps that are left for these seats.
+pub fn steps(edge: &Edge, notify: &Notify, seats: &[Shown]) -> Vec<Step> {
+    plan(seats, notify, &|topic| told::last(&edge.home, topic), edge.now)
+}
+
+/// Whether there is somebody who now knows that there is something new. One whose queue is full knows it already.
+fn nudge(home: &Home) -> bool {
+    let send = || {
+        let socket = UnixDatagram::unbound()?;
+        socket.set_nonblocking(true)?;
+        socket.send_to(b"!", home.alert_socket())
+    };
+    send().map_or_else(|error: io::Error| error.kind() == ErrorKind::WouldBlock, |_| true)
+}
+
+/// The place of the one who waits. The ear goes before the lock, so that nobody is heard by one who has left.
+struct Post {
+    ear: Option<UnixDatagram>,
+    _lock: File,
+}
+
+impl Post {
+    fn take(home: &Home) -> io::Result<Option<Post>> {
+        let Some(lock) = wait_for(&home.alert_lock(), [])? else { return Ok(None) };
+        // Left there by one who was killed: nobody else has the lock.
+        let _ = fs::remove_file(home.alert_socket());
+        Ok(Some(Post { ear: UnixDatagram::bind(home.alert_socket()).ok(), _lock: lock }))
+    }
+
+    /// Until somebody calls, or the time is up.
+    fn wait(&self, sleep: Duration) {
+        let (ear, longest) = match &self.ear {
+            Some(ear) => (ear.try_clone(), LONGEST_SLEEP),
+            None => (UnixDatagram::unbound(), DEAF_SLEEP),
+        };
+        let Ok(ear) = ear else { return };
+        // A timeout of nothing would be none at all.
+        let sleep = sleep.clamp(Duration::from_millis(1), longest);
+        if ear.set_read_timeout(Some(sleep)).is_ok() {
+            let _ = ear.recv(&mut [0; 8]);
+        }
+    }
+}
+
+impl Drop for Post {
+    fn drop(&mut self) {
+        if let Some(path) =
+            self.ear.take().and_then(|ear| ear.local_addr().ok()?.as_pathname().map(ToOwned::to_owned))
+        {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// The seats as they are now, and what is left to be told of them.
+struct Look {
+    edge: Edge,
+    notify: Notify,
+    steps: Vec<Step>,
+}
+
+fn look(begun: &Edge) -> Result<Look, Failure> {
+    let scope = Scope { edge: begun.later(), out: Output::new() };
+    let notify = settings(&scope.edge).notify;
+    let steps = steps(&scope.edge, &notify, &live::seats(&scope, Glance::Cheap)?);
+    Ok(Look { edge: scope.edge, notify, steps })
+}
+
+/// Takes the steps that are due. How long until the next one, if there is one.
+fn take_due_steps(begun: &Edge) -> Result<Option<Duration>, Failure> {
+    let Look { edge, notify, steps } = look(begun)?;
+    let (due, later): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.due <= edge.now);
+    for step in &due {
+        take(&edge, &notify, step)?;
+    }
+    if !due.is_empty() {
+        // Telling takes time: the seats may be others by now.
+        return Ok(Some(Duration::ZERO));
+    }
+    let wait = |step: &Step| step.due.since_ms(edge.now).unsigned_abs();
+    Ok(later.first().map(|step| Duration::from_millis(wait(step))))
+}
+
+/// What cannot be remembered is not told: it would be told again and again.
+fn take(edge: &Edge, notify: &Notify, step: &Step) -> Result<(), Failure> {
+    let told = Told { since: step.seat.since, at: edge.now };
+    told::remember(&edge.home, &step.topic, told).map_err(|error| {
+        let folder = edge.home.told();
+        fault(edge, format!("nothing can be told while {} cannot be written", folder.display()));
+        Failure::about(format!("could not write to {}", folder.display()), &error).hint("Run `tow doctor`.")
+    })?;
+    let telling = Telling::of(&step.seat, None, step.seat.state);
+    match errand(notify, step.topic.way, &telling) {
+        None => fault(edge, format!("`{}`: {NO_DESKTOP}", step.topic.way.name())),
+        Some(errand) => match errand.run(Voice::Silent, PATIENCE) {
+            Outcome::Done | Outcome::Running => {}
+            Outcome::Failed(why) => fault(edge, format!("`{}`: {why}", errand.name)),
+        },
+    }
+    Ok(())
+}
+
+pub const NO_DESKTOP: &str = "neither notify-send nor osascript is on the PATH";
+
+/// What is run to tell something by this way; `None` where no program can.
+pub fn errand(notify: &Notify, way: Way, telling: &Telling) -> Option<Errand> {
+    match way {
+        Way::Desktop => desktop(telling, &|name| on_path(name).is_some()),
+        Way::Phone => Some(Errand::new("notify.phone", &notify.phone, telling)),
+        Way::AtOnce => None,
+    }
+}

@@ -1,0 +1,257 @@
+//! Telling somebody that a seat changed: the user's commands and the agent's terminal at once, desktop and phone later.
+//!
+//! Called by whoever folded. Nothing here is waited for, and where nothing is configured nothing is read, asked or
+//! started. A session without a seat tells nothing: nobody sits before it.
+
+pub mod alert;
+mod desktop;
+mod errand;
+mod plan;
+
+pub use desktop::desktop;
+pub use errand::{Errand, Outcome, Voice};
+
+use crate::config::{Commands, Config, Notify, layered};
+use crate::edge::Edge;
+use crate::tmux::options::Options;
+use crate::{hook, live, push};
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+use towline_core::effect::Effect;
+use towline_core::fault::{Fault, FaultKind};
+use towline_core::id::SessionKey;
+use towline_core::session::State;
+use towline_core::shown::Shown;
+use towline_core::telling::{Sign, Telling};
+use towline_core::time::Timestamp;
+use towline_store::told::{self, Told, Topic, Way};
+use towline_store::{Store, StoreError};
+
+/// What is folded later than this after it happened is no news any more: a database may be rebuilt from months.
+const FRESH_MS: i64 = 60_000;
+
+/// A change that was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct News {
+    pub session: SessionKey,
+    pub telling: Telling,
+    pub novelty: Novelty,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Novelty {
+    New,
+    /// The same was told a moment ago.
+    Repeated,
+}
+
+/// The configuration as the user has it now.
+pub fn settings(edge: &Edge) -> Config {
+    std::fs::read_to_string(&edge.config_file)
+        .map_or_else(|_| Config::compiled_in(), |user| layered(&user).config)
+}
+
+/// Tells of the changes that a fold made, as far as the user wants to be told. Returns them for `terminal`.
+pub fn changes(
+    edge: &Edge,
+    config: &Config,
+    store: &Store,
+    effects: &[Effect],
+) -> Result<Vec<News>, StoreError> {
+    let mut teller = Teller { edge, notify: &config.notify, store, options: BTreeMap::new() };
+    let mut news = vec![];
+    for change in effects.iter().filter_map(|effect| change(effect, edge.now)) {
+        news.extend(teller.tell(&change)?);
+    }
+    if config.notify.escalates() && news.iter().any(|news| config.notify.tells(news.telling.to)) {
+        alert::rouse(&edge.home);
+    }
+    Ok(news)
+}
+
+/// What the terminal of this session's agent is to be told of these news. Empty for nothing.
+pub fn terminal(notify: &Notify, news: &[News], session: &SessionKey) -> String {
+    let Some(last) = news.iter().rev().find(|news| news.session == *session) else { return String::new() };
+    let title = if notify.title { last.telling.title() } else { String::new() };
+    let is_told = last.novelty == Novelty::New && notify.tells(last.telling.to);
+    title + &last.telling.sign(if is_told { notify.terminal } else { Sign::Off })
+}
+
+/// Makes up for an alert that was killed: if something that waits is still to be told, somebody is there to tell it.
+pub fn catch_up(edge: &Edge, seats: &[Shown]) {
+    let may_wait = |seat: &Shown| !seat.seen && !matches!(seat.state, State::Idle | State::Working);
+    if !seats.iter().any(may_wait) {
+        return;
+    }
+    let notify = settings(edge).notify;
+    if notify.escalates() && !alert::steps(edge, &notify, seats).is_empty() {
+        alert::rouse(&edge.home);
+    }
+}
+
+/// Leaves a trace for `tow doctor`.
+fn fault(edge: &Edge, detail: String) {
+    hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Notify, detail });
+}
+
+struct Change<'a> {
+    session: &'a SessionKey,
+    seat: Option<&'a str>,
+    from: Option<State>,
+    to: State,
+    at: Timestamp,
+}
+
+/// Whether an effect is news. The place to leave out a stop that Towline is about to go on from by itself.
+fn change(effect: &Effect, now: Timestamp) -> Option<Change<'_>> {
+    let Effect::StateChanged { session, seat, from, to, at } = effect;
+    let begins = from.is_none() && *to == State::Idle;
+    let is_news = !begins && now.since_ms(*at) <= FRESH_MS;
+    is_news.then_some(Change { session, seat: seat.as_deref(), from: *from, to: *to, at: *at })
+}
+
+struct Teller<'a> {
+    edge: &'a Edge,
+    notify: &'a Notify,
+    store: &'a Store,
+    /// The commands of each tmux server that was met, by its process.
+    options: BTreeMap<String, Commands>,
+}
+
+impl Teller<'_> {
+    fn tell(&mut self, change: &Change<'_>) -> Result<Option<News>, StoreError> {
+        let of_tmux = self.tmux_commands(change.seat);
+        if !self.concerns(change.to, &of_tmux) {
+            return Ok(None);
+        }
+        let Some(seat) = self.seat_of(change.session)? else { return Ok(None) };
+        if self.notify.mutes(seat.project.as_deref()) {
+            return Ok(None);
+        }
+        let Some(novelty) = self.remember(change) else { return Ok(None) };
+        let telling = Telling::of(&seat, change.from, change.to);
+        let books = [("notify.on_", &self.notify.commands), ("@towline-on-", &of_tmux)];
+        for (name, words) in commands(change.to, novelty, books) {
+            self.start(&Errand::new(name, words, &telling));
+        }
+        Ok(Some(News { session: change.session.clone(), telling, novelty }))
+    }
+
+    /// Read at most once, from what is remembered of the server: a hook does not ask tmux.
+    fn tmux_commands(&mut self, seat: Option<&str>) -> Commands {
+        let Some(server) = seat.and_then(push::server_of) else { return Commands::new() };
+        let home = &self.edge.home;
+        let known = self.options.entry(server.pid.clone());
+        known.or_insert_with(|| Options::remembered(home, &server).commands).clone()
+    }
+
+    fn concerns(&self, to: State, of_tmux: &Commands) -> bool {
+        let runs = |book: &Commands| book.contains_key(to.name()) || book.contains_key("transition");
+        let signs = self.notify.terminal != Sign::Off || self.notify.escalates();
+        runs(&self.notify.commands) || runs(of_tmux) || self.notify.title || (signs && self.notify.tells(to))
+    }
+
+    /// By the session as it is saved: where it sits may have been found by a later event than the change.
+    fn seat_of(&self, session: &SessionKey) -> Result<Option<Shown>, StoreError> {
+        let Some(session) = self.store.session(session)? else { return Ok(None) };
+        let seat = session.seat.as_deref().map(|key| self.store.seat(key)).transpose()?.flatten();
+        Ok(seat.map(|seat| live::show(&session, &seat.place)))
+    }
+
+    fn remember(&self, change: &Change<'_>) -> Option<Novelty> {
+        let topic = Topic { session: change.session.clone(), state: change.to, way: Way::AtOnce };
+        let last = told::last(&self.edge.home, &topic);
+        let novelty = novelty(last, change.at, self.notify.debounce)?;
+        if novelty == Novelty::New {
+            // What is not remembered is told once more at worst.
+            let _ = told::remember(&self.edge.home, &topic, Told { since: change.at, at: self.edge.now });
+        }
+        Some(novelty)
+    }
+
+    fn start(&self, errand: &Errand) {
+        if let Err(error) = errand.start() {
+            fault(self.edge, not_started(errand, &error));
+        }
+    }
+}
+
+fn not_started(errand: &Errand, error: &io::Error) -> String {
+    format!("`{}` could not start `{}`: {error}", errand.name, errand.program)
+}
+
+/// Whether a change is new, given when the session was last told to have entered the same state. `None` for one that
+/// was told already: a fold may be repeated.
+fn novelty(last: Option<Told>, at: Timestamp, debounce: Duration) -> Option<Novelty> {
+    let Some(last) = last else { return Some(Novelty::New) };
+    if at <= last.since && last.since.since_ms(at) < FRESH_MS {
+        return None;
+    }
+    let is_soon = at > last.since && at.since_ms(last.since).unsigned_abs() < debounce.as_secs() * 1000;
+    Some(if is_soon { Novelty::Repeated } else { Novelty::New })
+}
+
+/// The commands that a change runs, in their order: those of the state, then those of every change. What was just told
+/// is not told again, but what follows every change must not miss one.
+fn commands<'a>(
+    to: State,
+    novelty: Novelty,
+    books: [(&str, &'a Commands); 2],
+) -> Vec<(String, &'a Vec<String>)> {
+    let occasions: &[&str] = match novelty {
+        Novelty::New => &[to.name(), "transition"],
+        Novelty::Repeated => &["transition"],
+    };
+    let named = |occasion: &&str| {
+        books.map(|(prefix, book)| Some((format!("{prefix}{occasion}"), book.get(*occasion)?)))
+    };
+    occasions.iter().flat_map(named).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use towline_core::event::Reason;
+
+    const BLOCKED: State = State::Blocked(Reason::Permission);
+
+    fn effect(from: Option<State>, to: State, at: i64) -> Effect {
+        let session = SessionKey::parse("agent:id").unwrap();
+        Effect::StateChanged { session, seat: Some("s".into()), from, to, at: Timestamp(at) }
+    }
+
+    #[test]
+    fn a_session_that_begins_is_no_change_and_an_old_change_is_no_news() {
+        let is_news = |from, to, now| change(&effect(from, to, 1000), Timestamp(now)).is_some();
+        assert!(!is_news(None, State::Idle, 1000));
+        assert!(is_news(None, State::Working, 1000) && is_news(Some(State::Ended), State::Idle, 1000));
+        assert!(is_news(Some(State::Working), BLOCKED, 61_000));
+        assert!(!is_news(Some(State::Working), BLOCKED, 61_001));
+    }
+
+    #[test]
+    fn the_states_own_commands_run_first_and_a_repetition_runs_only_the_catch_all() {
+        let book = |names: &[&str]| -> Commands {
+            names.iter().map(|name| ((*name).to_owned(), vec![(*name).to_owned()])).collect()
+        };
+        let (config, tmux) = (book(&["blocked", "idle", "transition"]), book(&["blocked", "transition"]));
+        let names = |novelty| -> Vec<String> {
+            let books = [("notify.on_", &config), ("@towline-on-", &tmux)];
+            commands(BLOCKED, novelty, books).into_iter().map(|(name, _)| name).collect()
+        };
+        let every = ["notify.on_transition", "@towline-on-transition"];
+        assert_eq!(names(Novelty::New), [["notify.on_blocked", "@towline-on-blocked"], every].concat());
+        assert_eq!(names(Novelty::Repeated), every);
+    }
+
+    #[test]
+    fn the_same_again_within_a_moment_is_a_repetition_and_a_fold_repeated_is_nothing() {
+        let last = Some(Told { since: Timestamp(100_000), at: Timestamp(100_000) });
+        let judged = |at| novelty(last, Timestamp(at), Duration::from_secs(2));
+        assert_eq!(novelty(None, Timestamp(5), Duration::ZERO), Some(Novelty::New));
+        assert_eq!((judged(100_000), judged(99_000)), (None, None));
+        assert_eq!((judged(101_999), judged(102_000)), (Some(Novelty::Repeated), Some(Novelty::New)));
+        assert_eq!(judged(30_000), Some(Novelty::New), "the clock was set back");
+    }
+}

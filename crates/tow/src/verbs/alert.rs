@@ -1,0 +1,25 @@
+//! `tow alert`: tells later what is still unseen then, and ends when nothing is left. Started by hooks.
+//!
+//! Prints nothing, and takes nothing: what is to be told is in the configuration and the store.
+
+use crate::failure::Failure;
+use crate::scope::Scope;
+use crate::tell::alert;
+use clap::Args;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Example:
+  tow alert     what a hook starts; `tow notify` shows what it would do";
+
+/// Wait for what is still unseen to be due, and tell it.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {}
+
+pub fn run(scope: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
+    if scope.edge.home.journal().exists() {
+        alert::watch(&scope.edge)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,214 @@
+//! `tow notify`: which ways to be told are set up, and one sample through each of them.
+//!
+//! Without `--test` nothing is run. With it, what became of every way is said, whether it worked or not.
+
+use crate::config::{Config, OCCASIONS, layered};
+use crate::edge::variable;
+use crate::failure::{Failure, Kind};
+use crate::output::{Tone, plain};
+use crate::scope::Scope;
+use crate::tell::alert::{NO_DESKTOP, errand};
+use crate::tell::{Errand, Outcome, Voice};
+use crate::tmux::options::Options;
+use clap::Args;
+use serde::Serialize;
+use std::process::ExitCode;
+use std::time::Duration;
+use towline_core::event::Reason;
+use towline_core::session::State;
+use towline_core::shown::Shown;
+use towline_core::telling::{Sign, Telling};
+use towline_store::told::Way;
+use towline_terminal::tmux::Server;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow notify                                     what is set up
+  tow notify --test                              send one sample through every way
+  tow config set notify.terminal bell            ring in the agent's own terminal, at once
+  tow config set notify.desktop_after_s 30       the desktop, of what was not seen for 30 seconds
+  tow config set notify.phone '[\"curl\", \"-sS\", \"-d\", \"{summary}\", \"https://ntfy.sh/my-topic\"]'
+  tow config set notify.phone_after_s 300        the phone, of what was not seen for five minutes
+  tow config set notify.on_blocked '[\"paplay\", \"/usr/share/sounds/freedesktop/stereo/bell.oga\"]'
+  tow config set notify.mute_projects '[\"playground\"]'";
+
+/// Show how you are told that an agent waits for you, and try it.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Send one sample through every way that is set up.
+    #[arg(long)]
+    test: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// One way to be told.
+#[derive(Debug, Serialize)]
+struct Row {
+    /// The key or option that sets it.
+    way: String,
+    status: Status,
+    detail: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Off,
+    Set,
+    Done,
+    /// Tried, and not over yet.
+    Running,
+    Failed,
+    /// What the user wrote makes no sense.
+    Mistaken,
+}
+
+impl Status {
+    fn look(self) -> (Tone, &'static str) {
+        match self {
+            Status::Off => (Tone::Faint, "off     "),
+            Status::Set => (Tone::Faint, "set     "),
+            Status::Done => (Tone::Good, "done    "),
+            Status::Running => (Tone::Warning, "running "),
+            Status::Failed => (Tone::Bad, "failed  "),
+            Status::Mistaken => (Tone::Bad, "mistaken"),
+        }
+    }
+}
+
+/// How long a sample may take.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let user = std::fs::read_to_string(&scope.edge.config_file).unwrap_or_default();
+    let found = layered(&user);
+    let concerned =
+        found.mistakes.iter().filter(|mistake| mistake.key.is_empty() || mistake.key.starts_with("notify"));
+    let mut rows: Vec<Row> =
+        concerned.map(|mistake| row(&mistake.key, Status::Mistaken, mistake.to_string())).collect();
+    rows.push(terminal(scope, arguments, &found.config));
+    let mut errands = vec![later(&found.config, Way::Desktop), later(&found.config, Way::Phone)];
+    errands.extend(commands("notify.on_", &found.config.notify.commands));
+    errands.extend(of_tmux(scope, &mut rows));
+    rows.extend(errands.into_iter().map(|found| if arguments.test { found.tried() } else { found.shown() }));
+    print(scope, arguments, &rows);
+    let fine = rows.iter().all(|row| !matches!(row.status, Status::Failed | Status::Mistaken));
+    Ok(if fine { ExitCode::SUCCESS } else { Kind::Failed.exit_code() })
+}
+
+fn row(way: impl Into<String>, status: Status, detail: impl Into<String>) -> Row {
+    Row { way: way.into(), status, detail: detail.into() }
+}
+
+/// A way that runs a program, or why it does not.
+enum Found {
+    Off { way: String },
+    Unusable { way: String, why: String },
+    Ready { when: String, errand: Errand },
+}
+
+impl Found {
+    fn shown(self) -> Row {
+        match self {
+            Found::Off { way } => row(way, Status::Off, ""),
+            Found::Unusable { way, why } => row(way, Status::Failed, why),
+            Found::Ready { when, errand } => {
+                row(errand.name, Status::Set, format!("{when}: {}", errand.program))
+            }
+        }
+    }
+
+    fn tried(self) -> Row {
+        let Found::Ready { errand, .. } = self else { return self.shown() };
+        match errand.run(Voice::Heard, PATIENCE) {
+            Outcome::Done => row(errand.name, Status::Done, format!("`{}` ran", errand.program)),
+            Outcome::Running => {
+                row(errand.name, Status::Running, format!("`{}` has not ended yet", errand.program))
+            }
+            Outcome::Failed(why) => row(errand.name, Status::Failed, why),
+        }
+    }
+}
+
+fn terminal(scope: &Scope, arguments: &Arguments, config: &Config) -> Row {
+    let sign = config.notify.terminal;
+    if sign == Sign::Off {
+        return row("notify.terminal", Status::Off, "");
+    }
+    if arguments.test && !arguments.json {
+        scope.out.text(&sample("blocked").sign(sign));
+        return row("notify.terminal", Status::Done, format!("{} went to this terminal", sign.name()));
+    }
+    row("notify.terminal", Status::Set, format!("{}, for agents that pass it on", sign.name()))
+}
+
+fn later(config: &Config, way: Way) -> Found {
+    let notify = &config.notify;
+    let (key, after) = match way {
+        Way::Desktop => ("notify.desktop_after_s", notify.desktop_after),
+        Way::Phone | Way::AtOnce => ("notify.phone", notify.phone_after),
+    };
+    let Some(after) = after else { return Found::Off { way: key.to_owned() } };
+    let unusable = |why: &str| Found::Unusable { way: key.to_owned(), why: why.to_owned() };
+    if way == Way::Phone && notify.phone.is_empty() {
+        return unusable("`notify.phone_after_s` is set, but `notify.phone` is no command");
+    }
+    match errand(notify, way, &sample("blocked")) {
+        Some(errand) => Found::Ready { when: format!("after {} s unseen", after.as_secs()), errand },
+        None => unusable(NO_DESKTOP),
+    }
+}
+
+fn commands(prefix: &str, book: &crate::config::Commands) -> Vec<Found> {
+    let ready = |occasion: &&str| {
+        let errand = Errand::new(format!("{prefix}{occasion}"), book.get(*occasion)?, &sample(occasion));
+        let when =
+            if *occasion == "transition" { "at every change".into() } else { format!("when {occasion}") };
+        Some(Found::Ready { when, errand })
+    };
+    OCCASIONS.iter().filter_map(ready).collect()
+}
+
+/// The options of the tmux server that this runs in.
+fn of_tmux(scope: &Scope, rows: &mut Vec<Row>) -> Vec<Found> {
+    let Some(server) = variable("TMUX").as_deref().and_then(Server::parse) else { return vec![] };
+    let (options, mistakes) = Options::current(&scope.edge, &server);
+    let concerned = mistakes.into_iter().filter(|mistake| mistake.option.starts_with("@towline-on-"));
+    rows.extend(
+        concerned.map(|mistake| row(mistake.option, Status::Mistaken, format!("must be {}", mistake.wanted))),
+    );
+    commands("@towline-on-", &options.commands)
+}
+
+/// A seat that does not exist, in the state that the way is for.
+fn sample(occasion: &str) -> Telling {
+    let state = match State::parse(occasion, None) {
+        Some(state) => state,
+        None => State::Blocked(Reason::Permission),
+    };
+    let seat = Shown {
+        session: Some("sample:sample".into()),
+        state,
+        seen: false,
+        project: Some("towline".into()),
+        branch: Some("main".into()),
+        prompt: Some("A sample of `tow notify --test`".into()),
+        ..Shown::at("sample", "sample", towline_core::time::Timestamp(0))
+    };
+    Telling::of(&seat, Some(State::Working), state)
+}
+
+fn print(scope: &Scope, arguments: &Arguments, rows: &[Row]) {
+    if arguments.json {
+        return scope.out.line(&serde_json::json!({ "ways": rows }).to_string());
+    }
+    let width = rows.iter().map(|row| row.way.chars().count()).max().unwrap_or(0);
+    for row in rows {
+        let (tone, word) = row.status.look();
+        let status = scope.out.tint(tone, word);
+        scope.out.line(format!("{status} {:width$}  {}", row.way, plain(&row.detail)).trim_end());
+    }
+}
