@@ -5,6 +5,7 @@
 use crate::config::layered;
 use crate::failure::Failure;
 use crate::scope::Scope;
+use crate::tell;
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -75,6 +76,10 @@ fn work(scope: &Scope) -> Result<Report, StoreError> {
         let seen = journal::unsealed_bytes(home);
         let (store, folded) = Store::open_and_fold(home, &lock, &pace(scope, &|| false))?;
         report.folded_events += folded.events;
+        if !folded.effects.is_empty() {
+            // A hook that found the lock taken left its event to us, and what is to be told of it too.
+            tell::changes(&scope.edge, &tell::settings(&scope.edge), &store, &folded.effects)?;
+        }
         if folded.caught_up && !is_tidy {
             tidy(scope, &store, &lock, &mut report)?;
             is_tidy = true;
