@@ -1,5 +1,4 @@
 //! The real client passes on to its terminal what a hook asks for: a notification, a title.
-#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 use serde_json::json;
 use std::fs;

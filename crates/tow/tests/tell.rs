@@ -269,7 +269,7 @@ fn a_command_that_hangs_or_is_missing_does_not_hold_the_hook_up() {
 #[test]
 fn what_stays_unseen_is_told_to_desktop_and_phone_in_time_and_what_was_seen_is_not() {
     let env = env(
-        "desktop_after_s = 1\nphone_after_s = 2\nphone = ['phone', '{state}', '{summary}']\nstates = ['completed', 'blocked']",
+        "desktop_after_s = 2\nphone_after_s = 3\nphone = ['phone', '{state}', '{summary}']\nstates = ['completed', 'blocked']",
     );
     let mut looked_at = Agent::sits(&env, "looked-at");
     let mut unseen = Agent::sits(&env, "unseen");

@@ -71,6 +71,11 @@ impl Notify {
         self.states.iter().any(|name| name == state.name())
     }
 
+    /// Whether an agent's hook has something to say to the agent's terminal.
+    pub fn speaks_by_terminal(&self) -> bool {
+        self.terminal != Sign::Off || self.title
+    }
+
     /// Whether anything is to be told later, of what is still unseen then.
     pub fn escalates(&self) -> bool {
         self.desktop_after.is_some() || self.phone_after.is_some()

@@ -5,8 +5,7 @@
 
 use super::{Call, scene};
 use crate::failure::chain;
-use crate::tell::{self, News};
-use crate::{live, push, work};
+use crate::{live, push, tell, work};
 use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
@@ -68,10 +67,11 @@ fn report(call: &Call, error: &StoreError) {
     }
 }
 
-/// Only an agent that waits for an answer waits for the lock.
+/// Only an agent that waits for an answer waits for the lock: for most events only if its terminal is to be told of them.
 fn take_lock(call: &Call, event: &Event, round: usize) -> io::Result<Option<FoldLock>> {
     let patience = match event.happening.urgency() {
         Urgency::Answered if round == 0 => patience(call),
+        Urgency::Shown if round == 0 && call.config.notify.speaks_by_terminal() => patience(call),
         Urgency::Answered | Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever => Duration::ZERO,
     };
     FoldLock::take_within(&call.edge.home, pauses(patience))
@@ -83,8 +83,8 @@ fn fold_once(call: &Call, asked: Option<&Event>, lock: &FoldLock) -> Result<Done
     let new_machine = call.edge.uid();
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
     let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
-    let news = carry_out(call, &store, &folded.effects)?;
-    let reply = asked.map(|event| reply_to(call, event, &store, &news)).transpose()?.unwrap_or_default();
+    carry_out(call, &store, &folded.effects)?;
+    let reply = asked.map(|event| reply_to(call, event, &store)).transpose()?.unwrap_or_default();
     upkeep::shrink_if_huge(&store)?;
     if upkeep::is_due(&store, call.edge.now)? {
         work::start_detached();
@@ -93,7 +93,7 @@ fn fold_once(call: &Call, asked: Option<&Event>, lock: &FoldLock) -> Result<Done
 }
 
 /// What is shown in a seat changed: the bars are told, and whoever else wants to be. Nothing else costs a look at the seats.
-fn carry_out(call: &Call, store: &Store, effects: &[Effect]) -> Result<Vec<News>, StoreError> {
+fn carry_out(call: &Call, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
     let is_shown = |effect: &Effect| matches!(effect, Effect::StateChanged { seat: Some(_), .. });
     if effects.iter().any(is_shown) && !push::push(&call.edge, &live::seats_of(store)?) {
         work::refresh_detached();
@@ -120,8 +120,8 @@ fn look_for_missing_seat(call: &Call, event: &Event, unseated: &BTreeSet<Session
 }
 
 /// The one place where capabilities add what a hook says.
-fn reply_to(call: &Call, event: &Event, store: &Store, news: &[News]) -> Result<Reply, StoreError> {
-    let terminal = tell::terminal(&call.config.notify, news, &event.session);
+fn reply_to(call: &Call, event: &Event, store: &Store) -> Result<Reply, StoreError> {
+    let terminal = tell::terminal(&call.config.notify, store, event)?;
     let reply = Reply { terminal, ..Reply::default() };
     if let Happening::SessionStarted { .. } = event.happening {
         upkeep::plan_expiry(store, call.edge.uid(), call.edge.now)?;

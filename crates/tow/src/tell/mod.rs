@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 use towline_core::effect::Effect;
+use towline_core::event::Event;
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::id::SessionKey;
 use towline_core::session::State;
@@ -31,16 +32,9 @@ use towline_store::{Store, StoreError};
 /// What is folded later than this after it happened is no news any more: a database may be rebuilt from months.
 const FRESH_MS: i64 = 60_000;
 
-/// A change that was told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct News {
-    pub session: SessionKey,
-    pub telling: Telling,
-    pub novelty: Novelty,
-}
-
+/// Whether somebody has to hear of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Novelty {
+enum Novelty {
     New,
     /// The same was told a moment ago.
     Repeated,
@@ -52,30 +46,45 @@ pub fn settings(edge: &Edge) -> Config {
         .map_or_else(|_| Config::compiled_in(), |user| layered(&user).config)
 }
 
-/// Tells of the changes that a fold made, as far as the user wants to be told. Returns them for `terminal`.
-pub fn changes(
-    edge: &Edge,
-    config: &Config,
-    store: &Store,
-    effects: &[Effect],
-) -> Result<Vec<News>, StoreError> {
+/// Tells of the changes that a fold made, as far as the user wants to be told.
+pub fn changes(edge: &Edge, config: &Config, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
     let mut teller = Teller { edge, notify: &config.notify, store, options: BTreeMap::new() };
-    let mut news = vec![];
+    let mut is_worth_telling = false;
     for change in effects.iter().filter_map(|effect| change(effect, edge.now)) {
-        news.extend(teller.tell(&change)?);
+        let was_told = teller.tell(&change)?;
+        is_worth_telling |= was_told && config.notify.tells(change.to);
     }
-    if config.notify.escalates() && news.iter().any(|news| config.notify.tells(news.telling.to)) {
+    if is_worth_telling && config.notify.escalates() {
         alert::rouse(&edge.home);
     }
-    Ok(news)
+    Ok(())
 }
 
-/// What the terminal of this session's agent is to be told of these news. Empty for nothing.
-pub fn terminal(notify: &Notify, news: &[News], session: &SessionKey) -> String {
-    let Some(last) = news.iter().rev().find(|news| news.session == *session) else { return String::new() };
-    let title = if notify.title { last.telling.title() } else { String::new() };
-    let is_told = last.novelty == Novelty::New && notify.tells(last.telling.to);
-    title + &last.telling.sign(if is_told { notify.terminal } else { Sign::Off })
+/// What the agent's terminal is to be told of an event of its session, if that event made a change: whoever folded it.
+/// Empty for nothing.
+pub fn terminal(notify: &Notify, store: &Store, event: &Event) -> Result<String, StoreError> {
+    if !notify.speaks_by_terminal() {
+        return Ok(String::new());
+    }
+    let Some(seat) = seat_of(store, &event.session)?.filter(|seat| seat.since == event.at) else {
+        return Ok(String::new());
+    };
+    if notify.mutes(seat.project.as_deref()) {
+        return Ok(String::new());
+    }
+    let telling = Telling::of(&seat, None, seat.state);
+    let title = if notify.title { telling.title() } else { String::new() };
+    let topic = Topic { session: event.session.clone(), state: seat.state, way: Way::AtOnce };
+    let is_told = notify.tells(seat.state)
+        && told::last(store.home(), &topic).is_some_and(|told| told.since == event.at);
+    Ok(title + &telling.sign(if is_told { notify.terminal } else { Sign::Off }))
+}
+
+/// By the session as it is saved: where it sits may have been found by a later event than the one that changed it.
+fn seat_of(store: &Store, session: &SessionKey) -> Result<Option<Shown>, StoreError> {
+    let Some(session) = store.session(session)? else { return Ok(None) };
+    let seat = session.seat.as_deref().map(|key| store.seat(key)).transpose()?.flatten();
+    Ok(seat.map(|seat| live::show(&session, &seat.place)))
 }
 
 /// Makes up for an alert that was killed: if something that waits is still to be told, somebody is there to tell it.
@@ -120,22 +129,23 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    fn tell(&mut self, change: &Change<'_>) -> Result<Option<News>, StoreError> {
+    /// Whether somebody was to be told at all.
+    fn tell(&mut self, change: &Change<'_>) -> Result<bool, StoreError> {
         let of_tmux = self.tmux_commands(change.seat);
         if !self.concerns(change.to, &of_tmux) {
-            return Ok(None);
+            return Ok(false);
         }
-        let Some(seat) = self.seat_of(change.session)? else { return Ok(None) };
+        let Some(seat) = seat_of(self.store, change.session)? else { return Ok(false) };
         if self.notify.mutes(seat.project.as_deref()) {
-            return Ok(None);
+            return Ok(false);
         }
-        let Some(novelty) = self.remember(change) else { return Ok(None) };
+        let Some(novelty) = self.remember(change) else { return Ok(false) };
         let telling = Telling::of(&seat, change.from, change.to);
         let books = [("notify.on_", &self.notify.commands), ("@towline-on-", &of_tmux)];
         for (name, words) in commands(change.to, novelty, books) {
             self.start(&Errand::new(name, words, &telling));
         }
-        Ok(Some(News { session: change.session.clone(), telling, novelty }))
+        Ok(true)
     }
 
     /// Read at most once, from what is remembered of the server: a hook does not ask tmux.
@@ -149,14 +159,7 @@ impl Teller<'_> {
     fn concerns(&self, to: State, of_tmux: &Commands) -> bool {
         let runs = |book: &Commands| book.contains_key(to.name()) || book.contains_key("transition");
         let signs = self.notify.terminal != Sign::Off || self.notify.escalates();
-        runs(&self.notify.commands) || runs(of_tmux) || self.notify.title || (signs && self.notify.tells(to))
-    }
-
-    /// By the session as it is saved: where it sits may have been found by a later event than the change.
-    fn seat_of(&self, session: &SessionKey) -> Result<Option<Shown>, StoreError> {
-        let Some(session) = self.store.session(session)? else { return Ok(None) };
-        let seat = session.seat.as_deref().map(|key| self.store.seat(key)).transpose()?.flatten();
-        Ok(seat.map(|seat| live::show(&session, &seat.place)))
+        runs(&self.notify.commands) || runs(of_tmux) || (signs && self.notify.tells(to))
     }
 
     fn remember(&self, change: &Change<'_>) -> Option<Novelty> {
