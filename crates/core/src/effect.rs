@@ -18,4 +18,6 @@ pub enum Effect {
         /// When it changed: what is folded late, or once more from the journal, is no news.
         at: Timestamp,
     },
+    /// A session sits where it did not sit before.
+    SeatTaken { session: SessionKey, seat: String },
 }

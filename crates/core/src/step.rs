@@ -39,6 +39,7 @@ pub struct After {
 /// Applies one event. Events of one session must come in the order they were accepted.
 pub fn step(before: Before, event: &Event) -> After {
     let was = before.session.as_ref().map(|session| (session.state, session.since));
+    let sat_at = before.session.as_ref().and_then(|session| session.seat.clone());
     let Some(mut session) = before.session.or_else(|| first_sight(event)) else { return After::default() };
     if event.happening.is_the_agents() {
         session.last_event_at = session.last_event_at.max(event.at);
@@ -51,7 +52,8 @@ pub fn step(before: Before, event: &Event) -> After {
         before.former_seat.filter(|_| seat.is_some()).and_then(|former| leave_seat(&session, former));
     let ended_turn = apply(&mut session, event);
     let ended_wait = was.and_then(|was| ended_wait(was, &session, event));
-    let effects = announce(was.map(|(state, _)| state), &session, event);
+    let mut effects = announce(was.map(|(state, _)| state), &session, event);
+    effects.extend(announce_seat(sat_at.as_deref(), &session));
     After { session: Some(session), seat, left_seat, ended_turn, ended_wait, effects }
 }
 
@@ -408,6 +410,11 @@ fn announce(from: Option<State>, session: &Session, event: &Event) -> Vec<Effect
     }
     let (session, seat, to) = (session.key.clone(), session.seat.clone(), session.state);
     vec![Effect::StateChanged { session, seat, from, to, at: event.at }]
+}
+
+fn announce_seat(sat_at: Option<&str>, session: &Session) -> Option<Effect> {
+    let seat = session.seat.clone().filter(|seat| sat_at != Some(seat))?;
+    Some(Effect::SeatTaken { session: session.key.clone(), seat })
 }
 
 #[cfg(test)]

@@ -7,10 +7,11 @@ use crate::failure::Failure;
 use crate::quiet::{self, Watch};
 use crate::scan::{self, Stray};
 use crate::scope::Scope;
-use crate::sight;
+use crate::{outcome, sight, tell};
 use std::io;
 use std::time::Duration;
 use towline_core::arbiter::judge;
+use towline_core::effect::Effect;
 use towline_core::event::{Event, Happening, Observed};
 use towline_core::id::SessionKey;
 use towline_core::seat::Place;
@@ -135,7 +136,10 @@ fn fold(scope: &Scope) -> Result<Option<Store>, Failure> {
         let store = match Store::open_and_fold(home, &lock, &pace) {
             Err(StoreError::Newer { .. } | StoreError::Busy { .. }) => break,
             Err(error) => return Err(failed(error)),
-            Ok((store, _)) => store,
+            Ok((store, folded)) => {
+                carry_out(scope, &store, &folded.effects).map_err(failed)?;
+                store
+            }
         };
         drop(lock);
         if journal::unsealed_bytes(home) == seen {
@@ -143,6 +147,13 @@ fn fold(scope: &Scope) -> Result<Option<Store>, Failure> {
         }
     }
     Store::read(home, PATIENCE).map_err(failed)
+}
+
+fn carry_out(scope: &Scope, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
+    if effects.is_empty() {
+        return Ok(());
+    }
+    outcome::carry_out(&scope.edge, &tell::settings(&scope.edge), store, effects)
 }
 
 fn unusable(scope: &Scope, error: &io::Error) -> Failure {

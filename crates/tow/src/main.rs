@@ -9,6 +9,7 @@ mod edge;
 mod failure;
 mod hook;
 mod live;
+mod outcome;
 mod output;
 mod push;
 mod quiet;

@@ -5,11 +5,10 @@
 
 use super::{Call, scene};
 use crate::failure::chain;
-use crate::{live, push, tell, work};
+use crate::{outcome, tell, work};
 use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
-use towline_core::effect::Effect;
 use towline_core::event::{Event, Happening, Presence, Urgency};
 use towline_core::fault::FaultKind;
 use towline_core::id::SessionKey;
@@ -83,22 +82,13 @@ fn fold_once(call: &Call, asked: Option<&Event>, lock: &FoldLock) -> Result<Done
     let new_machine = call.edge.uid();
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
     let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
-    carry_out(call, &store, &folded.effects)?;
+    outcome::carry_out(&call.edge, &call.config, &store, &folded.effects)?;
     let reply = asked.map(|event| reply_to(call, event, &store)).transpose()?.unwrap_or_default();
     upkeep::shrink_if_huge(&store)?;
     if upkeep::is_due(&store, call.edge.now)? {
         work::start_detached();
     }
     Ok(Done { reply, unseated: folded.unseated })
-}
-
-/// What is shown in a seat changed: the bars are told, and whoever else wants to be. Nothing else costs a look at the seats.
-fn carry_out(call: &Call, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
-    let is_shown = |effect: &Effect| matches!(effect, Effect::StateChanged { seat: Some(_), .. });
-    if effects.iter().any(is_shown) && !push::push(&call.edge, &live::seats_of(store)?) {
-        work::refresh_detached();
-    }
-    tell::changes(&call.edge, &call.config, store, effects)
 }
 
 /// Never more than half of what is left until the deadline ends everything.

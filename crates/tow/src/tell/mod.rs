@@ -114,7 +114,10 @@ struct Change<'a> {
 
 /// Whether an effect is news. The place to leave out a stop that Towline is about to go on from by itself.
 fn change(effect: &Effect, now: Timestamp) -> Option<Change<'_>> {
-    let Effect::StateChanged { session, seat, from, to, at } = effect;
+    let (session, seat, from, to, at) = match effect {
+        Effect::StateChanged { session, seat, from, to, at } => (session, seat, from, to, at),
+        Effect::SeatTaken { .. } => return None,
+    };
     let begins = from.is_none() && *to == State::Idle;
     let is_news = !begins && now.since_ms(*at) <= FRESH_MS;
     is_news.then_some(Change { session, seat: seat.as_deref(), from: *from, to: *to, at: *at })

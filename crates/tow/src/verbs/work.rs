@@ -5,7 +5,7 @@
 use crate::config::layered;
 use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::tell;
+use crate::{outcome, tell};
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -78,7 +78,7 @@ fn work(scope: &Scope) -> Result<Report, StoreError> {
         report.folded_events += folded.events;
         if !folded.effects.is_empty() {
             // A hook that found the lock taken left its event to us, and what is to be told of it too.
-            tell::changes(&scope.edge, &tell::settings(&scope.edge), &store, &folded.effects)?;
+            outcome::carry_out(&scope.edge, &tell::settings(&scope.edge), &store, &folded.effects)?;
         }
         if folded.caught_up && !is_tidy {
             tidy(scope, &store, &lock, &mut report)?;

@@ -29,7 +29,7 @@ impl Sitter {
     pub fn run_in(tmux: &Tmux, session: &str, open: impl FnOnce(&[&str]) -> Pane) -> Sitter {
         let env = tmux.env().clone();
         let folder = env.root().join(format!("sitter-{session}"));
-        std::fs::create_dir_all(&folder).expect("the root is writable");
+        std::fs::create_dir_all(&folder).unwrap();
         env.link("claude", "/bin/bash");
         let script = env.script("sitter", LOOP).display().to_string();
         let pane = open(&["claude", &script, &folder.display().to_string()]);
@@ -57,13 +57,13 @@ impl Sitter {
         let folder = self.env.root().join(format!("sitter-{}", self.session));
         let mut payload =
             json!({"hook_event_name": event, "session_id": self.session, "cwd": self.env.project()});
-        payload.as_object_mut().expect("an object").extend(fields.as_object().expect("fields").clone());
-        std::fs::write(folder.join(format!("{number}.json")), payload.to_string()).expect("written");
+        payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        std::fs::write(folder.join(format!("{number}.json")), payload.to_string()).unwrap();
         self.pane.half_type(&number.to_string());
         self.pane.keys(&["Enter"]);
         wait::until(&format!("the hook for {event}"), wait::PATIENCE, || {
             folder.join(format!("{number}.done")).exists().then_some(())
         });
-        std::fs::read_to_string(folder.join(format!("{number}.out"))).expect("an answer")
+        std::fs::read_to_string(folder.join(format!("{number}.out"))).unwrap()
     }
 }
