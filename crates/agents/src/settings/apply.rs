@@ -4,15 +4,15 @@
 //! watches for a while whether an agent's own rewrite undid it.
 
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use super::archive::Archive;
 use super::inspect::Inspection;
-use super::json;
 use super::plan::{Containers, Plan};
 use super::refusal::{Cause, Refusal};
+use super::subject::Subject;
 use super::swap::{self, Swap};
 use super::target::Target;
 
@@ -53,8 +53,7 @@ const STILL_LOOKS: u32 = 40;
 impl Target {
     /// What `apply` would do now.
     pub fn preview(&self, pace: Pace) -> Result<Plan, Refusal> {
-        let edit = Edit::new(self, Safekeeping::Nothing, pace)?;
-        self.plan(edit.look()?.as_deref())
+        preview(self, pace)
     }
 
     /// How our entries in the file stand now.
@@ -65,49 +64,66 @@ impl Target {
 
     /// What `remove` would do now.
     pub fn preview_removal(&self, archive: &Archive, pace: Pace) -> Result<Plan, Refusal> {
-        let edit = Edit::new(self, Safekeeping::Nothing, pace)?;
-        self.removal(archive, edit.look()?)
+        preview_removal(self, archive, pace)
     }
 
     /// Brings our entries into the file, each once and right.
     pub fn apply(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
-        let mut edit = Edit::new(self, Safekeeping::Original(archive), pace)?;
-        edit.carry_out(&|current| self.plan(current.as_deref()))
+        apply(self, archive, pace)
     }
 
     /// Gives the file back as it was before us; where others have changed it since, takes out our entries alone.
     pub fn remove(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
-        let record = archive.recall(self);
-        let mut edit = Edit::new(self, Safekeeping::Foreign(archive), pace)?;
-        let applied = edit.carry_out(&|current| self.removal(archive, current))?;
-        archive.forget(self)?;
-        if let (None, Some(folder)) = (&applied.plan.after, record.and_then(|record| record.made_folder)) {
-            remove_empty_folders(self, &folder);
-        }
-        Ok(applied)
+        remove(self, archive, pace)
     }
+}
 
-    fn removal(&self, archive: &Archive, current: Option<Vec<u8>>) -> Result<Plan, Refusal> {
-        let record = archive.recall(self);
-        let kept = record.as_ref().map_or_else(Containers::default, |record| record.kept.clone());
-        let plan = self.plan_removal(current.as_deref(), &kept)?;
-        let Some(record) = record.filter(|record| record.is_ours_alone(current.as_deref())) else {
-            return Ok(plan);
-        };
-        match (record.existed, archive.original(self, &record)) {
-            (false, _) => Ok(Plan { after: None, ..plan }),
-            (true, None) => Ok(plan),
-            // An original may hold entries of ours from an installation before the first note.
-            (true, Some(original)) => {
-                Ok(Plan { after: self.plan_removal(Some(&original), &kept)?.after, ..plan })
-            }
+pub(super) fn preview(subject: &dyn Subject, pace: Pace) -> Result<Plan, Refusal> {
+    let edit = Edit::new(subject, Safekeeping::Nothing, pace)?;
+    subject.plan(edit.look()?.as_deref())
+}
+
+pub(super) fn preview_removal(subject: &dyn Subject, archive: &Archive, pace: Pace) -> Result<Plan, Refusal> {
+    let edit = Edit::new(subject, Safekeeping::Nothing, pace)?;
+    removal(subject, archive, edit.look()?)
+}
+
+pub(super) fn apply(subject: &dyn Subject, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
+    let mut edit = Edit::new(subject, Safekeeping::Original(archive), pace)?;
+    edit.carry_out(&|current| subject.plan(current.as_deref()))
+}
+
+pub(super) fn remove(subject: &dyn Subject, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
+    let record = archive.recall(subject);
+    let mut edit = Edit::new(subject, Safekeeping::Foreign(archive), pace)?;
+    let applied = edit.carry_out(&|current| removal(subject, archive, current))?;
+    archive.forget(subject)?;
+    if let (None, Some(folder)) = (&applied.plan.after, record.and_then(|record| record.made_folder)) {
+        remove_empty_folders(subject.file(), &folder);
+    }
+    Ok(applied)
+}
+
+fn removal(subject: &dyn Subject, archive: &Archive, current: Option<Vec<u8>>) -> Result<Plan, Refusal> {
+    let record = archive.recall(subject);
+    let kept = record.as_ref().map_or_else(Containers::default, |record| record.kept.clone());
+    let plan = subject.plan_removal(current.as_deref(), &kept)?;
+    let Some(record) = record.filter(|record| record.is_ours_alone(current.as_deref())) else {
+        return Ok(plan);
+    };
+    match (record.existed, archive.original(subject, &record)) {
+        (false, _) => Ok(Plan { after: None, ..plan }),
+        (true, None) => Ok(plan),
+        // An original may hold entries of ours from an installation before the first note.
+        (true, Some(original)) => {
+            Ok(Plan { after: subject.plan_removal(Some(&original), &kept)?.after, ..plan })
         }
     }
 }
 
 /// One edit under way.
 struct Edit<'a> {
-    target: &'a Target,
+    subject: &'a dyn Subject,
     safekeeping: Safekeeping<'a>,
     pace: Pace,
     /// The file that links lead to.
@@ -140,9 +156,9 @@ enum Look {
 }
 
 impl<'a> Edit<'a> {
-    fn new(target: &'a Target, safekeeping: Safekeeping<'a>, pace: Pace) -> Result<Self, Refusal> {
-        let place = swap::resolve(target.file()).map_err(|cause| target.refuse(cause))?;
-        Ok(Self { target, safekeeping, pace, place, made_folder: None, last: None })
+    fn new(subject: &'a dyn Subject, safekeeping: Safekeeping<'a>, pace: Pace) -> Result<Self, Refusal> {
+        let place = swap::resolve(subject.file()).map_err(|cause| subject.refuse(cause))?;
+        Ok(Self { subject, safekeeping, pace, place, made_folder: None, last: None })
     }
 
     fn carry_out(
@@ -161,7 +177,7 @@ impl<'a> Edit<'a> {
             }
             self.pace.wait();
         }
-        Err(self.target.refuse(Cause::KeepsChanging))
+        Err(self.subject.refuse(Cause::KeepsChanging))
     }
 
     fn step(&mut self, goal: &dyn Fn(Option<Vec<u8>>) -> Result<Plan, Refusal>) -> Result<Look, Refusal> {
@@ -176,15 +192,15 @@ impl<'a> Edit<'a> {
     }
 
     fn write(&mut self, plan: Plan) -> Result<(), Refusal> {
-        let refuse = |cause| self.target.refuse(cause);
-        if self.place == self.target.file() && plan.after.is_some() {
+        let refuse = |cause| self.subject.refuse(cause);
+        if self.place == self.subject.file() && plan.after.is_some() {
             let made = swap::make_folder(&self.place).map_err(refuse)?;
             self.made_folder = self.made_folder.take().or(made);
         }
         let backup = match self.safekeeping {
             Safekeeping::Nothing => None,
-            Safekeeping::Original(archive) => archive.keep(self.target, &plan, self.made_folder.clone())?,
-            Safekeeping::Foreign(archive) => archive.keep_foreign(self.target, plan.before.as_deref())?,
+            Safekeeping::Original(archive) => archive.keep(self.subject, &plan, self.made_folder.clone())?,
+            Safekeeping::Foreign(archive) => archive.keep_foreign(self.subject, plan.before.as_deref())?,
         };
         match swap::swap(&self.place, plan.before.as_deref(), plan.after.as_deref()).map_err(refuse)? {
             Swap::Done(replaced) => self.last = Some(Written { plan, backup, replaced }),
@@ -206,36 +222,32 @@ impl<'a> Edit<'a> {
             let before = std::mem::replace(&mut touched, swap::touched(&self.place));
             still_looks = if touched == before { still_looks + 1 } else { 0 };
         }
-        Err(self.target.refuse(Cause::KeepsChanging))
+        Err(self.subject.refuse(Cause::KeepsChanging))
     }
 
     fn is_credible(&self, current: &Option<Vec<u8>>) -> bool {
         let is_what_we_wrote = self.last.as_ref().is_some_and(|written| written.plan.after == *current);
-        is_what_we_wrote || current.as_deref().is_none_or(is_finished)
+        is_what_we_wrote || current.as_deref().is_none_or(|bytes| self.subject.is_whole(bytes))
     }
 
     fn read(&self) -> Result<Option<Vec<u8>>, Refusal> {
-        swap::read(&self.place).map_err(|cause| self.target.refuse(cause))
+        swap::read(&self.place).map_err(|cause| self.subject.refuse(cause))
     }
 
     /// What another program wrote into the file that we had just replaced, thinking that it was still in place.
     fn late_write(&mut self, current: Option<&[u8]>) -> Option<Vec<u8>> {
+        let subject = self.subject;
         let written = self.last.as_mut()?;
         let late = swap::reread(written.replaced.as_mut()?).ok()?;
-        let is_late = Some(&late) != written.plan.before.as_ref() && is_finished(&late);
+        let is_late = Some(&late) != written.plan.before.as_ref() && subject.is_whole(&late);
         let is_newest = current == written.plan.after.as_deref();
         (is_late && is_newest).then_some(late)
     }
 }
 
-fn is_finished(bytes: &[u8]) -> bool {
-    let text = std::str::from_utf8(bytes);
-    text.is_ok_and(|text| !json::is_blank(text) && json::check(text).is_ok())
-}
-
 /// Takes away the folders that were made for the file, as far as nobody else uses them.
-fn remove_empty_folders(target: &Target, topmost: &std::path::Path) {
-    let folders = target.file().ancestors().skip(1).take_while(|folder| folder.starts_with(topmost));
+fn remove_empty_folders(file: &Path, topmost: &Path) {
+    let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(topmost));
     for folder in folders {
         if fs::remove_dir(folder).is_err() {
             return;

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::{Containers, Plan};
 use super::refusal::{Cause, Refusal};
+use super::subject::Subject;
 use super::swap;
-use super::target::Target;
 
-/// The folder in which originals are kept, one folder per agent below it.
+/// The folder in which originals are kept, one folder per owner below it.
 #[derive(Debug, Clone)]
 pub struct Archive {
     folder: PathBuf,
@@ -64,16 +64,16 @@ impl Archive {
         Self { folder: folder.into() }
     }
 
-    /// The note on the target's file.
-    pub(super) fn recall(&self, target: &Target) -> Option<Record> {
-        let note = fs::read(self.note(target)).ok()?;
+    /// The note on the subject's file.
+    pub(super) fn recall(&self, subject: &dyn Subject) -> Option<Record> {
+        let note = fs::read(self.note(subject)).ok()?;
         serde_json::from_slice(&note).ok()
     }
 
     /// The original bytes that a note speaks of.
-    pub(super) fn original(&self, target: &Target, record: &Record) -> Option<Vec<u8>> {
+    pub(super) fn original(&self, subject: &dyn Subject, record: &Record) -> Option<Vec<u8>> {
         let name = record.backup.as_deref()?;
-        fs::read(self.agent_folder(target).join(Path::new(name).file_name()?)).ok()
+        fs::read(self.owner_folder(subject).join(Path::new(name).file_name()?)).ok()
     }
 
     /// Keeps what is about to be replaced, and notes what replaces it. Returns where the backup is.
@@ -81,61 +81,61 @@ impl Archive {
     /// The first original stays the one to give back for as long as only we have written since.
     pub(super) fn keep(
         &self,
-        target: &Target,
+        subject: &dyn Subject,
         plan: &Plan,
         made_folder: Option<PathBuf>,
     ) -> Result<Option<PathBuf>, Refusal> {
-        let known = self.recall(target);
+        let known = self.recall(subject);
         let kept = match &known {
             Some(record) => record.kept.clone(),
-            None => target.containers_without_us(plan.before.as_deref())?,
+            None => subject.containers_without_us(plan.before.as_deref())?,
         };
         let written = Fingerprint::of(plan.after.as_deref().unwrap_or_default());
         let record = match known {
             Some(record) if record.is_ours_alone(plan.before.as_deref()) => Record { written, ..record },
             _ => Record {
-                file: target.file().display().to_string(),
+                file: subject.file().display().to_string(),
                 existed: plan.before.is_some(),
                 made_folder,
-                backup: self.back_up(target, plan.before.as_deref()).map_err(|e| self.refuse(target, e))?,
+                backup: self.back_up(subject, plan.before.as_deref()).map_err(|e| self.refuse(subject, e))?,
                 written,
                 kept,
             },
         };
-        self.write(target, &record).map_err(|error| self.refuse(target, error))?;
-        Ok(record.backup.map(|name| self.agent_folder(target).join(name)))
+        self.write(subject, &record).map_err(|error| self.refuse(subject, error))?;
+        Ok(record.backup.map(|name| self.owner_folder(subject).join(name)))
     }
 
     /// Keeps bytes that are not our own work, before a removal. Returns where the backup is.
     pub(super) fn keep_foreign(
         &self,
-        target: &Target,
+        subject: &dyn Subject,
         bytes: Option<&[u8]>,
     ) -> Result<Option<PathBuf>, Refusal> {
-        if self.recall(target).is_some_and(|record| record.is_ours_alone(bytes)) {
+        if self.recall(subject).is_some_and(|record| record.is_ours_alone(bytes)) {
             return Ok(None);
         }
-        let name = self.back_up(target, bytes).map_err(|error| self.refuse(target, error))?;
-        Ok(name.map(|name| self.agent_folder(target).join(name)))
+        let name = self.back_up(subject, bytes).map_err(|error| self.refuse(subject, error))?;
+        Ok(name.map(|name| self.owner_folder(subject).join(name)))
     }
 
     /// Forgets the note: there is nothing of ours in the file any more. Backups stay.
-    pub(super) fn forget(&self, target: &Target) -> Result<(), Refusal> {
-        match fs::remove_file(self.note(target)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.refuse(target, error)),
+    pub(super) fn forget(&self, subject: &dyn Subject) -> Result<(), Refusal> {
+        match fs::remove_file(self.note(subject)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.refuse(subject, error)),
             _ => Ok(()),
         }
     }
 
-    fn back_up(&self, target: &Target, bytes: Option<&[u8]>) -> io::Result<Option<String>> {
+    fn back_up(&self, subject: &dyn Subject, bytes: Option<&[u8]>) -> io::Result<Option<String>> {
         let Some(bytes) = bytes else {
             return Ok(None);
         };
-        DirBuilder::new().recursive(true).mode(0o700).create(self.agent_folder(target))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(self.owner_folder(subject))?;
         let mut number = 1_u32;
         loop {
-            let name = format!("{}.{number}.bak", self.stem(target));
-            match swap::put_new(&self.agent_folder(target).join(&name), bytes) {
+            let name = format!("{}.{number}.bak", self.stem(subject));
+            match swap::put_new(&self.owner_folder(subject).join(&name), bytes) {
                 Ok(()) => return Ok(Some(name)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(error),
@@ -143,28 +143,28 @@ impl Archive {
         }
     }
 
-    fn write(&self, target: &Target, record: &Record) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(self.agent_folder(target))?;
+    fn write(&self, subject: &dyn Subject, record: &Record) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(self.owner_folder(subject))?;
         let mut note = serde_json::to_vec_pretty(record)?;
         note.push(b'\n');
-        swap::put_whole(&self.note(target), &note)
+        swap::put_whole(&self.note(subject), &note)
     }
 
-    fn agent_folder(&self, target: &Target) -> PathBuf {
-        self.folder.join(target.agent())
+    fn owner_folder(&self, subject: &dyn Subject) -> PathBuf {
+        self.folder.join(subject.owner())
     }
 
-    fn note(&self, target: &Target) -> PathBuf {
-        self.agent_folder(target).join(format!("{}.json", self.stem(target)))
+    fn note(&self, subject: &dyn Subject) -> PathBuf {
+        self.owner_folder(subject).join(format!("{}.json", self.stem(subject)))
     }
 
-    /// One agent can have several settings files, in several homes: the path tells them apart.
-    fn stem(&self, target: &Target) -> String {
-        let name = target.file().file_stem().unwrap_or_default().to_string_lossy();
-        format!("{name}-{:08x}", crc32fast::hash(target.file().as_os_str().as_bytes()))
+    /// One owner can have several settings files, in several homes: the path tells them apart.
+    fn stem(&self, subject: &dyn Subject) -> String {
+        let name = subject.file().file_stem().unwrap_or_default().to_string_lossy();
+        format!("{name}-{:08x}", crc32fast::hash(subject.file().as_os_str().as_bytes()))
     }
 
-    fn refuse(&self, target: &Target, source: io::Error) -> Refusal {
-        target.refuse(Cause::CannotBackUp { folder: self.agent_folder(target), source })
+    fn refuse(&self, subject: &dyn Subject, source: io::Error) -> Refusal {
+        subject.refuse(Cause::CannotBackUp { folder: self.owner_folder(subject), source })
     }
 }

@@ -1,7 +1,8 @@
-//! Our entries in an agent's settings file: planned purely, written whole, taken out without a trace.
+//! Our entries in somebody else's settings file: planned purely, written whole, taken out without a trace.
 //!
-//! Reads no environment and no clock, and knows no agent: what to register and where is a [`Target`]. Never
-//! touches a byte that is not ours, never writes into a file in place, and writes nothing when nothing is to do.
+//! Reads no environment and no clock, and knows no agent: what to register and where is a [`Target`], or a [`Block`] of
+//! lines. Never touches a byte that is not ours, never writes into a file in place, and writes nothing when nothing is
+//! to do.
 //!
 //! ```text
 //! Target ── plan(bytes) ──► Plan ── apply ──► backup, compare, exchange, watch
@@ -11,6 +12,7 @@
 
 mod apply;
 mod archive;
+mod block;
 mod edit;
 mod inspect;
 mod json;
@@ -18,16 +20,18 @@ mod layout;
 mod ours;
 mod plan;
 mod refusal;
+mod subject;
 mod swap;
 mod target;
 mod words;
 
 pub use apply::{Applied, Pace};
 pub use archive::Archive;
+pub use block::{Block, Standing};
 pub use inspect::{Entry, Fault, Inspection};
 pub use plan::{Change, Containers, Plan};
 pub use refusal::{Cause, Refusal};
 pub use target::{Invocation, Order, Target, Wanted};
 
 pub(crate) use target::absolute_command;
-pub(crate) use words::quote;
+pub use words::quote;

@@ -14,6 +14,7 @@ use super::json::{self, Element, Kind, Span};
 use super::layout::{Layout, Node};
 use super::ours::{self, Fit, Sighting};
 use super::refusal::{Cause, Refusal};
+use super::subject::Subject;
 use super::target::{Order, Target, Wanted};
 
 /// A file before and after, and what happened between.

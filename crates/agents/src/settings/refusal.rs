@@ -42,6 +42,12 @@ pub enum Cause {
     /// The list of an event is no array.
     #[error("`hooks.{event}` is not an array")]
     ListNotArray { event: String },
+    /// Our own block was opened and not closed: what belongs to it cannot be told.
+    #[error("line {line} opens our block, and nothing closes it")]
+    OpenBlock {
+        /// Line, counted from 1.
+        line: usize,
+    },
     /// A directory, device or pipe stands where the file should.
     #[error("{} is not a regular file", path.display())]
     NotAFile { path: PathBuf },
@@ -91,6 +97,9 @@ impl Refusal {
             Cause::ListNotArray { event } => {
                 format!("Make `hooks.{event}` in {file} an array, or remove it, then run the command again.")
             }
+            Cause::OpenBlock { line } => {
+                format!("Remove line {line} of {file} and what belongs to it, then run the command again.")
+            }
             Cause::NotAFile { path } => {
                 format!("Move {} away, then run the command again.", path.display())
             }
@@ -108,7 +117,9 @@ impl Refusal {
             Cause::CannotBackUp { folder, .. } => {
                 format!("Make {} writable, then run the command again.", folder.display())
             }
-            Cause::KeepsChanging => "Close the agent, then run the command again.".to_owned(),
+            Cause::KeepsChanging => {
+                "Close the program that rewrites it, then run the command again.".to_owned()
+            }
             Cause::BadCommand { .. } => {
                 "Put `tow` at a path of plain UTF-8, such as ~/.local/bin/tow.".to_owned()
             }

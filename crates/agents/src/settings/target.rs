@@ -4,8 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
+use super::json;
 use super::layout::Node;
+use super::plan::{Containers, Plan};
 use super::refusal::{Cause, Refusal};
+use super::subject::Subject;
 
 /// A settings file, and the entries that we want in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,9 +94,32 @@ impl Target {
     pub(super) fn off_switch(&self) -> Option<&'static str> {
         self.off_switch
     }
+}
 
-    pub(super) fn refuse(&self, cause: Cause) -> Refusal {
-        Refusal { file: self.file.clone(), cause }
+impl Subject for Target {
+    fn owner(&self) -> &'static str {
+        self.agent
+    }
+
+    fn file(&self) -> &Path {
+        &self.file
+    }
+
+    fn is_whole(&self, bytes: &[u8]) -> bool {
+        let text = std::str::from_utf8(bytes);
+        text.is_ok_and(|text| !json::is_blank(text) && json::check(text).is_ok())
+    }
+
+    fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
+        Target::plan(self, existing)
+    }
+
+    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal> {
+        Target::plan_removal(self, existing, kept)
+    }
+
+    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, Refusal> {
+        Target::containers_without_us(self, existing)
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn split(command: &str) -> Option<Vec<String>> {
 }
 
 /// The word in a form that every POSIX shell reads as exactly this word.
-pub(crate) fn quote(word: &str) -> String {
+pub fn quote(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./,:=@%+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

@@ -1,0 +1,225 @@
+//! A few lines of ours between two marks in a text file: added at its end, renewed where they stand.
+//!
+//! Works on bytes and parses nothing but the marks. A block that was opened and never closed is not guessed at.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::apply::{self, Applied, Pace};
+use super::archive::Archive;
+use super::plan::{Containers, Plan};
+use super::refusal::{Cause, Refusal};
+use super::subject::Subject;
+
+/// The lines around ours: comments in every format in which we have a block.
+const OPENED: &str = "# >>> towline >>>";
+const CLOSED: &str = "# <<< towline <<<";
+
+/// A text file, and the lines that we want in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    owner: &'static str,
+    file: PathBuf,
+    lines: String,
+}
+
+/// How our block in a file stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    Absent,
+    /// Once, and as it should be.
+    Right,
+    /// More than once, or with other lines.
+    Outdated,
+}
+
+impl Block {
+    /// A block of `lines` in the `file` of `owner`.
+    pub fn new(owner: &'static str, file: PathBuf, lines: impl Into<String>) -> Self {
+        Self { owner, file, lines: lines.into() }
+    }
+
+    /// The file, as it was named to us.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// How our block in the file stands now.
+    pub fn inspect_file(&self, pace: Pace) -> Result<Standing, Refusal> {
+        let plan = self.preview(pace)?;
+        let blocks = self.blocks(plan.before.as_deref().unwrap_or_default())?;
+        Ok(match (blocks.is_empty(), plan.is_empty()) {
+            (true, _) => Standing::Absent,
+            (false, true) => Standing::Right,
+            (false, false) => Standing::Outdated,
+        })
+    }
+
+    /// What `apply` would do now.
+    pub fn preview(&self, pace: Pace) -> Result<Plan, Refusal> {
+        apply::preview(self, pace)
+    }
+
+    /// What `remove` would do now.
+    pub fn preview_removal(&self, archive: &Archive, pace: Pace) -> Result<Plan, Refusal> {
+        apply::preview_removal(self, archive, pace)
+    }
+
+    /// Brings our block into the file, once and right.
+    pub fn apply(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
+        apply::apply(self, archive, pace)
+    }
+
+    /// Gives the file back as it was before us; where others have changed it since, takes out our block alone.
+    pub fn remove(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
+        apply::remove(self, archive, pace)
+    }
+
+    fn text(&self) -> String {
+        format!("{OPENED}\n{}\n{CLOSED}\n", self.lines)
+    }
+
+    /// Where our blocks stand, marks and line ends included.
+    fn blocks(&self, bytes: &[u8]) -> Result<Vec<Range<usize>>, Refusal> {
+        let (mut blocks, mut open, mut start) = (vec![], None, 0);
+        for (number, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            let end = start + line.len();
+            let is_mark = |mark: &str| line.trim_ascii() == mark.as_bytes();
+            match open {
+                None if is_mark(OPENED) => open = Some((start, number + 1)),
+                Some((_, line)) if is_mark(OPENED) => return Err(self.refuse(Cause::OpenBlock { line })),
+                Some((from, _)) if is_mark(CLOSED) => {
+                    blocks.push(from..end);
+                    open = None;
+                }
+                None | Some(_) => {}
+            }
+            start = end;
+        }
+        open.map_or(Ok(blocks), |(_, line)| Err(self.refuse(Cause::OpenBlock { line })))
+    }
+
+    fn planned(&self, before: Option<&[u8]>, after: Option<Vec<u8>>) -> Plan {
+        Plan { file: self.file.clone(), before: before.map(<[u8]>::to_vec), after, changes: vec![] }
+    }
+}
+
+impl Subject for Block {
+    fn owner(&self) -> &'static str {
+        self.owner
+    }
+
+    fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// A writer that truncates the file first has nothing in it at that moment.
+    fn is_whole(&self, bytes: &[u8]) -> bool {
+        !bytes.trim_ascii().is_empty()
+    }
+
+    fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
+        let bytes = existing.unwrap_or_default();
+        let blocks = self.blocks(bytes)?;
+        let after = match blocks.first() {
+            None => [bytes, gap(bytes), self.text().as_bytes()].concat(),
+            Some(first) => {
+                let behind = without(bytes, &blocks, first.end);
+                [&bytes[..first.start], self.text().as_bytes(), &behind].concat()
+            }
+        };
+        Ok(self.planned(existing, Some(after)))
+    }
+
+    fn plan_removal(&self, existing: Option<&[u8]>, _kept: &Containers) -> Result<Plan, Refusal> {
+        let blocks = self.blocks(existing.unwrap_or_default())?;
+        Ok(self.planned(existing, existing.map(|bytes| without(bytes, &blocks, 0))))
+    }
+
+    /// Lines stand in nothing.
+    fn containers_without_us(&self, _existing: Option<&[u8]>) -> Result<Containers, Refusal> {
+        Ok(Containers::default())
+    }
+}
+
+/// What parts the text from a block behind it: a last line may lack its end, or be continued by the one behind it.
+fn gap(text: &[u8]) -> &'static [u8] {
+    let last = text.strip_suffix(b"\n");
+    match (text.is_empty(), last) {
+        (true, _) => b"",
+        (false, None) if text.ends_with(b"\\") => b"\n\n",
+        (false, Some(line)) if !line.ends_with(b"\\") => b"",
+        (false, _) => b"\n",
+    }
+}
+
+/// The bytes from `start` on, without these blocks.
+fn without(bytes: &[u8], blocks: &[Range<usize>], start: usize) -> Vec<u8> {
+    let (mut rest, mut from) = (vec![], start);
+    for block in blocks.iter().filter(|block| block.start >= start) {
+        rest.extend_from_slice(&bytes[from..block.start]);
+        from = block.end;
+    }
+    rest.extend_from_slice(&bytes[from..]);
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block() -> Block {
+        Block::new("tmux", PathBuf::from("/home/user/.tmux.conf"), "ours")
+    }
+
+    fn planned(text: &str) -> String {
+        String::from_utf8(block().plan(Some(text.as_bytes())).unwrap().after.unwrap()).unwrap()
+    }
+
+    fn removed(text: &str) -> String {
+        let plan = block().plan_removal(Some(text.as_bytes()), &Containers::default()).unwrap();
+        String::from_utf8(plan.after.unwrap()).unwrap()
+    }
+
+    const OURS: &str = "# >>> towline >>>\nours\n# <<< towline <<<\n";
+
+    #[test]
+    fn the_block_stands_behind_the_text_and_a_second_plan_changes_nothing() {
+        for (text, gap) in
+            [("", ""), ("a\n", ""), ("a", "\n"), ("a \\\n", "\n"), ("a \\", "\n\n"), ("\n", "")]
+        {
+            let after = planned(text);
+            assert_eq!(after, format!("{text}{gap}{OURS}"));
+            assert_eq!(planned(&after), after);
+            assert_eq!(removed(&after), format!("{text}{gap}"));
+        }
+    }
+
+    #[test]
+    fn a_block_is_renewed_where_it_stands_and_a_second_one_goes() {
+        let old = "# >>> towline >>>\nold\nolder\n# <<< towline <<<\n";
+        assert_eq!(planned(&format!("a\n{old}b\n{OURS}c\n{old}")), format!("a\n{OURS}b\nc\n"));
+        assert_eq!(removed(&format!("a\n{old}b\n{OURS}c\n{old}")), "a\nb\nc\n");
+    }
+
+    #[test]
+    fn marks_are_found_with_blanks_around_them_and_without_a_last_line_end() {
+        assert_eq!(removed("a\n  # >>> towline >>> \r\nx\n# <<< towline <<<"), "a\n");
+    }
+
+    #[test]
+    fn a_block_that_is_never_closed_is_refused_with_its_line() {
+        for text in
+            ["a\n# >>> towline >>>\nb\n", "a\n# >>> towline >>>\n# >>> towline >>>\n# <<< towline <<<\n"]
+        {
+            let refusal = block().plan(Some(text.as_bytes())).unwrap_err();
+            assert!(matches!(refusal.cause, Cause::OpenBlock { line: 2 }), "{refusal:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_stay_as_they_are() {
+        let after = block().plan(Some(b"\xff\xfe\n")).unwrap().after.unwrap();
+        assert_eq!(after, [b"\xff\xfe\n", OURS.as_bytes()].concat());
+    }
+}

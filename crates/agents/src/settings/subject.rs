@@ -1,0 +1,32 @@
+//! A file of somebody else's that holds something of ours, whatever its format.
+//!
+//! Says what the file should become and when it is whole; reads and writes nothing itself.
+
+use std::path::Path;
+
+use super::plan::{Containers, Plan};
+use super::refusal::{Cause, Refusal};
+
+pub(super) trait Subject {
+    /// Whose file it is: also the name of the folder that keeps its originals.
+    fn owner(&self) -> &'static str;
+
+    /// The file, as it was named to us.
+    fn file(&self) -> &Path;
+
+    /// Whether these bytes look like something that a writer has finished.
+    fn is_whole(&self, bytes: &[u8]) -> bool;
+
+    /// What the file becomes with what is ours, once and right.
+    fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal>;
+
+    /// What the file becomes without anything of ours.
+    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal>;
+
+    /// The containers that the file would hold without us.
+    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, Refusal>;
+
+    fn refuse(&self, cause: Cause) -> Refusal {
+        Refusal { file: self.file().to_owned(), cause }
+    }
+}
