@@ -106,12 +106,16 @@ impl Server {
 
     /// The values of global options, in the order of their names; `None` in the place of one that is not set.
     pub fn user_options(&self, names: &[String]) -> Option<Vec<Option<String>>> {
+        self.options_within(PATIENCE, names)
+    }
+
+    pub(crate) fn options_within(&self, patience: Duration, names: &[String]) -> Option<Vec<Option<String>>> {
         let mut question: Vec<&str> = vec![];
         for name in names {
             question.extend(["display-message", "-p", MARK, ";", "show-options", "-gqv", name, ";"]);
         }
         question.pop();
-        let answer = self.ask(&question)?;
+        let answer = self.ask_within(patience, &question).filter(|answer| answer.succeeded)?.text;
         // An option that is set ends with a line end of its own, even if it is empty.
         let value = |said: &str| said.strip_prefix('\n')?.strip_suffix('\n').map(str::to_owned);
         Some(answer.split(MARK).skip(1).map(value).collect())
@@ -180,20 +184,32 @@ impl Server {
         let _ = tmux.spawn();
     }
 
-    /// A server that hangs is given up after `PATIENCE`, and the client that asked it is ended.
+    /// What tmux prints, if it does what it is asked.
+    pub(crate) fn ask(&self, arguments: &[&str]) -> Option<String> {
+        self.ask_within(PATIENCE, arguments).filter(|answer| answer.succeeded).map(|answer| answer.text)
+    }
+
+    /// A server that hangs is given up after `patience`, and the client that asked it is ended.
     #[expect(clippy::disallowed_methods, reason = "the one place that runs tmux")]
-    fn ask(&self, arguments: &[&str]) -> Option<String> {
+    pub(crate) fn ask_within(&self, patience: Duration, arguments: &[&str]) -> Option<Answer> {
         let mut tmux = Command::new("tmux");
-        tmux.arg("-S").arg(&self.socket).args(arguments).env_remove("TMUX");
+        // Without -u, a client in a plain locale is told `_` for everything that is not ASCII.
+        tmux.arg("-u").arg("-S").arg(&self.socket).args(arguments).env_remove("TMUX");
         let mut client =
             tmux.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-        let answer = client.stdout.take().and_then(|pipe| read_within(pipe, PATIENCE));
+        let answer = client.stdout.take().and_then(|pipe| read_within(pipe, patience));
         if answer.is_none() {
             let _ = client.kill();
         }
         let succeeded = client.wait().is_ok_and(|status| status.success());
-        answer.filter(|_| succeeded).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        answer.map(|bytes| Answer { text: String::from_utf8_lossy(&bytes).into_owned(), succeeded })
     }
+}
+
+/// What tmux printed, and whether it did what it was asked.
+pub(crate) struct Answer {
+    pub text: String,
+    pub succeeded: bool,
 }
 
 /// A server answers in a few milliseconds, or not at all.
@@ -227,7 +243,7 @@ pub const MARK_OPTION: &str = "@towline-mark";
 const CLEAR_WINDOWS: &str = "#{S:#{W:set-option -wuq -t '#{window_id}' @towline-state ; set-option -wuq -t '#{window_id}' @towline-mark ;}}";
 
 /// Separates screens in an answer; no screen shows it.
-const MARK: &str = "\u{1e}towline\u{1e}";
+pub(crate) const MARK: &str = "\u{1e}towline\u{1e}";
 
 /// Releases are `3.3a`, what comes before one is `next-3.4`.
 fn parse_version(text: &str) -> Option<(u32, u32)> {

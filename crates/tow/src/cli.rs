@@ -13,6 +13,7 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   tow install               hook into every agent that is found
+  tow install --tmux        the same, and the bar in tmux
   tow install --dry-run     show what would be changed
   tow status                what every agent is doing, and which one waits for you
   tow doctor                check everything, with the command that mends it
@@ -43,6 +44,7 @@ enum Verb {
     Popup(verbs::popup::Arguments),
     Report(verbs::report::Arguments),
     Notify(verbs::notify::Arguments),
+    Tmux(verbs::tmux::Arguments),
     Config(verbs::config::Arguments),
     Work(verbs::work::Arguments),
     Completions(verbs::completions::Arguments),
@@ -82,6 +84,7 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Verb::Popup(arguments) => verbs::popup::run(&scope, arguments),
         Verb::Report(arguments) => verbs::report::run(&scope, arguments),
         Verb::Notify(arguments) => verbs::notify::run(&scope, arguments),
+        Verb::Tmux(arguments) => verbs::tmux::run(&scope, arguments),
         Verb::Config(arguments) => verbs::config::run(&scope, arguments),
         Verb::Work(arguments) => verbs::work::run(&scope, arguments),
         Verb::Completions(arguments) => verbs::completions::run(&scope, arguments, Cli::command()),

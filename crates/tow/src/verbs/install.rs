@@ -1,13 +1,15 @@
-//! `tow install`: registers our hooks with the agents that are found.
+//! `tow install`: registers our hooks with the agents that are found, and puts the bar into tmux if asked to.
 //!
 //! Chooses files and shows what happens to them; editing them is the agents crate's. Whom an agent trusts stays the
 //! user's decision: it is only said what to press.
 
 use crate::edge::{on_path, own_program, variable};
 use crate::failure::Failure;
-use crate::output::Tone;
+use crate::output::{Tone, complain};
 use crate::scope::Scope;
+use crate::tmux::conf::{self, Outcome, Writing};
 use clap::Args;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_agents::Agent;
@@ -16,6 +18,7 @@ use towline_agents::settings::{Archive, Pace, Plan, Refusal, Target};
 const EXAMPLES: &str = "\
 Examples:
   tow install                   every agent that is found
+  tow install --tmux            every agent that is found, and the bar in tmux
   tow install --dry-run         show the changes as a diff, write nothing
   tow install --agent NAME      one agent, found or not
 
@@ -27,6 +30,9 @@ The files' original bytes are kept below the data folder; `tow uninstall` gives 
 pub struct Arguments {
     #[command(flatten)]
     pub choice: Choice,
+    /// Also load Towline from tmux.conf: the bar, the menu's key, and what you have seen.
+    #[arg(long)]
+    tmux: bool,
 }
 
 /// Which agents, and whether anything is written.
@@ -34,7 +40,7 @@ pub struct Arguments {
 pub struct Choice {
     /// Only this agent (may be given more than once).
     #[arg(long = "agent", value_name = "NAME")]
-    agents: Vec<String>,
+    pub agents: Vec<String>,
     /// Show what would change, change nothing.
     #[arg(long)]
     pub dry_run: bool,
@@ -43,40 +49,62 @@ pub struct Choice {
     pub json: bool,
 }
 
+pub const NO_AGENT: &str = "no agent was found; name one with --agent";
+
+impl Choice {
+    pub fn writing(&self) -> Writing {
+        if self.dry_run { Writing::Planned } else { Writing::Done }
+    }
+}
+
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let tow = command_to_register()?;
+    let choice = &arguments.choice;
     let archive = Archive::new(scope.edge.home.backups());
     let edit = |agent: Agent| {
         let folder = folder_of(agent)?;
         let target = agent.target(&folder, &tow).map_err(refused)?;
-        let plan = match arguments.choice.dry_run {
-            true => target.preview(Pace::USUAL).map_err(refused)?,
-            false => target.apply(&archive, Pace::USUAL).map_err(refused)?.plan,
+        let plan = match choice.writing() {
+            Writing::Planned => target.preview(Pace::USUAL).map_err(refused)?,
+            Writing::Done => target.apply(&archive, Pace::USUAL).map_err(refused)?.plan,
         };
-        Ok(Edited { agent, plan, next: next_step(agent, &folder, &target) })
+        Ok(Edited { plan, next: next_step(agent, &folder, &target) })
     };
-    edit_all(scope, &arguments.choice, "hooks are registered already", edit)
+    let mut outcomes = Outcomes { agents: edit_all(chosen(choice)?, edit), tmux: None };
+    if arguments.tmux {
+        outcomes.tmux = Some(conf::install(&scope.edge, &tow, choice.writing()));
+    }
+    if outcomes.agents.is_empty() && !choice.json {
+        scope.out.line(NO_AGENT);
+    }
+    outcomes.report(scope, choice, "hooks are registered already");
+    if !arguments.tmux && !choice.json && conf::is_worth_a_hint() {
+        scope.out.line(
+            &scope.out.tint(Tone::Faint, "tmux: `tow install --tmux` puts the bar into its status line"),
+        );
+    }
+    outcomes.verdict()
 }
 
 /// What became of one agent's file.
 pub struct Edited {
-    pub agent: Agent,
     pub plan: Plan,
     pub next: Option<String>,
 }
 
+pub type EditedAgents = Vec<(Agent, Result<Edited, Failure>)>;
+
+/// What became of everything that was to be edited.
+pub struct Outcomes {
+    pub agents: EditedAgents,
+    /// `None` where tmux was not asked for.
+    pub tmux: Option<Result<Outcome, Failure>>,
+}
+
 /// Edits one agent's file after the other: one that is refused does not keep the others from being done, nor hides that
 /// they were.
-pub fn edit_all(
-    scope: &Scope,
-    choice: &Choice,
-    nothing: &str,
-    edit: impl Fn(Agent) -> Result<Edited, Failure>,
-) -> Result<ExitCode, Failure> {
-    let outcomes: Vec<_> = chosen(choice)?.into_iter().map(|agent| (agent, edit(agent))).collect();
-    report(scope, choice, &outcomes, nothing);
-    let mut refused = outcomes.into_iter().filter_map(|(_, outcome)| outcome.err());
-    refused.next().map_or(Ok(ExitCode::SUCCESS), Err)
+pub fn edit_all(agents: Vec<Agent>, edit: impl Fn(Agent) -> Result<Edited, Failure>) -> EditedAgents {
+    agents.into_iter().map(|agent| (agent, edit(agent))).collect()
 }
 
 /// The agents that were named, else all that are found.
@@ -120,52 +148,116 @@ fn next_step(agent: Agent, folder: &Path, target: &Target) -> Option<String> {
     agent.wants_consent(folder, &target.inspect_file(Pace::USUAL).ok()?)
 }
 
-fn report(scope: &Scope, choice: &Choice, outcomes: &[(Agent, Result<Edited, Failure>)], nothing: &str) {
-    if choice.json {
-        let rows: Vec<_> = outcomes.iter().map(|(agent, outcome)| row(*agent, outcome)).collect();
-        return scope.out.line(&serde_json::json!({"dry_run": choice.dry_run, "agents": rows}).to_string());
+impl Outcomes {
+    /// The first thing that was refused is what the command fails with.
+    pub fn verdict(self) -> Result<ExitCode, Failure> {
+        let agents = self.agents.into_iter().filter_map(|(_, outcome)| outcome.err());
+        let mut refused = agents.chain(self.tmux.and_then(Result::err));
+        refused.next().map_or(Ok(ExitCode::SUCCESS), Err)
     }
-    if outcomes.is_empty() {
-        scope.out.line("no agent was found; name one with --agent");
-    }
-    for (agent, outcome) in outcomes {
-        match outcome {
-            Ok(edited) => report_one(scope, choice, edited, nothing),
-            Err(_) => {
-                scope.out.line(&format!("{}: {}", agent.title(), scope.out.tint(Tone::Bad, "not changed")))
+
+    pub fn report(&self, scope: &Scope, choice: &Choice, nothing: &str) {
+        if choice.json {
+            let agents: Vec<_> = self.agents.iter().map(|(agent, outcome)| row(*agent, outcome)).collect();
+            let mut report = json!({"dry_run": choice.dry_run, "agents": agents});
+            if let Some(outcome) = &self.tmux {
+                report["tmux"] = tmux_row(outcome);
             }
+            return scope.out.line(&report.to_string());
+        }
+        for (agent, outcome) in &self.agents {
+            match outcome {
+                Ok(edited) => {
+                    tell_plan(scope, choice, (agent.title(), nothing), &edited.plan);
+                    tell_next(scope, edited.next.as_deref());
+                }
+                Err(_) => tell_refused(scope, agent.title()),
+            }
+        }
+        match &self.tmux {
+            Some(Ok(outcome)) => tell_tmux(scope, choice, outcome),
+            Some(Err(_)) => tell_refused(scope, "tmux"),
+            None => {}
         }
     }
 }
 
-fn row(agent: Agent, outcome: &Result<Edited, Failure>) -> serde_json::Value {
+fn row(agent: Agent, outcome: &Result<Edited, Failure>) -> Value {
     match outcome {
-        Err(failure) => serde_json::json!({
-            "agent": agent.name(), "changed": false, "error": failure.what, "because": failure.causes, "hints": failure.hints,
-        }),
-        Ok(edited) => serde_json::json!({
-            "agent": agent.name(),
-            "file": edited.plan.file,
-            "changed": !edited.plan.is_empty(),
-            "diff": edited.plan.diff(),
-            "next": edited.next,
+        Err(failure) => {
+            let mut row = failure_row(failure);
+            row["agent"] = agent.name().into();
+            row["changed"] = false.into();
+            row
+        }
+        Ok(edited) => {
+            let mut row = plan_row(&edited.plan);
+            row["agent"] = agent.name().into();
+            row["next"] = edited.next.clone().into();
+            row
+        }
+    }
+}
+
+fn tmux_row(outcome: &Result<Outcome, Failure>) -> Value {
+    match outcome {
+        Err(failure) => failure_row(failure),
+        Ok(Outcome { plans, servers, remarks, next }) => json!({
+            "files": plans.iter().map(plan_row).collect::<Vec<_>>(),
+            "servers": servers,
+            "remarks": remarks,
+            "next": next,
         }),
     }
 }
 
-fn report_one(scope: &Scope, choice: &Choice, edited: &Edited, nothing: &str) {
-    let (title, file) = (edited.agent.title(), edited.plan.file.display());
-    let done = match (&edited.plan.before, &edited.plan.after) {
+fn failure_row(failure: &Failure) -> Value {
+    json!({"error": failure.what, "because": failure.causes, "hints": failure.hints})
+}
+
+fn plan_row(plan: &Plan) -> Value {
+    json!({"file": plan.file, "changed": !plan.is_empty(), "diff": plan.diff()})
+}
+
+fn tell_plan(scope: &Scope, choice: &Choice, (title, nothing): (&str, &str), plan: &Plan) {
+    let file = plan.file.display();
+    let done = match (&plan.before, &plan.after) {
         (None, Some(_)) => "made",
         (Some(_), None) => "removed",
         (Some(_), Some(_)) | (None, None) => "changed",
     };
-    match (edited.plan.is_empty(), choice.dry_run) {
+    match (plan.is_empty(), choice.writing()) {
         (true, _) => scope.out.line(&format!("{title}: {nothing} ({file})")),
-        (false, true) => scope.out.text(&edited.plan.diff()),
-        (false, false) => scope.out.line(&format!("{title}: {} {file}", scope.out.tint(Tone::Good, done))),
+        (false, Writing::Planned) => scope.out.text(&plan.diff()),
+        (false, Writing::Done) => {
+            scope.out.line(&format!("{title}: {} {file}", scope.out.tint(Tone::Good, done)));
+        }
     }
-    if let Some(next) = &edited.next {
+}
+
+fn tell_tmux(scope: &Scope, choice: &Choice, outcome: &Outcome) {
+    for plan in &outcome.plans {
+        tell_plan(scope, choice, ("tmux", "the bar is loaded already"), plan);
+    }
+    for socket in &outcome.servers {
+        let server = match choice.writing() {
+            Writing::Planned => "would be changed:",
+            Writing::Done => "changed",
+        };
+        scope.out.line(&format!("tmux: {} the server on {socket}", scope.out.tint(Tone::Good, server)));
+    }
+    for remark in &outcome.remarks {
+        complain(&format!("warning: {remark}\n"));
+    }
+    tell_next(scope, outcome.next.as_deref());
+}
+
+fn tell_next(scope: &Scope, next: Option<&str>) {
+    if let Some(next) = next {
         scope.out.line(&scope.out.tint(Tone::Warning, &format!("  next: {next}")));
     }
+}
+
+fn tell_refused(scope: &Scope, title: &str) {
+    scope.out.line(&format!("{title}: {}", scope.out.tint(Tone::Bad, "not changed")));
 }

@@ -19,6 +19,7 @@ pub mod popup;
 pub mod report;
 pub mod scan;
 pub mod status;
+pub mod tmux;
 pub mod uninstall;
 pub mod why;
 pub mod work;

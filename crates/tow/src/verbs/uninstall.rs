@@ -1,10 +1,14 @@
-//! `tow uninstall`: gives the agents' settings back.
+//! `tow uninstall`: gives the agents' settings and tmux's back.
 //!
 //! Byte for byte where only we changed them, else without exactly our entries. The data folder stays.
 
-use super::install::{Choice, Edited, command_to_register, edit_all, folder_of, refused};
+use super::install::{
+    Choice, Edited, EditedAgents, NO_AGENT, Outcomes, chosen, command_to_register, edit_all, folder_of,
+    refused,
+};
 use crate::failure::Failure;
 use crate::scope::Scope;
+use crate::tmux::conf::{self, Outcome, Writing};
 use clap::Args;
 use std::process::ExitCode;
 use towline_agents::Agent;
@@ -12,30 +16,63 @@ use towline_agents::settings::{Archive, Pace};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow uninstall                 every agent that is found
+  tow uninstall                 everything: every agent that is found, and tmux
   tow uninstall --dry-run       show what would be given back
-  tow uninstall --agent NAME
+  tow uninstall --agent NAME    one agent, nothing else
+  tow uninstall --tmux          tmux, nothing else
 
 What was recorded stays in the data folder; `tow doctor` says where that is.";
 
-/// Take our hooks out of the agents' settings again.
+/// Take our hooks out of the agents' settings again, and the bar out of tmux.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
     choice: Choice,
+    /// Only tmux (and the agents that are named).
+    #[arg(long)]
+    tmux: bool,
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let choice = &arguments.choice;
+    let agents = match (arguments.tmux, choice.agents.is_empty()) {
+        (true, true) => vec![],
+        (true, false) | (false, _) => chosen(choice)?,
+    };
+    let agents = give_back(scope, choice, agents)?;
+    let with_tmux = arguments.tmux || choice.agents.is_empty();
+    let tmux = with_tmux.then(|| conf::uninstall(&scope.edge, choice.writing()));
+    let outcomes = Outcomes { agents, tmux: tmux.filter(|outcome| arguments.tmux || is_news(outcome)) };
+    if outcomes.agents.is_empty() && !arguments.tmux && !choice.json {
+        scope.out.line(NO_AGENT);
+    }
+    outcomes.report(scope, choice, NOTHING);
+    if arguments.tmux && !choice.json && outcomes.tmux.as_ref().is_some_and(|outcome| !is_news(outcome)) {
+        scope.out.line(&format!("tmux: {NOTHING}"));
+    }
+    outcomes.verdict()
+}
+
+const NOTHING: &str = "there is nothing of ours";
+
+fn give_back(scope: &Scope, choice: &Choice, agents: Vec<Agent>) -> Result<EditedAgents, Failure> {
     let tow = command_to_register()?;
     let archive = Archive::new(scope.edge.home.backups());
     let edit = |agent: Agent| {
         let target = agent.target(&folder_of(agent)?, &tow).map_err(refused)?;
-        let plan = match arguments.choice.dry_run {
-            true => target.preview_removal(&archive, Pace::USUAL).map_err(refused)?,
-            false => target.remove(&archive, Pace::USUAL).map_err(refused)?.plan,
+        let plan = match choice.writing() {
+            Writing::Planned => target.preview_removal(&archive, Pace::USUAL).map_err(refused)?,
+            Writing::Done => target.remove(&archive, Pace::USUAL).map_err(refused)?.plan,
         };
-        Ok(Edited { agent, plan, next: None })
+        Ok(Edited { plan, next: None })
     };
-    edit_all(scope, &arguments.choice, "there is nothing of ours", edit)
+    Ok(edit_all(agents, edit))
+}
+
+/// Whoever never had us in tmux need not hear about it.
+fn is_news(outcome: &Result<Outcome, Failure>) -> bool {
+    outcome.as_ref().map_or(true, |Outcome { plans, servers, remarks, .. }| {
+        !plans.is_empty() || !servers.is_empty() || !remarks.is_empty()
+    })
 }

@@ -1,4 +1,4 @@
-//! The doctor's look at what is outside the data folder: our program, the agents and their settings, tmux.
+//! The doctor's look at what is outside the data folder: our program, the agents and their settings.
 //!
 //! Changes nothing: every mend is a command for the user.
 
@@ -111,26 +111,4 @@ fn describe(inspection: &Inspection) -> String {
     let stale: Vec<&str> = inspection.stale.iter().map(|(entry, _)| entry.event.as_str()).collect();
     let stale = (!stale.is_empty()).then(|| format!("not as they should be: {}", stale.join(", ")));
     [missing, stale].into_iter().flatten().collect::<Vec<_>>().join("; ")
-}
-
-#[expect(clippy::disallowed_methods, reason = "the doctor asks tmux whether it answers")]
-pub fn tmux() -> Check {
-    if on_path("tmux").is_none() {
-        return Check::good("tmux", "not installed; seats are found by their terminals");
-    }
-    let server = variable("TMUX").as_deref().and_then(towline_terminal::tmux::Server::parse);
-    match server.map(|server| (server.panes(), server)) {
-        Some((Some(panes), server)) => {
-            Check::good("tmux", format!("{} panes on {}", panes.len(), server.socket))
-        }
-        Some((None, server)) => {
-            let detail = format!("the server on {} does not answer", server.socket);
-            Check::warning("tmux", detail, "run `tmux list-panes -a` to see why")
-        }
-        None => {
-            let version = Command::new("tmux").arg("-V").output().ok();
-            let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-            Check::good("tmux", format!("{}; this shell is not in it", version.unwrap_or_default()))
-        }
-    }
 }

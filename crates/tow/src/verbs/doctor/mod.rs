@@ -5,6 +5,7 @@
 
 mod agents;
 mod data;
+mod tmux;
 
 use crate::failure::{Failure, Kind};
 use crate::output::{Tone, plain};
@@ -69,7 +70,7 @@ impl Check {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut checks = vec![agents::program()];
     checks.extend(agents::all());
-    checks.push(agents::tmux());
+    checks.extend(tmux::all(scope));
     checks.extend(data::all(scope));
     if arguments.forget_faults {
         data::forget_faults(scope)?;

@@ -1,0 +1,182 @@
+//! Our block in the user's tmux.conf, and the servers that run with it.
+//!
+//! Chooses the file and says what became of it; editing it is `settings`', and what happens inside a server is `load`'s.
+//! Never starts a server.
+
+use super::load::{self, Changed, Presence};
+use crate::edge::{Edge, on_path, variable};
+use crate::failure::Failure;
+use std::path::{Path, PathBuf};
+use towline_agents::settings::{Archive, Block, Pace, Plan, Refusal, Standing, quote};
+use towline_terminal::tmux::Server;
+use towline_terminal::tmux_settings;
+
+/// Whether anything is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    Done,
+    /// Only what would be done is told.
+    Planned,
+}
+
+/// What became of the files and of the servers.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub plans: Vec<Plan>,
+    /// The sockets of the servers that were changed, or would be.
+    pub servers: Vec<String>,
+    pub remarks: Vec<String>,
+    /// What is left to the user.
+    pub next: Option<String>,
+}
+
+const OWNER: &str = "tmux";
+
+/// Brings our block into the tmux.conf, and Towline into the server that the user sits in.
+pub fn install(edge: &Edge, tow: &Path, writing: Writing) -> Result<Outcome, Failure> {
+    let server = current_server();
+    load::version(server.as_ref())?;
+    let block = Block::new(OWNER, file_to_edit()?, lines(tow)?);
+    let archive = Archive::new(edge.home.backups());
+    let plan = match writing {
+        Writing::Planned => block.preview(Pace::USUAL).map_err(refused)?,
+        Writing::Done => block.apply(&archive, Pace::USUAL).map_err(refused)?.plan,
+    };
+    let mut outcome = Outcome { plans: vec![plan], ..Outcome::default() };
+    match server {
+        Some(server) => {
+            let loaded = match writing {
+                Writing::Done => load::load(edge, &server, tow),
+                Writing::Planned => Ok(planned(&server)),
+            };
+            outcome.note(server, loaded, "tow tmux load");
+        }
+        None => {
+            let file = quote(&block.file().to_string_lossy());
+            outcome.next = Some(format!("tmux source-file {file}, if tmux runs already"));
+        }
+    }
+    Ok(outcome)
+}
+
+/// Takes our block out of every tmux.conf that has one, and Towline out of the servers that run with it.
+pub fn uninstall(edge: &Edge, writing: Writing) -> Result<Outcome, Failure> {
+    let archive = Archive::new(edge.home.backups());
+    let mut outcome = Outcome::default();
+    for file in candidates()? {
+        let block = Block::new(OWNER, file, "");
+        let plan = match writing {
+            Writing::Planned => block.preview_removal(&archive, Pace::USUAL).map_err(refused)?,
+            Writing::Done => block.remove(&archive, Pace::USUAL).map_err(refused)?.plan,
+        };
+        outcome.plans.extend((!plan.is_empty()).then_some(plan));
+    }
+    for server in current_server().into_iter().chain(load::remembered(edge)) {
+        outcome.unload(edge, writing, server);
+    }
+    Ok(outcome)
+}
+
+impl Outcome {
+    fn unload(&mut self, edge: &Edge, writing: Writing, server: Server) {
+        let is_in = matches!(load::presence(&server), Some(Presence::Whole | Presence::Partial));
+        if !is_in || self.servers.contains(&server.socket) {
+            return;
+        }
+        let unloaded = match writing {
+            Writing::Done => load::unload(edge, &server),
+            Writing::Planned => Ok(load::Outcome { changed: Changed::Something, remarks: vec![] }),
+        };
+        let mend = format!("tow tmux unload --socket {}", quote(&server.socket));
+        self.note(server, unloaded, &mend);
+    }
+
+    /// The file is written by now: what goes wrong in a server is told beside it.
+    fn note(&mut self, server: Server, done: Result<load::Outcome, Failure>, mend: &str) {
+        match done {
+            Ok(load::Outcome { changed, remarks }) => {
+                self.remarks.extend(remarks);
+                self.servers.extend((changed == Changed::Something).then_some(server.socket));
+            }
+            Err(failure) => {
+                self.remarks.push([vec![failure.what], failure.causes].concat().join(": "));
+                self.next = Some(mend.to_owned());
+            }
+        }
+    }
+}
+
+/// What loading would come to.
+fn planned(server: &Server) -> load::Outcome {
+    let changed = match load::presence(server) {
+        Some(Presence::Whole) => Changed::Nothing,
+        Some(Presence::Absent | Presence::Partial) | None => Changed::Something,
+    };
+    load::Outcome { changed, remarks: vec![] }
+}
+
+/// The file that has our block or would get it, and how the block stands there.
+pub fn standing(tow: &Path) -> Result<(PathBuf, Standing), Failure> {
+    let file = file_to_edit()?;
+    let block = Block::new(OWNER, file.clone(), lines(tow)?);
+    Ok((file, block.inspect_file(Pace::USUAL).map_err(refused)?))
+}
+
+/// Whether there is a tmux here that nothing of ours is in.
+pub fn is_worth_a_hint() -> bool {
+    on_path("tmux").is_some() && candidates().is_ok_and(|files| !files.iter().any(|file| has_block(file)))
+}
+
+/// The server that this process runs in.
+pub fn current_server() -> Option<Server> {
+    variable("TMUX").as_deref().and_then(Server::parse)
+}
+
+/// A program that is gone says nothing: tmux would show it to the user at every start.
+fn lines(tow: &Path) -> Result<String, Failure> {
+    let tow = load::word(tow)?;
+    let command = format!("test ! -x {tow} || {tow} tmux load >/dev/null 2>&1 || true");
+    Ok(format!("run-shell -b {}", tmux_settings::quote(&command)))
+}
+
+/// The file in which our block stands, else the first that there is, else the usual one.
+fn file_to_edit() -> Result<PathBuf, Failure> {
+    let files = candidates()?;
+    let found =
+        files.iter().find(|file| has_block(file)).or_else(|| files.iter().find(|file| is_there(file)));
+    found.or(files.first()).cloned().ok_or_else(no_home)
+}
+
+/// Where tmux looks for its configuration.
+fn candidates() -> Result<Vec<PathBuf>, Failure> {
+    let home = variable("HOME").map(PathBuf::from).ok_or_else(no_home)?;
+    let mut files = vec![home.join(".tmux.conf")];
+    let given = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    for folder in given.into_iter().chain([home.join(".config")]) {
+        let file = folder.join("tmux/tmux.conf");
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// A link that leads to nothing yet is one that the user has made.
+fn is_there(file: &Path) -> bool {
+    file.symlink_metadata().is_ok()
+}
+
+fn has_block(file: &Path) -> bool {
+    let standing = Block::new(OWNER, file.to_owned(), "").inspect_file(Pace::USUAL);
+    // A block that cannot be read is one, too: the edit says what is wrong with it.
+    is_there(file) && !matches!(standing, Ok(Standing::Absent))
+}
+
+fn no_home() -> Failure {
+    Failure::input("tmux has no configuration without HOME").hint("Set HOME.")
+}
+
+fn refused(refusal: Refusal) -> Failure {
+    let hint = refusal.hint();
+    Failure::new(&refusal).hint(hint)
+}

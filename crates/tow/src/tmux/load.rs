@@ -1,0 +1,268 @@
+//! Putting Towline into a running tmux server, and taking it out again.
+//!
+//! Looks, plans, and changes the server in one call; what is the user's and what is ours is decided by `plan`. Writes to
+//! no file of the user's and never starts a server.
+
+use super::options::Options;
+use super::plan::{self, Found, Key, OPTIONS, Plan, UNDO_OPTION, Undo, Wish};
+use crate::edge::Edge;
+use crate::failure::Failure;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use towline_agents::settings::quote;
+use towline_store::home::private_folder;
+use towline_terminal::tmux::{BAR_OPTION, Server};
+use towline_terminal::tmux_settings::{Binding, Change, Taken, installed_version};
+
+/// What became of a server.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub changed: Changed,
+    /// What the user should know: an option that makes no sense, a key that was left alone.
+    pub remarks: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed {
+    Something,
+    Nothing,
+}
+
+/// The oldest tmux that has what we use, and the first with notes on keys and with popups.
+const OLDEST: (u32, u32) = (3, 0);
+const WITH_NOTES: (u32, u32) = (3, 1);
+const WITH_POPUPS: (u32, u32) = (3, 2);
+
+/// What hooks push for people who build formats of their own.
+const PUSHED: [&str; 2] = ["@towline-state", "@towline-mark"];
+
+/// Brings the bar, the keys and the hooks into the server, as its `@towline-*` options want them.
+pub fn load(edge: &Edge, server: &Server, tow: &Path) -> Result<Outcome, Failure> {
+    let version = version(Some(server))?;
+    let tow = word(tow)?;
+    let (options, mistakes) = Options::current(edge, server);
+    let mut remarks: Vec<String> =
+        mistakes.iter().map(|mistake| format!("{} must be {}", mistake.option, mistake.wanted)).collect();
+    let wanted = wanted_keys(server, bindings(&options, &tow, version, &mut remarks), &mut remarks);
+    let found = find(server, wanted.iter().map(|key| key.key.clone()))?;
+    let keys = wanted.into_iter().filter(|key| is_free(server, &found, key, &mut remarks)).collect();
+    let plan = plan::load(&found, &Wish { tow: &tow, options: &options, keys });
+    let changed = carry_out(server, &found, plan)?;
+    remember(edge, server);
+    Ok(Outcome { changed, remarks })
+}
+
+/// Takes out what `load` brought in. Options that the user has set stay.
+pub fn unload(edge: &Edge, server: &Server) -> Result<Outcome, Failure> {
+    let found = find(server, [])?;
+    let changed = carry_out(server, &found, plan::unload(&found))?;
+    let ours = [BAR_OPTION, UNDO_OPTION].map(|option| Change::Unset { option: option.to_owned() });
+    taken(server, server.change(&ours))?;
+    taken(server, server.unset_everywhere(&PUSHED))?;
+    forget(edge, server);
+    Ok(Outcome { changed, remarks: vec![] })
+}
+
+/// How much of us is in a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    Absent,
+    Whole,
+    /// Something has set over what we set.
+    Partial,
+}
+
+/// `None` if the server does not answer.
+pub fn presence(server: &Server) -> Option<Presence> {
+    let found = find(server, []).ok()?;
+    Some(match (found.undo == Undo::default(), plan::is_whole(&found)) {
+        (true, _) => Presence::Absent,
+        (false, true) => Presence::Whole,
+        (false, false) => Presence::Partial,
+    })
+}
+
+/// The servers that run now and that were loaded once.
+pub fn remembered(edge: &Edge) -> Vec<Server> {
+    let entries = fs::read_dir(edge.home.bars()).into_iter().flatten().filter_map(Result::ok);
+    let notes =
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|x| x == "loaded"));
+    let still = |note: PathBuf| {
+        let pid = note.file_stem()?.to_str()?.to_owned();
+        Server::at(&fs::read_to_string(&note).ok()?).filter(|server| server.pid == pid)
+    };
+    notes.filter_map(still).collect()
+}
+
+/// The version of a server, or of the program if no server runs, provided that it is new enough.
+pub fn version(server: Option<&Server>) -> Result<(u32, u32), Failure> {
+    let told = match server {
+        Some(server) => server.version().ok_or_else(|| silent(server))?,
+        None => installed_version().ok_or_else(|| {
+            Failure::input("tmux is not on the PATH")
+                .hint("Install tmux 3.0 or newer, then run the command again.")
+        })?,
+    };
+    // What is no number comes from between two releases, newer than all that we know.
+    let version = parse_version(&told).unwrap_or(WITH_POPUPS);
+    if version < OLDEST {
+        let what = format!("tmux {told} is too old: Towline needs 3.0 or newer");
+        let hint = "Install a newer tmux; a server that runs stays the old one until `tmux kill-server`.";
+        return Err(Failure::input(what).hint(hint));
+    }
+    Ok(version)
+}
+
+fn parse_version(told: &str) -> Option<(u32, u32)> {
+    let (major, minor) = told.strip_prefix("next-").unwrap_or(told).split_once('.')?;
+    let digits: String = minor.chars().take_while(char::is_ascii_digit).collect();
+    Some((major.parse().ok()?, digits.parse().ok()?))
+}
+
+/// Our program as one word of a shell inside a tmux format, which has no way to quote these.
+pub fn word(tow: &Path) -> Result<String, Failure> {
+    let plain = |text: &&str| !text.chars().any(|c| c.is_control() || "#%()\\".contains(c));
+    let text = tow.to_str().filter(plain).ok_or_else(|| {
+        let what =
+            format!("tmux cannot run {}: its path has a character that tmux would expand", tow.display());
+        Failure::input(what).hint("Put `tow` at a plain path, such as ~/.local/bin/tow.")
+    })?;
+    Ok(quote(text))
+}
+
+/// The keys that are wanted, with what they do.
+fn bindings(options: &Options, tow: &str, version: (u32, u32), remarks: &mut Vec<String>) -> Vec<Change> {
+    let run = |verb: &str| vec!["run-shell".into(), "-b".into(), format!("{tow} {verb} || true")];
+    let popup = ["display-popup", "-w", "80%", "-h", "60%", "-E"].map(str::to_owned).into_iter();
+    let popup = popup.chain([format!("{tow} status --watch")]).collect();
+    let keys = &options.keys;
+    let mut wanted = vec![
+        (&keys.menu, "Towline: choose an agent", run("menu")),
+        (&keys.jump, "Towline: go to the agent that has waited longest", run("next")),
+    ];
+    if version >= WITH_POPUPS {
+        wanted.push((&keys.popup, "Towline: show all agents", popup));
+    } else if !keys.popup.is_empty() {
+        remarks.push("@towline-key-popup needs tmux 3.2 or newer".to_owned());
+    }
+    let note = |text: &str| (version >= WITH_NOTES).then(|| text.to_owned());
+    let wanted = wanted.into_iter().filter(|(key, ..)| !key.is_empty());
+    wanted.map(|(key, text, words)| Change::Bind { key: key.clone(), note: note(text), words }).collect()
+}
+
+/// The keys as tmux itself writes them.
+fn wanted_keys(server: &Server, bindings: Vec<Change>, remarks: &mut Vec<String>) -> Vec<Key> {
+    let mut keys: Vec<Key> = vec![];
+    for bind in bindings {
+        let Change::Bind { key: given, .. } = &bind else { continue };
+        match server.tried(&bind) {
+            Some((key, _)) if keys.iter().any(|other| other.key == key) => {
+                remarks.push(format!("the key `{given}` is asked for twice"));
+            }
+            Some((key, binding)) => keys.push(Key { key, bind, printed: binding.text }),
+            None => remarks.push(format!("tmux knows no key `{given}`")),
+        }
+    }
+    keys
+}
+
+/// Everything that a plan needs to know of the server.
+fn find(server: &Server, wanted: impl IntoIterator<Item = String>) -> Result<Found, Failure> {
+    let names: Vec<String> = OPTIONS.iter().chain([&UNDO_OPTION]).map(|name| (*name).to_owned()).collect();
+    let values = server.options(&names).filter(|values| values.len() == names.len());
+    let values = values.ok_or_else(|| silent(server))?;
+    let mut options: BTreeMap<String, String> =
+        names.into_iter().zip(values).filter_map(|(name, value)| Some((name, value?))).collect();
+    let undo = options.remove(UNDO_OPTION).and_then(|undo| serde_json::from_str::<Undo>(&undo).ok());
+    let undo = undo.unwrap_or_default();
+    if let Some((name, _)) = options.iter().find(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER)) {
+        let what = format!("tmux's option {name} is not UTF-8 and could not be given back");
+        return Err(Failure::input(what).hint("Set it to UTF-8 text, then run the command again."));
+    }
+    let mut bound = server.bindings().ok_or_else(|| silent(server))?;
+    let keys = undo.keys.keys().cloned().chain(wanted).collect::<BTreeSet<_>>();
+    let noted = |key: String| bound.remove(&key).map(|now| (key.clone(), server.with_note(&key, now)));
+    let keys = keys.into_iter().filter_map(noted).collect();
+    Ok(Found { options, keys, undo })
+}
+
+/// Whether what the key is bound to now can be given back one day. tmux does not print every binding as it was given.
+fn is_free(server: &Server, found: &Found, wanted: &Key, remarks: &mut Vec<String>) -> bool {
+    let is_ours = |now: &&Binding| now.text == wanted.printed || found.undo.is_ours(&wanted.key, now);
+    let Some(theirs) = found.keys.get(&wanted.key).filter(|now| !is_ours(now)) else { return true };
+    let back = server.tried(&Change::BindBack(theirs.clone()));
+    let is_free = back.is_some_and(|(_, back)| back.text == theirs.text);
+    if !is_free {
+        let key = &wanted.key;
+        remarks.push(format!("the key `{key}` was left alone: its binding could not be given back exactly"));
+    }
+    is_free
+}
+
+/// The way back is set by the same call as what it undoes.
+fn carry_out(server: &Server, found: &Found, plan: Plan) -> Result<Changed, Failure> {
+    let Plan { mut changes, undo } = plan;
+    if changes.is_empty() && undo == found.undo {
+        return Ok(Changed::Nothing);
+    }
+    let value = serde_json::to_string(&undo).map_err(|error| Failure::new(&error))?;
+    changes.insert(0, Change::Set { option: UNDO_OPTION.to_owned(), value });
+    taken(server, server.change(&changes))?;
+    Ok(Changed::Something)
+}
+
+fn taken(server: &Server, taken: Taken) -> Result<(), Failure> {
+    match taken {
+        Taken::Done => Ok(()),
+        Taken::Unanswered => Err(silent(server)),
+        Taken::Refused => {
+            let what = format!("the tmux server on {} refused a change of its settings", server.socket);
+            Err(Failure::input(what).hint("Run `tow tmux unload`, then `tow tmux load`."))
+        }
+    }
+}
+
+fn silent(server: &Server) -> Failure {
+    Failure::input(format!("the tmux server on {} does not answer", server.socket))
+        .hint(format!("Run `tmux -S {} list-sessions` to see why.", quote(&server.socket)))
+}
+
+/// Which servers to take us out of one day.
+fn remember(edge: &Edge, server: &Server) {
+    let note = edge.home.bars().join(format!("{}.loaded", server.pid));
+    // Without the note, `tow uninstall` still finds the server that it is run in.
+    let _ = private_folder(&edge.home.bars()).and_then(|()| fs::write(note, &server.socket));
+}
+
+/// Also what was pushed: it has to be pushed again if the server is loaded again.
+fn forget(edge: &Edge, server: &Server) {
+    let entries = fs::read_dir(edge.home.bars()).into_iter().flatten().filter_map(Result::ok);
+    let is_of_server = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == server.pid.as_str());
+    for note in entries.map(|entry| entry.path()).filter(is_of_server) {
+        let _ = fs::remove_file(note);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_read_whatever_stands_around_it() {
+        assert_eq!(
+            ["3.3a", "2.9", "next-3.6", "3.10"].map(parse_version),
+            [Some((3, 3)), Some((2, 9)), Some((3, 6)), Some((3, 10))]
+        );
+        assert_eq!(["master", "openbsd-7.5", ""].map(parse_version), [None, None, None]);
+    }
+
+    #[test]
+    fn a_path_is_one_word_or_refused() {
+        assert_eq!(word(Path::new("/usr/bin/tow")).unwrap(), "/usr/bin/tow");
+        assert_eq!(word(Path::new("/it's a/$x/tow")).unwrap(), r"'/it'\''s a/$x/tow'");
+        for path in ["/a#b/tow", "/50%/tow", "/a(b)/tow", "/a\nb/tow"] {
+            assert!(word(Path::new(path)).unwrap_err().what.contains("expand"), "{path}");
+        }
+    }
+}

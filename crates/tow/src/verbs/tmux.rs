@@ -1,0 +1,84 @@
+//! `tow tmux`: brings Towline into a running tmux server, or takes it out.
+//!
+//! Changes no file: that is `tow install --tmux`, whose line in tmux.conf runs this. Decides nothing about settings.
+
+use super::install::command_to_register;
+use crate::edge::variable;
+use crate::failure::Failure;
+use crate::output::complain;
+use crate::scope::Scope;
+use crate::tmux::load::{self, Changed, Outcome};
+use clap::{Args, Subcommand};
+use std::process::ExitCode;
+use towline_terminal::tmux::Server;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow tmux load                 into the server that this shell runs in
+  tow tmux load --socket PATH
+  tow tmux unload               everything as it was before
+
+Loading sets what `tmux show-options -g | grep @towline` asks for: the bar in status-right, a status-interval
+of 5 seconds at most, prefix + a for the menu, and hooks that notice which pane you look at. It can be run again
+at any time: after a change of an option, or after `tmux source-file`. `tow install --tmux` puts it into tmux.conf.";
+
+/// Bring the bar, the keys and the hooks into a running tmux server, or take them out.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Bring the bar, the keys and the hooks into the server.
+    Load(Which),
+    /// Take out what was loaded, and nothing else.
+    Unload(Which),
+}
+
+#[derive(Debug, Args)]
+struct Which {
+    /// The server's socket, if it is not the one that this shell runs in.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<String>,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.action {
+        Action::Load(which) => {
+            let server = server(which)?;
+            let outcome = load::load(&scope.edge, &server, &command_to_register()?)?;
+            tell(scope, &outcome, ("loaded into", "loaded already into"), &server);
+        }
+        Action::Unload(which) => {
+            let server = server(which)?;
+            let outcome = load::unload(&scope.edge, &server)?;
+            tell(scope, &outcome, ("taken out of", "nothing of ours was in"), &server);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn server(which: &Which) -> Result<Server, Failure> {
+    if let Some(socket) = &which.socket {
+        let none = || {
+            Failure::input(format!("no tmux server answers on {socket}")).hint("Run `tmux list-sessions`.")
+        };
+        return Server::at(socket).ok_or_else(none);
+    }
+    let none = || Failure::input("this shell does not run in tmux").hint("Name a server with --socket.");
+    variable("TMUX").as_deref().and_then(Server::parse).ok_or_else(none)
+}
+
+fn tell(scope: &Scope, outcome: &Outcome, (something, nothing): (&str, &str), server: &Server) {
+    let what = match outcome.changed {
+        Changed::Something => something,
+        Changed::Nothing => nothing,
+    };
+    scope.out.line(&format!("{what} the tmux server on {}", server.socket));
+    for remark in &outcome.remarks {
+        complain(&format!("warning: {remark}\n"));
+    }
+}

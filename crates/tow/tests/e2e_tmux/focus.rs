@@ -1,0 +1,154 @@
+//! What an attached client shows once a server is loaded, and what its hooks run when a pane comes before a person.
+
+use crate::{bars, copied_to, everything, hermetic, option, server, tow_tmux};
+use serde_json::json;
+use std::fs;
+use towline_testkit::{Run, TestEnv, Tmux, wait};
+
+/// A session of an agent that has just been given a prompt, for a pane to run.
+fn scripted_session(env: &TestEnv) -> String {
+    env.link("claude", "/bin/bash");
+    let root = env.root().display().to_string();
+    for name in ["SessionStart", "UserPromptSubmit"] {
+        let event = json!({"hook_event_name": name, "session_id": "s", "cwd": env.project(), "source": "startup", "prompt": "p"});
+        fs::write(env.root().join(format!("{name}.json")), event.to_string()).unwrap();
+    }
+    let events =
+        ["SessionStart", "UserPromptSubmit"].map(|name| format!("tow hook claude < {root}/{name}.json; "));
+    let script = env.script("session", &format!("{}read\n", events.concat()));
+    format!("claude {}", script.display())
+}
+
+// TRK-19.
+#[test]
+fn the_status_line_of_an_attached_client_shows_the_bar_after_an_installation() {
+    let env = hermetic();
+    let inner = Tmux::start(&env);
+    let pane = inner.open(&["bash"], &[]);
+    let watched = Tmux::named(&env, "outer").attach_to(&inner);
+    pane.say("tow install --tmux");
+    pane.wait_screen("the server on ");
+    pane.say(&scripted_session(&env));
+    watched.wait_screen("0. 1* 0+ 0!");
+    watched.wait_screen_for("what tmux itself shows", |screen| {
+        let last = screen.lines().last().unwrap_or_default();
+        last.contains("0!") && last.contains(':') && last.contains('"')
+    });
+}
+
+// TRK-10: hooks on focus; nothing is spawned where there is nothing to see.
+#[test]
+fn focus_runs_the_program_only_for_panes_with_something_to_see() {
+    let env = hermetic();
+    let tow = copied_to(&env, "it's a $folder, é");
+    let inner = server(&env);
+    let socket = inner.socket().display().to_string();
+    Run::of(env.command(&tow).args(["tmux", "load", "--socket", &socket]), b"").ok();
+    // The bar's own refresh is of no interest here.
+    inner.run(&["set-option", "-g", "status-interval", "0"]);
+    let log = env.root().join("runs");
+    fs::remove_file(&tow).unwrap();
+    fs::rename(env.script("wrapper", &format!("#!/bin/sh\necho \"$@\" >> {}\n", log.display())), &tow)
+        .unwrap();
+    let runs = || fs::read_to_string(&log).unwrap_or_default();
+    let focused = || -> Vec<String> {
+        runs().lines().filter(|line| line.contains("--focused")).map(str::to_owned).collect()
+    };
+    let waited = |count: usize| {
+        wait::until_evident(&format!("{count} runs"), wait::PATIENCE, || {
+            if focused().len() >= count { Ok(()) } else { Err(runs()) }
+        });
+    };
+
+    let (first, second) = ("%0", inner.open(&["sh"], &[]).id);
+    let third = inner.run(&["split-window", "-P", "-F", "#{pane_id}", "sh"]).trim().to_owned();
+    let state =
+        |pane: &str, state: &str| drop(inner.run(&["set-option", "-p", "-t", pane, "@towline-state", state]));
+    inner.run(&["select-window", "-t", first]);
+    state(first, "working");
+    state(&second, "completed");
+    // Nobody is attached: nobody sees anything.
+    inner.run(&["select-window", "-t", &second, ";", "select-pane", "-t", &second]);
+    inner.run(&["select-window", "-t", first]);
+    let _watched = Tmux::named(&env, "outer").attach_to(&inner);
+    inner.run(&["select-window", "-t", &third, ";", "select-pane", "-t", &third]);
+    inner.run(&["select-pane", "-t", &second]);
+    waited(1);
+    assert!(focused().iter().all(|run| run == &format!("bar --refresh --focused {second}")), "{}", runs());
+    let seen = focused().len();
+
+    // In the background, or at work: nothing to see.
+    inner.run(&["select-window", "-t", first]);
+    inner.run(&["select-pane", "-t", &third]);
+    inner.run(&["select-pane", "-t", &second]);
+    state(&third, "limited");
+    inner.run(&["select-pane", "-t", &third]);
+    inner.run(&["select-window", "-t", &third]);
+    waited(seen + 1);
+    assert_eq!(focused()[seen..], [format!("bar --refresh --focused {third}")], "{}", runs());
+}
+
+#[test]
+fn the_status_line_runs_a_program_at_an_odd_path() {
+    let env = hermetic();
+    let tow = copied_to(&env, "it's a $folder, é");
+    let inner = server(&env);
+    let socket = inner.socket().display().to_string();
+    let before = everything(&inner);
+    Run::of(env.command(&tow).args(["tmux", "load", "--socket", &socket]), b"").ok();
+    fs::remove_file(&tow).unwrap();
+    let log = env.root().join("runs");
+    fs::rename(env.script("wrapper", &format!("#!/bin/sh\necho \"$@\" >> {}\n", log.display())), &tow)
+        .unwrap();
+    let _watched = Tmux::named(&env, "outer").attach_to(&inner);
+    wait::until_evident("a refresh", wait::PATIENCE, || {
+        let runs = fs::read_to_string(&log).unwrap_or_default();
+        if runs.lines().any(|run| run == "bar --refresh --looking-at %0") { Ok(()) } else { Err(runs) }
+    });
+    tow_tmux(&inner, "unload").ok();
+    assert_eq!(everything(&inner), before);
+}
+
+#[test]
+fn a_program_at_a_path_that_tmux_would_expand_is_refused() {
+    let env = hermetic();
+    let tow = copied_to(&env, "50% #(off)");
+    let inner = server(&env);
+    let before = everything(&inner);
+    let socket = inner.socket().display().to_string();
+    let run = Run::of(env.command(&tow).args(["tmux", "load", "--socket", &socket]), b"").exits(2);
+    run.complains("tmux would expand").complains("~/.local/bin/tow");
+    assert_eq!(everything(&inner), before);
+}
+
+#[test]
+fn the_marker_of_a_window_stands_behind_its_name() {
+    let env = hermetic();
+    let inner = server(&env);
+    inner.run(&["set-option", "-g", "@towline-window-marker", "on"]);
+    inner.run(&["rename-window", "-t", "%0", "mine"]);
+    tow_tmux(&inner, "load").ok();
+    let watched = Tmux::named(&env, "outer").attach_to(&inner);
+    inner.run(&["set-option", "-w", "-t", "%0", "@towline-mark", "!!"]);
+    watched.wait_screen("mine* !!");
+    inner.run(&["set-option", "-wu", "-t", "%0", "@towline-mark"]);
+    watched.wait_screen_for("the mark to go", |screen| !screen.contains("!!"));
+    assert_eq!(
+        (bars(&inner), option(&inner, "window-status-format").matches("@towline-mark").count()),
+        (1, 2)
+    );
+}
+
+// TRK-20, TRK-21: the key behind the prefix opens the menu.
+#[test]
+fn the_key_opens_the_menu() {
+    let env = hermetic();
+    let inner = Tmux::start(&env);
+    let pane = inner.open(&["bash"], &[]);
+    tow_tmux(&inner, "load").ok();
+    let watched = Tmux::named(&env, "outer").attach_to(&inner);
+    pane.say(&scripted_session(&env));
+    watched.wait_screen("0. 1* 0+ 0!");
+    watched.keys(&["C-b", "a"]);
+    watched.wait_screen("Agents");
+}
