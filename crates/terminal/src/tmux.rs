@@ -145,11 +145,6 @@ impl Server {
         self.ask(&question).is_some()
     }
 
-    /// Major and minor version; `None` if the server does not answer or has no number.
-    pub fn version(&self) -> Option<(u32, u32)> {
-        parse_version(self.ask(&["display-message", "-p", "#{version}"])?.trim())
-    }
-
     /// Opens a popup before the person and waits until it is closed. `command` goes through a shell: it must be one of
     /// ours, whole. Says why tmux would not.
     #[expect(
@@ -245,13 +240,6 @@ const CLEAR_WINDOWS: &str = "#{S:#{W:set-option -wuq -t '#{window_id}' @towline-
 /// Separates screens in an answer; no screen shows it.
 pub(crate) const MARK: &str = "\u{1e}towline\u{1e}";
 
-/// Releases are `3.3a`, what comes before one is `next-3.4`.
-fn parse_version(text: &str) -> Option<(u32, u32)> {
-    let (major, rest) = text.strip_prefix("next-").unwrap_or(text).split_once('.')?;
-    let minor: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    Some((major.parse().ok()?, minor.parse().ok()?))
-}
-
 fn parse_pane(line: &str) -> Option<Pane> {
     let (id, terminal) = line.split_once(' ')?;
     let sound = id.starts_with('%') && id[1..].bytes().all(|b| b.is_ascii_digit());
@@ -268,13 +256,6 @@ mod tests {
         assert_eq!((server.socket.as_str(), server.pid.as_str()), ("/tmp/odd,name/default", "4242"));
         assert_eq!(Server::parse("/tmp/x"), None);
         assert_eq!(Server::parse("/tmp/x,notanumber,0"), None);
-    }
-
-    #[test]
-    fn versions_are_read_with_or_without_letters() {
-        assert_eq!(parse_version("3.3a"), Some((3, 3)));
-        assert_eq!(parse_version("next-3.10"), Some((3, 10)));
-        assert_eq!(parse_version("openbsd-7.3"), None);
     }
 
     #[test]

@@ -79,8 +79,8 @@ pub fn uninstall(edge: &Edge, writing: Writing) -> Result<Outcome, Failure> {
 
 impl Outcome {
     fn unload(&mut self, edge: &Edge, writing: Writing, server: Server) {
-        let is_in = matches!(load::presence(&server), Some(Presence::Whole | Presence::Partial));
-        if !is_in || self.servers.contains(&server.socket) {
+        let presence = load::presence(&server);
+        if presence == Some(Presence::Absent) || self.servers.contains(&server.socket) {
             return;
         }
         let unloaded = match writing {

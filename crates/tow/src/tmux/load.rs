@@ -8,10 +8,12 @@ use super::plan::{self, Found, Key, OPTIONS, Plan, UNDO_OPTION, Undo, Wish};
 use crate::edge::Edge;
 use crate::failure::Failure;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use towline_agents::settings::quote;
 use towline_store::home::private_folder;
+use towline_terminal::process::Process;
 use towline_terminal::tmux::{BAR_OPTION, Server};
 use towline_terminal::tmux_settings::{Binding, Change, Taken, installed_version};
 
@@ -32,10 +34,13 @@ pub enum Changed {
 /// The oldest tmux that has what we use, and the first with notes on keys and with popups.
 const OLDEST: (u32, u32) = (3, 0);
 const WITH_NOTES: (u32, u32) = (3, 1);
-const WITH_POPUPS: (u32, u32) = (3, 2);
+pub const WITH_POPUPS: (u32, u32) = (3, 2);
 
 /// What hooks push for people who build formats of their own.
 const PUSHED: [&str; 2] = ["@towline-state", "@towline-mark"];
+
+/// Beside what is remembered of the server's bar: where its socket is.
+const NOTE: &str = "loaded";
 
 /// Brings the bar, the keys and the hooks into the server, as its `@towline-*` options want them.
 pub fn load(edge: &Edge, server: &Server, tow: &Path) -> Result<Outcome, Failure> {
@@ -59,10 +64,18 @@ pub fn unload(edge: &Edge, server: &Server) -> Result<Outcome, Failure> {
     let changed = carry_out(server, &found, plan::unload(&found))?;
     let ours = [BAR_OPTION, UNDO_OPTION].map(|option| Change::Unset { option: option.to_owned() });
     taken(server, server.change(&ours))?;
-    taken(server, server.unset_everywhere(&PUSHED))?;
+    unset_pushed(server)?;
     forget(edge, server);
     Ok(Outcome { changed, remarks: vec![] })
 }
+
+/// A pane that closes in this moment keeps the others from being done: they are looked for again.
+fn unset_pushed(server: &Server) -> Result<(), Failure> {
+    let mut tries = (0..TRIES).map(|_| server.unset_everywhere(&PUSHED));
+    taken(server, tries.find(|taken| *taken != Taken::Refused).unwrap_or(Taken::Refused))
+}
+
+const TRIES: usize = 3;
 
 /// How much of us is in a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,16 +96,25 @@ pub fn presence(server: &Server) -> Option<Presence> {
     })
 }
 
-/// The servers that run now and that were loaded once.
+/// The servers that were loaded and run still, even if they do not answer. The others are forgotten.
 pub fn remembered(edge: &Edge) -> Vec<Server> {
+    let mut servers = vec![];
     let entries = fs::read_dir(edge.home.bars()).into_iter().flatten().filter_map(Result::ok);
-    let notes =
-        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|x| x == "loaded"));
-    let still = |note: PathBuf| {
-        let pid = note.file_stem()?.to_str()?.to_owned();
-        Server::at(&fs::read_to_string(&note).ok()?).filter(|server| server.pid == pid)
-    };
-    notes.filter_map(still).collect()
+    for note in entries.map(|entry| entry.path()).filter(|path| path.extension() == Some(OsStr::new(NOTE))) {
+        match recalled(&note) {
+            Some(server) => servers.push(server),
+            None => drop(fs::remove_file(note)),
+        }
+    }
+    servers
+}
+
+fn recalled(note: &Path) -> Option<Server> {
+    let (pid, socket) = (note.file_stem()?.to_str()?.to_owned(), fs::read_to_string(note).ok()?);
+    match Server::at(&socket) {
+        Some(server) => (server.pid == pid).then_some(server),
+        None => Process::read(pid.parse().ok()?).map(|_| Server { socket, pid }),
+    }
 }
 
 /// The version of a server, or of the program if no server runs, provided that it is new enough.
@@ -230,7 +252,7 @@ fn silent(server: &Server) -> Failure {
 
 /// Which servers to take us out of one day.
 fn remember(edge: &Edge, server: &Server) {
-    let note = edge.home.bars().join(format!("{}.loaded", server.pid));
+    let note = edge.home.bars().join(format!("{}.{NOTE}", server.pid));
     // Without the note, `tow uninstall` still finds the server that it is run in.
     let _ = private_folder(&edge.home.bars()).and_then(|()| fs::write(note, &server.socket));
 }

@@ -56,6 +56,7 @@ pub struct Found {
 
 /// The way back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Undo {
     /// Text of ours inside an option.
     parts: BTreeMap<String, String>,
@@ -159,6 +160,10 @@ fn users(found: &Found) -> Found {
     for (name, part) in &found.undo.parts {
         users.options.entry(name.clone()).and_modify(|value| *value = value.replacen(part, "", 1));
     }
+    // Even where the way back was lost, a command of ours is nothing that the user had.
+    let is_lost = |name: &str| FOCUS_HOOKS.contains(&name) && !found.undo.replaced.contains_key(name);
+    let hooks = users.options.iter_mut().filter(|(name, value)| is_lost(name) && value.contains(FOCUSED));
+    hooks.for_each(|(_, value)| value.clear());
     for (name, replaced) in &found.undo.replaced {
         let back = |value: &mut String| {
             if is_still_ours(name, value, replaced) {
@@ -462,6 +467,17 @@ mod tests {
         assert_eq!(after.options["window-status-format"], "#W");
         assert_eq!(after.keys["a"], binding("a"));
         check_given_back(&after, &before);
+    }
+
+    #[test]
+    fn hooks_of_ours_whose_way_back_was_lost_are_not_taken_for_the_users() {
+        let lost = Found { undo: Undo::default(), ..loaded(&settings(&[]), &Options::default(), &["a"]) };
+        let again = loaded(&lost, &Options::default(), &["a"]);
+        for found in [&lost, &again] {
+            let after = carried_out(found, &unload(found));
+            assert!(FOCUS_HOOKS.iter().all(|hook| after.options[*hook].is_empty()), "{after:?}");
+        }
+        assert_eq!(again.options["status-right"].matches("bar --refresh").count(), 1);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::menu::tow;
 use crate::edge::variable;
 use crate::failure::{Failure, Kind};
 use crate::scope::Scope;
+use crate::tmux::load;
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
@@ -23,15 +24,12 @@ Enter goes to the chosen agent, n to the one that has waited longest, q closes i
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {}
 
-/// The first tmux that has popups.
-const OLDEST: (u32, u32) = (3, 2);
-
 pub fn run(_: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
     let server = variable("TMUX").as_deref().and_then(Server::parse);
     let server = server
         .ok_or_else(|| Failure::input("a popup needs tmux").hint("Run `tow status --watch` instead."))?;
-    // A server without a number is newer than any release, or about to say what is wrong.
-    if let Some((major, minor)) = server.version().filter(|version| *version < OLDEST) {
+    let (major, minor) = load::version(Some(&server))?;
+    if (major, minor) < load::WITH_POPUPS {
         let what = format!("tmux {major}.{minor} has no popups: they came with 3.2");
         return Err(Failure::input(what).hint("Run `tow status --watch` in a pane, or `tow menu`."));
     }

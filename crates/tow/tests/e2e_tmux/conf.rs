@@ -4,7 +4,7 @@ use crate::{bars, everything, hermetic, server, wait_loaded};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
-use towline_testkit::{TestEnv, Tmux};
+use towline_testkit::{Run, TestEnv, Tmux};
 
 const MINE: &str = "set -g status-right 'mine'\nbind-key a display-message mine";
 
@@ -174,4 +174,33 @@ fn the_doctor_says_what_is_missing_in_tmux() {
     fs::write(conf_of(&env), read(&env).replace("tow tmux load", "tow tmux reload")).unwrap();
     env.tow(&["doctor"]).ok().prints("our block in ").prints("mend: tow install --tmux");
     wait_loaded(&tmux);
+}
+
+#[test]
+fn a_server_that_hangs_holds_up_neither_doctor_nor_uninstall_and_is_named() {
+    let env = hermetic();
+    let tmux = server(&env);
+    let pid = tmux.run(&["display-message", "-p", "#{pid}"]).trim().to_owned();
+    env.set("TMUX", format!("{},{pid},0", tmux.socket().display()));
+    env.tow(&["install", "--tmux"]).ok();
+    let signal = |name: &str| drop(Run::of(env.command("kill").args([name, &pid]), b"").ok());
+    signal("-STOP");
+    env.tow(&["doctor"]).ok().prints("does not answer");
+    let run = env.tow(&["uninstall"]).ok().prints("tmux: removed").complains("does not answer");
+    run.prints("next: tow tmux unload --socket");
+    signal("-CONT");
+    assert_eq!(bars(&tmux), 1);
+    env.tow(&["uninstall"]).ok().prints("tmux: changed the server on");
+    assert_eq!(bars(&tmux), 0);
+}
+
+#[test]
+fn a_configuration_that_cannot_be_written_is_refused_and_the_server_is_left_alone() {
+    let env = hermetic();
+    let tmux = server(&env);
+    let pid = tmux.run(&["display-message", "-p", "#{pid}"]).trim().to_owned();
+    env.set("TMUX", format!("{},{pid},0", tmux.socket().display()));
+    fs::create_dir(conf_of(&env)).unwrap();
+    env.tow(&["install", "--tmux"]).exits(1).complains("is not a regular file").prints("tmux: not changed");
+    assert_eq!(bars(&tmux), 0);
 }
