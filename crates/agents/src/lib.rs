@@ -12,7 +12,8 @@ mod wire;
 use settings::{Inspection, Refusal, Target};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use towline_core::arbiter::Tail;
+use towline_core::arbiter::{ScreenSight, Tail};
+use towline_core::context::Context;
 use towline_core::event::{Happening, Presence};
 use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
 use towline_core::reply::Reply;
@@ -177,6 +178,23 @@ impl Agent {
         match self {
             Agent::Claude => claude::tail::tail(text),
             Agent::Codex => codex::tail::tail(text),
+        }
+    }
+
+    /// What the bottom of the agent's screen shows, by its lines as plain text.
+    pub fn screen(self, text: &str) -> ScreenSight {
+        match self {
+            Agent::Claude => claude::screen::screen(text),
+            Agent::Codex => codex::screen::screen(text),
+        }
+    }
+
+    /// How full the context is, by the last part of the transcript's file. `announced` is the model that the session
+    /// named when it began: some agents tell the window there alone.
+    pub fn context(self, text: &[u8], announced: Option<&str>) -> Option<Context> {
+        match self {
+            Agent::Claude => claude::context::context(text, announced),
+            Agent::Codex => codex::context::context(text),
         }
     }
 

@@ -5,6 +5,7 @@
 
 pub mod arbiter;
 pub mod bar;
+pub mod context;
 pub mod effect;
 pub mod escape;
 pub mod event;

@@ -2,6 +2,7 @@
 //!
 //! Everything is a snapshot that may be gone a moment later: a process that cannot be read does not exist.
 
+use rustix::param::clock_ticks_per_second;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -18,6 +19,9 @@ pub struct Process {
     /// When it started, in ticks since boot: together with the pid it is never reused.
     pub started: u64,
     terminal: u32,
+    group: u32,
+    /// The group of processes that its terminal listens to.
+    front: Option<u32>,
 }
 
 impl Process {
@@ -28,6 +32,11 @@ impl Process {
     /// The device it is attached to.
     pub fn terminal(&self) -> Option<String> {
         terminal_name(self.terminal)
+    }
+
+    /// Whether it belongs to what its terminal shows and listens to now.
+    pub fn is_in_front(&self) -> bool {
+        self.front == Some(self.group)
     }
 
     pub fn arguments(&self) -> Vec<String> {
@@ -74,6 +83,50 @@ impl From<Vec<String>> for Environment {
     }
 }
 
+/// What runs directly below a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Children {
+    None,
+    /// How long ago the youngest of them started.
+    Youngest {
+        age_ms: i64,
+    },
+    /// The kernel does not tell.
+    Unknown,
+}
+
+/// The children of a process. Each thread has its own: an agent may start a tool from any of them.
+pub fn children(pid: u32) -> Children {
+    let Some(now) = ticks_since_boot() else { return Children::Unknown };
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Children::Unknown };
+    let lists = threads.filter_map(|thread| Some(fs::read_to_string(thread.ok()?.path().join("children"))));
+    let mut youngest = None;
+    let mut is_told = false;
+    // A thread that has ended meanwhile has left its children to another.
+    for list in lists.filter_map(Result::ok) {
+        is_told = true;
+        let pids = list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
+        youngest = youngest.max(pids.filter_map(Process::read).map(|child| child.started).max());
+    }
+    match youngest {
+        Some(started) => Children::Youngest { age_ms: ticks_to_ms(now.saturating_sub(started)) },
+        None if is_told => Children::None,
+        None => Children::Unknown,
+    }
+}
+
+/// Now, in the ticks in which the kernel counts when processes started.
+fn ticks_since_boot() -> Option<u64> {
+    let uptime = fs::read_to_string("/proc/uptime").ok()?;
+    let (seconds, hundredths) = uptime.split_ascii_whitespace().next()?.split_once('.')?;
+    let hundredths = seconds.parse::<u64>().ok()? * 100 + hundredths.parse::<u64>().ok()?;
+    Some(hundredths * clock_ticks_per_second() / 100)
+}
+
+fn ticks_to_ms(ticks: u64) -> i64 {
+    i64::try_from(ticks.saturating_mul(1000) / clock_ticks_per_second().max(1)).unwrap_or(i64::MAX)
+}
+
 /// A tree is not deeper than this, unless it is a circle.
 const DEEPEST: usize = 64;
 
@@ -101,17 +154,16 @@ fn parse_stat(stat: &str) -> Option<Process> {
     let (name, rest) = rest.rsplit_once(") ")?;
     let fields: Vec<&str> = rest.split(' ').collect();
     let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
+    let id = |index: usize| u32::try_from(number(index)?).ok();
     Some(Process {
         pid: pid.parse().ok()?,
-        parent: u32::try_from(number(1)?).ok()?,
+        parent: id(1)?,
         name: name.to_owned(),
-        leader: u32::try_from(number(3)?).ok()?,
-        terminal: fields
-            .get(4)?
-            .parse::<i64>()
-            .ok()
-            .and_then(|number| u32::try_from(number).ok())
-            .unwrap_or(0),
+        group: id(2)?,
+        leader: id(3)?,
+        // Negative where there is none.
+        terminal: id(4).unwrap_or(0),
+        front: id(5),
         started: number(19)?,
     })
 }
@@ -146,12 +198,46 @@ mod tests {
     }
 
     #[test]
+    fn a_process_is_in_front_if_its_terminal_listens_to_its_group() {
+        let stat = |group: &str, front: &str| {
+            format!("9 (a) S 1 {group} 9 34820 {front} 0 1 0 0 0 1 2 0 0 20 0 1 0 5000 1 2")
+        };
+        let is_in_front = |group, front| parse_stat(&stat(group, front)).unwrap().is_in_front();
+        assert!(is_in_front("9", "9"));
+        assert!(!is_in_front("9", "7"));
+        assert!(!is_in_front("9", "-1"));
+    }
+
+    #[test]
     fn our_own_ancestors_lead_to_the_first_process() {
         let own = std::process::id();
         let line: Vec<Process> = ancestors(own).collect();
         assert_eq!(line[0].pid, own);
         assert!(line.windows(2).all(|pair| pair[0].parent == pair[1].pid));
         assert!(!line[0].arguments().is_empty() && line[0].program().is_some());
+    }
+
+    #[test]
+    fn the_youngest_child_is_told_by_its_age_whichever_thread_started_it() {
+        let age = || match children(std::process::id()) {
+            Children::Youngest { age_ms } => Some(age_ms),
+            Children::None | Children::Unknown => None,
+        };
+        let mut sleeper = std::thread::spawn(sleeper).join().unwrap();
+        let found = age();
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        assert!(found.is_some_and(|age_ms| (0..30_000).contains(&age_ms)), "{found:?}");
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a child to be found")]
+    fn sleeper() -> std::process::Child {
+        std::process::Command::new("sleep").arg("60").spawn().unwrap()
+    }
+
+    #[test]
+    fn a_process_that_is_gone_has_no_children_to_tell_of() {
+        assert_eq!(children(u32::MAX), Children::Unknown);
     }
 
     #[test]

@@ -84,24 +84,38 @@ impl Server {
         Some(answer.lines().filter_map(parse_pane).collect())
     }
 
-    /// What the panes on these terminals show, in one call.
+    /// What the panes on these terminals show.
     pub fn screens(&self, terminals: &[String]) -> Option<Vec<Pane>> {
         let mut panes = self.panes()?;
         panes.retain(|pane| terminals.contains(&pane.terminal));
+        self.captured(&panes)
+    }
+
+    /// What these panes show, in one call unless one of them is gone. A pane that has another terminal by now is not the
+    /// one that is meant.
+    pub fn show_screens(&self, panes: &[Pane]) -> Option<Vec<Pane>> {
+        let terminals = || panes.iter().map(|pane| pane.terminal.clone()).collect::<Vec<_>>();
+        self.captured(panes).or_else(|| self.screens(&terminals()))
+    }
+
+    /// tmux stops at the first pane that it does not find.
+    fn captured(&self, panes: &[Pane]) -> Option<Vec<Pane>> {
+        let mark = format!("{MARK}#{{pane_id}} #{{pane_tty}}");
         let mut question: Vec<&str> = vec![];
-        for pane in &panes {
-            question.extend(["display-message", "-p", "-t", &pane.id, MARK, ";"]);
+        for pane in panes {
+            question.extend(["display-message", "-p", "-t", &pane.id, &mark, ";"]);
             question.extend(["capture-pane", "-p", "-J", "-t", &pane.id, ";"]);
         }
         question.pop();
         if question.is_empty() {
-            return Some(panes);
+            return Some(vec![]);
         }
         let answer = self.ask(&question)?;
-        for (pane, screen) in panes.iter_mut().zip(answer.split(MARK).skip(1)) {
-            pane.screen = screen.trim_start_matches('\n').to_owned();
-        }
-        Some(panes)
+        let shown = answer.split(MARK).skip(1).filter_map(|part| {
+            let (head, screen) = part.split_once('\n')?;
+            Some(Pane { screen: screen.to_owned(), ..parse_pane(head)? })
+        });
+        Some(shown.filter(|pane| panes.iter().any(|asked| asked.terminal == pane.terminal)).collect())
     }
 
     /// The values of global options, in the order of their names; `None` in the place of one that is not set.

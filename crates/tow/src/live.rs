@@ -17,6 +17,7 @@ use towline_core::id::SessionKey;
 use towline_core::seat::Place;
 use towline_core::session::Session;
 use towline_core::shown::{Shown, by_urgency};
+use towline_core::time::Timestamp;
 use towline_store::journal::{self, Record};
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Pace, Store, StoreError};
@@ -48,7 +49,7 @@ pub fn seats(scope: &Scope, glance: Glance) -> Result<Vec<Shown>, Failure> {
 
 /// The seats, and what would tell that they have changed.
 pub fn look(scope: &Scope, glance: Glance) -> Result<Live, Failure> {
-    let (sitting, watch) = match open(scope)? {
+    let (sitting, watch) = match open(scope, glance)? {
         Some((store, watch)) => (sitting(&store).map_err(failed)?, watch),
         None => (vec![], quiet::watch(&scope.edge.home, &[])),
     };
@@ -92,22 +93,22 @@ pub fn sitting_at(scope: &Scope, seat: &str) -> Result<(Session, Place), Failure
 
 /// The sessions that sit somewhere, and where.
 pub fn sitting_now(scope: &Scope) -> Result<Vec<(Session, Place)>, Failure> {
-    let opened = open(scope)?;
+    let opened = open(scope, Glance::Thorough)?;
     Ok(opened.map(|(store, _)| sitting(&store)).transpose().map_err(failed)?.unwrap_or_default())
 }
 
 /// The store with everything folded and looked at; `None` if nothing was ever recorded.
 pub fn store(scope: &Scope) -> Result<Option<Store>, Failure> {
-    Ok(open(scope)?.map(|(store, _)| store))
+    Ok(open(scope, Glance::Cheap)?.map(|(store, _)| store))
 }
 
 /// The store with everything folded and looked at, and what was watched for it; `None` if nothing was ever recorded.
 /// Nothing is looked at under the lock: a world that does not answer must not hold up hooks.
-fn open(scope: &Scope) -> Result<Option<(Store, Watch)>, Failure> {
+fn open(scope: &Scope, glance: Glance) -> Result<Option<(Store, Watch)>, Failure> {
     let Some(store) = fold(scope)? else { return Ok(None) };
     let seated = seated(&store).map_err(failed)?;
     let watch = quiet::watch(&scope.edge.home, &seated.sitting);
-    if !observe(scope, &seated)? {
+    if !observe(scope, &seated, glance)? {
         return Ok(Some((store, watch)));
     }
     Ok(fold(scope)?.map(|store| (store, watch)))
@@ -162,14 +163,15 @@ fn unusable(scope: &Scope, error: &io::Error) -> Failure {
 }
 
 /// Looks at every seat for what no hook told, and accepts it as events. Whether there was anything.
-fn observe(scope: &Scope, seated: &Seated) -> Result<bool, Failure> {
-    let verdicts = seated.sitting.iter().filter_map(|(session, place)| {
-        let verdict = judge(session, &sight::of(session, place, scope.edge.now));
-        Some((session, verdict.observed?))
+fn observe(scope: &Scope, seated: &Seated, glance: Glance) -> Result<bool, Failure> {
+    let sights = sight::all(&seated.sitting, &scope.edge, glance);
+    let verdicts = seated.sitting.iter().zip(sights).filter_map(|((session, _), sights)| {
+        let verdict = judge(session, &sights);
+        Some((session, verdict.observed?, verdict.until))
     });
-    let displaced = seated.displaced.iter().map(|session| (session, Observed::Gone));
-    let record = |(session, what): (&Session, Observed)| {
-        let happening = Happening::Observed { what, as_of: session.last_event_at, until: None };
+    let displaced = seated.displaced.iter().map(|session| (session, Observed::Gone, None));
+    let record = |(session, what, until): (&Session, Observed, Option<Timestamp>)| {
+        let happening = Happening::Observed { what, as_of: session.last_event_at, until };
         Record::Event(event(scope, session.key.clone(), happening))
     };
     let records: Vec<Record> = verdicts.chain(displaced).map(record).collect();

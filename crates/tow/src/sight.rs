@@ -1,29 +1,77 @@
-//! Looking at a session's surroundings: its process, and how its transcript ends.
+//! Looking at a session's surroundings: its process and what runs below it, how its transcript ends, its screen.
 //!
 //! Looks only as far as it is cheap: one small file of the process, and a bounded end of the transcript if that was
-//! written after the last hook. What it means is judged in `core`.
+//! written after the last hook. A screen is the last resort, and all screens of a tmux server are one question. What it
+//! means is judged in `core`.
 
+use crate::edge::Edge;
+use crate::live::Glance;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 use towline_agents::Agent;
-use towline_core::arbiter::{ProcessSight, SKEW_MS, Sights, Tail};
-use towline_core::seat::Place;
+use towline_core::arbiter::{
+    ChildrenSight, ProcessSight, Promise, SKEW_MS, ScreenSight, Sights, Tail, promise,
+};
+use towline_core::context::Context;
+use towline_core::event::Reason;
+use towline_core::seat::{Place, SeatKind};
 use towline_core::session::{Session, State};
 use towline_core::time::Timestamp;
-use towline_terminal::process::Process;
+use towline_store::home::{Home, private_folder};
+use towline_terminal::process::{Children, Process, children};
 use towline_terminal::tail::last_bytes;
+use towline_terminal::tmux::{Pane, Server};
 
-/// However long a transcript is, this much of its end is read.
+/// However long a transcript is, this much of its end is read,
 const END: u64 = 64 * 1024;
 
-pub fn of(session: &Session, place: &Place, now: Timestamp) -> Sights {
-    let last_written = session.transcript.as_deref().and_then(|path| written_at(Path::new(path)));
-    // Between turns there is nothing that a transcript could tell and a hook did not.
-    let may_tell = matches!(session.state, State::Working | State::Blocked(_));
-    let is_newer = last_written.is_some_and(|written| written.plus_ms(SKEW_MS) >= session.last_event_at);
-    let tail = if may_tell && is_newer { tail(session) } else { None };
-    Sights { now, process: process(place), tail, last_written }
+/// or this much, where a single tool's output may be larger than that.
+const LONG_END: u64 = 1024 * 1024;
+
+/// What is seen of each of these sessions, in their order.
+pub fn all(sitting: &[(Session, Place)], edge: &Edge, glance: Glance) -> Vec<Sights> {
+    let mut sights: Vec<Sights> =
+        sitting.iter().map(|(session, place)| without_screen(session, place, edge.now)).collect();
+    let promises: Vec<Promise> =
+        sitting.iter().zip(&sights).map(|((session, place), seen)| promised(session, place, seen)).collect();
+    let now_and_then = match glance {
+        Glance::Thorough => true,
+        Glance::Cheap => promises.contains(&Promise::Perhaps) && is_time_to_look(&edge.home, edge.now),
+    };
+    let is_chosen = |index: &usize| match promises[*index] {
+        Promise::Change => true,
+        Promise::Perhaps => now_and_then,
+        Promise::Nothing => glance == Glance::Thorough && shows_something(sitting, &sights, *index),
+    };
+    let chosen: Vec<usize> = (0..sitting.len()).filter(is_chosen).collect();
+    if now_and_then && !chosen.is_empty() {
+        remember_look(&edge.home, edge.now);
+    }
+    for (index, screen) in screens(sitting, &chosen) {
+        let place = &sitting[index].1;
+        sights[index].children = children_of(place, edge.now);
+        sights[index].screen = Some(screen);
+    }
+    sights
+}
+
+/// What is seen of one session by a thorough look.
+pub fn of(session: &Session, place: &Place, edge: &Edge) -> Sights {
+    let seen = all(&[(session.clone(), place.clone())], edge, Glance::Thorough);
+    seen.into_iter().next().unwrap_or_else(|| without_screen(session, place, edge.now))
+}
+
+/// How full the session's context is, by its transcript.
+pub fn context(session: &Session) -> Option<Context> {
+    let agent = Agent::named(session.key.agent.as_str())?;
+    let path = Path::new(session.transcript.as_deref()?);
+    let within = |limit| {
+        let (end, _) = last_bytes(path, limit).ok()?;
+        agent.context(&end, session.model.as_deref())
+    };
+    within(END).or_else(|| within(LONG_END))
 }
 
 /// A process id alone may be somebody else's by now.
@@ -36,6 +84,29 @@ pub fn process(place: &Place) -> ProcessSight {
     }
 }
 
+fn without_screen(session: &Session, place: &Place, now: Timestamp) -> Sights {
+    let last_written = session.transcript.as_deref().and_then(|path| written_at(Path::new(path)));
+    let is_newer = last_written.is_some_and(|written| written.plus_ms(SKEW_MS) >= session.last_event_at);
+    let tail = if may_tell(session, now) && is_newer { tail(session) } else { None };
+    let process = process(place);
+    // Many system calls: only where a child is a reason to look further.
+    let asks = session.state == State::Blocked(Reason::Permission) && process == ProcessSight::Alive;
+    let children = if asks { children_of(place, now) } else { ChildrenSight::Unknown };
+    Sights { now, process, children, tail, last_written, screen: None }
+}
+
+/// Between turns there is nothing that a transcript could tell and a hook did not, but when a usage limit ends.
+fn may_tell(session: &Session, now: Timestamp) -> bool {
+    match session.state {
+        State::Working | State::Blocked(_) => true,
+        State::Limited => session.limited_until.is_none() && now.since_ms(session.since) < SAID_WITHIN_MS,
+        State::Idle | State::Completed | State::Interrupted | State::Ended => false,
+    }
+}
+
+/// An end of a limit that is not in the transcript by then is not going to be.
+const SAID_WITHIN_MS: i64 = 60_000;
+
 fn tail(session: &Session) -> Option<Tail> {
     let agent = Agent::named(session.key.agent.as_str())?;
     let (end, _) = last_bytes(Path::new(session.transcript.as_deref()?), END).ok()?;
@@ -46,3 +117,77 @@ fn written_at(path: &Path) -> Option<Timestamp> {
     let since = fs::metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since.as_millis()).ok().map(Timestamp)
 }
+
+fn children_of(place: &Place, now: Timestamp) -> ChildrenSight {
+    match children(place.pid) {
+        Children::None => ChildrenSight::None,
+        Children::Youngest { age_ms } => ChildrenSight::Youngest(now.plus_ms(-age_ms)),
+        Children::Unknown => ChildrenSight::Unknown,
+    }
+}
+
+/// A screen that is not the session's own promises nothing.
+fn promised(session: &Session, place: &Place, seen: &Sights) -> Promise {
+    match promise(session, seen) {
+        Promise::Nothing => Promise::Nothing,
+        _ if !has_screen(place, seen) => Promise::Nothing,
+        found @ (Promise::Change | Promise::Perhaps) => found,
+    }
+}
+
+/// Whether a person would be told something by the screen of this seat.
+fn shows_something(sitting: &[(Session, Place)], sights: &[Sights], index: usize) -> bool {
+    let (session, place) = &sitting[index];
+    matches!(session.state, State::Working | State::Blocked(_)) && has_screen(place, &sights[index])
+}
+
+/// Whether the agent itself is what its terminal shows: one that was put into the background is not.
+fn has_screen(place: &Place, seen: &Sights) -> bool {
+    let shows_it = |process: Process| process.is_in_front() && process.terminal() == place.tty;
+    place.kind == SeatKind::Tmux
+        && seen.process == ProcessSight::Alive
+        && Process::read(place.pid).is_some_and(shows_it)
+}
+
+/// What the screens of the chosen sessions show, by their index. One question per server.
+fn screens(sitting: &[(Session, Place)], chosen: &[usize]) -> Vec<(usize, ScreenSight)> {
+    let mut servers: BTreeMap<&str, Vec<Pane>> = BTreeMap::new();
+    for (_, place) in chosen.iter().map(|index| &sitting[*index]) {
+        let (Some(socket), Some(id), Some(tty)) = (&place.server, &place.pane, &place.tty) else { continue };
+        let pane = Pane { id: id.clone(), terminal: tty.clone(), screen: String::new() };
+        servers.entry(socket).or_default().push(pane);
+    }
+    let mut shown: Vec<Pane> = vec![];
+    for (socket, panes) in servers {
+        let server = Server { socket: socket.to_owned(), pid: String::new() };
+        shown.extend(server.show_screens(&panes).unwrap_or_default());
+    }
+    let sight = |index: &usize| {
+        let (session, place) = &sitting[*index];
+        // A terminal is one of this machine, whichever server has it.
+        let pane = shown.iter().find(|pane| Some(&pane.terminal) == place.tty.as_ref())?;
+        Some((*index, Agent::named(session.key.agent.as_str())?.screen(&pane.screen)))
+    };
+    chosen.iter().filter_map(sight).collect()
+}
+
+/// How often screens are looked at where nothing new suggests it: a refresh that comes every half minute finds it due.
+const LOOK_EVERY_MS: i64 = 25_000;
+
+fn is_time_to_look(home: &Home, now: Timestamp) -> bool {
+    let last = fs::read_to_string(home.bars().join(LOOKED)).ok().and_then(|text| text.parse::<i64>().ok());
+    // A clock that was set back must not stop us for ever.
+    last.is_none_or(|last| !(now.0 - LOOK_EVERY_MS < last && last <= now.0))
+}
+
+/// Losing it costs one look too many.
+fn remember_look(home: &Home, now: Timestamp) {
+    let folder = home.bars();
+    let _ = private_folder(&folder).and_then(|()| fs::write(folder.join(LOOKED), now.0.to_string()));
+}
+
+/// The file that holds when screens were last looked at.
+const LOOKED: &str = "looked";
+
+#[cfg(test)]
+mod tests;

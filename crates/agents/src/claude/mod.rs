@@ -3,7 +3,10 @@
 //! Measured on the real client; the recorded payloads are in `fixtures/claude`. No event is required to exist:
 //! what is not listed here is passed over.
 
+pub(crate) mod context;
 pub mod install;
+mod reset;
+pub(crate) mod screen;
 pub(crate) mod tail;
 mod wire;
 

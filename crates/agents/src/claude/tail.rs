@@ -3,6 +3,7 @@
 //! Only the newest entry of the main conversation counts: the client also writes its helpers' words and notes of its
 //! own. A line that is not whole is no JSON and is passed over, be it cut off in front or still being written.
 
+use super::reset;
 use crate::wire::{Loose, Text};
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,6 +31,8 @@ struct Entry<'a> {
     is_api_error: Loose,
     #[serde(borrow)]
     error: Text<'a>,
+    #[serde(rename = "quotaLimits")]
+    quota: Loose,
     /// Left unread until the entry is known to count: it may be large.
     #[serde(borrow)]
     message: Option<&'a RawValue>,
@@ -44,13 +47,19 @@ struct Message {
 /// `text` is the last part of the file.
 pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
     let whole = |line| serde_json::from_slice::<Entry<'_>>(line).ok();
-    let newest = text.rsplit(|byte| *byte == b'\n').filter_map(whole).find_map(|entry| {
-        let end = end(&entry)?;
-        Some((end, Timestamp::parse_utc(entry.timestamp.as_deref().unwrap_or(""))))
-    });
-    let (end, at) = newest?;
+    let mut entries = text.rsplit(|byte| *byte == b'\n').filter_map(whole);
+    let (end, entry) = entries.find_map(|entry| Some((end(&entry)?, entry)))?;
     // An older entry would tell of an older end.
-    Some(Tail { end, at: at? })
+    let at = Timestamp::parse_utc(entry.timestamp.as_deref().unwrap_or(""))?;
+    let until = if end == TailEnd::Limited { until(&entry, at) } else { None };
+    Some(Tail { end, at, until })
+}
+
+/// Newer clients write the end of a limit down, older ones say it in words.
+fn until(entry: &Entry<'_>, at: Timestamp) -> Option<Timestamp> {
+    let written = entry.quota.0.get("resetsAt").and_then(Value::as_i64);
+    let seconds = written.and_then(|seconds| seconds.checked_mul(1000)).map(Timestamp);
+    seconds.or_else(|| reset::said_in(&words(entry), at))
 }
 
 /// `None` for what is no part of the main conversation.

@@ -3,7 +3,9 @@
 //! Measured on the real client; the recorded payloads are in `fixtures/codex`. The legacy `notify` program is not
 //! used: it reports phantom turns and nothing but their end.
 
+pub(crate) mod context;
 pub mod install;
+pub(crate) mod screen;
 pub(crate) mod tail;
 mod wire;
 

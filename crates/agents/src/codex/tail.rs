@@ -5,6 +5,7 @@
 
 use crate::wire::{Loose, Text};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use towline_core::arbiter::{Tail, TailEnd};
 use towline_core::time::Timestamp;
@@ -29,6 +30,7 @@ struct Turn<'a> {
     #[serde(borrow)]
     reason: Text<'a>,
     error: Loose,
+    rate_limits: Loose,
 }
 
 /// `text` is the last part of the file.
@@ -43,9 +45,29 @@ pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
     let turn = entries.find_map(|entry| Some((end(&entry)?, at(&entry))));
     match turn {
         // A turn that goes on has got as far as its newest entry.
-        Some((TailEnd::Other, _)) | None => Some(Tail { end: TailEnd::Other, at: newest }),
-        Some((end, at)) => Some(Tail { end, at: at? }),
+        Some((TailEnd::Other, _)) | None => Some(Tail { end: TailEnd::Other, at: newest, until: None }),
+        Some((TailEnd::Limited, at)) => {
+            Some(Tail { end: TailEnd::Limited, at: at?, until: limits_before(entries).and_then(until) })
+        }
+        Some((end, at)) => Some(Tail { end, at: at?, until: None }),
     }
+}
+
+/// What the client was told about its limits in the same turn.
+fn limits_before<'a>(entries: impl Iterator<Item = Entry<'a>>) -> Option<Value> {
+    let turns = entries.filter_map(|entry| turn(&entry));
+    turns.take_while(|turn| !turn.kind.is("task_started")).find_map(|turn| {
+        let is_count = turn.kind.is("token_count");
+        is_count.then_some(turn.rate_limits.0)
+    })
+}
+
+/// When the last of the limits ends that are used up.
+fn until(limits: Value) -> Option<Timestamp> {
+    let windows = ["primary", "secondary"].into_iter().filter_map(|name| limits.get(name));
+    let used_up = windows.filter(|window| window["used_percent"].as_f64().is_some_and(|used| used >= 100.0));
+    let seconds = used_up.filter_map(|window| window["resets_at"].as_i64()).max()?;
+    seconds.checked_mul(1000).map(Timestamp)
 }
 
 fn at(entry: &Entry<'_>) -> Option<Timestamp> {
@@ -54,16 +76,17 @@ fn at(entry: &Entry<'_>) -> Option<Timestamp> {
 
 /// `None` for what is neither begin nor end of a turn.
 fn end(entry: &Entry<'_>) -> Option<TailEnd> {
-    if !entry.kind.is("event_msg") {
-        return None;
-    }
-    let turn: Turn<'_> = serde_json::from_str(entry.payload?.get()).ok()?;
+    let turn = turn(entry)?;
     match turn.kind.as_deref() {
         Some("turn_aborted") if turn.reason.is("interrupted") => Some(TailEnd::Interrupted),
         Some("task_complete") if turn.error.0.is_object() => Some(failure(&turn)),
         Some("task_started" | "task_complete" | "turn_aborted") => Some(TailEnd::Other),
         _ => None,
     }
+}
+
+fn turn<'a>(entry: &Entry<'a>) -> Option<Turn<'a>> {
+    entry.kind.is("event_msg").then(|| serde_json::from_str(entry.payload?.get()).ok())?
 }
 
 fn failure(turn: &Turn<'_>) -> TailEnd {

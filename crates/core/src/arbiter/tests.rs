@@ -44,8 +44,20 @@ fn sights(process: ProcessSight, tail: Option<(TailEnd, i64)>) -> Sights {
     Sights {
         now: Timestamp(300_000),
         process,
-        tail: tail.map(|(end, at)| Tail { end, at: Timestamp(at) }),
+        children: ChildrenSight::Unknown,
+        tail: tail.map(|(end, at)| Tail { end, at: Timestamp(at), until: None }),
         last_written: tail.map(|(_, at)| Timestamp(at)),
+        screen: None,
+    }
+}
+
+/// A hundred seconds after the last event, with nothing written in the meantime.
+fn shows(screen: ScreenSight) -> Sights {
+    Sights {
+        children: ChildrenSight::None,
+        screen: Some(screen),
+        last_written: Some(Timestamp(LAST_HEARD)),
+        ..sights(ProcessSight::Alive, None)
     }
 }
 
@@ -167,6 +179,142 @@ fn a_prompt_without_a_word_of_answer_is_not_certain_to_be_worked_on() {
 }
 
 #[test]
+fn the_end_of_a_limit_is_passed_on_and_no_other_time() {
+    let until = Some(Timestamp(900_000));
+    let ends =
+        |end| Sights { tail: Some(Tail { end, at: Timestamp(LAST_HEARD), until }), ..seen_alive(end, 0) };
+    assert_eq!(judge(&working(), &ends(TailEnd::Limited)).until, until);
+    assert_eq!(judge(&working(), &ends(TailEnd::Failed)).until, None);
+    assert_eq!(judge(&idle(), &ends(TailEnd::Limited)).until, None);
+}
+
+#[test]
+fn the_end_of_a_limit_is_found_although_a_hook_told_of_the_limit() {
+    let until = Some(Timestamp(900_000));
+    let failed = Happening::TurnFailed { failure: Failure::UsageLimit, until: None };
+    let limited = after(Some(working()), LAST_HEARD, failed);
+    let tail = Tail { end: TailEnd::Limited, at: Timestamp(LAST_HEARD - 50), until };
+    let seen = Sights { tail: Some(tail), ..seen_alive(TailEnd::Limited, 0) };
+    let verdict = judge(&limited, &seen);
+    assert_eq!((verdict.observed, verdict.until), (Some(Observed::Limited), until));
+    let what = Happening::Observed { what: Observed::Limited, as_of: limited.last_event_at, until };
+    let dated = after(Some(limited.clone()), 300_000, what);
+    assert_eq!((dated.state, dated.since, dated.limited_until), (State::Limited, limited.since, until));
+    check(&dated, &seen, (None, Confidence::Certain));
+    let old = Tail { at: Timestamp(LAST_HEARD - SKEW_MS - 1), ..tail };
+    check(&limited, &Sights { tail: Some(old), ..seen }, (None, Confidence::Certain));
+}
+
+fn asks(reason: Reason) -> Session {
+    after(Some(working()), LAST_HEARD, Happening::PermissionAsked { tool: kept("shell"), reason })
+}
+
+#[test]
+fn a_permission_was_granted_if_the_screen_shows_work_and_no_dialog() {
+    check(&blocked(), &shows(ScreenSight::Busy), (Some(Observed::Answered), Confidence::Likely));
+    let tool = ChildrenSight::Youngest(Timestamp(LAST_HEARD + 1));
+    let runs = Sights { children: tool, ..shows(ScreenSight::Busy) };
+    check(&blocked(), &runs, (Some(Observed::Answered), Confidence::Certain));
+    let server = ChildrenSight::Youngest(Timestamp(LAST_HEARD));
+    let kept = Sights { children: server, ..shows(ScreenSight::Busy) };
+    check(&blocked(), &kept, (Some(Observed::Answered), Confidence::Likely));
+}
+
+#[test]
+fn a_block_stands_unless_the_screen_surely_shows_work() {
+    check(&blocked(), &shows(ScreenSight::Dialog), (None, Confidence::Certain));
+    check(&blocked(), &shows(ScreenSight::Prompt), (None, Confidence::Likely));
+    check(&blocked(), &shows(ScreenSight::Unknown), (None, Confidence::Likely));
+    let unseen = Sights { screen: None, ..shows(ScreenSight::Busy) };
+    check(&blocked(), &unseen, (None, Confidence::Likely));
+}
+
+#[test]
+fn a_dialog_that_is_not_drawn_yet_is_not_taken_for_answered() {
+    let at = |ms| Sights { now: Timestamp(LAST_HEARD + ms), ..shows(ScreenSight::Busy) };
+    check(&blocked(), &at(DRAWN_MS - 1), (None, Confidence::Likely));
+    check(&blocked(), &at(DRAWN_MS), (Some(Observed::Answered), Confidence::Likely));
+    let asked_again = Happening::PermissionAsked { tool: kept("other"), reason: Reason::Permission };
+    let again = after(Some(blocked()), LAST_HEARD + DRAWN_MS, asked_again);
+    check(&again, &at(DRAWN_MS), (None, Confidence::Likely));
+}
+
+#[test]
+fn questions_are_left_to_the_hook_that_their_answer_runs() {
+    for reason in [Reason::Question, Reason::Elicitation] {
+        check(&asks(reason), &shows(ScreenSight::Busy), (None, Confidence::Likely));
+    }
+}
+
+#[test]
+fn a_prompt_that_was_taken_back_before_the_first_word_is_an_interruption() {
+    let asked = prompted(idle(), LAST_HEARD);
+    check(&asked, &shows(ScreenSight::Prompt), (Some(Observed::Interrupted), Confidence::Likely));
+    let old = ChildrenSight::Youngest(Timestamp(LAST_HEARD - 1));
+    let server = Sights { children: old, ..shows(ScreenSight::Prompt) };
+    check(&asked, &server, (Some(Observed::Interrupted), Confidence::Likely));
+}
+
+#[test]
+fn a_turn_goes_on_unless_the_screen_surely_shows_a_prompt() {
+    let asked = prompted(idle(), LAST_HEARD);
+    check(&asked, &shows(ScreenSight::Busy), (None, Confidence::Certain));
+    check(&asked, &shows(ScreenSight::Dialog), (None, Confidence::Likely));
+    check(&asked, &shows(ScreenSight::Unknown), (None, Confidence::Likely));
+}
+
+#[test]
+fn any_sign_of_life_keeps_a_turn_open() {
+    let asked = prompted(idle(), LAST_HEARD);
+    let prompt = shows(ScreenSight::Prompt);
+    let heard = Sights { now: Timestamp(LAST_HEARD + SILENT_MS), ..prompt };
+    let written = Sights { last_written: Some(Timestamp(300_000 - SILENT_MS)), ..prompt };
+    let tool = ChildrenSight::Youngest(Timestamp(LAST_HEARD + 1));
+    for alive in [heard, written, Sights { children: tool, ..prompt }] {
+        check(&asked, &alive, (None, Confidence::Likely));
+    }
+}
+
+#[test]
+fn helpers_behind_a_waiting_input_box_are_no_interruption() {
+    let mut with_helper = prompted(idle(), LAST_HEARD);
+    with_helper.subagents.insert(crate::id::SubagentId::parse("helper").unwrap());
+    let in_background = after(Some(working()), LAST_HEARD, Happening::TurnEnded { background: Some(1) });
+    for session in [with_helper, in_background] {
+        assert_eq!(session.state, State::Working);
+        check(&session, &shows(ScreenSight::Prompt), (None, Confidence::Likely));
+    }
+}
+
+#[test]
+fn what_the_transcript_says_goes_before_the_screen() {
+    let both = Sights { screen: Some(ScreenSight::Busy), ..seen_alive(TailEnd::Interrupted, LAST_HEARD) };
+    check(&blocked(), &both, (Some(Observed::Interrupted), Confidence::Certain));
+}
+
+#[test]
+fn a_screen_is_worth_a_look_only_where_it_could_tell_something() {
+    let seen = |after_ms, youngest_ms: i64| Sights {
+        now: Timestamp(LAST_HEARD + after_ms),
+        children: ChildrenSight::Youngest(Timestamp(LAST_HEARD + youngest_ms)),
+        ..shows(ScreenSight::Unknown)
+    };
+    let asked = prompted(idle(), LAST_HEARD);
+    for (session, sights, expected) in [
+        (blocked(), seen(DRAWN_MS - 1, 1), Promise::Nothing),
+        (blocked(), seen(DRAWN_MS, 1), Promise::Change),
+        (blocked(), seen(WAITED_MS, 0), Promise::Nothing),
+        (blocked(), seen(WAITED_MS + 1, 0), Promise::Perhaps),
+        (asks(Reason::Question), seen(WAITED_MS + 1, 1), Promise::Nothing),
+        (asked.clone(), seen(SILENT_MS, 0), Promise::Nothing),
+        (asked, seen(SILENT_MS + 1, 0), Promise::Perhaps),
+        (idle(), seen(WAITED_MS + 1, 1), Promise::Nothing),
+    ] {
+        assert_eq!(promise(&session, &sights), expected, "{:?} {sights:?}", session.state);
+    }
+}
+
+#[test]
 fn every_piece_of_evidence_is_given_with_its_time() {
     let verdict = judge(&blocked(), &seen_alive(TailEnd::Interrupted, LAST_HEARD + 5));
     let lines: Vec<String> = verdict
@@ -178,17 +326,34 @@ fn every_piece_of_evidence_is_given_with_its_time() {
         "state: blocked (permission) @ Some(200000)",
         "hooks: last heard of it @ Some(200000)",
         "process: alive @ Some(300000)",
+        "children: unknown @ None",
         "transcript: ends with an interruption @ Some(200005)",
         "transcript file: last written @ Some(200005)",
+        "screen: not looked at @ None",
     ];
     assert_eq!(lines, expected);
+}
+
+#[test]
+fn children_and_screen_are_evidence_with_their_time() {
+    let told = |sights: &Sights| {
+        let evidence = judge(&blocked(), sights).evidence;
+        let of = |source| evidence.iter().find(|piece: &&Evidence| piece.source == source).unwrap().clone();
+        (of("children"), of("screen"))
+    };
+    let piece = |source, says: &str, at| Evidence { source, says: says.into(), at: Some(Timestamp(at)) };
+    let none = (piece("children", "none", 300_000), piece("screen", "shows a dialog", 300_000));
+    assert_eq!(told(&shows(ScreenSight::Dialog)), none);
+    let started = ChildrenSight::Youngest(Timestamp(7));
+    let youngest = (piece("children", "the youngest started", 7), piece("screen", "shows work", 300_000));
+    assert_eq!(told(&Sights { children: started, ..shows(ScreenSight::Busy) }), youngest);
 }
 
 #[test]
 fn what_was_not_seen_is_said_to_be_unseen() {
     let verdict = judge(&idle(), &sights(ProcessSight::Unknown, None));
     let unseen: Vec<&str> = verdict.evidence[2..].iter().map(|piece| piece.says.as_str()).collect();
-    assert_eq!(unseen, ["unknown", "tells nothing", "not found"]);
+    assert_eq!(unseen, ["unknown", "unknown", "tells nothing", "not found", "not looked at"]);
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Err(Failure::input(what).hint("Run `tow install`, then restart the agent."));
     }
     let (session, place) = live::sitting_at(scope, &chosen.seat)?;
-    let verdict = judge(&session, &sight::of(&session, &place, scope.edge.now));
+    let verdict = judge(&session, &sight::of(&session, &place, &scope.edge));
     if arguments.json {
         let evidence: Vec<_> = verdict.evidence.iter().map(row).collect();
         let all = serde_json::json!({

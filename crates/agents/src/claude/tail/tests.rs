@@ -13,7 +13,7 @@ fn recorded(name: &str) -> Vec<u8> {
 #[track_caller]
 fn check(text: &[u8], expected: Option<(TailEnd, &str)>) {
     let found = tail(text);
-    let expected = expected.map(|(end, at)| Tail { end, at: Timestamp::parse_utc(at).unwrap() });
+    let expected = expected.map(|(end, at)| Tail { end, at: Timestamp::parse_utc(at).unwrap(), until: None });
     assert_eq!(found, expected);
 }
 
@@ -47,6 +47,31 @@ fn an_error_of_the_api_is_a_failure() {
 fn a_limit_is_told_from_an_error() {
     check_recorded("2.1.325-limit", TailEnd::Limited, "2026-11-15T04:09:14.920Z");
     check_recorded("2.1.197-limit", TailEnd::Limited, "2026-11-15T04:08:21.759Z");
+}
+
+#[test]
+fn a_limit_of_an_account_ends_when_the_client_says() {
+    let until = |name: &str| tail(&recorded(name)).unwrap().until.map(Timestamp::to_utc);
+    let written = Some("2026-11-15T08:06:07Z".to_owned());
+    assert_eq!(until("2.1.325-limit-session"), written);
+    let said = Some("2026-11-15T08:05:00Z".to_owned());
+    assert_eq!(until("2.1.197-limit-session"), said);
+    let next_year = Some("2027-02-13T05:46:00Z".to_owned());
+    assert_eq!(until("2.1.197-limit-weekly"), next_year);
+}
+
+#[test]
+fn an_end_that_is_not_said_or_needs_a_calendar_of_zones_is_left_open() {
+    for name in ["2.1.197-limit", "2.1.325-limit", "2.1.197-limit-zone"] {
+        let tail = tail(&recorded(name)).unwrap();
+        assert_eq!((tail.end, tail.until), (TailEnd::Limited, None), "{name}");
+    }
+    let written = String::from_utf8(recorded("2.1.325-limit-session")).unwrap();
+    let huge = written.replace("1794729967", "9223372036854775807");
+    assert_eq!(
+        tail(huge.as_bytes()).unwrap().until.map(Timestamp::to_utc),
+        Some("2026-11-15T08:06:00Z".to_owned())
+    );
 }
 
 #[test]

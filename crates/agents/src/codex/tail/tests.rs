@@ -13,7 +13,7 @@ fn recorded(name: &str) -> Vec<u8> {
 #[track_caller]
 fn check(text: &[u8], expected: Option<(TailEnd, &str)>) {
     let found = tail(text);
-    let expected = expected.map(|(end, at)| Tail { end, at: Timestamp::parse_utc(at).unwrap() });
+    let expected = expected.map(|(end, at)| Tail { end, at: Timestamp::parse_utc(at).unwrap(), until: None });
     assert_eq!(found, expected);
 }
 
@@ -41,6 +41,27 @@ fn an_error_is_a_failure_and_a_limit_is_told_from_it() {
     check(&recorded("error"), Some((TailEnd::Failed, "2026-11-15T04:06:48.189Z")));
     check(&recorded("overloaded"), Some((TailEnd::Failed, "2026-11-15T04:06:48.618Z")));
     check(&recorded("limit"), Some((TailEnd::Limited, "2026-11-15T04:06:48.385Z")));
+}
+
+#[test]
+fn a_limit_ends_when_the_last_window_that_is_used_up_begins_anew() {
+    let text = String::from_utf8(recorded("limit-resets")).unwrap();
+    let until = |text: &str| tail(text.as_bytes()).unwrap().until;
+    assert_eq!(until(&text), Some(Timestamp(1_794_728_772_000)));
+    let both = text.replace(r#""used_percent":40.0"#, r#""used_percent":100.0"#);
+    assert_eq!(until(&both), Some(Timestamp(1_794_980_772_000)));
+    let neither = text.replace(r#""used_percent":100.0"#, r#""used_percent":99.9"#);
+    assert_eq!(until(&neither), None);
+    assert_eq!(tail(&recorded("limit")).unwrap().until, None);
+}
+
+#[test]
+fn the_limits_of_an_older_turn_say_nothing_about_this_one() {
+    let limits = String::from_utf8(recorded("limit-resets")).unwrap();
+    let now = String::from_utf8(recorded("limit")).unwrap();
+    let without_limits: Vec<&str> = now.lines().filter(|line| !line.contains("token_count")).collect();
+    let text = format!("{limits}{}\n", without_limits.join("\n"));
+    assert_eq!(tail(text.as_bytes()).unwrap().until, None);
 }
 
 #[test]

@@ -1,0 +1,94 @@
+//! How full the context of Claude Code is, by what its transcript says.
+//!
+//! Only the newest answer of the main conversation counts. One line of it is enough: the client repeats the numbers on
+//! every line of the same answer. An error has no numbers, and none are left after a compaction.
+
+use crate::wire::{Loose, Text};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use towline_core::context::Context;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Entry<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    subtype: Text<'a>,
+    #[serde(rename = "isSidechain")]
+    is_sidechain: Loose,
+    #[serde(rename = "isApiErrorMessage")]
+    is_api_error: Loose,
+    /// Left unread until the entry is known to count: it may be large.
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    #[serde(borrow)]
+    model: Text<'a>,
+    usage: Loose,
+}
+
+/// `text` is the last part of the file, `announced` the model that the session named when it began.
+pub(crate) fn context(text: &[u8], announced: Option<&str>) -> Option<Context> {
+    let whole = |line| serde_json::from_slice::<Entry<'_>>(line).ok();
+    let entries = text.rsplit(|byte| *byte == b'\n').filter_map(whole);
+    entries.filter(|entry| !is_true(&entry.is_sidechain)).find_map(|entry| said(&entry, announced))?
+}
+
+/// `None` for what says nothing about it, and `Some(None)` where nothing older counts.
+fn said(entry: &Entry<'_>, announced: Option<&str>) -> Option<Option<Context>> {
+    match entry.kind.as_deref() {
+        Some("system") if entry.subtype.is("compact_boundary") => Some(None),
+        Some("assistant") if !is_true(&entry.is_api_error) => answer(entry, announced).map(Some),
+        _ => None,
+    }
+}
+
+fn answer(entry: &Entry<'_>, announced: Option<&str>) -> Option<Context> {
+    let message: Message<'_> = serde_json::from_str(entry.message?.get()).ok()?;
+    let count = |name: &str| message.usage.0.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];
+    let tokens = parts.into_iter().map(count).fold(0, u64::saturating_add);
+    let window = window(message.model.as_deref()?, announced);
+    // What does not fit into the smaller window sits in the larger one.
+    let window = window.map(|window| if tokens > window { LARGE } else { window });
+    (tokens > 0).then_some(Context { tokens, window })
+}
+
+const SMALL: u64 = 200_000;
+const LARGE: u64 = 1_000_000;
+
+/// The client asks for the larger window by a suffix that the model's answers do not repeat.
+fn window(model: &str, announced: Option<&str>) -> Option<u64> {
+    let has_suffix = |name: &str| name.ends_with("[1m]");
+    let is_announced = announced.is_some_and(|name| has_suffix(name) && name.starts_with(model));
+    if has_suffix(model) || is_announced {
+        return Some(LARGE);
+    }
+    let generation = generation(model)?;
+    Some(if generation >= (4, 7) { LARGE } else { SMALL })
+}
+
+/// `claude-opus-4-8` and `claude-sonnet-4-20250514`, and the older `claude-3-5-haiku-20241022`. A number of eight
+/// digits is a date. Nothing is known of other names.
+fn generation(model: &str) -> Option<(u32, u32)> {
+    let mut words = model.strip_prefix("claude-")?.split('-').skip_while(|word| number(word).is_none());
+    let major = number(words.next()?)?;
+    Some((major, words.next().and_then(number).unwrap_or(0)))
+}
+
+fn number(word: &str) -> Option<u32> {
+    if word.len() < 3 { word.parse().ok() } else { None }
+}
+
+fn is_true(value: &Loose) -> bool {
+    value.0.as_bool() == Some(true)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! Recorded screens of both clients, wide, narrow and with a status line of the person's own.
+
+use super::*;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Every recorded screen by its place below `screens`, such as `claude-2.1.325/wide/idle`.
+fn recorded() -> BTreeMap<String, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("screens");
+    let below =
+        |path: &Path| fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    let versions = below(&folder).into_iter().filter(|path| path.to_str().unwrap().contains("/claude-"));
+    let files = versions.flat_map(|version| below(&version)).flat_map(|kind| below(&kind));
+    let named = files.map(|file| {
+        let name = file.strip_prefix(&folder).unwrap().with_extension("").to_str().unwrap().to_owned();
+        (name, fs::read_to_string(&file).unwrap())
+    });
+    named.collect()
+}
+
+fn of(name: &str) -> Vec<(String, String)> {
+    let found: Vec<_> =
+        recorded().into_iter().filter(|(path, _)| path.ends_with(&format!("/{name}"))).collect();
+    assert!(!found.is_empty(), "no screen is called {name}");
+    found
+}
+
+#[track_caller]
+fn check(situations: &[&str], expected: ScreenSight) {
+    for (path, text) in situations.iter().flat_map(|name| of(name)) {
+        assert_eq!(screen(&text), expected, "{path}\n{text}");
+    }
+}
+
+#[test]
+fn every_recorded_screen_is_seen_for_what_it_is_or_not_at_all() {
+    let lines: Vec<String> =
+        recorded().iter().map(|(path, text)| format!("{path}: {:?}", screen(text))).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_dialog_waits_for_an_answer() {
+    check(&["permission-bash", "permission-write", "permission-fetch", "helper-asks"], ScreenSight::Dialog);
+    check(&["question", "question-multi", "plan-dialog", "second-of-two-tools"], ScreenSight::Dialog);
+    check(&["rewind-list", "model-dialog"], ScreenSight::Dialog);
+}
+
+#[test]
+fn work_is_seen_before_the_first_byte_and_while_a_tool_runs_whatever_is_typed() {
+    check(
+        &["before-first-byte", "before-first-byte-half-typed", "before-first-byte-help"],
+        ScreenSight::Busy,
+    );
+    check(
+        &["tool-runs", "tool-runs-longer", "tool-runs-half-typed", "first-of-two-tools"],
+        ScreenSight::Busy,
+    );
+    check(
+        &["accept-edits-busy", "todo-busy", "helper-busy", "helper-runs", "streaming-queued"],
+        ScreenSight::Busy,
+    );
+}
+
+#[test]
+fn an_input_box_without_work_is_seen_empty_and_half_typed() {
+    check(&["idle", "half-typed", "bash-mode", "help", "after-clear"], ScreenSight::Prompt);
+    check(
+        &["interrupted-before-first-byte", "interrupted-streaming", "interrupted-tool"],
+        ScreenSight::Prompt,
+    );
+    check(
+        &["finished", "finished-queued", "helper-done", "background-runs", "api-error"],
+        ScreenSight::Prompt,
+    );
+    check(&["after-dialog-esc", "todo-interrupted"], ScreenSight::Prompt);
+}
+
+/// Beside half-typed input, and above a status line of one's own, streaming looks like waiting.
+#[test]
+fn text_that_streams_is_never_taken_for_a_prompt() {
+    for (path, text) in ["streaming", "streaming-half-typed"].iter().flat_map(|name| of(name)) {
+        assert!(matches!(screen(&text), ScreenSight::Busy | ScreenSight::Unknown), "{path}\n{text}");
+    }
+}
+
+#[test]
+fn what_covers_the_input_box_or_the_spinner_tells_nothing() {
+    check(&["transcript-view", "streaming-transcript", "config-dialog"], ScreenSight::Unknown);
+    let menu = &recorded()["claude-2.1.325/wide/before-first-byte-slash"];
+    assert_eq!(screen(menu), ScreenSight::Unknown);
+}
+
+#[test]
+fn a_dialog_and_work_that_the_conversation_quotes_do_not_count() {
+    check(&["quoted-dialog"], ScreenSight::Prompt);
+}
+
+#[test]
+fn a_hint_that_a_narrow_pane_cuts_off_still_counts() {
+    let cut = "● text\n\n──────\n❯\n──────\n  ⏸ manual mode on · esc to int…\n";
+    assert_eq!(screen(cut), ScreenSight::Busy);
+    assert_eq!(screen(&cut.replace("esc to int…", "esc…")), ScreenSight::Unknown);
+    assert_eq!(screen(&cut.replace("esc to int…", "…")), ScreenSight::Unknown);
+}
+
+#[test]
+fn a_dialog_below_an_old_input_box_is_a_dialog() {
+    let recorded = recorded();
+    for version in ["2.1.197", "2.1.325"] {
+        let both = format!(
+            "{}\n{}",
+            recorded[&format!("claude-{version}/wide/tool-runs")],
+            recorded[&format!("claude-{version}/wide/permission-fetch")]
+        );
+        assert_eq!(screen(&both), ScreenSight::Dialog, "{version}");
+    }
+}
+
+#[test]
+fn every_part_of_a_screen_with_a_dialog_is_no_work() {
+    let dialogs = ["permission-bash", "permission-write", "permission-fetch", "question", "plan-dialog"];
+    for (path, text) in dialogs.iter().flat_map(|name| of(name)) {
+        let lines: Vec<&str> = text.lines().collect();
+        for from in 0..lines.len() {
+            assert_ne!(screen(&lines[from..].join("\n")), ScreenSight::Busy, "{path} from line {from}");
+        }
+    }
+}
+
+#[test]
+fn a_screen_without_the_client_tells_nothing() {
+    for text in ["", "\n\n", "$ ls\nREADME.md\n$ ", "❯ 1. Yes", "────\n────\n", "────\n❯\n────"]
+    {
+        assert_ne!(screen(text), ScreenSight::Busy, "{text:?}");
+        assert_ne!(screen(text), ScreenSight::Prompt, "{text:?}");
+    }
+}

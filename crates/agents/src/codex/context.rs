@@ -1,0 +1,56 @@
+//! How full the context of Codex is, by what its rollout says.
+//!
+//! Only the newest count counts, and none is left after a compaction. A thread inside the session has a file of its
+//! own.
+
+use crate::wire::{Loose, Text};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use towline_core::context::Context;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Entry<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    /// Left unread unless the entry is an event: it may be large.
+    #[serde(borrow)]
+    payload: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Count<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    info: Loose,
+}
+
+/// `text` is the last part of the file.
+pub(crate) fn context(text: &[u8]) -> Option<Context> {
+    let whole = |line| serde_json::from_slice::<Entry<'_>>(line).ok();
+    text.rsplit(|byte| *byte == b'\n').filter_map(whole).find_map(|entry| said(&entry))?
+}
+
+/// `None` for what says nothing about it, and `Some(None)` where nothing older counts.
+fn said(entry: &Entry<'_>) -> Option<Option<Context>> {
+    match entry.kind.as_deref() {
+        Some("compacted") => Some(None),
+        Some("event_msg") => count(entry).map(Some),
+        _ => None,
+    }
+}
+
+fn count(entry: &Entry<'_>) -> Option<Context> {
+    let count: Count<'_> = serde_json::from_str(entry.payload?.get()).ok()?;
+    if !count.kind.is("token_count") {
+        return None;
+    }
+    let tokens = count.info.0.get("last_token_usage")?.get("total_tokens").and_then(Value::as_u64)?;
+    let window = count.info.0.get("model_context_window").and_then(Value::as_u64);
+    (tokens > 0).then_some(Context { tokens, window })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! What recorded rollouts say about their context.
+
+use super::*;
+use proptest::prelude::*;
+use std::fs;
+use std::path::Path;
+
+fn recorded(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tails");
+    fs::read_to_string(folder.join(format!("codex-0.166.0-{name}.jsonl"))).unwrap()
+}
+
+#[track_caller]
+fn check(text: &str, tokens: Option<u64>) {
+    let expected = tokens.map(|tokens| Context { tokens, window: Some(258_400) });
+    assert_eq!(context(text.as_bytes()), expected);
+}
+
+#[test]
+fn the_newest_request_counts_and_not_the_sum_of_all() {
+    check(&recorded("end"), Some(1312));
+    check(&recorded("compacted"), Some(1020));
+}
+
+#[test]
+fn a_compaction_leaves_what_the_client_says_it_left() {
+    let text = recorded("compacted");
+    let lines: Vec<&str> = text.lines().collect();
+    let compacted = lines.iter().position(|line| line.contains(r#""type":"compacted""#)).unwrap();
+    check(&lines[..compacted].join("\n"), Some(2030));
+    check(&lines[..=compacted].join("\n"), None);
+    check(&lines[..=compacted + 1].join("\n"), Some(6963));
+}
+
+#[test]
+fn a_turn_that_was_refused_has_no_numbers_of_its_own() {
+    check(&recorded("limit"), None);
+    check(&format!("{}{}", recorded("end"), recorded("limit")), Some(1312));
+}
+
+proptest! {
+    #[test]
+    fn no_file_is_too_damaged_to_be_read(from in 0usize..9000, cut in 0usize..9000, junk in any::<Vec<u8>>()) {
+        let mut text = recorded("compacted").into_bytes();
+        text.truncate(text.len().saturating_sub(cut));
+        text.drain(..from.min(text.len()));
+        text.extend_from_slice(&junk);
+        let _ = context(&text);
+    }
+}

@@ -1,0 +1,55 @@
+//! What the bottom of Codex's screen shows.
+//!
+//! Looks at the input line with what stands right above and below it, or at the dialog in its place. What the
+//! conversation says further up never counts, and what is not surely known is unknown: while text streams, the client
+//! shows no sign of work at all.
+
+use towline_core::arbiter::ScreenSight;
+
+/// `text` is the screen as lines, without colours.
+pub(crate) fn screen(text: &str) -> ScreenSight {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let last = lines.iter().rev().find(|line| !line.is_empty());
+    let Some(cursor) = lines.iter().rposition(|line| line.starts_with('›')) else {
+        return ScreenSight::Unknown;
+    };
+    let (above, below) = (&lines[..cursor], &lines[cursor + 1..]);
+    match is_option(lines[cursor]) {
+        true if last == Some(&"  Press enter to confirm or esc to cancel") => ScreenSight::Dialog,
+        false if is_busy(above, below) => ScreenSight::Busy,
+        false if is_at_rest(above, below) => ScreenSight::Prompt,
+        true | false => ScreenSight::Unknown,
+    }
+}
+
+/// `› 1. Yes, proceed (y)`. A person may type the same: then nothing is known.
+fn is_option(line: &str) -> bool {
+    let number = line.trim_start_matches('›').trim_start().split_once(". ").map_or("", |(number, _)| number);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// While it works, the client says so above the input line, or offers to queue what is being typed.
+fn is_busy(above: &[&str], below: &[&str]) -> bool {
+    let says = above.iter().rev().find(|line| !line.is_empty()).is_some_and(|line| {
+        (line.starts_with("• ") || line.starts_with("◦ ")) && line.ends_with(" • esc to interrupt)")
+    });
+    says || below.contains(&"  tab to queue message")
+}
+
+/// By what stands right above the input line: the end of a turn.
+fn is_at_rest(above: &[&str], below: &[&str]) -> bool {
+    let is_browsing = below.iter().any(|line| line.starts_with("  Browsing"));
+    let end = above.iter().rposition(|line| !line.is_empty()).unwrap_or(0);
+    let begin = above[..end].iter().rposition(|line| line.is_empty()).map_or(0, |blank| blank + 1);
+    !is_browsing && above.get(begin).is_some_and(|line| is_end_of_turn(line))
+}
+
+fn is_end_of_turn(line: &str) -> bool {
+    let worked = line.strip_prefix("  Worked for ").is_some_and(|time| {
+        time.starts_with(|first: char| first == '<' || first.is_ascii_digit()) && time.contains(" • ")
+    });
+    worked || line.starts_with("■ Conversation interrupted")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! How full an agent's context is, by its own numbers.
+//!
+//! Estimates nothing: a window that is not known gives no share of it.
+
+/// What the newest answer of a session's main thread says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// What the context held after that answer.
+    pub tokens: u64,
+    /// What it can hold, where that is known.
+    pub window: Option<u64>,
+}
+
+impl Context {
+    /// The share that is used, in whole percent.
+    pub fn percent(self) -> Option<u8> {
+        let window = self.window.filter(|window| *window > 0)?;
+        u8::try_from((u128::from(self.tokens) * 100 / u128::from(window)).min(100)).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(tokens: u64, window: Option<u64>, expected: Option<u8>) {
+        assert_eq!(Context { tokens, window }.percent(), expected);
+    }
+
+    #[test]
+    fn the_share_is_cut_to_whole_percent_and_never_above_all_of_it() {
+        check(0, Some(200_000), Some(0));
+        check(1999, Some(200_000), Some(0));
+        check(150_000, Some(1_000_000), Some(15));
+        check(200_001, Some(200_000), Some(100));
+        check(u64::MAX, Some(1), Some(100));
+    }
+
+    #[test]
+    fn there_is_no_share_of_a_window_that_is_not_known() {
+        check(5, None, None);
+        check(5, Some(0), None);
+    }
+}
