@@ -1,1 +1,104 @@
+//! How far a look goes.
+#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
+use super::*;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use towline_core::event::{Event, Happening, StartedBy};
+use towline_core::id::{SessionKey, Uid};
+use towline_core::step::{Before, step};
+
+const ANSWER: &str = r#"{"type":"assistant","isSidechain":false,"message":{"model":"claude-sonnet-4-5","usage":{"input_tokens":10,"cache_read_input_tokens":99990,"output_tokens":0}}}"#;
+
+fn session(agent: &str, transcript: &Path) -> Session {
+    let at = Timestamp(1);
+    let event = Event {
+        uid: Uid::v7(at, [0; 10]),
+        at,
+        session: SessionKey::parse(&format!("{agent}:one")).unwrap(),
+        subagent: None,
+        turn: None,
+        happening: Happening::SessionStarted { by: StartedBy::Startup },
+        scene: None,
+    };
+    let mut session = step(Before::default(), &event).session.unwrap();
+    session.transcript = Some(transcript.display().to_string());
+    session
+}
+
+/// A transcript of more than 100 megabytes, most of which is a hole, that ends with these lines.
+fn huge(lines: &str) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.as_file().set_len(128 * 1024 * 1024).unwrap();
+    file.seek(SeekFrom::End(0)).unwrap();
+    file.write_all(format!("\n{lines}\n").as_bytes()).unwrap();
+    file
+}
+
+/// What this thread has read so far, by the kernel's count.
+fn bytes_read() -> u64 {
+    let counts = fs::read_to_string("/proc/thread-self/io").unwrap();
+    counts.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+}
+
+#[track_caller]
+fn check(transcript: &Path, expected: Option<u64>, most: u64) {
+    let session = session("claude", transcript);
+    let before = bytes_read();
+    let found = context(&session);
+    let cost = bytes_read() - before;
+    assert_eq!(found.map(|context| context.tokens), expected);
+    assert!(cost <= most, "{cost} bytes were read");
+}
+
+/// Beside the file, the kernel counts what we read to count.
+const COUNTING: u64 = 1024;
+
+#[test]
+fn a_huge_transcript_costs_no_more_than_its_end() {
+    check(huge(ANSWER).path(), Some(100_000), END + COUNTING);
+}
+
+#[test]
+fn an_answer_before_a_large_output_is_still_found() {
+    let output = format!(r#"{{"type":"user","message":{{"content":"{}"}}}}"#, "x".repeat(500_000));
+    check(huge(&format!("{ANSWER}\n{output}")).path(), Some(100_000), END + LONG_END + COUNTING);
+}
+
+#[test]
+fn a_transcript_without_an_answer_is_not_searched_for_ever() {
+    check(huge("{}").path(), None, END + LONG_END + COUNTING);
+}
+
+#[test]
+fn a_session_without_a_transcript_has_no_known_context() {
+    check(Path::new("/nonexistent/transcript"), None, COUNTING);
+    let mut nowhere = session("claude", Path::new("/"));
+    nowhere.transcript = None;
+    assert_eq!(context(&nowhere), None);
+    assert_eq!(context(&session("unheard-of", huge(ANSWER).path())), None);
+}
+
+#[test]
+fn the_announced_model_tells_the_window() {
+    let file = huge(ANSWER);
+    let mut session = session("claude", file.path());
+    assert_eq!(context(&session).unwrap().percent(), Some(50));
+    session.model = Some("claude-sonnet-4-5[1m]".into());
+    assert_eq!(context(&session).unwrap().percent(), Some(10));
+}
+
+#[test]
+fn screens_are_looked_at_now_and_then_whatever_happens_to_the_clock() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path());
+    let now = Timestamp(1_000_000);
+    assert!(is_time_to_look(&home, now));
+    remember_look(&home, now);
+    assert!(!is_time_to_look(&home, now));
+    assert!(!is_time_to_look(&home, now.plus_ms(LOOK_EVERY_MS - 1)));
+    assert!(is_time_to_look(&home, now.plus_ms(LOOK_EVERY_MS)));
+    assert!(is_time_to_look(&home, now.plus_ms(-1)), "the clock was set back");
+    File::create(home.bars().join(LOOKED)).unwrap();
+    assert!(is_time_to_look(&home, now), "the file is damaged");
+}
