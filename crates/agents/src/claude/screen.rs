@@ -22,6 +22,8 @@ const BUSY_HINT: &str = "esc to interrupt";
 pub(crate) fn screen(text: &str) -> ScreenSight {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     match input_box(&lines) {
+        // Beside a helper that is looked at, dialogs of others stand above the box.
+        Some(input) if shows_dialog(input.conversation()) => ScreenSight::Dialog,
         Some(input) if input.is_busy() => ScreenSight::Busy,
         Some(input) if input.waits() => ScreenSight::Prompt,
         None if shows_dialog(&lines) => ScreenSight::Dialog,
@@ -37,9 +39,8 @@ struct InputBox<'a> {
 }
 
 fn input_box<'a>(lines: &'a [&'a str]) -> Option<InputBox<'a>> {
-    let is_border = |line: &&str| line.starts_with("───") && line.ends_with('─');
-    let bottom = lines.iter().rposition(is_border)?;
-    let top = lines[..bottom].iter().rposition(is_border)?;
+    let bottom = lines.iter().rposition(|line| is_border(line))?;
+    let top = lines[..bottom].iter().rposition(|line| is_border(line))?;
     let below = &lines[bottom + 1..];
     let (first, more) = lines[top + 1..bottom].split_first()?;
     let is_typed_into = (first.starts_with('❯') || first.starts_with('!'))
@@ -48,6 +49,11 @@ fn input_box<'a>(lines: &'a [&'a str]) -> Option<InputBox<'a>> {
     let is_lowest = !below.iter().any(|line| line.starts_with('▔') || is_cursor(line));
     let width = lines[bottom].chars().count();
     (is_typed_into && is_lowest).then_some(InputBox { above: &lines[..top], below, width })
+}
+
+/// A line across the screen, perhaps with the name of a helper in it.
+fn is_border(line: &str) -> bool {
+    line.starts_with("───") && line.ends_with('─')
 }
 
 impl<'a> InputBox<'a> {
@@ -110,7 +116,7 @@ fn is_end_of_turn(line: &str) -> bool {
 
 /// Dialogs end with a hint on how to leave them, or with their last option.
 fn shows_dialog(lines: &[&str]) -> bool {
-    let mut lowest = lines.iter().rev().filter(|line| !line.is_empty());
+    let mut lowest = lines.iter().rev().filter(|line| !line.is_empty() && !is_border(line));
     let Some(last) = lowest.next() else { return false };
     let hints = last.split(" · ").any(|part| part.trim() == "Esc to cancel");
     hints || (is_option(last) && (is_cursor(last) || lowest.take(DIALOG_LINES).any(|line| is_cursor(line))))

@@ -45,6 +45,16 @@ fn a_dialog_waits_for_an_answer() {
     check(&["permission-bash", "permission-write", "permission-fetch", "helper-asks"], ScreenSight::Dialog);
     check(&["question", "question-multi", "plan-dialog", "second-of-two-tools"], ScreenSight::Dialog);
     check(&["rewind-list", "model-dialog"], ScreenSight::Dialog);
+    check(&["helper-viewed-asks", "helper-viewed-session-asks"], ScreenSight::Dialog);
+}
+
+#[test]
+fn a_dialog_above_the_input_box_of_a_helper_is_a_dialog_whatever_the_helper_does() {
+    for (path, text) in of("helper-viewed-asks") {
+        let dialog = text.trim_end().trim_end_matches(|end: char| "─ help".contains(end)).trim_end();
+        let input = "─── help ─\n❯ Message @helper…\n──────\n  esc to interrupt\n";
+        assert_eq!(screen(&format!("{dialog}\n\n{input}")), ScreenSight::Dialog, "{path}");
+    }
 }
 
 #[test]
