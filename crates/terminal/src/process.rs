@@ -218,6 +218,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a child of another thread is to be found")]
     fn the_youngest_child_is_told_by_its_age_whichever_thread_started_it() {
         let age = || match children(std::process::id()) {
             Children::Youngest { age_ms } => Some(age_ms),

@@ -40,9 +40,9 @@ pub struct MenuItem {
 pub enum Order<'a> {
     /// The text of `#{@towline-status}`.
     Bar { text: &'a str },
-    /// The state and the mark of an agent, as options of its pane.
-    Pane { pane: &'a str, state: &'a str, mark: &'a str },
-    /// The same as options of the pane's window.
+    /// The state of an agent, as an option of its pane.
+    Pane { pane: &'a str, state: &'a str },
+    /// The state, and the mark for it, as options of the pane's window. A mark of the pane would hide the window's.
     Window { pane: &'a str, state: &'a str, mark: &'a str },
     /// Nobody sits in the pane any more.
     PaneLeft { pane: &'a str },
@@ -54,19 +54,15 @@ impl Order<'_> {
     fn words(&self) -> Vec<&str> {
         match *self {
             Order::Bar { text } => vec!["set-option", "-gq", BAR_OPTION, text, ";"],
-            Order::Pane { pane, state, mark } => set_state(["set-option", "-pq", "-t", pane], state, mark),
-            Order::Window { pane, state, mark } => set_state(["set-option", "-wq", "-t", pane], state, mark),
-            Order::PaneLeft { pane } => {
-                let unset = ["set-option", "-puq", "-t", pane];
-                [unset.as_slice(), &[STATE_OPTION, ";"], &unset, &[MARK_OPTION, ";"]].concat()
+            Order::Pane { pane, state } => vec!["set-option", "-pq", "-t", pane, STATE_OPTION, state, ";"],
+            Order::Window { pane, state, mark } => {
+                let set = ["set-option", "-wq", "-t", pane];
+                [set.as_slice(), &[STATE_OPTION, state, ";"], &set, &[MARK_OPTION, mark, ";"]].concat()
             }
+            Order::PaneLeft { pane } => vec!["set-option", "-puq", "-t", pane, STATE_OPTION, ";"],
             Order::ClearWindows => vec!["run-shell", "-C", CLEAR_WINDOWS, ";"],
         }
     }
-}
-
-fn set_state<'a>(set: [&'a str; 4], state: &'a str, mark: &'a str) -> Vec<&'a str> {
-    [set.as_slice(), &[STATE_OPTION, state, ";"], &set, &[MARK_OPTION, mark, ";"]].concat()
 }
 
 impl Server {
@@ -152,7 +148,7 @@ impl Server {
 
     /// Opens a menu before the person. Titles and labels must be escaped already; commands are tmux's own.
     pub fn menu(&self, title: &str, items: &[MenuItem]) -> bool {
-        let mut question = vec!["display-menu", "-T", title, "-x", "C", "-y", "C"];
+        let mut question = vec!["display-menu", "-T", title, "-x", "C", "-y", "C", "--"];
         for item in items {
             question.extend([item.label.as_str(), item.key.as_str(), item.command.as_str()]);
         }
@@ -173,6 +169,11 @@ impl Server {
         let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
         // How the command in it ended is not of interest: tmux itself says something if it fails.
         if said.is_empty() { Ok(()) } else { Err(said) }
+    }
+
+    /// Says something in the status line of the person who pressed a key.
+    pub fn say(&self, text: &str) {
+        let _shown = self.ask(&["display-message", text]);
     }
 
     /// Carries out orders, which also redraws bars. Not waited for. `until_done` stays open until tmux has done it:

@@ -136,12 +136,14 @@ impl TestEnv {
         symlink(target, self.vacant_bin(name)).expect("bin is writable");
     }
 
-    /// Writes a shell script onto the PATH of this environment, in place of an older program, and gives its path.
+    /// Writes a shell script onto the PATH of this environment, in place of an older program, and gives its path. One
+    /// that names no interpreter is for `sh`: not every way to start a program would try that by itself.
     pub fn script(&self, name: &str, text: &str) -> PathBuf {
         let path = self.vacant_bin(name);
         let mut options = OpenOptions::new();
         let mut file = options.write(true).create_new(true).mode(0o755).open(&path).expect("bin is writable");
-        file.write_all(text.as_bytes()).expect("bin is writable");
+        let interpreter = if text.starts_with("#!") { "" } else { "#!/bin/sh\n" };
+        file.write_all(format!("{interpreter}{text}").as_bytes()).expect("bin is writable");
         path
     }
 

@@ -58,7 +58,20 @@ pub fn look(scope: &Scope, glance: Glance) -> Result<Live, Failure> {
         Glance::Cheap => scan::recent(&scope.edge, &places),
         Glance::Thorough => scan::now(&scope.edge, &places),
     };
-    Ok(Live { seats: in_order(&sitting, &strays), watch })
+    let mut shown = shown(&sitting, &strays);
+    if glance == Glance::Thorough {
+        // Those of sessions come first, in their order.
+        shown
+            .iter_mut()
+            .zip(&sitting)
+            .for_each(|(seat, (session, _))| seat.context_percent = context_of(session));
+    }
+    by_urgency(&mut shown);
+    Ok(Live { seats: shown, watch })
+}
+
+fn context_of(session: &Session) -> Option<u8> {
+    sight::context(session)?.percent()
 }
 
 /// The same as they were folded last: nothing is folded, no process asked, no lock taken.
@@ -71,18 +84,17 @@ pub fn glance(scope: &Scope) -> Result<Vec<Shown>, Failure> {
 pub fn seats_of(store: &Store) -> Result<Vec<Shown>, StoreError> {
     let sitting = sitting(store)?;
     let strays = scan::remembered(store.home(), &places(&sitting));
-    Ok(in_order(&sitting, &strays))
+    let mut shown = shown(&sitting, &strays);
+    by_urgency(&mut shown);
+    Ok(shown)
 }
 
 fn places(sitting: &[(Session, Place)]) -> Vec<Place> {
     sitting.iter().map(|(_, place)| place.clone()).collect()
 }
 
-fn in_order(sitting: &[(Session, Place)], strays: &[Stray]) -> Vec<Shown> {
-    let mut shown: Vec<Shown> = sitting.iter().map(|(session, place)| show(session, place)).collect();
-    shown.extend(strays.iter().map(scan::show));
-    by_urgency(&mut shown);
-    shown
+fn shown(sitting: &[(Session, Place)], strays: &[Stray]) -> Vec<Shown> {
+    sitting.iter().map(|(session, place)| show(session, place)).chain(strays.iter().map(scan::show)).collect()
 }
 
 /// The session that sits in this seat, and the place as it was found.

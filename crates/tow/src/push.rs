@@ -120,8 +120,8 @@ fn orders<'a>(last: &'a Told, now: &'a Told) -> Vec<Order<'a>> {
     if orders.iter().any(|order| matches!(order, Order::PaneLeft { .. })) {
         orders.push(Order::ClearWindows);
     }
-    for PaneState { pane, state, mark } in now.panes.iter().filter(|new| !last.panes.contains(new)) {
-        orders.push(Order::Pane { pane, state, mark });
+    for PaneState { pane, state, .. } in now.panes.iter().filter(|new| !last.panes.contains(new)) {
+        orders.push(Order::Pane { pane, state });
     }
     for PaneState { pane, state, mark } in &now.panes {
         orders.push(Order::Window { pane, state, mark });

@@ -54,6 +54,9 @@ struct Watched {
 /// Timers are in minutes, options and strays are looked for once a minute: half of that is soon enough.
 const LONGEST_MS: i64 = 30_000;
 
+/// A permission that was granted shows first in the processes below the agent: those are not compared here.
+const LONGEST_BLOCKED_MS: i64 = 3000;
+
 /// Whether nothing can have changed.
 pub fn still(edge: &Edge, look: Look<'_>) -> bool {
     let Some(quiet) = recall(&edge.home) else { return false };
@@ -85,11 +88,11 @@ pub fn remember(edge: &Edge, watch: Watch, seats: &[Shown]) {
     let _ = private_folder(&edge.home.bars()).and_then(|()| write());
 }
 
-/// When the timer of the longest block changes, at the latest.
+/// When the timer of the longest block changes, or an answer may have been given where no hook tells of it.
 fn next_tick(seats: &[Shown], now: Timestamp) -> Timestamp {
     let blocked = seats.iter().filter(|seat| seat.light() == Light::Blocked).map(|seat| seat.since);
     let tick = blocked.min().map(|since| 60_000 - now.since_ms(since) % 60_000);
-    now.plus_ms(tick.unwrap_or(LONGEST_MS).min(LONGEST_MS))
+    now.plus_ms(tick.map_or(LONGEST_MS, |tick| tick.min(LONGEST_BLOCKED_MS)))
 }
 
 fn watched(session: &Session, place: &Place) -> Watched {

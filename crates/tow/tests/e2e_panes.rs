@@ -39,6 +39,7 @@ fn each_pane_and_window_carries_the_state_of_its_agent() {
     first.prompt("go");
     second.prompt("go");
     second.ask("Bash");
+    // The marks are those of the windows.
     wait_format(&first.pane, "#{@towline-state} #{@towline-mark}", "working *");
     wait_format(&second.pane, "#{@towline-state} #{@towline-mark}", "blocked !");
 

@@ -149,6 +149,7 @@ fn hostile_names_are_text_in_the_list_and_in_a_real_bar() {
     watched.wait_screen("#{pane_id}");
     watched.keys(&["1"]);
     watched.wait_screen_for("the menu to close", |screen| !screen.contains("Agents"));
+    env.set("COLUMNS", "200");
     let list = env.tow(&["status"]).ok().stdout;
     assert!(list.contains("#(touch pwned)") && list.contains("漢字"), "{list}");
     assert!(!list.contains('\u{1b}') && !list.contains('\u{7}') && !list.contains('\u{202e}'), "{list:?}");

@@ -1,5 +1,4 @@
 //! How far a look goes.
-#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 use super::*;
 use std::fs::File;

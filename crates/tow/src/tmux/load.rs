@@ -161,7 +161,7 @@ fn bindings(options: &Options, tow: &str, version: (u32, u32), remarks: &mut Vec
     let keys = &options.keys;
     let mut wanted = vec![
         (&keys.menu, "Towline: choose an agent", run("menu")),
-        (&keys.jump, "Towline: go to the agent that has waited longest", run("next")),
+        (&keys.jump, "Towline: go to the agent that has waited longest", run("next --message")),
     ];
     if version >= WITH_POPUPS {
         wanted.push((&keys.popup, "Towline: show all agents", popup));

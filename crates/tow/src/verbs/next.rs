@@ -3,22 +3,34 @@
 //! The same as `tow goto --next`, short enough for a key.
 
 use super::goto;
+use crate::edge::variable;
 use crate::failure::Failure;
 use crate::live::{self, Glance};
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
+use towline_terminal::tmux::Server;
 
 const EXAMPLES: &str = "\
 Examples:
   tow next
-  bind-key N run-shell -b 'tow next'     in ~/.tmux.conf";
+  bind-key N run-shell -b 'tow next --message'     in ~/.tmux.conf, or set @towline-key-jump";
 
 /// Go to the agent that has waited for you longest.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// Say it in tmux's status line if nobody waits, as a key should.
+    #[arg(long)]
+    message: bool,
+}
 
-pub fn run(scope: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
-    goto::next(scope, &live::seats(scope, Glance::Thorough)?)
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let seats = live::seats(scope, Glance::Thorough)?;
+    let server = variable("TMUX").as_deref().and_then(Server::parse).filter(|_| arguments.message);
+    match (goto::longest_waiting(&seats), server) {
+        (None, Some(server)) => server.say(goto::NOBODY_WAITS),
+        (Some(_), _) | (None, None) => return goto::next(scope, &seats),
+    }
+    Ok(ExitCode::SUCCESS)
 }

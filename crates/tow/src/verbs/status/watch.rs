@@ -269,7 +269,7 @@ impl<'a> Looks<'a> {
 
 /// Folds, and asks processes and transcripts. Whoever folds tells the bars.
 fn full_look(scope: &Scope) -> Result<Vec<Shown>, Failure> {
-    let seats = live::seats(scope, Glance::Cheap)?;
+    let seats = live::seats(scope, Glance::Thorough)?;
     // A bar that is busy is told by the next look.
     let _told = push::push(&scope.edge, &seats);
     Ok(seats)
