@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use towline_core::arbiter::SILENT_MS;
 use towline_core::seat::Place;
 use towline_core::session::{Session, State};
 use towline_core::shown::{Light, Shown};
@@ -31,6 +32,9 @@ struct Quiet {
 pub struct Watch {
     journal: Option<Stamp>,
     seats: Vec<Watched>,
+    /// When agents at work will have been silent for so long that their screens are worth a look.
+    #[serde(skip)]
+    silent_at: Vec<Timestamp>,
 }
 
 /// Changes with every write to a file.
@@ -51,8 +55,8 @@ struct Watched {
     transcript: Option<(String, Option<Stamp>)>,
 }
 
-/// Timers are in minutes, options and strays are looked for once a minute: half of that is soon enough.
-const LONGEST_MS: i64 = 30_000;
+/// Timers are in minutes, options and strays are looked for once a minute, screens of silent agents twice as often.
+const LONGEST_MS: i64 = 25_000;
 
 /// A permission that was granted shows first in the processes below the agent: those are not compared here.
 const LONGEST_BLOCKED_MS: i64 = 3000;
@@ -77,13 +81,24 @@ pub fn watch(home: &Home, sitting: &[(Session, Place)]) -> Watch {
     Watch {
         journal: stamp(&home.journal().join("active")),
         seats: sitting.iter().map(|(session, place)| watched(session, place)).collect(),
+        silent_at: sitting.iter().filter_map(|(session, _)| silent_at(session)).collect(),
     }
+}
+
+fn silent_at(session: &Session) -> Option<Timestamp> {
+    let works = session.state == State::Working;
+    let written = session.transcript.as_deref().and_then(|path| stamp(Path::new(path)));
+    let written = written.map_or(session.last_event_at, |stamp| Timestamp(stamp.seconds * 1000));
+    works.then(|| session.last_event_at.max(written).plus_ms(SILENT_MS + 1))
 }
 
 /// Remembers that these seats were shown, as the world was when `watch` was taken.
 pub fn remember(edge: &Edge, watch: Watch, seats: &[Shown]) {
     let unseen = seats.iter().filter(|seat| calls_for_a_look(seat)).filter_map(|seat| seat.pane.clone());
-    let quiet = Quiet { until: next_tick(seats, edge.now), watch, unseen: unseen.collect() };
+    let silent_at = watch.silent_at.iter().copied().filter(|at| *at > edge.now).min();
+    let tick = next_tick(seats, edge.now);
+    let until = silent_at.map_or(tick, |at| at.min(tick));
+    let quiet = Quiet { until, watch, unseen: unseen.collect() };
     let write = || fs::write(file(&edge.home), serde_json::to_vec(&quiet)?);
     let _ = private_folder(&edge.home.bars()).and_then(|()| write());
 }
