@@ -142,8 +142,10 @@ pub enum Origin {
     Command,
     /// A background task's.
     Notification,
-    /// Typed by a program in the person's place: a bookmark, a continuation.
-    Injected,
+    /// A point to come back to: nobody asks for anything by it.
+    Bookmark,
+    /// Typed in the person's place, so that work goes on by itself.
+    Continuation,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -207,7 +207,7 @@ fn prompt_submitted(session: &mut Session, event: &Event, prompt: &Kept, origin:
             session.prompt = Some(prompt.clone());
             session.tasks = 0;
         }
-        Origin::Notification | Origin::Injected => {}
+        Origin::Notification | Origin::Bookmark | Origin::Continuation => {}
     }
     if let Some(open) = session.open_turn.as_mut().filter(|open| open.id.is_some() && open.id == event.turn) {
         open.steered += 1;

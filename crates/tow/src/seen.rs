@@ -59,11 +59,12 @@ fn unseen_at<'a>(seats: &'a [Shown], pane: &str) -> Option<&'a Shown> {
     seats.iter().filter(|seat| calls_for_a_look(seat)).find(is_it)
 }
 
-/// Who has a pane before them all the time turns to nothing: it counts after a while, if they are there at all.
+/// Who has a pane before them all the time turns to nothing: it counts after a while, if they are there at all and
+/// have not turned this off.
 fn is_before_a_person(scope: &Scope, seat: &Shown) -> bool {
     let (Some(server), Some(pane)) = (server_of(&seat.seat), &seat.pane) else { return false };
     let delay = Options::remembered(&scope.edge.home, &server).completed_delay_ms;
     let waited = scope.edge.now.since_ms(seat.since);
     let typed_lately = |at: i64| scope.edge.now.0.saturating_sub(at.saturating_mul(1000)) < AWAY_MS;
-    waited >= delay && server.lookers(pane).into_iter().any(typed_lately)
+    delay > 0 && waited >= delay && server.lookers(pane).into_iter().any(typed_lately)
 }

@@ -23,7 +23,7 @@ use wire::Wire;
 /// Background tasks report back as prompts of this shape.
 const TASK_NOTIFICATION: &str = "<task-notification>";
 
-/// A prompt of nothing but this is a bookmark: nobody asks for anything by it.
+/// A prompt of nothing but this is a bookmark.
 const BOOKMARK: &str = "·";
 
 /// The tool whose permission dialog is really a question.
@@ -132,7 +132,7 @@ fn prompt(wire: &Wire<'_>, keeping: Keeping) -> Happening {
     let origin = match raw.trim_start() {
         text if text.starts_with(TASK_NOTIFICATION) => Origin::Notification,
         text if text.starts_with('/') => Origin::Command,
-        text if text.trim_end() == BOOKMARK => Origin::Injected,
+        text if text.trim_end() == BOOKMARK => Origin::Bookmark,
         _ => Origin::Human,
     };
     Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin }

@@ -306,7 +306,7 @@ fn a_prompt_that_a_program_typed_is_activity_but_not_what_the_person_asked() {
     let mut world = World::default();
     world.feed("a:1", prompt("asked"));
     world.feed("a:1", STOP);
-    let dot = Happening::PromptSubmitted { prompt: Kept::default(), origin: Origin::Injected };
+    let dot = Happening::PromptSubmitted { prompt: Kept::default(), origin: Origin::Bookmark };
     let after = world.feed("a:1", dot);
     assert_eq!((after.state, after.prompt.as_ref().unwrap().as_str()), (State::Working, "asked"));
 }

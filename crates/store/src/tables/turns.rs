@@ -77,12 +77,14 @@ fn origin_name(origin: Origin) -> &'static str {
         Origin::Human => "human",
         Origin::Command => "command",
         Origin::Notification => "notification",
-        Origin::Injected => "injected",
+        Origin::Bookmark => "bookmark",
+        Origin::Continuation => "continuation",
     }
 }
 
 fn turn(row: &Row<'_>) -> rusqlite::Result<Turn> {
-    let origins = [Origin::Human, Origin::Command, Origin::Notification, Origin::Injected];
+    let origins =
+        [Origin::Human, Origin::Command, Origin::Notification, Origin::Bookmark, Origin::Continuation];
     let ended_at: Option<i64> = row.get(6)?;
     let outcome = match row.get::<_, Option<String>>(7)?.as_deref() {
         Some("completed") => TurnOutcome::Completed,
