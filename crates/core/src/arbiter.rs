@@ -151,10 +151,10 @@ pub enum Promise {
 
 /// Whether the screen may tell what hooks did not, by what was seen without it.
 pub fn promise(session: &Session, sights: &Sights) -> Promise {
-    let waited_ms = sights.now.since_ms(session.last_event_at);
+    let waited_ms = sights.now.since_ms(asked_at(session));
     match session.state {
         State::Blocked(Reason::Permission) if waited_ms < DRAWN_MS => Promise::Nothing,
-        State::Blocked(Reason::Permission) if sights.children.is_younger_than(session.since) => {
+        State::Blocked(Reason::Permission) if sights.children.is_younger_than(asked_at(session)) => {
             Promise::Change
         }
         State::Blocked(Reason::Permission) if waited_ms > WAITED_MS => Promise::Perhaps,
@@ -221,14 +221,19 @@ fn dated(session: &Session, tail: Tail) -> Option<Ruling> {
 
 /// Granting a permission runs no hook before the tool has finished. Questions are answered by a hook of their own.
 fn answered(session: &Session, sights: &Sights) -> Option<Ruling> {
-    let is_drawn = sights.now.since_ms(session.last_event_at) >= DRAWN_MS;
+    let is_drawn = sights.now.since_ms(asked_at(session)) >= DRAWN_MS;
     let waits = session.state == State::Blocked(Reason::Permission);
     if !waits || !is_drawn || sights.screen != Some(ScreenSight::Busy) {
         return None;
     }
-    let runs = sights.children.is_younger_than(session.since);
+    let runs = sights.children.is_younger_than(asked_at(session));
     let confidence = if runs { Confidence::Certain } else { Confidence::Likely };
     Some((Some(Observed::Answered), confidence, "the screen shows work and no dialog"))
+}
+
+/// Since when the dialog has been open: other tools may have finished since.
+fn asked_at(session: &Session) -> Timestamp {
+    session.asked.as_ref().map_or(session.since, |asked| asked.at.max(session.since))
 }
 
 /// A prompt that is taken back before the first word of an answer leaves no trace but the screen.

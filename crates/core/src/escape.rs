@@ -3,6 +3,8 @@
 //! Names, branches and prompts are data. Nothing here interprets them, and nothing that passes through here can be
 //! interpreted by what shows it.
 
+use unicode_width::UnicodeWidthChar;
+
 /// One line without control characters, escape sequences or marks that change the direction of writing.
 pub fn for_terminal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -63,27 +65,11 @@ pub fn pad(text: &str, columns: usize) -> String {
     fitted + &" ".repeat(missing)
 }
 
-/// Columns of one character: none for what is drawn onto the one before it, two for East Asian wide ones and emoji.
+/// Columns of one character. Terminals disagree on what is joined to one sign: each part is counted, and a sign that asks
+/// to be drawn as a picture is taken for a wide one. What is counted too wide only leaves a gap.
 fn char_width(c: char) -> usize {
-    match u32::from(c) {
-        0x0300..=0x036f
-        | 0x1ab0..=0x1aff
-        | 0x20d0..=0x20ff
-        | 0xfe00..=0xfe0f
-        | 0xfe20..=0xfe2f
-        | 0x200b..=0x200d => 0,
-        0x1100..=0x115f
-        | 0x2e80..=0x303e
-        | 0x3041..=0x33ff
-        | 0x3400..=0x4dbf
-        | 0x4e00..=0x9fff
-        | 0xa000..=0xa4cf => 2,
-        0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff00..=0xff60 | 0xffe0..=0xffe6 => 2,
-        0x1f300..=0x1f64f | 0x1f680..=0x1f6ff | 0x1f900..=0x1f9ff | 0x1fa70..=0x1faff | 0x20000..=0x3fffd => {
-            2
-        }
-        _ => 1,
-    }
+    const DRAWN_AS_PICTURE: char = '\u{fe0f}';
+    if c == DRAWN_AS_PICTURE { 1 } else { c.width().unwrap_or(0) }
 }
 
 #[cfg(test)]
@@ -108,6 +94,7 @@ mod tests {
     #[test]
     fn widths_are_those_of_a_terminal() {
         assert_eq!((width("abc"), width("漢字"), width("e\u{301}"), width("🚀x")), (3, 4, 1, 3));
+        assert_eq!((width("✅"), width("⚡❌⭐"), width("🟢"), width("⚠\u{fe0f}")), (2, 6, 2, 2));
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub enum Happening {
         tool: Kept,
         outcome: ToolOutcome,
     },
+    /// All tools that were asked for together are done with, also those that a person refused.
+    ToolsFinished,
     /// A dialog is about to show, for a permission or a question.
     PermissionAsked {
         tool: Kept,
@@ -239,9 +241,8 @@ impl Happening {
                 Urgency::Whenever
             }
             Happening::ToolFinished { outcome: ToolOutcome::Interrupted, .. } => Urgency::Shown,
-            Happening::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. } => {
-                Urgency::UnlessWorking
-            }
+            Happening::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. }
+            | Happening::ToolsFinished => Urgency::UnlessWorking,
             Happening::SessionEnded { .. }
             | Happening::PermissionAsked { .. }
             | Happening::PermissionRefused { .. }
@@ -268,6 +269,7 @@ impl Happening {
             Happening::SessionEnded { .. } => "session_ended",
             Happening::PromptSubmitted { .. } => "prompt_submitted",
             Happening::ToolFinished { .. } => "tool_finished",
+            Happening::ToolsFinished => "tools_finished",
             Happening::PermissionAsked { .. } => "permission_asked",
             Happening::PermissionRefused { .. } => "permission_refused",
             Happening::AttentionAsked { .. } => "attention_asked",

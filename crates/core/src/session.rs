@@ -104,6 +104,8 @@ pub struct Session {
 pub struct Asked {
     pub tool: Kept,
     pub subagent: Option<SubagentId>,
+    /// When: one dialog may follow another without a change of state.
+    pub at: Timestamp,
 }
 
 /// A time in which an agent could not go on without a person.

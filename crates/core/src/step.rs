@@ -157,6 +157,7 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         Happening::PromptSubmitted { .. } if inside_subagent => None,
         Happening::PromptSubmitted { prompt, origin } => prompt_submitted(session, event, prompt, *origin),
         Happening::ToolFinished { outcome, .. } => tool_finished(session, event, *outcome),
+        Happening::ToolsFinished => tools_finished(session, event),
         Happening::PermissionAsked { reason, tool } => permission_asked(session, event, *reason, tool),
         Happening::PermissionRefused { .. } => tool_finished(session, event, ToolOutcome::Failed),
         Happening::AttentionAsked { reason } => attention_asked(session, event, *reason),
@@ -255,6 +256,12 @@ fn tool_finished(session: &mut Session, event: &Event, outcome: ToolOutcome) -> 
     None
 }
 
+/// A refusal runs no hook of its own: what tells of it is that its round of tools is over.
+fn tools_finished(session: &mut Session, event: &Event) -> Option<Turn> {
+    let is_its_own = session.asked.as_ref().is_none_or(|asked| asked.subagent == event.subagent);
+    if is_its_own { unblock(session, event) } else { None }
+}
+
 /// A dialog stays open while other tools that were asked for with it finish.
 fn is_about_another(session: &Session, event: &Event) -> bool {
     let Some(asked) = &session.asked else { return false };
@@ -263,7 +270,7 @@ fn is_about_another(session: &Session, event: &Event) -> bool {
 
 fn permission_asked(session: &mut Session, event: &Event, reason: Reason, tool: &Kept) -> Option<Turn> {
     if session.state != State::Ended {
-        session.asked = Some(Asked { tool: tool.clone(), subagent: event.subagent.clone() });
+        session.asked = Some(Asked { tool: tool.clone(), subagent: event.subagent.clone(), at: event.at });
     }
     block(session, event, reason)
 }
@@ -400,7 +407,10 @@ fn close_turn(session: &mut Session, event: &Event, outcome: TurnOutcome) -> Opt
 /// Leaving a block ends a wait, whatever the agent does next.
 fn ended_wait((state, since): (State, Timestamp), session: &Session, event: &Event) -> Option<Wait> {
     let State::Blocked(reason) = state else { return None };
-    let wait = Wait { uid: event.uid, reason, began_at: since, ended_at: event.at.max(since) };
+    // Nobody saw when an agent that is gone ended: it may have been days ago.
+    let is_gone = matches!(event.happening, Happening::Observed { what: Observed::Gone, .. });
+    let ended_at = if is_gone { session.last_event_at } else { event.at };
+    let wait = Wait { uid: event.uid, reason, began_at: since, ended_at: ended_at.max(since) };
     (session.state != state).then_some(wait)
 }
 

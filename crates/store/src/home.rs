@@ -3,7 +3,7 @@
 //! Knows names and permissions only. Which folder it is comes from the caller.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -92,6 +92,17 @@ impl Home {
 /// Makes a folder and its parents; those that are new are for their owner alone.
 pub fn private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Writes a small file whole, for its owner alone: a reader finds either what was there or what is new.
+pub fn put_small(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let draft = folder.join(format!(".{name}.{}", std::process::id()));
+    let open = || OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft);
+    let mut file = open().or_else(|_| private_folder(folder).and_then(|()| open()))?;
+    file.write_all(bytes)?;
+    fs::rename(&draft, path)
 }
 
 /// Opens or makes a file that only its owner can read, for appending.

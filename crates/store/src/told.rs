@@ -3,7 +3,7 @@
 //! Losing a file costs one notification too many. Each file has one writer at a time: whoever folds writes of changes,
 //! and whoever holds the alert's lock of the other ways.
 
-use crate::home::{Home, private_folder};
+use crate::home::{Home, put_small};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -54,11 +54,7 @@ pub fn last(home: &Home, topic: &Topic) -> Option<Told> {
 
 /// Whole or not at all: half a number would be another time.
 pub fn remember(home: &Home, topic: &Topic, told: Told) -> io::Result<()> {
-    private_folder(&home.told())?;
-    let path = path(home, topic);
-    let fresh = path.with_extension(format!("{}-new", topic.way.name()));
-    fs::write(&fresh, format!("{} {}\n", told.since.0, told.at.0))?;
-    fs::rename(fresh, path)
+    put_small(&path(home, topic), format!("{} {}\n", told.since.0, told.at.0).as_bytes())
 }
 
 /// Forgets what was told before this time.

@@ -153,6 +153,10 @@ fn parse_stat(stat: &str) -> Option<Process> {
     let (pid, rest) = stat.split_once(" (")?;
     let (name, rest) = rest.rsplit_once(") ")?;
     let fields: Vec<&str> = rest.split(' ').collect();
+    // One that has ended and waits for its parent to notice does nothing any more.
+    if matches!(fields.first(), Some(&("Z" | "X"))) {
+        return None;
+    }
     let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
     let id = |index: usize| u32::try_from(number(index)?).ok();
     Some(Process {
@@ -206,6 +210,13 @@ mod tests {
         assert!(is_in_front("9", "9"));
         assert!(!is_in_front("9", "7"));
         assert!(!is_in_front("9", "-1"));
+    }
+
+    #[test]
+    fn a_process_that_has_ended_is_gone_even_if_its_parent_has_not_noticed() {
+        let stat = |state| format!("9 (a) {state} 1 9 9 0 -1 4194304 1 0 0 0 1 2 0 0 20 0 1 0 5000 1 2");
+        assert!(parse_stat(&stat("S")).is_some());
+        assert_eq!((parse_stat(&stat("Z")), parse_stat(&stat("X"))), (None, None));
     }
 
     #[test]

@@ -40,8 +40,8 @@ pub struct MenuItem {
 pub enum Order<'a> {
     /// The text of `#{@towline-status}`.
     Bar { text: &'a str },
-    /// The state of an agent, as an option of its pane.
-    Pane { pane: &'a str, state: &'a str },
+    /// The state of an agent, and whether a person should look, as options of its pane.
+    Pane { pane: &'a str, state: &'a str, unseen: &'a str },
     /// The state, and the mark for it, as options of the pane's window. A mark of the pane would hide the window's.
     Window { pane: &'a str, state: &'a str, mark: &'a str },
     /// Nobody sits in the pane any more.
@@ -51,18 +51,40 @@ pub enum Order<'a> {
 }
 
 impl Order<'_> {
-    fn words(&self) -> Vec<&str> {
+    /// Each command with the `;` that ends it.
+    fn words(&self) -> Vec<String> {
+        let set = |place: [&str; 3], option: &str, value: &str| -> Vec<String> {
+            let [flags, target, pane] = place;
+            let mut words: Vec<String> = ["set-option", flags, target, pane].map(str::to_owned).to_vec();
+            words.extend([option.to_owned(), argument(value), ";".to_owned()]);
+            words
+        };
+        let unset = |pane: &str, option: &str| {
+            ["set-option", "-puq", "-t", pane, option, ";"].map(str::to_owned).to_vec()
+        };
         match *self {
-            Order::Bar { text } => vec!["set-option", "-gq", BAR_OPTION, text, ";"],
-            Order::Pane { pane, state } => vec!["set-option", "-pq", "-t", pane, STATE_OPTION, state, ";"],
-            Order::Window { pane, state, mark } => {
-                let set = ["set-option", "-wq", "-t", pane];
-                [set.as_slice(), &[STATE_OPTION, state, ";"], &set, &[MARK_OPTION, mark, ";"]].concat()
+            Order::Bar { text } => {
+                let mut words = ["set-option", "-gq", BAR_OPTION].map(str::to_owned).to_vec();
+                words.extend([argument(text), ";".to_owned()]);
+                words
             }
-            Order::PaneLeft { pane } => vec!["set-option", "-puq", "-t", pane, STATE_OPTION, ";"],
-            Order::ClearWindows => vec!["run-shell", "-C", CLEAR_WINDOWS, ";"],
+            Order::Pane { pane, state, unseen } => {
+                let place = ["-pq", "-t", pane];
+                [set(place, STATE_OPTION, state), set(place, UNSEEN_OPTION, unseen)].concat()
+            }
+            Order::Window { pane, state, mark } => {
+                let place = ["-wq", "-t", pane];
+                [set(place, STATE_OPTION, state), set(place, MARK_OPTION, mark)].concat()
+            }
+            Order::PaneLeft { pane } => [unset(pane, STATE_OPTION), unset(pane, UNSEEN_OPTION)].concat(),
+            Order::ClearWindows => CLEAR_WINDOWS.map(str::to_owned).to_vec(),
         }
     }
+}
+
+/// A word as tmux takes it for an argument: one that ends in `;` would end the command.
+pub(crate) fn argument(word: &str) -> String {
+    word.strip_suffix(';').map_or_else(|| word.to_owned(), |rest| format!("{rest}\\;"))
 }
 
 impl Server {
@@ -146,13 +168,21 @@ impl Server {
         answer.lines().filter_map(looks).collect()
     }
 
-    /// Opens a menu before the person. Titles and labels must be escaped already; commands are tmux's own.
+    /// Opens a menu before the person. Titles and labels must be escaped already; commands are tmux's own. tmux answers
+    /// when the menu is closed: one that has not refused by now has opened it.
+    #[expect(clippy::disallowed_methods, reason = "a menu lasts as long as somebody looks at it")]
     pub fn menu(&self, title: &str, items: &[MenuItem]) -> bool {
-        let mut question = vec!["display-menu", "-T", title, "-x", "C", "-y", "C", "--"];
-        for item in items {
-            question.extend([item.label.as_str(), item.key.as_str(), item.command.as_str()]);
+        let words = items.iter().flat_map(|item| [&item.label, &item.key, &item.command]);
+        let mut tmux = Command::new("tmux");
+        tmux.arg("-u").arg("-S").arg(&self.socket).env_remove("TMUX");
+        tmux.args(["display-menu", "-T", &argument(title), "-x", "C", "-y", "C", "--"]);
+        tmux.args(words.map(|word| argument(word)));
+        let started = tmux.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let Ok(mut client) = started else { return false };
+        match client.stdout.take().and_then(|pipe| read_within(pipe, PATIENCE)) {
+            Some(_) => client.wait().is_ok_and(|status| status.success()),
+            None => true,
         }
-        self.ask(&question).is_some()
     }
 
     /// Opens a popup before the person and waits until it is closed. `command` goes through a shell: it must be one of
@@ -173,25 +203,21 @@ impl Server {
 
     /// Says something in the status line of the person who pressed a key.
     pub fn say(&self, text: &str) {
-        let _shown = self.ask(&["display-message", text]);
+        let _shown = self.ask(&["display-message", &argument(text)]);
     }
 
-    /// Carries out orders, which also redraws bars. Not waited for. `until_done` stays open until tmux has done it:
+    /// Carries out orders, which also redraws bars. Not waited for; whether tmux could be started. `until_done` stays open until tmux has done it:
     /// whoever holds a lock on it keeps the next push from overtaking this one.
     #[expect(
         clippy::disallowed_methods,
         reason = "the other place that runs tmux: nobody waits for this one"
     )]
-    pub fn carry_out(&self, orders: &[Order<'_>], until_done: File) {
-        if orders.is_empty() {
-            return;
-        }
+    pub fn carry_out(&self, orders: &[Order<'_>], until_done: File) -> bool {
         let mut tmux = Command::new("tmux");
-        let words: Vec<&str> = orders.iter().flat_map(Order::words).collect();
+        let words: Vec<String> = orders.iter().flat_map(Order::words).collect();
         tmux.arg("-S").arg(&self.socket).args(words).env_remove("TMUX");
         tmux.stdin(Stdio::null()).stdout(Stdio::null()).stderr(until_done).process_group(0);
-        // What could not be set is set by the next change.
-        let _ = tmux.spawn();
+        tmux.spawn().is_ok()
     }
 
     /// What tmux prints, if it does what it is asked.
@@ -249,8 +275,16 @@ pub const STATE_OPTION: &str = "@towline-state";
 /// The icon for it; empty where nobody needs to look.
 pub const MARK_OPTION: &str = "@towline-mark";
 
-/// tmux itself walks its windows: asking for them first would take another spawn.
-const CLEAR_WINDOWS: &str = "#{S:#{W:set-option -wuq -t '#{window_id}' @towline-state ; set-option -wuq -t '#{window_id}' @towline-mark ;}}";
+/// Whether somebody should look at the pane: asked by hooks on focus, before they start anything.
+pub const UNSEEN_OPTION: &str = "@towline-unseen";
+
+/// tmux itself walks its windows: asking for them first would take another spawn. Versions before 3.2 cannot, and keep
+/// the state of a window until another agent sits there.
+const CLEAR_WINDOWS: [&str; 6] =
+    ["if-shell", "-F", "#{m/r:^3\\.[01][^0-9]*$,#{version}}", "", CLEAR_COMMAND, ";"];
+
+const CLEAR_COMMAND: &str = "run-shell -C \"#{S:#{W:set-option -wuq -t '#{window_id}' @towline-state ; \
+    set-option -wuq -t '#{window_id}' @towline-mark ;}}\"";
 
 /// Separates screens in an answer; no screen shows it.
 pub(crate) const MARK: &str = "\u{1e}towline\u{1e}";

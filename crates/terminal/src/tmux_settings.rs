@@ -3,7 +3,7 @@
 //! Chooses nothing: what to set is the caller's. Never starts a server. Changes are one call each, which tmux carries out
 //! without anything coming in between.
 
-use crate::tmux::{MARK, Server};
+use crate::tmux::{MARK, Server, argument};
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -184,14 +184,6 @@ fn commands(change: &Change, table: &str) -> Vec<String> {
 
 fn join(commands: &[Vec<String>]) -> Vec<String> {
     commands.join(&";".to_owned())
-}
-
-/// A word that ends in `;` would end the command.
-fn argument(word: &str) -> String {
-    match word.strip_suffix(';') {
-        Some(rest) => format!("{rest}\\;"),
-        None => word.to_owned(),
-    }
 }
 
 fn noted(text: &str, note: Option<&str>) -> String {

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::quiet::{self, Watch};
 use crate::scan::{self, Stray};
 use crate::scope::Scope;
-use crate::{outcome, sight, tell};
+use crate::{outcome, push, sight, tell};
 use std::io;
 use std::time::Duration;
 use towline_core::arbiter::judge;
@@ -78,6 +78,15 @@ fn context_of(session: &Session) -> Option<u8> {
 pub fn glance(scope: &Scope) -> Result<Vec<Shown>, Failure> {
     let store = Store::read(&scope.edge.home, PATIENCE).map_err(failed)?;
     store.map_or_else(|| Ok(vec![]), |store| seats_of(&store).map_err(failed))
+}
+
+/// Tells tmux what is shown now. Whether every server was told.
+pub fn push(scope: &Scope) -> Result<bool, Failure> {
+    let read = || {
+        let store = Store::read(&scope.edge.home, PATIENCE)?;
+        store.map_or_else(|| Ok(vec![]), |store| seats_of(&store))
+    };
+    push::push(&scope.edge, PATIENCE, &read).map_err(failed)
 }
 
 /// The same of a store that is open and folded, without a look at the world.

@@ -1,12 +1,16 @@
 //! Carrying out what a fold decided: bars are told, and whoever else wants to know.
 //!
-//! Called by whoever folded, while it still holds the lock: so what is told is told in order, and once. Waits for nobody.
+//! Called by whoever folded, while it still holds the lock: so what is told is told in order, and once.
 
 use crate::config::Config;
 use crate::edge::Edge;
 use crate::{live, push, tell, work};
+use std::time::Duration;
 use towline_core::effect::Effect;
 use towline_store::{Store, StoreError};
+
+/// A push takes tmux a few milliseconds; a server that takes longer is told by somebody whom nobody waits for.
+const PATIENCE: Duration = Duration::from_millis(10);
 
 /// Nothing that is not shown costs a look at the seats.
 pub fn carry_out(edge: &Edge, config: &Config, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
@@ -14,8 +18,12 @@ pub fn carry_out(edge: &Edge, config: &Config, store: &Store, effects: &[Effect]
         Effect::StateChanged { seat, .. } => seat.is_some(),
         Effect::SeatTaken { .. } => true,
     };
-    if effects.iter().any(is_shown) && !push::push(edge, &live::seats_of(store)?) {
-        work::refresh_detached();
+    if effects.iter().any(is_shown) {
+        // Nothing changes under the lock: what is read once holds until it is let go.
+        let seats = live::seats_of(store)?;
+        if !push::push(edge, PATIENCE, &|| Ok(seats.clone()))? {
+            work::refresh_detached();
+        }
     }
     tell::changes(edge, config, store, effects)
 }

@@ -1,54 +1,49 @@
 //! Telling tmux servers what agents do: the bar, and the state of each pane and window. Only what changed, in one spawn
 //! that nobody waits for.
 //!
-//! What a server was told last is remembered in a small file. Losing it costs one push too many; a server in which
-//! nobody sits any more is told so once, and forgotten. Pushes do not overtake each other: each holds a lock that ends
-//! with the process that carries it out.
+//! What a server was told last is remembered in a small file, once tmux has been started to tell it. Pushes to one server
+//! do not overtake each other: each holds that server's lock until tmux has carried it out, and what is shown is read
+//! after the lock was taken. Servers do not wait for each other. One that has ended is forgotten, never spoken to: another
+//! may listen on its socket by now.
 
 use crate::edge::Edge;
+use crate::seen::calls_for_a_look;
 use crate::tmux::options::Options;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use towline_core::bar::{BarStyle, bar};
 use towline_core::escape::for_tmux;
 use towline_core::shown::{Light, Shown};
-use towline_store::home::private_folder;
+use towline_store::StoreError;
+use towline_store::home::{Home, private_folder, put_small};
 use towline_store::lock::{pauses, wait_for};
+use towline_terminal::process::Process;
 use towline_terminal::tmux::{Order, Server};
 
-/// Tells every server in which one of these seats is, and those that they left. Whether all were told: one that is still
-/// busy with the push before has to be told again, by what is then shown.
-pub fn push(edge: &Edge, seats: &[Shown]) -> bool {
-    let folder = edge.home.bars();
-    let mut told = remembered(&folder);
+/// Reads what is shown now.
+pub type Reading<'a> = &'a dyn Fn() -> Result<Vec<Shown>, StoreError>;
+
+/// Tells every server in which somebody sits, and those that they left. Whether all were told: one that is still busy
+/// with the push before has to be told again.
+pub fn push(edge: &Edge, patience: Duration, seats: Reading<'_>) -> Result<bool, StoreError> {
+    let shown = seats()?;
     let mut all_told = true;
-    for (pid, server) in servers(seats) {
-        let last = told.remove(&pid).unwrap_or_else(|| Told::nothing(&server.socket));
-        let style = Options::remembered(&edge.home, &server).style;
-        let now = Told {
-            socket: server.socket.clone(),
-            text: bar(seats, &style, edge.now),
-            panes: panes(seats, &server, &style),
-        };
-        all_told &= now == last || tell(&folder, &server, &last, &now);
-    }
-    for (pid, last) in told {
-        let server = Server { socket: last.socket.clone(), pid };
-        if tell(&folder, &server, &last, &Told::nothing(&last.socket)) {
-            forget(&folder, &server);
-        } else {
-            all_told = false;
+    for server in servers(&shown).into_values().chain(left(&edge.home, &shown)) {
+        if recall(&edge.home, &server) != wanted(edge, &server, &shown) {
+            all_told &= tell(edge, &server, patience, seats)?;
         }
     }
-    all_told
+    Ok(all_told)
 }
 
 /// The servers by their process id, which is in the key of every seat in them and safe in a path.
 pub fn servers(seats: &[Shown]) -> BTreeMap<String, Server> {
-    seats.iter().filter_map(|seat| server_of(&seat.seat)).map(|server| (server.pid.clone(), server)).collect()
+    let alive = |server: &Server| is_alive(&server.pid);
+    let found = seats.iter().filter_map(|seat| server_of(&seat.seat)).filter(alive);
+    found.map(|server| (server.pid.clone(), server)).collect()
 }
 
 /// The tmux server that a seat is in, by the seat's key: socket, process, pane.
@@ -59,8 +54,38 @@ pub fn server_of(seat: &str) -> Option<Server> {
     sound.then_some(Server { socket, pid })
 }
 
+/// The servers that were told something and run still.
+pub fn told_servers(home: &Home) -> Vec<Server> {
+    let entries = fs::read_dir(home.bars()).into_iter().flatten().filter_map(Result::ok);
+    let pids = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let pids = pids.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()) && is_alive(name));
+    pids.filter_map(|pid| Some(Server { socket: read(home, &pid)?.socket, pid })).collect()
+}
+
+/// What is remembered of servers that have ended: what they were told, their options, their locks.
+pub fn leftovers(home: &Home) -> Vec<PathBuf> {
+    let entries = fs::read_dir(home.bars()).into_iter().flatten().filter_map(Result::ok);
+    let is_of_dead_server = |path: &PathBuf| {
+        let pid = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        pid.bytes().all(|byte| byte.is_ascii_digit()) && !is_alive(pid)
+    };
+    entries.map(|entry| entry.path()).filter(is_of_dead_server).collect()
+}
+
+/// Those in which nobody sits any more.
+fn left(home: &Home, seats: &[Shown]) -> Vec<Server> {
+    let sat_in = servers(seats);
+    let mut told = told_servers(home);
+    told.retain(|server| !sat_in.contains_key(&server.pid));
+    told
+}
+
+fn is_alive(pid: &str) -> bool {
+    pid.parse().is_ok_and(|pid| Process::read(pid).is_some())
+}
+
 /// What a server shows.
-#[derive(PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Told {
     socket: String,
     text: String,
@@ -68,17 +93,27 @@ struct Told {
     panes: Vec<PaneState>,
 }
 
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct PaneState {
     pane: String,
     state: String,
     mark: String,
+    unseen: bool,
 }
 
 impl Told {
-    fn nothing(socket: &str) -> Told {
-        Told { socket: socket.to_owned(), text: String::new(), panes: vec![] }
+    fn nothing(server: &Server) -> Told {
+        Told { socket: server.socket.clone(), text: String::new(), panes: vec![] }
     }
+}
+
+fn wanted(edge: &Edge, server: &Server, seats: &[Shown]) -> Told {
+    let style = Options::remembered(&edge.home, server).style;
+    let panes = panes(seats, server, &style);
+    if panes.is_empty() {
+        return Told::nothing(server);
+    }
+    Told { text: bar(seats, &style, edge.now), panes, ..Told::nothing(server) }
 }
 
 fn panes(seats: &[Shown], server: &Server, style: &BarStyle) -> Vec<PaneState> {
@@ -86,25 +121,27 @@ fn panes(seats: &[Shown], server: &Server, style: &BarStyle) -> Vec<PaneState> {
     let state = |seat: &Shown| {
         let light = seat.light();
         let mark = if light == Light::Idle { String::new() } else { for_tmux(&style.look(light).icon) };
-        Some(PaneState { pane: seat.pane.clone()?, state: seat.word().to_owned(), mark })
+        let (pane, unseen) = (seat.pane.clone()?, calls_for_a_look(seat));
+        Some(PaneState { pane, state: seat.word().to_owned(), mark, unseen })
     };
     in_it.filter_map(state).collect()
 }
 
-/// Waits a moment for a push that is still under way.
-fn tell(folder: &Path, server: &Server, last: &Told, now: &Told) -> bool {
-    remember(folder, server, now);
-    let turn = wait_for(&folder.join("turn.lock"), pauses(PATIENCE));
-    let Ok(Some(turn)) = turn else {
-        forget(folder, server);
-        return false;
-    };
-    server.carry_out(&orders(last, now), turn);
-    true
+/// What is shown is read again once it is our turn: whoever comes later has read it later.
+fn tell(edge: &Edge, server: &Server, patience: Duration, seats: Reading<'_>) -> Result<bool, StoreError> {
+    let lock = edge.home.bars().join(format!("{}.lock", server.pid));
+    let turn = private_folder(&edge.home.bars()).and_then(|()| wait_for(&lock, pauses(patience)));
+    let Ok(Some(turn)) = turn else { return Ok(false) };
+    let (last, now) = (recall(&edge.home, server), wanted(edge, server, &seats()?));
+    if now == last {
+        return Ok(true);
+    }
+    let is_started = server.carry_out(&orders(&last, &now), turn);
+    if is_started {
+        remember(&edge.home, server, &now);
+    }
+    Ok(is_started)
 }
-
-/// A push takes tmux a few milliseconds.
-const PATIENCE: Duration = Duration::from_millis(100);
 
 /// What makes `now` of `last`. A window that lost an agent may have others, so all windows are cleared and set again.
 fn orders<'a>(last: &'a Told, now: &'a Told) -> Vec<Order<'a>> {
@@ -120,31 +157,40 @@ fn orders<'a>(last: &'a Told, now: &'a Told) -> Vec<Order<'a>> {
     if orders.iter().any(|order| matches!(order, Order::PaneLeft { .. })) {
         orders.push(Order::ClearWindows);
     }
-    for PaneState { pane, state, .. } in now.panes.iter().filter(|new| !last.panes.contains(new)) {
-        orders.push(Order::Pane { pane, state });
+    for PaneState { pane, state, unseen, .. } in now.panes.iter().filter(|new| !last.panes.contains(new)) {
+        orders.push(Order::Pane { pane, state, unseen: if *unseen { "1" } else { "" } });
     }
-    for PaneState { pane, state, mark } in &now.panes {
+    for PaneState { pane, state, mark, .. } in &now.panes {
         orders.push(Order::Window { pane, state, mark });
     }
     orders
 }
 
-fn remembered(folder: &Path) -> BTreeMap<String, Told> {
-    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let told = |path: PathBuf| {
-        let pid = path.file_name()?.to_str()?.to_owned();
-        let is_pid = pid.bytes().all(|byte| byte.is_ascii_digit());
-        let told = serde_json::from_slice(&fs::read(&path).ok().filter(|_| is_pid)?).ok()?;
-        Some((pid, told))
+/// Forgets what a server was told if it shows something else: tmux did not do it, or somebody undid it.
+pub fn compare(home: &Home, server: &Server, bar: &str) {
+    if read(home, &server.pid).is_some_and(|told| told.text != bar) {
+        let _ = fs::remove_file(file(home, &server.pid));
+    }
+}
+
+fn recall(home: &Home, server: &Server) -> Told {
+    read(home, &server.pid)
+        .filter(|told| told.socket == server.socket)
+        .unwrap_or_else(|| Told::nothing(server))
+}
+
+fn read(home: &Home, pid: &str) -> Option<Told> {
+    serde_json::from_slice(&fs::read(file(home, pid)).ok()?).ok()
+}
+
+/// Losing it costs one push too many.
+fn remember(home: &Home, server: &Server, told: &Told) {
+    let _ = match told.panes.is_empty() {
+        true => fs::remove_file(file(home, &server.pid)),
+        false => serde_json::to_vec(told).map_or(Ok(()), |bytes| put_small(&file(home, &server.pid), &bytes)),
     };
-    entries.filter_map(|entry| told(entry.path())).collect()
 }
 
-fn remember(folder: &Path, server: &Server, told: &Told) {
-    let write = || fs::write(folder.join(&server.pid), serde_json::to_vec(told)?);
-    let _ = private_folder(folder).and_then(|()| write());
-}
-
-fn forget(folder: &Path, server: &Server) {
-    let _ = fs::remove_file(folder.join(&server.pid));
+fn file(home: &Home, pid: &str) -> PathBuf {
+    home.bars().join(pid)
 }

@@ -14,7 +14,7 @@ use towline_core::seat::Place;
 use towline_core::session::{Session, State};
 use towline_core::shown::{Light, Shown};
 use towline_core::time::Timestamp;
-use towline_store::home::{Home, private_folder};
+use towline_store::home::{Home, put_small};
 use towline_terminal::process::Process;
 
 /// What was so when everything was last looked at.
@@ -99,8 +99,7 @@ pub fn remember(edge: &Edge, watch: Watch, seats: &[Shown]) {
     let tick = next_tick(seats, edge.now);
     let until = silent_at.map_or(tick, |at| at.min(tick));
     let quiet = Quiet { until, watch, unseen: unseen.collect() };
-    let write = || fs::write(file(&edge.home), serde_json::to_vec(&quiet)?);
-    let _ = private_folder(&edge.home.bars()).and_then(|()| write());
+    let _ = serde_json::to_vec(&quiet).map(|bytes| put_small(&file(&edge.home), &bytes));
 }
 
 /// When the timer of the longest block changes, or an answer may have been given where no hook tells of it.

@@ -5,15 +5,16 @@
 
 use crate::config::project_name;
 use crate::edge::{Edge, variable};
+use crate::tell;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use towline_agents::Agent;
 use towline_core::event::Presence;
 use towline_core::seat::Place;
 use towline_core::shown::Shown;
 use towline_core::time::Timestamp;
-use towline_store::home::{Home, private_folder};
+use towline_store::home::{Home, put_small};
 use towline_terminal::place::seat_of;
 use towline_terminal::process::{Process, of_same_user};
 use towline_terminal::project;
@@ -61,6 +62,8 @@ pub fn recent(edge: &Edge, places: &[Place]) -> Vec<Stray> {
 /// As they are now.
 pub fn now(edge: &Edge, places: &[Place]) -> Vec<Stray> {
     let before = recall(&edge.home).unwrap_or_default().strays;
+    let config = tell::settings(edge);
+    let is_excluded = |stray: &Stray| stray.folder.as_deref().is_some_and(|folder| config.excludes(folder));
     let own = std::process::id();
     let candidates = of_same_user(own).into_iter().filter_map(|process| Some((agent_of(&process)?, process)));
     let strays: Vec<Stray> = candidates
@@ -70,6 +73,8 @@ pub fn now(edge: &Edge, places: &[Place]) -> Vec<Stray> {
                 |stray: &&Stray| (stray.place.pid, stray.place.started) == (process.pid, process.started);
             before.iter().find(same).cloned().or_else(|| stray(edge, agent, &process))
         })
+        // What is to leave no trace is not written down here either.
+        .filter(|stray| !is_excluded(stray))
         .collect();
     keep(&edge.home, &Found { at: edge.now, strays: strays.clone() });
     strays
@@ -88,7 +93,8 @@ pub fn show(stray: &Stray) -> Shown {
 /// The agent that this process is, if a person can see it and it is nobody's child.
 fn agent_of(process: &Process) -> Option<Agent> {
     process.terminal()?;
-    let agent = Agent::ALL.into_iter().find(|agent| agent.is_program(&process.name))?;
+    // Wrappers and monitors are called like the agent and more.
+    let agent = Agent::ALL.into_iter().find(|agent| agent.name() == process.name)?;
     let arguments = process.arguments();
     let is_child = Process::read(process.parent).is_some_and(|parent| agent.is_program(&parent.name));
     let seen = !agent.is_shared_server(&arguments) && !agent.runs_headless(&arguments);
@@ -140,6 +146,5 @@ fn recall(home: &Home) -> Option<Found> {
 
 /// What cannot be kept is looked for again.
 fn keep(home: &Home, found: &Found) {
-    let write = |path: &Path| fs::write(path, serde_json::to_vec(found)?);
-    let _ = private_folder(&home.bars()).and_then(|()| write(&file(home)));
+    let _ = serde_json::to_vec(found).map(|bytes| put_small(&file(home), &bytes));
 }

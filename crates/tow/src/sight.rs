@@ -19,7 +19,7 @@ use towline_core::event::Reason;
 use towline_core::seat::{Place, SeatKind};
 use towline_core::session::{Session, State};
 use towline_core::time::Timestamp;
-use towline_store::home::{Home, private_folder};
+use towline_store::home::{Home, put_small};
 use towline_terminal::process::{Children, Process, children};
 use towline_terminal::tail::last_bytes;
 use towline_terminal::tmux::{Pane, Server};
@@ -182,8 +182,7 @@ fn is_time_to_look(home: &Home, now: Timestamp) -> bool {
 
 /// Losing it costs one look too many.
 fn remember_look(home: &Home, now: Timestamp) {
-    let folder = home.bars();
-    let _ = private_folder(&folder).and_then(|()| fs::write(folder.join(LOOKED), now.0.to_string()));
+    let _ = put_small(&home.bars().join(LOOKED), now.0.to_string().as_bytes());
 }
 
 /// The file that holds when screens were last looked at.

@@ -209,3 +209,135 @@ fn a_refresh_without_news_spawns_nothing() {
     wait_format(&sitter.pane, "#{@towline-state}", "completed");
     assert_eq!(spawns(), before + 1, "one change, one spawn");
 }
+
+#[test]
+fn a_menu_opens_though_a_prompt_ends_in_a_semicolon() {
+    let (env, tmux) = world();
+    let sitter = Sitter::sit(&tmux, "one");
+    sitter.prompt("fix foo();");
+    let watched = Tmux::named(&env, "outer").attach_to(&tmux);
+    let shell = tmux.open(&["bash"], &[]);
+    shell.say("tow menu; echo exit-$?");
+    watched.wait_screen("fix foo();");
+    watched.keys(&["q"]);
+    shell.wait_screen("exit-0");
+}
+
+#[test]
+fn a_server_that_hangs_does_not_hold_up_the_bars_of_others() {
+    let (env, tmux) = world();
+    let hung = Tmux::named(&env, "hung");
+    let (first, second) = (Sitter::sit(&tmux, "one"), Sitter::sit(&hung, "two"));
+    first.prompt("go");
+    second.prompt("go");
+    wait_format(&second.pane, "#{@towline-state}", "working");
+    let server = second.pane.format("#{pid}");
+    let signal = |name: &str| assert!(env.command("kill").args([name, &server]).status().unwrap().success());
+    signal("-STOP");
+    let bar = || tmux.run(&["show-options", "-gqv", "@towline-status"]);
+    first.ask("Bash");
+    wait_format(&first.pane, "#{@towline-state}", "blocked");
+    first.stop();
+    wait_format(&first.pane, "#{@towline-state}", "completed");
+    assert!(bar().contains("1* #[fg=green]1+"), "{}", bar());
+    signal("-CONT");
+    // What it missed is made up for.
+    wait::until_evident("the other bar", wait::PATIENCE, || {
+        env.tow(&["bar", "--refresh"]).ok();
+        let other = hung.run(&["show-options", "-gqv", "@towline-status"]);
+        if other == bar() { Ok(()) } else { Err(other) }
+    });
+}
+
+#[test]
+fn a_server_that_was_started_anew_on_the_same_socket_keeps_its_bar() {
+    let (env, tmux) = world();
+    let before = Sitter::sit(&tmux, "one");
+    before.prompt("go");
+    wait_format(&before.pane, "#{@towline-state}", "working");
+    tmux.run(&["kill-server"]);
+    let after = Sitter::sit(&tmux, "two");
+    after.prompt("go");
+    after.ask("Bash");
+    wait_format(&after.pane, "#{@towline-state}", "blocked");
+    for _ in 0..3 {
+        env.tow(&["status"]).ok();
+        env.tow(&["bar", "--refresh"]).ok();
+    }
+    assert_eq!(after.pane.format("#{@towline-state}"), "blocked");
+    assert!(tmux.run(&["show-options", "-gqv", "@towline-status"]).contains("1!"));
+}
+
+/// Nobody waits for a push: whether tmux did it is seen when its options are read again.
+#[test]
+fn what_tmux_refused_to_show_is_pushed_again() {
+    let (env, tmux) = world();
+    let sitter = Sitter::sit(&tmux, "one");
+    sitter.prompt("go");
+    wait_format(&sitter.pane, "#{@towline-state}", "working");
+    let real = std::fs::read_link(env.root().join("bin/tmux")).unwrap();
+    let refusing = format!("case \"$*\" in *set-option*) exit 1;; esac\nexec {} \"$@\"\n", real.display());
+    env.script("tmux", &refusing);
+    sitter.stop();
+    assert_eq!(sitter.pane.format("#{@towline-state}"), "working");
+    env.link("tmux", real);
+    for entry in std::fs::read_dir(env.data_dir().join("bars")).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.extension().is_some_and(|extension| extension == "options") {
+            std::fs::remove_file(entry).unwrap();
+        }
+    }
+    env.tow(&["bar", "--refresh"]).ok();
+    wait_format(&sitter.pane, "#{@towline-state}", "completed");
+}
+
+#[test]
+fn what_hooks_pushed_goes_with_the_hooks() {
+    let (env, tmux) = world();
+    let sitter = Sitter::sit(&tmux, "one");
+    sitter.prompt("go");
+    wait_format(&sitter.pane, "#{@towline-state}", "working");
+    env.tow(&["uninstall"]).ok();
+    let options =
+        [tmux.run(&["show-options", "-g"]), tmux.run(&["show-options", "-p", "-t", &sitter.pane.id])];
+    assert!(options.iter().all(|text| !text.contains("towline")), "{options:?}");
+    assert_eq!(tmux.run(&["show-options", "-wqv", "-t", &sitter.pane.id, "@towline-state"]), "");
+}
+
+#[test]
+fn an_agent_in_an_excluded_folder_leaves_no_trace_though_it_runs_without_hooks() {
+    let (env, tmux) = world();
+    env.link("claude", "/bin/bash");
+    let project = env.project().display().to_string();
+    env.tow(&["config", "set", "privacy.exclude_projects", &format!("[{project:?}]")]).ok();
+    tmux.open(&["claude", "-c", "read line"], &[]);
+    let other = tmux.open(&["sh", "-c", "cd / && exec claude -c 'read line'"], &[]);
+    wait::until("the other agent", wait::PATIENCE, || {
+        let found = seats(&env);
+        found.iter().any(|seat| seat["pane"] == other.id.as_str()).then_some(())
+    });
+    assert_eq!(seats(&env).len(), 1);
+    let kept = std::fs::read_to_string(env.data_dir().join("bars/strays")).unwrap();
+    assert!(!kept.contains(&project), "{kept}");
+}
+
+#[test]
+fn a_pane_is_the_one_of_the_server_that_asks() {
+    let (env, tmux) = world();
+    let other = Tmux::named(&env, "other");
+    let (here, there) = (Sitter::sit(&tmux, "here"), Sitter::sit(&other, "there"));
+    assert_eq!(here.pane.id, there.pane.id);
+    env.tow(&["why", &here.pane.id]).exits(2).complains("is the beginning of several");
+    tow_inside(&tmux, &format!("why {} > why.txt", here.pane.id));
+    let said = std::fs::read_to_string(env.project().join("why.txt")).unwrap();
+    assert!(said.contains("claude:here is idle"), "{said}");
+}
+
+#[test]
+fn a_pane_that_nobody_is_attached_to_is_not_seen_by_going_there() {
+    let (env, tmux) = world();
+    let sitter = Sitter::sit(&tmux, "one");
+    sitter.prompt("go");
+    sitter.stop();
+    env.tow(&["next"]).exits(2).complains("nobody is attached to see it").complains("attach");
+    assert_eq!(seats(&env)[0]["seen"], false);
+}

@@ -116,6 +116,38 @@ fn what_no_hook_tells(claude: Claude) {
 }
 
 #[test]
+fn a_refused_permission_is_no_longer_waited_for_in_2_1_197() {
+    a_refused_permission(Claude::V2_1_197);
+}
+
+#[test]
+fn a_refused_permission_is_no_longer_waited_for_in_2_1_325() {
+    a_refused_permission(Claude::V2_1_325);
+}
+
+/// No hook tells of a refusal, and the agent goes on with what the person said instead.
+fn a_refused_permission(claude: Claude) {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    claude.seed(&env);
+    env.tow(&["install", "--agent", "claude"]).ok();
+    let gate = Gate::shut();
+    let model = Model::start([Rule::when("ask me")
+        .then(Step::tool("Bash", json!({"command": "touch made", "description": "make"})))
+        .then(Step::text("as you like").behind(&gate))]);
+    let tmux = Tmux::start(&env);
+    let pane = claude.interactive(&tmux, &model, &[]);
+    pane.say("ask me");
+    wait_states(&env, &["blocked"]);
+    pane.wait_screen("Do you want to proceed?");
+    pane.answer("Do you want to proceed?", &["Down", "Down", "Tab"]);
+    pane.half_type("rather read");
+    pane.keys(&["Enter"]);
+    wait_states(&env, &["working"]);
+    gate.open();
+    wait_states(&env, &["completed"]);
+}
+
+#[test]
 fn hostile_names_are_text_in_the_list_and_in_a_real_bar() {
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
     env.link("claude", "/bin/bash");

@@ -15,7 +15,7 @@ struct Arrows {
 }
 
 const TABLE: [Arrows; 7] = [
-    Arrows { package: "towline-core", ours: &[], others: Some(&["serde"]) },
+    Arrows { package: "towline-core", ours: &[], others: Some(&["serde", "unicode-width"]) },
     Arrows { package: "towline-agents", ours: &["towline-core"], others: None },
     Arrows { package: "towline-store", ours: &["towline-core"], others: None },
     Arrows { package: "towline-terminal", ours: &["towline-core"], others: None },

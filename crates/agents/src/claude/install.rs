@@ -13,6 +13,7 @@ pub const EVENTS: &[&str] = &[
     "UserPromptSubmit",
     "PostToolUse",
     "PostToolUseFailure",
+    "PostToolBatch",
     "PermissionRequest",
     "PermissionDenied",
     "Notification",

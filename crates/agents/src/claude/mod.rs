@@ -88,6 +88,7 @@ fn meaning(event: &str, wire: &Wire<'_>, keeping: Keeping) -> Option<Happening> 
         "UserPromptSubmit" => prompt(wire, keeping),
         "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done },
         "PostToolUseFailure" => Happening::ToolFinished { tool: tool(), outcome: failed(wire) },
+        "PostToolBatch" => Happening::ToolsFinished,
         "PermissionRequest" => Happening::PermissionAsked { tool: tool(), reason: asked_for(wire) },
         "PermissionDenied" => Happening::PermissionRefused { tool: tool() },
         "Notification" => return notification(wire),

@@ -328,6 +328,30 @@ fn another_tools_result_does_not_end_a_block() {
 }
 
 #[test]
+fn a_refused_tool_ends_its_block_with_its_round_of_tools() {
+    let asks = || Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Permission };
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    world.feed("a:1", asks());
+    let helpers = world.feed_event(in_subagent(event("a:1", Happening::ToolsFinished)));
+    assert_eq!(helpers.state, State::Blocked(Reason::Permission), "a helper's round");
+    assert_eq!(world.feed("a:1", Happening::ToolsFinished).state, State::Working);
+    world.feed("a:1", STOP);
+    assert_eq!(world.feed("a:1", Happening::ToolsFinished).state, State::Completed);
+}
+
+#[test]
+fn a_wait_whose_end_nobody_saw_counts_only_as_far_as_something_was_heard() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    let asked = Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Permission };
+    let as_of = world.feed("a:1", asked).last_event_at;
+    world.clock += 200_000_000;
+    world.feed("a:1", Happening::Observed { what: Observed::Gone, as_of, until: None });
+    assert_eq!((world.waits[0].began_at, world.waits[0].ended_at), (as_of, as_of));
+}
+
+#[test]
 fn a_block_is_remembered_as_a_wait_with_its_reason() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
@@ -383,6 +407,7 @@ fn transition_table() {
         ("prompt_submitted", prompt("p")),
         ("tool_finished", tool(ToolOutcome::Done)),
         ("tool_finished (interrupted)", tool(ToolOutcome::Interrupted)),
+        ("tools_finished", Happening::ToolsFinished),
         ("permission_asked", permission),
         ("permission_refused", Happening::PermissionRefused { tool: Kept::default() }),
         ("attention_asked", Happening::AttentionAsked { reason: Reason::Elicitation }),

@@ -1,6 +1,7 @@
 -- What a block waits for, when a usage limit ends, how many tasks were completed since the last prompt.
 alter table sessions add column asked_tool text;
 alter table sessions add column asked_subagent text;
+alter table sessions add column asked_at integer;
 alter table sessions add column limited_until integer;
 alter table sessions add column tasks integer not null default 0;
 

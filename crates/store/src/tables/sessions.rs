@@ -15,7 +15,7 @@ use towline_core::time::Timestamp;
 const COLUMNS: &str = "s.id, s.uid, s.agent || ':' || s.session, s.state, s.reason, s.since, s.started_at, s.started_by,
     s.last_event_at, s.ended_at, s.ended_by, s.presence, s.folder, s.transcript, s.model, s.branch, s.seat, s.previous,
     s.prompt, s.subagents, s.background, s.context_tokens, s.compactions, s.turns, p.root, p.remote, p.name, s.project, s.seen,
-    s.asked_tool, s.asked_subagent, s.limited_until, s.tasks";
+    s.asked_tool, s.asked_subagent, s.limited_until, s.tasks, s.asked_at";
 
 /// A session as it lies in its row.
 pub(crate) struct StoredSession {
@@ -30,9 +30,9 @@ const SAVE: &str = "
     insert into sessions (uid, machine, revision, agent, session, state, reason, since, started_at, started_by,
         last_event_at, ended_at, ended_by, presence, folder, transcript, model, branch, project, seat, previous, prompt,
         subagents, background, context_tokens, compactions, turns, seen,
-        asked_tool, asked_subagent, limited_until, tasks)
+        asked_tool, asked_subagent, limited_until, tasks, asked_at)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-        ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)
+        ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)
     on conflict (agent, session) do update set revision = revision + 1, state = excluded.state, reason = excluded.reason,
         since = excluded.since, started_by = excluded.started_by, last_event_at = excluded.last_event_at,
         ended_at = excluded.ended_at, ended_by = excluded.ended_by, presence = excluded.presence,
@@ -41,7 +41,7 @@ const SAVE: &str = "
         subagents = excluded.subagents, background = excluded.background, context_tokens = excluded.context_tokens,
         compactions = excluded.compactions, turns = excluded.turns, seen = excluded.seen,
         asked_tool = excluded.asked_tool, asked_subagent = excluded.asked_subagent,
-        limited_until = excluded.limited_until, tasks = excluded.tasks
+        limited_until = excluded.limited_until, tasks = excluded.tasks, asked_at = excluded.asked_at
     returning id";
 
 /// The condition is the partial index's own, so that the history is not looked at.
@@ -116,6 +116,7 @@ impl Store {
                 session.asked.as_ref().and_then(|asked| asked.subagent.as_ref()).map(SubagentId::as_str),
                 session.limited_until.map(|until| until.0),
                 session.tasks,
+                session.asked.as_ref().map(|asked| asked.at.0),
             ],
             |row| row.get(0),
         )?;
@@ -165,7 +166,8 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
 fn asked(row: &Row<'_>) -> rusqlite::Result<Option<Asked>> {
     let Some(tool) = row.get::<_, Option<String>>(29)? else { return Ok(None) };
     let subagent = row.get::<_, Option<String>>(30)?.and_then(|id| SubagentId::parse(&id).ok());
-    Ok(Some(Asked { tool: kept(&tool), subagent }))
+    let at = Timestamp(row.get::<_, Option<i64>>(33)?.unwrap_or(0));
+    Ok(Some(Asked { tool: kept(&tool), subagent, at }))
 }
 
 fn project(row: &Row<'_>) -> rusqlite::Result<Option<ProjectTraces>> {

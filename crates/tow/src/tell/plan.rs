@@ -34,7 +34,8 @@ pub fn plan(
         .iter()
         .filter(waits)
         .flat_map(|seat| ways.iter().filter_map(|(way, after)| step(seat, *way, *after)))
-        .filter_map(|step| left(step, notify.debounce, told))
+        // A clock that was set back has told something in the future: that puts nothing off.
+        .filter_map(|step| left(step, notify.debounce, &|topic| told(topic).map(|told| past(told, now))))
         .filter(|step| now.since_ms(step.due) <= LATEST_MS)
         .collect();
     steps.sort_by_key(|step| step.due);
@@ -63,6 +64,10 @@ fn left(step: Step, debounce: Duration, told: &dyn Fn(&Topic) -> Option<Told>) -
             Some(Step { due: step.due.max(earliest), ..step })
         }
     }
+}
+
+fn past(told: Told, now: Timestamp) -> Told {
+    Told { at: told.at.min(now), ..told }
 }
 
 fn milliseconds(time: Duration) -> i64 {

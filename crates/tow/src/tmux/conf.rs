@@ -6,6 +6,7 @@
 use super::load::{self, Changed, Presence};
 use crate::edge::{Edge, on_path, variable};
 use crate::failure::Failure;
+use crate::push;
 use std::path::{Path, PathBuf};
 use towline_agents::settings::{Archive, Block, Pace, Plan, Refusal, Standing, quote};
 use towline_terminal::tmux::Server;
@@ -71,7 +72,8 @@ pub fn uninstall(edge: &Edge, writing: Writing) -> Result<Outcome, Failure> {
         };
         outcome.plans.extend((!plan.is_empty()).then_some(plan));
     }
-    for server in current_server().into_iter().chain(load::remembered(edge)) {
+    let known = load::remembered(edge).into_iter().chain(push::told_servers(&edge.home));
+    for server in current_server().into_iter().chain(known) {
         outcome.unload(edge, writing, server);
     }
     Ok(outcome)
@@ -79,12 +81,14 @@ pub fn uninstall(edge: &Edge, writing: Writing) -> Result<Outcome, Failure> {
 
 impl Outcome {
     fn unload(&mut self, edge: &Edge, writing: Writing, server: Server) {
-        let presence = load::presence(&server);
-        if presence == Some(Presence::Absent) || self.servers.contains(&server.socket) {
+        if self.servers.contains(&server.socket) {
             return;
         }
+        let is_loaded = load::presence(&server) != Some(Presence::Absent);
         let unloaded = match writing {
-            Writing::Done => load::unload(edge, &server),
+            Writing::Done if is_loaded => load::unload(edge, &server),
+            Writing::Done => load::sweep(edge, &server),
+            Writing::Planned if !is_loaded => return,
             Writing::Planned => Ok(load::Outcome { changed: Changed::Something, remarks: vec![] }),
         };
         let mend = format!("tow tmux unload --socket {}", quote(&server.socket));

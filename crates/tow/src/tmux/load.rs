@@ -12,9 +12,9 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use towline_agents::settings::quote;
-use towline_store::home::private_folder;
+use towline_store::home::put_small;
 use towline_terminal::process::Process;
-use towline_terminal::tmux::{BAR_OPTION, Server};
+use towline_terminal::tmux::{BAR_OPTION, MARK_OPTION, STATE_OPTION, Server, UNSEEN_OPTION};
 use towline_terminal::tmux_settings::{Binding, Change, Taken, installed_version};
 
 /// What became of a server.
@@ -37,7 +37,7 @@ const WITH_NOTES: (u32, u32) = (3, 1);
 pub const WITH_POPUPS: (u32, u32) = (3, 2);
 
 /// What hooks push for people who build formats of their own.
-const PUSHED: [&str; 2] = ["@towline-state", "@towline-mark"];
+const PUSHED: [&str; 3] = [STATE_OPTION, MARK_OPTION, UNSEEN_OPTION];
 
 /// Beside what is remembered of the server's bar: where its socket is.
 const NOTE: &str = "loaded";
@@ -67,6 +67,18 @@ pub fn unload(edge: &Edge, server: &Server) -> Result<Outcome, Failure> {
     unset_pushed(server)?;
     forget(edge, server);
     Ok(Outcome { changed, remarks: vec![] })
+}
+
+/// Takes out what hooks have pushed to a server that was never loaded. Whether there was anything.
+pub fn sweep(edge: &Edge, server: &Server) -> Result<Outcome, Failure> {
+    let was_told = server.user_options(&[BAR_OPTION.to_owned()]).is_some_and(|found| found != [None]);
+    if !was_told {
+        return Ok(Outcome { changed: Changed::Nothing, remarks: vec![] });
+    }
+    taken(server, server.change(&[Change::Unset { option: BAR_OPTION.to_owned() }]))?;
+    unset_pushed(server)?;
+    forget(edge, server);
+    Ok(Outcome { changed: Changed::Something, remarks: vec![] })
 }
 
 /// A pane that closes in this moment keeps the others from being done: they are looked for again.
@@ -254,7 +266,7 @@ fn silent(server: &Server) -> Failure {
 fn remember(edge: &Edge, server: &Server) {
     let note = edge.home.bars().join(format!("{}.{NOTE}", server.pid));
     // Without the note, `tow uninstall` still finds the server that it is run in.
-    let _ = private_folder(&edge.home.bars()).and_then(|()| fs::write(note, &server.socket));
+    let _ = put_small(&note, server.socket.as_bytes());
 }
 
 /// Also what was pushed: it has to be pushed again if the server is loaded again.

@@ -15,7 +15,7 @@ use towline_core::bar::{BarStyle, Look, ProjectName};
 use towline_core::shown::Light;
 use towline_core::telling::unknown_placeholder;
 use towline_core::time::Timestamp;
-use towline_store::home::{Home, private_folder};
+use towline_store::home::{Home, put_small};
 use towline_terminal::tmux::Server;
 
 /// What a user of tmux can set. The defaults are `Options::default()`.
@@ -123,25 +123,35 @@ impl Options {
         recall(home, server).map_or_else(Options::default, |found| parse(&found.values).0)
     }
 
-    /// As they are, give or take a minute.
-    pub fn recent(edge: &Edge, server: &Server) -> Options {
-        match recall(&edge.home, server) {
-            Some(found) if is_fresh(found.at, edge.now) => parse(&found.values).0,
-            Some(_) | None => Options::current(edge, server).0,
+    /// Asks again if the last time was more than a minute ago. What the bar shows, if it was asked.
+    pub fn renew(edge: &Edge, server: &Server) -> Option<String> {
+        if recall(&edge.home, server).is_some_and(|found| is_fresh(found.at, edge.now)) {
+            return None;
         }
+        let values = ask(edge, server)?;
+        Some(values.get(BAR).cloned().unwrap_or_default())
     }
 
     /// As they are now, with what is wrong in them. A server that does not answer has what it had.
     pub fn current(edge: &Edge, server: &Server) -> (Options, Vec<Mistake>) {
-        let Some(values) = server.user_options(&NAMES.map(|name| format!("@towline-{name}"))) else {
-            return (Options::remembered(&edge.home, server), vec![]);
-        };
-        let values =
-            NAMES.iter().zip(values).filter_map(|(name, value)| Some(((*name).to_owned(), value?))).collect();
-        let found = Found { at: edge.now, values };
-        keep(&edge.home, server, &found);
-        parse(&found.values)
+        match ask(edge, server) {
+            Some(values) => parse(&values),
+            None => (Options::remembered(&edge.home, server), vec![]),
+        }
     }
+}
+
+/// The bar itself is asked for beside the options: whether a push was carried out is not waited for.
+const BAR: &str = "status";
+
+fn ask(edge: &Edge, server: &Server) -> Option<BTreeMap<String, String>> {
+    let names: Vec<&str> = NAMES.into_iter().chain([BAR]).collect();
+    let asked: Vec<String> = names.iter().map(|name| format!("@towline-{name}")).collect();
+    let values = server.user_options(&asked)?;
+    let values: BTreeMap<String, String> =
+        names.iter().zip(values).filter_map(|(name, value)| Some(((*name).to_owned(), value?))).collect();
+    keep(&edge.home, server, &Found { at: edge.now, values: values.clone() });
+    Some(values)
 }
 
 fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
@@ -166,8 +176,7 @@ fn recall(home: &Home, server: &Server) -> Option<Found> {
 
 /// What cannot be kept is asked for again.
 fn keep(home: &Home, server: &Server, found: &Found) {
-    let written = |bytes: Vec<u8>| fs::write(file(home, server), bytes);
-    let _ = private_folder(&home.bars()).and_then(|()| written(serde_json::to_vec(found)?));
+    let _ = serde_json::to_vec(found).map(|bytes| put_small(&file(home, server), &bytes));
 }
 
 /// Pure: what the values mean, and which of them mean nothing.

@@ -40,9 +40,8 @@ const MARKER: &str = "#{?@towline-mark, #{@towline-mark},}";
 const ROOM: u32 = 40;
 const AMPLE: u32 = 120;
 
-/// A pane that somebody has before them, and in which something ended that they may not have seen yet.
-const WORTH_A_LOOK: &str = "#{&&:#{&&:#{window_active},#{session_attached}},\
-    #{m/r:^(completed|interrupted|limited)$,#{@towline-state}}}";
+/// A pane that somebody has before them, and in which something waits that they may not have seen yet.
+const WORTH_A_LOOK: &str = "#{&&:#{&&:#{window_active},#{session_attached}},#{@towline-unseen}}";
 
 /// The settings of a server as they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

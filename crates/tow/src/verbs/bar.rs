@@ -59,9 +59,6 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A server that is busy is told a moment later, by what is shown then.
-const TRIES: usize = 20;
-
 pub fn refresh(scope: &Scope, look: Look<'_>) -> Result<ExitCode, Failure> {
     if quiet::still(&scope.edge, look) {
         return Ok(ExitCode::SUCCESS);
@@ -71,15 +68,13 @@ pub fn refresh(scope: &Scope, look: Look<'_>) -> Result<ExitCode, Failure> {
         live = live::look(scope, Glance::Cheap)?;
     }
     for server in push::servers(&live.seats).into_values() {
-        let _kept_for_the_push = Options::recent(&scope.edge, &server);
-    }
-    for _ in 0..TRIES {
-        if push::push(&scope.edge, &live.seats) {
-            tell::catch_up(&scope.edge, &live.seats);
-            quiet::remember(&scope.edge, live.watch, &live.seats);
-            break;
+        if let Some(bar) = Options::renew(&scope.edge, &server) {
+            push::compare(&scope.edge.home, &server, &bar);
         }
-        live = live::look(scope, Glance::Cheap)?;
+    }
+    tell::catch_up(&scope.edge, &live.seats);
+    if live::push(scope)? {
+        quiet::remember(&scope.edge, live.watch, &live.seats);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,18 +4,16 @@
 
 use super::bar;
 use crate::failure::Failure;
-use crate::live;
 use crate::scope::Scope;
 use crate::seen::Look;
+use crate::{live, push};
 use clap::Args;
 use std::fs;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use towline_core::arbiter::ProcessSight;
 use towline_core::event::{Happening, Observed};
 use towline_core::session::Session;
 use towline_store::journal::Record;
-use towline_terminal::process::Process;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,7 +39,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let sessions = silent(scope, arguments)?;
-    let files = leftovers(scope);
+    let files = push::leftovers(&scope.edge.home);
     if !arguments.dry_run {
         end(scope, &sessions)?;
         for file in &files {
@@ -81,14 +79,4 @@ fn end(scope: &Scope, sessions: &[Session]) -> Result<(), Failure> {
         Record::Event(live::event(scope, session.key.clone(), happening))
     };
     live::accept(scope, &sessions.iter().map(gone).collect::<Vec<_>>())
-}
-
-/// What is remembered of tmux servers that have ended.
-fn leftovers(scope: &Scope) -> Vec<PathBuf> {
-    let entries = fs::read_dir(scope.edge.home.bars()).into_iter().flatten().filter_map(Result::ok);
-    let of_dead_server = |path: &PathBuf| {
-        let pid = path.file_stem().and_then(|name| name.to_str()?.parse::<u32>().ok());
-        pid.is_some_and(|pid| Process::read(pid).is_none())
-    };
-    entries.map(|entry| entry.path()).filter(of_dead_server).collect()
 }

@@ -3,12 +3,15 @@
 //! Changes nothing of what the agent is doing, and types nothing.
 
 use super::bar;
+use crate::edge::variable;
 use crate::failure::Failure;
 use crate::live::{self, Glance};
+use crate::push::server_of;
 use crate::scope::Scope;
 use crate::seen::{self, Look};
 use clap::Args;
 use std::process::ExitCode;
+use towline_agents::settings::quote;
 use towline_core::shown::{Light, Shown};
 use towline_terminal::tmux::Server;
 
@@ -38,15 +41,22 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The one seat that is meant by a pane or by the beginning of a session's id.
+/// The one seat that is meant by a pane or by the beginning of a session's id. Of panes with one name, the one of the
+/// server that this runs in.
 pub fn choose<'a>(seats: &'a [Shown], wanted: &str) -> Result<&'a Shown, Failure> {
     let fits = |seat: &&Shown| {
         let id = seat.session.as_deref().and_then(|session| session.split_once(':')).map(|(_, id)| id);
         seat.pane.as_deref() == Some(wanted)
             || id.is_some_and(|id| id.starts_with(wanted))
             || seat.name() == wanted
+            || seat.seat == wanted
     };
-    match seats.iter().filter(fits).collect::<Vec<_>>().as_slice() {
+    let here = variable("TMUX").as_deref().and_then(Server::parse);
+    let mut found: Vec<&Shown> = seats.iter().filter(fits).collect();
+    if found.len() > 1 && found.iter().any(|seat| server_of(&seat.seat) == here) {
+        found.retain(|seat| server_of(&seat.seat) == here);
+    }
+    match found.as_slice() {
         [] => {
             Err(Failure::input(format!("no agent sits at `{wanted}`"))
                 .hint("Run `tow status` for all seats."))
@@ -55,7 +65,8 @@ pub fn choose<'a>(seats: &'a [Shown], wanted: &str) -> Result<&'a Shown, Failure
         several => {
             let names: Vec<&str> = several.iter().map(|seat| seat.name()).collect();
             let what = format!("`{wanted}` is the beginning of several: {}", names.join(", "));
-            Err(Failure::input(what).hint("Give more of the id, or the pane."))
+            Err(Failure::input(what)
+                .hint("Give more of the id, or the seat as `tow status --json` names it."))
         }
     }
 }
@@ -80,14 +91,18 @@ pub fn longest_waiting(seats: &[Shown]) -> Option<&Shown> {
 
 /// Brings the seat before the person, and remembers that they have seen it.
 pub fn go(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
-    let (Some(pane), Some(socket)) = (&seat.pane, &seat.server) else {
+    let (Some(pane), Some(server)) = (&seat.pane, server_of(&seat.seat)) else {
         let what = format!("{} does not sit in a tmux pane", seat.name());
         return Err(Failure::input(what).hint(format!("It sits at {}.", seat.seat)));
     };
-    let server = Server { socket: socket.clone(), pid: String::new() };
     if !server.show(pane) {
         let what = format!("pane {pane} is not there any more");
         return Err(Failure::input(what).hint("Run `tow status` for all seats."));
+    }
+    if server.lookers(pane).is_empty() {
+        let what = format!("pane {pane} is chosen, but nobody is attached to see it");
+        let attach = format!("tmux -S {} attach", quote(&server.socket));
+        return Err(Failure::input(what).hint(format!("Run `{attach}`.")));
     }
     seen::see(scope, seat)?;
     bar::refresh(scope, Look::Nowhere)

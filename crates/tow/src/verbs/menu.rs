@@ -5,6 +5,7 @@
 use crate::edge::{own_program, variable};
 use crate::failure::Failure;
 use crate::live::{self, Glance};
+use crate::push::server_of;
 use crate::scope::Scope;
 use crate::tmux::options::{Keys, Options};
 use clap::Args;
@@ -64,9 +65,10 @@ struct Page {
 fn lines(seats: &[Shown], now: Timestamp, page: &Page, style: &BarStyle) -> Vec<MenuItem> {
     let shown = seats.iter().skip((page.number - 1) * page.items).take(page.items);
     let keys = "1234567890".chars().map(String::from).chain(std::iter::repeat(String::new()));
-    let line = |(seat, key): (&Shown, String)| match seat.session.as_ref().or(seat.pane.as_ref()) {
-        Some(name) if seat.pane.is_some() => item(&label(seat, now, style), &key, &format!("goto {name}")),
-        Some(_) | None => inert(&label(seat, now, style)),
+    let line = |(seat, key): (&Shown, String)| match (server_of(&seat.seat), &seat.session, &seat.pane) {
+        (Some(_), Some(session), _) => item(&label(seat, now, style), &key, &format!("goto {session}")),
+        (Some(_), None, Some(pane)) => item(&label(seat, now, style), &key, &format!("goto {pane}")),
+        (Some(_), None, None) | (None, _, _) => inert(&label(seat, now, style)),
     };
     let lines: Vec<MenuItem> = shown.zip(keys).map(line).collect();
     if lines.is_empty() { vec![inert("no agent sits anywhere")] } else { lines }

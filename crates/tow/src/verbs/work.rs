@@ -2,10 +2,9 @@
 //!
 //! Started by hooks when there is something to do; at most one at a time. Never stays.
 
-use crate::config::layered;
 use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::{outcome, tell};
+use crate::{outcome, push, tell};
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -92,13 +91,13 @@ fn work(scope: &Scope) -> Result<Report, StoreError> {
 }
 
 fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut Report) -> Result<(), StoreError> {
-    let user = std::fs::read_to_string(&scope.edge.config_file).unwrap_or_default();
     upkeep::seal_if_large(&scope.edge.home, lock)?;
-    let done = upkeep::run_jobs(store, layered(&user).config.retention(), scope.edge.now)?;
+    let done = upkeep::run_jobs(store, tell::settings(&scope.edge).retention(), scope.edge.now)?;
     report.expired_events = done.expired_events;
     report.expired_journal_bytes = done.expired_journal_bytes;
     // Nothing is told of a state that is older than this: see `tell::alert`.
     told::forget(&scope.edge.home, scope.edge.now.plus_ms(-86_400_000));
+    push::leftovers(&scope.edge.home).iter().for_each(|file| drop(std::fs::remove_file(file)));
     upkeep::checkpoint(store)
 }
 

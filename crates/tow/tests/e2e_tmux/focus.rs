@@ -62,11 +62,12 @@ fn focus_runs_the_program_only_for_panes_with_something_to_see() {
 
     let (first, second) = ("%0", inner.open(&["sh"], &[]).id);
     let third = inner.run(&["split-window", "-P", "-F", "#{pane_id}", "sh"]).trim().to_owned();
-    let state =
-        |pane: &str, state: &str| drop(inner.run(&["set-option", "-p", "-t", pane, "@towline-state", state]));
+    let unseen = |pane: &str, unseen: &str| {
+        drop(inner.run(&["set-option", "-p", "-t", pane, "@towline-unseen", unseen]))
+    };
     inner.run(&["select-window", "-t", first]);
-    state(first, "working");
-    state(&second, "completed");
+    unseen(first, "");
+    unseen(&second, "1");
     // Nobody is attached: nobody sees anything.
     inner.run(&["select-window", "-t", &second, ";", "select-pane", "-t", &second]);
     inner.run(&["run-shell", "true"]);
@@ -90,7 +91,7 @@ fn focus_runs_the_program_only_for_panes_with_something_to_see() {
     inner.run(&["select-window", "-t", first]);
     inner.run(&["select-pane", "-t", &third]);
     inner.run(&["select-pane", "-t", &second]);
-    state(&third, "limited");
+    unseen(&third, "1");
     inner.run(&["select-pane", "-t", &third]);
     inner.run(&["select-window", "-t", &third]);
     waited(seen + 1);

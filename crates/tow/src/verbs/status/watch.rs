@@ -15,7 +15,6 @@ use crate::edge::{Edge, variable};
 use crate::failure::{Failure, Kind};
 use crate::live::{self, Glance};
 use crate::output::Output;
-use crate::push;
 use crate::scope::Scope;
 use crate::verbs::goto;
 use canvas::{Canvas, Typed};
@@ -271,7 +270,7 @@ impl<'a> Looks<'a> {
 fn full_look(scope: &Scope) -> Result<Vec<Shown>, Failure> {
     let seats = live::seats(scope, Glance::Thorough)?;
     // A bar that is busy is told by the next look.
-    let _told = push::push(&scope.edge, &seats);
+    let _told = live::push(scope);
     Ok(seats)
 }
 
@@ -288,8 +287,8 @@ fn print_changes(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failu
     let mut looks = Looks::new(&scope.edge);
     let mut last = String::new();
     loop {
-        if let Some(seats) = looks.again(&scope_of_now()?) {
-            let mut seats = seats?;
+        // A look that failed is made again: whoever reads this is told of the next change.
+        if let Some(Ok(mut seats)) = looks.again(&scope_of_now()?) {
             seats.retain(|seat| fits(seat, arguments));
             let object = object(&seats);
             if object != last && scope.out.send(&format!("{object}\n")).is_err() {
