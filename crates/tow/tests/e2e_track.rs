@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 use serde_json::{Value, json};
-use towline_testkit::{Claude, Gate, Model, Rule, Step, TestEnv, Tmux, wait};
+use towline_testkit::{Claude, Gate, Model, Pane, Rule, Step, TestEnv, Tmux, wait};
 
 fn seats(env: &TestEnv) -> Vec<Value> {
     env.tow(&["status", "--json"]).ok().json()["seats"].as_array().unwrap().clone()
@@ -125,6 +125,27 @@ fn a_refused_permission_is_no_longer_waited_for_in_2_1_325() {
     a_refused_permission(Claude::V2_1_325);
 }
 
+/// Goes down the dialog line by line: a client ignores keys in its first moment.
+fn choose_refusal(pane: &Pane) {
+    let chosen = |screen: &str| {
+        let line = screen.lines().find(|line| line.trim_start().starts_with("❯ ") && line.contains(". "));
+        line.unwrap_or_default().trim().to_owned()
+    };
+    wait::until_evident("the refusal to be chosen", wait::PATIENCE, || {
+        let before = chosen(&pane.screen());
+        if before.ends_with(". No") {
+            return Ok(());
+        }
+        pane.keys(&["Down"]);
+        for _ in 0..20 {
+            if chosen(&pane.screen()) != before {
+                break;
+            }
+        }
+        Err(before)
+    });
+}
+
 /// No hook tells of a refusal, and the agent goes on with what the person said instead.
 fn a_refused_permission(claude: Claude) {
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
@@ -139,8 +160,13 @@ fn a_refused_permission(claude: Claude) {
     pane.say("ask me");
     wait_states(&env, &["blocked"]);
     pane.wait_screen("Do you want to proceed?");
-    pane.answer("Do you want to proceed?", &["Down", "Down", "Tab"]);
+    choose_refusal(&pane);
+    pane.keys(&["Tab"]);
+    pane.wait_screen_for("room for words", |screen| {
+        screen.lines().any(|line| line.contains("❯") && line.contains("No,"))
+    });
     pane.half_type("rather read");
+    pane.wait_screen("rather read");
     pane.keys(&["Enter"]);
     wait_states(&env, &["working"]);
     gate.open();
