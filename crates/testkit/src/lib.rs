@@ -37,6 +37,7 @@ pub mod mutate;
 mod processes;
 mod recorder;
 mod run;
+mod seats;
 mod tmux;
 pub mod wait;
 

@@ -228,6 +228,15 @@ impl Pane {
         text.trim_end().to_owned()
     }
 
+    /// Waits until a tmux format reads so for this pane.
+    #[track_caller]
+    pub fn wait_format(&self, format: &str, expected: &str) {
+        wait::until_evident(&format!("{format} to be {expected:?}"), wait::PATIENCE, || {
+            let found = self.format(format);
+            if found == expected { Ok(()) } else { Err(found) }
+        });
+    }
+
     /// Closes the pane as a person closes a terminal window, with the program still in it.
     #[track_caller]
     pub fn close(&self) {

@@ -2,7 +2,7 @@
 //! that a prompt was taken back before the first word of an answer.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs;
 use towline_agents::Agent;
 use towline_core::arbiter::ScreenSight;
@@ -14,21 +14,6 @@ const WAITING_TOOL: &str = "touch begun; until [ -e go ]; do sleep 0.2; done";
 
 const CODEX: Codex = Codex::V0_166_0;
 
-/// The only seat; nothing before the first event.
-fn seat(env: &TestEnv) -> Value {
-    let seats = env.tow(&["status", "--json"]).ok().json()["seats"].clone();
-    assert!(seats.as_array().unwrap().len() <= 1, "{seats}");
-    seats[0].clone()
-}
-
-#[track_caller]
-fn wait_state(env: &TestEnv, expected: &str) {
-    wait::until_evident(expected, wait::PATIENCE, || {
-        let found = seat(env);
-        if found["state"] == expected { Ok(()) } else { Err(found.to_string()) }
-    });
-}
-
 #[track_caller]
 fn wait_screen(pane: &Pane, agent: Agent, expected: ScreenSight) {
     pane.wait_screen_for(&format!("{expected:?}"), |screen| agent.screen(screen) == expected);
@@ -37,10 +22,10 @@ fn wait_screen(pane: &Pane, agent: Agent, expected: ScreenSight) {
 /// Looks again and again, as if an hour had passed since the state began: it stays.
 #[track_caller]
 fn check_stays(env: &TestEnv, state: &str) {
-    let since = Timestamp::parse_utc(seat(env)["since"].as_str().unwrap()).unwrap();
+    let since = Timestamp::parse_utc(env.only_seat()["since"].as_str().unwrap()).unwrap();
     for minutes in [60, 61, 62] {
         env.set_now(since.plus_ms(minutes * 60_000).0);
-        assert_eq!(seat(env)["state"], state);
+        assert_eq!(env.only_seat()["state"], state);
     }
     env.unset("TOWLINE_NOW");
 }
@@ -78,19 +63,19 @@ fn a_granted_permission(claude: Claude) {
     let tmux = Tmux::start(&env);
     let pane = claude.interactive(&tmux, &model, &[]);
     pane.say("ask me");
-    wait_state(&env, "blocked");
+    env.wait_states(&["blocked"]);
     wait_screen(&pane, Agent::Claude, ScreenSight::Dialog);
     check_stays(&env, "blocked");
     env.tow(&["why", &pane.id]).ok().prints("screen: shows a dialog");
 
     pane.answer("Do you want to proceed?", &["Enter"]);
-    wait_state(&env, "working");
+    env.wait_states(&["working"]);
     assert!(env.project().join("begun").exists() && !env.project().join("go").exists());
     let why = env.tow(&["why", &pane.id]).ok();
     why.prints("screen: shows work").prints("children: the youngest started").prints("(certain)");
     check_stays(&env, "working");
     fs::write(env.project().join("go"), "").unwrap();
-    wait_state(&env, "completed");
+    env.wait_states(&["completed"]);
 }
 
 #[test]
@@ -133,7 +118,7 @@ fn a_prompt_taken_back(claude: Claude) {
     let tmux = Tmux::start(&env);
     let pane = claude.interactive(&tmux, &model, &[]);
     pane.say("think");
-    wait_state(&env, "working");
+    env.wait_states(&["working"]);
     wait_screen(&pane, Agent::Claude, ScreenSight::Busy);
     check_stays(&env, "working");
     pane.half_type("half a thought");
@@ -144,7 +129,7 @@ fn a_prompt_taken_back(claude: Claude) {
 
     pane.keys(&["Escape"]);
     wait_screen(&pane, Agent::Claude, ScreenSight::Prompt);
-    wait_state(&env, "interrupted");
+    env.wait_states(&["interrupted"]);
     env.tow(&["why", &pane.id]).ok().prints("is interrupted");
     let transcripts =
         env.command("grep").args(["-rl", "interrupted by user"]).arg(env.home()).output().unwrap();
@@ -168,11 +153,11 @@ fn a_stopped_tool(claude: Claude) {
     let tmux = Tmux::start(&env);
     let pane = claude.interactive(&tmux, &model, &[]);
     pane.say("ask me");
-    wait_state(&env, "blocked");
+    env.wait_states(&["blocked"]);
     pane.answer("Do you want to proceed?", &["Enter"]);
-    wait_state(&env, "working");
+    env.wait_states(&["working"]);
     pane.keys(&["Escape"]);
-    wait_state(&env, "interrupted");
+    env.wait_states(&["interrupted"]);
 }
 
 #[test]
@@ -189,10 +174,10 @@ fn a_helper_in_the_background_works_on_behind_a_waiting_input_box() {
     let pane = claude.interactive(&tmux, &model, &[]);
     pane.say("delegate");
     pane.wait_screen("Waiting for 1 background agent");
-    wait_state(&env, "working");
+    env.wait_states(&["working"]);
     check_stays(&env, "working");
     gate.open();
-    wait_state(&env, "completed");
+    env.wait_states(&["completed"]);
 }
 
 #[test]
@@ -218,14 +203,14 @@ fn a_permission_granted_to_codex(daemon: Daemon) {
         CODEX.wait_daemon(&env);
     }
     pane.say("ask me");
-    wait_state(&env, "blocked");
+    env.wait_states(&["blocked"]);
     wait_screen(&pane, Agent::Codex, ScreenSight::Dialog);
     check_stays(&env, "blocked");
     pane.answer("Would you like to run", &["Enter"]);
-    wait_state(&env, "working");
+    env.wait_states(&["working"]);
     assert!(!env.project().join("go").exists());
     fs::write(env.project().join("go"), "").unwrap();
-    wait_state(&env, "completed");
+    env.wait_states(&["completed"]);
     wait_screen(&pane, Agent::Codex, ScreenSight::Prompt);
 }
 
@@ -238,10 +223,10 @@ fn a_prompt_to_codex_that_is_taken_back_before_the_first_byte_is_interrupted() {
     let pane = CODEX.interactive(&tmux, &[]);
     pane.say("think");
     wait_screen(&pane, Agent::Codex, ScreenSight::Busy);
-    wait_state(&env, "working");
+    env.wait_states(&["working"]);
     check_stays(&env, "working");
     pane.keys(&["Escape"]);
-    wait_state(&env, "interrupted");
+    env.wait_states(&["interrupted"]);
     wait_screen(&pane, Agent::Codex, ScreenSight::Prompt);
 }
 

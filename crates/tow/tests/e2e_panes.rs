@@ -6,24 +6,12 @@ mod sitter;
 use serde_json::{Value, json};
 use sitter::Sitter;
 use std::path::Path;
-use towline_testkit::{Pane, TestEnv, Tmux, wait};
+use towline_testkit::{TestEnv, Tmux, wait};
 
 fn world() -> (TestEnv, Tmux) {
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
     let tmux = Tmux::start(&env);
     (env, tmux)
-}
-
-fn seats(env: &TestEnv) -> Vec<Value> {
-    env.tow(&["status", "--json"]).ok().json()["seats"].as_array().unwrap().clone()
-}
-
-#[track_caller]
-fn wait_format(pane: &Pane, format: &str, expected: &str) {
-    wait::until_evident(&format!("{format} to be {expected:?}"), wait::PATIENCE, || {
-        let found = pane.format(format);
-        if found == expected { Ok(()) } else { Err(found) }
-    });
 }
 
 /// A pane says `tow ARGUMENTS`, as tmux itself would run it: inside the server.
@@ -35,20 +23,20 @@ fn tow_inside(tmux: &Tmux, arguments: &str) {
 fn each_pane_and_window_carries_the_state_of_its_agent() {
     let (_env, tmux) = world();
     let (first, second) = (Sitter::sit(&tmux, "one"), Sitter::sit(&tmux, "two"));
-    wait_format(&first.pane, "#{@towline-state}", "idle");
+    first.pane.wait_format("#{@towline-state}", "idle");
     first.prompt("go");
     second.prompt("go");
     second.ask("Bash");
     // The marks are those of the windows.
-    wait_format(&first.pane, "#{@towline-state} #{@towline-mark}", "working *");
-    wait_format(&second.pane, "#{@towline-state} #{@towline-mark}", "blocked !");
+    first.pane.wait_format("#{@towline-state} #{@towline-mark}", "working *");
+    second.pane.wait_format("#{@towline-state} #{@towline-mark}", "blocked !");
 
     // Both in one window: the window shows the more urgent of them, whichever was told last.
     tmux.run(&["join-pane", "-s", &second.pane.id, "-t", &first.pane.id]);
     first.stop();
     let window =
         || tmux.run(&["show-options", "-wqv", "-t", &first.pane.id, "@towline-state"]).trim().to_owned();
-    wait_format(&first.pane, "#{@towline-state}", "completed");
+    first.pane.wait_format("#{@towline-state}", "completed");
     wait::until_evident("the window to be blocked", wait::PATIENCE, || {
         if window() == "blocked" { Ok(()) } else { Err(window()) }
     });
@@ -67,7 +55,7 @@ fn what_finished_is_seen_by_turning_to_it_or_by_having_it_in_view_for_a_while() 
     let sitter = Sitter::sit(&tmux, "one");
     sitter.prompt("go");
     sitter.stop();
-    let seen = || seats(&env)[0]["seen"].as_bool().unwrap();
+    let seen = || env.seats()[0]["seen"].as_bool().unwrap();
     assert!(!seen());
     tow_inside(&tmux, "bar --refresh --focused %99");
     assert!(!seen(), "another pane");
@@ -75,12 +63,12 @@ fn what_finished_is_seen_by_turning_to_it_or_by_having_it_in_view_for_a_while() 
     assert!(!seen(), "no client shows it");
     tow_inside(&tmux, &format!("bar --refresh --focused {}", sitter.pane.id));
     assert!(seen());
-    assert_eq!(seats(&env)[0]["state"], "completed", "looking changes nothing of what the agent is doing");
-    wait_format(&sitter.pane, "#{@towline-state}", "idle");
+    assert_eq!(env.seats()[0]["state"], "completed", "looking changes nothing of what the agent is doing");
+    sitter.pane.wait_format("#{@towline-state}", "idle");
 
     sitter.prompt("again");
     sitter.stop();
-    wait_format(&sitter.pane, "#{@towline-state}", "completed");
+    sitter.pane.wait_format("#{@towline-state}", "completed");
     let watched = Tmux::named(&env, "outer").attach_to(&tmux);
     tmux.run(&["select-window", "-t", &sitter.pane.id]);
     watched.keys(&["Space"]);
@@ -125,15 +113,15 @@ fn an_agent_without_hooks_is_found_and_leaves_when_it_ends() {
         let strays = env.tow(&["scan", "--json"]).ok().json()["strays"].as_array().unwrap().clone();
         (strays.len() == 1 && strays[0]["pane"] == pane.id.as_str()).then_some(())
     });
-    let listed = &seats(&env)[0];
+    let listed = &env.seats()[0];
     assert_eq!((&listed["session"], &listed["state"]), (&Value::Null, &json!("idle")));
     env.tow(&["why", &pane.id]).exits(2).complains("runs without our hooks");
     // Once it tells of itself it is one seat, not two.
     let sitter = Sitter::sit(&tmux, "hooked");
-    assert_eq!(seats(&env).len(), 2);
+    assert_eq!(env.seats().len(), 2);
     pane.keys(&["Enter"]);
     pane.wait_end();
-    let left: Vec<Value> = seats(&env).iter().map(|seat| seat["pane"].clone()).collect();
+    let left: Vec<Value> = env.seats().iter().map(|seat| seat["pane"].clone()).collect();
     assert_eq!(left, [json!(sitter.pane.id)]);
     env.tow(&["scan"]).ok().prints("every agent that runs is hooked");
 }
@@ -150,11 +138,11 @@ fn a_session_that_was_killed_leaves_and_the_next_one_takes_its_pane() {
         first.pane.say(&program.join(" "));
         first.pane.clone()
     });
-    let listed = seats(&env);
+    let listed = env.seats();
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(listed[0]["session"], "claude:two");
     second.prompt("go");
-    assert_eq!(seats(&env)[0]["state"], "working");
+    assert_eq!(env.seats()[0]["state"], "working");
 }
 
 /// TRK-23: a killed server takes its panes with it; what is remembered of it goes too.
@@ -163,7 +151,7 @@ fn a_killed_server_leaves_no_ghost() {
     let (env, tmux) = world();
     Sitter::sit(&tmux, "one").prompt("go");
     tmux.run(&["kill-server"]);
-    wait::until("the agents to be gone", wait::PATIENCE, || seats(&env).is_empty().then_some(()));
+    wait::until("the agents to be gone", wait::PATIENCE, || env.seats().is_empty().then_some(()));
     let files = || {
         let names =
             std::fs::read_dir(env.data_dir().join("bars")).unwrap().map(|entry| entry.unwrap().file_name());
@@ -185,7 +173,7 @@ fn a_refresh_without_news_spawns_nothing() {
     let (env, tmux) = world();
     let sitter = Sitter::sit(&tmux, "one");
     sitter.prompt("go");
-    wait_format(&sitter.pane, "#{@towline-state}", "working");
+    sitter.pane.wait_format("#{@towline-state}", "working");
     let log = env.root().join("tmux.log");
     let folders = env.variables()["PATH"].clone();
     let real = folders
@@ -206,7 +194,7 @@ fn a_refresh_without_news_spawns_nothing() {
     sitter.tell("Notification", json!({"notification_type": "idle_prompt"}));
     assert_eq!(spawns(), before);
     sitter.stop();
-    wait_format(&sitter.pane, "#{@towline-state}", "completed");
+    sitter.pane.wait_format("#{@towline-state}", "completed");
     assert_eq!(spawns(), before + 1, "one change, one spawn");
 }
 

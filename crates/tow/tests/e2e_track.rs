@@ -1,24 +1,8 @@
 //! What people see of agents at work: the bar of a real tmux with an attached client, the list, and the way there.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
-use serde_json::{Value, json};
+use serde_json::json;
 use towline_testkit::{Claude, Gate, Model, Pane, Rule, Step, TestEnv, Tmux, wait};
-
-fn seats(env: &TestEnv) -> Vec<Value> {
-    env.tow(&["status", "--json"]).ok().json()["seats"].as_array().unwrap().clone()
-}
-
-fn states(env: &TestEnv) -> Vec<String> {
-    seats(env).iter().map(|seat| seat["state"].as_str().unwrap().to_owned()).collect()
-}
-
-#[track_caller]
-fn wait_states(env: &TestEnv, expected: &[&str]) {
-    wait::until_evident(&format!("{expected:?}"), wait::PATIENCE, || {
-        let found = states(env);
-        if found == expected { Ok(()) } else { Err(format!("{found:?}")) }
-    });
-}
 
 #[test]
 fn the_bar_of_an_attached_client_follows_the_agent_and_next_leads_to_the_one_that_waits() {
@@ -40,16 +24,16 @@ fn the_bar_of_an_attached_client_follows_the_agent_and_next_leads_to_the_one_tha
     let outer = Tmux::named(&env, "outer");
     let watched = outer.attach_to(&inner);
 
-    wait_states(&env, &["idle"]);
+    env.wait_states(&["idle"]);
     pane.say("think");
     watched.wait_screen("[0. 1* 0+ 0!]");
-    wait_states(&env, &["working"]);
+    env.wait_states(&["working"]);
     gate.open();
     watched.wait_screen("[0. 0* 1+ 0!]");
-    wait_states(&env, &["completed"]);
+    env.wait_states(&["completed"]);
     pane.say("ask me");
     watched.wait_screen("[0. 0* 0+ 1!]");
-    assert_eq!(seats(&env)[0]["reason"], "permission");
+    assert_eq!(env.seats()[0]["reason"], "permission");
     pane.answer("Do you want to proceed?", &["Enter"]);
     watched.wait_screen("[0. 0* 1+ 0!]");
 
@@ -58,14 +42,14 @@ fn the_bar_of_an_attached_client_follows_the_agent_and_next_leads_to_the_one_tha
     env.tow(&["next"]).ok();
     assert_eq!(inner.run(&["display-message", "-p", "#{pane_id}"]).trim(), pane.id);
     watched.wait_screen("[1. 0* 0+ 0!]");
-    assert_eq!((states(&env), seats(&env)[0]["seen"].as_bool()), (vec!["completed".to_owned()], Some(true)));
+    assert_eq!((env.states(), env.seats()[0]["seen"].as_bool()), (vec!["completed".to_owned()], Some(true)));
     env.tow(&["next"]).ok().prints("nobody waits for you");
 
     env.tow(&["goto", "nowhere"]).exits(2).complains("no agent sits at `nowhere`");
     claude.wait_idle(&pane);
     pane.say("/exit");
     pane.wait_end();
-    wait_states(&env, &[]);
+    env.wait_states(&[]);
     watched.wait_screen("[]");
     env.tow(&["status"]).ok().prints("no agent sits anywhere");
 }
@@ -101,18 +85,18 @@ fn what_no_hook_tells(claude: Claude) {
     pane.wait_screen("● start");
     pane.keys(&["Escape"]);
     watched.wait_screen("[0. 0* 0+ 1x 0!]");
-    wait_states(&env, &["interrupted"]);
+    env.wait_states(&["interrupted"]);
     env.tow(&["why", &pane.id]).ok().prints("is interrupted").prints("decided by:");
 
     claude.wait_idle(&pane);
     pane.say("ask me");
-    wait_states(&env, &["blocked"]);
+    env.wait_states(&["blocked"]);
     pane.answer("Do you want to proceed?", &["Escape"]);
-    wait_states(&env, &["interrupted"]);
+    env.wait_states(&["interrupted"]);
 
     env.command("kill").args(["-9", &pane.program_pid().to_string()]).status().unwrap();
     watched.wait_screen("[]");
-    wait_states(&env, &[]);
+    env.wait_states(&[]);
 }
 
 #[test]
@@ -158,7 +142,7 @@ fn a_refused_permission(claude: Claude) {
     let tmux = Tmux::start(&env);
     let pane = claude.interactive(&tmux, &model, &[]);
     pane.say("ask me");
-    wait_states(&env, &["blocked"]);
+    env.wait_states(&["blocked"]);
     pane.wait_screen("Do you want to proceed?");
     choose_refusal(&pane);
     pane.keys(&["Tab"]);
@@ -168,9 +152,9 @@ fn a_refused_permission(claude: Claude) {
     pane.half_type("rather read");
     pane.wait_screen("rather read");
     pane.keys(&["Enter"]);
-    wait_states(&env, &["working"]);
+    env.wait_states(&["working"]);
     gate.open();
-    wait_states(&env, &["completed"]);
+    env.wait_states(&["completed"]);
 }
 
 #[test]
@@ -236,6 +220,6 @@ fn a_later_push_is_never_overtaken_by_an_earlier_one() {
         let shown = tmux.run(&["show-options", "-gqv", "@towline-status"]);
         if shown.contains("1+") { Ok(()) } else { Err(shown) }
     });
-    wait_states(&env, &["completed"]);
+    env.wait_states(&["completed"]);
     assert!(tmux.run(&["show-options", "-gqv", "@towline-status"]).contains("1+"));
 }

@@ -36,14 +36,10 @@ fn agent_in(tmux: &Tmux, id: &str, folder: &Path, prompt: &str) -> Pane {
     let hook = format!("tow hook claude < {}/$event", payloads.display());
     let text = format!("event=SessionStart; {hook}; while read event; do {hook}; done\n");
     let script = env.script(&format!("agent-{id}"), &text);
-    let before = seats(env).len();
+    let before = env.seats().len();
     let pane = tmux.open(&["claude", script.to_str().unwrap()], &[]);
-    wait::until("the agent to sit", wait::PATIENCE, || (seats(env).len() > before).then_some(()));
+    wait::until("the agent to sit", wait::PATIENCE, || (env.seats().len() > before).then_some(()));
     pane
-}
-
-fn seats(env: &TestEnv) -> Vec<Value> {
-    env.tow(&["status", "--json"]).ok().json()["seats"].as_array().unwrap().clone()
 }
 
 fn watch(tmux: &Tmux, arguments: &[&str]) -> Pane {
@@ -56,20 +52,12 @@ fn watch(tmux: &Tmux, arguments: &[&str]) -> Pane {
     pane
 }
 
-#[track_caller]
-fn wait_format(pane: &Pane, format: &str, expected: &str) {
-    wait::until_evident(&format!("{format} to be {expected:?}"), wait::PATIENCE, || {
-        let found = pane.format(format);
-        if found == expected { Ok(()) } else { Err(found) }
-    });
-}
-
 #[test]
 fn the_list_and_the_title_follow_the_agent_and_the_bell_rings_when_it_waits() {
     let (_env, tmux) = bench();
     let watched = watch(&tmux, &[]);
     watched.wait_screen("no agent sits anywhere");
-    wait_format(&watched, "#{pane_title}", "no agents");
+    watched.wait_format("#{pane_title}", "no agents");
     let agent = agent(&tmux, "one");
     watched.wait_screen("idle");
     agent.say("UserPromptSubmit");
@@ -78,12 +66,12 @@ fn the_list_and_the_title_follow_the_agent_and_the_bell_rings_when_it_waits() {
         screen.contains("claude") && screen.contains("project/main") && screen.contains("do it"),
         "{screen}"
     );
-    wait_format(&watched, "#{pane_title}", "0. 1* 0+ 0!");
+    watched.wait_format("#{pane_title}", "0. 1* 0+ 0!");
     assert_eq!(watched.format("#{window_bell_flag}"), "0");
     agent.say("PermissionRequest");
     watched.wait_screen("blocked");
-    wait_format(&watched, "#{pane_title}", "0. 0* 0+ 1!");
-    wait_format(&watched, "#{window_bell_flag}", "1");
+    watched.wait_format("#{pane_title}", "0. 0* 0+ 1!");
+    watched.wait_format("#{window_bell_flag}", "1");
     agent.say("Stop");
     watched.wait_screen("completed");
 
@@ -99,7 +87,7 @@ fn the_terminal_is_as_it_was_by_whichever_way_the_watch_ends() {
     let root = env.root().display().to_string();
     let pane = tmux.open(&["bash", "--norc"], &[]);
     pane.say("printf '\\033]2;mine\\007'");
-    wait_format(&pane, "#{pane_title}", "mine");
+    pane.wait_format("#{pane_title}", "mine");
     let pid = || fs::read_to_string(env.root().join("pid")).unwrap().trim().to_owned();
     let signal = |name: &str| Run::of(env.command("kill").args([name, &pid()]), b"").ok();
     type Way<'a> = (&'a str, &'a dyn Fn(), i32);
@@ -117,11 +105,11 @@ fn the_terminal_is_as_it_was_by_whichever_way_the_watch_ends() {
             "clear; echo kept; R={root}; export R; stty -a > $R/before; {run}; echo ended-$?; stty -a > $R/after"
         ));
         pane.wait_screen_for("the list alone", |screen| screen.contains("idle") && !screen.contains("kept"));
-        wait_format(&pane, "#{alternate_on} #{cursor_flag} #{wrap_flag} #{pane_title}", "1 0 0 1. 0* 0+ 0!");
+        pane.wait_format("#{alternate_on} #{cursor_flag} #{wrap_flag} #{pane_title}", "1 0 0 1. 0* 0+ 0!");
         end();
         let screen = pane.wait_screen_for(name, |screen| screen.contains(&format!("ended-{code}")));
         assert!(screen.starts_with("kept") && !screen.contains("idle"), "{name}: {screen}");
-        wait_format(&pane, "#{alternate_on} #{cursor_flag} #{wrap_flag} #{pane_title}", "0 1 1 mine");
+        pane.wait_format("#{alternate_on} #{cursor_flag} #{wrap_flag} #{pane_title}", "0 1 1 mine");
         wait::until_evident(&format!("the modes to be back after {name}"), wait::PATIENCE, || {
             let modes = |name: &str| fs::read_to_string(env.root().join(name)).unwrap_or_default();
             let (before, after) = (modes("before"), modes("after"));
@@ -172,7 +160,7 @@ fn hostile_names_are_text_and_wide_letters_keep_the_columns() {
         screen.contains("漢字🚀") && screen.contains("#(x)[31m") && screen.contains("#{pane_id}"),
         "{screen}"
     );
-    wait_format(&watched, "#{pane_title}", "0. 2* 0+ 0!");
+    watched.wait_format("#{pane_title}", "0. 2* 0+ 0!");
     assert!(!env.project().join("pwned").exists());
     // tmux's own idea of how wide the text before the prompt is.
     let widths: Vec<String> = screen
@@ -215,7 +203,7 @@ fn keys_choose_a_seat_and_lead_there() {
     watched.keys(&["n"]);
     wait::until("the second agent's pane", wait::PATIENCE, || (current() == second.id).then_some(()));
     watched.wait_screen_for("it to be seen", |screen| !screen.contains("nobody waits"));
-    assert!(seats(&env).iter().any(|seat| seat["pane"] == second.id.as_str() && seat["seen"] == true));
+    assert!(env.seats().iter().any(|seat| seat["pane"] == second.id.as_str() && seat["seen"] == true));
 }
 
 #[test]
