@@ -142,7 +142,7 @@ pub struct Evidence {
 /// How much a look at a screen promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// Something has changed that only the screen can tell.
+    /// Something has changed that only the screen can tell, or nothing else would tell of a change.
     Change,
     /// It has been the same for long: look now and then.
     Perhaps,
@@ -154,9 +154,7 @@ pub fn promise(session: &Session, sights: &Sights) -> Promise {
     let waited_ms = sights.now.since_ms(asked_at(session));
     match session.state {
         State::Blocked(Reason::Permission) if waited_ms < DRAWN_MS => Promise::Nothing,
-        State::Blocked(Reason::Permission) if sights.children.is_younger_than(asked_at(session)) => {
-            Promise::Change
-        }
+        State::Blocked(Reason::Permission) if may_run_a_tool(session, sights) => Promise::Change,
         State::Blocked(Reason::Permission) if waited_ms > WAITED_MS => Promise::Perhaps,
         State::Working if works_alone(session) && is_silent(session, sights) => Promise::Perhaps,
         State::Idle
@@ -167,6 +165,10 @@ pub fn promise(session: &Session, sights: &Sights) -> Promise {
         | State::Limited
         | State::Ended => Promise::Nothing,
     }
+}
+
+fn may_run_a_tool(session: &Session, sights: &Sights) -> bool {
+    sights.children == ChildrenSight::Unknown || sights.children.is_younger_than(asked_at(session))
 }
 
 /// Weighs what hooks said against what can be seen. The first rule that applies decides.

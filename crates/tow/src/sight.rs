@@ -16,7 +16,7 @@ use towline_core::arbiter::{
 };
 use towline_core::context::Context;
 use towline_core::event::Reason;
-use towline_core::seat::{Place, SeatKind};
+use towline_core::seat::{Place, Proof, SeatKind};
 use towline_core::session::{Session, State};
 use towline_core::time::Timestamp;
 use towline_store::home::{Home, put_small};
@@ -119,6 +119,10 @@ fn written_at(path: &Path) -> Option<Timestamp> {
 }
 
 fn children_of(place: &Place, now: Timestamp) -> ChildrenSight {
+    // Of a session that a server runs, the process in the seat only shows it: tools are children of the server.
+    if place.proof == Proof::Evidence {
+        return ChildrenSight::Unknown;
+    }
     match children(place.pid) {
         Children::None => ChildrenSight::None,
         Children::Youngest { age_ms } => ChildrenSight::Youngest(now.plus_ms(-age_ms)),

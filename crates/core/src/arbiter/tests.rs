@@ -315,6 +315,23 @@ fn a_screen_is_worth_a_look_only_where_it_could_tell_something() {
 }
 
 #[test]
+fn an_answer_is_not_missed_where_the_tools_of_a_session_cannot_be_seen() {
+    let unseen = |after_ms| Sights {
+        now: Timestamp(LAST_HEARD + after_ms),
+        children: ChildrenSight::Unknown,
+        ..shows(ScreenSight::Unknown)
+    };
+    for (session, after_ms, expected) in [
+        (blocked(), DRAWN_MS - 1, Promise::Nothing),
+        (blocked(), DRAWN_MS, Promise::Change),
+        (asks(Reason::Question), DRAWN_MS, Promise::Nothing),
+        (working(), DRAWN_MS, Promise::Nothing),
+    ] {
+        assert_eq!(promise(&session, &unseen(after_ms)), expected, "{:?}", session.state);
+    }
+}
+
+#[test]
 fn every_piece_of_evidence_is_given_with_its_time() {
     let verdict = judge(&blocked(), &seen_alive(TailEnd::Interrupted, LAST_HEARD + 5));
     let lines: Vec<String> = verdict
