@@ -93,8 +93,19 @@ mod tests {
 
     #[test]
     fn widths_are_those_of_a_terminal() {
-        assert_eq!((width("abc"), width("漢字"), width("e\u{301}"), width("🚀x")), (3, 4, 1, 3));
-        assert_eq!((width("✅"), width("⚡❌⭐"), width("🟢"), width("⚠\u{fe0f}")), (2, 6, 2, 2));
+        for (text, expected) in [
+            ("abc", 3),
+            ("漢字", 4),
+            ("e\u{301}", 1),
+            ("🚀x", 3),
+            ("✅⚡⏳", 6),
+            ("🟢⚠\u{fe0f}", 4),
+            ("ที่", 1),
+            ("नि", 2),
+            ("👩\u{200d}💻", 4),
+        ] {
+            assert_eq!(width(text), expected, "{text}");
+        }
     }
 
     #[test]
