@@ -51,34 +51,32 @@ pub enum Order<'a> {
 }
 
 impl Order<'_> {
-    /// Each command with the `;` that ends it.
-    fn words(&self) -> Vec<String> {
-        let set = |place: [&str; 3], option: &str, value: &str| -> Vec<String> {
-            let [flags, target, pane] = place;
-            let mut words: Vec<String> = ["set-option", flags, target, pane].map(str::to_owned).to_vec();
-            words.extend([option.to_owned(), argument(value), ";".to_owned()]);
-            words
-        };
-        let unset = |pane: &str, option: &str| {
-            ["set-option", "-puq", "-t", pane, option, ";"].map(str::to_owned).to_vec()
-        };
+    fn commands(&self) -> Vec<Vec<&str>> {
         match *self {
-            Order::Bar { text } => {
-                let mut words = ["set-option", "-gq", BAR_OPTION].map(str::to_owned).to_vec();
-                words.extend([argument(text), ";".to_owned()]);
-                words
-            }
+            Order::Bar { text } => vec![vec!["set-option", "-gq", BAR_OPTION, text]],
             Order::Pane { pane, state, unseen } => {
-                let place = ["-pq", "-t", pane];
-                [set(place, STATE_OPTION, state), set(place, UNSEEN_OPTION, unseen)].concat()
+                let set = |option, value| vec!["set-option", "-pq", "-t", pane, option, value];
+                vec![set(STATE_OPTION, state), set(UNSEEN_OPTION, unseen)]
             }
             Order::Window { pane, state, mark } => {
-                let place = ["-wq", "-t", pane];
-                [set(place, STATE_OPTION, state), set(place, MARK_OPTION, mark)].concat()
+                let set = |option, value| vec!["set-option", "-wq", "-t", pane, option, value];
+                vec![set(STATE_OPTION, state), set(MARK_OPTION, mark)]
             }
-            Order::PaneLeft { pane } => [unset(pane, STATE_OPTION), unset(pane, UNSEEN_OPTION)].concat(),
-            Order::ClearWindows => CLEAR_WINDOWS.map(str::to_owned).to_vec(),
+            Order::PaneLeft { pane } => {
+                let unset = |option| vec!["set-option", "-puq", "-t", pane, option];
+                vec![unset(STATE_OPTION), unset(UNSEEN_OPTION)]
+            }
+            Order::ClearWindows => vec![CLEAR_WINDOWS.to_vec()],
         }
+    }
+
+    /// As arguments of tmux, each command with its end.
+    fn words(&self) -> Vec<String> {
+        let ended = |command: Vec<&str>| {
+            let words = command.into_iter().map(argument);
+            words.chain([";".to_owned()]).collect::<Vec<_>>()
+        };
+        self.commands().into_iter().flat_map(ended).collect()
     }
 }
 
@@ -214,8 +212,7 @@ impl Server {
     )]
     pub fn carry_out(&self, orders: &[Order<'_>], until_done: File) -> bool {
         let mut tmux = Command::new("tmux");
-        let words: Vec<String> = orders.iter().flat_map(Order::words).collect();
-        tmux.arg("-S").arg(&self.socket).args(words).env_remove("TMUX");
+        tmux.arg("-S").arg(&self.socket).args(orders.iter().flat_map(Order::words)).env_remove("TMUX");
         tmux.stdin(Stdio::null()).stdout(Stdio::null()).stderr(until_done).process_group(0);
         tmux.spawn().is_ok()
     }
@@ -280,8 +277,7 @@ pub const UNSEEN_OPTION: &str = "@towline-unseen";
 
 /// tmux itself walks its windows: asking for them first would take another spawn. Versions before 3.2 cannot, and keep
 /// the state of a window until another agent sits there.
-const CLEAR_WINDOWS: [&str; 6] =
-    ["if-shell", "-F", "#{m/r:^3\\.[01][^0-9]*$,#{version}}", "", CLEAR_COMMAND, ";"];
+const CLEAR_WINDOWS: [&str; 5] = ["if-shell", "-F", "#{m/r:^3\\.[01][^0-9]*$,#{version}}", "", CLEAR_COMMAND];
 
 const CLEAR_COMMAND: &str = "run-shell -C \"#{S:#{W:set-option -wuq -t '#{window_id}' @towline-state ; \
     set-option -wuq -t '#{window_id}' @towline-mark ;}}\"";
@@ -305,6 +301,19 @@ mod tests {
         assert_eq!((server.socket.as_str(), server.pid.as_str()), ("/tmp/odd,name/default", "4242"));
         assert_eq!(Server::parse("/tmp/x"), None);
         assert_eq!(Server::parse("/tmp/x,notanumber,0"), None);
+    }
+
+    #[test]
+    fn a_word_that_ends_in_a_semicolon_stays_one_word() {
+        assert_eq!(["a", ";", "a;", r"a\;", "a;b"].map(argument), ["a", r"\;", r"a\;", r"a\\;", "a;b"]);
+    }
+
+    #[test]
+    fn a_name_that_ends_in_a_semicolon_does_not_end_an_order() {
+        let order = Order::Bar { text: "0. 1* @kill-server;" };
+        assert_eq!(order.words(), ["set-option", "-gq", BAR_OPTION, r"0. 1* @kill-server\;", ";"]);
+        let order = Order::Window { pane: "%1", state: "working", mark: ";" };
+        assert_eq!(order.words().join(" ").matches(" ;").count(), 2);
     }
 
     #[test]

@@ -232,11 +232,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_that_ends_in_a_semicolon_stays_one_word() {
-        assert_eq!(["a", ";", "a;", r"a\;", "a;b"].map(argument), ["a", r"\;", r"a\;", r"a\\;", "a;b"]);
-    }
-
-    #[test]
     fn a_binding_is_given_back_with_its_note_and_in_its_table() {
         let binding =
             Binding { text: "bind-key -r -T prefix a display-message x".into(), note: Some("it's".into()) };
