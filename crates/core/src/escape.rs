@@ -23,9 +23,20 @@ pub fn for_tmux(text: &str) -> String {
     for_terminal(text).replace('#', "##")
 }
 
-/// For a menu's label, which tmux first expands and then draws.
+/// For a menu's label, which tmux first expands and then draws. What stands before a `[` it leaves to the drawing.
 pub fn for_tmux_menu(text: &str) -> String {
-    for_terminal(text).replace('#', "####")
+    let text = for_terminal(text);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find('#') {
+        let (before, from) = rest.split_at(at);
+        let after = from.trim_start_matches('#');
+        let times = if after.starts_with('[') { 2 } else { 4 };
+        out.push_str(before);
+        out.push_str(&"#".repeat(times * (from.len() - after.len())));
+        rest = after;
+    }
+    out + rest
 }
 
 /// Marks that would make the rest of the line run the other way, or hide it.
@@ -89,6 +100,13 @@ mod tests {
     #[test]
     fn a_branch_called_like_a_command_is_text() {
         assert_eq!(for_tmux("#(touch x) #{pane_id} #[fg=red]"), "##(touch x) ##{pane_id} ##[fg=red]");
+    }
+
+    #[test]
+    fn a_label_is_shown_as_it_is_after_being_expanded_and_drawn() {
+        assert_eq!(for_tmux_menu("#(x) a#"), "####(x) a####");
+        assert_eq!(for_tmux_menu("#[fg=red]##[x]#"), "##[fg=red]####[x]####");
+        assert_eq!(for_tmux_menu("漢"), "漢");
     }
 
     #[test]
