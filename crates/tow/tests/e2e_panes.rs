@@ -134,7 +134,7 @@ fn a_session_that_was_killed_leaves_and_the_next_one_takes_its_pane() {
     first.prompt("go");
     env.command("kill").args(["-9", &first.pane.program_pid().to_string()]).status().unwrap();
     first.pane.wait_screen("[ended with ");
-    let second = Sitter::run_in(&tmux, "two", |program| {
+    let second = Sitter::run_in(&tmux, "two", &env.project(), |program| {
         first.pane.say(&program.join(" "));
         first.pane.clone()
     });

@@ -158,47 +158,6 @@ fn a_refused_permission(claude: Claude) {
 }
 
 #[test]
-fn hostile_names_are_text_in_the_list_and_in_a_real_bar() {
-    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
-    env.link("claude", "/bin/bash");
-    let hostile = "#(touch pwned) #{pane_id} \u{1b}[31mred\u{7} \u{202e}drow 漢字 🚀";
-    env.git(&["checkout", "-q", "-b", "#(touch-pwned)"]);
-    std::fs::write(
-        env.project().join(".towline.toml"),
-        format!("[project]\nname = {:?}\n", "#(touch pwned)"),
-    )
-    .unwrap();
-    let event = |name: &str| json!({"hook_event_name": name, "session_id": "s", "cwd": env.project(), "source": "startup", "prompt": hostile});
-    for name in ["SessionStart", "UserPromptSubmit"] {
-        std::fs::write(env.root().join(format!("{name}.json")), event(name).to_string()).unwrap();
-    }
-    let root = env.root().display().to_string();
-    let script = env.script(
-        "session",
-        &format!(
-            "tow hook claude < {root}/SessionStart.json; tow hook claude < {root}/UserPromptSubmit.json; read\n"
-        ),
-    );
-    let inner = Tmux::start(&env);
-    let pane = inner.open(&["bash"], &[]);
-    inner.run(&["set-option", "-g", "status-right", "[#{@towline-status}]"]);
-    let watched = Tmux::named(&env, "outer").attach_to(&inner);
-    pane.say(&format!("claude {}", script.display()));
-    watched.wait_screen("[0. 1* 0+ 0!]");
-
-    inner.open(&["bash"], &[]).say("tow menu");
-    watched.wait_screen("#(touch pwned)/#(touch-pwned)");
-    watched.wait_screen("#{pane_id}");
-    watched.keys(&["1"]);
-    watched.wait_screen_for("the menu to close", |screen| !screen.contains("Agents"));
-    env.set("COLUMNS", "200");
-    let list = env.tow(&["status"]).ok().stdout;
-    assert!(list.contains("#(touch pwned)") && list.contains("漢字"), "{list}");
-    assert!(!list.contains('\u{1b}') && !list.contains('\u{7}') && !list.contains('\u{202e}'), "{list:?}");
-    assert!(!env.project().join("pwned").exists() && !env.root().join("pwned").exists());
-}
-
-#[test]
 fn a_later_push_is_never_overtaken_by_an_earlier_one() {
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
     env.link("claude", "/bin/bash");

@@ -5,6 +5,9 @@
 mod both;
 mod claude;
 mod codex;
+mod hostile;
+#[path = "../sitter/mod.rs"]
+mod sitter;
 
 use serde_json::Value;
 use std::fs;
@@ -30,12 +33,19 @@ struct Desk {
 }
 
 impl Desk {
-    /// Installs hooks and bar the way a person does it, from within tmux.
     #[track_caller]
     fn set_up(env: &TestEnv) -> Desk {
+        Desk::set_up_with(env, &[])
+    }
+
+    /// Installs hooks and bar the way a person does it who has set these options: from within tmux.
+    #[track_caller]
+    fn set_up_with(env: &TestEnv, options: &[(&str, &str)]) -> Desk {
         let tmux = Tmux::start(env);
         let shell = tmux.open(&["bash"], &[]);
-        tmux.run(&["set-option", "-g", "@towline-status-interval", "1"]);
+        for (name, value) in [("status-interval", "1")].iter().chain(options) {
+            tmux.run(&["set-option", "-g", &format!("@towline-{name}"), value]);
+        }
         shell.say("tow install --tmux");
         shell.wait_screen("the server on ");
         assert_eq!(shell.format("#{status-interval}"), "1");

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use std::cell::Cell;
+use std::path::{Path, PathBuf};
 use towline_testkit::{Pane, TestEnv, Tmux, wait};
 
 /// Runs one hook per line that is typed into its pane.
@@ -16,24 +17,31 @@ pub struct Sitter {
     pub pane: Pane,
     env: TestEnv,
     session: String,
+    cwd: PathBuf,
     told: Cell<usize>,
 }
 
 impl Sitter {
     /// Opens a window of its own and starts a session there.
     pub fn sit(tmux: &Tmux, session: &str) -> Sitter {
-        Sitter::run_in(tmux, session, |program| tmux.open(program, &[]))
+        Sitter::work_in(tmux, session, &tmux.env().project())
+    }
+
+    /// The same for a session that says it works in this folder.
+    pub fn work_in(tmux: &Tmux, session: &str, cwd: &Path) -> Sitter {
+        Sitter::run_in(tmux, session, cwd, |program| tmux.open(program, &[]))
     }
 
     /// Takes the program as it is to be started, wherever that may be.
-    pub fn run_in(tmux: &Tmux, session: &str, open: impl FnOnce(&[&str]) -> Pane) -> Sitter {
+    pub fn run_in(tmux: &Tmux, session: &str, cwd: &Path, open: impl FnOnce(&[&str]) -> Pane) -> Sitter {
         let env = tmux.env().clone();
         let folder = env.root().join(format!("sitter-{session}"));
         std::fs::create_dir_all(&folder).unwrap();
         env.link("claude", "/bin/bash");
         let script = env.script("sitter", LOOP).display().to_string();
         let pane = open(&["claude", &script, &folder.display().to_string()]);
-        let sitter = Sitter { pane, env, session: session.to_owned(), told: Cell::new(0) };
+        let sitter =
+            Sitter { pane, env, session: session.to_owned(), cwd: cwd.to_owned(), told: Cell::new(0) };
         sitter.tell("SessionStart", json!({"source": "startup"}));
         sitter
     }
@@ -55,8 +63,7 @@ impl Sitter {
         self.told.set(self.told.get() + 1);
         let number = self.told.get();
         let folder = self.env.root().join(format!("sitter-{}", self.session));
-        let mut payload =
-            json!({"hook_event_name": event, "session_id": self.session, "cwd": self.env.project()});
+        let mut payload = json!({"hook_event_name": event, "session_id": self.session, "cwd": self.cwd});
         payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         std::fs::write(folder.join(format!("{number}.json")), payload.to_string()).unwrap();
         self.pane.half_type(&number.to_string());
