@@ -43,7 +43,9 @@ fn one_bar_counts_both_agents_the_menu_names_them_and_next_leads_to_the_one_that
     desk.client.wait_screen(codex::DIALOG);
     asker.answer(codex::DIALOG, &["Enter"]);
     desk.wait_bar("0. 2* 0+ 0!");
+    desk.turn_to("0");
     desk.let_the_tool_end();
     gate.open();
-    desk.turn_to("0");
+    desk.wait_bar("0. 0* 2+ 0!");
+    assert_eq!(env.states(), ["completed", "completed"]);
 }
