@@ -218,15 +218,15 @@ fn a_server_that_hangs_does_not_hold_up_the_bars_of_others() {
     let (first, second) = (Sitter::sit(&tmux, "one"), Sitter::sit(&hung, "two"));
     first.prompt("go");
     second.prompt("go");
-    wait_format(&second.pane, "#{@towline-state}", "working");
+    second.pane.wait_format("#{@towline-state}", "working");
     let server = second.pane.format("#{pid}");
     let signal = |name: &str| assert!(env.command("kill").args([name, &server]).status().unwrap().success());
     signal("-STOP");
     let bar = || tmux.run(&["show-options", "-gqv", "@towline-status"]);
     first.ask("Bash");
-    wait_format(&first.pane, "#{@towline-state}", "blocked");
+    first.pane.wait_format("#{@towline-state}", "blocked");
     first.stop();
-    wait_format(&first.pane, "#{@towline-state}", "completed");
+    first.pane.wait_format("#{@towline-state}", "completed");
     assert!(bar().contains("1* #[fg=green]1+"), "{}", bar());
     signal("-CONT");
     // What it missed is made up for.
@@ -242,12 +242,12 @@ fn a_server_that_was_started_anew_on_the_same_socket_keeps_its_bar() {
     let (env, tmux) = world();
     let before = Sitter::sit(&tmux, "one");
     before.prompt("go");
-    wait_format(&before.pane, "#{@towline-state}", "working");
+    before.pane.wait_format("#{@towline-state}", "working");
     tmux.run(&["kill-server"]);
     let after = Sitter::sit(&tmux, "two");
     after.prompt("go");
     after.ask("Bash");
-    wait_format(&after.pane, "#{@towline-state}", "blocked");
+    after.pane.wait_format("#{@towline-state}", "blocked");
     for _ in 0..3 {
         env.tow(&["status"]).ok();
         env.tow(&["bar", "--refresh"]).ok();
@@ -262,7 +262,7 @@ fn what_tmux_refused_to_show_is_pushed_again() {
     let (env, tmux) = world();
     let sitter = Sitter::sit(&tmux, "one");
     sitter.prompt("go");
-    wait_format(&sitter.pane, "#{@towline-state}", "working");
+    sitter.pane.wait_format("#{@towline-state}", "working");
     let real = std::fs::read_link(env.root().join("bin/tmux")).unwrap();
     let refusing = format!("case \"$*\" in *set-option*) exit 1;; esac\nexec {} \"$@\"\n", real.display());
     env.script("tmux", &refusing);
@@ -275,7 +275,7 @@ fn what_tmux_refused_to_show_is_pushed_again() {
         }
     }
     env.tow(&["bar", "--refresh"]).ok();
-    wait_format(&sitter.pane, "#{@towline-state}", "completed");
+    sitter.pane.wait_format("#{@towline-state}", "completed");
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn what_hooks_pushed_goes_with_the_hooks() {
     let (env, tmux) = world();
     let sitter = Sitter::sit(&tmux, "one");
     sitter.prompt("go");
-    wait_format(&sitter.pane, "#{@towline-state}", "working");
+    sitter.pane.wait_format("#{@towline-state}", "working");
     env.tow(&["uninstall"]).ok();
     let options =
         [tmux.run(&["show-options", "-g"]), tmux.run(&["show-options", "-p", "-t", &sitter.pane.id])];
@@ -300,10 +300,10 @@ fn an_agent_in_an_excluded_folder_leaves_no_trace_though_it_runs_without_hooks()
     tmux.open(&["claude", "-c", "read line"], &[]);
     let other = tmux.open(&["sh", "-c", "cd / && exec claude -c 'read line'"], &[]);
     wait::until("the other agent", wait::PATIENCE, || {
-        let found = seats(&env);
+        let found = env.seats();
         found.iter().any(|seat| seat["pane"] == other.id.as_str()).then_some(())
     });
-    assert_eq!(seats(&env).len(), 1);
+    assert_eq!(env.seats().len(), 1);
     let kept = std::fs::read_to_string(env.data_dir().join("bars/strays")).unwrap();
     assert!(!kept.contains(&project), "{kept}");
 }
@@ -327,5 +327,5 @@ fn a_pane_that_nobody_is_attached_to_is_not_seen_by_going_there() {
     sitter.prompt("go");
     sitter.stop();
     env.tow(&["next"]).exits(2).complains("nobody is attached to see it").complains("attach");
-    assert_eq!(seats(&env)[0]["seen"], false);
+    assert_eq!(env.seats()[0]["seen"], false);
 }
