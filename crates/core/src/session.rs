@@ -23,6 +23,9 @@ pub enum State {
 }
 
 impl State {
+    /// The names of all states in which a session can sit somewhere.
+    pub const SITTING: [&str; 6] = ["idle", "working", "blocked", "completed", "interrupted", "limited"];
+
     pub fn name(self) -> &'static str {
         match self {
             State::Idle => "idle",

@@ -223,15 +223,11 @@ fn a_terminal_that_has_notifications_is_told_in_its_own_words() {
     plain.wait_screen("idle");
     agent.say("UserPromptSubmit");
     agent.say("PermissionRequest");
-    let sentence = "blocked (permission): claude in project/main";
-    for (name, expected) in [
-        ("osc9", format!("\x1b]9;{sentence}\x07")),
-        ("osc777", format!("\x1b]777;notify;tow;{sentence}\x07")),
-        ("script", format!("\x1b]777;notify;tow;{sentence}\x07")),
-    ] {
+    let notified = "\x1b]777;notify;project: blocked (permission);claude · main · ";
+    for (name, expected) in [("osc9", "\x1b]9;towline: "), ("osc777", notified), ("script", notified)] {
         wait::until_evident(name, wait::PATIENCE, || {
             let bytes = String::from_utf8_lossy(&fs::read(written(name)).unwrap_or_default()).into_owned();
-            if bytes.matches(&expected).count() == 1 { Ok(()) } else { Err(format!("{bytes:?}")) }
+            if bytes.matches(expected).count() == 1 { Ok(()) } else { Err(format!("{bytes:?}")) }
         });
     }
     watched[2].wait_screen("blocked");

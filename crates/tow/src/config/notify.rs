@@ -25,9 +25,6 @@ pub struct Notify {
     pub commands: Commands,
 }
 
-/// States of a seat that somebody sits in.
-pub const STATES: [&str; 6] = ["idle", "working", "blocked", "completed", "interrupted", "limited"];
-
 /// What a command can be for.
 pub const OCCASIONS: [&str; 8] =
     ["idle", "working", "blocked", "completed", "interrupted", "limited", "ended", "transition"];
@@ -108,8 +105,8 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
 
 fn known_states(value: &Value) -> Result<(), String> {
     texts(value)?;
-    match words(value).iter().find(|state| !STATES.contains(&state.as_str())) {
-        Some(state) => Err(format!("made of {}; there is no state `{state}`", STATES.join(", "))),
+    match words(value).iter().find(|state| !State::SITTING.contains(&state.as_str())) {
+        Some(state) => Err(format!("made of {}; there is no state `{state}`", State::SITTING.join(", "))),
         None => Ok(()),
     }
 }

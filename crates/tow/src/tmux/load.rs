@@ -168,7 +168,7 @@ pub fn word(tow: &Path) -> Result<String, Failure> {
 /// The keys that are wanted, with what they do.
 fn bindings(options: &Options, tow: &str, version: (u32, u32), remarks: &mut Vec<String>) -> Vec<Change> {
     let run = |verb: &str| vec!["run-shell".into(), "-b".into(), format!("{tow} {verb} || true")];
-    let popup = ["display-popup", "-w", "80%", "-h", "60%", "-E"].map(str::to_owned).into_iter();
+    let popup = ["display-popup", "-w", "90%", "-h", "60%", "-E"].map(str::to_owned).into_iter();
     let popup = popup.chain([format!("{tow} status --watch")]).collect();
     let keys = &options.keys;
     let mut wanted = vec![

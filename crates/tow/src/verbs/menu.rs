@@ -2,11 +2,13 @@
 //!
 //! Draws only. Labels are escaped; what a line does is `tow goto` with a session's id or a pane, which are plain names.
 
-use crate::edge::{own_program, variable};
+use super::install::command_to_register;
+use crate::edge::variable;
 use crate::failure::Failure;
 use crate::live::{self, Glance};
 use crate::push::server_of;
 use crate::scope::Scope;
+use crate::tmux::load;
 use crate::tmux::options::{Keys, Options};
 use clap::Args;
 use std::process::ExitCode;
@@ -15,6 +17,7 @@ use towline_core::escape::{fit, for_tmux_menu};
 use towline_core::shown::{Shown, age};
 use towline_core::time::Timestamp;
 use towline_terminal::tmux::{MenuItem, Server};
+use towline_terminal::tmux_settings::quote;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,8 +49,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let pages = seats.len().div_ceil(per_page).max(1);
     let page = Page { number: arguments.page.clamp(1, pages), of: pages, items: per_page };
     let title = if pages == 1 { "Agents".to_owned() } else { format!("Agents ({}/{pages})", page.number) };
-    let mut items = lines(&seats, scope.edge.now, &page, &options.style);
-    items.extend(turning(&page, &options.keys));
+    let mut lines = lines(&seats, scope.edge.now, &page, &options.style);
+    lines.extend(turning(&page, &options.keys));
+    let tow = load::word(&command_to_register()?)?;
+    let items: Vec<MenuItem> = lines.into_iter().map(|line| line.for_tmux(&tow)).collect();
     if !server.menu(&title, &items) {
         return Err(
             Failure::input("tmux did not open the menu").hint("Run it from a key: `tow menu --help`.")
@@ -62,54 +67,55 @@ struct Page {
     items: usize,
 }
 
-fn lines(seats: &[Shown], now: Timestamp, page: &Page, style: &BarStyle) -> Vec<MenuItem> {
+/// What stands in the menu, and which verb of ours choosing it runs, if any.
+struct Line {
+    label: String,
+    key: String,
+    verb: Option<String>,
+}
+
+impl Line {
+    fn new(label: &str, key: &str, verb: String) -> Line {
+        Line { label: label.to_owned(), key: key.to_owned(), verb: Some(verb) }
+    }
+
+    /// A line that cannot be chosen: there is no pane to go to.
+    fn inert(label: &str) -> Line {
+        Line { label: format!("-{label}"), key: String::new(), verb: None }
+    }
+
+    fn for_tmux(self, tow: &str) -> MenuItem {
+        let run = |verb: String| format!("run-shell -b {}", quote(&format!("{tow} {verb}")));
+        MenuItem { label: self.label, key: self.key, command: self.verb.map_or_else(String::new, run) }
+    }
+}
+
+fn lines(seats: &[Shown], now: Timestamp, page: &Page, style: &BarStyle) -> Vec<Line> {
     let shown = seats.iter().skip((page.number - 1) * page.items).take(page.items);
     let keys = "1234567890".chars().map(String::from).chain(std::iter::repeat(String::new()));
     let line = |(seat, key): (&Shown, String)| match (server_of(&seat.seat), &seat.session, &seat.pane) {
-        (Some(_), Some(session), _) => item(&label(seat, now, style), &key, &format!("goto {session}")),
-        (Some(_), None, Some(pane)) => item(&label(seat, now, style), &key, &format!("goto {pane}")),
-        (Some(_), None, None) | (None, _, _) => inert(&label(seat, now, style)),
+        (Some(_), Some(session), _) => Line::new(&label(seat, now, style), &key, format!("goto {session}")),
+        (Some(_), None, Some(pane)) => Line::new(&label(seat, now, style), &key, format!("goto {pane}")),
+        (Some(_), None, None) | (None, _, _) => Line::inert(&label(seat, now, style)),
     };
-    let lines: Vec<MenuItem> = shown.zip(keys).map(line).collect();
-    if lines.is_empty() { vec![inert("no agent sits anywhere")] } else { lines }
+    let lines: Vec<Line> = shown.zip(keys).map(line).collect();
+    if lines.is_empty() { vec![Line::inert("no agent sits anywhere")] } else { lines }
 }
 
 /// The lines below the seats.
-fn turning(page: &Page, keys: &Keys) -> Vec<MenuItem> {
+fn turning(page: &Page, keys: &Keys) -> Vec<Line> {
     let turn = |label: &str, key: &str, to: usize| {
-        item(label, key, &format!("menu --items {} --page {to}", page.items))
+        Line::new(label, key, format!("menu --items {} --page {to}", page.items))
     };
-    let mut items = vec![];
+    let mut lines = vec![];
     if page.number > 1 {
-        items.push(turn("previous page", &keys.previous_page, page.number - 1));
+        lines.push(turn("previous page", &keys.previous_page, page.number - 1));
     }
     if page.number < page.of {
-        items.push(turn("next page", &keys.next_page, page.number + 1));
+        lines.push(turn("next page", &keys.next_page, page.number + 1));
     }
-    items.push(MenuItem { label: "quit".into(), key: keys.quit.clone(), command: String::new() });
-    items
-}
-
-fn item(label: &str, key: &str, verb: &str) -> MenuItem {
-    MenuItem {
-        label: label.to_owned(),
-        key: key.to_owned(),
-        command: format!("run-shell -b '{} {verb}'", tow()),
-    }
-}
-
-/// A line that cannot be chosen: there is no pane to go to.
-fn inert(label: &str) -> MenuItem {
-    MenuItem { label: format!("-{label}"), key: String::new(), command: String::new() }
-}
-
-/// This program, if its path needs no quoting; else the one on the PATH.
-pub fn tow() -> String {
-    let plain = |path: &String| {
-        path.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-'))
-    };
-    let own = own_program().map(|path| path.to_string_lossy().into_owned());
-    own.filter(plain).unwrap_or_else(|| "tow".to_owned())
+    lines.push(Line { label: "quit".into(), key: keys.quit.clone(), verb: None });
+    lines
 }
 
 fn label(seat: &Shown, now: Timestamp, style: &BarStyle) -> String {

@@ -2,7 +2,7 @@
 //!
 //! Opens it and nothing else: what is in it is `tow status --watch`.
 
-use super::menu::tow;
+use super::install::command_to_register;
 use crate::edge::variable;
 use crate::failure::{Failure, Kind};
 use crate::scope::Scope;
@@ -33,7 +33,8 @@ pub fn run(_: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
         let what = format!("tmux {major}.{minor} has no popups: they came with 3.2");
         return Err(Failure::input(what).hint("Run `tow status --watch` in a pane, or `tow menu`."));
     }
-    server.popup(&format!("{} status --watch", tow())).map_err(|why| {
+    let tow = load::word(&command_to_register()?)?;
+    server.popup(&format!("{tow} status --watch")).map_err(|why| {
         let failure = Failure::input(format!("tmux did not open the popup: {}", for_terminal(&why)));
         Failure { kind: Kind::Failed, ..failure }
             .hint("Attach to tmux first, or run it from a key: `tow popup --help`.")

@@ -10,6 +10,7 @@ use crate::live::{self, Glance};
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
+use towline_core::session::State;
 use towline_core::shown::Shown;
 
 const EXAMPLES: &str = "\
@@ -46,11 +47,9 @@ pub struct Arguments {
 
 const NOBODY: &str = "no agent sits anywhere";
 
-const STATES: [&str; 6] = ["idle", "working", "blocked", "completed", "interrupted", "limited"];
-
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let Some(state) = arguments.state.as_deref().filter(|state| !STATES.contains(state)) {
-        let hint = format!("States are: {}.", STATES.join(", "));
+    if let Some(state) = arguments.state.as_deref().filter(|state| !State::SITTING.contains(state)) {
+        let hint = format!("States are: {}.", State::SITTING.join(", "));
         return Err(Failure::input(format!("there is no state `{state}`")).hint(hint));
     }
     if arguments.watch {

@@ -1,12 +1,11 @@
 //! What has changed since the last look and is worth a word, and how each kind of terminal is told.
 //!
-//! Text only: nothing is written here. What comes from names is bounded and holds nothing that a terminal would obey.
+//! Text only: nothing is written here, and how a change is put into words is `core`'s.
 
-use super::super::table::project;
 use clap::ValueEnum;
-use towline_core::escape::{fit, for_terminal};
 use towline_core::session::State;
 use towline_core::shown::Shown;
+use towline_core::telling::{Sign, Telling};
 
 /// How a terminal is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -42,31 +41,22 @@ impl Channel {
 
     /// What to write so that the person is told of these seats; nothing if there are none.
     pub fn say(self, news: &[&Shown]) -> String {
-        let told = news.iter().take(MOST);
+        let told = |sign: Sign| {
+            let telling = |seat: &&Shown| Telling::of(seat, None, seat.state).sign(sign);
+            news.iter().take(MOST).map(telling).collect()
+        };
         match self {
-            Channel::Bell if !news.is_empty() => "\x07".to_owned(),
-            Channel::Bell | Channel::None => String::new(),
-            Channel::Osc9 => told.map(|seat| format!("\x1b]9;{}\x07", sentence(seat))).collect(),
-            Channel::Osc777 => {
-                told.map(|seat| format!("\x1b]777;notify;tow;{}\x07", sentence(seat))).collect()
-            }
+            // However many there are, it rings once.
+            Channel::Bell => news.first().map_or_else(String::new, |_| "\x07".to_owned()),
+            Channel::None => String::new(),
+            Channel::Osc9 => told(Sign::Osc9),
+            Channel::Osc777 => told(Sign::Osc777),
         }
     }
 }
 
 /// More at once would bury each other.
 const MOST: usize = 5;
-
-/// Longest text, in columns.
-const LONGEST: usize = 120;
-
-/// Begins with a word of ours: some terminals take a number at the beginning for something else. A `;` would end the
-/// field it stands in.
-fn sentence(seat: &Shown) -> String {
-    let reason = seat.state.reason().map_or_else(String::new, |reason| format!(" ({reason})"));
-    let text = format!("{}{reason}: {} in {}", seat.state.name(), for_terminal(&seat.agent), project(seat));
-    fit(&text, LONGEST).replace(';', ",")
-}
 
 /// The seats that came to need a person since `before`, in the order of `after`.
 pub fn news<'a>(before: &[Shown], after: &'a [Shown]) -> Vec<&'a Shown> {
@@ -125,25 +115,12 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_obeys_nothing_of_a_name() {
-        let hostile = Shown {
-            project: Some("a;b\x1b\\\x07\u{9c}\n4;1".into()),
-            branch: Some("x".repeat(9000)),
-            ..seat("a", BLOCKED)
-        };
-        let said = Channel::Osc777.say(&[&hostile]);
-        let text = said.strip_prefix("\x1b]777;notify;tow;").unwrap().strip_suffix('\x07').unwrap();
-        assert!(text.starts_with("blocked (permission): agent in a,b\\ 4,1/xxx"), "{text}");
-        assert!(text.len() < 200 && !text.chars().any(char::is_control) && !text.contains(';'), "{text}");
-    }
-
-    #[test]
     fn each_terminal_is_told_in_its_own_way() {
         let seat = seat("a", State::Completed);
         let said = |channel: Channel| channel.say(&[&seat, &seat]);
         assert_eq!(said(Channel::Bell), "\x07");
         assert_eq!(said(Channel::None), "");
-        assert_eq!(said(Channel::Osc9), "\x1b]9;completed: agent in app\x07".repeat(2));
+        assert_eq!(said(Channel::Osc9).matches("\x1b]9;towline: ").count(), 2);
         let nothing =
             [Channel::Bell, Channel::Osc9, Channel::Osc777, Channel::None].map(|channel| channel.say(&[]));
         assert_eq!(nothing, [""; 4]);
