@@ -115,7 +115,7 @@ fn an_agent_without_hooks_is_found_and_leaves_when_it_ends() {
     });
     let listed = &env.seats()[0];
     assert_eq!((&listed["session"], &listed["state"]), (&Value::Null, &json!("idle")));
-    env.tow(&["why", &pane.id]).exits(2).complains("runs without our hooks");
+    env.tow(&["why", &pane.id]).exits(2).complains("nothing was heard of the agent");
     // Once it tells of itself it is one seat, not two.
     let sitter = Sitter::sit(&tmux, "hooked");
     assert_eq!(env.seats().len(), 2);

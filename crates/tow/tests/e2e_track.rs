@@ -174,7 +174,11 @@ fn a_later_push_is_never_overtaken_by_an_earlier_one() {
     let tmux = Tmux::start(&env);
     let pane = tmux.open(&["bash"], &[]);
     pane.say(&format!("claude {}", script.display()));
-    wait::until("the turns to be over", wait::PATIENCE, || env.root().join("done").exists().then_some(()));
+    // Refreshes come in between, from outside.
+    wait::until("the turns to be over", wait::PATIENCE, || {
+        env.tow(&["bar", "--refresh"]).ok();
+        env.root().join("done").exists().then_some(())
+    });
     wait::until_evident("the last push", wait::PATIENCE, || {
         let shown = tmux.run(&["show-options", "-gqv", "@towline-status"]);
         if shown.contains("1+") { Ok(()) } else { Err(shown) }

@@ -123,7 +123,7 @@ fn label(seat: &Shown, now: Timestamp, style: &BarStyle) -> String {
     let waited = age(now.since_ms(seat.since));
     let context = seat.context_percent.map_or(String::new(), |percent| format!("{percent}%"));
     let what = match (&seat.session, &seat.prompt) {
-        (None, _) => "(without hooks)",
+        (None, _) => "(nothing heard yet)",
         (Some(_), prompt) => prompt.as_deref().unwrap_or(""),
     };
     let words = [icon, &seat.agent, &seat.project_and_branch(), &waited, &context, what];

@@ -47,7 +47,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     scope.out.line(match strays.len() {
         0 => "every agent that runs is hooked",
-        _ => "these tell nothing: run `tow doctor`, then restart them",
+        _ => "nothing was heard of these yet: if a prompt changes nothing, run `tow doctor` and restart them",
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -32,8 +32,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let seats = live::seats(scope, Glance::Thorough)?;
     let chosen = goto::choose(&seats, &arguments.seat)?;
     if chosen.session.is_none() {
-        let what = format!("the agent at {} runs without our hooks: nothing is known of it", chosen.seat);
-        return Err(Failure::input(what).hint("Run `tow install`, then restart the agent."));
+        let what = format!("nothing was heard of the agent at {} yet", chosen.seat);
+        return Err(Failure::input(what).hint("Give it a prompt; if that changes nothing, run `tow doctor`."));
     }
     let (session, place) = live::sitting_at(scope, &chosen.seat)?;
     let verdict = judge(&session, &sight::of(&session, &place, &scope.edge));

@@ -58,7 +58,7 @@ fn details(seat: &Shown) -> String {
         Some(_) | None => reason.to_owned(),
     });
     let parts = [
-        if seat.session.is_none() { "without hooks".to_owned() } else { String::new() },
+        if seat.session.is_none() { "nothing heard yet".to_owned() } else { String::new() },
         reason,
         seat.until.map_or(String::new(), |until| format!("until {}", until.to_utc())),
         some("helpers".to_owned(), seat.helpers),
