@@ -10,6 +10,7 @@ mod header;
 mod leftovers;
 mod length;
 mod machine_paths;
+mod parity;
 mod sql;
 
 use std::fmt;
@@ -89,6 +90,7 @@ fn findings(repository: &Repository) -> Result<Vec<Finding>, Failure> {
     }
     let map = files.iter().find(|file| file.path == architecture::MAP);
     findings.extend(architecture::check(map, &packages));
+    findings.extend(parity::check(&files));
     findings.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     Ok(findings)
 }

@@ -51,13 +51,13 @@ fn assert_same(after: &str, before: &str) {
     assert!(after == before, "lost: {lost:#?}\nleft: {left:#?}");
 }
 
-// TRK-28, Done-when 7.
+// TRK-28.
 #[test]
 fn a_server_with_tmuxs_own_settings_gets_all_of_them_back() {
     check_given_back(&[]);
 }
 
-// TRK-28, Done-when 7.
+// TRK-28.
 #[test]
 fn a_server_with_settings_of_the_users_own_gets_all_of_them_back() {
     check_given_back(RICH);

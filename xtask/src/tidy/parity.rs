@@ -1,0 +1,66 @@
+//! A test that the documents name exists.
+//!
+//! Looks at names in backticks that read like a sentence; whether the test holds what the document says is for the
+//! reviewer.
+
+use super::{Finding, Weight};
+use crate::repository::File;
+
+/// Documents that say by which test something is held.
+const DOCUMENTS: &str = "docs/parity-";
+
+/// Shorter names in backticks are words of the text.
+const WORDS_AT_LEAST: usize = 4;
+
+pub fn check(files: &[File]) -> Vec<Finding> {
+    let documents = files.iter().filter(|file| file.path.starts_with(DOCUMENTS));
+    documents.flat_map(|document| missing(document, files)).collect()
+}
+
+fn missing(document: &File, files: &[File]) -> Vec<Finding> {
+    let lines = document.text.lines().enumerate();
+    let named =
+        lines.flat_map(|(at, line)| line.split('`').skip(1).step_by(2).map(move |name| (at + 1, name)));
+    named
+        .filter(|(_, name)| reads_like_a_test(name) && !files.iter().any(|file| has_function(file, name)))
+        .map(|(line, name)| Finding {
+            weight: Weight::Violation,
+            path: document.path.clone(),
+            line,
+            what: format!("there is no test `{name}`"),
+            why: "a promise without its test is an advertisement",
+            mend: "name the test that holds it now",
+        })
+        .collect()
+}
+
+fn reads_like_a_test(name: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    name.chars().all(is_name) && name.split('_').count() >= WORDS_AT_LEAST
+}
+
+fn has_function(file: &File, name: &str) -> bool {
+    file.path.ends_with(".rs") && file.text.contains(&format!("fn {name}("))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, text: &str) -> File {
+        File { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn a_named_test_that_is_gone_is_found() {
+        let document = file(
+            "docs/parity-x.md",
+            "first\n| `it_does_what_it_says` and `it_did_so_once_before`, `a word` |",
+        );
+        let source = file("crates/a/tests/b.rs", "#[test]\nfn it_does_what_it_says() {}");
+        let found = check(&[document, source]);
+        let places: Vec<(usize, &str)> =
+            found.iter().map(|finding| (finding.line, finding.what.as_str())).collect();
+        assert_eq!(places, [(2, "there is no test `it_did_so_once_before`")]);
+    }
+}
