@@ -12,6 +12,7 @@ pub mod event;
 pub mod fault;
 pub mod id;
 pub mod ledger;
+pub mod piece;
 pub mod project;
 pub mod redact;
 pub mod reply;
