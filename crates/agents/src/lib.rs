@@ -5,10 +5,12 @@
 
 pub mod claude;
 pub mod codex;
+mod reader;
 pub mod settings;
 mod skim;
 mod wire;
 
+pub use reader::{Reader, Unreadable};
 use settings::{Inspection, Refusal, Target};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

@@ -4,12 +4,15 @@
 //! what is not listed here is passed over.
 
 pub(crate) mod context;
+mod entry;
 pub mod install;
 mod reset;
 pub(crate) mod screen;
 pub(crate) mod tail;
+pub mod transcript;
 mod wire;
 
+use crate::reader::BOOKMARK;
 use crate::skim::without_bulk;
 use crate::wire::{Room, parse};
 use crate::{Agent, Heard, PayloadError, Surroundings};
@@ -22,9 +25,6 @@ use wire::Wire;
 
 /// Background tasks report back as prompts of this shape.
 const TASK_NOTIFICATION: &str = "<task-notification>";
-
-/// A prompt of nothing but this is a bookmark.
-const BOOKMARK: &str = "·";
 
 /// The tool whose permission dialog is really a question.
 const QUESTION_TOOL: &str = "AskUserQuestion";

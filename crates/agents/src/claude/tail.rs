@@ -12,7 +12,7 @@ use towline_core::arbiter::{Tail, TailEnd};
 use towline_core::time::Timestamp;
 
 /// What the client writes in the person's name when the turn is stopped.
-const INTERRUPTED: [&str; 2] =
+pub(super) const INTERRUPTED: [&str; 2] =
     ["[Request interrupted by user]", "[Request interrupted by user for tool use]"];
 
 /// What the client writes in the person's name about a command that it carries out itself.
@@ -81,12 +81,14 @@ fn said_by_person(words: &str) -> Option<TailEnd> {
     }
 }
 
-/// Clients that do not name the error name the limit in their words.
 fn failure(entry: &Entry<'_>) -> TailEnd {
-    let words = words(entry).to_lowercase();
-    let is_limit =
-        entry.error.is("rate_limit") || words.contains("usage limit") || words.contains("rate limit");
-    if is_limit { TailEnd::Limited } else { TailEnd::Failed }
+    if is_limit(&entry.error, &words(entry)) { TailEnd::Limited } else { TailEnd::Failed }
+}
+
+/// Clients that do not name the error name the limit in their words.
+pub(super) fn is_limit(error: &Text<'_>, words: &str) -> bool {
+    let words = words.to_lowercase();
+    error.is("rate_limit") || words.contains("usage limit") || words.contains("rate limit")
 }
 
 /// The text of a message, which is either one string or a list of blocks; what else it holds is left out.

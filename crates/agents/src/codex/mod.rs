@@ -5,6 +5,8 @@
 
 pub(crate) mod context;
 pub mod install;
+mod line;
+pub mod rollout;
 pub(crate) mod screen;
 pub(crate) mod tail;
 mod wire;

@@ -1,0 +1,183 @@
+//! The fields of a transcript's entries that mean something to us, under the client's own names.
+//!
+//! Whatever may be large is left unread until it is known to be wanted. No field is required, and none of a wrong type
+//! spoils the others.
+
+use crate::reader::Any;
+use crate::wire::Text;
+use serde::Deserialize;
+use std::borrow::Cow;
+
+/// One line of the file.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Entry<'a> {
+    #[serde(borrow, rename = "type")]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub subtype: Text<'a>,
+    #[serde(borrow)]
+    pub uuid: Text<'a>,
+    #[serde(borrow)]
+    pub parent_uuid: Text<'a>,
+    #[serde(borrow)]
+    pub session_id: Text<'a>,
+    #[serde(borrow)]
+    pub agent_id: Text<'a>,
+    #[serde(borrow)]
+    pub prompt_id: Text<'a>,
+    #[serde(borrow)]
+    pub cwd: Text<'a>,
+    #[serde(borrow)]
+    pub timestamp: Text<'a>,
+    /// How a person's prompt came in; what the client says in the person's name has none.
+    #[serde(borrow)]
+    pub prompt_source: Text<'a>,
+    #[serde(borrow)]
+    pub error: Text<'a>,
+    #[serde(borrow)]
+    pub origin: Any<'a>,
+    #[serde(borrow)]
+    pub is_sidechain: Any<'a>,
+    #[serde(borrow)]
+    pub is_meta: Any<'a>,
+    #[serde(borrow)]
+    pub is_compact_summary: Any<'a>,
+    #[serde(borrow)]
+    pub is_api_error_message: Any<'a>,
+    #[serde(borrow)]
+    pub message: Any<'a>,
+    #[serde(borrow)]
+    pub attachment: Any<'a>,
+    #[serde(borrow)]
+    pub content: Any<'a>,
+    #[serde(borrow)]
+    pub tool_use_result: Any<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Message<'a> {
+    #[serde(borrow)]
+    pub id: Text<'a>,
+    #[serde(borrow)]
+    pub model: Text<'a>,
+    #[serde(borrow)]
+    pub content: Any<'a>,
+    #[serde(borrow)]
+    pub usage: Any<'a>,
+}
+
+/// One part of a message, of any kind: absent fields are empty.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub text: Text<'a>,
+    #[serde(borrow)]
+    pub thinking: Text<'a>,
+    #[serde(borrow)]
+    pub id: Text<'a>,
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    #[serde(borrow)]
+    pub input: Any<'a>,
+    #[serde(borrow)]
+    pub tool_use_id: Text<'a>,
+    #[serde(borrow)]
+    pub content: Any<'a>,
+    #[serde(borrow)]
+    pub is_error: Any<'a>,
+    #[serde(borrow)]
+    pub source: Any<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Source<'a> {
+    #[serde(borrow)]
+    pub media_type: Text<'a>,
+    #[serde(borrow)]
+    pub data: Text<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Usage<'a> {
+    #[serde(borrow)]
+    pub input_tokens: Any<'a>,
+    #[serde(borrow)]
+    pub cache_read_input_tokens: Any<'a>,
+    #[serde(borrow)]
+    pub cache_creation_input_tokens: Any<'a>,
+    #[serde(borrow)]
+    pub output_tokens: Any<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Origin<'a> {
+    #[serde(borrow)]
+    pub kind: Text<'a>,
+}
+
+/// What the client adds to a conversation, of any kind: absent fields are empty.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Attachment<'a> {
+    #[serde(borrow, rename = "type")]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub prompt: Any<'a>,
+    #[serde(borrow)]
+    pub command_mode: Text<'a>,
+    #[serde(borrow)]
+    pub hook_event: Text<'a>,
+    #[serde(borrow)]
+    pub origin: Any<'a>,
+    #[serde(borrow)]
+    pub content: Any<'a>,
+    #[serde(borrow)]
+    pub blocking_error: Any<'a>,
+    #[serde(borrow)]
+    pub filename: Text<'a>,
+    #[serde(borrow)]
+    pub path: Text<'a>,
+    #[serde(borrow)]
+    pub snippet: Text<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct HookError<'a> {
+    #[serde(borrow)]
+    pub blocking_error: Text<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct FileContent<'a> {
+    #[serde(borrow)]
+    pub file: Any<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Outcome<'a> {
+    #[serde(borrow)]
+    pub interrupted: Any<'a>,
+}
+
+/// The blocks of what is either one text or a list of blocks.
+pub(super) fn blocks(content: Any<'_>) -> Vec<Block<'_>> {
+    match content.text() {
+        Some(text) => vec![Block {
+            kind: Text(Some(Cow::Borrowed("text"))),
+            text: Text(Some(text)),
+            ..Block::default()
+        }],
+        None => content.as_a().unwrap_or_default(),
+    }
+}
