@@ -182,10 +182,8 @@ impl Memory {
         let texts: Vec<Cow<'a, str>> = parts.into_iter().filter_map(|part| part.text.0).collect();
         let is_plain = !texts.is_empty() || !images.is_empty();
         let output = if is_plain { joined(texts, "\n") } else { Cow::Borrowed(raw.raw()) };
-        let outcome = match outcome(&output) {
-            ToolOutcome::Done if self.failed.holds(&[call.as_bytes()]) => ToolOutcome::Failed,
-            outcome => outcome,
-        };
+        let is_known_to_fail = outcome(&output) == ToolOutcome::Done && self.failed.holds(&[call.as_bytes()]);
+        let outcome = if is_known_to_fail { ToolOutcome::Failed } else { outcome(&output) };
         found.push(spot.whole(Content::ToolResult { call, output, outcome }));
         found.extend(images);
     }

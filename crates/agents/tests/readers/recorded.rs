@@ -1,0 +1,205 @@
+//! Every recorded transcript and rollout, and what a person reads in it.
+//!
+//! The renderings leave times out and shorten ids: they are there to be checked against the files by eye.
+
+use super::*;
+use std::collections::BTreeSet;
+use towline_core::event::Origin;
+use towline_core::piece::Stop;
+
+#[track_caller]
+fn check_rendered(name: &str, rendered: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, rendered));
+}
+
+#[test]
+fn every_recorded_conversation_gives_what_a_person_reads_in_it() {
+    for (name, file) in &recorded("transcripts") {
+        check_rendered(name, &rendered(&pieces(name, file)));
+    }
+}
+
+#[test]
+fn the_end_of_a_file_is_read_without_its_beginning() {
+    for agent in Agent::ALL {
+        let tails = recorded("tails").into_iter().filter(|(name, _)| agent_of(name) == agent);
+        let all: String =
+            tails.map(|(name, file)| format!("== {name}\n{}", rendered(&pieces(&name, &file)))).collect();
+        check_rendered(&format!("{}-tails", agent.name()), &all);
+    }
+}
+
+fn prompts(name: &str, of: Origin) -> Vec<String> {
+    let file = conversation(name);
+    let prompt = |piece: Piece<'_>| {
+        let Content::Prompt { text, origin } = piece.what else { return None };
+        (origin == of).then(|| text.into_owned())
+    };
+    pieces(name, &file).into_iter().filter_map(prompt).collect()
+}
+
+/// What was typed while the two versions were recorded, in this order.
+#[test]
+fn a_persons_prompts_are_told_from_all_else_that_stands_in_their_name() {
+    let typed = [
+        "tools please",
+        "look at @notes.txt now",
+        "[Image #1] what is it",
+        "queue round",
+        "absorbed prompt",
+        "queue late",
+        "late prompt",
+        "stream then stop",
+        "tool then stop",
+        "fail now",
+        "denied please",
+        "background please",
+        "say-more",
+        "haltme now",
+        "cut short",
+        "after compaction",
+        "to be taken back",
+        "instead of it",
+    ];
+    for version in ["2.1.197", "2.1.325"] {
+        let name = format!("claude-{version}-words");
+        assert_eq!(prompts(&name, Origin::Human), typed, "{name}");
+        assert_eq!(prompts(&name, Origin::Command), ["/greet the cook", "!echo from-bang"], "{name}");
+        assert_eq!(prompts(&name, Origin::Bookmark), ["·"], "{name}");
+        assert_eq!(prompts(&name, Origin::Notification).len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn what_codex_injects_is_no_prompt() {
+    let typed = [
+        "tools please",
+        "patch please",
+        "plan please",
+        "search please",
+        "view please",
+        "long runner",
+        "say-more",
+        "fail now",
+        "slow stream",
+        "tool then stop",
+        "steer me",
+        "steering words",
+        "[Image #1]  what is it",
+        "after compaction",
+        "to be taken back",
+    ];
+    assert_eq!(prompts("codex-0.166.0-words", Origin::Human), typed);
+    assert_eq!(prompts("codex-0.166.0-words", Origin::Command), ["!echo from-bang"]);
+    assert_eq!(prompts("codex-0.166.0-words", Origin::Bookmark), ["·"]);
+    assert_eq!(prompts("codex-0.166.0-spawn-parent", Origin::Human), ["SPAWN go"]);
+    assert_eq!(prompts("codex-0.166.0-before-revert", Origin::Human), ["turn one", "turn two", "turn three"]);
+}
+
+#[test]
+fn a_helper_is_asked_by_its_agent_and_not_by_a_person() {
+    let of_helpers = |name: &&String| name.contains("subagent") || name.ends_with("-mate");
+    let all = recorded("transcripts");
+    assert_eq!(all.keys().filter(of_helpers).count(), 6);
+    for name in all.keys().filter(of_helpers) {
+        assert!(pieces(name, &all[name]).iter().all(|piece| piece.subagent.is_some()), "{name}");
+        assert_eq!(prompts(name, Origin::Human), [""; 0], "{name}");
+        assert_eq!(prompts(name, Origin::Notification).len(), 1, "{name}");
+    }
+    for name in all.keys().filter(|name| !of_helpers(name)) {
+        assert!(pieces(name, &all[name]).iter().all(|piece| piece.subagent.is_none()), "{name}");
+    }
+}
+
+/// The ids of the messages that cost something, by a reading that builds every value.
+fn costs(agent: Agent, file: &[u8]) -> BTreeSet<String> {
+    let entries = lines(file).into_iter().filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let id = |entry: Value| match agent {
+        Agent::Claude => {
+            let message = &entry["message"];
+            let counts = message["usage"].as_object()?.values().any(|count| count.as_u64() > Some(0));
+            (counts && entry["type"] == "assistant").then(|| message["id"].as_str().unwrap().to_owned())
+        }
+        Agent::Codex => {
+            let response = entry["payload"]["response_id"].as_str();
+            response.filter(|_| entry["type"] == "token_usage_record").map(str::to_owned)
+        }
+    };
+    entries.filter_map(id).collect()
+}
+
+#[test]
+fn what_a_message_cost_is_told_once() {
+    for (name, file) in &recorded("transcripts") {
+        let all = pieces(name, file);
+        let told = |piece: &Piece<'_>| {
+            let Content::Usage { message, .. } = &piece.what else { return None };
+            Some(message.clone().into_owned())
+        };
+        let told: Vec<String> = all.iter().filter_map(told).collect();
+        assert_eq!(told.iter().cloned().collect::<BTreeSet<_>>(), costs(agent_of(name), file), "{name}");
+        assert_eq!(told.len(), costs(agent_of(name), file).len(), "{name}");
+    }
+}
+
+#[test]
+fn no_two_pieces_of_a_session_have_one_id() {
+    let all = recorded("transcripts");
+    let ids = |name: &String| {
+        pieces(name, &all[name]).into_iter().map(|piece| piece.id.into_owned()).collect::<Vec<_>>()
+    };
+    let sessions = [
+        vec!["claude-2.1.197-session", "claude-2.1.197-session-subagent"],
+        vec!["claude-2.1.325-session", "claude-2.1.325-session-subagent"],
+        vec!["claude-2.1.325-team", "claude-2.1.325-team-mate"],
+        vec!["codex-0.166.0-words", "codex-0.166.0-words-reverted"],
+        vec!["codex-0.166.0-before-revert", "codex-0.166.0-after-revert"],
+        vec!["codex-0.166.0-spawn-parent", "codex-0.166.0-subagent-child"],
+    ];
+    let alone = all.keys().map(|name| vec![name.as_str()]);
+    for files in sessions.into_iter().chain(alone) {
+        let ids: Vec<String> = files.iter().flat_map(|name| ids(&(*name).to_owned())).collect();
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{files:?}");
+    }
+}
+
+#[test]
+fn a_fork_repeats_what_it_copied_under_the_same_ids() {
+    for version in ["2.1.197", "2.1.325"] {
+        let (source, fork) =
+            (format!("claude-{version}-cleared-resumed"), format!("claude-{version}-forked"));
+        let (source_file, fork_file) = (conversation(&source), conversation(&fork));
+        let seen = |pieces: Vec<Piece<'_>>| {
+            let is_opening = |piece: &Piece<'_>| matches!(piece.what, Content::Opened { .. });
+            let kept = pieces.iter().filter(|piece| !is_opening(piece));
+            kept.map(|piece| (piece.id.clone().into_owned(), format!("{:?}", piece.what)))
+                .collect::<BTreeSet<_>>()
+        };
+        let (source, fork) = (seen(pieces(&source, &source_file)), seen(pieces(&fork, &fork_file)));
+        assert!(source.is_subset(&fork) && source.len() > 8, "{:?}", source.difference(&fork));
+    }
+}
+
+#[test]
+fn a_limit_is_told_from_other_failures() {
+    let stops = |name: &str| {
+        let file = recorded("tails").remove(name).unwrap();
+        let stop = |piece: Piece<'_>| {
+            let Content::Stopped { how, .. } = piece.what else { return None };
+            Some(how)
+        };
+        pieces(name, &file).into_iter().filter_map(stop).collect::<Vec<_>>()
+    };
+    for name in ["claude-2.1.197-limit", "claude-2.1.325-limit-session", "codex-0.166.0-limit"] {
+        assert_eq!(stops(name).last(), Some(&Stop::Limited), "{name}");
+    }
+    for name in ["claude-2.1.197-error", "claude-2.1.325-error", "codex-0.166.0-error"] {
+        assert_eq!(stops(name).last(), Some(&Stop::Failed), "{name}");
+    }
+    for name in ["claude-2.1.197-interrupted-tool", "codex-0.166.0-interrupted"] {
+        assert_eq!(stops(name).last(), Some(&Stop::Interrupted), "{name}");
+    }
+}
