@@ -3,27 +3,11 @@
 //! Only the newest answer of the main conversation counts. One line of it is enough: the client repeats the numbers on
 //! every line of the same answer. An error has no numbers, and none are left after a compaction.
 
+use super::tail::Entry;
 use crate::wire::{Loose, Text};
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use towline_core::context::Context;
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Entry<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    subtype: Text<'a>,
-    #[serde(rename = "isSidechain")]
-    is_sidechain: Loose,
-    #[serde(rename = "isApiErrorMessage")]
-    is_api_error: Loose,
-    /// Left unread until the entry is known to count: it may be large.
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
-}
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -35,9 +19,9 @@ struct Message<'a> {
 
 /// `text` is the last part of the file, `announced` the model that the session named when it began.
 pub(crate) fn context(text: &[u8], announced: Option<&str>) -> Option<Context> {
-    let whole = |line| serde_json::from_slice::<Entry<'_>>(line).ok();
-    let entries = text.rsplit(|byte| *byte == b'\n').filter_map(whole);
-    entries.filter(|entry| !is_true(&entry.is_sidechain)).find_map(|entry| said(&entry, announced))?
+    Entry::newest_first(text)
+        .filter(|entry| !is_true(&entry.is_sidechain))
+        .find_map(|entry| said(&entry, announced))?
 }
 
 /// `None` for what says nothing about it, and `Some(None)` where nothing older counts.

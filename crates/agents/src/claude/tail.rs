@@ -20,22 +20,31 @@ const LOCAL_COMMAND: [&str; 2] = ["<local-command-", "<command-name>"];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Entry<'a> {
+pub(super) struct Entry<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub subtype: Text<'a>,
     #[serde(borrow)]
     timestamp: Text<'a>,
     #[serde(rename = "isSidechain")]
-    is_sidechain: Loose,
+    pub is_sidechain: Loose,
     #[serde(rename = "isApiErrorMessage")]
-    is_api_error: Loose,
+    pub is_api_error: Loose,
     #[serde(borrow)]
     error: Text<'a>,
     #[serde(rename = "quotaLimits")]
     quota: Loose,
     /// Left unread until the entry is known to count: it may be large.
     #[serde(borrow)]
-    message: Option<&'a RawValue>,
+    pub message: Option<&'a RawValue>,
+}
+
+impl<'a> Entry<'a> {
+    /// The whole entries of the last part of a file.
+    pub fn newest_first(text: &'a [u8]) -> impl Iterator<Item = Entry<'a>> {
+        text.rsplit(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -46,9 +55,7 @@ struct Message {
 
 /// `text` is the last part of the file.
 pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
-    let whole = |line| serde_json::from_slice::<Entry<'_>>(line).ok();
-    let mut entries = text.rsplit(|byte| *byte == b'\n').filter_map(whole);
-    let (end, entry) = entries.find_map(|entry| Some((end(&entry)?, entry)))?;
+    let (end, entry) = Entry::newest_first(text).find_map(|entry| Some((end(&entry)?, entry)))?;
     // An older entry would tell of an older end.
     let at = Timestamp::parse_utc(entry.timestamp.as_deref().unwrap_or(""))?;
     let until = if end == TailEnd::Limited { until(&entry, at) } else { None };

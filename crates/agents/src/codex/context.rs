@@ -3,21 +3,11 @@
 //! Only the newest count counts, and none is left after a compaction. A thread inside the session has a file of its
 //! own.
 
+use super::tail::Entry;
 use crate::wire::{Loose, Text};
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use towline_core::context::Context;
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Entry<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    /// Left unread unless the entry is an event: it may be large.
-    #[serde(borrow)]
-    payload: Option<&'a RawValue>,
-}
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -29,8 +19,7 @@ struct Count<'a> {
 
 /// `text` is the last part of the file.
 pub(crate) fn context(text: &[u8]) -> Option<Context> {
-    let whole = |line| serde_json::from_slice::<Entry<'_>>(line).ok();
-    text.rsplit(|byte| *byte == b'\n').filter_map(whole).find_map(|entry| said(&entry))?
+    Entry::newest_first(text).find_map(|entry| said(&entry))?
 }
 
 /// `None` for what says nothing about it, and `Some(None)` where nothing older counts.

@@ -12,14 +12,21 @@ use towline_core::time::Timestamp;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Entry<'a> {
+pub(super) struct Entry<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
+    pub kind: Text<'a>,
     #[serde(borrow)]
     timestamp: Text<'a>,
     /// Left unread unless the entry is an event: it may be large.
     #[serde(borrow)]
-    payload: Option<&'a RawValue>,
+    pub payload: Option<&'a RawValue>,
+}
+
+impl<'a> Entry<'a> {
+    /// The whole entries of the last part of a file.
+    pub fn newest_first(text: &'a [u8]) -> impl Iterator<Item = Entry<'a>> {
+        text.rsplit(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -35,12 +42,7 @@ struct Turn<'a> {
 
 /// `text` is the last part of the file.
 pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
-    let whole = |line| serde_json::from_slice::<Entry<'_>>(line).ok();
-    let mut entries = text
-        .rsplit(|byte| *byte == b'\n')
-        .filter_map(whole)
-        .filter(|entry| entry.kind.0.is_some())
-        .peekable();
+    let mut entries = Entry::newest_first(text).filter(|entry| entry.kind.0.is_some()).peekable();
     let newest = at(entries.peek()?)?;
     let turn = entries.find_map(|entry| Some((end(&entry)?, at(&entry))));
     match turn {
