@@ -9,13 +9,8 @@ use crate::failure::{Failure, stdout_of};
 
 /// Fails early, and says how to get it.
 pub fn require_valgrind() -> Result<(), Failure> {
-    match Command::new("valgrind").arg("--version").output() {
-        Ok(output) if output.status.success() => Ok(()),
-        _ => Err(Failure::Missing {
-            what: "valgrind".to_owned(),
-            mend: "`apt-get install valgrind` (instructions are counted with it)".to_owned(),
-        }),
-    }
+    let mend = "`apt-get install valgrind` (instructions are counted with it)";
+    super::require("valgrind", "--version", mend)
 }
 
 /// Runs `command` under callgrind and returns how many instructions it took.
@@ -39,7 +34,7 @@ pub fn of(command: Command, stdin: &[u8]) -> Result<u64, Failure> {
 
 /// Gives valgrind the program, its arguments, folder and environment. A command that has variables of its own
 /// is meant to see no others.
-fn carry_over(command: &Command, valgrind: &mut Command) {
+pub fn carry_over(command: &Command, valgrind: &mut Command) {
     valgrind.arg(command.get_program()).args(command.get_args());
     if let Some(folder) = command.get_current_dir() {
         valgrind.current_dir(folder);

@@ -1,21 +1,21 @@
-//! `cargo xtask bench hooks`: what a hook costs, as multiples of starting `/bin/true`.
+//! `cargo xtask bench`: what Towline costs, as multiples of starting `/bin/true`.
 //!
-//! Absolute times say more about the machine than about the hook, so every figure is taken beside a baseline
-//! in the same round. Nothing here touches the user's own folders: each case has a home of its own.
+//! Absolute times say more about the machine than about the program, so every figure is taken beside a baseline
+//! in the same round. Nothing here touches the user's own folders or tmux server: each case has its own.
 
 mod baseline;
-mod bounds;
-mod case;
-mod home;
+mod costs;
+mod hooks;
 mod instructions;
 mod measure;
 mod payload;
 mod report;
 mod rounds;
 mod statistics;
+mod track;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::{Args, Subcommand};
@@ -24,16 +24,15 @@ use crate::Verdict;
 use crate::failure::Failure;
 use crate::repository::{Reach, Repository};
 
-use home::Seeds;
 use payload::Recordings;
-use report::{Report, Row, Table};
-use rounds::Plan;
 
 /// What can be measured.
 #[derive(Subcommand)]
 pub enum Bench {
     /// Measure one hook process, from its start to its end
     Hooks(Options),
+    /// Measure what shows the agents: refreshes of the bar, ends of transcripts, from hook to status line, spawns
+    Track(Options),
 }
 
 /// How to measure.
@@ -45,7 +44,7 @@ pub struct Options {
     /// How often each case runs
     #[arg(long, value_name = "N", default_value_t = 300)]
     rounds: usize,
-    /// Few rounds and no store of a million events: a first look, no result
+    /// Few rounds, and no store of a million events: a first look, no result
     #[arg(long)]
     quick: bool,
     /// Also write the tables to this file
@@ -59,63 +58,83 @@ pub struct Options {
     check: bool,
 }
 
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    Quick,
+    Full,
+}
+
+/// What a benchmark is given.
+struct Setup {
+    tow: PathBuf,
+    extent: Extent,
+    rounds: usize,
+    recordings: Recordings,
+    /// Ends of real transcripts.
+    tails: PathBuf,
+}
+
 const QUICK_ROUNDS: usize = 30;
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
-pub fn run(
-    Bench::Hooks(options): &Bench,
-    repository: &Repository,
-    out: &mut impl Write,
-) -> Result<Verdict, Failure> {
+pub fn run(bench: &Bench, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
     instructions::require_valgrind()?;
-    let plan = planned(options);
-    let tow = match &options.tow {
-        Some(path) => path.canonicalize().map_err(Failure::read(path))?,
-        None => built(repository, out)?,
+    let (options, report) = match bench {
+        Bench::Hooks(options) => (options, hooks::report(&prepared(options, repository, out)?, out)?),
+        Bench::Track(options) => {
+            track::require_tools()?;
+            (options, track::report(&prepared(options, repository, out)?, out)?)
+        }
     };
-    let recordings = Recordings::load(&repository.root().join("crates/agents/fixtures"))?;
-    let seeds = Seeds::new(&tow);
-    let mut report = Report::new(command_line(options, &plan), options.date.clone());
-    for group in case::groups(&recordings, plan.histories) {
-        writeln!(out, "measuring: {} ({} cases) …", group.title, group.subjects.len())?;
-        out.flush()?;
-        report.tables.push(measured(&group, &plan, &recordings, &seeds)?);
-    }
     report.print(out)?;
     if let Some(path) = &options.markdown {
-        std::fs::write(path, report.markdown()).map_err(Failure::write(path))?;
+        let made_by = command_line(bench, options);
+        let text = report.markdown(&made_by, options.date.as_deref());
+        std::fs::write(path, text).map_err(Failure::write(path))?;
     }
     let broken = options.check && !report.holds();
     Ok(if broken { Verdict::Broken } else { Verdict::Holds })
 }
 
-fn planned(options: &Options) -> Plan {
-    if options.quick {
-        Plan { rounds: options.rounds.min(QUICK_ROUNDS), histories: &case::QUICK_HISTORIES }
-    } else {
-        Plan { rounds: options.rounds, histories: &case::HISTORIES }
-    }
+fn prepared(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Setup, Failure> {
+    let tow = match &options.tow {
+        Some(path) => path.canonicalize().map_err(Failure::read(path))?,
+        None => built(repository, out)?,
+    };
+    let agents = repository.root().join("crates/agents");
+    Ok(Setup {
+        tow,
+        extent: if options.quick { Extent::Quick } else { Extent::Full },
+        rounds: rounds_of(options),
+        recordings: Recordings::load(&agents.join("fixtures"))?,
+        tails: agents.join("tails"),
+    })
+}
+
+fn rounds_of(options: &Options) -> usize {
+    if options.quick { options.rounds.min(QUICK_ROUNDS) } else { options.rounds }
 }
 
 /// Writes down what was asked, so that a table can be made again.
-fn command_line(options: &Options, plan: &Plan) -> String {
-    let mut line = format!("cargo xtask bench hooks --rounds {}", plan.rounds);
+fn command_line(bench: &Bench, options: &Options) -> String {
+    let (word, file) = match bench {
+        Bench::Hooks(_) => ("hooks", "docs/benchmarks.md"),
+        Bench::Track(_) => ("track", "docs/benchmarks-track.md"),
+    };
+    let mut line = format!("cargo xtask bench {word} --rounds {}", rounds_of(options));
     if options.quick {
         line.push_str(" --quick");
     }
     if options.tow.is_some() {
         line.push_str(" --tow PATH");
     }
-    if options.markdown.is_some() {
-        line.push_str(" --markdown docs/benchmarks.md");
-    }
-    line
+    format!("{line} --markdown {file}")
 }
 
 /// Builds what is shipped: measuring a debug build would tell nothing.
 fn built(repository: &Repository, out: &mut impl Write) -> Result<PathBuf, Failure> {
-    writeln!(out, "building the dist binary …")?;
-    out.flush()?;
+    announce(out, "building the dist binary …")?;
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--profile", "dist", "--target", TARGET, "--package", "tow"]);
     let status = cargo.current_dir(repository.root()).status().map_err(Failure::start("cargo"))?;
@@ -128,28 +147,27 @@ fn built(repository: &Repository, out: &mut impl Write) -> Result<PathBuf, Failu
     Ok(repository.metadata(Reach::Workspace)?.target_directory.join(TARGET).join("dist/tow"))
 }
 
-/// Measures one group: all of its cases and the baselines, interleaved.
-fn measured(
-    group: &case::Group,
-    plan: &Plan,
-    recordings: &Recordings,
-    seeds: &Seeds,
-) -> Result<Table, Failure> {
-    let mut cases = Vec::new();
-    for (number, subject) in group.subjects.iter().enumerate() {
-        cases.push(case::Case::prepare(subject, number, recordings, seeds)?);
+/// Says at once what is being done: a benchmark takes minutes.
+fn announce(out: &mut impl Write, what: &str) -> Result<(), Failure> {
+    writeln!(out, "{what}")?;
+    Ok(out.flush()?)
+}
+
+/// Waits until what was written is on the disk, so that it is not written while we measure.
+fn settle() -> Result<(), Failure> {
+    let output = Command::new("sync").output().map_err(Failure::start("sync"))?;
+    crate::failure::stdout_of("sync", output).map(drop)
+}
+
+/// Makes sure that a program is there before anything is built.
+fn require(program: &str, asked: &str, mend: &str) -> Result<(), Failure> {
+    match Command::new(program).arg(asked).output() {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => Err(Failure::Missing { what: program.to_owned(), mend: mend.to_owned() }),
     }
-    home::settle()?;
-    let series = rounds::run(plan, &cases)?;
-    let mut rows = Vec::new();
-    for baseline in baseline::ALL {
-        let instructions =
-            baseline.counted().then(|| instructions::of(baseline.command(), b"")).transpose()?;
-        rows.push(Row::baseline(baseline, series.summary_of_baseline(baseline), instructions));
-    }
-    for (number, case) in cases.iter().enumerate() {
-        let instructions = case.instructions(plan.after_last_round())?;
-        rows.push(Row::subject(case.subject.clone(), series.summary_of_case(number), instructions));
-    }
-    Ok(Table { title: group.title, rows })
+}
+
+/// Where a file lies, for the command line of another program.
+fn words(path: &Path) -> String {
+    path.display().to_string()
 }

@@ -1,63 +1,37 @@
-//! The tables, as text for the terminal and as a Markdown file.
+//! What a benchmark found out, as text for the terminal and as a Markdown file.
 //!
 //! The machine is described by what matters to the figures; its name and its user's are left out.
 
+use std::fmt;
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::failure::Failure;
 
-use super::baseline::Baseline;
-use super::bounds::{self, Judgement};
-use super::case::Subject;
-use super::statistics::Summary;
-
-/// One line of a table.
-pub struct Row {
-    name: String,
-    /// `None` for a baseline.
-    pub subject: Option<Subject>,
-    pub summary: Summary,
-    pub instructions: Option<u64>,
-}
-
-impl Row {
-    pub fn baseline(baseline: Baseline, summary: Summary, instructions: Option<u64>) -> Row {
-        Row { name: baseline.name().to_owned(), subject: None, summary, instructions }
-    }
-
-    pub fn subject(subject: Subject, summary: Summary, instructions: u64) -> Row {
-        Row { name: subject.to_string(), subject: Some(subject), summary, instructions: Some(instructions) }
-    }
-
-    fn cells(&self) -> [String; COLUMNS.len()] {
-        let Summary { p10, p50, p90, p99, ratio, cpu, faults } = self.summary;
-        let [p10, p50, p90, p99, cpu, faults] =
-            [p10, p50, p90, p99, cpu, faults].map(|figure| format!("{figure:.0}"));
-        let thousands =
-            self.instructions.map_or_else(|| "–".to_owned(), |number| (number / 1000).to_string());
-        [self.name.clone(), format!("{ratio:.2}"), p10, p50, p90, p99, cpu, faults, thousands]
-    }
-}
-
-const COLUMNS: [&str; 9] =
-    ["case", "× true", "p10 µs", "p50 µs", "p90 µs", "p99 µs", "cpu µs", "faults", "k instr."];
-
-/// The rows of one group.
+/// Figures of one kind, one line per case.
+#[derive(Debug, PartialEq, Eq)]
 pub struct Table {
     pub title: &'static str,
-    pub rows: Vec<Row>,
+    pub columns: Vec<&'static str>,
+    /// As many cells as columns, the first of them the case's name.
+    pub rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// Lines with columns of equal width, the first to the left and the figures to the right.
-    fn lines(&self) -> Vec<String> {
-        let cells: Vec<_> =
-            std::iter::once(COLUMNS.map(str::to_owned)).chain(self.rows.iter().map(Row::cells)).collect();
-        let widths: Vec<usize> = (0..COLUMNS.len())
-            .map(|column| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
-            .collect();
+    pub fn lines(&self) -> Vec<String> {
+        let head = self.columns.iter().map(|column| (*column).to_owned()).collect();
+        let cells: Vec<Vec<String>> = std::iter::once(head).chain(self.rows.iter().cloned()).collect();
+        let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
         cells.iter().map(|row| aligned(row, &widths)).collect()
+    }
+
+    fn markdown(&self) -> String {
+        let mut lines = self.lines().into_iter().map(|line| format!("| {line} |\n"));
+        let head = lines.next().unwrap_or_default();
+        let rule = "---:|".repeat(self.columns.len() - 1);
+        format!("\n## {}\n\n{head}|---|{rule}\n{}", self.title, lines.collect::<String>())
     }
 }
 
@@ -69,61 +43,60 @@ fn aligned(cells: &[String], widths: &[usize]) -> String {
     padded.collect::<Vec<_>>().join(" | ")
 }
 
-/// All that a run of the benchmark found out.
+/// Whether one bound holds.
+#[derive(Debug, PartialEq)]
+pub struct Judgement {
+    pub holds: bool,
+    pub text: String,
+}
+
+impl fmt::Display for Judgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = if self.holds { "PASS" } else { "FAIL" };
+        write!(f, "{word}  {}", self.text)
+    }
+}
+
+/// All that a run of a benchmark found out.
 pub struct Report {
-    date: String,
-    command: String,
+    pub title: &'static str,
+    /// How the figures are to be read.
+    pub legend: &'static str,
     pub tables: Vec<Table>,
+    /// What follows from the tables, without a bound.
+    pub remarks: Vec<String>,
+    pub judgements: Vec<Judgement>,
 }
 
 impl Report {
-    /// `command` is what made it, as one would type it.
-    pub fn new(command: String, date: Option<String>) -> Report {
-        Report { date: date.unwrap_or_else(today), command, tables: Vec::new() }
-    }
-
     pub fn holds(&self) -> bool {
-        self.judgements().iter().all(|judgement| judgement.holds)
-    }
-
-    fn judgements(&self) -> Vec<Judgement> {
-        bounds::judge(&self.tables)
+        self.judgements.iter().all(|judgement| judgement.holds)
     }
 
     pub fn print(&self, out: &mut impl Write) -> Result<(), Failure> {
         for table in &self.tables {
             writeln!(out, "\n{}\n{}", table.title, table.lines().join("\n"))?;
         }
-        writeln!(out)?;
-        for judgement in self.judgements() {
-            writeln!(out, "{judgement}")?;
-        }
-        Ok(())
+        Ok(writeln!(out, "\n{}", self.conclusions())?)
     }
 
-    pub fn markdown(&self) -> String {
-        let mut text = format!(
-            "# Benchmarks\n\n\
-             Made by `{}` on {}, {}.\n\n\
-             A hook is measured from before its process is forked until it is reaped. `× true` is the median, \
-             over the rounds, of its time by that of `/bin/true` in the same round; that column compares between \
-             machines, the microseconds do not. `cpu` is user and system time, `faults` are page faults, \
-             `k instr.` are thousands of instructions in user code, counted by callgrind.\n",
-            self.command,
-            self.date,
+    /// `made_by` is what made it, as one would type it.
+    pub fn markdown(&self, made_by: &str, date: Option<&str>) -> String {
+        let date = date.map_or_else(today, str::to_owned);
+        let tables: String = self.tables.iter().map(Table::markdown).collect();
+        format!(
+            "# {}\n\nMade by `{made_by}` on {date}, {}.\n\n{}\n{tables}\n## Bounds\n\n```text\n{}```\n",
+            self.title,
             machine(),
-        );
-        for table in &self.tables {
-            text.push_str(&format!("\n## {}\n\n", table.title));
-            let mut lines = table.lines().into_iter().map(|line| format!("| {line} |\n"));
-            text.extend(lines.next());
-            text.push_str(&format!("|---|{}\n", "---:|".repeat(COLUMNS.len() - 1)));
-            text.extend(lines);
-        }
-        text.push_str("\n## Bounds\n\n```text\n");
-        text.extend(self.judgements().iter().map(|judgement| format!("{judgement}\n")));
-        text.push_str("```\n");
-        text
+            self.legend,
+            self.conclusions(),
+        )
+    }
+
+    fn conclusions(&self) -> String {
+        let remarks = self.remarks.iter().map(|remark| format!("      {remark}\n"));
+        let judgements = self.judgements.iter().map(|judgement| format!("{judgement}\n"));
+        remarks.chain(judgements).collect()
     }
 }
 
@@ -172,40 +145,32 @@ mod tests {
     use super::*;
 
     fn report() -> Report {
-        let summary =
-            Summary { p10: 90.0, p50: 100.4, p90: 120.0, p99: 300.0, ratio: 1.0, cpu: 80.0, faults: 42.0 };
-        let rows = vec![
-            Row::baseline(Baseline::True, summary, Some(126_559)),
-            Row::baseline(Baseline::Node, Summary { p99: 40_000.0, ratio: 51.25, ..summary }, None),
-        ];
-        let mut report = Report::new("cargo xtask bench hooks".to_owned(), Some("2026-11-15".to_owned()));
-        report.tables.push(Table { title: "Every event", rows });
-        report
-    }
-
-    #[test]
-    fn columns_are_aligned() {
-        let lines = report().tables[0].lines();
-        assert_eq!(
-            lines[0],
-            "case      | × true | p10 µs | p50 µs | p90 µs | p99 µs | cpu µs | faults | k instr."
-        );
-        assert_eq!(
-            lines[1],
-            "/bin/true |   1.00 |     90 |    100 |    120 |    300 |     80 |     42 |      126"
-        );
-        assert_eq!(
-            lines[2],
-            "node -e 0 |  51.25 |     90 |    100 |    120 |  40000 |     80 |     42 |        –"
-        );
+        let rows = vec![vec!["/bin/true".to_owned(), "1.00".to_owned()]];
+        let table = Table { title: "Every event", columns: vec!["case", "× true"], rows };
+        Report {
+            title: "Benchmarks",
+            legend: "How to read it.",
+            tables: vec![table],
+            remarks: vec!["a remark".to_owned()],
+            judgements: vec![Judgement { holds: false, text: "too slow".to_owned() }],
+        }
     }
 
     #[test]
     fn markdown_names_the_command_and_the_date() {
-        let markdown = report().markdown();
-        assert!(markdown.contains("Made by `cargo xtask bench hooks` on 2026-11-15, "));
-        assert!(markdown.contains("\n| case      | × true |"));
-        assert!(markdown.contains("\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n| /bin/true |"));
+        let markdown = report().markdown("cargo xtask bench hooks", Some("2026-11-15"));
+        assert!(markdown.starts_with("# Benchmarks\n\nMade by `cargo xtask bench hooks` on 2026-11-15, "));
+        assert!(
+            markdown
+                .contains("\n## Every event\n\n| case      | × true |\n|---|---:|\n| /bin/true |   1.00 |\n")
+        );
+        assert!(markdown.ends_with("```text\n      a remark\nFAIL  too slow\n```\n"));
+    }
+
+    #[test]
+    fn one_broken_bound_breaks_the_report() {
+        assert!(!report().holds());
+        assert!(Report { judgements: Vec::new(), ..report() }.holds());
     }
 
     #[test]

@@ -8,25 +8,27 @@ use std::collections::BTreeMap;
 use crate::failure::Failure;
 
 use super::baseline::{ALL, Baseline};
-use super::case::Case;
 use super::measure::{Cost, cost_of};
 use super::statistics::{Sample, Summary, median};
 
-/// How much is measured.
-pub struct Plan {
-    pub rounds: usize,
-    pub histories: &'static [u64],
-}
+/// Something that is run in every round.
+pub trait Case {
+    fn name(&self) -> String;
 
-impl Plan {
-    /// A round number that no measured round had.
-    pub fn after_last_round(&self) -> usize {
-        WARM_UP + self.rounds + 1
-    }
+    /// Runs it once; what leads up to it is no part of the cost.
+    fn run(&self, round: usize) -> Result<Cost, Failure>;
+
+    /// Counts the instructions of one more run.
+    fn instructions(&self, round: usize) -> Result<u64, Failure>;
 }
 
 /// Rounds whose figures are thrown away: files and code are not yet in memory.
 const WARM_UP: usize = 3;
+
+/// A round number that no measured round had.
+pub fn after_last(rounds: usize) -> usize {
+    WARM_UP + rounds + 1
+}
 
 /// Everything that was measured.
 pub struct Series {
@@ -36,10 +38,10 @@ pub struct Series {
     yardstick: BTreeMap<usize, f64>,
 }
 
-pub fn run(plan: &Plan, cases: &[Case]) -> Result<Series, Failure> {
+pub fn run<C: Case>(rounds: usize, cases: &[C]) -> Result<Series, Failure> {
     let mut dice = Dice::new();
     let mut series = Series::new(cases.len());
-    for round in 1..=WARM_UP + plan.rounds {
+    for round in 1..=WARM_UP + rounds {
         let mut turns = turns(round, cases.len());
         dice.shuffle(&mut turns);
         for turn in turns {
@@ -108,10 +110,10 @@ impl Series {
 }
 
 /// Draws the order of a round. The sequence is always the same: what varies between two runs is the machine.
-struct Dice(u64);
+pub struct Dice(u64);
 
 impl Dice {
-    fn new() -> Dice {
+    pub fn new() -> Dice {
         Dice(0x9e37_79b9_7f4a_7c15)
     }
 
@@ -122,7 +124,7 @@ impl Dice {
         (self.0 >> 33) as usize % bound
     }
 
-    fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
         }

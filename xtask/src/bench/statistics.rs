@@ -22,6 +22,8 @@ pub struct Summary {
     pub p99: f64,
     /// Median, over the rounds, of the case's time by the yardstick's.
     pub ratio: f64,
+    /// The same of one round in twenty.
+    pub ratio_p95: f64,
     pub cpu: f64,
     pub faults: f64,
 }
@@ -31,12 +33,14 @@ impl Summary {
     pub fn of(samples: &[Sample], yardstick: &BTreeMap<usize, f64>) -> Summary {
         let walls = sorted(samples.iter().map(|sample| sample.cost.wall_ns as f64 / 1000.0).collect());
         let ratio = |sample: &Sample| Some(sample.cost.wall_ns as f64 / yardstick.get(&sample.round)?);
+        let ratios = sorted(samples.iter().filter_map(ratio).collect());
         Summary {
             p10: percentile(&walls, 10),
             p50: percentile(&walls, 50),
             p90: percentile(&walls, 90),
             p99: percentile(&walls, 99),
-            ratio: median(samples.iter().filter_map(ratio).collect()),
+            ratio_p95: percentile(&ratios, 95),
+            ratio: median(ratios),
             cpu: median(samples.iter().map(|sample| sample.cost.cpu_us as f64).collect()),
             faults: median(samples.iter().map(|sample| sample.cost.faults as f64).collect()),
         }
@@ -52,13 +56,13 @@ pub fn median(values: Vec<f64>) -> f64 {
     }
 }
 
-fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+pub fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
     values
 }
 
 /// Nearest rank: a value that was measured, never one in between.
-fn percentile(sorted: &[f64], percent: usize) -> f64 {
+pub fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or(f64::NAN)
 }

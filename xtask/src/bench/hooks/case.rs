@@ -9,9 +9,9 @@ use std::process::Command;
 use crate::failure::Failure;
 
 use super::home::{Home, Seeds};
-use super::measure::{Cost, cost_of};
-use super::payload::{AGENTS, Agent, Payload, Recordings};
-use super::{instructions, statistics};
+use crate::bench::measure::{Cost, cost_of};
+use crate::bench::payload::{AGENTS, Agent, Payload, Recordings};
+use crate::bench::{instructions, rounds, statistics};
 
 pub const KB: usize = 1024;
 
@@ -185,19 +185,6 @@ impl Case {
         self.hook.run(&self.home, &self.placed(&self.payload, 0)).map(drop)
     }
 
-    /// Runs what leads up to the event, then the event, and returns what the event cost.
-    pub fn run(&self, round: usize) -> Result<Cost, Failure> {
-        self.lead_up(round)?;
-        self.hook.run(&self.home, &self.placed(&self.payload, round))
-    }
-
-    /// Counts the instructions of one more event.
-    pub fn instructions(&self, round: usize) -> Result<u64, Failure> {
-        self.lead_up(round)?;
-        let payload = self.placed(&self.payload, round);
-        instructions::of(self.hook.command(&self.home), payload.bytes())
-    }
-
     fn lead_up(&self, round: usize) -> Result<(), Failure> {
         self.prelude
             .iter()
@@ -221,6 +208,23 @@ impl Case {
             .with("prompt_id", &uuid(self.number + 1000, round))
             .with("turn_id", &uuid(self.number + 1000, round))
             .with("tool_use_id", &format!("toolu_{:012}{round:012}", self.number))
+    }
+}
+
+impl rounds::Case for Case {
+    fn name(&self) -> String {
+        self.subject.to_string()
+    }
+
+    fn run(&self, round: usize) -> Result<Cost, Failure> {
+        self.lead_up(round)?;
+        self.hook.run(&self.home, &self.placed(&self.payload, round))
+    }
+
+    fn instructions(&self, round: usize) -> Result<u64, Failure> {
+        self.lead_up(round)?;
+        let payload = self.placed(&self.payload, round);
+        instructions::of(self.hook.command(&self.home), payload.bytes())
     }
 }
 

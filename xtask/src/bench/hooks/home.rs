@@ -118,12 +118,6 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Waits until what was copied is on the disk, so that it is not written while we measure.
-pub fn settle() -> Result<(), Failure> {
-    let output = Command::new("sync").output().map_err(Failure::start("sync"))?;
-    stdout_of("sync", output).map(drop)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,11 +2,9 @@
 //!
 //! Bounds are ratios to `/bin/true`: they hold on a slow machine as on a fast one.
 
-use std::fmt;
-
 use super::case::{KB, Situation, Subject, USUAL_HISTORY, USUAL_SIZE};
-use super::report::Table;
-use super::statistics;
+use crate::bench::report::Judgement;
+use crate::bench::statistics;
 
 /// The most an event may cost with the usual history, and what it should.
 struct Bound {
@@ -27,38 +25,24 @@ const BOUNDS: [Bound; 5] = [
 /// How far the cost may move between the smallest and the largest history.
 const MOVES_LESS_THAN_PERCENT: f64 = 15.0;
 
-/// One line of the verdict.
-#[derive(Debug, PartialEq)]
-pub struct Judgement {
-    pub holds: bool,
-    text: String,
+/// What a subject took.
+pub struct Measured {
+    pub subject: Subject,
+    /// Its time by that of `/bin/true`.
+    pub ratio: f64,
+    pub instructions: f64,
 }
 
-impl fmt::Display for Judgement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = if self.holds { "PASS" } else { "FAIL" };
-        write!(f, "{word}  {}", self.text)
-    }
-}
-
-/// Judges what has a bound. A subject that stands in several tables is judged by the first.
-pub fn judge(tables: &[Table]) -> Vec<Judgement> {
-    let mut measured: Vec<Measured<'_>> = Vec::new();
-    for row in tables.iter().flat_map(|table| &table.rows) {
-        let Some(subject) = &row.subject else { continue };
-        if measured.iter().all(|known| known.subject != subject) {
-            let instructions = row.instructions.unwrap_or_default() as f64;
-            measured.push(Measured { subject, ratio: row.summary.ratio, instructions });
+/// Judges what has a bound. A subject that was measured in several groups is judged by the first.
+pub fn judge(all: &[Measured]) -> Vec<Judgement> {
+    let mut measured: Vec<&Measured> = Vec::new();
+    for one in all {
+        if measured.iter().all(|known| known.subject != one.subject) {
+            measured.push(one);
         }
     }
-    let of_bounds = measured.iter().filter_map(|one| against_bound(one.subject, one.ratio));
+    let of_bounds = measured.iter().filter_map(|one| against_bound(&one.subject, one.ratio));
     of_bounds.chain(movements(&measured)).collect()
-}
-
-struct Measured<'a> {
-    subject: &'a Subject,
-    ratio: f64,
-    instructions: f64,
 }
 
 fn against_bound(subject: &Subject, ratio: f64) -> Option<Judgement> {
@@ -72,7 +56,7 @@ fn against_bound(subject: &Subject, ratio: f64) -> Option<Judgement> {
 }
 
 /// Compares each subject at its smallest history with the same at its largest.
-fn movements(measured: &[Measured<'_>]) -> Vec<Judgement> {
+fn movements(measured: &[&Measured]) -> Vec<Judgement> {
     let smallest = measured.iter().map(|one| one.subject.history).min().unwrap_or_default();
     let largest = measured.iter().map(|one| one.subject.history).max().unwrap_or_default();
     if smallest == largest {
@@ -82,12 +66,12 @@ fn movements(measured: &[Measured<'_>]) -> Vec<Judgement> {
     at_smallest
         .filter_map(|before| {
             let grown = Subject { history: largest, ..before.subject.clone() };
-            Some(movement(before, measured.iter().find(|one| *one.subject == grown)?))
+            Some(movement(before, measured.iter().find(|one| one.subject == grown)?))
         })
         .collect()
 }
 
-fn movement(before: &Measured<'_>, after: &Measured<'_>) -> Judgement {
+fn movement(before: &Measured, after: &Measured) -> Judgement {
     let percent = (after.ratio / before.ratio - 1.0) * 100.0;
     let instructions = (after.instructions / before.instructions - 1.0) * 100.0;
     let text = format!(
@@ -102,23 +86,24 @@ fn movement(before: &Measured<'_>, after: &Measured<'_>) -> Judgement {
 mod tests {
     use super::*;
     use crate::bench::payload::Agent;
-    use crate::bench::report::Row;
-    use crate::bench::statistics::Summary;
 
-    fn row(event: &str, bytes: Option<usize>, history: u64, ratio: f64) -> Row {
+    fn measured(event: &str, bytes: Option<usize>, history: u64, ratio: f64) -> Measured {
         let situation = Situation::Working;
         let subject = Subject { agent: Agent::Claude, event: event.to_owned(), situation, bytes, history };
-        Row::subject(subject, Summary { ratio, ..Summary::default() }, 1)
+        Measured { subject, ratio, instructions: 1.0 }
     }
 
-    fn lines(rows: Vec<Row>) -> Vec<String> {
-        judge(&[Table { title: "", rows }]).iter().map(Judgement::to_string).collect()
+    fn lines(all: Vec<Measured>) -> Vec<String> {
+        judge(&all).iter().map(Judgement::to_string).collect()
     }
 
     #[test]
     fn event_within_its_bound_passes() {
         assert_eq!(
-            lines(vec![row("PostToolUse", Some(11 * KB), 100_000, 1.5), row("Stop", None, 100_000, 4.01)]),
+            lines(vec![
+                measured("PostToolUse", Some(11 * KB), 100_000, 1.5),
+                measured("Stop", None, 100_000, 4.01)
+            ]),
             [
                 "PASS  claude PostToolUse 11 KB, 100 k events: 1.50 × /bin/true (at most 1.5, aim 1)",
                 "FAIL  claude Stop, 100 k events: 4.01 × /bin/true (at most 4, aim 2.5)",
@@ -129,21 +114,24 @@ mod tests {
     #[test]
     fn bound_is_for_the_usual_history_and_size_alone() {
         assert_eq!(
-            lines(vec![row("PostToolUse", Some(KB), 100_000, 9.0), row("SessionStart", None, 100_000, 9.0)]),
+            lines(vec![
+                measured("PostToolUse", Some(KB), 100_000, 9.0),
+                measured("SessionStart", None, 100_000, 9.0)
+            ]),
             [""; 0]
         );
     }
 
     #[test]
     fn movement_is_judged_either_way() {
-        let rows = vec![
-            row("Stop", None, 1_000, 2.0),
-            row("Stop", None, 1_000_000, 2.2),
-            row("SessionEnd", None, 1_000, 2.0),
-            row("SessionEnd", None, 1_000_000, 1.6),
+        let all = vec![
+            measured("Stop", None, 1_000, 2.0),
+            measured("Stop", None, 1_000_000, 2.2),
+            measured("SessionEnd", None, 1_000, 2.0),
+            measured("SessionEnd", None, 1_000_000, 1.6),
         ];
         assert_eq!(
-            lines(rows),
+            lines(all),
             [
                 "PASS  claude Stop, 1 k events → 1 M: +10.0 %, +0.0 % instructions (less than 15 %)",
                 "FAIL  claude SessionEnd, 1 k events → 1 M: -20.0 %, +0.0 % instructions (less than 15 %)",
@@ -153,12 +141,12 @@ mod tests {
 
     #[test]
     fn unmeasured_ratio_does_not_pass() {
-        assert!(lines(vec![row("Stop", None, 100_000, f64::NAN)])[0].starts_with("FAIL"));
+        assert!(lines(vec![measured("Stop", None, 100_000, f64::NAN)])[0].starts_with("FAIL"));
     }
 
     #[test]
-    fn subject_in_two_tables_is_judged_by_the_first() {
-        let rows = vec![row("Stop", None, 100_000, 1.0), row("Stop", None, 100_000, 9.0)];
-        assert_eq!(lines(rows).len(), 1);
+    fn subject_of_two_groups_is_judged_by_the_first() {
+        let all = vec![measured("Stop", None, 100_000, 1.0), measured("Stop", None, 100_000, 9.0)];
+        assert_eq!(lines(all).len(), 1);
     }
 }

@@ -1,0 +1,55 @@
+//! `cargo xtask bench hooks`: what a hook costs.
+//!
+//! A hook is one process that an agent waits for: it is measured from outside, from its fork to its end. What it
+//! tells a terminal is measured elsewhere: here nobody sits anywhere.
+
+mod bounds;
+mod case;
+mod home;
+
+use std::io::Write;
+
+use crate::failure::Failure;
+
+use super::costs::{self, Costs};
+use super::report::Report;
+use super::{Extent, Setup, announce, settle};
+
+use bounds::Measured;
+use case::{Case, Group};
+use home::Seeds;
+
+const LEGEND: &str = "A hook is measured from before its process is forked until it is reaped. `× true` is the \
+    median, over the rounds, of its time by that of `/bin/true` in the same round, `p95 × true` the same of one \
+    round in twenty; those columns compare between machines, the microseconds do not. `cpu` is user and system \
+    time, `faults` are page faults, `k instr.` are thousands of instructions in user code, counted by callgrind.";
+
+pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report, Failure> {
+    let histories: &[u64] = match setup.extent {
+        Extent::Quick => &case::QUICK_HISTORIES,
+        Extent::Full => &case::HISTORIES,
+    };
+    let seeds = Seeds::new(&setup.tow);
+    let (mut tables, mut measured) = (Vec::new(), Vec::new());
+    for group in case::groups(&setup.recordings, histories) {
+        announce(out, &format!("measuring: {} ({} cases) …", group.title, group.subjects.len()))?;
+        let costs = costs_of(&group, setup, &seeds)?;
+        tables.push(costs.table(group.title));
+        measured.extend(group.subjects.into_iter().zip(costs.cases).map(|(subject, row)| Measured {
+            subject,
+            ratio: row.summary.ratio,
+            instructions: row.instructions.unwrap_or_default() as f64,
+        }));
+    }
+    let judgements = bounds::judge(&measured);
+    Ok(Report { title: "Benchmarks", legend: LEGEND, tables, remarks: Vec::new(), judgements })
+}
+
+fn costs_of(group: &Group, setup: &Setup, seeds: &Seeds) -> Result<Costs, Failure> {
+    let mut cases = Vec::new();
+    for (number, subject) in group.subjects.iter().enumerate() {
+        cases.push(Case::prepare(subject, number, &setup.recordings, seeds)?);
+    }
+    settle()?;
+    costs::measured(&cases, setup.rounds)
+}

@@ -1,0 +1,230 @@
+//! Agents that sit in the windows of a private tmux server, each brought into its state by real hooks.
+//!
+//! Home, tmux server and processes are the crew's own and end with it. That it is seated as it was meant to be is
+//! checked: a refresh that is quick because it sees nobody must not pass for a quick one.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use towline_testkit::{TestEnv, Tmux};
+
+use super::sitter::{self, Order, Sitter};
+use super::strace;
+use crate::bench::payload::Agent;
+use crate::bench::{Setup, words};
+use crate::failure::{Failure, stdout_of};
+
+/// What an agent of the crew is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    Idle,
+    Working,
+    Completed,
+    Blocked,
+}
+
+impl State {
+    /// As `tow status --json` spells it.
+    fn word(self) -> &'static str {
+        match self {
+            State::Idle => "idle",
+            State::Working => "working",
+            State::Completed => "completed",
+            State::Blocked => "blocked",
+        }
+    }
+
+    /// The events that lead to it, after the start.
+    fn events(self) -> &'static [&'static str] {
+        match self {
+            State::Idle => &[],
+            State::Working => &["UserPromptSubmit", "PostToolUse"],
+            State::Completed => &["UserPromptSubmit", "PostToolUse", "Stop"],
+            State::Blocked => &["UserPromptSubmit", "PermissionRequest"],
+        }
+    }
+}
+
+/// As many agents as a person with many has, in every state that lasts.
+pub fn mixed(number: usize) -> Vec<State> {
+    [State::Idle, State::Completed, State::Working].into_iter().cycle().take(number).collect()
+}
+
+/// A private tmux server and who sits there.
+pub struct Crew {
+    pub tmux: Tmux,
+    pub sitters: Vec<Sitter>,
+    tow: PathBuf,
+    /// What tmux tells every program in its panes.
+    variable: String,
+}
+
+/// A turn in a client that has the shape of the real ones.
+const TAIL: &str = "claude-2.1.325-usage.jsonl";
+
+/// tmux takes so many windows in one command.
+const AT_ONCE: usize = 10;
+
+/// More hooks at a time than cores would only wait for each other.
+const HOOKS_AT_ONCE: usize = 2;
+
+impl Crew {
+    /// Seats one agent per state, each with a transcript of this many bytes.
+    pub fn seated(setup: &Setup, states: &[State], transcript_bytes: u64) -> Result<Crew, Failure> {
+        let env = TestEnv::new(&setup.tow);
+        env.link("claude", "/bin/bash");
+        env.set("STARTING", strace::STARTING);
+        let tmux = Tmux::start(&env);
+        let mut sitters = Vec::new();
+        for number in 0..states.len() {
+            let sitter = Sitter::new(&env, number)?;
+            write_transcript(&sitter.transcript, &setup.tails.join(TAIL), transcript_bytes)?;
+            sitters.push(sitter);
+        }
+        open_windows(&tmux, &sitters);
+        let variable = if sitters.is_empty() { String::new() } else { variable(&tmux) };
+        let crew = Crew { tmux, sitters, tow: setup.tow.clone(), variable };
+        crew.bring_into(setup, states)?;
+        crew.insist_on(states)?;
+        Ok(crew)
+    }
+
+    /// `tow` as tmux starts it in this home.
+    pub fn tow(&self, arguments: &[&str]) -> Command {
+        let mut command = self.tmux.env().command(&self.tow);
+        command.args(arguments);
+        if !self.variable.is_empty() {
+            command.env("TMUX", &self.variable);
+        }
+        command
+    }
+
+    /// Runs `tow` to its end, unmeasured, and returns what it printed.
+    pub fn run_tow(&self, arguments: &[&str]) -> Result<String, Failure> {
+        let name = format!("tow {}", arguments.join(" "));
+        let output = self.tow(arguments).output().map_err(Failure::start(&name))?;
+        stdout_of(&name, output)
+    }
+
+    /// The file in which the last refresh left what it saw.
+    pub fn quiet_file(&self) -> PathBuf {
+        self.tmux.env().data_dir().join("bars/quiet")
+    }
+
+    /// The pane of an agent.
+    pub fn pane(&self, number: usize) -> String {
+        let panes = self.tmux.run(&["list-panes", "-s", "-F", "#{pane_id}"]);
+        panes.lines().nth(number).unwrap_or_default().to_owned()
+    }
+
+    fn bring_into(&self, setup: &Setup, states: &[State]) -> Result<(), Failure> {
+        let seated: Vec<(&Sitter, &State)> = self.sitters.iter().zip(states).collect();
+        for some in seated.chunks(HOOKS_AT_ONCE) {
+            for step in 0..4 {
+                self.step(setup, some, step)?;
+            }
+        }
+        self.sitters.iter().try_for_each(Sitter::touch_transcript)
+    }
+
+    /// Each of them runs the hook of its next event, if it has one.
+    fn step(&self, setup: &Setup, some: &[(&Sitter, &State)], step: usize) -> Result<(), Failure> {
+        let next = |state: &State| ["SessionStart"].iter().chain(state.events()).nth(step).copied();
+        let busy = || some.iter().filter_map(|(sitter, state)| Some((*sitter, next(state)?)));
+        for (sitter, event) in busy() {
+            sitter.tell(&Order::Hook(setup.recordings.payload(Agent::Claude, event)?))?;
+        }
+        busy().try_for_each(|(sitter, _)| sitter.answer().map(drop))
+    }
+
+    fn insist_on(&self, states: &[State]) -> Result<(), Failure> {
+        let status = self.run_tow(&["status", "--json"])?;
+        let wanted = counts(states.iter().map(|state| state.word().to_owned()));
+        let found = found_states(&status);
+        if found == wanted {
+            return Ok(());
+        }
+        Err(Failure::malformed("the crew", format!("{found:?} sit there instead of {wanted:?}")))
+    }
+}
+
+fn found_states(status: &str) -> BTreeMap<String, usize> {
+    let status: serde_json::Value = serde_json::from_str(status).unwrap_or_default();
+    let seats = status["seats"].as_array().cloned().unwrap_or_default();
+    counts(seats.iter().map(|seat| seat["state"].as_str().unwrap_or_default().to_owned()))
+}
+
+fn counts(words: impl Iterator<Item = String>) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    words.for_each(|word| *counts.entry(word).or_default() += 1);
+    counts
+}
+
+fn open_windows(tmux: &Tmux, sitters: &[Sitter]) {
+    let (env, project) = (tmux.env(), words(&tmux.env().project()));
+    let claude = words(&env.root().join("bin/claude"));
+    let script = words(&env.script("sitter", sitter::SCRIPT));
+    let folders: Vec<String> = sitters.iter().map(Sitter::folder).collect();
+    for (number, some) in folders.chunks(AT_ONCE).enumerate() {
+        let mut arguments = Vec::new();
+        for (place, folder) in some.iter().enumerate() {
+            let opening: &[&str] = match (number, place) {
+                (0, 0) => &["new-session", "-d", "-x", "150", "-y", "50"],
+                _ => &["new-window", "-d"],
+            };
+            arguments.extend(opening);
+            arguments.extend(["-c", &project, &claude, &script, folder, ";"]);
+        }
+        arguments.pop();
+        tmux.run(&arguments);
+    }
+}
+
+fn variable(tmux: &Tmux) -> String {
+    let pid = tmux.run(&["display-message", "-p", "#{pid}"]);
+    format!("{},{},0", tmux.socket().display(), pid.trim())
+}
+
+/// Beyond this a transcript is a hole: what is read of it must not depend on what is in there.
+const WRITTEN: usize = 128 * 1024;
+
+/// Lays out a transcript that ends like a real one, over and over, as far as anybody reads.
+fn write_transcript(path: &Path, tail: &Path, bytes: u64) -> Result<(), Failure> {
+    let tail = std::fs::read(tail).map_err(Failure::read(tail))?;
+    let room = usize::try_from(bytes).unwrap_or(WRITTEN).min(WRITTEN);
+    let end = tail.repeat((room / tail.len()).max(1));
+    let mut file = File::create(path).map_err(Failure::write(path))?;
+    file.seek(SeekFrom::Start(bytes.saturating_sub(end.len() as u64))).map_err(Failure::write(path))?;
+    file.write_all(&end).map_err(Failure::write(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crew_has_every_state_that_lasts() {
+        assert_eq!(mixed(4), [State::Idle, State::Completed, State::Working, State::Idle]);
+    }
+
+    #[test]
+    fn states_are_counted_as_status_tells_them() {
+        let status = r#"{"seats":[{"state":"idle"},{"state":"working"},{"state":"idle"}]}"#;
+        assert_eq!(found_states(status), BTreeMap::from([("idle".to_owned(), 2), ("working".to_owned(), 1)]));
+        assert_eq!(found_states("no JSON"), BTreeMap::new());
+    }
+
+    #[test]
+    fn transcript_has_its_size_and_ends_like_a_real_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tail, path) = (folder.path().join("tail"), folder.path().join("transcript"));
+        std::fs::write(&tail, "one\ntwo\n").unwrap();
+        write_transcript(&path, &tail, 200 * 1024 * 1024).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 200 * 1024 * 1024);
+        write_transcript(&path, &tail, 20).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"\0\0\0\0one\ntwo\none\ntwo\n");
+    }
+}

@@ -1,0 +1,128 @@
+//! What a process does, written down by strace: what it starts, and how much it reads of a file.
+//!
+//! One file per process, so that no line is torn; strace ends with the last of them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::bench::instructions::carry_over;
+use crate::failure::{Failure, stdout_of};
+
+/// The calls that start something.
+pub const STARTING: &str = "execve,execveat,clone,clone3,fork,vfork";
+
+/// The calls that read.
+const READING: &str = "read,pread64,readv,preadv,preadv2";
+
+/// Fails early, and says how to get it.
+pub fn require() -> Result<(), Failure> {
+    let mend = "`apt-get install strace` (spawns and bytes are counted with it)";
+    crate::bench::require("strace", "--version", mend)
+}
+
+/// What a process started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// Other processes than the first, whether or not they ran a program of their own.
+    pub processes: usize,
+    /// Programs other than the first one.
+    pub programs: Vec<String>,
+}
+
+/// What `command` starts.
+pub fn started_by(command: &Command) -> Result<Started, Failure> {
+    let folder = tempfile::tempdir().map_err(Failure::write(&std::env::temp_dir()))?;
+    let trace = folder.path().join("trace");
+    run(command, STARTING, &trace)?;
+    started(&trace)
+}
+
+/// What was started, by traces that are there.
+pub fn started(trace: &Path) -> Result<Started, Failure> {
+    let traces = traces(trace)?;
+    // The first process has the lowest id, unless ids have just begun anew: then its program is counted too.
+    let first = traces.keys().min().copied();
+    let first = first.ok_or_else(|| Failure::malformed("strace's answer", "no process"))?;
+    let programs_of = |(id, text): (&u32, &String)| {
+        let programs: Vec<String> = text.lines().filter_map(program).collect();
+        programs.into_iter().skip(usize::from(*id == first))
+    };
+    Ok(Started { processes: traces.len() - 1, programs: traces.iter().flat_map(programs_of).collect() })
+}
+
+/// How many bytes `command` reads of the file at `path`.
+pub fn bytes_read(command: &Command, path: &Path) -> Result<u64, Failure> {
+    let folder = tempfile::tempdir().map_err(Failure::write(&std::env::temp_dir()))?;
+    let trace = folder.path().join("trace");
+    run(command, READING, &trace)?;
+    let of_file = format!("<{}>", path.display());
+    let lines =
+        |text: &String| text.lines().filter(|line| line.contains(&of_file)).filter_map(result).sum::<u64>();
+    Ok(traces(&trace)?.values().map(lines).sum())
+}
+
+/// Descriptors are shown with the paths of their files.
+fn run(command: &Command, calls: &str, trace: &Path) -> Result<(), Failure> {
+    let mut strace = Command::new("strace");
+    strace.args(["-ff", "-z", "-y", "-qq", "-e", &format!("trace={calls}"), "-o"]).arg(trace);
+    carry_over(command, &mut strace);
+    let output = strace.stdin(Stdio::null()).output().map_err(Failure::start("strace"))?;
+    stdout_of("strace", output).map(drop)
+}
+
+/// The traces of all processes by their ids: files whose names go on with a dot and the id.
+fn traces(trace: &Path) -> Result<BTreeMap<u32, String>, Failure> {
+    let folder = trace.parent().unwrap_or(trace);
+    let name = trace.file_name().unwrap_or_default().to_string_lossy();
+    let mut traces = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).map_err(Failure::read(folder))?.flatten() {
+        let found = entry.file_name().to_string_lossy().into_owned();
+        let id = found.strip_prefix(&*name).and_then(|rest| rest.strip_prefix('.')?.parse().ok());
+        if let Some(id) = id {
+            let path = entry.path();
+            traces.insert(id, std::fs::read_to_string(&path).map_err(Failure::read(&path))?);
+        }
+    }
+    Ok(traces)
+}
+
+/// The program that a successful call started.
+fn program(line: &str) -> Option<String> {
+    let path = line.strip_prefix("execve(\"")?.split('"').next()?;
+    line.ends_with(" = 0").then(|| path.rsplit('/').next().unwrap_or(path).to_owned())
+}
+
+/// What a call returned.
+fn result(line: &str) -> Option<u64> {
+    line.rsplit_once(" = ")?.1.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_starts_is_counted_without_itself() {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "/bin/true; /bin/true; : nothing"]);
+        let started = started_by(&command).unwrap();
+        assert_eq!(started, Started { processes: 2, programs: vec!["true".to_owned(), "true".to_owned()] });
+        assert_eq!(
+            started_by(&Command::new("/bin/true")).unwrap(),
+            Started { processes: 0, programs: vec![] }
+        );
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_file_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "x".repeat(100_000)).unwrap();
+        let mut command = Command::new("head");
+        command.args(["-c", "70000"]).arg(&path);
+        let read = bytes_read(&command, &path).unwrap();
+        assert!((70_000..=100_000).contains(&read), "{read}");
+        assert_eq!(bytes_read(&Command::new("/bin/true"), &path).unwrap(), 0);
+    }
+}

@@ -1,0 +1,130 @@
+//! What the end of a transcript costs, whatever the transcript's size.
+//!
+//! Two sessions that differ in nothing but the size of their transcript, measured in the same rounds; and how many
+//! bytes of the file are read, counted by the kernel's calls.
+
+use std::process::Command;
+
+use super::crew::{Crew, State};
+use super::strace;
+use crate::bench::costs::Costs;
+use crate::bench::measure::{Cost, cost_of};
+use crate::bench::report::{Judgement, Table};
+use crate::bench::rounds::Case;
+use crate::bench::{Setup, instructions, statistics};
+use crate::failure::Failure;
+
+const KB: u64 = 1024;
+const MB: u64 = 1024 * KB;
+
+/// From one that is read whole but for a little, to one of weeks.
+const SIZES: [u64; 3] = [100 * KB, 128 * MB, 2048 * MB];
+
+/// How far the cost may move between the smallest transcript and the others.
+const MOVES_LESS_THAN_PERCENT: f64 = 15.0;
+
+/// What may be read of a transcript at most, for everything that is told of it.
+const READS_AT_MOST: u64 = 1280 * KB;
+
+/// One agent at work per size.
+pub struct Crews(Vec<(u64, Crew)>);
+
+impl Crews {
+    pub fn seated(setup: &Setup) -> Result<Crews, Failure> {
+        let seat = |bytes| Ok((bytes, Crew::seated(setup, &[State::Working], bytes)?));
+        Ok(Crews(SIZES.into_iter().map(seat).collect::<Result<_, Failure>>()?))
+    }
+
+    pub fn cases(&self) -> Vec<Look<'_>> {
+        let look = |what| self.0.iter().map(move |(bytes, crew)| Look { what, bytes: *bytes, crew });
+        [What::Status, What::Refresh].into_iter().flat_map(look).collect()
+    }
+}
+
+/// What looks at the end of a transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    /// `tow status --json`: looks at everything, as a person waits for it.
+    Status,
+    /// `tow bar --refresh`, when something may have changed.
+    Refresh,
+}
+
+pub struct Look<'a> {
+    what: What,
+    bytes: u64,
+    crew: &'a Crew,
+}
+
+impl Look<'_> {
+    fn command(&self) -> Result<Command, Failure> {
+        match self.what {
+            What::Status => Ok(self.crew.tow(&["status", "--json"])),
+            What::Refresh => {
+                let file = self.crew.quiet_file();
+                if file.exists() {
+                    std::fs::remove_file(&file).map_err(Failure::write(&file))?;
+                }
+                Ok(self.crew.tow(&["bar", "--refresh"]))
+            }
+        }
+    }
+
+    fn bytes_read(&self) -> Result<u64, Failure> {
+        let transcript = self.crew.sitters.first().map(|sitter| sitter.transcript.clone());
+        strace::bytes_read(&self.command()?, &transcript.unwrap_or_default())
+    }
+}
+
+impl Case for Look<'_> {
+    fn name(&self) -> String {
+        let what = match self.what {
+            What::Status => "tow status --json",
+            What::Refresh => "full refresh",
+        };
+        format!(
+            "{what}, transcript of {}",
+            statistics::bytes(usize::try_from(self.bytes).unwrap_or(usize::MAX))
+        )
+    }
+
+    fn run(&self, _round: usize) -> Result<Cost, Failure> {
+        cost_of(&mut self.command()?, b"")
+    }
+
+    fn instructions(&self, _round: usize) -> Result<u64, Failure> {
+        instructions::of(self.command()?, b"")
+    }
+}
+
+/// How many bytes each look reads of the transcript.
+pub fn bytes_read(cases: &[Look<'_>]) -> Result<Vec<u64>, Failure> {
+    cases.iter().map(Look::bytes_read).collect()
+}
+
+pub fn table(cases: &[Look<'_>], read: &[u64]) -> Table {
+    let row = |(case, read): (&Look<'_>, &u64)| vec![case.name(), case.bytes.to_string(), read.to_string()];
+    let rows = cases.iter().zip(read).map(row).collect();
+    Table { title: "Bytes read of a transcript", columns: vec!["case", "bytes", "bytes read"], rows }
+}
+
+/// Judges time and bytes of each size by the smallest.
+pub fn judge(cases: &[Look<'_>], costs: &Costs, read: &[u64]) -> Vec<Judgement> {
+    let ratio = |number: usize| costs.cases[number].summary.ratio;
+    let smallest = |what| cases.iter().position(|case| case.what == what).unwrap_or_default();
+    let moved = cases.iter().enumerate().filter(|(number, case)| *number != smallest(case.what));
+    let movements = moved.map(|(number, case)| {
+        let percent = (ratio(number) / ratio(smallest(case.what)) - 1.0) * 100.0;
+        let text = format!(
+            "{}: {percent:+.1} % against {} (less than {MOVES_LESS_THAN_PERCENT} %)",
+            case.name(),
+            statistics::bytes(SIZES[0] as usize),
+        );
+        Judgement { holds: percent.abs() < MOVES_LESS_THAN_PERCENT, text }
+    });
+    let bytes = cases.iter().zip(read).map(|(case, read)| {
+        let text = format!("{}: {read} bytes read (more than 0, at most {READS_AT_MOST})", case.name());
+        Judgement { holds: (1..=READS_AT_MOST).contains(read), text }
+    });
+    movements.chain(bytes).collect()
+}
