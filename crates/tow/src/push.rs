@@ -194,3 +194,31 @@ fn remember(home: &Home, server: &Server, told: &Told) {
 fn file(home: &Home, pid: &str) -> PathBuf {
     home.bars().join(pid)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str, state: &str) -> Told {
+        let pane = PaneState { pane: "%1".into(), state: state.into(), mark: "*".into(), unseen: false };
+        Told { socket: "s".into(), text: text.into(), panes: vec![pane] }
+    }
+
+    #[test]
+    fn the_bar_is_told_before_panes_and_windows() {
+        let (last, now) = (told("1.", "idle"), told("1*", "working"));
+        let expected = [
+            Order::Bar { text: "1*" },
+            Order::Pane { pane: "%1", state: "working", unseen: "" },
+            Order::Window { pane: "%1", state: "working", mark: "*" },
+        ];
+        assert_eq!(orders(&last, &now), expected);
+    }
+
+    #[test]
+    fn minutes_that_go_by_change_the_bar_alone() {
+        let (last, now) = (told("1!1m", "blocked"), told("1!2m", "blocked"));
+        assert_eq!(orders(&last, &now), [Order::Bar { text: "1!2m" }]);
+        assert_eq!(orders(&now, &now), []);
+    }
+}
