@@ -143,7 +143,9 @@ fn tell(edge: &Edge, server: &Server, patience: Duration, seats: Reading<'_>) ->
     Ok(is_started)
 }
 
-/// What makes `now` of `last`. A window that lost an agent may have others, so all windows are cleared and set again.
+/// What makes `now` of `last`. What a window shows is decided by the most urgent of its panes, which is told last: so
+/// windows are told again from the first pane that changed. A window that lost an agent may have others, so then all are
+/// cleared and told.
 fn orders<'a>(last: &'a Told, now: &'a Told) -> Vec<Order<'a>> {
     let mut orders = vec![];
     if now.text != last.text {
@@ -154,13 +156,15 @@ fn orders<'a>(last: &'a Told, now: &'a Told) -> Vec<Order<'a>> {
     }
     let left = last.panes.iter().filter(|old| !now.panes.iter().any(|new| new.pane == old.pane));
     orders.extend(left.map(|old| Order::PaneLeft { pane: &old.pane }));
+    let mut first = now.panes.iter().position(|new| !last.panes.contains(new)).unwrap_or(now.panes.len());
     if orders.iter().any(|order| matches!(order, Order::PaneLeft { .. })) {
         orders.push(Order::ClearWindows);
+        first = 0;
     }
     for PaneState { pane, state, unseen, .. } in now.panes.iter().filter(|new| !last.panes.contains(new)) {
         orders.push(Order::Pane { pane, state, unseen: if *unseen { "1" } else { "" } });
     }
-    for PaneState { pane, state, mark, .. } in &now.panes {
+    for PaneState { pane, state, mark, .. } in &now.panes[first..] {
         orders.push(Order::Window { pane, state, mark });
     }
     orders
@@ -213,6 +217,29 @@ mod tests {
             Order::Window { pane: "%1", state: "working", mark: "*" },
         ];
         assert_eq!(orders(&last, &now), expected);
+    }
+
+    #[test]
+    fn windows_are_told_from_the_first_pane_that_changed() {
+        let pane = |name: &str, state: &str| PaneState {
+            pane: name.into(),
+            state: state.into(),
+            mark: String::new(),
+            unseen: false,
+        };
+        let all = |panes: Vec<PaneState>| Told { socket: "s".into(), text: "t".into(), panes };
+        let (idle, works, waits) = (pane("%1", "idle"), pane("%2", "working"), pane("%3", "blocked"));
+        let last = all(vec![idle.clone(), pane("%2", "idle"), waits.clone()]);
+        let windows = |now: &Told| -> Vec<String> {
+            let orders = orders(&last, now);
+            let told = orders.iter().filter_map(|order| match order {
+                Order::Window { pane, .. } => Some((*pane).to_owned()),
+                Order::Bar { .. } | Order::Pane { .. } | Order::PaneLeft { .. } | Order::ClearWindows => None,
+            });
+            told.collect()
+        };
+        assert_eq!(windows(&all(vec![idle.clone(), works.clone(), waits.clone()])), ["%2", "%3"]);
+        assert_eq!(windows(&all(vec![idle, works])), ["%1", "%2"], "one left, so all are cleared");
     }
 
     #[test]
