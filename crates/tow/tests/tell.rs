@@ -350,6 +350,8 @@ fn an_agent_that_is_gone_is_not_told_of() {
     let mut other = Agent::sits(&env, "s2");
     other.is_asked("p");
     other.wants_permission();
+    // One alert may end before the next one begins: what is to come is waited for first.
+    wait::until("the notification", wait::PATIENCE, || (!calls(&env).is_empty()).then_some(()));
     wait_alerts(&env, 0);
     assert_eq!(calls(&env).len(), 1, "{:?}", calls(&env));
 }
