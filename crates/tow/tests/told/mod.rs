@@ -16,8 +16,9 @@ pub fn told(env: &TestEnv, panes: &[(&str, &Pane)]) -> String {
     let store = Store::read(&Home::at(env.data_dir()), Duration::from_secs(2)).unwrap();
     let store = store.expect("nothing was ever recorded");
     assert_eq!(store.complaints().unwrap(), Vec::<String>::new());
-    let names = Names::new(&store, panes);
+    // Read once, and seats after them: hooks may go on meanwhile, and a seat is saved with its session.
     let sessions = store.sessions().unwrap();
+    let names = Names::new(&store, &sessions, panes);
     sessions.iter().map(|session| tell_session(&store, session, &names)).collect::<Vec<_>>().join("\n")
 }
 
@@ -37,8 +38,7 @@ struct Names {
 }
 
 impl Names {
-    fn new(store: &Store, panes: &[(&str, &Pane)]) -> Names {
-        let sessions = store.sessions().unwrap();
+    fn new(store: &Store, sessions: &[Session], panes: &[(&str, &Pane)]) -> Names {
         let numbered =
             sessions.iter().enumerate().map(|(n, session)| (session.key.clone(), format!("#{}", n + 1)));
         let call = |seat: Seat| {
