@@ -123,3 +123,8 @@ pub(crate) fn answer(room: &Room, event: &str, reply: &Reply) -> Option<String> 
     }
     (!answer.is_empty()).then(|| Value::Object(answer).to_string())
 }
+
+/// The entries of the last part of a file of lines, as far as they are whole.
+pub(crate) fn newest_first<'a, T: Deserialize<'a>>(text: &'a [u8]) -> impl Iterator<Item = T> {
+    text.rsplit(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+}

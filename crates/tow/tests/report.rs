@@ -110,7 +110,7 @@ fn days_are_those_of_the_persons_own_clock() {
     let of = |day: usize| (days[day]["day"].clone(), days[day]["begins"].clone(), days[day]["times"].clone());
     assert_eq!(of(0), (json!("2026-11-14"), json!("2026-11-13T15:00:00Z"), json!(1)));
     assert_eq!(of(1), (json!("2026-11-15"), json!("2026-11-14T15:00:00Z"), json!(3)));
-    env.set("TZ", "XXX+11");
+    env.set("TZ", "WEST+11");
     let day = &env.tow(&["report", "--days", "1", "--json"]).ok().json()["days"][0];
     assert_eq!(day["begins"], "2026-11-15T11:00:00Z", "{day}");
 }

@@ -4,7 +4,7 @@
 //! every line of the same answer. An error has no numbers, and none are left after a compaction.
 
 use super::tail::Entry;
-use crate::wire::{Loose, Text};
+use crate::wire::{Loose, Text, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::context::Context;
@@ -19,7 +19,7 @@ struct Message<'a> {
 
 /// `text` is the last part of the file, `announced` the model that the session named when it began.
 pub(crate) fn context(text: &[u8], announced: Option<&str>) -> Option<Context> {
-    Entry::newest_first(text)
+    newest_first::<Entry<'_>>(text)
         .filter(|entry| !is_true(&entry.is_sidechain))
         .find_map(|entry| said(&entry, announced))?
 }

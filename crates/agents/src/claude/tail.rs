@@ -4,7 +4,7 @@
 //! own. A line that is not whole is no JSON and is passed over, be it cut off in front or still being written.
 
 use super::reset;
-use crate::wire::{Loose, Text};
+use crate::wire::{Loose, Text, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -40,13 +40,6 @@ pub(super) struct Entry<'a> {
     pub message: Option<&'a RawValue>,
 }
 
-impl<'a> Entry<'a> {
-    /// The whole entries of the last part of a file.
-    pub fn newest_first(text: &'a [u8]) -> impl Iterator<Item = Entry<'a>> {
-        text.rsplit(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
-    }
-}
-
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Message {
@@ -55,7 +48,7 @@ struct Message {
 
 /// `text` is the last part of the file.
 pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
-    let (end, entry) = Entry::newest_first(text).find_map(|entry| Some((end(&entry)?, entry)))?;
+    let (end, entry) = newest_first(text).find_map(|entry| Some((end(&entry)?, entry)))?;
     // An older entry would tell of an older end.
     let at = Timestamp::parse_utc(entry.timestamp.as_deref().unwrap_or(""))?;
     let until = if end == TailEnd::Limited { until(&entry, at) } else { None };

@@ -4,7 +4,7 @@
 //! own.
 
 use super::tail::Entry;
-use crate::wire::{Loose, Text};
+use crate::wire::{Loose, Text, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::context::Context;
@@ -19,7 +19,7 @@ struct Count<'a> {
 
 /// `text` is the last part of the file.
 pub(crate) fn context(text: &[u8]) -> Option<Context> {
-    Entry::newest_first(text).find_map(|entry| said(&entry))?
+    newest_first::<Entry<'_>>(text).find_map(|entry| said(&entry))?
 }
 
 /// `None` for what says nothing about it, and `Some(None)` where nothing older counts.

@@ -3,7 +3,7 @@
 //! Only where turns begin and end counts: what else is written in between, before or after says nothing about that.
 //! A line that is not whole is no JSON and is passed over, be it cut off in front or still being written.
 
-use crate::wire::{Loose, Text};
+use crate::wire::{Loose, Text, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -22,13 +22,6 @@ pub(super) struct Entry<'a> {
     pub payload: Option<&'a RawValue>,
 }
 
-impl<'a> Entry<'a> {
-    /// The whole entries of the last part of a file.
-    pub fn newest_first(text: &'a [u8]) -> impl Iterator<Item = Entry<'a>> {
-        text.rsplit(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
-    }
-}
-
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Turn<'a> {
@@ -42,7 +35,7 @@ struct Turn<'a> {
 
 /// `text` is the last part of the file.
 pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
-    let mut entries = Entry::newest_first(text).filter(|entry| entry.kind.0.is_some()).peekable();
+    let mut entries = newest_first(text).filter(|entry: &Entry<'_>| entry.kind.0.is_some()).peekable();
     let newest = at(entries.peek()?)?;
     let turn = entries.find_map(|entry| Some((end(&entry)?, at(&entry))));
     match turn {

@@ -47,14 +47,7 @@ fn from_prompt_to_look(claude: Claude) {
     });
 
     pane.answer(DIALOG, &["Enter"]);
-    desk.wait_shown(WORKING, "working");
-    desk.turn_to("0");
-    desk.let_the_tool_end();
-    let finished = desk.wait_shown(COMPLETED, "completed");
-    assert_eq!(finished["seen"], false);
-    desk.turn_to("1");
-    let looked_at = desk.wait_shown(IDLE, "completed");
-    assert_eq!(looked_at["seen"], true);
+    desk.follow_to_the_look();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Codex, with its daemon and without.
 
-use crate::{BLOCKED, COMPLETED, Desk, IDLE, STOPPED, WAITING_TOOL, WORKING};
+use crate::{BLOCKED, Desk, STOPPED, WAITING_TOOL, WORKING};
 use serde_json::{Value, json};
 use towline_core::seat::Proof;
 use towline_testkit::{Codex, Daemon, Gate, Model, Pane, Rule, Step, TestEnv};
@@ -67,14 +67,7 @@ fn from_prompt_to_look(daemon: Daemon) {
     check_seat(&desk, &seat, daemon);
 
     pane.answer(DIALOG, &["Enter"]);
-    desk.wait_shown(WORKING, "working");
-    desk.turn_to("0");
-    desk.let_the_tool_end();
-    let finished = desk.wait_shown(COMPLETED, "completed");
-    assert_eq!(finished["seen"], false);
-    desk.turn_to("1");
-    let looked_at = desk.wait_shown(IDLE, "completed");
-    assert_eq!(looked_at["seen"], true);
+    desk.follow_to_the_look();
 }
 
 #[test]

@@ -33,6 +33,19 @@ struct Desk {
 }
 
 impl Desk {
+    /// The tool that was allowed runs, ends while nobody looks, and is looked at.
+    #[track_caller]
+    fn follow_to_the_look(&self) {
+        self.wait_shown(WORKING, "working");
+        self.turn_to("0");
+        self.let_the_tool_end();
+        let finished = self.wait_shown(COMPLETED, "completed");
+        assert_eq!(finished["seen"], false);
+        self.turn_to("1");
+        let looked_at = self.wait_shown(IDLE, "completed");
+        assert_eq!(looked_at["seen"], true);
+    }
+
     #[track_caller]
     fn set_up(env: &TestEnv) -> Desk {
         Desk::set_up_with(env, &[])
