@@ -1,7 +1,7 @@
 //! Checks and benchmarks that need more than a test: `cargo xtask help`.
 //!
-//! Nothing of the product depends on this crate, and it depends on no crate of the product: it looks at them
-//! from outside, as text, as packages and as processes.
+//! Nothing of the product depends on this crate. It looks at the product from outside, as text, as packages and as
+//! processes; of its crates it uses `core` alone, to measure redaction.
 
 mod bench;
 mod failure;
@@ -9,6 +9,7 @@ mod fuzz;
 mod licences;
 mod repository;
 mod scan;
+mod secrets;
 mod tidy;
 
 use std::error::Error;
@@ -40,6 +41,8 @@ enum Task {
     /// Try what no client would send
     #[command(subcommand)]
     Fuzz(fuzz::Fuzz),
+    /// Count what redaction finds in ordinary code and logs, and how fast it is (build with --release)
+    Secrets(secrets::Options),
 }
 
 fn main() -> ExitCode {
@@ -73,6 +76,7 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Licences => licences::run(&repository, out),
         Task::Bench(bench) => bench::run(bench, &repository, out),
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
+        Task::Secrets(options) => secrets::run(options, &repository, out),
     }
 }
 

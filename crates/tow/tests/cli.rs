@@ -100,7 +100,7 @@ fn excluded_folders_leave_no_trace_and_secrets_are_not_written() {
         everything.extend(fs::read(entry).unwrap());
     }
     let text = String::from_utf8_lossy(&everything);
-    assert!(text.contains("seen") && text.contains("[redacted]"));
+    assert!(text.contains("seen") && text.contains("[redacted:anthropic]"));
     assert!(!text.contains("hidden") && !text.contains(&key));
 }
 

@@ -25,7 +25,7 @@ const TABLE: [Arrows; 7] = [
         others: None,
     },
     Arrows { package: "towline-testkit", ours: &[], others: None },
-    Arrows { package: "xtask", ours: &["towline-testkit"], others: None },
+    Arrows { package: "xtask", ours: &["towline-core", "towline-testkit"], others: None },
 ];
 
 /// Crates that only the named packages may use. A runtime in the hook's binary needs a crate of its own

@@ -1,0 +1,163 @@
+//! Credentials that travel with an address: in URLs, data sources, `.pgpass` records and the paths of webhooks.
+//!
+//! The address itself stays readable. A user's name stays too, unless it is as long as a key.
+
+use std::ops::Range;
+
+use super::bytes::{at, contains, ends_with, is_word, length_of, start_of};
+use super::kind::{Kind, holds_placeholder};
+use super::makeup::Makeup;
+use super::scan::{Finding, Text};
+use super::stand_in::is_stand_in;
+
+const LONGEST_AUTHORITY: usize = 512;
+
+/// A longer user name is a key: `https://KEY:x@host`.
+const LONGEST_USER: usize = 19;
+
+/// Paths that end in a secret, and whose they are.
+const WEBHOOKS: &[(&str, &str)] = &[
+    ("hooks.slack.com/", "slack"),
+    ("discord.com/api/", "discord"),
+    ("discordapp.com/api/", "discord"),
+    ("webhook.office.com/", "teams"),
+    ("outlook.office.com/webhook", "teams"),
+    ("hooks.zapier.com/hooks/", "zapier"),
+    ("maker.ifttt.com/", "ifttt"),
+];
+
+/// The password in `scheme://user:password@host`, seen from the colon of the scheme.
+pub fn credentials(text: Text<'_>, here: usize) -> Option<Finding> {
+    let bytes = text.bytes;
+    if at(bytes, here + 2) != Some(b'/') {
+        return None;
+    }
+    let start = here + 3;
+    let is_part = |byte: u8| {
+        byte > b' ' && !matches!(byte, b'/' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'?' | b'#')
+    };
+    let length = length_of(bytes, start, LONGEST_AUTHORITY, is_part);
+    let authority = &bytes[start..start + length];
+    let user_end = authority.iter().rposition(|byte| *byte == b'@')?;
+    userinfo(&authority[..user_end]).map(|secret| finding(start + secret.start, start + secret.end))
+}
+
+/// The part of `user:password` that must go.
+fn userinfo(info: &[u8]) -> Option<Range<usize>> {
+    if holds_placeholder(info) {
+        return None;
+    }
+    let Some(colon) = info.iter().position(|byte| *byte == b':') else {
+        let is_key = info.len() > LONGEST_USER && Makeup::of(info).is_random();
+        return is_key.then_some(0..info.len());
+    };
+    let (user, password) = (&info[..colon], &info[colon + 1..]);
+    if user.len() > LONGEST_USER && Makeup::of(user).is_random() {
+        return Some(0..info.len());
+    }
+    (!password.is_empty() && !is_stand_in(password)).then_some(colon + 1..info.len())
+}
+
+/// `user:password@tcp(host)`, seen from the bracket.
+pub fn data_source(text: Text<'_>, here: usize) -> Option<Finding> {
+    let sign = here.checked_sub(4).filter(|_| ends_with(text.bytes, text.floor, here, "@tcp"));
+    let sign =
+        sign.or_else(|| here.checked_sub(5).filter(|_| ends_with(text.bytes, text.floor, here, "@unix")))?;
+    let is_part = |byte: u8| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'/' | b'=' | b']');
+    let start = start_of(text.bytes, text.floor, sign, 128, is_part);
+    let secret = userinfo(&text.bytes[start..sign])?;
+    Some(finding(start + secret.start, start + secret.end))
+}
+
+/// The last field of `host:port:database:user:password`, seen from the first colon.
+pub fn password_record(text: Text<'_>, here: usize) -> Option<Finding> {
+    let bytes = text.bytes;
+    let port = length_of(bytes, here + 1, 5, |byte| byte.is_ascii_digit() || byte == b'*');
+    let is_port = (port == 1 && at(bytes, here + 1) == Some(b'*')) || port >= 4;
+    if !is_port || at(bytes, here + 1 + port) != Some(b':') || !begins_line(text, here) {
+        return None;
+    }
+    let mut field = here + 2 + port;
+    for _ in 0..2 {
+        let length = length_of(bytes, field, 15, |byte| is_word(byte) || byte == b'*');
+        let is_named = at(bytes, field).is_some_and(|byte| !byte.is_ascii_digit());
+        if length == 0 || !is_named || at(bytes, field + length) != Some(b':') {
+            return None;
+        }
+        field += length + 1;
+    }
+    let length = length_of(bytes, field, usize::MAX, |byte| byte > b' ' && !matches!(byte, b'"' | b'\''));
+    let password = &bytes[field..field + length];
+    let is_whole_line = matches!(at(bytes, field + length), None | Some(b'\n' | b'\r' | b'"' | b'\''));
+    (length >= 4 && is_whole_line && !is_stand_in(password) && !holds_placeholder(password))
+        .then(|| Finding { kind: Kind::PASSWORD, start: field, end: field + length })
+}
+
+/// Whether only a host's name stands between the line's start and `end`.
+fn begins_line(text: Text<'_>, end: usize) -> bool {
+    let start =
+        start_of(text.bytes, text.floor, end, 64, |byte| is_word(byte) || matches!(byte, b'.' | b'*'));
+    start < end && (start == 0 || matches!(text.bytes[start - 1], b'\n' | b'"' | b'\'' | b'+'))
+}
+
+/// The secret end of a webhook's path.
+pub fn webhook(text: Text<'_>, run: Range<usize>) -> Option<Finding> {
+    let slash = run.start.checked_sub(1)?;
+    if slash < text.floor || text.bytes[slash] != b'/' {
+        return None;
+    }
+    let is_part = |byte: u8| byte > b' ' && byte < 0x7f && !matches!(byte, b'"' | b'\'' | b']');
+    let start = start_of(text.bytes, text.floor, slash, 160, is_part);
+    let (_, label) = WEBHOOKS.iter().find(|(path, _)| contains(&text.bytes[start..run.start], path))?;
+    let end = run.end + length_of(text.bytes, run.end, usize::MAX, |byte| is_word(byte) || byte == b'/');
+    Some(Finding { kind: Kind::of_provider(label), start: run.start, end })
+}
+
+fn finding(start: usize, end: usize) -> Finding {
+    Finding { kind: Kind::ADDRESS, start, end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::redact;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(redact(text), expected, "{text}");
+    }
+
+    #[test]
+    fn passwords_in_addresses_are_cut() {
+        check("postgres://me:s3cret@db/x", "postgres://me:[redacted:address]@db/x");
+        check("redis://:s3cret@db", "redis://:[redacted:address]@db");
+        check("mongodb+srv://me:p@ss:w0rd@db/x", "mongodb+srv://me:[redacted:address]@db/x");
+        check("root:s3cret@tcp(db:3306)/x", "root:[redacted:address]@tcp(db:3306)/x");
+    }
+
+    #[test]
+    fn key_as_user_name_is_cut() {
+        let key = "q8Zt3vLw0XkR7mPn2BsD";
+        check(&format!("https://{key}:x@host/"), "https://[redacted:address]@host/");
+        check(&format!("https://{key}@host/"), "https://[redacted:address]@host/");
+    }
+
+    #[test]
+    fn records_of_pgpass_lose_their_password() {
+        check("db.example.com:5432:shop:me:s3cret\nx", "db.example.com:5432:shop:me:[redacted:password]\nx");
+        check("*:*:*:me:s3cret", "*:*:*:me:[redacted:password]");
+    }
+
+    #[test]
+    fn addresses_without_credentials_stay() {
+        for text in [
+            "https://example.com:8080/a@b",
+            "ssh://git@example.com/x",
+            "https://user:${PASSWORD}@host",
+            "https://user:<password>@host",
+            "src/main.rs:1024:error:oops:x",
+            "see http://a/b and c:d@e",
+        ] {
+            check(text, text);
+        }
+    }
+}

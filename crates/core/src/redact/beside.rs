@@ -1,0 +1,151 @@
+//! What chance made, right behind a word that announces a secret: `my API key: …`, `Bearer …`, `the token is …`.
+//!
+//! The same characters without such a word are a digest, an id or an image, and stay.
+
+use std::ops::Range;
+
+use super::bytes::{is_base64, is_gap, is_quote, length_of, start_of};
+use super::family::{Family, family_of};
+use super::kind::Kind;
+use super::makeup::Makeup;
+use super::scan::{Finding, Text};
+use super::stand_in::is_stand_in;
+use super::wrapped;
+
+/// Words that may stand between.
+const LINKS: &[&str] = &[
+    "is",
+    "was",
+    "are",
+    "the",
+    "a",
+    "an",
+    "my",
+    "our",
+    "your",
+    "this",
+    "it",
+    "here",
+    "use",
+    "using",
+    "with",
+    "to",
+    "for",
+    "as",
+    "of",
+    "in",
+    "value",
+    "set",
+    "new",
+    "old",
+    "called",
+    "following",
+    "s",
+    "export",
+    "header",
+    "below",
+];
+
+/// Most words that are read back.
+const STEPS: usize = 4;
+
+/// Schemes that name themselves before what they authorise.
+const SCHEMES: [&str; 3] = ["bearer", "basic", "digest"];
+
+/// How far before the run its secret may begin, and how much of it is judged.
+const HEAD: usize = 64;
+const JUDGED: usize = 512;
+
+/// The secret that `run` is a part of, if a word before it says so.
+pub fn secret(text: Text<'_>, run: Range<usize>) -> Option<Finding> {
+    let bytes = text.bytes;
+    let is_part = |byte: u8| is_base64(byte) || matches!(byte, b'.' | b'~');
+    let start = start_of(bytes, text.floor, run.start, HEAD, is_part);
+    // The announcement first: it is rare, and an image in base64 has a run in every line.
+    if run.start - start == HEAD || !is_announced(text, start) {
+        return None;
+    }
+    let judged = run.end + length_of(bytes, run.end, JUDGED, is_part);
+    let value = &bytes[start..judged.min(start + JUDGED)];
+    let makeup = Makeup::of(value);
+    let is_chance = (makeup.is_random() || makeup.is_digest()) && !makeup.is_path() && !is_stand_in(value);
+    is_chance.then(|| {
+        let end = judged + length_of(bytes, judged, usize::MAX, is_part);
+        Finding { kind: Kind::SECRET, start, end: wrapped::joined(bytes, end, is_base64) }
+    })
+}
+
+fn is_announced(text: Text<'_>, start: usize) -> bool {
+    let bytes = text.bytes;
+    // No brackets: they end a placeholder, or hold something else.
+    let is_between = |byte: u8| {
+        is_gap(byte) || is_quote(byte) || matches!(byte, b':' | b'=' | b'\\' | b'*' | b'>' | b'\n')
+    };
+    let mut end = start;
+    for _ in 0..STEPS {
+        let word_end = start_of(bytes, text.floor, end, 8, is_between);
+        let word_start = start_of(bytes, text.floor, word_end, 32, |byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+        });
+        let word = &bytes[word_start..word_end];
+        let is = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
+        if word.is_empty() || word_end == end {
+            return false;
+        }
+        if SCHEMES.iter().any(|scheme| is(scheme)) || is_secret_name(text, word_start, word) {
+            return true;
+        }
+        if !LINKS.iter().any(|link| is(link)) {
+            return false;
+        }
+        end = word_start;
+    }
+    false
+}
+
+fn is_secret_name(text: Text<'_>, start: usize, word: &[u8]) -> bool {
+    match family_of(word) {
+        Some(Family::Password | Family::Phrase | Family::Token | Family::Authorization) => true,
+        Some(Family::Weak) if word.eq_ignore_ascii_case(b"key") => {
+            let end = start_of(text.bytes, text.floor, start, 2, is_gap);
+            let before = start_of(text.bytes, text.floor, end, 16, |byte| byte.is_ascii_alphabetic());
+            const KEYS: [&str; 6] = ["api", "access", "secret", "private", "auth", "service"];
+            KEYS.iter().any(|key| text.bytes[before..end].eq_ignore_ascii_case(key.as_bytes()))
+        }
+        Some(Family::Weak | Family::Cookie | Family::Lines | Family::Value) | None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::redact;
+
+    const CHANCE: &str = "q8Zt3vLw0XkR7mPn2BsD";
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(redact(text), expected, "{text}");
+    }
+
+    #[test]
+    fn chance_behind_an_announcing_word_is_cut() {
+        for before in
+            ["my API key is ", "the token: ", "Bearer ", "here is the secret key ", "password for it is "]
+        {
+            check(
+                &format!("{before}{CHANCE}, ok"),
+                &format!("{before}[redacted:secret], ok")
+                    .replace("password for it is [redacted:secret]", "password for it is [redacted:secret]"),
+            );
+        }
+    }
+
+    #[test]
+    fn chance_alone_stays() {
+        for before in
+            ["commit ", "sha256:", "token of the tree v1.2 h1:", "cache key ", "integrity sha512-", ""]
+        {
+            check(&format!("{before}{CHANCE}"), &format!("{before}{CHANCE}"));
+        }
+    }
+}

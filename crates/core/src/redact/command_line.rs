@@ -1,0 +1,159 @@
+//! Secrets as arguments: `--password x`, `--token=x`, and the short options of programs that take a password.
+//!
+//! A short option counts only behind the program that gives it that meaning.
+
+use super::bytes::{at, contains, is_gap, is_quote, is_word, length_of, start_of};
+use super::extent::{Extent, Quoting};
+use super::family::{Family, family_of};
+use super::header;
+use super::judge::{Setting, is_secret};
+use super::kind::{Kind, holds_placeholder};
+use super::scan::{Finding, Text};
+use super::stand_in::is_stand_in;
+
+/// How a short option carries its password.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Carries {
+    /// `-psecret`
+    Joined,
+    /// `-p secret`
+    Apart,
+    /// `-u user:secret`
+    Pair,
+}
+
+/// A program's name, its option for a password, and how it is carried.
+const SHORT: &[(&str, u8, Carries)] = &[
+    ("mysql", b'p', Carries::Joined),
+    ("mariadb", b'p', Carries::Joined),
+    ("7z", b'p', Carries::Joined),
+    ("sshpass", b'p', Carries::Joined),
+    ("sshpass", b'p', Carries::Apart),
+    ("login", b'p', Carries::Apart),
+    ("redis-cli", b'a', Carries::Apart),
+    ("ldapsearch", b'w', Carries::Apart),
+    ("curl", b'u', Carries::Pair),
+    ("wget", b'u', Carries::Pair),
+];
+
+/// How far back the program's name is looked for.
+const COMMAND: usize = 160;
+
+/// The secret of the option that begins with the dash at `here`.
+pub fn flag(text: Text<'_>, here: usize) -> Option<Finding> {
+    let before = here.checked_sub(1).map_or(b' ', |before| text.bytes[before]);
+    if !(before.is_ascii_whitespace() || is_quote(before) || matches!(before, b'[' | b'(')) {
+        return None;
+    }
+    match at(text.bytes, here + 1)? {
+        b'-' => long(text, here + 2),
+        letter => short(text, here, letter),
+    }
+}
+
+/// `--password x`; with `=` between, it is an assignment like any other.
+fn long(text: Text<'_>, start: usize) -> Option<Finding> {
+    let bytes = text.bytes;
+    let end = start + length_of(bytes, start, 40, is_word);
+    let is_apart = at(bytes, end).is_some_and(|byte| is_gap(byte) || is_quote(byte));
+    if !is_apart {
+        return None;
+    }
+    let from = end + usize::from(at(bytes, end).is_some_and(is_quote));
+    // In a list of arguments a comma stands between: `"--token", "x"`.
+    let from = from + usize::from(at(bytes, from) == Some(b','));
+    if &bytes[start..end] == b"user" {
+        return pair(text, from);
+    }
+    let family = family_of(&bytes[start..end])?;
+    let extent = Extent::behind(bytes, from, Quoting::ToBlank);
+    let value = extent.probe(bytes);
+    let setting = if extent.is_bare() { Setting::Bare } else { Setting::Quoted };
+    match family {
+        Family::Cookie => return header::cookie(text, from),
+        Family::Authorization => return header::authorization(text, from),
+        Family::Password | Family::Phrase | Family::Token | Family::Weak | Family::Lines | Family::Value => {}
+    }
+    let is_option = value.first() == Some(&b'-');
+    let kind = if family == Family::Password { Kind::PASSWORD } else { Kind::SECRET };
+    let finding = || Finding { kind, start: extent.start, end: extent.end(bytes) };
+    (!is_option && is_secret(family, setting, value, None)).then(finding)
+}
+
+fn short(text: Text<'_>, here: usize, letter: u8) -> Option<Finding> {
+    if !SHORT.iter().any(|(_, option, _)| *option == letter) {
+        return None;
+    }
+    let from = start_of(text.bytes, text.floor, here, COMMAND, |byte| !matches!(byte, b'\n' | b']'));
+    let command = &text.bytes[from..here];
+    let is_apart = at(text.bytes, here + 2).is_some_and(is_gap);
+    let fits = |carries: Carries| (carries == Carries::Joined) != is_apart;
+    let (_, _, carries) = SHORT.iter().find(|(program, option, carries)| {
+        *option == letter && fits(*carries) && contains(command, program)
+    })?;
+    match carries {
+        Carries::Pair => pair(text, here + 2),
+        Carries::Joined | Carries::Apart => {
+            let extent = Extent::behind(text.bytes, here + 2, Quoting::ToBlank);
+            let value = extent.probe(text.bytes);
+            let is_secret = value.len() >= 4 && value[0] != b'-' && !is_stand_in(value);
+            is_secret.then(|| finding(extent.start, extent.end(text.bytes)))
+        }
+    }
+}
+
+/// The password of `user:password`.
+fn pair(text: Text<'_>, from: usize) -> Option<Finding> {
+    let extent = Extent::behind(text.bytes, from, Quoting::ToBlank);
+    let value = extent.probe(text.bytes);
+    let colon = value.iter().position(|byte| *byte == b':')?;
+    let (user, password) = (&value[..colon], &value[colon + 1..]);
+    let is_secret = password.len() >= 4
+        && !is_stand_in(password)
+        && !holds_placeholder(user)
+        && !password.starts_with(b"//");
+    // A long user name may itself be a key.
+    let start = if user.len() < 16 { extent.start + colon + 1 } else { extent.start };
+    is_secret.then(|| finding(start, extent.end(text.bytes)))
+}
+
+fn finding(start: usize, end: usize) -> Finding {
+    Finding { kind: Kind::PASSWORD, start, end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::redact;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(redact(text), expected, "{text}");
+    }
+
+    #[test]
+    fn options_that_carry_a_secret_lose_it() {
+        check("x --password hunter2 -v", "x --password [redacted:password] -v");
+        check("x --password=hunter22 -v", "x --password=[redacted:password] -v");
+        check("x --client-secret 'a1b2c3d4e5' -v", "x --client-secret '[redacted:secret]' -v");
+        check("[\"--token\", \"a1b2c3d4e5\"]", "[\"--token\", \"[redacted:secret]\"]");
+        check("mysql -u root -phunter2 db", "mysql -u root -p[redacted:password] db");
+        check("sshpass -p hunter ssh me@host", "sshpass -p [redacted:password] ssh me@host");
+        check("curl -u me:hunter22 https://x", "curl -u me:[redacted:password] https://x");
+        check("curl --user me:hunter22 https://x", "curl --user me:[redacted:password] https://x");
+    }
+
+    #[test]
+    fn other_options_stay() {
+        for text in [
+            "mkdir -p some/path",
+            "x --password <PASSWORD>",
+            "x --password-stdin abc123",
+            "use --password to set it",
+            "x --token $TOKEN",
+            "curl -u \"$USER:$PASS\" x",
+            "docker run -p 8080:80 x",
+        ] {
+            check(text, text);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! What a name says of the value beside it: `DB_PASSWORD`, `clientSecret`, `api-key`.
+//!
+//! The end of the name decides, without regard to case and separators. Names are all it looks at, never values.
+
+use super::bytes::{at, ends_with, is_quote, is_word, start_of};
+use super::scan::Text;
+
+/// How much a name says of its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Whatever stands there is secret, a plain word too.
+    Password,
+    /// Words with spaces between them are secret.
+    Phrase,
+    /// What chance made is secret.
+    Token,
+    /// Only what chance made beyond doubt is secret.
+    Weak,
+    /// A scheme and what it authorises.
+    Authorization,
+    Cookie,
+    /// The lines of a key follow.
+    Lines,
+    /// The value of a name that stands before it: `name: DB_PASSWORD, value: …`.
+    Value,
+}
+
+/// A name before a separator.
+#[derive(Clone, Copy, Debug)]
+pub struct Name {
+    pub family: Family,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// Ends of names, written without separators.
+const ENDINGS: &[(&str, Family)] = &[
+    ("password", Family::Password),
+    ("passwd", Family::Password),
+    ("passwort", Family::Password),
+    ("kennwort", Family::Password),
+    ("passcode", Family::Password),
+    ("userpass", Family::Password),
+    ("rootpass", Family::Password),
+    ("passphrase", Family::Phrase),
+    ("mnemonic", Family::Phrase),
+    ("seedphrase", Family::Phrase),
+    ("recoveryphrase", Family::Phrase),
+    ("token", Family::Token),
+    ("tokenvalue", Family::Token),
+    ("secret", Family::Token),
+    ("secretvalue", Family::Token),
+    ("secretkeybase", Family::Token),
+    ("apikey", Family::Token),
+    ("accesskey", Family::Token),
+    ("secretkey", Family::Token),
+    ("privatekey", Family::Token),
+    ("presharedkey", Family::Token),
+    ("sharedkey", Family::Token),
+    ("accountkey", Family::Token),
+    ("storagekey", Family::Token),
+    ("encryptionkey", Family::Token),
+    ("signingkey", Family::Token),
+    ("masterkey", Family::Token),
+    ("authkey", Family::Token),
+    ("servicekey", Family::Token),
+    ("rolekey", Family::Token),
+    ("licensekey", Family::Token),
+    ("appkey", Family::Token),
+    ("applicationkey", Family::Token),
+    ("adminkey", Family::Token),
+    ("deploykey", Family::Token),
+    ("clientkey", Family::Token),
+    ("consumerkey", Family::Token),
+    ("subscriptionkey", Family::Token),
+    ("sessionkey", Family::Token),
+    ("integrationkey", Family::Token),
+    ("ingestionkey", Family::Token),
+    ("credential", Family::Token),
+    ("credentials", Family::Token),
+    ("bearer", Family::Token),
+    ("privatemac", Family::Token),
+    ("privatelines", Family::Lines),
+    ("authorization", Family::Authorization),
+    ("cookie", Family::Cookie),
+    ("amzsignature", Family::Weak),
+    ("googsignature", Family::Weak),
+    ("sessionid", Family::Weak),
+    ("sessid", Family::Weak),
+];
+
+/// Short ends that count only as a whole word of the name: `DB_PASS`, not `bypass`.
+const WORDS: &[(&str, Family)] = &[
+    ("pass", Family::Password),
+    ("pwd", Family::Password),
+    ("pat", Family::Token),
+    ("jwt", Family::Token),
+    ("key", Family::Weak),
+    ("auth", Family::Weak),
+    ("sig", Family::Weak),
+    ("sid", Family::Weak),
+    ("dsn", Family::Weak),
+    ("value", Family::Value),
+];
+
+/// The last three letters of every ending: a bit for the third of each two five-bit letters.
+static LAST_THREE: [u32; 1024] = last_three();
+
+const LONGEST_NAME: usize = 64;
+
+/// The longest ending, and room for what precedes a short one.
+const FOLDED: usize = 24;
+
+/// The name that ends at `end`, quotes and brackets around it apart, if its value may be a secret.
+pub fn name_before(text: Text<'_>, end: usize) -> Option<Name> {
+    let end = name_end(text, end)?;
+    let end = start_of(text.bytes, text.floor, end, 3, |byte| byte.is_ascii_digit() || byte == b'_');
+    if !may_end(text, end) {
+        return None;
+    }
+    let mut start = start_of(text.bytes, text.floor, end, LONGEST_NAME, |byte| is_word(byte) || byte == b'.');
+    if let Some(behind) = super::provider::behind_escape(text.bytes, start) {
+        start = behind.min(end);
+    }
+    let family = family_of(&text.bytes[start..end])?;
+    let family = if family == Family::Weak { spelt_apart(text, start, end) } else { family };
+    Some(Name { family, start, end })
+}
+
+/// A cheap look at what stands before `end`: false if it is a word that says nothing. Nearly all are.
+pub fn may_end_name(text: Text<'_>, end: usize) -> bool {
+    let Text { bytes, floor } = text;
+    if end < floor + 5 {
+        return end > floor;
+    }
+    let end = end - usize::from(bytes[end - 1] == b' ');
+    let end = end - usize::from(is_quote(bytes[end - 1]));
+    !bytes[end - 1].is_ascii_alphabetic() || may_end(text, end)
+}
+
+/// What a name says of its value, if anything.
+pub fn family_of(name: &[u8]) -> Option<Family> {
+    let mut buffer = [0; FOLDED];
+    let folded = fold(name, &mut buffer);
+    let last = folded.last_chunk::<2>()?;
+    // Two bytes tell most endings apart, without a call.
+    let ending = ENDINGS.iter().find(|(ending, _)| {
+        ending.as_bytes().last_chunk::<2>() == Some(last) && folded.ends_with(ending.as_bytes())
+    });
+    ending.or_else(|| WORDS.iter().find(|(word, _)| ends_in_word(name, word))).map(|(_, family)| *family)
+}
+
+/// `API key`, `secret key`: two words say more than the last.
+fn spelt_apart(text: Text<'_>, start: usize, end: usize) -> Family {
+    const BEFORE: [&str; 8] =
+        ["api", "access", "secret", "private", "auth", "service", "encryption", "license"];
+    let is_key = end - start == 3 && ends_with(text.bytes, text.floor, end, "key");
+    let gap = start.checked_sub(1).filter(|gap| *gap >= text.floor && text.bytes[*gap] == b' ');
+    match gap {
+        Some(gap) if is_key && BEFORE.iter().any(|word| ends_with(text.bytes, text.floor, gap, word)) => {
+            Family::Token
+        }
+        Some(_) | None => Family::Weak,
+    }
+}
+
+/// Passes back over blanks, closing quotes as such, escaped or encoded, a closing bracket behind them, and `?` or `:`.
+fn name_end(text: Text<'_>, end: usize) -> Option<usize> {
+    let Text { bytes, floor } = text;
+    let blank = start_of(bytes, floor, end, 8, |byte| matches!(byte, b' ' | b'\t'));
+    let operator = usize::from(blank > floor && matches!(bytes[blank - 1], b'?' | b':' | b'+' | b'|'));
+    let mut end = start_of(bytes, floor, blank - operator, 4, |byte| matches!(byte, b' ' | b'|'));
+    // A bracket alone may end a placeholder; only `"]` is an index.
+    if end > floor + 1 && bytes[end - 1] == b']' && is_quote(bytes[end - 2]) {
+        end -= 1;
+    }
+    for encoded in ["%22", "%27", "&quot;", "&#34;", "&#39;"] {
+        if ends_with(bytes, floor, end, encoded) {
+            end -= encoded.len();
+        }
+    }
+    let end = start_of(bytes, floor, end, 12, |byte| is_quote(byte) || matches!(byte, b'\\' | b'*'));
+    (end > floor).then_some(end)
+}
+
+fn may_end(text: Text<'_>, end: usize) -> bool {
+    let start = end.checked_sub(3).filter(|start| *start >= text.floor);
+    start.is_some_and(|start| {
+        let letters = &text.bytes[start..end];
+        LAST_THREE[pair_of(letters[1], letters[2])] & (1 << (letters[0] & 31)) != 0
+    })
+}
+
+const fn pair_of(second: u8, third: u8) -> usize {
+    ((second & 31) as usize) << 5 | (third & 31) as usize
+}
+
+const fn last_three() -> [u32; 1024] {
+    let mut letters = [0; 1024];
+    let mut table = 0;
+    while table < 2 {
+        let endings = if table == 0 { ENDINGS } else { WORDS };
+        let mut at = 0;
+        while at < endings.len() {
+            let ending = endings[at].0.as_bytes();
+            let last = ending.len() - 1;
+            letters[pair_of(ending[last - 1], ending[last])] |= 1 << (ending[last - 2] & 31);
+            at += 1;
+        }
+        table += 1;
+    }
+    letters
+}
+
+/// The last letters and digits of `name`, in lower case.
+fn fold<'b>(name: &[u8], buffer: &'b mut [u8; FOLDED]) -> &'b [u8] {
+    let mut start = FOLDED;
+    for byte in name.iter().rev().filter(|byte| byte.is_ascii_alphanumeric()) {
+        if start == 0 {
+            break;
+        }
+        start -= 1;
+        buffer[start] = byte.to_ascii_lowercase();
+    }
+    &buffer[start..]
+}
+
+/// Whether `word` is the last word of `name`: alone, behind a separator, or as a hump of camel case.
+fn ends_in_word(name: &[u8], word: &str) -> bool {
+    let Some(start) = name.len().checked_sub(word.len()) else { return false };
+    let (head, tail) = name.split_at(start);
+    let before = at(head, head.len().wrapping_sub(1));
+    let begins = match before {
+        None => true,
+        Some(byte) if !byte.is_ascii_alphanumeric() => true,
+        Some(byte) => tail[0].is_ascii_uppercase() && (byte.is_ascii_lowercase() || byte.is_ascii_digit()),
+    };
+    begins && tail.eq_ignore_ascii_case(word.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, expected: Option<Family>) {
+        assert_eq!(family_of(name.as_bytes()), expected, "{name}");
+    }
+
+    #[test]
+    fn end_of_a_name_decides_in_any_spelling() {
+        for name in
+            ["password", "DB_PASSWORD", "dbPassword", "spring.datasource.password", "DB_PASS", "userPwd"]
+        {
+            check(name, Some(Family::Password));
+        }
+        for name in
+            ["client-secret", "clientSecret", "AWS_SECRET_ACCESS_KEY", "x-api-key", "ApiKey", "_authToken"]
+        {
+            check(name, Some(Family::Token));
+        }
+        check("cacheKey", Some(Family::Weak));
+        check("Set-Cookie", Some(Family::Cookie));
+    }
+
+    #[test]
+    fn other_names_say_nothing() {
+        for name in
+            ["bypass", "monkey", "max_tokens", "tokenizer", "passwordless", "secretary", "keyboard", "x"]
+        {
+            check(name, None);
+        }
+    }
+}

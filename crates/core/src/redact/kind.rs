@@ -1,0 +1,63 @@
+//! What was found, and the text that stands in its place.
+//!
+//! A placeholder tells the kind and nothing of the secret: no length, no hash, no first characters.
+
+use std::fmt;
+
+/// How every placeholder begins, those of older versions too.
+const OPENING: &str = "[redacted";
+
+/// What kind of secret was found: the provider of a key, or what the text around it said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Kind(&'static str);
+
+impl Kind {
+    pub const PRIVATE: Kind = Kind("private");
+    pub const PRIVATE_KEY: Kind = Kind("private-key");
+    pub const PASSWORD: Kind = Kind("password");
+    pub const SECRET: Kind = Kind("secret");
+    pub const AUTHORIZATION: Kind = Kind("authorization");
+    pub const COOKIE: Kind = Kind("cookie");
+    pub const ADDRESS: Kind = Kind("address");
+    pub const JWT: Kind = Kind("jwt");
+
+    /// The key of a provider. The label is part of the placeholder: lower-case letters, digits and hyphens.
+    pub(super) const fn of_provider(label: &'static str) -> Kind {
+        Kind(label)
+    }
+
+    /// The word between `[redacted:` and `]`.
+    pub fn label(self) -> &'static str {
+        self.0
+    }
+
+    pub(super) fn write_placeholder(self, out: &mut String) {
+        for part in [OPENING, ":", self.0, "]"] {
+            out.push_str(part);
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Whether a placeholder stands anywhere in `value`.
+pub(super) fn holds_placeholder(value: &[u8]) -> bool {
+    value.windows(OPENING.len()).any(|window| window == OPENING.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholder_tells_the_kind_alone() {
+        let mut out = String::new();
+        Kind::of_provider("github").write_placeholder(&mut out);
+        assert_eq!(out, "[redacted:github]");
+        assert!(holds_placeholder(out.as_bytes()) && holds_placeholder(b"x[redacted]"));
+    }
+}

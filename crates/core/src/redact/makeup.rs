@@ -1,0 +1,166 @@
+//! What a string of characters is made of, and whether chance or a person made it.
+//!
+//! Counts only: no dictionary, no thresholds that depend on where the string stands.
+
+/// Counts of a string's characters.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Makeup {
+    length: usize,
+    digits: usize,
+    lower: usize,
+    upper: usize,
+    hex: usize,
+    separators: usize,
+    symbols: usize,
+    spaces: usize,
+    foreign: usize,
+    /// How often two neighbours are of different classes: lower, upper, digit. A capital before a small letter is
+    /// how words begin, and no change.
+    changes: usize,
+    /// Capitals next to each other.
+    capital_pairs: usize,
+    /// One bit for each of 64 groups of characters that occur.
+    seen: u64,
+}
+
+/// The class of a byte as `changes` counts it; separators and the rest have none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Lower,
+    Upper,
+    Digit,
+}
+
+impl Makeup {
+    pub fn of(value: &[u8]) -> Makeup {
+        let mut makeup = Makeup { length: value.len(), ..Makeup::default() };
+        let mut before = None;
+        for byte in value {
+            let class = makeup.count(*byte);
+            match (before, class) {
+                (Some(Class::Upper), Some(Class::Lower)) => {}
+                (Some(Class::Upper), Some(Class::Upper)) => makeup.capital_pairs += 1,
+                (Some(before), Some(class)) => makeup.changes += usize::from(before != class),
+                (None, _) | (_, None) => {}
+            }
+            before = class.or(before);
+        }
+        makeup
+    }
+
+    fn count(&mut self, byte: u8) -> Option<Class> {
+        self.seen |= 1 << (byte & 63);
+        self.hex += usize::from(byte.is_ascii_hexdigit());
+        match byte {
+            b'a'..=b'z' => self.lower += 1,
+            b'A'..=b'Z' => self.upper += 1,
+            b'0'..=b'9' => self.digits += 1,
+            b'_' | b'-' | b'.' | b'/' | b':' => self.separators += 1,
+            b' ' | b'\t' => self.spaces += 1,
+            0x80.. => self.foreign += 1,
+            _ => self.symbols += 1,
+        }
+        match byte {
+            b'a'..=b'z' => Some(Class::Lower),
+            b'A'..=b'Z' => Some(Class::Upper),
+            b'0'..=b'9' => Some(Class::Digit),
+            _ => None,
+        }
+    }
+
+    fn letters(&self) -> usize {
+        self.lower + self.upper
+    }
+
+    /// Letters alone, perhaps joined by separators: a word, a name, a path.
+    pub fn is_word(&self) -> bool {
+        self.digits == 0 && self.symbols == 0 && self.spaces == 0
+    }
+
+    pub fn is_number(&self) -> bool {
+        self.digits > 0 && self.letters() + self.symbols + self.foreign + self.spaces == 0
+    }
+
+    /// Letters of both cases without any order of words: `wJalrXUtnFEMI`.
+    pub fn is_jumbled(&self) -> bool {
+        let is_letters = self.letters() == self.length;
+        is_letters && self.capital_pairs >= 2 && self.lower >= 3 && self.changes * 5 >= self.length
+    }
+
+    pub fn has_spaces(&self) -> bool {
+        self.spaces > 0
+    }
+
+    /// Not of ASCII for the most part: words of a person in another script.
+    pub fn is_foreign(&self) -> bool {
+        self.foreign * 2 > self.length
+    }
+
+    /// Letters with digits or symbols among them, as a short password has.
+    pub fn is_mixed(&self) -> bool {
+        self.spaces == 0 && self.letters() > 0 && (self.digits > 0 || self.symbols > 0)
+    }
+
+    /// At least two digits among the letters, or symbols: not `utf8`, not `argument1`.
+    pub fn is_well_mixed(&self) -> bool {
+        self.is_mixed() && (self.digits >= 2 || self.symbols >= 1)
+    }
+
+    /// Letters and digits alone.
+    pub fn is_alnum(&self) -> bool {
+        self.letters() + self.digits == self.length
+    }
+
+    /// Names with separators between them, as in paths, versions and dates.
+    pub fn is_path(&self) -> bool {
+        self.separators >= 2 && self.separators * 6 >= self.length
+    }
+
+    /// Hexadecimal of a digest's length, with or without the hyphens of a UUID.
+    pub fn is_digest(&self) -> bool {
+        self.hex >= 20 && self.hex + self.separators == self.length && self.digits > 0
+    }
+
+    /// Made by chance, as far as one can tell: many kinds of characters in no order.
+    pub fn is_random(&self) -> bool {
+        let mostly_alnum = (self.separators + self.symbols) * 4 <= self.length;
+        let varied = self.seen.count_ones() >= 8;
+        self.length >= 16
+            && self.spaces + self.foreign == 0
+            && mostly_alnum
+            && varied
+            && self.digits >= 2
+            && self.letters() >= 2
+            && self.changes * 100 >= self.length * 28
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_random(text: &str, expected: bool) {
+        let makeup = Makeup::of(text.as_bytes());
+        assert_eq!(makeup.is_random(), expected, "{text}: {makeup:?}");
+    }
+
+    #[test]
+    fn chance_is_told_from_names() {
+        check_random("q8Zt3vLw0XkR7mPn2BsD", true);
+        check_random("3f9a1c7be2d84f60a5b19c3d7e8f0a12", true);
+        check_random("create_table_with_128_columns", false);
+        check_random("HttpResponseWithStatus404AndBody", false);
+        check_random("/usr/lib/x86_64-linux-gnu/libssl.so.3", false);
+        check_random("aaaaaaaaaaaaaaaaaaaa", false);
+    }
+
+    #[test]
+    fn words_numbers_and_mixtures_are_told_apart() {
+        let of = |text: &str| Makeup::of(text.as_bytes());
+        assert!(of("get-secret_name").is_word() && of("123-456").is_number());
+        assert!(of("hunter2").is_mixed() && !of("hunter2").is_well_mixed());
+        assert!(of("wJalrXUtnFEMI").is_jumbled() && !of("getSecretNameOf").is_jumbled());
+        assert!(of("123e4567-e89b-12d3-a456-426614174000").is_digest());
+    }
+}

@@ -1,0 +1,200 @@
+//! Values beside a name that announces a secret: assignments, JSON, YAML, XML, queries, arguments, pairs.
+//!
+//! Finds the name and the value and how they stand to each other; whether the value is a secret is for `judge`.
+
+use super::bytes::{at, ends_with, is_gap, is_quote, length_of, start_of, starts_with};
+use super::extent::{Extent, Quoting};
+use super::family::{Family, Name, name_before};
+use super::judge::{Setting, is_secret};
+use super::kind::Kind;
+use super::makeup::Makeup;
+use super::scan::{Finding, Text};
+use super::{armour, bytes, header, wrapped};
+
+/// What may stand before a name that begins a line.
+const PREFIXES: [&str; 8] = ["export", "set", "env", "-e", "declare", "local", "readonly", "arg"];
+
+/// Most bytes of a type between a name and its value: `token: Option<&str> = …`.
+const LONGEST_TYPE: usize = 40;
+
+/// The value behind the `=` or `:` at `here`.
+pub fn value(text: Text<'_>, here: usize) -> Option<Finding> {
+    let (this, next) = (text.bytes[here], at(text.bytes, here + 1)?);
+    let before = here.checked_sub(1).map_or(b' ', |before| text.bytes[before]);
+    let is_operator = matches!((before, this), (b'=' | b'!' | b'<' | b'>' | b'~', b'=') | (b':', b':'))
+        || matches!((this, next), (b'=', b'=' | b'~') | (b':', b':' | b'='));
+    if is_operator {
+        return None;
+    }
+    let from = here + 1 + usize::from((this, next) == (b'=', b'>'));
+    if let Some(name) = name_before(text, here) {
+        return behind(text, name, from);
+    }
+    let name = (this == b'=').then(|| annotated(text, here, from))??;
+    judged(text, name, Extent::in_quotes(text.bytes, from)?, Setting::Quoted)
+}
+
+/// The value behind an encoded `=` or `:`.
+pub fn value_behind_encoded(text: Text<'_>, here: usize) -> Option<Finding> {
+    let rest = &text.bytes[here..];
+    let sign = ["%253d", "%253a", "%3d", "%3a"].iter().find(|sign| starts_with(rest, 0, sign))?;
+    behind(text, name_before(text, here)?, here + sign.len())
+}
+
+/// The content of an element: `<password>…</password>`, seen from the bracket that ends its tag.
+pub fn element(text: Text<'_>, here: usize) -> Option<Finding> {
+    let last = here.checked_sub(1).map(|last| text.bytes[last])?;
+    if !last.is_ascii_alphanumeric() {
+        return None;
+    }
+    let name = name_before(text, here)?;
+    let open = name.start.checked_sub(1).map(|open| text.bytes[open])?;
+    let quoting = Quoting::Fenced { close: "<" };
+    let extent = Extent::behind(text.bytes, here + 1, quoting);
+    let is_element = matches!(open, b'<' | b':') && at(text.bytes, extent.probed) == Some(b'<');
+    is_element.then(|| judged(text, name, extent, Setting::Quoted))?
+}
+
+/// The first argument of `setPassword("…")`.
+pub fn argument(text: Text<'_>, here: usize) -> Option<Finding> {
+    let next = at(text.bytes, here + 1)?;
+    if !is_quote(next) && next != b'\\' {
+        return None;
+    }
+    judged(text, name_before(text, here)?, Extent::in_quotes(text.bytes, here + 1)?, Setting::Argument)
+}
+
+/// The second of `"GITHUB_TOKEN", "…"`.
+pub fn pair(text: Text<'_>, here: usize) -> Option<Finding> {
+    let before = here.checked_sub(1).map(|before| text.bytes[before])?;
+    if !is_quote(before) {
+        return None;
+    }
+    judged(text, name_before(text, here)?, Extent::in_quotes(text.bytes, here + 1)?, Setting::Argument)
+}
+
+/// The value at `from`, whose name was found.
+fn behind(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
+    match name.family {
+        Family::Authorization => header::authorization(text, from),
+        Family::Cookie => header::cookie(text, from),
+        Family::Lines => lines(text, from),
+        Family::Value => labelled(text, name, from),
+        Family::Phrase => {
+            let extent = Extent::behind(text.bytes, from, Quoting::ToLineEnd);
+            judged(text, name, extent, Setting::Quoted)
+        }
+        Family::Password | Family::Token | Family::Weak => {
+            let extent = Extent::behind(text.bytes, from, bare_quoting(text, name, from));
+            judged(text, name, extent, setting(text, name, extent))
+        }
+    }
+}
+
+/// The name before a type: `token: &str = "…"`, `password: str = "…"`.
+fn annotated(text: Text<'_>, here: usize, from: usize) -> Option<Name> {
+    let quote = from + length_of(text.bytes, from, 4, is_gap);
+    if !at(text.bytes, quote).is_some_and(is_quote) {
+        return None;
+    }
+    let is_type = |byte: u8| byte.is_ascii_alphanumeric() || b" _&<>'.?|".contains(&byte);
+    let start = start_of(text.bytes, text.floor, here, LONGEST_TYPE, is_type);
+    let colon = start.checked_sub(1).filter(|colon| *colon > text.floor && text.bytes[*colon] == b':')?;
+    name_before(text, colon)
+}
+
+/// The lines of a PuTTY key, below the line that counts them.
+fn lines(text: Text<'_>, from: usize) -> Option<Finding> {
+    let count = length_of(text.bytes, from, 16, |byte| byte.is_ascii_digit() || is_gap(byte));
+    let start = from + count;
+    let end = armour::body_end(text.bytes, start)?;
+    Some(Finding { kind: Kind::PRIVATE_KEY, start, end })
+}
+
+/// `value: …` of a name that was given before: `name: DB_PASSWORD`.
+fn labelled(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
+    let is_between =
+        |byte: u8| byte.is_ascii_whitespace() || is_quote(byte) || matches!(byte, b',' | b'\\' | b'-');
+    let end = start_of(text.bytes, text.floor, name.start, 32, is_between);
+    let label = name_before(text, end).filter(|label| label.start > text.floor)?;
+    let is_label = match label.family {
+        Family::Password | Family::Token | Family::Phrase => true,
+        Family::Weak | Family::Authorization | Family::Cookie | Family::Lines | Family::Value => false,
+    };
+    let extent = Extent::behind(text.bytes, from, Quoting::Bare);
+    let setting = if extent.is_bare() { Setting::WholeLine } else { Setting::Quoted };
+    let name = Name { family: label.family, ..name };
+    is_label.then(|| judged(text, name, extent, setting))?
+}
+
+/// In files of settings a bare value ends at a blank; elsewhere at whatever ends an expression.
+fn bare_quoting(text: Text<'_>, name: Name, from: usize) -> Quoting {
+    let is_tight = !at(text.bytes, from).is_some_and(is_gap) && text.bytes[from - 1] == b'=';
+    let in_record = ends_with(text.bytes, text.floor, name.start, ";");
+    let is_setting = is_capitals(text, name) && begins_line(text, name.start);
+    if is_tight && (in_record || is_setting) { Quoting::ToBlank } else { Quoting::Bare }
+}
+
+fn setting(text: Text<'_>, name: Name, extent: Extent) -> Setting {
+    let bytes = text.bytes;
+    let is_tight = bytes[extent.start - 1] == b'=';
+    let ends = || ends_line(bytes, extent.probed);
+    let in_query = || name.start > text.floor && matches!(bytes[name.start - 1], b'&' | b'?' | b';');
+    match (extent.is_bare(), is_capitals(text, name)) {
+        (false, true) => Setting::Assigned,
+        (false, false) => Setting::Quoted,
+        (true, true) if is_tight || ends() => Setting::Assigned,
+        (true, _) if is_tight && in_query() => Setting::WholeLine,
+        (true, _) if ends() && begins_line(text, name.start) => Setting::WholeLine,
+        (true, _) => Setting::Bare,
+    }
+}
+
+/// `DB_PASSWORD`: how variables of the environment are written.
+fn is_capitals(text: Text<'_>, name: Name) -> bool {
+    let name = &text.bytes[name.start..name.end];
+    !name.iter().any(u8::is_ascii_lowercase) && name.iter().any(u8::is_ascii_uppercase)
+}
+
+/// Whether nothing but indentation, marks of lists and diffs, or a word like `export` stands before `start`.
+fn begins_line(text: Text<'_>, start: usize) -> bool {
+    let Text { bytes, floor } = text;
+    let is_mark =
+        |byte: u8| is_gap(byte) || is_quote(byte) || matches!(byte, b'+' | b'-' | b'>' | b'*' | b'#' | b'\\');
+    let line = start_of(bytes, floor, start, 40, is_mark);
+    line == 0
+        || (line > floor && bytes[line - 1] == b'\n')
+        || ends_with(bytes, floor, start, "\\n")
+        || PREFIXES
+            .iter()
+            .any(|prefix| ends_with(bytes, floor, line, prefix) || ends_with(bytes, floor, start - 1, prefix))
+}
+
+/// Whether the line ends at `end`, a comment apart.
+fn ends_line(bytes: &[u8], end: usize) -> bool {
+    let next = end + length_of(bytes, end, 8, is_gap);
+    match at(bytes, next) {
+        None | Some(b'\n' | b'\r') => true,
+        Some(b'#') => next > end,
+        Some(b'\\') => matches!(at(bytes, next + 1), Some(b'n' | b'r')),
+        Some(_) => false,
+    }
+}
+
+/// The finding, if the value is a secret.
+fn judged(text: Text<'_>, name: Name, extent: Extent, setting: Setting) -> Option<Finding> {
+    let value = extent.probe(text.bytes);
+    let after = if extent.is_bare() { at(text.bytes, extent.probed) } else { None };
+    if !is_secret(name.family, setting, value, after) {
+        return None;
+    }
+    let kind = match name.family {
+        Family::Password | Family::Phrase => Kind::PASSWORD,
+        Family::Token | Family::Weak | Family::Value => Kind::SECRET,
+        Family::Authorization | Family::Cookie | Family::Lines => Kind::AUTHORIZATION,
+    };
+    let end = extent.end(text.bytes);
+    let is_wrapped = extent.is_bare() && Makeup::of(value).is_random();
+    let end = if is_wrapped { wrapped::joined(text.bytes, end, bytes::is_base64) } else { end };
+    Some(Finding { kind, start: extent.start, end })
+}

@@ -1,0 +1,157 @@
+//! Blocks between an opening and a closing marker: what a person marked as private, what we injected ourselves.
+//!
+//! Blocks nest; one that is not closed runs to the end of the text; a closing marker alone means nothing. One pass,
+//! however many markers there are and however they are broken.
+
+use std::borrow::Cow;
+
+use super::bytes::{at, length_of, starts_with};
+
+/// The tag that a person puts around what must not be kept. Open: attributes may follow.
+pub const OPEN: &str = "<private";
+const CLOSE: &str = "</private";
+
+/// Returns `text` without its blocks from `open` to `close`, both included, in any case; borrowed when there are none.
+///
+/// A marker that begins with `<` and does not end with `>` is the head of a tag: `<name` also opens at `<name a="b">`,
+/// but not at `<names>`.
+pub fn cut_blocks<'a>(text: &'a str, open: &str, close: &str) -> Cow<'a, str> {
+    let markers = Markers { open, close };
+    let mut out = String::new();
+    let mut kept = 0;
+    let mut from = 0;
+    while let Some(start) = markers.next_open(text.as_bytes(), from) {
+        let end = markers.block_end(text.as_bytes(), start);
+        out.push_str(&text[kept..start]);
+        (kept, from) = (end, end);
+    }
+    if kept == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[kept..]);
+    Cow::Owned(out)
+}
+
+/// Whether nothing is left of `text` once its private blocks are gone: then not even that it was said is kept.
+pub fn is_wholly_private(text: &str) -> bool {
+    let rest = cut_blocks(text, OPEN, CLOSE);
+    rest.len() < text.len() && rest.trim().is_empty()
+}
+
+/// Where the private block that opens at `start` ends; `None` if none does.
+pub fn private_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let markers = Markers { open: OPEN, close: CLOSE };
+    markers.opens(bytes, start).then(|| markers.block_end(bytes, start))
+}
+
+struct Markers<'a> {
+    open: &'a str,
+    close: &'a str,
+}
+
+impl Markers<'_> {
+    fn next_open(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let first = *self.open.as_bytes().first()?;
+        (from..bytes.len()).find(|at| bytes[*at].eq_ignore_ascii_case(&first) && self.opens(bytes, *at))
+    }
+
+    fn opens(&self, bytes: &[u8], start: usize) -> bool {
+        let end = start + self.open.len();
+        starts_with(bytes, start, self.open) && (!is_tag_head(self.open) || opens_a_tag(bytes, end))
+    }
+
+    /// Just behind the marker that closes the block opened at `start`, or the end of the text.
+    fn block_end(&self, bytes: &[u8], start: usize) -> usize {
+        let mut depth = 1_usize;
+        let mut from = start + self.open.len();
+        while from < bytes.len() {
+            if self.opens(bytes, from) {
+                depth += 1;
+                from += self.open.len();
+            } else if let Some(end) = self.close_end(bytes, from) {
+                depth -= 1;
+                if depth == 0 {
+                    return end;
+                }
+                from = end;
+            } else {
+                from += 1;
+            }
+        }
+        bytes.len()
+    }
+
+    fn close_end(&self, bytes: &[u8], start: usize) -> Option<usize> {
+        let end = start + self.close.len();
+        if self.close.is_empty() || !starts_with(bytes, start, self.close) {
+            return None;
+        }
+        if !is_tag_head(self.close) {
+            return Some(end);
+        }
+        let bracket = end + length_of(bytes, end, usize::MAX, |byte| byte.is_ascii_whitespace());
+        (at(bytes, bracket) == Some(b'>')).then_some(bracket + 1)
+    }
+}
+
+fn is_tag_head(marker: &str) -> bool {
+    marker.starts_with('<') && !marker.ends_with('>')
+}
+
+/// Whether what follows a tag's name lets it be that tag, and not a longer name or an empty element.
+fn opens_a_tag(bytes: &[u8], end: usize) -> bool {
+    match at(bytes, end) {
+        None | Some(b'>') => true,
+        Some(byte) => byte.is_ascii_whitespace(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(cut_blocks(text, OPEN, CLOSE), expected, "{text}");
+    }
+
+    #[test]
+    fn text_without_blocks_is_borrowed() {
+        assert!(matches!(cut_blocks("a <b> c", OPEN, CLOSE), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn blocks_nest_in_any_case_and_with_attributes() {
+        check("a <private>b <PRIVATE>c</private> d</Private> e", "a  e");
+        check("a <private why=\"x\">b</private > c", "a  c");
+        check("<private>a</private>b<private>c</private>", "b");
+    }
+
+    #[test]
+    fn unclosed_block_runs_to_the_end() {
+        check("a <private>b <private>c</private> d", "a ");
+        check("a <private b", "a ");
+        check("a <private", "a ");
+    }
+
+    #[test]
+    fn closing_tag_alone_and_other_names_stay() {
+        for text in ["a </private> b", "<privateer>a</privateer>", "<private/>a", "a < private>b"] {
+            check(text, text);
+        }
+    }
+
+    #[test]
+    fn blocks_between_any_markers_are_cut() {
+        assert_eq!(cut_blocks("a[[b[[c]]d]]e", "[[", "]]"), "ae");
+        assert_eq!(cut_blocks("é<x>ü</X>ß", "<x>", "</x>"), "éß");
+        assert_eq!(cut_blocks("a", "", ""), "a");
+    }
+
+    #[test]
+    fn prompt_of_nothing_but_private_parts_is_wholly_private() {
+        assert!(is_wholly_private(" <private>a</private>\n<PRIVATE>b"));
+        assert!(!is_wholly_private("<private>a</private> b"));
+        assert!(!is_wholly_private("  ") && !is_wholly_private(""));
+    }
+}

@@ -1,0 +1,193 @@
+//! Finds the keys of `formats` in a run of word bytes.
+//!
+//! A key begins where a word begins: at the run, behind `_` or `-` in it, or behind what an escape left at its front.
+//! Never in the middle of a word.
+
+use std::ops::Range;
+
+use super::bytes::{at, length_of, start_of};
+use super::formats::{FORMATS, Format, Proof};
+use super::kind::Kind;
+use super::scan::{Finding, Text};
+use super::{shapes, wrapped};
+
+/// No format's beginning is longer before its last dot: `NpmToken.`
+const LONGEST_DOTTED: usize = 12;
+
+/// The secret that belongs to an AWS key id has this length.
+const AWS_SECRET: usize = 40;
+
+/// The key in `run`, wherever in it one begins.
+pub fn key_in(text: Text<'_>, run: Range<usize>) -> Option<Finding> {
+    let bytes = text.bytes;
+    let apart = [behind_escape(bytes, run.start), dotted_start(text, run.start)];
+    let mut found = key_at(bytes, run.start, &run);
+    for start in apart.into_iter().flatten() {
+        found = found.or_else(|| key_at(bytes, start, &run));
+    }
+    found.or_else(|| shapes::key(text, &run)).or_else(|| {
+        let joints = run.clone().skip(1).filter(|start| matches!(bytes[start - 1], b'_' | b'-'));
+        joints.into_iter().find_map(|start| key_at(bytes, start, &run))
+    })
+}
+
+/// Where a beginning with a dot in it starts, if the run stands behind that dot: `hvs.`
+fn dotted_start(text: Text<'_>, run: usize) -> Option<usize> {
+    let dot = run.checked_sub(1).filter(|dot| *dot >= text.floor)?;
+    if !matches!(text.bytes[dot], b'.' | b'~') {
+        return None;
+    }
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.';
+    let start = start_of(text.bytes, text.floor, dot, LONGEST_DOTTED, is_part);
+    Some(behind_escape(text.bytes, start).filter(|behind| *behind < dot).unwrap_or(start))
+}
+
+/// Where the word begins if the run's first bytes belong to an escape before it: `\n`, `%3D`, the `31m` of a colour.
+pub fn behind_escape(bytes: &[u8], run: usize) -> Option<usize> {
+    let before = run.checked_sub(1).map(|index| bytes[index])?;
+    let skipped = match before {
+        b'\\' => 1,
+        b'%' if at(bytes, run) == Some(b'2') && at(bytes, run + 1) == Some(b'5') => 4,
+        b'%' => 2,
+        b'[' | b';' => {
+            let digits = length_of(bytes, run, 3, |byte| byte.is_ascii_digit());
+            (digits > 0 && at(bytes, run + digits) == Some(b'm')).then_some(digits + 1)?
+        }
+        _ => return None,
+    };
+    Some(run + skipped)
+}
+
+fn key_at(bytes: &[u8], start: usize, run: &Range<usize>) -> Option<Finding> {
+    let (first, second) = (at(bytes, start)?, at(bytes, start + 1)?);
+    if INDEX.second[usize::from(first)] & second_bit(second) == 0 {
+        return shapes::web_token(bytes, start, run.end);
+    }
+    let mut next = INDEX.head[usize::from(first)];
+    while let Some(format) = FORMATS.get(usize::from(next)) {
+        if let Some(end) = end_of(bytes, start, format) {
+            let end = if format.kind == AWS { with_aws_secret(bytes, end) } else { end };
+            return Some(Finding { kind: format.kind, start, end });
+        }
+        next = INDEX.next[usize::from(next)];
+    }
+    None
+}
+
+const AWS: Kind = Kind::of_provider("aws");
+
+/// Where the key of this format that begins at `start` ends, if it is one.
+fn end_of(bytes: &[u8], start: usize, format: &Format) -> Option<usize> {
+    let beginning = format.beginning.as_bytes();
+    if !bytes[start..].starts_with(beginning) {
+        return None;
+    }
+    let tail = start + beginning.len();
+    let is_part = |byte: u8| format.alphabet.has(byte);
+    // No further than needed to decide: a refusal must not cost the length of the run.
+    let head = tail + length_of(bytes, tail, format.least, is_part);
+    if !is_proven(&bytes[tail..head], format.proof) {
+        return None;
+    }
+    let end = head + length_of(bytes, head, format.most - format.least, is_part);
+    match (head - tail < format.least, format.has_one_length()) {
+        (true, true) => wrapped::rest_of_length(bytes, end, format.least - (end - tail), is_part),
+        (false, true) => (!at(bytes, end).is_some_and(is_part)).then_some(end),
+        (_, false) => Some(wrapped::joined(bytes, end, is_part)).filter(|end| end - tail >= format.least),
+    }
+}
+
+fn is_proven(tail: &[u8], proof: Proof) -> bool {
+    match proof {
+        Proof::Beginning => true,
+        Proof::Digit => tail.iter().any(u8::is_ascii_digit) && tail.iter().any(u8::is_ascii_alphabetic),
+    }
+}
+
+/// Ids and secrets of AWS are listed side by side.
+fn with_aws_secret(bytes: &[u8], end: usize) -> usize {
+    let is_between =
+        |byte: u8| matches!(byte, b',' | b':' | b';' | b' ' | b'\t' | b'"' | b'\'' | b'|' | b'/');
+    let start = end + length_of(bytes, end, 4, is_between);
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let length = length_of(bytes, start, AWS_SECRET + 1, is_part);
+    if start > end && length == AWS_SECRET { start + length } else { end }
+}
+
+/// The formats by their first byte, as chains through the table; and which second bytes they have.
+struct Index {
+    head: [u16; 256],
+    next: [u16; FORMATS.len()],
+    second: [u64; 256],
+}
+
+/// A shared bit costs a comparison, nothing else.
+const fn second_bit(byte: u8) -> u64 {
+    1 << (byte & 63)
+}
+
+const NONE: u16 = u16::MAX;
+
+static INDEX: Index = index();
+
+const fn index() -> Index {
+    let mut index = Index { head: [NONE; 256], next: [NONE; FORMATS.len()], second: [0; 256] };
+    let mut at = FORMATS.len();
+    // Backwards, so that each chain keeps the table's order.
+    while at > 0 {
+        at -= 1;
+        let beginning = FORMATS[at].beginning.as_bytes();
+        let first = beginning[0] as usize;
+        index.next[at] = index.head[first];
+        index.head[first] = at as u16;
+        index.second[first] |= second_bit(beginning[1]);
+    }
+    index
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::redact;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(redact(text), expected, "{text}");
+    }
+
+    fn github() -> String {
+        format!("{}{}", "ghp_", "A1".repeat(18))
+    }
+
+    #[test]
+    fn keys_are_cut_where_a_word_begins() {
+        let key = github();
+        check(&format!("use {key}, please"), "use [redacted:github], please");
+        check(&format!("task{key}"), &format!("task{key}"));
+        check(&format!("my_{key}"), "my_[redacted:github]");
+        check(&format!("-{key}"), "-[redacted:github]");
+    }
+
+    #[test]
+    fn escapes_before_a_key_do_not_hide_it() {
+        let key = github();
+        check(&format!("a\\n{key}"), "a\\n[redacted:github]");
+        check(&format!("a%3D{key}%26"), "a%3D[redacted:github]%26");
+        check(&format!("\u{1b}[31m{key}\u{1b}[0m"), "\u{1b}[31m[redacted:github]\u{1b}[0m");
+    }
+
+    #[test]
+    fn secret_beside_its_id_is_cut() {
+        let (id, secret) = (format!("{}{}", "AKIA", "Z7".repeat(8)), "aB3/".repeat(10));
+        check(&format!("{id},{secret}\n"), "[redacted:aws]\n");
+        check(&format!("{id} {}", "x".repeat(20)), &format!("[redacted:aws] {}", "x".repeat(20)));
+    }
+
+    #[test]
+    fn beginnings_alone_stay() {
+        for text in
+            ["sk-...", "sk-loading-spinner-of-the-page-header", "npm_package_config_registry_address_of_it"]
+        {
+            check(text, text);
+        }
+    }
+}

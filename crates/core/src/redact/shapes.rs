@@ -1,0 +1,133 @@
+//! Keys that are known by their parts: JSON web tokens, bot tokens, pairs of an id and a secret.
+//!
+//! Seen from a long run that is one of the parts; the others are measured, never searched for.
+
+use std::ops::Range;
+
+use super::bytes::{at, ends_with, is_word, length_of, start_of};
+use super::kind::Kind;
+use super::makeup::Makeup;
+use super::scan::{Finding, Text};
+use super::wrapped;
+
+/// The shortest part of a token that is signed.
+const PART: usize = 10;
+
+/// How the first part of a web token goes on when it stands alone: `alg`, `typ`, `kid`, `enc`.
+const HEADERS: [&str; 5] = ["eyJhbGciO", "eyJ0eXAiO", "eyJraWQiO", "eyJlbmMiO", "eyJjdHkiO"];
+
+/// A header without the rest that is this long is a token cut short.
+const LONE_HEADER: usize = 60;
+
+/// The key that `run` is a part of.
+pub fn key(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+    let followed = match at(text.bytes, run.end) {
+        Some(b'.') => discord(text.bytes, run),
+        Some(b':') => twilio(text.bytes, run),
+        _ => None,
+    };
+    followed.or_else(|| match run.start.checked_sub(1).map(|before| text.bytes[before]) {
+        Some(b':') => telegram(text, run).or_else(|| asana(text, run)),
+        Some(b'.') => terraform(text, run).or_else(|| airtable(text, run)),
+        Some(b'~') => azure(text, run),
+        Some(b'$') => braintree(text, run),
+        _ => None,
+    })
+}
+
+/// `eyJ….eyJ….…` from `start` on, whose first part ends at `first`; as many parts as there are.
+pub fn web_token(bytes: &[u8], start: usize, first: usize) -> Option<Finding> {
+    if !bytes[start..].starts_with(b"eyJ") || first < start + PART {
+        return None;
+    }
+    let mut end = first;
+    while at(bytes, end) == Some(b'.') {
+        let part = length_of(bytes, end + 1, usize::MAX, is_word);
+        if part == 0 {
+            break;
+        }
+        end += 1 + part;
+    }
+    let is_header = HEADERS.iter().any(|header| bytes[start..].starts_with(header.as_bytes()));
+    let is_token = end > first + PART || (is_header && first - start >= LONE_HEADER);
+    is_token.then(|| {
+        let end = wrapped::joined(bytes, end, |byte| is_word(byte) || byte == b'.');
+        Finding { kind: Kind::JWT, start, end }
+    })
+}
+
+/// `id.time.signature`, where the id is a number in base64.
+fn discord(bytes: &[u8], run: &Range<usize>) -> Option<Finding> {
+    let is_id = (24..=28).contains(&run.len()) && matches!(bytes[run.start], b'M' | b'N' | b'O');
+    let time = length_of(bytes, run.end + 1, 8, is_word);
+    let dot = run.end + 1 + time;
+    if !is_id || !(6..=7).contains(&time) || at(bytes, dot) != Some(b'.') {
+        return None;
+    }
+    let signature = length_of(bytes, dot + 1, usize::MAX, is_word);
+    (signature >= 27).then(|| finding("discord", run.start, dot + 1 + signature))
+}
+
+/// `pat` and 14 characters, a dot, 64 hexadecimal digits.
+fn airtable(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+    let start = start_of(text.bytes, text.floor, run.start - 1, 17, |byte| byte.is_ascii_alphanumeric());
+    let is_key = run.len() == 64 && run.start - 1 - start == 17 && text.bytes[start..].starts_with(b"pat");
+    is_key.then(|| finding("airtable", start, run.end))
+}
+
+/// An account's id with its auth token behind it.
+fn twilio(bytes: &[u8], run: &Range<usize>) -> Option<Finding> {
+    let is_hex = |byte: u8| byte.is_ascii_hexdigit();
+    let is_id = run.len() == 34 && bytes[run.start..].starts_with(b"AC");
+    let token = length_of(bytes, run.end + 1, 33, is_hex);
+    (is_id && token == 32).then(|| finding("twilio", run.end + 1, run.end + 1 + token))
+}
+
+/// A bot's number, a colon, 35 characters.
+fn telegram(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+    let digits = start_of(text.bytes, text.floor, run.start - 1, 11, |byte| byte.is_ascii_digit());
+    let is_token = (32..=40).contains(&run.len()) && text.bytes[run.start..].starts_with(b"AA");
+    ((8..=10).contains(&(run.start - 1 - digits)) && is_token).then(|| finding("telegram", digits, run.end))
+}
+
+/// `1/number:32 hexadecimal digits`.
+fn asana(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+    let digits = start_of(text.bytes, text.floor, run.start - 1, 17, |byte| byte.is_ascii_digit());
+    let is_key =
+        run.len() == 32 && run.start - 1 - digits >= 15 && ends_with(text.bytes, text.floor, digits, "/");
+    is_key.then(|| finding("asana", digits, run.end))
+}
+
+/// 14 characters, `.atlasv1.`, the rest.
+fn terraform(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+    const MIDDLE: &str = ".atlasv1.";
+    if run.len() < 50 || !ends_with(text.bytes, text.floor, run.start, MIDDLE) {
+        return None;
+    }
+    let middle = run.start - MIDDLE.len();
+    let start = start_of(text.bytes, text.floor, middle, 16, |byte| byte.is_ascii_alphanumeric());
+    Some(finding("terraform", start, run.end))
+}
+
+/// A client's secret: three characters, a digit, `Q~`, the rest.
+fn azure(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+    let is_part = |byte: u8| is_word(byte) || matches!(byte, b'.' | b'~');
+    let start = start_of(text.bytes, text.floor, run.start - 2, 4, is_part);
+    let has_mark = ends_with(text.bytes, text.floor, run.start, "Q~") && run.start - 2 - start >= 3;
+    let end = run.end + length_of(text.bytes, run.end, 64, is_part);
+    (has_mark && end - run.start >= 28).then(|| finding("azure", start, end))
+}
+
+/// `access_token$production$merchant$secret`.
+fn braintree(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+    let is_part =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'$' | b'_');
+    let start = start_of(text.bytes, text.floor, run.start, 64, is_part);
+    let is_key =
+        text.bytes[start..].starts_with(b"access_token$") && Makeup::of(&text.bytes[run.clone()]).is_digest();
+    is_key.then(|| finding("braintree", start, run.end))
+}
+
+fn finding(label: &'static str, start: usize, end: usize) -> Finding {
+    Finding { kind: Kind::of_provider(label), start, end }
+}

@@ -1,0 +1,222 @@
+//! What stands where a secret would: a variable, a piece of code, a type, an example, a mask.
+//!
+//! Judges the value alone. In doubt it is a secret.
+
+use super::bytes::{contains, starts_with};
+use super::kind::holds_placeholder;
+use super::makeup::Makeup;
+
+/// Whole values that are nobody's secret.
+const WORDS: &[&str] = &[
+    "string",
+    "str",
+    "text",
+    "number",
+    "boolean",
+    "bool",
+    "bytes",
+    "any",
+    "none",
+    "null",
+    "nil",
+    "undefined",
+    "true",
+    "false",
+    "empty",
+    "required",
+    "optional",
+    "default",
+    "auto",
+    "yes",
+    "no",
+    "on",
+    "off",
+    "hidden",
+    "disabled",
+    "enabled",
+    "invalid",
+    "missing",
+    "incorrect",
+    "wrong",
+    "unknown",
+    "expired",
+    "password",
+    "passwd",
+    "passphrase",
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "credentials",
+    "apikey",
+    "api_key",
+    "api-key",
+    "key",
+    "value",
+    "bearer",
+    "basic",
+    "self",
+    "this",
+    "field",
+    "input",
+    "label",
+    "name",
+    "user",
+    "username",
+    "email",
+    "login",
+    "object",
+    "function",
+    "unset",
+    "todo",
+    "redacted",
+    "masked",
+    "private",
+    "public",
+    "new",
+    "old",
+    "current",
+    "confirm",
+    "prompt",
+    "env",
+    "file",
+    "path",
+    "stdin",
+    "keyring",
+    "keychain",
+    "never",
+    "always",
+    "the",
+    "not",
+    "and",
+    "for",
+    "has",
+    "was",
+];
+
+/// Parts of values that were written to be replaced; they count among letters only.
+const PARTS: &[&str] = &[
+    "your",
+    "example",
+    "placeholder",
+    "changeme",
+    "change-me",
+    "change_me",
+    "insert",
+    "replace",
+    "dummy",
+    "sample",
+    "redacted",
+    "secret-here",
+    "goes-here",
+    "fill-in",
+    "todo",
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "apikey",
+    "api_key",
+    "api-key",
+    "credential",
+];
+
+/// Whether `value` is no secret of anybody, however it is written.
+pub fn is_stand_in(value: &[u8]) -> bool {
+    let Some(first) = value.first() else { return true };
+    let makeup = Makeup::of(value);
+    let is_variable = match first {
+        // `$2b$` and the like are hashes.
+        b'$' => !value.get(1).is_some_and(u8::is_ascii_digit),
+        b'%' => value.get(1).is_some_and(|byte| byte.is_ascii_lowercase() || matches!(byte, b'(' | b'{')),
+        b'<' | b'{' | b'[' | b'(' => true,
+        b':' | b'!' => makeup.is_word(),
+        _ => false,
+    };
+    is_variable
+        || holds_placeholder(value)
+        || is_mask(value)
+        || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
+        || (makeup.is_word() && PARTS.iter().any(|part| contains(value, part)))
+        || ["${", "#{", "{{", "$(", "%(", "{0}", "{}"].iter().any(|open| contains(value, open))
+}
+
+/// Whether a bare `value` is a piece of code or prose: what follows it is `after`.
+pub fn is_code(value: &[u8], after: Option<u8>) -> bool {
+    let makeup = Makeup::of(value);
+    let is_operator = |byte: &u8| b"&*@|>~^+=?.,/!#\\-".contains(byte);
+    value.first().is_none_or(is_operator) && !makeup.is_random()
+        || matches!(after, Some(b'(' | b'[' | b'<' | b'{')) && value.iter().all(is_identifier_part)
+        || contains(value, "::")
+        || contains(value, "->")
+        || is_access(value)
+        || starts_with(value, 0, "http")
+}
+
+fn is_identifier_part(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-' | b'!' | b'?' | b'$')
+}
+
+/// `config.token`, `self.secret2`, `user?.password`: names with dots between.
+fn is_access(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| *byte == b'.');
+    let is_name = |part: &[u8]| {
+        part.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+            && part.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'?' | b'!'))
+            && !Makeup::of(part).is_random()
+    };
+    value.contains(&b'.') && parts.all(is_name)
+}
+
+/// One character over and over, or dots where the rest was.
+fn is_mask(value: &[u8]) -> bool {
+    let is_filler = |byte: &u8| matches!(byte, b'x' | b'X' | b'*' | b'.' | b'-' | b'_' | b'#' | b'0' | b'?');
+    value.iter().all(is_filler)
+        || value.iter().all(|byte| *byte == value[0])
+        || contains(value, "...")
+        || contains(value, "***")
+        || contains(value, "xxxx")
+        || contains(value, "\u{2022}\u{2022}")
+        || contains(value, "\u{2026}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_masks_and_examples_stand_in() {
+        for text in [
+            "$TOKEN",
+            "${TOKEN}",
+            "<your-api-key>",
+            "{{ secret }}",
+            "%s",
+            "%(password)s",
+            ":password",
+            "********",
+            "sk-...",
+            "xxxx-xxxx",
+            "your_password_here",
+            "Password",
+            "null",
+            "abc${X}",
+            "[redacted:github]",
+        ] {
+            assert!(is_stand_in(text.as_bytes()), "{text}");
+        }
+        for text in ["hunter2", "$2b$10$abcdefgh", "correcthorse", "s3cret", "%21abc", "Password1!"] {
+            assert!(!is_stand_in(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn code_is_told_by_its_dots_and_brackets() {
+        let code = |text: &str, after: Option<u8>| is_code(text.as_bytes(), after);
+        assert!(
+            code("process.env.TOKEN", None) && code("get_secret", Some(b'(')) && code("Token::Ident", None)
+        );
+        assert!(code("&str", None) && code("Vec", Some(b'<')) && code("...", None));
+        assert!(!code("hunter2", None) && !code("a.b3$c", None) && !code("hunter2", Some(b')')));
+    }
+}

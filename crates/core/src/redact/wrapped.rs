@@ -1,0 +1,93 @@
+//! A secret that goes on in the next line because something broke it: a terminal's edge, a fixed line length.
+//!
+//! Lines are joined only where nothing else is likely: the line was full, and what follows is no word of a language.
+
+use super::bytes::{at, length_of};
+use super::makeup::Makeup;
+
+/// A line shorter than this was not broken by a terminal or an encoder.
+const FULL_LINE: usize = 60;
+
+/// Fewer characters in the next line may be anything.
+const LEAST_REST: usize = 8;
+
+/// The end of what begins before `end` and may go on in the lines below.
+pub fn joined(bytes: &[u8], end: usize, is_part: impl Fn(u8) -> bool) -> usize {
+    let mut end = end;
+    while let Some(next) = next_line(bytes, end) {
+        let length = length_of(bytes, next, usize::MAX, &is_part);
+        let rest = &bytes[next..next + length];
+        if !is_full(bytes, end) || length < LEAST_REST || !is_rest(rest) || goes_on(bytes, next + length) {
+            break;
+        }
+        end = next + length;
+    }
+    end
+}
+
+/// Where the `missing` characters of a key of known length end, if the next line begins with exactly them.
+pub fn rest_of_length(
+    bytes: &[u8],
+    end: usize,
+    missing: usize,
+    is_part: impl Fn(u8) -> bool,
+) -> Option<usize> {
+    let next = next_line(bytes, end)?;
+    let length = length_of(bytes, next, missing.saturating_add(1), is_part);
+    (length == missing && !goes_on(bytes, next + length)).then_some(next + length)
+}
+
+/// The first character of the next line, indentation apart, if this one ends at `end`.
+fn next_line(bytes: &[u8], end: usize) -> Option<usize> {
+    let rest = bytes.get(end..)?;
+    let break_length = [&b"\r\n"[..], b"\n", b"\\r\\n", b"\\n"].iter().find(|it| rest.starts_with(it))?.len();
+    let start = end + break_length;
+    Some(start + length_of(bytes, start, 16, |byte| byte == b' '))
+}
+
+/// Whether the line that ends at `end` reaches the edge; one byte is one column.
+fn is_full(bytes: &[u8], end: usize) -> bool {
+    let from = end.saturating_sub(FULL_LINE);
+    end >= FULL_LINE && !bytes[from..end].contains(&b'\n')
+}
+
+fn is_rest(rest: &[u8]) -> bool {
+    let makeup = Makeup::of(rest);
+    makeup.is_well_mixed() || makeup.is_jumbled()
+}
+
+/// Whether the line goes on with something that makes its first word a name: `name = …`, `name(…`.
+fn goes_on(bytes: &[u8], end: usize) -> bool {
+    matches!(at(bytes, end), Some(b'(' | b'[' | b':' | b'{' | b'!' | b'@'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::redact;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(redact(text), expected, "{text}");
+    }
+
+    #[test]
+    fn key_of_one_length_is_joined_when_the_rest_fits() {
+        let id = format!("{}{}", "AKIA", "Z7".repeat(8));
+        check(&format!("{}\n{} x", &id[..18], &id[18..]), "[redacted:aws] x");
+        let other = format!("{}\n{}XY x", &id[..18], &id[18..]);
+        check(&other, &other);
+    }
+
+    #[test]
+    fn full_lines_are_joined() {
+        let key = format!("{}{}", "sk-ant-", "aB3d".repeat(40));
+        check(&format!("{}\n{}\n{} x", &key[..70], &key[70..140], &key[140..]), "[redacted:anthropic] x");
+    }
+
+    #[test]
+    fn next_line_of_words_stays() {
+        let key = format!("{}{}", "sk-ant-", "aB3d".repeat(16));
+        check(&format!("{key}\nconfiguration follows"), "[redacted:anthropic]\nconfiguration follows");
+        check(&format!("{}\nabc12345def", &key[..40]), "[redacted:anthropic]\nabc12345def");
+    }
+}
