@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::bytes::{at, contains, ends_with, is_word, length_of, start_of};
+use super::extent::{Extent, Quoting};
 use super::kind::{Kind, holds_placeholder};
 use super::makeup::Makeup;
 use super::scan::{Finding, Text};
@@ -86,18 +87,22 @@ pub fn password_record(text: Text<'_>, here: usize) -> Option<Finding> {
         }
         field += length + 1;
     }
-    let length = length_of(bytes, field, usize::MAX, |byte| byte > b' ' && !matches!(byte, b'"' | b'\''));
-    let password = &bytes[field..field + length];
-    let is_whole_line = matches!(at(bytes, field + length), None | Some(b'\n' | b'\r' | b'"' | b'\''));
-    (length >= 4 && is_whole_line && !is_stand_in(password) && !holds_placeholder(password))
-        .then(|| Finding { kind: Kind::PASSWORD, start: field, end: field + length })
+    let password = Extent::behind(bytes, field, Quoting::ToBlank);
+    let value = password.probe(bytes);
+    let is_whole_line = matches!(at(bytes, password.probed), None | Some(b'\n' | b'\r' | b'\\'));
+    let is_secret = password.start == field && value.len() >= 4 && !is_stand_in(value);
+    (is_secret && is_whole_line).then(|| Finding {
+        kind: Kind::PASSWORD,
+        start: field,
+        end: password.end(bytes),
+    })
 }
 
 /// Whether only a host's name stands between the line's start and `end`.
 fn begins_line(text: Text<'_>, end: usize) -> bool {
     let start =
         start_of(text.bytes, text.floor, end, 64, |byte| is_word(byte) || matches!(byte, b'.' | b'*'));
-    start < end && (start == 0 || matches!(text.bytes[start - 1], b'\n' | b'"' | b'\'' | b'+'))
+    start < end && (start == 0 || matches!(text.bytes[start - 1], b'\n' | b'"' | b'\'' | b'+' | b'\\'))
 }
 
 /// The secret end of a webhook's path.

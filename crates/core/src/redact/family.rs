@@ -34,7 +34,7 @@ pub struct Name {
 }
 
 /// Ends of names, written without separators.
-const ENDINGS: &[(&str, Family)] = &[
+pub const ENDINGS: &[(&str, Family)] = &[
     ("password", Family::Password),
     ("passwd", Family::Password),
     ("passwort", Family::Password),
@@ -83,28 +83,28 @@ const ENDINGS: &[(&str, Family)] = &[
     ("privatelines", Family::Lines),
     ("authorization", Family::Authorization),
     ("cookie", Family::Cookie),
-    ("amzsignature", Family::Weak),
-    ("googsignature", Family::Weak),
+    ("amzsignature", Family::Token),
+    ("googsignature", Family::Token),
     ("sessionid", Family::Weak),
     ("sessid", Family::Weak),
 ];
 
 /// Short ends that count only as a whole word of the name: `DB_PASS`, not `bypass`.
-const WORDS: &[(&str, Family)] = &[
+pub const WORDS: &[(&str, Family)] = &[
     ("pass", Family::Password),
     ("pwd", Family::Password),
     ("pat", Family::Token),
     ("jwt", Family::Token),
     ("key", Family::Weak),
-    ("auth", Family::Weak),
-    ("sig", Family::Weak),
+    ("auth", Family::Token),
+    ("sig", Family::Token),
     ("sid", Family::Weak),
     ("dsn", Family::Weak),
     ("value", Family::Value),
 ];
 
-/// The last three letters of every ending: a bit for the third of each two five-bit letters.
-static LAST_THREE: [u32; 1024] = last_three();
+/// A bit for the hash of the last four letters of every ending; of the last three, where there are no more.
+static LAST_LETTERS: [u64; 64] = last_letters();
 
 const LONGEST_NAME: usize = 64;
 
@@ -183,33 +183,45 @@ fn name_end(text: Text<'_>, end: usize) -> Option<usize> {
     (end > floor).then_some(end)
 }
 
+/// Whether the letters before `end` are the last ones of an ending. May be wrong, never about an ending.
 fn may_end(text: Text<'_>, end: usize) -> bool {
-    let start = end.checked_sub(3).filter(|start| *start >= text.floor);
-    start.is_some_and(|start| {
-        let letters = &text.bytes[start..end];
-        LAST_THREE[pair_of(letters[1], letters[2])] & (1 << (letters[0] & 31)) != 0
-    })
+    let Some([first, second, third, fourth]) = text.bytes[text.floor..end].last_chunk() else {
+        return text.bytes[text.floor..end].len() == 3;
+    };
+    let three = hash(0, *second, *third, *fourth);
+    // A word of three letters must begin there.
+    let is_word =
+        !first.is_ascii_alphanumeric() || (second.is_ascii_uppercase() && !first.is_ascii_uppercase());
+    is_set(hash(*first, *second, *third, *fourth)) | (is_set(three) & is_word)
 }
 
-const fn pair_of(second: u8, third: u8) -> usize {
-    ((second & 31) as usize) << 5 | (third & 31) as usize
+fn is_set(bit: usize) -> bool {
+    LAST_LETTERS[bit / 64] & (1 << (bit % 64)) != 0
 }
 
-const fn last_three() -> [u32; 1024] {
-    let mut letters = [0; 1024];
+/// Twelve bits that do not depend on case.
+const fn hash(first: u8, second: u8, third: u8, fourth: u8) -> usize {
+    let letters = u32::from_le_bytes([first & 31, second & 31, third & 31, fourth & 31]);
+    (letters.wrapping_mul(0x9e37_79b1) >> 20) as usize
+}
+
+const fn last_letters() -> [u64; 64] {
+    let mut bits = [0; 64];
     let mut table = 0;
     while table < 2 {
         let endings = if table == 0 { ENDINGS } else { WORDS };
         let mut at = 0;
         while at < endings.len() {
             let ending = endings[at].0.as_bytes();
-            let last = ending.len() - 1;
-            letters[pair_of(ending[last - 1], ending[last])] |= 1 << (ending[last - 2] & 31);
+            let end = ending.len();
+            let first = if end > 3 { ending[end - 4] } else { 0 };
+            let bit = hash(first, ending[end - 3], ending[end - 2], ending[end - 1]);
+            bits[bit / 64] |= 1 << (bit % 64);
             at += 1;
         }
         table += 1;
     }
-    letters
+    bits
 }
 
 /// The last letters and digits of `name`, in lower case.

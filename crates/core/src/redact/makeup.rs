@@ -131,7 +131,19 @@ impl Makeup {
             && varied
             && self.digits >= 2
             && self.letters() >= 2
-            && self.changes * 100 >= self.length * 28
+            && self.is_unordered()
+    }
+
+    /// More changes than words with numbers in them have, or many capitals side by side between changes.
+    fn is_unordered(&self) -> bool {
+        let changes = self.changes * 100 / self.length.max(1);
+        changes >= 23
+            || (changes >= 15 && self.capital_pairs * 8 >= self.length && self.lower * 4 >= self.length)
+    }
+
+    /// As the rest of a secret in the next line looks: not like a word.
+    pub fn is_odd(&self) -> bool {
+        self.spaces == 0 && (self.digits >= 2 || (self.digits >= 1 && self.upper >= 1) || self.is_jumbled())
     }
 }
 

@@ -94,7 +94,7 @@ fn behind(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
 /// The name before a type: `token: &str = "…"`, `password: str = "…"`.
 fn annotated(text: Text<'_>, here: usize, from: usize) -> Option<Name> {
     let quote = from + length_of(text.bytes, from, 4, is_gap);
-    if !at(text.bytes, quote).is_some_and(is_quote) {
+    if !at(text.bytes, quote).is_some_and(|byte| is_quote(byte) || byte == b'\\') {
         return None;
     }
     let is_type = |byte: u8| byte.is_ascii_alphanumeric() || b" _&<>'.?|".contains(&byte);
@@ -116,7 +116,8 @@ fn labelled(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
     let is_between =
         |byte: u8| byte.is_ascii_whitespace() || is_quote(byte) || matches!(byte, b',' | b'\\' | b'-');
     let end = start_of(text.bytes, text.floor, name.start, 32, is_between);
-    let label = name_before(text, end).filter(|label| label.start > text.floor)?;
+    let is_escape = ends_with(text.bytes, text.floor, end, "\\n");
+    let label = name_before(text, end - if is_escape { 2 } else { 0 })?;
     let is_label = match label.family {
         Family::Password | Family::Token | Family::Phrase => true,
         Family::Weak | Family::Authorization | Family::Cookie | Family::Lines | Family::Value => false,

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::bytes::{at, length_of, start_of};
+use super::bytes::{at, is_base64, length_of, start_of};
 use super::formats::{FORMATS, Format, Proof};
 use super::kind::Kind;
 use super::scan::{Finding, Text};
@@ -14,21 +14,38 @@ use super::{shapes, wrapped};
 /// No format's beginning is longer before its last dot: `NpmToken.`
 const LONGEST_DOTTED: usize = 12;
 
+/// How far before a run in base64 its key may begin.
+const LONGEST_HEAD: usize = 96;
+
 /// The secret that belongs to an AWS key id has this length.
 const AWS_SECRET: usize = 40;
 
 /// The key in `run`, wherever in it one begins.
 pub fn key_in(text: Text<'_>, run: Range<usize>) -> Option<Finding> {
     let bytes = text.bytes;
-    let apart = [behind_escape(bytes, run.start), dotted_start(text, run.start)];
+    let escaped = behind_escape(bytes, run.start);
+    let word = escaped.unwrap_or(run.start + usize::from(bytes[run.start] == b'-')).min(run.end);
+    let apart = [escaped, dotted_start(text, run.start), base64_start(text, run.start)];
     let mut found = key_at(bytes, run.start, &run);
     for start in apart.into_iter().flatten() {
         found = found.or_else(|| key_at(bytes, start, &run));
     }
-    found.or_else(|| shapes::key(text, &run)).or_else(|| {
+    found.or_else(|| shapes::key(text, &(word..run.end))).or_else(|| {
         let joints = run.clone().skip(1).filter(|start| matches!(bytes[start - 1], b'_' | b'-'));
         joints.into_iter().find_map(|start| key_at(bytes, start, &run))
     })
+}
+
+/// Where base64 begins that has this run in it, if a `+` or `/` cut it into runs too short to be seen.
+fn base64_start(text: Text<'_>, run: usize) -> Option<usize> {
+    let before = run.checked_sub(1).filter(|before| *before >= text.floor)?;
+    if !matches!(text.bytes[before], b'+' | b'/') {
+        return None;
+    }
+    let is_part = |byte: u8| is_base64(byte) && byte != b'=';
+    let start = start_of(text.bytes, text.floor, before, LONGEST_HEAD, is_part);
+    let start = start + length_of(text.bytes, start, run - start, |byte| matches!(byte, b'+' | b'/' | b'-'));
+    Some(behind_escape(text.bytes, start).unwrap_or(start))
 }
 
 /// Where a beginning with a dot in it starts, if the run stands behind that dot: `hvs.`

@@ -62,7 +62,7 @@ impl Iterator for Findings<'_> {
 fn look_at(text: Text<'_>, stop: Stop) -> (Option<Finding>, usize) {
     let run = match stop {
         Stop::Run(run) => run,
-        Stop::Pair(here) => {
+        Stop::Mark(here) => {
             let found = at_stop(text, here);
             let rule = rule_length(text.bytes, here);
             // The steps begin anew behind this place, and would not see a run that begins before it.

@@ -17,7 +17,11 @@ pub fn joined(bytes: &[u8], end: usize, is_part: impl Fn(u8) -> bool) -> usize {
     while let Some(next) = next_line(bytes, end) {
         let length = length_of(bytes, next, usize::MAX, &is_part);
         let rest = &bytes[next..next + length];
-        if !is_full(bytes, end) || length < LEAST_REST || !is_rest(rest) || goes_on(bytes, next + length) {
+        if !is_full(bytes, end)
+            || length < LEAST_REST
+            || !Makeup::of(rest).is_odd()
+            || goes_on(bytes, next + length)
+        {
             break;
         }
         end = next + length;
@@ -49,11 +53,6 @@ fn next_line(bytes: &[u8], end: usize) -> Option<usize> {
 fn is_full(bytes: &[u8], end: usize) -> bool {
     let from = end.saturating_sub(FULL_LINE);
     end >= FULL_LINE && !bytes[from..end].contains(&b'\n')
-}
-
-fn is_rest(rest: &[u8]) -> bool {
-    let makeup = Makeup::of(rest);
-    makeup.is_well_mixed() || makeup.is_jumbled()
 }
 
 /// Whether the line goes on with something that makes its first word a name: `name = …`, `name(…`.

@@ -1,0 +1,156 @@
+//! Every known kind of secret in every place it may turn up: nothing of it is left.
+
+mod secrets;
+
+use secrets::{Chance, Sample};
+use towline_core::redact::redact;
+
+/// Places where a key may stand. `{}` is the key.
+const PLACES: &[&str] = &[
+    "{}",
+    "please use {} for this",
+    "My key is {}.",
+    "it is ({}), ok?",
+    "`{}`",
+    "\u{201c}{}\u{201d}",
+    "'{}'",
+    "curl -H \"X-Thing: {}\" https://example.com",
+    "export THING={}\n",
+    "{\"thing\":\"{}\"}",
+    "{\"text\":\"a\\n{}\\nb\"}",
+    "{\"text\":\"{\\\"thing\\\":\\\"{}\\\"}\"}",
+    "thing: {}\n",
+    "+{}\n",
+    "-{}\n",
+    "+thing = \"{}\"\n",
+    "  12\t{}",
+    "| {} |",
+    "f(\"{}\", 1)",
+    "https://example.com/?thing={}&x=1",
+    "https%3A%2F%2Fexample.com%3Fthing%3D{}%26x",
+    "https://{}@example.com/x.git",
+    "\u{1b}[31m{}\u{1b}[0m",
+    "\u{5bc6}\u{7801}{}\u{3002}",
+    "<td>{}</td>",
+    "a {} b {} c",
+];
+
+/// A secret is gone if no twelve characters of it are left.
+const WINDOW: usize = 12;
+
+/// What was found wrong so far: all of it is worth seeing at once.
+#[derive(Default)]
+struct Flaws(Vec<String>);
+
+impl Flaws {
+    fn try_one(&mut self, name: &str, text: &str, secret: &str) {
+        let left = redact(text);
+        if holds_part_of(&left, secret) {
+            self.0.push(format!("{name}\n  in   {text:?}\n  left {left:?}"));
+        }
+        let twice = redact(&left);
+        if twice != left {
+            self.0.push(format!("{name}, redacted twice\n  once  {left:?}\n  twice {twice:?}"));
+        }
+    }
+
+    #[track_caller]
+    fn are_none(self) {
+        let shown: Vec<String> = self.0.iter().take(40).cloned().collect();
+        assert!(self.0.is_empty(), "{} flaws:\n{}", self.0.len(), shown.join("\n"));
+    }
+}
+
+fn holds_part_of(text: &str, secret: &str) -> bool {
+    let window = WINDOW.min(secret.len());
+    let mut parts = secret.as_bytes().windows(window);
+    parts.any(|part| text.as_bytes().windows(window).any(|there| there == part))
+}
+
+#[test]
+fn at_least_sixty_formats_are_tried() {
+    assert!(secrets::keys(&mut Chance::new(1)).len() >= 90);
+}
+
+#[test]
+fn keys_of_providers_are_found_everywhere() {
+    let mut flaws = Flaws::default();
+    for seed in 1..20 {
+        for Sample { name, text, secret } in secrets::keys(&mut Chance::new(seed)) {
+            for place in PLACES {
+                flaws.try_one(&format!("{name} in {place}"), &place.replace("{}", &text), &secret);
+            }
+        }
+    }
+    flaws.are_none();
+}
+
+#[test]
+fn announced_secrets_are_found() {
+    let mut flaws = Flaws::default();
+    for seed in 1..20 {
+        for Sample { name, text, secret } in secrets::announced(&mut Chance::new(seed)) {
+            flaws.try_one(&name, &text, &secret);
+            flaws.try_one(&name, &format!("before it\n{text}\nand after"), &secret);
+        }
+    }
+    flaws.are_none();
+}
+
+#[test]
+fn announced_secrets_are_found_in_a_string_of_json() {
+    let mut flaws = Flaws::default();
+    for Sample { name, text, secret } in secrets::announced(&mut Chance::new(7)) {
+        let quoted = serde_json::to_string(&serde_json::json!({ "text": format!("a\n{text}\nb") })).unwrap();
+        flaws.try_one(&name, &quoted, &secret);
+    }
+    flaws.are_none();
+}
+
+#[test]
+fn chosen_passwords_are_found() {
+    let mut flaws = Flaws::default();
+    for Sample { name, text, secret } in secrets::passwords() {
+        flaws.try_one(&name, &text, &secret);
+    }
+    flaws.are_none();
+}
+
+#[test]
+fn private_keys_are_found_however_their_lines_are_broken() {
+    let mut flaws = Flaws::default();
+    for Sample { name, text, secret } in secrets::armoured(&mut Chance::new(3)) {
+        flaws.try_one(&name, &text, &secret);
+        flaws.try_one(&name, &format!("{{\"private_key\": \"{text}\"}}"), &secret);
+        if name != "putty" {
+            flaws.try_one(&name, &format!("it ends {}", &text[text.len() / 2..]), &secret);
+        }
+        flaws.try_one(&name, &text[..text.len() / 2], &secret);
+    }
+    flaws.are_none();
+}
+
+#[test]
+fn long_secrets_are_found_over_wrapped_lines() {
+    let mut flaws = Flaws::default();
+    for seed in 1..20 {
+        let mut chance = Chance::new(seed);
+        let secret = chance.text(secrets::Of::Base64, 400);
+        let wrapped = wrap(&secret, 76);
+        flaws.try_one("wrapped base64", &format!("API_TOKEN={wrapped}\nnext words"), &wrapped);
+        for Sample { name, text, secret } in secrets::keys(&mut chance) {
+            let line = format!("$ echo some words before it {text}");
+            let is_long = secret.len() >= 90 && !text.contains(['/', '+', ' ']);
+            if is_long {
+                flaws.try_one(&name, &wrap(&line, 80), &wrap(&line, 80)[line.len() - secret.len()..]);
+            }
+        }
+    }
+    flaws.are_none();
+}
+
+/// As a terminal or an encoder breaks lines.
+fn wrap(text: &str, width: usize) -> String {
+    let bytes: Vec<&[u8]> = text.as_bytes().chunks(width).collect();
+    bytes.iter().map(|line| String::from_utf8_lossy(line)).collect::<Vec<_>>().join("\n")
+}
