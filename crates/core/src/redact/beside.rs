@@ -89,7 +89,10 @@ fn is_announced(text: Text<'_>, start: usize) -> bool {
         });
         let word = &bytes[word_start..word_end];
         let is = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
-        if word.is_empty() || word_end == end {
+        let gap = &bytes[word_end..end];
+        // A line break alone ends what was said; behind a colon the secret may come in the next line.
+        let is_apart = gap.contains(&b'\n') && !gap.contains(&b':');
+        if word.is_empty() || gap.is_empty() || is_apart {
             return false;
         }
         if SCHEMES.iter().any(|scheme| is(scheme)) || is_secret_name(text, word_start, word) {
@@ -112,7 +115,9 @@ fn is_secret_name(text: Text<'_>, start: usize, word: &[u8]) -> bool {
             const KEYS: [&str; 6] = ["api", "access", "secret", "private", "auth", "service"];
             KEYS.iter().any(|key| text.bytes[before..end].eq_ignore_ascii_case(key.as_bytes()))
         }
-        Some(Family::Weak | Family::Cookie | Family::Lines | Family::Value) | None => false,
+        Some(Family::Signature | Family::Weak | Family::Cookie | Family::Lines | Family::Value) | None => {
+            false
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Nothing here knows what a secret is. Bytes beyond ASCII belong to no class.
 
+use super::effort::spend;
+
 /// A byte of an identifier or of most keys: the alphabet of runs.
 pub fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
@@ -27,7 +29,9 @@ pub fn at(bytes: &[u8], index: usize) -> Option<u8> {
 /// How many bytes from `from` on are of the class, at most `most`.
 pub fn length_of(bytes: &[u8], from: usize, most: usize, is_member: impl Fn(u8) -> bool) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
-    rest.iter().take(most).take_while(|byte| is_member(**byte)).count()
+    let length = rest.iter().take(most).take_while(|byte| is_member(**byte)).count();
+    spend(length + 1);
+    length
 }
 
 /// Where the bytes of the class before `end` begin: at most `most` of them, and none before `floor`.
@@ -40,7 +44,9 @@ pub fn start_of(
 ) -> usize {
     let from = floor.max(end.saturating_sub(most));
     let before = bytes.get(from..end).unwrap_or_default();
-    end - before.iter().rev().take_while(|byte| is_member(**byte)).count()
+    let length = before.iter().rev().take_while(|byte| is_member(**byte)).count();
+    spend(length + 1);
+    end - length
 }
 
 /// Whether `word`, in lower case, stands at `from` in any case.
@@ -56,5 +62,6 @@ pub fn ends_with(bytes: &[u8], floor: usize, end: usize, word: &str) -> bool {
 
 /// Whether `word` stands anywhere in `bytes`, in any case.
 pub fn contains(bytes: &[u8], word: &str) -> bool {
+    spend(bytes.len());
     bytes.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }

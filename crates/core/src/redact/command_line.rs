@@ -61,7 +61,8 @@ fn long(text: Text<'_>, start: usize) -> Option<Finding> {
     }
     let from = end + usize::from(at(bytes, end).is_some_and(is_quote));
     // In a list of arguments a comma stands between: `"--token", "x"`.
-    let from = from + usize::from(at(bytes, from) == Some(b','));
+    let in_list = at(bytes, from) == Some(b',');
+    let from = from + usize::from(in_list);
     if &bytes[start..end] == b"user" {
         return pair(text, from);
     }
@@ -72,9 +73,10 @@ fn long(text: Text<'_>, start: usize) -> Option<Finding> {
     match family {
         Family::Cookie => return header::cookie(text, from),
         Family::Authorization => return header::authorization(text, from),
-        Family::Password | Family::Phrase | Family::Token | Family::Weak | Family::Lines | Family::Value => {}
+        Family::Password | Family::Phrase | Family::Token | Family::Signature => {}
+        Family::Weak | Family::Lines | Family::Value => {}
     }
-    let is_option = value.first() == Some(&b'-');
+    let is_option = value.first() == Some(&b'-') || (in_list && extent.is_bare());
     let kind = if family == Family::Password { Kind::PASSWORD } else { Kind::SECRET };
     let finding = || Finding { kind, start: extent.start, end: extent.end(bytes) };
     (!is_option && is_secret(family, setting, value, None)).then(finding)

@@ -3,6 +3,7 @@
 //! Measures only. Looks no further than `PROBE` to let a value be judged; the rest is measured once it is accepted.
 
 use super::bytes::{at, is_gap, is_quote, length_of};
+use super::effort::spend;
 
 /// So much of a value is enough to judge it.
 pub const PROBE: usize = 256;
@@ -97,15 +98,17 @@ fn opening(bytes: &[u8], from: usize) -> Option<(usize, Quoting)> {
 }
 
 fn end_of(bytes: &[u8], start: usize, most: usize, quoting: Quoting) -> usize {
-    let length = match quoting {
-        Quoting::Quoted { quote, escapes } => return quoted_end(bytes, start, most, (quote, escapes)),
-        Quoting::Fenced { close } => return fenced_end(bytes, start, most, close),
-        Quoting::Bare => return bare_end(bytes, start, most, is_bare_part),
-        Quoting::ToBlank => return bare_end(bytes, start, most, |byte| byte > b' ' && byte != 0x7f),
-        Quoting::Header => return header_end(bytes, start, most),
-        Quoting::ToLineEnd => length_of(bytes, start, most, |byte| !matches!(byte, b'\n' | b'\r')),
+    let is_line = |byte: u8| !matches!(byte, b'\n' | b'\r');
+    let end = match quoting {
+        Quoting::Quoted { quote, escapes } => quoted_end(bytes, start, most, (quote, escapes)),
+        Quoting::Fenced { close } => fenced_end(bytes, start, most, close),
+        Quoting::Bare => bare_end(bytes, start, most, is_bare_part),
+        Quoting::ToBlank => bare_end(bytes, start, most, |byte| byte > b' ' && byte != 0x7f),
+        Quoting::Header => header_end(bytes, start, most),
+        Quoting::ToLineEnd => start + length_of(bytes, start, most, is_line),
     };
-    start + length
+    spend(end - start);
+    end
 }
 
 /// At the quote that closes: with no more backslashes than the opening one, or with an even number of its own on top.

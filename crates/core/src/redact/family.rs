@@ -14,6 +14,8 @@ pub enum Family {
     Phrase,
     /// What chance made is secret.
     Token,
+    /// As `Token`, but the name is short and common.
+    Signature,
     /// Only what chance made beyond doubt is secret.
     Weak,
     /// A scheme and what it authorises.
@@ -83,8 +85,8 @@ pub const ENDINGS: &[(&str, Family)] = &[
     ("privatelines", Family::Lines),
     ("authorization", Family::Authorization),
     ("cookie", Family::Cookie),
-    ("amzsignature", Family::Token),
-    ("googsignature", Family::Token),
+    ("amzsignature", Family::Signature),
+    ("googsignature", Family::Signature),
     ("sessionid", Family::Weak),
     ("sessid", Family::Weak),
 ];
@@ -93,11 +95,11 @@ pub const ENDINGS: &[(&str, Family)] = &[
 pub const WORDS: &[(&str, Family)] = &[
     ("pass", Family::Password),
     ("pwd", Family::Password),
-    ("pat", Family::Token),
+    ("pat", Family::Signature),
     ("jwt", Family::Token),
     ("key", Family::Weak),
-    ("auth", Family::Token),
-    ("sig", Family::Token),
+    ("auth", Family::Signature),
+    ("sig", Family::Signature),
     ("sid", Family::Weak),
     ("dsn", Family::Weak),
     ("value", Family::Value),

@@ -34,21 +34,31 @@ pub fn is_secret(family: Family, setting: Setting, value: &[u8], after: Option<u
     let makeup = Makeup::of(value);
     match family {
         Family::Password => is_password(setting, value, &makeup),
-        Family::Phrase => value.len() >= 8 && (makeup.has_spaces() || makeup.is_mixed()),
+        Family::Phrase => value.len() >= 8 && (makeup.has_spaces() || is_password(setting, value, &makeup)),
         Family::Token | Family::Authorization | Family::Value => is_token(setting, value, &makeup),
-        Family::Weak => value.len() >= 20 && makeup.is_random() && !makeup.is_digest(),
+        Family::Signature => match setting {
+            Setting::Assigned => is_token(setting, value, &makeup),
+            Setting::Quoted | Setting::WholeLine | Setting::Argument | Setting::Bare => {
+                makeup.is_random() || makeup.is_digest()
+            }
+        },
+        Family::Weak => {
+            setting != Setting::Bare && value.len() >= 20 && makeup.is_random() && !holds_digest(value)
+        }
         Family::Cookie | Family::Lines => false,
     }
 }
 
 fn is_password(setting: Setting, value: &[u8], makeup: &Makeup) -> bool {
-    if makeup.has_spaces() || makeup.is_foreign() {
+    let is_file = value.contains(&b'/') && !makeup.is_random();
+    if makeup.has_spaces() || makeup.is_foreign() || makeup.is_version() {
         return false;
     }
     match setting {
-        Setting::Assigned | Setting::Quoted => true,
+        // The working folder is in `PWD`.
+        Setting::Assigned | Setting::Quoted => !(is_file && value[0] == b'/'),
         Setting::WholeLine => !is_type(value, makeup),
-        Setting::Argument => value.len() >= 6 && makeup.is_mixed(),
+        Setting::Argument => value.len() >= 6 && makeup.is_mixed() && !is_file,
         Setting::Bare => value.len() >= 5 && makeup.is_mixed(),
     }
 }
@@ -69,6 +79,11 @@ fn is_token(setting: Setting, value: &[u8], makeup: &Makeup) -> bool {
         Setting::Argument => by_chance || (length >= 12 && is_mixed),
         Setting::Bare => by_chance || (length >= 8 && is_mixed && makeup.is_alnum()),
     }
+}
+
+/// Keys of caches end in the digest of what they are for.
+fn holds_digest(value: &[u8]) -> bool {
+    value.split(|byte| !byte.is_ascii_hexdigit()).any(|part| part.len() >= 20)
 }
 
 /// `String`, `SecretStr`: a type behind a name.

@@ -2,6 +2,8 @@
 //!
 //! Counts only: no dictionary, no thresholds that depend on where the string stands.
 
+use super::effort::spend;
+
 /// Counts of a string's characters.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Makeup {
@@ -35,6 +37,7 @@ impl Makeup {
     pub fn of(value: &[u8]) -> Makeup {
         let mut makeup = Makeup { length: value.len(), ..Makeup::default() };
         let mut before = None;
+        spend(value.len());
         for byte in value {
             let class = makeup.count(*byte);
             match (before, class) {
@@ -79,6 +82,11 @@ impl Makeup {
 
     pub fn is_number(&self) -> bool {
         self.digits > 0 && self.letters() + self.symbols + self.foreign + self.spaces == 0
+    }
+
+    /// Numbers with separators between: a version, a date.
+    pub fn is_version(&self) -> bool {
+        self.is_number() && self.separators > 0
     }
 
     /// Letters of both cases without any order of words: `wJalrXUtnFEMI`.

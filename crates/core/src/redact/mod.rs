@@ -11,6 +11,7 @@ mod armour;
 mod beside;
 mod bytes;
 mod command_line;
+mod effort;
 mod extent;
 mod family;
 mod formats;

@@ -14,6 +14,9 @@ use super::{armour, bytes, header, wrapped};
 /// What may stand before a name that begins a line.
 const PREFIXES: [&str; 8] = ["export", "set", "env", "-e", "declare", "local", "readonly", "arg"];
 
+/// A mnemonic has twelve words or more.
+const MNEMONIC_GAPS: usize = 11;
+
 /// Most bytes of a type between a name and its value: `token: Option<&str> = …`.
 const LONGEST_TYPE: usize = 40;
 
@@ -49,9 +52,9 @@ pub fn element(text: Text<'_>, here: usize) -> Option<Finding> {
     }
     let name = name_before(text, here)?;
     let open = name.start.checked_sub(1).map(|open| text.bytes[open])?;
-    let quoting = Quoting::Fenced { close: "<" };
-    let extent = Extent::behind(text.bytes, here + 1, quoting);
-    let is_element = matches!(open, b'<' | b':') && at(text.bytes, extent.probed) == Some(b'<');
+    let extent = Extent::behind(text.bytes, here + 1, Quoting::Fenced { close: "<" });
+    let is_closed = starts_with(text.bytes, extent.probed, "</");
+    let is_element = matches!(open, b'<' | b':') && is_closed && says_enough(name);
     is_element.then(|| judged(text, name, extent, Setting::Quoted))?
 }
 
@@ -61,7 +64,8 @@ pub fn argument(text: Text<'_>, here: usize) -> Option<Finding> {
     if !is_quote(next) && next != b'\\' {
         return None;
     }
-    judged(text, name_before(text, here)?, Extent::in_quotes(text.bytes, here + 1)?, Setting::Argument)
+    let name = name_before(text, here).filter(|name| says_enough(*name))?;
+    judged(text, name, Extent::in_quotes(text.bytes, here + 1)?, Setting::Argument)
 }
 
 /// The second of `"GITHUB_TOKEN", "…"`.
@@ -70,7 +74,16 @@ pub fn pair(text: Text<'_>, here: usize) -> Option<Finding> {
     if !is_quote(before) {
         return None;
     }
-    judged(text, name_before(text, here)?, Extent::in_quotes(text.bytes, here + 1)?, Setting::Argument)
+    let name = name_before(text, here).filter(|name| says_enough(*name))?;
+    judged(text, name, Extent::in_quotes(text.bytes, here + 1)?, Setting::Argument)
+}
+
+/// Whether the name alone is enough where no separator stands behind it.
+fn says_enough(name: Name) -> bool {
+    match name.family {
+        Family::Password | Family::Phrase | Family::Token | Family::Signature => true,
+        Family::Weak | Family::Authorization | Family::Cookie | Family::Lines | Family::Value => false,
+    }
 }
 
 /// The value at `from`, whose name was found.
@@ -80,15 +93,24 @@ fn behind(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
         Family::Cookie => header::cookie(text, from),
         Family::Lines => lines(text, from),
         Family::Value => labelled(text, name, from),
-        Family::Phrase => {
-            let extent = Extent::behind(text.bytes, from, Quoting::ToLineEnd);
-            judged(text, name, extent, Setting::Quoted)
-        }
-        Family::Password | Family::Token | Family::Weak => {
+        Family::Phrase => phrase(text, name, from),
+        Family::Password | Family::Token | Family::Signature | Family::Weak => {
             let extent = Extent::behind(text.bytes, from, bare_quoting(text, name, from));
             judged(text, name, extent, setting(text, name, extent))
         }
     }
+}
+
+/// Words in quotes, the words of a mnemonic to the end of the line, or one word like any password.
+fn phrase(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
+    let line = Extent::behind(text.bytes, from, Quoting::ToLineEnd);
+    let words = line.probe(text.bytes);
+    let is_mnemonic = words.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b' ')
+        && words.iter().filter(|byte| **byte == b' ').count() >= MNEMONIC_GAPS;
+    if !line.is_bare() || is_mnemonic {
+        return judged(text, name, line, Setting::Quoted);
+    }
+    behind(text, Name { family: Family::Password, ..name }, from)
 }
 
 /// The name before a type: `token: &str = "…"`, `password: str = "…"`.
@@ -119,7 +141,7 @@ fn labelled(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
     let is_escape = ends_with(text.bytes, text.floor, end, "\\n");
     let label = name_before(text, end - if is_escape { 2 } else { 0 })?;
     let is_label = match label.family {
-        Family::Password | Family::Token | Family::Phrase => true,
+        Family::Password | Family::Token | Family::Phrase | Family::Signature => true,
         Family::Weak | Family::Authorization | Family::Cookie | Family::Lines | Family::Value => false,
     };
     let extent = Extent::behind(text.bytes, from, Quoting::Bare);
@@ -191,7 +213,7 @@ fn judged(text: Text<'_>, name: Name, extent: Extent, setting: Setting) -> Optio
     }
     let kind = match name.family {
         Family::Password | Family::Phrase => Kind::PASSWORD,
-        Family::Token | Family::Weak | Family::Value => Kind::SECRET,
+        Family::Token | Family::Signature | Family::Weak | Family::Value => Kind::SECRET,
         Family::Authorization | Family::Cookie | Family::Lines => Kind::AUTHORIZATION,
     };
     let end = extent.end(text.bytes);

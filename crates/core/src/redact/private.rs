@@ -4,8 +4,10 @@
 //! however many markers there are and however they are broken.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::bytes::{at, length_of, starts_with};
+use super::effort::spend;
 
 /// The tag that a person puts around what must not be kept. Open: attributes may follow.
 pub const OPEN: &str = "<private";
@@ -57,7 +59,8 @@ impl Markers<'_> {
 
     fn opens(&self, bytes: &[u8], start: usize) -> bool {
         let end = start + self.open.len();
-        starts_with(bytes, start, self.open) && (!is_tag_head(self.open) || opens_a_tag(bytes, end))
+        starts_with(bytes, start, self.open)
+            && (!is_tag_head(self.open) || (opens_a_tag(bytes, end) && !is_of_code(bytes, start..end)))
     }
 
     /// Just behind the marker that closes the block opened at `start`, or the end of the text.
@@ -65,6 +68,7 @@ impl Markers<'_> {
         let mut depth = 1_usize;
         let mut from = start + self.open.len();
         while from < bytes.len() {
+            spend(1);
             if self.opens(bytes, from) {
                 depth += 1;
                 from += self.open.len();
@@ -106,6 +110,15 @@ fn opens_a_tag(bytes: &[u8], end: usize) -> bool {
     }
 }
 
+/// Whether a tag is the parameter of a type (`Local<Private>`) or only spoken of (`` `<private>` ``).
+fn is_of_code(bytes: &[u8], tag: Range<usize>) -> bool {
+    let before = tag.start.checked_sub(1).map_or(b' ', |before| bytes[before]);
+    let is_capital = bytes[tag.clone()].iter().any(u8::is_ascii_uppercase);
+    let is_parameter = is_capital && (before.is_ascii_alphanumeric() || matches!(before, b'_' | b':'));
+    let is_spoken_of = before == b'`' && bytes[tag.end..].starts_with(b">`");
+    is_parameter || is_spoken_of
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,9 +149,23 @@ mod tests {
 
     #[test]
     fn closing_tag_alone_and_other_names_stay() {
-        for text in ["a </private> b", "<privateer>a</privateer>", "<private/>a", "a < private>b"] {
+        for text in [
+            "a </private> b",
+            "<privateer>a</privateer>",
+            "<private/>a",
+            "a < private>b",
+            "the tag `<private>` is",
+        ] {
             check(text, text);
         }
+    }
+
+    #[test]
+    fn parameters_of_types_stay() {
+        for text in ["static Local<Private> New(Isolate*);", "foo::<Private>()", "C<Private Use>"] {
+            check(text, text);
+        }
+        check("a<private>b</private>", "a");
     }
 
     #[test]

@@ -20,19 +20,30 @@ const LONGEST_HEAD: usize = 96;
 /// The secret that belongs to an AWS key id has this length.
 const AWS_SECRET: usize = 40;
 
+/// Where a key would begin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    Word,
+    /// Behind `_` or `-`: random text has such places, and short beginnings turn up there by chance.
+    Joint,
+}
+
 /// The key in `run`, wherever in it one begins.
 pub fn key_in(text: Text<'_>, run: Range<usize>) -> Option<Finding> {
     let bytes = text.bytes;
-    let escaped = behind_escape(bytes, run.start);
-    let word = escaped.unwrap_or(run.start + usize::from(bytes[run.start] == b'-')).min(run.end);
-    let apart = [escaped, dotted_start(text, run.start), base64_start(text, run.start)];
-    let mut found = key_at(bytes, run.start, &run);
-    for start in apart.into_iter().flatten() {
-        found = found.or_else(|| key_at(bytes, start, &run));
+    let word = behind_escape(bytes, run.start).unwrap_or(run.start + usize::from(bytes[run.start] == b'-'));
+    let starts = [Some(run.start), Some(word), dotted_start(text, run.start), base64_start(text, run.start)];
+    for (at, start) in starts.iter().enumerate() {
+        if let Some(start) = start
+            && !starts[..at].contains(&Some(*start))
+            && let Some(key) = key_at(bytes, *start, &run, Start::Word)
+        {
+            return Some(key);
+        }
     }
-    found.or_else(|| shapes::key(text, &(word..run.end))).or_else(|| {
+    shapes::key(text, &(word.min(run.end)..run.end)).or_else(|| {
         let joints = run.clone().skip(1).filter(|start| matches!(bytes[start - 1], b'_' | b'-'));
-        joints.into_iter().find_map(|start| key_at(bytes, start, &run))
+        joints.into_iter().find_map(|start| key_at(bytes, start, &run, Start::Joint))
     })
 }
 
@@ -75,20 +86,21 @@ pub fn behind_escape(bytes: &[u8], run: usize) -> Option<usize> {
     Some(run + skipped)
 }
 
-fn key_at(bytes: &[u8], start: usize, run: &Range<usize>) -> Option<Finding> {
+fn key_at(bytes: &[u8], start: usize, run: &Range<usize>, place: Start) -> Option<Finding> {
     let (first, second) = (at(bytes, start)?, at(bytes, start + 1)?);
     if INDEX.second[usize::from(first)] & second_bit(second) == 0 {
         return shapes::web_token(bytes, start, run.end);
     }
     let mut next = INDEX.head[usize::from(first)];
     while let Some(format) = FORMATS.get(usize::from(next)) {
-        if let Some(end) = end_of(bytes, start, format) {
+        let is_sure = place == Start::Word || format.proof == Proof::Beginning;
+        if is_sure && let Some(end) = end_of(bytes, start, format) {
             let end = if format.kind == AWS { with_aws_secret(bytes, end) } else { end };
             return Some(Finding { kind: format.kind, start, end });
         }
         next = INDEX.next[usize::from(next)];
     }
-    None
+    shapes::web_token(bytes, start, run.end)
 }
 
 const AWS: Kind = Kind::of_provider("aws");

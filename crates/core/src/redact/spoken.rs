@@ -2,7 +2,7 @@
 //!
 //! Only the word password is followed so far; longer secrets that are spoken of are found by `beside`.
 
-use super::bytes::{contains, is_gap, length_of, start_of, starts_with};
+use super::bytes::{ends_with, is_gap, length_of, start_of, starts_with};
 use super::extent::{Extent, Quoting};
 use super::kind::Kind;
 use super::makeup::Makeup;
@@ -11,9 +11,6 @@ use super::stand_in::{is_code, is_stand_in};
 
 /// What may stand between the word and the password.
 const LINKS: [&str; 9] = ["is ", "was ", "to ", "as ", "=> ", "-> ", "be ", "with ", "will be "];
-
-/// How far back a line is searched for the rest of a `.netrc` entry.
-const ENTRY: usize = 96;
 
 /// The password behind the word whose `w` is at `here`.
 pub fn password(text: Text<'_>, here: usize) -> Option<Finding> {
@@ -30,33 +27,38 @@ pub fn password(text: Text<'_>, here: usize) -> Option<Finding> {
     let value = trimmed(extent.probe(bytes));
     let is_secret = if in_entry(text, start) { value.len() >= 3 } else { is_said(value, link, extent) };
     let is_free = !is_stand_in(value) && !(extent.is_bare() && is_code(value, None));
-    (is_secret && is_free).then(|| {
-        let cut = extent.probe(bytes).len() - value.len();
-        Finding {
-            kind: Kind::PASSWORD,
-            start: extent.start,
-            end: (extent.end(bytes) - cut).max(extent.start),
-        }
-    })
+    let is_whole = extent.start + value.len() < extent.probed;
+    let end = || if is_whole { extent.start + value.len() } else { extent.end(bytes) };
+    (is_secret && is_free).then(|| Finding { kind: Kind::PASSWORD, start: extent.start, end: end() })
 }
 
-/// Without the marks that end a sentence.
+/// Without the marks that end a sentence, and without markup.
 fn trimmed(value: &[u8]) -> &[u8] {
-    let end = value.iter().rposition(|byte| !b".,;:)".contains(byte)).map_or(0, |last| last + 1);
+    let markup = value.windows(2).position(|pair| pair == b"&q" || pair == b"</");
+    let value = &value[..markup.unwrap_or(value.len())];
+    let end = value.iter().rposition(|byte| !b".,;:)?!*".contains(byte)).map_or(0, |last| last + 1);
     &value[..end]
 }
 
 fn is_said(value: &[u8], link: usize, extent: Extent) -> bool {
     let makeup = Makeup::of(value);
     let quoted = !extent.is_bare() && link > 0;
-    let is_mixed = makeup.is_mixed() && !makeup.is_path() && value.len() >= 6;
+    let is_call = value.iter().any(|byte| b"()[]{}<>".contains(byte));
+    let is_mixed = makeup.is_mixed() && !makeup.is_path() && value.len() >= 6 && !is_call;
     !makeup.has_spaces() && (quoted && value.len() >= 4 || is_mixed)
 }
 
-/// Whether a login or a machine is named before, as in a `.netrc`.
+/// Whether a field of a `.netrc` entry stands before: `login me`, `port 993`.
 fn in_entry(text: Text<'_>, start: usize) -> bool {
-    let from = start_of(text.bytes, text.floor, start, ENTRY, |byte| byte != b']');
-    ["login ", "machine "].iter().any(|word| contains(&text.bytes[from..start], word))
+    let Text { bytes, floor } = text;
+    let is_blank = |byte: u8| byte.is_ascii_whitespace();
+    let is_part = |byte: u8| byte > b' ' && byte != b']';
+    let value_end = start_of(bytes, floor, start, 16, is_blank);
+    let value = start_of(bytes, floor, value_end, 64, is_part);
+    let name = start_of(bytes, floor, value, 4, is_blank);
+    let is_field =
+        ["login", "account", "port", "machine"].iter().any(|field| ends_with(bytes, floor, name, field));
+    value_end < start && value < value_end && name < value && is_field
 }
 
 #[cfg(test)]
@@ -86,10 +88,15 @@ mod tests {
 
     #[test]
     fn sentences_about_passwords_stay() {
-        for text in ["the password is wrong", "password must be set", "Password to use", "password field2"] {
-            if text != "password field2" {
-                check(text, text);
-            }
+        for text in [
+            "the password is wrong",
+            "password must be set",
+            "Password to use",
+            "interactive password provision?",
+            "login will handle password aging",
+            "&quot;Password is correct.&quot;",
+        ] {
+            check(text, text);
         }
     }
 }

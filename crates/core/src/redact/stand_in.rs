@@ -7,119 +7,23 @@ use super::kind::holds_placeholder;
 use super::makeup::Makeup;
 
 /// Whole values that are nobody's secret.
-const WORDS: &[&str] = &[
-    "string",
-    "str",
-    "text",
-    "number",
-    "boolean",
-    "bool",
-    "bytes",
-    "any",
-    "none",
-    "null",
-    "nil",
-    "undefined",
-    "true",
-    "false",
-    "empty",
-    "required",
-    "optional",
-    "default",
-    "auto",
-    "yes",
-    "no",
-    "on",
-    "off",
-    "hidden",
-    "disabled",
-    "enabled",
-    "invalid",
-    "missing",
-    "incorrect",
-    "wrong",
-    "unknown",
-    "expired",
-    "password",
-    "passwd",
-    "passphrase",
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "credentials",
-    "apikey",
-    "api_key",
-    "api-key",
-    "key",
-    "value",
-    "bearer",
-    "basic",
-    "self",
-    "this",
-    "field",
-    "input",
-    "label",
-    "name",
-    "user",
-    "username",
-    "email",
-    "login",
-    "object",
-    "function",
-    "unset",
-    "todo",
-    "redacted",
-    "masked",
-    "private",
-    "public",
-    "new",
-    "old",
-    "current",
-    "confirm",
-    "prompt",
-    "env",
-    "file",
-    "path",
-    "stdin",
-    "keyring",
-    "keychain",
-    "never",
-    "always",
-    "the",
-    "not",
-    "and",
-    "for",
-    "has",
-    "was",
-];
+const WORDS: &str = "\
+    string str text number boolean bool bytes any none null nil undefined true false empty required \
+    optional default auto yes no on off hidden disabled enabled invalid missing incorrect wrong \
+    unknown expired password passwd passphrase pass pwd secret token credentials apikey api_key \
+    api-key key value bearer basic self this field input label name user username email login \
+    object function unset todo redacted masked private public new old current confirm prompt env \
+    file path stdin keyring keychain never always the not and for has was pass passed fail failed \
+    failure error ok anonymous";
 
 /// Parts of values that were written to be replaced; they count among letters only.
-const PARTS: &[&str] = &[
-    "your",
-    "example",
-    "placeholder",
-    "changeme",
-    "change-me",
-    "change_me",
-    "insert",
-    "replace",
-    "dummy",
-    "sample",
-    "redacted",
-    "secret-here",
-    "goes-here",
-    "fill-in",
-    "todo",
-    "password",
-    "passwd",
-    "secret",
-    "token",
-    "apikey",
-    "api_key",
-    "api-key",
-    "credential",
-];
+const PARTS: &str = "\
+    your example placeholder changeme change-me change_me insert replace dummy sample redacted \
+    secret-here goes-here fill-in todo password passwd secret token apikey api_key api-key \
+    credential";
+
+/// Types that end in the number of their bits.
+const TYPES: &str = "u i f s int uint float char utf ptr word";
 
 /// Whether `value` is no secret of anybody, however it is written.
 pub fn is_stand_in(value: &[u8]) -> bool {
@@ -130,27 +34,58 @@ pub fn is_stand_in(value: &[u8]) -> bool {
         b'$' => !value.get(1).is_some_and(u8::is_ascii_digit),
         b'%' => value.get(1).is_some_and(|byte| byte.is_ascii_lowercase() || matches!(byte, b'(' | b'{')),
         b'<' | b'{' | b'[' | b'(' => true,
+        b'&' => value.starts_with(b"&lt"),
         b':' | b'!' => makeup.is_word(),
         _ => false,
     };
     is_variable
         || holds_placeholder(value)
         || is_mask(value)
-        || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
-        || (makeup.is_word() && PARTS.iter().any(|part| contains(value, part)))
+        || is_number_of_code(value)
+        || WORDS.split(' ').any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
+        || (makeup.is_word() && PARTS.split(' ').any(|part| contains(value, part)))
         || ["${", "#{", "{{", "$(", "%(", "{0}", "{}"].iter().any(|open| contains(value, open))
 }
 
 /// Whether a bare `value` is a piece of code or prose: what follows it is `after`.
 pub fn is_code(value: &[u8], after: Option<u8>) -> bool {
-    let makeup = Makeup::of(value);
     let is_operator = |byte: &u8| b"&*@|>~^+=?.,/!#\\-".contains(byte);
-    value.first().is_none_or(is_operator) && !makeup.is_random()
+    let is_chance = Makeup::of(value).is_random();
+    value.first().is_none_or(is_operator) && !is_chance
         || matches!(after, Some(b'(' | b'[' | b'<' | b'{')) && value.iter().all(is_identifier_part)
         || contains(value, "::")
         || contains(value, "->")
         || is_access(value)
+        || is_type(value)
+        || is_constant(value) && !is_chance
         || starts_with(value, 0, "http")
+}
+
+/// `0x0804_8000`: no more digits than a machine word has.
+fn is_number_of_code(value: &[u8]) -> bool {
+    value.len() <= 18
+        && value
+            .strip_prefix(b"0x")
+            .is_some_and(|digits| digits.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'_'))
+}
+
+/// `u32`, `__u64`, `uint8_t`.
+fn is_type(value: &[u8]) -> bool {
+    let value = value.strip_suffix(b"_t").unwrap_or(value);
+    let underscores = value.iter().take_while(|byte| **byte == b'_').count();
+    let Some(digits) = value.iter().position(u8::is_ascii_digit) else { return false };
+    let (name, bits) = value.split_at(digits);
+    let name = &name[underscores..];
+    bits.len() <= 3
+        && bits.iter().all(u8::is_ascii_digit)
+        && TYPES.split(' ').any(|word| word.as_bytes() == name)
+}
+
+/// `WIN32_ERROR`: capitals with an underscore among them.
+fn is_constant(value: &[u8]) -> bool {
+    value.contains(&b'_')
+        && value.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
+        && value[0].is_ascii_uppercase()
 }
 
 fn is_identifier_part(byte: &u8) -> bool {

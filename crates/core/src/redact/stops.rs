@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::bytes::{at, is_quote, length_of, start_of};
+use super::effort::spend;
 use super::family::{ENDINGS, WORDS, may_end_name};
 use super::scan::Text;
 
@@ -27,6 +28,7 @@ const STEP: usize = 8;
 pub fn next_stop(text: Text<'_>, from: usize) -> Option<Stop> {
     let (mut here, mut before) = (from, two_before(text, from));
     while let Some(step) = text.bytes[here..].first_chunk::<STEP>() {
+        spend(STEP);
         let [mut first, mut second] = before.map(class_of);
         let (mut marks, mut words) = (0, WORD);
         for byte in step {

@@ -29,3 +29,160 @@ fn named_values_keep_their_name() {
     check("client-secret=abcdef12", "client-secret=[redacted:secret]");
     check("the token: it has expired", "the token: it has expired");
 }
+
+mod linear {
+    use super::super::effort::spent_on;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What makes a scan that looks ahead or back too far slow.
+    const PARTS: &[&str] = &[
+        "<private",
+        "<private>",
+        "</private",
+        "</private>",
+        "<",
+        "-----BEGIN ",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----",
+        "eyJ",
+        "eyJhbGciOiJI",
+        "=",
+        ":",
+        "://",
+        "://a:",
+        "@",
+        "password",
+        "password=",
+        "password: \"",
+        "token: ",
+        "secret=\\\"",
+        "\\",
+        "\\n",
+        "\"",
+        "'",
+        "`",
+        " ",
+        "\n",
+        "    ",
+        "-",
+        "--password ",
+        "--",
+        "_",
+        "sk-",
+        "sk-ant-",
+        "ghp_",
+        "AKIA",
+        "a1B2c3",
+        "A1b2C3d4E5f6G7h8I9j0",
+        ".",
+        "+",
+        "/",
+        "%3D",
+        "%22",
+        "&quot;",
+        "Authorization: Bearer ",
+        "Cookie: a=",
+        "value: ",
+        "name: ",
+        "Bearer ",
+        "key ",
+        "api ",
+        "xoxb-",
+        "Proc-Type: x\n",
+        "MIIEpAIBAAKCAQEAx7k",
+        "(",
+        ")",
+        ",",
+        "[",
+        "]",
+        "{",
+        "}",
+        "<password>",
+        "mysql -p",
+        "curl -u a:",
+        "é",
+        "密码",
+        "host:5432:db:me:",
+        "root:a@tcp(",
+        "Private-Lines: 3\n",
+        "hooks.slack.com/",
+        "[redacted:password]",
+        "w",
+        "passw",
+        "login ",
+        "x",
+        "0",
+    ];
+
+    /// Bytes looked at for each byte of the text, at most: bounded looks, many of them, but no more with more text.
+    const MOST: usize = 700;
+
+    fn effort(unit: &str, length: usize) -> usize {
+        let text = unit.repeat(length / unit.len() + 1);
+        spent_on(|| drop(redact(&text)))
+    }
+
+    #[track_caller]
+    fn check_linear(unit: &str) {
+        let (small, large) = (effort(unit, 4_000), effort(unit, 16_000));
+        assert!(large <= 5 * small + 20_000, "{unit:?}: {small} grows to {large}");
+        assert!(large <= MOST * 16_000, "{unit:?}: {large}");
+    }
+
+    #[test]
+    fn no_part_over_and_over_costs_more_than_its_length() {
+        for part in PARTS {
+            check_linear(part);
+        }
+    }
+
+    #[test]
+    fn one_opening_and_a_long_rest_costs_its_length() {
+        for opening in PARTS {
+            for rest in ["a1B2c3d4", "=", " ", "\n", "x ", "\\n", ".", "a=b;", "MIIEpAIBAAKCAQEAx7k\n"] {
+                let text = format!("{opening}{}", rest.repeat(10_000 / rest.len()));
+                let spent = spent_on(|| drop(redact(&text)));
+                assert!(spent <= MOST * 10_000, "{opening:?} {rest:?}: {spent}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mebibyte_of_opening_tags_is_one_private_part() {
+        check(&"<private>".repeat(120_000), "[redacted:private]");
+    }
+
+    proptest! {
+        #[test]
+        fn no_mixture_of_parts_costs_more_than_its_length(parts in prop::collection::vec(prop::sample::select(PARTS), 1..6)) {
+            check_linear(&parts.concat());
+        }
+
+        #[test]
+        fn redacting_twice_changes_nothing(parts in prop::collection::vec(prop::sample::select(PARTS), 0..40)) {
+            let once = redact(&parts.concat()).into_owned();
+            prop_assert_eq!(redact(&once), once.as_str());
+        }
+
+        #[test]
+        fn any_text_is_taken(text in any::<String>(), parts in prop::collection::vec(prop::sample::select(PARTS), 0..8)) {
+            let mixed: String = parts.iter().flat_map(|part| [*part, text.as_str()]).collect();
+            let once = redact(&mixed).into_owned();
+            prop_assert_eq!(redact(&once), once.as_str());
+        }
+
+        #[test]
+        fn findings_are_in_order_and_inside(parts in prop::collection::vec(prop::sample::select(PARTS), 0..40)) {
+            let text = parts.concat();
+            let (mut last, mut placeholders) = (0, 0);
+            for finding in findings(&text) {
+                prop_assert!(last <= finding.start && finding.start < finding.end && finding.end <= text.len());
+                last = finding.end;
+                placeholders += "[redacted:]".len() + finding.kind.label().len();
+            }
+            prop_assert!(redact(&text).len() <= text.len() + placeholders);
+        }
+    }
+}
