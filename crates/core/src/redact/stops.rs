@@ -27,35 +27,49 @@ const STEP: usize = 8;
 /// The first stop at or behind `from`.
 pub fn next_stop(text: Text<'_>, from: usize) -> Option<Stop> {
     let (mut here, mut before) = (from, two_before(text, from));
+    let mut full = 0;
     while let Some(step) = text.bytes[here..].first_chunk::<STEP>() {
         spend(STEP);
-        let [mut first, mut second] = before.map(class_of);
-        let (mut marks, mut words) = (0, WORD);
-        for byte in step {
-            let third = class_of(*byte);
-            marks |= (first >> FIRST) & (second >> SECOND) & third;
-            words &= third;
-            (first, second) = (second, third);
+        let marks = marks_in(step, before);
+        let thirds = step.map(|byte| THIRD[usize::from(byte)]);
+        // The step before was full of word bytes, and the first ones of this step are too: the run may be long.
+        let goes_on = full & thirds[0] & thirds[1] & thirds[2];
+        if marks | goes_on != 0 {
+            if let Some(stop) = mark_in(text, here, step, before) {
+                return Some(Stop::Mark(stop));
+            }
+            if goes_on != 0
+                && let Some(run) = long_run(text, here)
+            {
+                return Some(Stop::Run(run));
+            }
         }
-        if marks & KINDS != 0
-            && let Some(stop) = mark_in(text, here, step, before)
-        {
-            return Some(Stop::Mark(stop));
-        }
-        if words != 0
-            && goes_on(text.bytes, here + STEP)
-            && let Some(run) = long_run(text, here)
-        {
-            return Some(Stop::Run(run));
-        }
+        full = thirds.iter().fold(WORD, |all, third| all & third);
         (here, before) = (here + STEP, [step[STEP - 2], step[STEP - 1]]);
     }
-    mark_in(text, here, &text.bytes[here..], before).map(Stop::Mark)
+    let rest = mark_in(text, here, &text.bytes[here..], before).map(Stop::Mark);
+    rest.or_else(|| if full == 0 { None } else { long_run(text, here).map(Stop::Run) })
+}
+
+/// The kinds of marks in `step`, all in one.
+fn marks_in(step: &[u8; STEP], before: [u8; 2]) -> u32 {
+    let [mut first, mut second] = before;
+    let mut marks = 0;
+    for third in step {
+        marks |= mark(first, second, *third);
+        (first, second) = (second, *third);
+    }
+    marks
+}
+
+/// The kinds of marks that three bytes are.
+fn mark(first: u8, second: u8, third: u8) -> u32 {
+    FIRST[usize::from(first)] & SECOND[usize::from(second)] & THIRD[usize::from(third)]
 }
 
 /// The run around `here`, if it is long.
 pub fn long_run(text: Text<'_>, here: usize) -> Option<Range<usize>> {
-    let is_part = |byte: u8| class_of(byte) & WORD != 0;
+    let is_part = |byte: u8| THIRD[usize::from(byte)] & WORD != 0;
     let start = start_of(text.bytes, text.floor, here, usize::MAX, is_part);
     let end = here + length_of(text.bytes, here, usize::MAX, is_part);
     (end - start >= LONG_RUN).then_some(start..end)
@@ -73,13 +87,11 @@ fn two_before(text: Text<'_>, here: usize) -> [u8; 2] {
 
 /// The first promising mark of a step that begins at `here`.
 fn mark_in(text: Text<'_>, here: usize, step: &[u8], before: [u8; 2]) -> Option<usize> {
-    let [mut first, mut second] = before.map(class_of);
+    let [mut first, mut second] = before;
     let mut places = 0_u32;
-    for (offset, byte) in step.iter().enumerate() {
-        let third = class_of(*byte);
-        let marks = (first >> FIRST) & (second >> SECOND) & third & KINDS;
-        places |= u32::from(marks != 0) << offset;
-        (first, second) = (second, third);
+    for (offset, third) in step.iter().enumerate() {
+        places |= u32::from(mark(first, second, *third) != 0) << offset;
+        (first, second) = (second, *third);
     }
     while places != 0 {
         let place = here + places.trailing_zeros() as usize;
@@ -93,21 +105,33 @@ fn mark_in(text: Text<'_>, here: usize, step: &[u8], before: [u8; 2]) -> Option<
 
 /// Whether the bytes around the mark that ends at `here` allow for a secret: a second, cheap look.
 fn is_promising(text: Text<'_>, here: usize) -> bool {
+    let [_, before] = two_before(text, here);
+    let this = text.bytes[here];
+    // Nearly all marks are separators behind a name; this order is quicker than a table of jumps.
+    if this == b'=' {
+        may_end_name(text, here) || begins_text(text.bytes, here + 1)
+    } else if matches!(this, b':' | b'>' | b',') {
+        may_end_name(text, here)
+    } else if before == b'(' {
+        may_end_name(text, here - 1)
+    } else {
+        is_promising_mark(text, before, here)
+    }
+}
+
+/// As `is_promising`, for marks that are no separators.
+fn is_promising_mark(text: Text<'_>, before: u8, here: usize) -> bool {
     let Text { bytes, floor } = text;
     let next = at(bytes, here + 1).unwrap_or(b' ');
-    let before = here.checked_sub(1).filter(|before| *before >= floor).map_or(b'\n', |before| bytes[before]);
+    let four_before = if here >= floor + 4 { bytes[here - 4] } else { b' ' };
     match (before, bytes[here]) {
-        (_, b'=') => may_end_name(text, here) || begins_text(bytes, here + 1),
-        (_, b'>' | b',') => may_end_name(text, here),
         (b':', b'/') | (b'%', _) | (b'-', b'-') => true,
-        (_, b':') => may_end_name(text, here),
-        (b'(', _) => may_end_name(text, here - 1),
+        (_, b'-') => matches!(next, b'-' | b'p' | b'u' | b'a' | b'w'),
         (b':', b'*') => next == b':',
         (b':', _) => at(bytes, here + 3).is_some_and(|byte| byte.is_ascii_digit()),
-        (_, b'(') => here >= floor + 4 && matches!(bytes[here - 4], b'@' | b'u'),
-        (_, b'-') => matches!(next, b'-' | b'p' | b'u' | b'a' | b'w'),
+        (_, b'(') => matches!(four_before, b'@' | b'u'),
         (b'<', _) => matches!(next, b'r' | b'R'),
-        (_, _) => here >= floor + 4 && matches!(bytes[here - 4], b'p' | b'P'),
+        (_, _) => matches!(four_before, b'p' | b'P'),
     }
 }
 
@@ -117,24 +141,16 @@ fn begins_text(bytes: &[u8], here: usize) -> bool {
     at(bytes, here + gap).is_some_and(|byte| is_quote(byte) || byte == b'\\')
 }
 
-/// Whether the first eight bytes of a run are followed by what the shortest long run must have behind them.
-fn goes_on(bytes: &[u8], end: usize) -> bool {
-    let rest = bytes.get(end..end + LONG_RUN - 2 * STEP + 1).unwrap_or_default();
-    rest.iter().fold(WORD, |all, byte| all & class_of(*byte)) != 0 && !rest.is_empty()
-}
+/// For each byte a bit for each kind of mark that it can be the first byte of.
+static FIRST: [u32; 256] = table(0);
 
-/// For each byte: a bit for each kind of mark that it can be the third byte of; higher up the same for the second and
-/// for the first; and whether it is a word byte. One look for each byte, and two shifts.
-static CLASSES: [u64; 256] = classes();
+/// The same for the second byte.
+static SECOND: [u32; 256] = table(1);
 
-const KINDS: u64 = (1 << SECOND) - 1;
-const SECOND: u32 = 21;
-const FIRST: u32 = 42;
-const WORD: u64 = 1 << 63;
+/// The same for the third byte; and whether it is a word byte.
+static THIRD: [u32; 256] = table(2);
 
-fn class_of(byte: u8) -> u64 {
-    CLASSES[usize::from(byte)]
-}
+const WORD: u32 = 1 << 31;
 
 /// The last letters of endings; each is a kind of mark of its own, whose first bytes are the letters before it.
 const LAST: &[u8] = b"dtescnylrhg";
@@ -146,26 +162,27 @@ const ANY: &[u8] = b"";
 const ENDS: &[u8] = b"dtescnylrhgDTESCNYLRHG0123456789_\"'`\\]*?;) ";
 
 /// The other kinds of marks, by their three bytes.
-const MARKS: [(&[u8], &[u8], &[u8]); 10] = [
-    (ENDS, b" \t", b"=:"),
-    (ENDS, b"\"'`", b"=:,"),
-    (ANY, b"0123456789_]*?+|;", b"=:"),
-    (ENDS, b":", b"="),
-    (ANY, b":", b"/*0123456789"),
-    (ANY, b"<%", b"pP23"),
-    (b"sS", b"sS", b"wW"),
-    (ENDS, b"(", b"\"'`\\"),
-    (b"ci", b"px", b"("),
-    (ANY, b" \t\n\r\"'`[(-", b"-"),
+const MARKS: [[&[u8]; 3]; 10] = [
+    [ENDS, b" \t", b"=:"],
+    [ENDS, b"\"'`", b"=:,"],
+    [ANY, b"0123456789_]*?+|;", b"=:"],
+    [ENDS, b":", b"="],
+    [ANY, b":", b"/*0123456789"],
+    [ANY, b"<%", b"pP23"],
+    [b"sS", b"sS", b"wW"],
+    [ENDS, b"(", b"\"'`\\"],
+    [b"ci", b"px", b"("],
+    [ANY, b" \t\n\r\"'`[(-", b"-"],
 ];
 
-const fn classes() -> [u64; 256] {
+const fn table(place: usize) -> [u32; 256] {
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 256 {
         let this = byte as u8;
-        table[byte] = letters_of(this, ENDINGS) | letters_of(this, WORDS) | marks_of(this);
-        if this.is_ascii_alphanumeric() || this == b'_' || this == b'-' {
+        table[byte] =
+            letters_of(this, place, ENDINGS) | letters_of(this, place, WORDS) | marks_of(this, place);
+        if place == 2 && (this.is_ascii_alphanumeric() || this == b'_' || this == b'-') {
             table[byte] |= WORD;
         }
         byte += 1;
@@ -173,32 +190,33 @@ const fn classes() -> [u64; 256] {
     table
 }
 
-/// What `byte` is to the last two letters of `endings` and the separator behind them.
-const fn letters_of<T: Copy>(byte: u8, endings: &[(&str, T)]) -> u64 {
-    let (mut class, mut at) = (0, 0);
+/// The kinds for which `byte` can stand at `place` in the last two letters of an ending and the separator behind.
+const fn letters_of<T: Copy>(byte: u8, place: usize, endings: &[(&str, T)]) -> u32 {
+    let (mut kinds, mut at) = (0, 0);
     while at < endings.len() {
         let ending = endings[at].0.as_bytes();
-        let (first, second) = (ending[ending.len() - 2], ending[ending.len() - 1]);
-        let kind = place_of(LAST, second) as u32;
-        class |= (byte.eq_ignore_ascii_case(&first) as u64) << (FIRST + kind);
-        class |= (byte.eq_ignore_ascii_case(&second) as u64) << (SECOND + kind);
-        class |= (has(b"=:>", byte) as u64) << kind;
+        let last = ending.len() - 1;
+        let fits = match place {
+            0 => byte.eq_ignore_ascii_case(&ending[last - 1]),
+            1 => byte.eq_ignore_ascii_case(&ending[last]),
+            _ => has(b"=:>", byte),
+        };
+        kinds |= (fits as u32) << place_of(LAST, ending[last]);
         at += 1;
     }
-    class
+    kinds
 }
 
-const fn marks_of(byte: u8) -> u64 {
-    let (mut class, mut at) = (0, 0);
+/// The other kinds for which `byte` can stand at `place`.
+const fn marks_of(byte: u8, place: usize) -> u32 {
+    let (mut kinds, mut at) = (0, 0);
     while at < MARKS.len() {
-        let (first, second, third) = MARKS[at];
-        let kind = (LAST.len() + at) as u32;
-        class |= ((first.is_empty() || has(first, byte)) as u64) << (FIRST + kind);
-        class |= (has(second, byte) as u64) << (SECOND + kind);
-        class |= (has(third, byte) as u64) << kind;
+        let set = MARKS[at][place];
+        let fits = set.is_empty() || has(set, byte);
+        kinds |= (fits as u32) << (LAST.len() + at);
         at += 1;
     }
-    class
+    kinds
 }
 
 const fn has(set: &[u8], byte: u8) -> bool {
