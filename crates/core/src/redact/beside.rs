@@ -95,10 +95,10 @@ fn is_announced(text: Text<'_>, start: usize) -> bool {
         if word.is_empty() || gap.is_empty() || is_apart {
             return false;
         }
-        if SCHEMES.iter().any(|scheme| is(scheme)) || is_secret_name(text, word_start, word) {
+        if SCHEMES.iter().any(is) || is_secret_name(text, word_start, word) {
             return true;
         }
-        if !LINKS.iter().any(|link| is(link)) {
+        if !LINKS.iter().any(is) {
             return false;
         }
         end = word_start;

@@ -26,10 +26,10 @@ pub fn password(text: Text<'_>, here: usize) -> Option<Finding> {
     let extent = Extent::behind(bytes, end + gap + link, Quoting::ToBlank);
     let value = trimmed(extent.probe(bytes));
     let is_secret = if in_entry(text, start) { value.len() >= 3 } else { is_said(value, link, extent) };
-    let is_free = !is_stand_in(value) && !(extent.is_bare() && is_code(value, None));
+    let is_other = is_stand_in(value) || (extent.is_bare() && is_code(value, None));
     let is_whole = extent.start + value.len() < extent.probed;
     let end = || if is_whole { extent.start + value.len() } else { extent.end(bytes) };
-    (is_secret && is_free).then(|| Finding { kind: Kind::PASSWORD, start: extent.start, end: end() })
+    (is_secret && !is_other).then(|| Finding { kind: Kind::PASSWORD, start: extent.start, end: end() })
 }
 
 /// Without the marks that end a sentence, and without markup.

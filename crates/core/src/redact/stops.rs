@@ -24,42 +24,56 @@ const LONG_RUN: usize = 18;
 /// Bytes that are passed with one decision. A long run has so many in a row wherever the steps fall.
 const STEP: usize = 8;
 
+/// What a long run has behind its first full step, at least.
+const HEAD: usize = LONG_RUN - 2 * STEP + 1;
+
 /// The first stop at or behind `from`.
 pub fn next_stop(text: Text<'_>, from: usize) -> Option<Stop> {
-    let (mut here, mut before) = (from, two_before(text, from));
-    let mut full = 0;
-    while let Some(step) = text.bytes[here..].first_chunk::<STEP>() {
+    let (steps, rest) = text.bytes[from..].as_chunks::<STEP>();
+    let (mut here, mut before, mut full) = (from, two_before(text, from), 0);
+    for step in steps {
         spend(STEP);
-        let marks = marks_in(step, before);
-        let thirds = step.map(|byte| THIRD[usize::from(byte)]);
+        let Step { marks, head, words } = summary(step, before);
         // The step before was full of word bytes, and the first ones of this step are too: the run may be long.
-        let goes_on = full & thirds[0] & thirds[1] & thirds[2];
+        let goes_on = full & head;
         if marks | goes_on != 0 {
-            if let Some(stop) = mark_in(text, here, step, before) {
-                return Some(Stop::Mark(stop));
-            }
-            if goes_on != 0
-                && let Some(run) = long_run(text, here)
-            {
-                return Some(Stop::Run(run));
+            let mark = mark_in(text, here, step, before).map(Stop::Mark);
+            let stop = mark.or_else(|| run_at(text, here, goes_on));
+            if stop.is_some() {
+                return stop;
             }
         }
-        full = thirds.iter().fold(WORD, |all, third| all & third);
-        (here, before) = (here + STEP, [step[STEP - 2], step[STEP - 1]]);
+        (here, before, full) = (here + STEP, [step[STEP - 2], step[STEP - 1]], words);
     }
-    let rest = mark_in(text, here, &text.bytes[here..], before).map(Stop::Mark);
-    rest.or_else(|| if full == 0 { None } else { long_run(text, here).map(Stop::Run) })
+    mark_in(text, here, rest, before).map(Stop::Mark).or_else(|| run_at(text, here, full))
 }
 
-/// The kinds of marks in `step`, all in one.
-fn marks_in(step: &[u8; STEP], before: [u8; 2]) -> u32 {
+/// The long run that reaches to `here`, if one goes on there.
+fn run_at(text: Text<'_>, here: usize, goes_on: u32) -> Option<Stop> {
+    if goes_on == 0 { None } else { long_run(text, here).map(Stop::Run) }
+}
+
+/// What is to be known of eight bytes.
+struct Step {
+    /// The kinds of marks that end in it.
+    marks: u32,
+    /// `WORD` if it begins with as many word bytes as the shortest long run has behind its first full step.
+    head: u32,
+    /// `WORD` if all its bytes are word bytes.
+    words: u32,
+}
+
+fn summary(step: &[u8; STEP], before: [u8; 2]) -> Step {
     let [mut first, mut second] = before;
-    let mut marks = 0;
-    for third in step {
-        marks |= mark(first, second, *third);
-        (first, second) = (second, *third);
+    let (mut marks, mut head, mut words) = (0, WORD, WORD);
+    for (at, byte) in step.iter().enumerate() {
+        let third = THIRD[usize::from(*byte)];
+        marks |= FIRST[usize::from(first)] & SECOND[usize::from(second)] & third;
+        words &= third;
+        head = if at < HEAD { words } else { head };
+        (first, second) = (second, *byte);
     }
-    marks
+    Step { marks, head, words }
 }
 
 /// The kinds of marks that three bytes are.
@@ -114,6 +128,8 @@ fn is_promising(text: Text<'_>, here: usize) -> bool {
         may_end_name(text, here)
     } else if before == b'(' {
         may_end_name(text, here - 1)
+    } else if this == b'-' && before != b'-' {
+        at(text.bytes, here + 1).is_some_and(|next| matches!(next, b'-' | b'p' | b'u' | b'a' | b'w'))
     } else {
         is_promising_mark(text, before, here)
     }
@@ -125,8 +141,7 @@ fn is_promising_mark(text: Text<'_>, before: u8, here: usize) -> bool {
     let next = at(bytes, here + 1).unwrap_or(b' ');
     let four_before = if here >= floor + 4 { bytes[here - 4] } else { b' ' };
     match (before, bytes[here]) {
-        (b':', b'/') | (b'%', _) | (b'-', b'-') => true,
-        (_, b'-') => matches!(next, b'-' | b'p' | b'u' | b'a' | b'w'),
+        (b':', b'/') | (b'%' | b'-', _) => true,
         (b':', b'*') => next == b':',
         (b':', _) => at(bytes, here + 3).is_some_and(|byte| byte.is_ascii_digit()),
         (_, b'(') => matches!(four_before, b'@' | b'u'),
