@@ -70,15 +70,16 @@ pub fn data_source(text: Text<'_>, here: usize) -> Option<Finding> {
     Some(finding(start + secret.start, start + secret.end))
 }
 
-/// The last field of `host:port:database:user:password`, seen from the first colon.
+/// The last field of `host:port:database:user:password`, seen from the colon behind the port.
 pub fn password_record(text: Text<'_>, here: usize) -> Option<Finding> {
     let bytes = text.bytes;
-    let port = length_of(bytes, here + 1, 5, |byte| byte.is_ascii_digit() || byte == b'*');
-    let is_port = (port == 1 && at(bytes, here + 1) == Some(b'*')) || port >= 4;
-    if !is_port || at(bytes, here + 1 + port) != Some(b':') || !begins_line(text, here) {
+    let port = start_of(bytes, text.floor, here, 5, |byte| byte.is_ascii_digit() || byte == b'*');
+    let is_port = bytes[port..here] == *b"*" || here - port >= 4;
+    let host_end = port.checked_sub(1).filter(|colon| *colon >= text.floor && bytes[*colon] == b':')?;
+    if !is_port || !begins_line(text, host_end) {
         return None;
     }
-    let mut field = here + 2 + port;
+    let mut field = here + 1;
     for _ in 0..2 {
         let length = length_of(bytes, field, 15, |byte| is_word(byte) || byte == b'*');
         let is_named = at(bytes, field).is_some_and(|byte| !byte.is_ascii_digit());

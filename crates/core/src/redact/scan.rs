@@ -89,7 +89,7 @@ fn at_stop(text: Text<'_>, here: usize) -> Option<Finding> {
     let before = here.checked_sub(1).filter(|before| *before >= text.floor);
     match (before.map_or(b'\n', |before| text.bytes[before]), text.bytes[here]) {
         (b':', b'/') => address::credentials(text, here - 1),
-        (b':', b'0'..=b'9' | b'*') => address::password_record(text, here - 1),
+        (b':', b'*' | b'a'..=b'z' | b'A'..=b'Z' | b'_') => address::password_record(text, here - 1),
         (_, b'=' | b':') => named::value(text, here),
         (b'%', _) => named::value_behind_encoded(text, here - 1),
         (_, b'>') => named::element(text, here),

@@ -142,8 +142,8 @@ fn is_promising_mark(text: Text<'_>, before: u8, here: usize) -> bool {
     let four_before = if here >= floor + 4 { bytes[here - 4] } else { b' ' };
     match (before, bytes[here]) {
         (b':', b'/') | (b'%' | b'-', _) => true,
-        (b':', b'*') => next == b':',
-        (b':', _) => at(bytes, here + 3).is_some_and(|byte| byte.is_ascii_digit()),
+        // Behind a port: four digits or a star.
+        (b':', _) => four_before.is_ascii_digit() || bytes[here - 2] == b'*',
         (_, b'(') => matches!(four_before, b'@' | b'u'),
         (b'<', _) => matches!(next, b'r' | b'R'),
         (_, _) => matches!(four_before, b'p' | b'P'),
@@ -177,18 +177,23 @@ const ANY: &[u8] = b"";
 const ENDS: &[u8] = b"dtescnylrhgDTESCNYLRHG0123456789_\"'`\\]*?;) ";
 
 /// The other kinds of marks, by their three bytes.
-const MARKS: [[&[u8]; 3]; 10] = [
+const MARKS: [[&[u8]; 3]; 12] = [
     [ENDS, b" \t", b"=:"],
     [ENDS, b"\"'`", b"=:,"],
-    [ANY, b"0123456789_]*?+|;", b"=:"],
+    [LETTERS, DIGITS, b"=:"],
+    [ANY, b"_]*?+|;", b"=:"],
     [ENDS, b":", b"="],
-    [ANY, b":", b"/*0123456789"],
+    [ANY, b":", b"/"],
+    [b"0123456789*", b":", LETTERS],
     [ANY, b"<%", b"pP23"],
     [b"sS", b"sS", b"wW"],
     [ENDS, b"(", b"\"'`\\"],
     [b"ci", b"px", b"("],
     [ANY, b" \t\n\r\"'`[(-", b"-"],
 ];
+
+const DIGITS: &[u8] = b"0123456789";
+const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_*";
 
 const fn table(place: usize) -> [u32; 256] {
     let mut table = [0; 256];
