@@ -6,12 +6,14 @@
 pub mod arbiter;
 pub mod bar;
 pub mod context;
+pub mod deed;
 pub mod effect;
 pub mod escape;
 pub mod event;
 pub mod fault;
 pub mod id;
 pub mod ledger;
+pub mod line;
 pub mod piece;
 pub mod project;
 pub mod redact;

@@ -1,0 +1,152 @@
+//! What a tool call does, in our own words, and the commits that a command made.
+//!
+//! No vendor's tool names, and nothing is run or looked up: a deed is what the call says, a commit what `git` printed.
+
+use std::borrow::Cow;
+
+/// What a tool call does, in our own words; borrowed from the call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed<'a> {
+    Read {
+        path: Cow<'a, str>,
+    },
+    /// Files that were made, edited, moved or deleted.
+    Changed {
+        paths: Vec<Cow<'a, str>>,
+    },
+    Ran {
+        command: Cow<'a, str>,
+    },
+    /// Looks again at a command that may still run, or writes to it.
+    Waited,
+    Searched {
+        what: Cow<'a, str>,
+    },
+    Fetched {
+        address: Cow<'a, str>,
+    },
+    /// Work that was given to a helper.
+    Delegated {
+        task: Cow<'a, str>,
+    },
+    /// A question to the person.
+    Asked {
+        question: Cow<'a, str>,
+    },
+    Planned,
+    Other,
+}
+
+/// A commit that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// As `git` printed it, usually abbreviated.
+    pub hash: String,
+    pub subject: String,
+}
+
+/// How far into an output commits are looked for, and how far before its end: `git` prints little, hooks may print much.
+const WINDOW: usize = 8 * 1024;
+
+/// The commits that a command made, by what `git commit` printed: `[main 1a2b3c4] Subject`.
+pub fn commits_of(command: &str, output: &str) -> Vec<Commit> {
+    if !makes_commits(command) {
+        return vec![];
+    }
+    let mut commits: Vec<Commit> = vec![];
+    for line in ends(output, WINDOW).into_iter().flat_map(str::lines) {
+        if let Some(commit) = printed(line)
+            && !commits.iter().any(|known| known.hash == commit.hash)
+        {
+            commits.push(commit);
+        }
+    }
+    commits
+}
+
+/// Whether a command holds one of git's verbs that print what they committed.
+pub(crate) fn makes_commits(command: &str) -> bool {
+    const VERBS: [&str; 6] = ["commit", "merge", "cherry-pick", "revert", "rebase", "am"];
+    let mut is_git = false;
+    let words = command.split(|c: char| c.is_whitespace() || "&|;()'\"`".contains(c));
+    for word in words.filter(|word| !word.is_empty()) {
+        if word == "git" || word.ends_with("/git") {
+            is_git = true;
+        } else if is_git && VERBS.contains(&word) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The first and the last `window` bytes of a text, cut at characters; the whole of it once if it is short.
+pub(crate) fn ends(text: &str, window: usize) -> Vec<&str> {
+    if text.len() <= 2 * window {
+        return vec![text];
+    }
+    let from = (text.len() - window..text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(text.len());
+    vec![crate::text::clip(text, window), &text[from..]]
+}
+
+/// `[main 1a2b3c4] Subject`, `[main (root-commit) 1a2b3c4] Subject`, `[detached HEAD 1a2b3c4] Subject`.
+fn printed(line: &str) -> Option<Commit> {
+    let (head, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
+    let (branch, hash) = head.rsplit_once(' ')?;
+    let is_hash = (4..=64).contains(&hash.len())
+        && hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    let is_commit = is_hash && !branch.trim().is_empty() && !subject.trim().is_empty();
+    is_commit.then(|| Commit { hash: hash.to_owned(), subject: subject.trim().to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(command: &str, output: &str, expected: &[(&str, &str)]) {
+        let found: Vec<(String, String)> =
+            commits_of(command, output).into_iter().map(|commit| (commit.hash, commit.subject)).collect();
+        let expected: Vec<(String, String)> =
+            expected.iter().map(|(hash, subject)| ((*hash).to_owned(), (*subject).to_owned())).collect();
+        assert_eq!(found, expected, "{command}");
+    }
+
+    #[test]
+    fn a_commit_is_what_git_printed() {
+        let stat = "\n 1 file changed, 1 insertion(+)\n";
+        check(
+            "git commit -m x",
+            &format!("[main 1a2b3c4] Wait for the token{stat}"),
+            &[("1a2b3c4", "Wait for the token")],
+        );
+        check(
+            "git commit -am x",
+            &format!("[main (root-commit) 0a1b2c3d] First{stat}"),
+            &[("0a1b2c3d", "First")],
+        );
+        check("git -C /x/y commit -m x", "[detached HEAD 1a2b3c4] x", &[("1a2b3c4", "x")]);
+        check(
+            "cd a && git add . && git commit -m x && git push",
+            "hook: ok\n[fix/a-b 1a2b3c4] x\nTo x:y\n",
+            &[("1a2b3c4", "x")],
+        );
+        check(
+            "git cherry-pick a b",
+            "[main 1a2b3c4] one\n Date: x\n[main 2a2b3c4] two\n",
+            &[("1a2b3c4", "one"), ("2a2b3c4", "two")],
+        );
+    }
+
+    #[test]
+    fn what_only_looks_like_a_commit_is_none() {
+        check("cat log", "[main 1a2b3c4] Subject", &[]);
+        check("git commit -m x", "[info 12 files] checked\n[1/3 abcd] \n[ 1a2b3c4] x\n[main 1a2b3c4]", &[]);
+        check("git log", "[main 1a2b3c4] Subject", &[]);
+    }
+
+    #[test]
+    fn a_huge_output_of_hooks_does_not_hide_the_commit() {
+        let output = format!("{}\n[main 1a2b3c4] x\n", "é lint\n".repeat(100_000));
+        check("git commit -m x", &output, &[("1a2b3c4", "x")]);
+    }
+}
