@@ -150,6 +150,26 @@ pub enum Origin {
     Continuation,
 }
 
+impl Origin {
+    const ALL: [Origin; 5] =
+        [Origin::Human, Origin::Command, Origin::Notification, Origin::Bookmark, Origin::Continuation];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Origin::Human => "human",
+            Origin::Command => "command",
+            Origin::Notification => "notification",
+            Origin::Bookmark => "bookmark",
+            Origin::Continuation => "continuation",
+        }
+    }
+
+    /// Reads back what `name` wrote.
+    pub fn named(name: &str) -> Option<Origin> {
+        Origin::ALL.into_iter().find(|origin| origin.name() == name)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolOutcome {
@@ -157,6 +177,16 @@ pub enum ToolOutcome {
     Failed,
     /// A person stopped the tool.
     Interrupted,
+}
+
+impl ToolOutcome {
+    pub fn name(self) -> &'static str {
+        match self {
+            ToolOutcome::Done => "done",
+            ToolOutcome::Failed => "failed",
+            ToolOutcome::Interrupted => "interrupted",
+        }
+    }
 }
 
 /// What a blocked session waits for.

@@ -135,6 +135,13 @@ impl Uid {
         Self(bytes)
     }
 
+    /// The id of something that an agent has named: the same on every machine that reads the same transcript.
+    pub fn derived(at: crate::time::Timestamp, parts: &[&str]) -> Self {
+        let mut random = [0; 10];
+        random.copy_from_slice(&checksum(parts).to_be_bytes()[6..]);
+        Self::v7(at, random)
+    }
+
     pub fn parse(raw: &str) -> Result<Self, BadName> {
         let bad = || BadName { what: "uid", length: raw.len() };
         let digits: Vec<u8> = raw.bytes().filter(|b| *b != b'-').collect();
@@ -148,6 +155,28 @@ impl Uid {
         }
         Ok(Self(bytes))
     }
+}
+
+/// Knows a thing by an agent's long name for it: 64 bits of it, enough within one conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Mark(pub i64);
+
+impl Mark {
+    pub fn of(name: &str) -> Self {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&checksum(&[name]).to_be_bytes()[8..]);
+        Self(i64::from_be_bytes(bytes))
+    }
+}
+
+/// FNV-1a over the parts, each closed by a byte that no text has: the same for ever, and not made against malice.
+fn checksum(parts: &[&str]) -> u128 {
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xff]));
+    bytes.fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |sum, byte| {
+        (sum ^ u128::from(byte)).wrapping_mul(PRIME)
+    })
 }
 
 impl fmt::Display for Uid {
@@ -203,5 +232,13 @@ mod tests {
         assert_eq!(early.to_string().as_bytes()[14], b'7');
         assert_eq!(Uid::parse(&early.to_string()).unwrap(), early);
         assert!(Uid::parse("zz").is_err());
+    }
+
+    #[test]
+    fn what_an_agent_named_has_the_same_id_everywhere() {
+        let at = Timestamp(1_794_708_800_000);
+        assert_eq!(Uid::derived(at, &["a", "bc"]).to_string(), Uid::derived(at, &["a", "bc"]).to_string());
+        assert_ne!(Uid::derived(at, &["a", "bc"]), Uid::derived(at, &["ab", "c"]));
+        assert_ne!(Mark::of("a"), Mark::of("b"));
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod arbiter;
 pub mod bar;
+pub mod capture;
 pub mod context;
 pub mod deed;
 pub mod effect;

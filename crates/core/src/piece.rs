@@ -6,6 +6,7 @@
 use crate::event::{Origin, ToolOutcome};
 use crate::id::{SubagentId, TurnId};
 use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// One thing that a transcript holds.
@@ -96,11 +97,27 @@ pub struct Base<'a> {
     pub before: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stop {
     Interrupted,
     Failed,
     Limited,
+}
+
+impl Stop {
+    pub fn name(self) -> &'static str {
+        match self {
+            Stop::Interrupted => "interrupted",
+            Stop::Failed => "failed",
+            Stop::Limited => "limited",
+        }
+    }
+
+    /// Reads back what `name` wrote.
+    pub fn named(name: &str) -> Option<Stop> {
+        [Stop::Interrupted, Stop::Failed, Stop::Limited].into_iter().find(|how| how.name() == name)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -51,6 +51,48 @@ impl Kept {
     }
 }
 
+/// Text of any length that went through redaction, borrowed where nothing had to go. What is beyond the bound is cut out
+/// of its middle: how something began and how it ended tell most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clean<'a> {
+    text: Cow<'a, str>,
+    cut_bytes: usize,
+}
+
+impl<'a> Clean<'a> {
+    /// Redacts the whole text, and cuts afterwards.
+    pub fn new(raw: Cow<'a, str>, keeping: Keeping) -> Self {
+        let safe = match (keeping.secrets, raw) {
+            (Secrets::Kept, raw) => raw,
+            (Secrets::Redacted, Cow::Borrowed(raw)) => redact(raw),
+            (Secrets::Redacted, Cow::Owned(raw)) => match redact(&raw) {
+                Cow::Borrowed(_) => Cow::Owned(raw),
+                Cow::Owned(safe) => Cow::Owned(safe),
+            },
+        };
+        if safe.len() <= keeping.longest_bytes {
+            return Self { text: safe, cut_bytes: 0 };
+        }
+        let head = clip(&safe, keeping.longest_bytes / 3 * 2);
+        let tail = clip_start(&safe, keeping.longest_bytes / 3);
+        let cut_bytes = safe.len() - head.len() - tail.len();
+        Self { text: Cow::Owned(format!("{head}\n[… {cut_bytes} bytes cut …]\n{tail}")), cut_bytes }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// How much was cut out; the text says so where it was.
+    pub fn cut_bytes(&self) -> usize {
+        self.cut_bytes
+    }
+
+    pub fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+}
+
 /// Like `clip`, but without the word that the cut would go through: half a secret is not recognised as one.
 fn whole_words(text: &str, longest: usize) -> &str {
     let cut = clip(text, longest);
@@ -64,6 +106,13 @@ pub fn clip(text: &str, longest: usize) -> &str {
     }
     let end = (0..=longest).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
     &text[..end]
+}
+
+/// The longest suffix of at most `longest` bytes that begins at a character.
+pub fn clip_start(text: &str, longest: usize) -> &str {
+    let from = text.len().saturating_sub(longest);
+    let start = (from..=text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(text.len());
+    &text[start..]
 }
 
 #[cfg(test)]
@@ -93,5 +142,23 @@ mod tests {
     fn a_secret_is_redacted_before_the_cut() {
         let key = format!("k {}{}", "sk-ant-", "a".repeat(40));
         assert!(!Kept::new(&key, Keeping { longest_bytes: 12, ..KEEPING }).as_str().contains("sk-ant"));
+    }
+
+    #[test]
+    fn what_is_too_long_keeps_its_head_and_its_tail_and_says_what_was_cut() {
+        let clean = Clean::new("0123456789éabcdefghi".into(), Keeping { longest_bytes: 9, ..KEEPING });
+        assert_eq!(clean.as_str(), "012345\n[… 12 bytes cut …]\nghi");
+        assert_eq!(clean.cut_bytes(), 12);
+        let whole = Clean::new("short".into(), KEEPING);
+        assert_eq!((whole.as_str(), whole.cut_bytes()), ("short", 0));
+    }
+
+    #[test]
+    fn a_secret_over_the_cut_is_gone_before_it() {
+        let text = format!("{} {}{} {}", "x ".repeat(30), "ghp_", "A1".repeat(18), "y ".repeat(30));
+        for longest_bytes in (30..120).step_by(7) {
+            let clean = Clean::new(text.as_str().into(), Keeping { longest_bytes, ..KEEPING });
+            assert!(!clean.as_str().contains("A1A1"), "{longest_bytes}: {}", clean.as_str());
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::lock::FoldLock;
 use crate::marks;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 use towline_core::id::Uid;
@@ -16,7 +16,7 @@ use towline_core::time::Timestamp;
 /// The schema that this binary writes.
 pub const SCHEMA: u32 = 2;
 
-const MIGRATIONS: [&str; SCHEMA as usize] =
+pub(crate) const MIGRATIONS: [&str; SCHEMA as usize] =
     [include_str!("migrations/0001_first.sql"), include_str!("migrations/0002_waits.sql")];
 
 #[derive(Debug, thiserror::Error)]
@@ -27,10 +27,12 @@ pub enum StoreError {
     Damaged { source: rusqlite::Error },
     #[error("the database is in use by another process")]
     Busy { source: rusqlite::Error },
-    #[error("the database has schema {found}, which tow with schema {SCHEMA} may not write")]
+    #[error("the database has schema {found}, which this version of tow may not write")]
     Newer { found: u32 },
     #[error("could not use the database")]
     Sql { source: rusqlite::Error },
+    #[error("could not unpack what the archive holds")]
+    Unpack { source: io::Error },
     #[error("could not use the data folder {path}")]
     Folder { path: PathBuf, source: io::Error },
 }
@@ -60,33 +62,15 @@ impl Store {
         patience: Duration,
         new_machine: Uid,
     ) -> Result<Store, StoreError> {
-        let path = home.database();
-        // SQLite would make it readable for everybody; its companions inherit what is here.
-        open_or_make(&path).map_err(|source| StoreError::Folder { path: path.clone(), source })?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = connect(&path, flags)?;
-        db.busy_timeout(patience)?;
-        prepare_connection(&db)?;
-        migrate(&db)?;
+        let db = open_for_writing(&home.database(), patience, &MIGRATIONS)?;
         let machine = machine_name(home, new_machine)?;
         Ok(Store { home: home.clone(), db, machine })
     }
 
     /// Opens for reading only; `None` if there is no database yet.
     pub fn read(home: &Home, patience: Duration) -> Result<Option<Store>, StoreError> {
-        let path = home.database();
-        if !path.exists() {
-            return Ok(None);
-        }
-        // Not read-only for SQLite itself: a reader of a write-ahead log may have to rebuild its index.
-        let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            .or_else(|_| {
-                connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            })?;
-        db.busy_timeout(patience)?;
-        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        db.pragma_update(None, "query_only", true)?;
-        Ok(Some(Store { home: home.clone(), db, machine: Uid([0; 16]) }))
+        let db = open_for_reading(&home.database(), patience)?;
+        Ok(db.map(|db| Store { home: home.clone(), db, machine: Uid([0; 16]) }))
     }
 
     pub fn home(&self) -> &Home {
@@ -99,37 +83,75 @@ impl Store {
 
     /// Looks at every page; an empty answer means that the database is sound.
     pub fn complaints(&self) -> Result<Vec<String>, StoreError> {
-        let mut check = self.db.prepare("pragma integrity_check(10)")?;
-        let lines = check.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-        Ok(lines.into_iter().filter(|line| line != "ok").collect())
+        complaints(&self.db)
     }
+}
+
+pub(crate) fn complaints(db: &Connection) -> Result<Vec<String>, StoreError> {
+    let mut check = db.prepare("pragma integrity_check(10)")?;
+    let lines = check.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+    Ok(lines.into_iter().filter(|line| line != "ok").collect())
+}
+
+/// Opens a database, making or migrating what is not there yet.
+pub(crate) fn open_for_writing(
+    path: &Path,
+    patience: Duration,
+    migrations: &[&str],
+) -> Result<Connection, StoreError> {
+    // SQLite would make it readable for everybody; its companions inherit what is here.
+    open_or_make(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = connect(path, flags)?;
+    db.busy_timeout(patience)?;
+    prepare_connection(&db)?;
+    migrate(&db, migrations)?;
+    Ok(db)
+}
+
+/// Opens a database so that nothing can be changed in it; `None` if there is none.
+pub(crate) fn open_for_reading(path: &Path, patience: Duration) -> Result<Option<Connection>, StoreError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    // Not read-only for SQLite itself: a reader of a write-ahead log may have to rebuild its index.
+    let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .or_else(|_| connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX))?;
+    db.busy_timeout(patience)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    db.pragma_update(None, "query_only", true)?;
+    Ok(Some(db))
 }
 
 /// Moves a damaged database aside, never deletes it, and returns its new place. The marks derived from it go.
 pub fn set_aside(home: &Home, _lock: &FoldLock, now: Timestamp) -> io::Result<PathBuf> {
-    let stamp = now.to_utc().replace(':', "");
-    let mut aside = home.folder().join(format!("towline.db.damaged-{stamp}"));
-    for n in 2.. {
-        if !aside.exists() {
-            break;
-        }
-        aside = home.folder().join(format!("towline.db.damaged-{stamp}-{n}"));
-    }
-    for suffix in ["-wal", "-shm"] {
-        let from = home.folder().join(format!("towline.db{suffix}"));
-        if from.exists() {
-            let mut to = aside.clone().into_os_string();
-            to.push(suffix);
-            fs::rename(from, to)?;
-        }
-    }
-    fs::rename(home.database(), &aside)?;
+    let aside = move_aside(&home.database(), now)?;
     marks::remove_all(home)?;
     Ok(aside)
 }
 
+/// Renames a database and its companions, and returns the new place.
+pub(crate) fn move_aside(database: &Path, now: Timestamp) -> io::Result<PathBuf> {
+    let beside = |suffix: &str| {
+        let mut name = database.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let stamp = now.to_utc().replace(':', "");
+    let numbered = (2..).map(|n| format!(".damaged-{stamp}-{n}"));
+    let names = std::iter::once(format!(".damaged-{stamp}")).chain(numbered);
+    let free = names.into_iter().find(|name| !beside(name).exists()).unwrap_or_default();
+    for suffix in ["-wal", "-shm"] {
+        if beside(suffix).exists() {
+            fs::rename(beside(suffix), beside(&format!("{free}{suffix}")))?;
+        }
+    }
+    fs::rename(database, beside(&free))?;
+    Ok(beside(&free))
+}
+
 #[expect(clippy::disallowed_methods, reason = "the one place that opens the database")]
-fn connect(path: &std::path::Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     Connection::open_with_flags(path, flags).map_err(|source| {
         let known = source.sqlite_error_code().is_some_and(|code| code != ErrorCode::CannotOpen);
         if known { source.into() } else { StoreError::Open { path: path.to_owned(), source } }
@@ -149,17 +171,18 @@ fn schema_of(db: &Connection) -> rusqlite::Result<u32> {
 
 /// Brings the schema up to ours, one migration per transaction. A newer one is written only if it says that we may:
 /// its migration then put our number into the fact `writable_by`.
-fn migrate(db: &Connection) -> Result<(), StoreError> {
+fn migrate(db: &Connection, migrations: &[&str]) -> Result<(), StoreError> {
     let found = schema_of(db)?;
-    if found > SCHEMA {
-        return if writable_by(db)? <= SCHEMA { Ok(()) } else { Err(StoreError::Newer { found }) };
+    let ours = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
+    if found > ours {
+        return if writable_by(db)? <= ours { Ok(()) } else { Err(StoreError::Newer { found }) };
     }
     if found == 0 {
         // Persistent, hence only once. Incremental vacuum must be chosen before the first table.
         db.pragma_update(None, "auto_vacuum", "incremental")?;
         db.pragma_update(None, "journal_mode", "wal")?;
     }
-    for (number, script) in (1..).zip(MIGRATIONS).skip(found as usize) {
+    for (number, script) in (1..).zip(migrations).skip(found as usize) {
         db.execute_batch(&format!("begin immediate;\n{script}\npragma user_version = {number};\ncommit;"))?;
     }
     Ok(())
@@ -175,7 +198,7 @@ fn writable_by(db: &Connection) -> rusqlite::Result<u32> {
 }
 
 /// The machine's name is kept beside the database, so that a rebuilt one has the same.
-fn machine_name(home: &Home, new: Uid) -> Result<Uid, StoreError> {
+pub(crate) fn machine_name(home: &Home, new: Uid) -> Result<Uid, StoreError> {
     let path = home.machine();
     let failed = |source| StoreError::Folder { path: path.clone(), source };
     if let Some(known) = fs::read_to_string(&path).ok().and_then(|text| Uid::parse(text.trim()).ok()) {

@@ -30,6 +30,19 @@ impl Home {
         self.folder.join("towline.db-wal")
     }
 
+    /// What was captured from the agents' transcripts.
+    pub fn archive(&self) -> PathBuf {
+        self.folder.join("archive.db")
+    }
+
+    pub fn archive_log(&self) -> PathBuf {
+        self.folder.join("archive.db-wal")
+    }
+
+    pub(crate) fn archive_lock(&self) -> PathBuf {
+        self.folder.join("archive.lock")
+    }
+
     pub fn journal(&self) -> PathBuf {
         self.folder.join("journal")
     }

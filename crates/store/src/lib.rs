@@ -3,6 +3,7 @@
 //! The only crate that opens the database and the only one with SQL. It decides nothing: `fold` asks `core::step`.
 //! It reads no clock and no environment; folder, time and patience are arguments.
 
+pub mod archive;
 mod database;
 mod fold;
 pub mod home;
@@ -13,6 +14,7 @@ mod tables;
 pub mod told;
 pub mod upkeep;
 
+pub use archive::Archive;
 pub use database::{SCHEMA, Store, StoreError};
 pub use fold::{Folded, Pace, rebuild};
 pub use home::Home;

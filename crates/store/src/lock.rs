@@ -1,4 +1,4 @@
-//! Who may write the database: at most one process at a time, by a lock that dies with its holder.
+//! Who may write the database, who the archive: at most one process at a time, by a lock that dies with its holder.
 //!
 //! Holding a `FoldLock` is the proof that the database may be opened for writing, migrated or moved aside.
 //! There is no unlock: it ends with the value, or with the process.
@@ -48,6 +48,21 @@ pub struct WorkLock(#[expect(dead_code, reason = "held for its lock, which ends 
 impl WorkLock {
     pub fn try_take(home: &Home) -> io::Result<Option<WorkLock>> {
         Ok(try_lock(&home.work_lock())?.map(WorkLock))
+    }
+}
+
+/// The right to write the archive.
+#[derive(Debug)]
+pub struct ArchiveLock(
+    #[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File,
+);
+
+impl ArchiveLock {
+    pub fn take_within(
+        home: &Home,
+        pauses: impl IntoIterator<Item = Duration>,
+    ) -> io::Result<Option<ArchiveLock>> {
+        Ok(wait_for(&home.archive_lock(), pauses)?.map(ArchiveLock))
     }
 }
 

@@ -6,7 +6,7 @@ pub mod events;
 pub mod faults;
 pub mod jobs;
 pub mod journal_position;
-pub mod projects;
+pub(crate) mod projects;
 pub mod seats;
 pub mod sessions;
 pub mod turns;

@@ -3,7 +3,7 @@
 //! Found by remote first, since it survives a move; by root else.
 
 use crate::{Store, StoreError};
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
 use towline_core::id::Uid;
 use towline_core::project::ProjectTraces;
@@ -24,20 +24,16 @@ struct Known {
     name: String,
 }
 
-impl Store {
+/// The projects of one database, and the machine that new rows come from.
+pub(crate) struct Projects<'a> {
+    pub db: &'a Connection,
+    pub machine: Uid,
+}
+
+impl Projects<'_> {
     /// The project's row, made or brought up to date. `uid` names it if it is new.
-    pub(crate) fn project(&self, traces: &ProjectTraces, uid: Uid, at: Timestamp) -> Result<i64, StoreError> {
-        let by_remote = traces
-            .remote
-            .as_deref()
-            .map(|remote| self.find_project(BY_REMOTE, remote))
-            .transpose()?
-            .flatten();
-        let known = match by_remote {
-            Some(known) => Some(known),
-            None => self.find_project(BY_ROOT, &traces.root)?,
-        };
-        match known {
+    pub fn row(&self, traces: &ProjectTraces, uid: Uid, at: Timestamp) -> Result<i64, StoreError> {
+        match self.known(traces)? {
             Some(known) => self.refresh_project(&known, traces),
             None => {
                 let row = (uid.0, self.machine.0, &traces.root, &traces.remote, traces.display_name(), at.0);
@@ -69,6 +65,25 @@ impl Store {
             self.db.prepare_cached(CHANGE)?.execute((known.id, remote, name, root))?;
         }
         Ok(known.id)
+    }
+
+    /// The row of the project that the traces lead to, if it is known.
+    pub fn find(&self, traces: &ProjectTraces) -> Result<Option<i64>, StoreError> {
+        Ok(self.known(traces)?.map(|known| known.id))
+    }
+
+    fn known(&self, traces: &ProjectTraces) -> Result<Option<Known>, StoreError> {
+        let by_remote = traces.remote.as_deref().map(|remote| self.find_project(BY_REMOTE, remote));
+        match by_remote.transpose()?.flatten() {
+            Some(known) => Ok(Some(known)),
+            None => self.find_project(BY_ROOT, &traces.root),
+        }
+    }
+}
+
+impl Store {
+    pub(crate) fn project(&self, traces: &ProjectTraces, uid: Uid, at: Timestamp) -> Result<i64, StoreError> {
+        Projects { db: &self.db, machine: self.machine }.row(traces, uid, at)
     }
 
     /// Name, root and remote of every project.

@@ -34,7 +34,7 @@ impl Store {
             session,
             turn.ordinal,
             turn.id.as_ref().map(TurnId::as_str),
-            origin_name(turn.origin),
+            turn.origin.name(),
             turn.prompt.as_str(),
             turn.started_at.0,
             turn.ended.map(|(at, _)| at.0),
@@ -72,19 +72,7 @@ pub(super) fn kept(text: &str) -> Kept {
     Kept::new(text, Keeping { longest_bytes: usize::MAX / 8, secrets: Secrets::Kept })
 }
 
-fn origin_name(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Human => "human",
-        Origin::Command => "command",
-        Origin::Notification => "notification",
-        Origin::Bookmark => "bookmark",
-        Origin::Continuation => "continuation",
-    }
-}
-
 fn turn(row: &Row<'_>) -> rusqlite::Result<Turn> {
-    let origins =
-        [Origin::Human, Origin::Command, Origin::Notification, Origin::Bookmark, Origin::Continuation];
     let ended_at: Option<i64> = row.get(6)?;
     let outcome = match row.get::<_, Option<String>>(7)?.as_deref() {
         Some("completed") => TurnOutcome::Completed,
@@ -96,7 +84,7 @@ fn turn(row: &Row<'_>) -> rusqlite::Result<Turn> {
         uid: Uid(row.get(0)?),
         ordinal: row.get(1)?,
         id: row.get::<_, Option<String>>(2)?.and_then(|id| TurnId::parse(&id).ok()),
-        origin: word(row, 3, |name| origins.into_iter().find(|origin| origin_name(*origin) == name))?,
+        origin: word(row, 3, Origin::named)?,
         prompt: kept(&row.get::<_, String>(4)?),
         started_at: Timestamp(row.get(5)?),
         ended: ended_at.map(|at| (Timestamp(at), outcome)),

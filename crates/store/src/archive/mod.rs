@@ -1,0 +1,89 @@
+//! The archive: what was captured from the agents' transcripts, in a database of its own.
+//!
+//! No hook opens it but one that has something to inherit. Takes only text that is `Clean`. What the agents delete later
+//! stays here: it can not be made anew from anything, so it is never part of a rebuild.
+
+mod pack;
+mod read;
+mod source;
+mod write;
+
+pub use pack::{Packed, Packer};
+pub use read::{BodyRow, Conversation, DetailRow, TurnRow};
+pub use source::Source;
+pub use write::Taken;
+
+use crate::database::{complaints, machine_name, move_aside, open_for_reading, open_for_writing};
+use crate::home::Home;
+use crate::lock::ArchiveLock;
+use crate::tables::projects::Projects;
+use crate::{StoreError, home};
+use rusqlite::Connection;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+use towline_core::id::Uid;
+use towline_core::project::ProjectTraces;
+use towline_core::time::Timestamp;
+
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_first.sql")];
+
+/// Beyond this, whoever writes writes it back: readers would pay for it at every open.
+const LOG_WANTS_UPKEEP: u64 = 4 * 1024 * 1024;
+
+/// The open archive of one data folder.
+pub struct Archive {
+    db: Connection,
+    home: Home,
+    machine: Uid,
+}
+
+impl Archive {
+    /// Opens for writing, making or migrating what is not there yet. `new_machine` names this machine if it has no name.
+    pub fn open(
+        home: &Home,
+        _lock: &ArchiveLock,
+        patience: Duration,
+        new_machine: Uid,
+    ) -> Result<Archive, StoreError> {
+        let db = open_for_writing(&home.archive(), patience, &MIGRATIONS)?;
+        // What is deleted is gone: see `tow forget`.
+        db.pragma_update(None, "secure_delete", true)?;
+        let machine = machine_name(home, new_machine)?;
+        Ok(Archive { db, home: home.clone(), machine })
+    }
+
+    /// Opens for reading only; `None` if nothing was ever captured.
+    pub fn read(home: &Home, patience: Duration) -> Result<Option<Archive>, StoreError> {
+        let db = open_for_reading(&home.archive(), patience)?;
+        Ok(db.map(|db| Archive { db, home: home.clone(), machine: Uid([0; 16]) }))
+    }
+
+    /// Looks at every page; an empty answer means that the archive is sound.
+    pub fn complaints(&self) -> Result<Vec<String>, StoreError> {
+        complaints(&self.db)
+    }
+
+    /// Writes the log back if it has grown. Readers that are in the way are not waited for.
+    pub fn tidy(&self) -> Result<(), StoreError> {
+        if home::size(&self.home.archive_log()) > LOG_WANTS_UPKEEP { self.checkpoint() } else { Ok(()) }
+    }
+
+    pub fn checkpoint(&self) -> Result<(), StoreError> {
+        self.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
+        Ok(())
+    }
+
+    /// The row of the project that a folder's traces lead to, if anything was captured there.
+    pub fn project(&self, traces: &ProjectTraces) -> Result<Option<i64>, StoreError> {
+        Projects { db: &self.db, machine: self.machine }.find(traces)
+    }
+}
+
+/// Moves a damaged archive aside, never deletes it, and returns its new place.
+pub fn set_aside(home: &Home, _lock: &ArchiveLock, now: Timestamp) -> io::Result<PathBuf> {
+    move_aside(&home.archive(), now)
+}
+
+#[cfg(test)]
+mod tests;

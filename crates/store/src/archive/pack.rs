@@ -1,0 +1,202 @@
+//! Rows made ready to be written, away from the database: owned, and compressed where that pays.
+//!
+//! So that several files can be read at once while one writes. Nothing is decided about what is kept.
+
+use crate::StoreError;
+use std::io;
+use towline_core::capture::{DetailKind, Row, Settled, Speaker, Touch};
+use towline_core::deed::Commit;
+use towline_core::event::{Origin, ToolOutcome};
+use towline_core::id::{Mark, SubagentId, TurnId};
+use towline_core::piece::Tokens;
+use towline_core::project::ProjectTraces;
+use towline_core::time::Timestamp;
+
+/// Shorter texts gain nothing worth the call.
+const WORTH_PACKING: usize = 512;
+
+/// Fast: what is packed once is read seldom, but everything is packed.
+const LEVEL: i32 = 1;
+
+/// No text is longer than its cap; what claims to be is damaged.
+const LARGEST: usize = 64 << 20;
+
+/// A row that borrows nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Packed {
+    Opened(PackedOpening),
+    Turn(PackedTurn),
+    Body(PackedBody),
+    Detail(PackedDetail),
+    Usage(PackedUsage),
+    Touched { turn: Mark, path: String, how: Touch },
+    Committed { turn: Mark, commit: Commit },
+    Settled(Settled),
+    Reverted { from: u64, at: Timestamp },
+}
+
+/// Whose file it is. The project is found by whoever can look at the folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PackedOpening {
+    pub session: String,
+    pub folder: Option<String>,
+    pub project: Option<ProjectTraces>,
+    pub(super) base: Option<(String, u64)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PackedTurn {
+    pub(super) mark: Mark,
+    pub(super) id: String,
+    pub(super) place: u64,
+    pub(super) at: Timestamp,
+    pub(super) origin: Origin,
+    pub(super) agent_turn: Option<TurnId>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PackedBody {
+    pub(super) turn: Option<Mark>,
+    pub(super) mark: Mark,
+    pub(super) message: String,
+    pub(super) place: u64,
+    pub(super) at: Timestamp,
+    pub(super) speaker: Speaker,
+    pub(super) cut: i64,
+    pub(super) text: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PackedDetail {
+    pub(super) turn: Option<Mark>,
+    pub(super) mark: Mark,
+    pub(super) place: u64,
+    pub(super) at: Timestamp,
+    pub(super) subagent: Option<SubagentId>,
+    pub(super) kind: DetailKind,
+    pub(super) tool: Option<String>,
+    pub(super) call: Option<Mark>,
+    pub(super) outcome: Option<ToolOutcome>,
+    pub(super) size: i64,
+    pub(super) cut: i64,
+    pub(super) content: Content,
+}
+
+/// The bytes of a detail as they are written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    Plain(Vec<u8>),
+    Packed(Vec<u8>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PackedUsage {
+    pub(super) turn: Option<Mark>,
+    pub(super) message: String,
+    pub(super) model: Option<String>,
+    pub(super) tokens: Tokens,
+    pub(super) at: Timestamp,
+    pub(super) subagent: Option<SubagentId>,
+}
+
+/// Packs rows, with the memory that the compressor needs kept between them.
+pub struct Packer {
+    compressor: zstd::bulk::Compressor<'static>,
+}
+
+impl Packer {
+    pub fn new() -> io::Result<Packer> {
+        Ok(Packer { compressor: zstd::bulk::Compressor::new(LEVEL)? })
+    }
+
+    pub fn pack(&mut self, row: Row<'_>) -> Packed {
+        match row {
+            Row::Opened { session, folder, base } => Packed::Opened(PackedOpening {
+                session: session.into_owned(),
+                folder: folder.map(Into::into),
+                project: None,
+                base: base.map(|base| (base.session.into_owned(), base.before)),
+            }),
+            Row::Turn(turn) => Packed::Turn(PackedTurn {
+                mark: turn.mark,
+                id: turn.id.into_owned(),
+                place: turn.place,
+                at: turn.at,
+                origin: turn.origin,
+                agent_turn: turn.agent_turn,
+            }),
+            Row::Body(body) => Packed::Body(PackedBody {
+                turn: body.turn,
+                mark: body.mark,
+                message: body.message.into_owned(),
+                place: body.place,
+                at: body.at,
+                speaker: body.speaker,
+                cut: length(body.text.cut_bytes()),
+                text: body.text.as_str().to_owned(),
+            }),
+            Row::Detail(detail) => Packed::Detail(self.detail(detail)),
+            Row::Usage(usage) => Packed::Usage(PackedUsage {
+                turn: usage.turn,
+                message: usage.message.into_owned(),
+                model: usage.model.map(Into::into),
+                tokens: usage.tokens,
+                at: usage.at,
+                subagent: usage.subagent,
+            }),
+            Row::Touched { turn, path, how } => Packed::Touched { turn, path, how },
+            Row::Committed { turn, commit } => Packed::Committed { turn, commit },
+            Row::Settled(settled) => Packed::Settled(settled),
+            Row::Reverted { from, at } => Packed::Reverted { from, at },
+        }
+    }
+
+    fn detail(&mut self, detail: towline_core::capture::Detail<'_>) -> PackedDetail {
+        let text = detail.text.as_str();
+        PackedDetail {
+            turn: detail.turn,
+            mark: detail.mark,
+            place: detail.place,
+            at: detail.at,
+            subagent: detail.subagent,
+            kind: detail.kind,
+            tool: detail.tool.map(Into::into),
+            call: detail.call,
+            outcome: detail.outcome,
+            size: length(text.len()),
+            cut: length(detail.text.cut_bytes()),
+            content: self.content(text),
+        }
+    }
+
+    /// What does not get smaller, or cannot be packed, stays as it is.
+    fn content(&mut self, text: &str) -> Content {
+        let packed = (text.len() >= WORTH_PACKING).then(|| self.compressor.compress(text.as_bytes()).ok());
+        match packed.flatten() {
+            Some(packed) if packed.len() < text.len() => Content::Packed(packed),
+            Some(_) | None => Content::Plain(text.as_bytes().to_vec()),
+        }
+    }
+}
+
+impl Content {
+    /// The text, from the bytes as they were written.
+    pub(super) fn text(self) -> Result<String, StoreError> {
+        let bytes = match self {
+            Content::Plain(bytes) => bytes,
+            Content::Packed(bytes) => decompress(&bytes)?,
+        };
+        let lossy =
+            |error: std::string::FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
+        Ok(String::from_utf8(bytes).unwrap_or_else(lossy))
+    }
+}
+
+fn decompress(content: &[u8]) -> Result<Vec<u8>, StoreError> {
+    let size = zstd::bulk::Decompressor::upper_bound(content).unwrap_or(LARGEST).min(LARGEST);
+    zstd::bulk::decompress(content, size).map_err(|source| StoreError::Unpack { source })
+}
+
+fn length(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}

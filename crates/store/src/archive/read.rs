@@ -1,0 +1,262 @@
+//! Getting back what was captured: conversations, their turns, the words and details of a turn.
+//!
+//! Every question is answered by an index, however long the history; nothing is unpacked that nobody asked for.
+
+use super::Archive;
+use super::pack::Content;
+use crate::StoreError;
+use rusqlite::{OptionalExtension, Params, Row};
+use towline_core::capture::{DetailKind, Speaker};
+use towline_core::event::Origin;
+use towline_core::id::{SessionKey, Uid};
+use towline_core::piece::Stop;
+use towline_core::time::Timestamp;
+
+/// A session as it was captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conversation {
+    pub(super) id: i64,
+    pub uid: Uid,
+    pub session: SessionKey,
+    /// What people and models call it by.
+    pub short: String,
+    pub folder: Option<String>,
+    pub project: Option<String>,
+    pub branch: Option<String>,
+    /// The session that it was forked from.
+    pub base: Option<String>,
+    pub first_at: Timestamp,
+    pub last_at: Timestamp,
+    pub turns: u32,
+}
+
+/// A turn without its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnRow {
+    conversation: i64,
+    pub uid: Uid,
+    pub ordinal: u32,
+    pub at: Timestamp,
+    /// When the last thing in it happened.
+    pub until: Timestamp,
+    pub origin: Origin,
+    pub stopped: Option<Stop>,
+    pub tools: u32,
+    pub failures: u32,
+    pub line: String,
+    /// It was taken back afterwards.
+    pub reverted: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BodyRow {
+    /// The agent's own name of the message.
+    pub message: String,
+    pub at: Timestamp,
+    pub speaker: Speaker,
+    pub text: String,
+}
+
+/// A detail without its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DetailRow {
+    id: i64,
+    /// Counted within the turn, from 1.
+    pub number: u32,
+    pub at: Timestamp,
+    pub kind: DetailKind,
+    pub subagent: Option<String>,
+    pub tool: Option<String>,
+    /// Joins an input and its output.
+    pub call: Option<i64>,
+    pub outcome: Option<String>,
+    pub size: u64,
+    /// How many bytes were left out when it was kept.
+    pub cut: u64,
+}
+
+const CONVERSATION: &str = "
+    select c.id, c.uid, c.agent || ':' || c.session, c.short, c.folder, p.name, c.branch, c.base, c.first_at, c.last_at,
+        c.turns
+    from conversations c left join projects p on p.id = c.project";
+
+const TURN: &str = "
+    select t.conversation, t.uid, t.ordinal, t.at, t.until, t.origin, t.stopped, t.tools, t.failures, t.line, t.reverted
+    from turns t";
+
+const BODIES: &str = "
+    select message, at, speaker, text from bodies where conversation = ?1 and turn = ?2 order by place, id";
+
+const DETAILS: &str = "
+    select id, at, kind, subagent, tool, call, outcome, size, cut from details
+    where conversation = ?1 and turn = ?2 order by place, id";
+
+const CONTENT: &str = "select packed, content from details where id = ?1";
+
+impl Archive {
+    pub fn conversation(&self, session: &SessionKey) -> Result<Option<Conversation>, StoreError> {
+        let query = format!("{CONVERSATION} where c.agent = ?1 and c.session = ?2");
+        let found = self.conversations(&query, (session.agent.as_str(), session.id.as_str()))?;
+        Ok(found.into_iter().next())
+    }
+
+    /// Those that are called so: by the last letters of the id, its first ones, or all of them.
+    pub fn conversations_called(&self, name: &str) -> Result<Vec<Conversation>, StoreError> {
+        let exact = self.conversations(&format!("{CONVERSATION} where c.short = ?1 limit 20"), [name])?;
+        if !exact.is_empty() {
+            return Ok(exact);
+        }
+        let escaped = name.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+        let query = format!(
+            "{CONVERSATION} where c.session like ?1 escape '\\' or c.session like ?2 escape '\\' limit 20"
+        );
+        self.conversations(&query, (format!("{escaped}%"), format!("%{escaped}")))
+    }
+
+    /// The latest first; of one project, or of all.
+    pub fn latest_conversations(
+        &self,
+        project: Option<i64>,
+        most: usize,
+    ) -> Result<Vec<Conversation>, StoreError> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        match project {
+            Some(project) => self.conversations(
+                &format!("{CONVERSATION} where c.project = ?1 order by c.last_at desc limit ?2"),
+                (project, most),
+            ),
+            None => self.conversations(&format!("{CONVERSATION} order by c.last_at desc limit ?1"), [most]),
+        }
+    }
+
+    fn conversations(&self, query: &str, params: impl Params) -> Result<Vec<Conversation>, StoreError> {
+        let mut statement = self.db.prepare_cached(query)?;
+        Ok(statement.query_map(params, conversation)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The turns of a conversation from one number to another, in order.
+    pub fn turns(&self, of: &Conversation, from: u32, to: u32) -> Result<Vec<TurnRow>, StoreError> {
+        let query =
+            format!("{TURN} where t.conversation = ?1 and t.ordinal between ?2 and ?3 order by t.ordinal");
+        self.turn_rows(&query, (of.id, from, to))
+    }
+
+    /// The last turns of a conversation that still stand, in order.
+    pub fn last_turns(&self, of: &Conversation, most: usize) -> Result<Vec<TurnRow>, StoreError> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let query =
+            format!("{TURN} where t.conversation = ?1 and t.reverted = 0 order by t.ordinal desc limit ?2");
+        let mut turns = self.turn_rows(&query, (of.id, most))?;
+        turns.reverse();
+        Ok(turns)
+    }
+
+    /// Turns that were under way between two times, both included, with their conversations: of one project, or of all.
+    pub fn turns_between(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+        project: Option<i64>,
+    ) -> Result<Vec<(Conversation, TurnRow)>, StoreError> {
+        let query = format!(
+            "{TURN} join conversations c on c.id = t.conversation
+             where t.at between ?1 and ?2 and (?3 is null or c.project = ?3) order by t.at, t.ordinal limit 1000"
+        );
+        let turns = self.turn_rows(&query, (from.0, to.0, project))?;
+        let with = |turn: TurnRow| Ok((self.conversation_by_row(turn.conversation)?, turn));
+        turns.into_iter().map(with).collect()
+    }
+
+    fn conversation_by_row(&self, id: i64) -> Result<Conversation, StoreError> {
+        let query = format!("{CONVERSATION} where c.id = ?1");
+        Ok(self.db.prepare_cached(&query)?.query_row([id], conversation)?)
+    }
+
+    fn turn_rows(&self, query: &str, params: impl Params) -> Result<Vec<TurnRow>, StoreError> {
+        let mut statement = self.db.prepare_cached(query)?;
+        Ok(statement.query_map(params, turn)?.collect::<Result<_, _>>()?)
+    }
+
+    /// What was said in a turn, in order.
+    pub fn bodies(&self, turn: &TurnRow) -> Result<Vec<BodyRow>, StoreError> {
+        let mut statement = self.db.prepare_cached(BODIES)?;
+        let body = |row: &Row<'_>| {
+            Ok(BodyRow {
+                message: row.get(0)?,
+                at: Timestamp(row.get(1)?),
+                speaker: Speaker::named(&row.get::<_, String>(2)?).unwrap_or(Speaker::Agent),
+                text: row.get(3)?,
+            })
+        };
+        Ok(statement.query_map((turn.conversation, turn.ordinal), body)?.collect::<Result<_, _>>()?)
+    }
+
+    /// What else a turn holds, in order and numbered, without the texts.
+    pub fn details(&self, turn: &TurnRow) -> Result<Vec<DetailRow>, StoreError> {
+        let mut statement = self.db.prepare_cached(DETAILS)?;
+        let rows = statement.query_map((turn.conversation, turn.ordinal), detail)?;
+        let numbered = rows.zip(1..).map(|(row, number)| row.map(|row| DetailRow { number, ..row }));
+        Ok(numbered.collect::<Result<_, _>>()?)
+    }
+
+    /// The text of a detail.
+    pub fn content(&self, detail: &DetailRow) -> Result<String, StoreError> {
+        let mut statement = self.db.prepare_cached(CONTENT)?;
+        let content = |row: &Row<'_>| {
+            let bytes: Vec<u8> = row.get(1)?;
+            Ok(if row.get(0)? { Content::Packed(bytes) } else { Content::Plain(bytes) })
+        };
+        statement.query_row([detail.id], content).optional()?.map_or(Ok(String::new()), Content::text)
+    }
+}
+
+fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
+    Ok(Conversation {
+        id: row.get(0)?,
+        uid: Uid(row.get(1)?),
+        session: SessionKey::parse(&row.get::<_, String>(2)?).map_err(|_| unknown(2))?,
+        short: row.get(3)?,
+        folder: row.get(4)?,
+        project: row.get(5)?,
+        branch: row.get(6)?,
+        base: row.get(7)?,
+        first_at: Timestamp(row.get(8)?),
+        last_at: Timestamp(row.get(9)?),
+        turns: row.get(10)?,
+    })
+}
+
+fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
+    Ok(TurnRow {
+        conversation: row.get(0)?,
+        uid: Uid(row.get(1)?),
+        ordinal: row.get(2)?,
+        at: Timestamp(row.get(3)?),
+        until: Timestamp(row.get(4)?),
+        origin: Origin::named(&row.get::<_, String>(5)?).ok_or_else(|| unknown(5))?,
+        stopped: row.get::<_, Option<String>>(6)?.and_then(|name| Stop::named(&name)),
+        tools: row.get(7)?,
+        failures: row.get(8)?,
+        line: row.get(9)?,
+        reverted: row.get(10)?,
+    })
+}
+
+fn detail(row: &Row<'_>) -> rusqlite::Result<DetailRow> {
+    Ok(DetailRow {
+        id: row.get(0)?,
+        number: 0,
+        at: Timestamp(row.get(1)?),
+        kind: DetailKind::named(&row.get::<_, String>(2)?).ok_or_else(|| unknown(2))?,
+        subagent: row.get(3)?,
+        tool: row.get(4)?,
+        call: row.get(5)?,
+        outcome: row.get(6)?,
+        size: row.get::<_, i64>(7)?.cast_unsigned(),
+        cut: row.get::<_, i64>(8)?.cast_unsigned(),
+    })
+}
+
+fn unknown(column: usize) -> rusqlite::Error {
+    rusqlite::Error::InvalidColumnType(column, "a word of this version".into(), rusqlite::types::Type::Text)
+}

@@ -1,0 +1,89 @@
+//! The files that are captured: how far each was read, and by which its reader goes on.
+//!
+//! Knows nothing of agents: what a reader remembers is a text here.
+
+use super::Archive;
+use crate::StoreError;
+use rusqlite::OptionalExtension;
+use towline_core::time::Timestamp;
+
+const FIND: &str = "
+    select agent, conversation, offset, head, head_bytes, tail, state, turn from sources where path = ?1";
+
+const SAVE: &str = "
+    insert into sources (path, agent, conversation, offset, head, head_bytes, tail, state, read_at, turn)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+    on conflict (path) do update set conversation = excluded.conversation, offset = excluded.offset,
+        head = excluded.head, head_bytes = excluded.head_bytes, tail = excluded.tail, state = excluded.state,
+        read_at = excluded.read_at, turn = excluded.turn";
+
+/// A file, and how far it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub path: String,
+    pub agent: String,
+    pub(super) conversation: Option<i64>,
+    /// In which turn of its session a helper began whose file it is.
+    pub(super) turn: Option<i64>,
+    pub offset: u64,
+    /// A checksum of the file's first bytes, and of how many.
+    pub head: u32,
+    pub head_bytes: u32,
+    /// A checksum of the last bytes before the offset.
+    pub tail: u32,
+    /// What the reader remembers.
+    pub state: String,
+}
+
+impl Source {
+    /// A file of which nothing was read yet, or nothing that still stands.
+    pub fn fresh(agent: &str, path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            agent: agent.to_owned(),
+            conversation: None,
+            turn: None,
+            offset: 0,
+            head: 0,
+            head_bytes: 0,
+            tail: 0,
+            state: String::new(),
+        }
+    }
+}
+
+impl Archive {
+    pub fn source(&self, path: &str) -> Result<Option<Source>, StoreError> {
+        let mut statement = self.db.prepare_cached(FIND)?;
+        let source = |row: &rusqlite::Row<'_>| {
+            Ok(Source {
+                path: path.to_owned(),
+                agent: row.get(0)?,
+                conversation: row.get(1)?,
+                offset: row.get::<_, i64>(2)?.cast_unsigned(),
+                head: row.get(3)?,
+                head_bytes: row.get(4)?,
+                tail: row.get(5)?,
+                state: row.get(6)?,
+                turn: row.get(7)?,
+            })
+        };
+        Ok(statement.query_row([path], source).optional()?)
+    }
+
+    pub(super) fn save_source(&self, source: &Source, now: Timestamp) -> Result<(), StoreError> {
+        self.db.prepare_cached(SAVE)?.execute(rusqlite::params![
+            source.path,
+            source.agent,
+            source.conversation,
+            source.offset.cast_signed(),
+            source.head,
+            source.head_bytes,
+            source.tail,
+            source.state,
+            now.0,
+            source.turn,
+        ])?;
+        Ok(())
+    }
+}

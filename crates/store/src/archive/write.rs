@@ -1,0 +1,399 @@
+//! Taking in what was read of a file: its rows and how far it was read, in one transaction.
+//!
+//! Exactly once by construction: the offset moves with the rows. A file that has to be read again from its beginning adds
+//! nothing either, since everything is known by the agent's own name for it.
+
+use super::pack::{Content, Packed, PackedBody, PackedDetail, PackedOpening, PackedTurn, PackedUsage};
+use super::{Archive, Source};
+use crate::StoreError;
+use crate::tables::projects::Projects;
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+use std::collections::HashMap;
+use towline_core::capture::{Settled, Touch};
+use towline_core::deed::Commit;
+use towline_core::event::ToolOutcome;
+use towline_core::id::{Mark, SessionId, SubagentId, TurnId, Uid};
+use towline_core::piece::Stop;
+use towline_core::text::clip_start;
+use towline_core::time::Timestamp;
+
+/// How many letters of a session's id people and models call it by.
+const SHORT: usize = 8;
+
+const FIND_CONVERSATION: &str = "select id from conversations where agent = ?1 and session = ?2";
+
+const ADD_CONVERSATION: &str = "
+    insert into conversations (uid, machine, revision, agent, session, short, folder, project, branch, base, base_before,
+        first_at, last_at, turns)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, 0)";
+
+/// What a session began as stays; only what is not known yet is taken over.
+const COMPLETE_CONVERSATION: &str = "
+    update conversations set revision = revision + 1, folder = ifnull(folder, ?2), project = ifnull(project, ?3),
+        branch = ifnull(branch, ?4), base = ifnull(base, ?5), base_before = ifnull(base_before, ?6)
+    where id = ?1 and (folder is null and ?2 is not null or project is null and ?3 is not null
+        or base is null and ?5 is not null)";
+
+const LOAD_CONVERSATION: &str =
+    "select agent, session, turns, first_at, last_at from conversations where id = ?1";
+
+const GROW_CONVERSATION: &str = "
+    update conversations set revision = revision + 1, turns = ?2, first_at = ?3, last_at = ?4
+    where id = ?1 and (turns <> ?2 or first_at <> ?3 or last_at <> ?4)";
+
+const FIND_TURN: &str = "select ordinal from turns where conversation = ?1 and mark = ?2";
+
+const ADD_TURN: &str = "
+    insert into turns (uid, machine, revision, conversation, ordinal, mark, place, at, until, origin, agent_turn, tools,
+        failures, line, reverted)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, 0, 0, '',
+        exists (select 1 from reverts where conversation = ?3 and from_place <= ?6 and at > ?7))";
+
+const SETTLE_TURN: &str = "
+    update turns set revision = revision + 1, until = ?3, tools = ?4, failures = ?5, stopped = ?6, line = ?7
+    where conversation = ?1 and mark = ?2 and (until <> ?3 or tools <> ?4 or line <> ?7 or stopped is not ?6)";
+
+/// A helper's doings belong to the turn in which it began.
+const TURN_AT: &str = "
+    select ordinal from turns where conversation = ?1 and at <= ?2 order by ordinal desc limit 1";
+
+const ADD_BODY: &str = "
+    insert into bodies (conversation, turn, mark, message, place, at, speaker, cut, text)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+    on conflict (conversation, mark) do update set turn = excluded.turn, place = excluded.place, cut = excluded.cut,
+        text = excluded.text";
+
+const ADD_DETAIL: &str = "
+    insert into details (conversation, turn, mark, place, at, kind, subagent, tool, call, outcome, size, cut, packed,
+        content)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+    on conflict (conversation, mark) do update set turn = excluded.turn, place = excluded.place,
+        tool = ifnull(excluded.tool, tool), outcome = excluded.outcome, size = excluded.size, cut = excluded.cut,
+        packed = excluded.packed, content = excluded.content";
+
+/// A message that corrects what it cost replaces what it said before.
+const ADD_USAGE: &str = "
+    insert into usage (conversation, message, turn, at, subagent, model, input, cache_read, cache_write, output)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+    on conflict (conversation, message) do update set input = excluded.input, cache_read = excluded.cache_read,
+        cache_write = excluded.cache_write, output = excluded.output";
+
+const ADD_FILE: &str = "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
+const ADD_COMMIT: &str =
+    "insert or ignore into commits (conversation, turn, hash, subject) values (?1, ?2, ?3, ?4)";
+const ADD_REVERT: &str = "insert or ignore into reverts (conversation, from_place, at) values (?1, ?2, ?3)";
+const REVERT: &str = "
+    update turns set revision = revision + 1, reverted = 1
+    where conversation = ?1 and place >= ?2 and at < ?3 and reverted = 0";
+
+/// What one call took in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    pub turns: u32,
+    pub bodies: u32,
+    pub details: u32,
+    /// Rows that no session could be found for.
+    pub homeless: u32,
+}
+
+impl Archive {
+    /// Writes the rows of one file and the place up to which they were read.
+    pub fn take_in(
+        &self,
+        source: &mut Source,
+        rows: Vec<Packed>,
+        now: Timestamp,
+    ) -> Result<Taken, StoreError> {
+        let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
+        let mut writer = Writer::new(self, source)?;
+        for row in rows {
+            writer.row(row)?;
+        }
+        let taken = writer.finish()?;
+        self.save_source(source, now)?;
+        transaction.commit()?;
+        Ok(taken)
+    }
+}
+
+/// The conversation that rows are added to.
+struct Whose {
+    id: i64,
+    agent: String,
+    session: String,
+    turns: u32,
+    first_at: i64,
+    last_at: i64,
+}
+
+struct Writer<'a> {
+    archive: &'a Archive,
+    source: &'a mut Source,
+    whose: Option<Whose>,
+    ordinals: HashMap<Mark, i64>,
+    taken: Taken,
+}
+
+impl<'a> Writer<'a> {
+    fn new(archive: &'a Archive, source: &'a mut Source) -> Result<Self, StoreError> {
+        let whose = source.conversation.map(|id| archive.whose(id)).transpose()?;
+        Ok(Writer { archive, source, whose, ordinals: HashMap::new(), taken: Taken::default() })
+    }
+
+    fn row(&mut self, row: Packed) -> Result<(), StoreError> {
+        if let Packed::Opened(opening) = row {
+            return self.open(&opening);
+        }
+        let Some(whose) = &mut self.whose else {
+            self.taken.homeless += 1;
+            return Ok(());
+        };
+        let id = whose.id;
+        match row {
+            Packed::Opened(_) => Ok(()),
+            Packed::Turn(turn) => {
+                whose.saw(turn.at);
+                self.turn(&turn)
+            }
+            Packed::Body(body) => {
+                whose.saw(body.at);
+                self.body(id, &body)
+            }
+            Packed::Detail(detail) => {
+                whose.saw(detail.at);
+                self.detail(id, &detail)
+            }
+            Packed::Usage(usage) => self.usage(id, &usage),
+            Packed::Touched { turn, path, how } => self.file(id, turn, (&path, how)),
+            Packed::Committed { turn, commit } => self.commit(id, turn, &commit),
+            Packed::Settled(settled) => self.archive.settle(id, &settled),
+            Packed::Reverted { from, at } => self.archive.revert(id, from, at),
+        }
+    }
+
+    fn finish(self) -> Result<Taken, StoreError> {
+        if let Some(whose) = &self.whose {
+            let row = (whose.id, whose.turns, whose.first_at, whose.last_at);
+            self.archive.db.prepare_cached(GROW_CONVERSATION)?.execute(row)?;
+        }
+        Ok(self.taken)
+    }
+
+    /// A name that is no session's would be one of our making: what such a file holds has no home.
+    fn open(&mut self, opening: &PackedOpening) -> Result<(), StoreError> {
+        if SessionId::parse(&opening.session).is_err() {
+            return Ok(());
+        }
+        let id = self.archive.conversation_of(&self.source.agent, opening)?;
+        self.source.conversation = Some(id);
+        self.whose = Some(self.archive.whose(id)?);
+        self.ordinals.clear();
+        Ok(())
+    }
+
+    fn turn(&mut self, turn: &PackedTurn) -> Result<(), StoreError> {
+        let Some(whose) = &mut self.whose else { return Ok(()) };
+        let db = &self.archive.db;
+        let known = db.prepare_cached(FIND_TURN)?.query_row((whose.id, turn.mark.0), |row| row.get(0));
+        if let Some(ordinal) = known.optional()? {
+            self.ordinals.insert(turn.mark, ordinal);
+            return Ok(());
+        }
+        whose.turns += 1;
+        let uid = Uid::derived(turn.at, &[&whose.agent, &whose.session, &turn.id]);
+        db.prepare_cached(ADD_TURN)?.execute(params![
+            uid.0,
+            self.archive.machine.0,
+            whose.id,
+            whose.turns,
+            turn.mark.0,
+            turn.place.cast_signed(),
+            turn.at.0,
+            turn.origin.name(),
+            turn.agent_turn.as_ref().map(TurnId::as_str),
+        ])?;
+        self.ordinals.insert(turn.mark, whose.turns.into());
+        self.taken.turns += 1;
+        Ok(())
+    }
+
+    /// The number of the turn; 0 is what stands before the first.
+    fn ordinal(&mut self, conversation: i64, turn: Option<Mark>) -> Result<i64, StoreError> {
+        let Some(mark) = turn else { return Ok(0) };
+        if let Some(ordinal) = self.ordinals.get(&mark) {
+            return Ok(*ordinal);
+        }
+        let mut find = self.archive.db.prepare_cached(FIND_TURN)?;
+        let ordinal = find.query_row((conversation, mark.0), |row| row.get(0)).optional()?.unwrap_or(0);
+        self.ordinals.insert(mark, ordinal);
+        Ok(ordinal)
+    }
+
+    /// A helper's own file does not say in which turn it was asked: its beginning does.
+    fn turn_of_helper(&mut self, conversation: i64, at: Timestamp) -> Result<i64, StoreError> {
+        if let Some(turn) = self.source.turn {
+            return Ok(turn);
+        }
+        let mut find = self.archive.db.prepare_cached(TURN_AT)?;
+        let turn = find.query_row((conversation, at.0), |row| row.get(0)).optional()?;
+        self.source.turn = turn;
+        Ok(turn.unwrap_or(0))
+    }
+
+    fn body(&mut self, conversation: i64, body: &PackedBody) -> Result<(), StoreError> {
+        let turn = self.ordinal(conversation, body.turn)?;
+        self.archive.db.prepare_cached(ADD_BODY)?.execute(params![
+            conversation,
+            turn,
+            body.mark.0,
+            body.message,
+            body.place.cast_signed(),
+            body.at.0,
+            body.speaker.name(),
+            body.cut,
+            body.text,
+        ])?;
+        self.taken.bodies += 1;
+        Ok(())
+    }
+
+    fn detail(&mut self, conversation: i64, detail: &PackedDetail) -> Result<(), StoreError> {
+        let turn = match (&detail.subagent, detail.turn) {
+            (Some(_), None) => self.turn_of_helper(conversation, detail.at)?,
+            (Some(_) | None, turn) => self.ordinal(conversation, turn)?,
+        };
+        let (is_packed, bytes) = match &detail.content {
+            Content::Plain(bytes) => (false, bytes),
+            Content::Packed(bytes) => (true, bytes),
+        };
+        self.archive.db.prepare_cached(ADD_DETAIL)?.execute(params![
+            conversation,
+            turn,
+            detail.mark.0,
+            detail.place.cast_signed(),
+            detail.at.0,
+            detail.kind.name(),
+            detail.subagent.as_ref().map(SubagentId::as_str),
+            detail.tool,
+            detail.call.map(|call| call.0),
+            detail.outcome.map(ToolOutcome::name),
+            detail.size,
+            detail.cut,
+            is_packed,
+            bytes,
+        ])?;
+        self.taken.details += 1;
+        Ok(())
+    }
+
+    fn usage(&mut self, conversation: i64, usage: &PackedUsage) -> Result<(), StoreError> {
+        let turn = match (&usage.subagent, usage.turn) {
+            (Some(_), None) => self.turn_of_helper(conversation, usage.at)?,
+            (Some(_) | None, turn) => self.ordinal(conversation, turn)?,
+        };
+        self.archive.db.prepare_cached(ADD_USAGE)?.execute(params![
+            conversation,
+            usage.message,
+            turn,
+            usage.at.0,
+            usage.subagent.as_ref().map(SubagentId::as_str),
+            usage.model,
+            usage.tokens.input.cast_signed(),
+            usage.tokens.cache_read.cast_signed(),
+            usage.tokens.cache_write.cast_signed(),
+            usage.tokens.output.cast_signed(),
+        ])?;
+        Ok(())
+    }
+
+    fn file(&mut self, conversation: i64, turn: Mark, (path, how): (&str, Touch)) -> Result<(), StoreError> {
+        let turn = self.ordinal(conversation, Some(turn))?;
+        self.archive.db.prepare_cached(ADD_FILE)?.execute((conversation, turn, path, how.name()))?;
+        Ok(())
+    }
+
+    fn commit(&mut self, conversation: i64, turn: Mark, commit: &Commit) -> Result<(), StoreError> {
+        let turn = self.ordinal(conversation, Some(turn))?;
+        let row = (conversation, turn, &commit.hash, &commit.subject);
+        self.archive.db.prepare_cached(ADD_COMMIT)?.execute(row)?;
+        Ok(())
+    }
+}
+
+impl Whose {
+    fn saw(&mut self, at: Timestamp) {
+        // A conversation's row is made before anything in it has a time.
+        self.first_at = if self.first_at == 0 { at.0 } else { self.first_at.min(at.0) };
+        self.last_at = self.last_at.max(at.0);
+    }
+}
+
+impl Archive {
+    fn whose(&self, id: i64) -> Result<Whose, StoreError> {
+        let whose = |row: &rusqlite::Row<'_>| {
+            Ok(Whose {
+                id,
+                agent: row.get(0)?,
+                session: row.get(1)?,
+                turns: row.get(2)?,
+                first_at: row.get(3)?,
+                last_at: row.get(4)?,
+            })
+        };
+        Ok(self.db.prepare_cached(LOAD_CONVERSATION)?.query_row([id], whose)?)
+    }
+
+    fn conversation_of(&self, agent: &str, opening: &PackedOpening) -> Result<i64, StoreError> {
+        let uid = Uid::derived(Timestamp(0), &[agent, &opening.session]);
+        let projects = Projects { db: &self.db, machine: self.machine };
+        let project = opening.project.as_ref().map(|traces| {
+            let uid = Uid::derived(Timestamp(0), &[traces.remote.as_deref().unwrap_or(&traces.root)]);
+            projects.row(traces, uid, Timestamp(0))
+        });
+        let project = project.transpose()?;
+        let branch = opening.project.as_ref().and_then(|traces| traces.branch.as_deref());
+        let base = opening.base.as_ref().map(|(session, _)| session);
+        let before = opening.base.as_ref().map(|(_, before)| before.cast_signed());
+        let known = self.db.prepare_cached(FIND_CONVERSATION)?;
+        let known = { known }.query_row((agent, &opening.session), |row| row.get(0)).optional()?;
+        if let Some(id) = known {
+            let row = (id, &opening.folder, project, branch, base, before);
+            self.db.prepare_cached(COMPLETE_CONVERSATION)?.execute(row)?;
+            return Ok(id);
+        }
+        self.db.prepare_cached(ADD_CONVERSATION)?.execute(params![
+            uid.0,
+            self.machine.0,
+            agent,
+            opening.session,
+            clip_start(&opening.session, SHORT),
+            opening.folder,
+            project,
+            branch,
+            base,
+            before,
+            0,
+        ])?;
+        Ok(self.db.last_insert_rowid())
+    }
+
+    fn settle(&self, conversation: i64, settled: &Settled) -> Result<(), StoreError> {
+        self.db.prepare_cached(SETTLE_TURN)?.execute(params![
+            conversation,
+            settled.turn.0,
+            settled.until.0,
+            settled.tools,
+            settled.failures,
+            settled.stopped.map(Stop::name),
+            settled.line,
+        ])?;
+        Ok(())
+    }
+
+    fn revert(&self, conversation: i64, from: u64, at: Timestamp) -> Result<(), StoreError> {
+        let row = (conversation, from.cast_signed(), at.0);
+        self.db.prepare_cached(ADD_REVERT)?.execute(row)?;
+        self.db.prepare_cached(REVERT)?.execute(row)?;
+        Ok(())
+    }
+}
