@@ -3,6 +3,7 @@
 //! Everything an agent says is turned into `core`'s words at this border, and everything said back is put into the
 //! agent's words here. Nothing in this crate decides, keeps state, or reads a clock or an environment.
 
+mod call;
 pub mod claude;
 pub mod codex;
 mod reader;
@@ -16,6 +17,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::{ScreenSight, Tail};
 use towline_core::context::Context;
+use towline_core::deed::Deed;
 use towline_core::event::{Happening, Presence};
 use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
 use towline_core::reply::Reply;
@@ -180,6 +182,14 @@ impl Agent {
         match self {
             Agent::Claude => claude::tail::tail(text),
             Agent::Codex => codex::tail::tail(text),
+        }
+    }
+
+    /// What a tool call does. `input` is the call's JSON or plain text, redacted before and perhaps broken by it.
+    pub fn deed<'a>(self, tool: &str, input: &'a str) -> Deed<'a> {
+        match self {
+            Agent::Claude => claude::deed::deed(tool, input),
+            Agent::Codex => codex::deed::deed(tool, input),
         }
     }
 

@@ -4,6 +4,7 @@
 //! what is not listed here is passed over.
 
 pub(crate) mod context;
+pub(crate) mod deed;
 mod entry;
 pub mod install;
 mod reset;

@@ -4,6 +4,7 @@
 //! used: it reports phantom turns and nothing but their end.
 
 pub(crate) mod context;
+pub(crate) mod deed;
 pub mod install;
 mod line;
 pub mod rollout;

@@ -4,6 +4,7 @@
 mod claude;
 mod codex;
 mod damaged;
+mod deeds;
 mod recorded;
 
 use std::collections::{BTreeMap, HashMap};

@@ -1,0 +1,138 @@
+//! Fields of a tool call's input, found without parsing the rest.
+//!
+//! An input was redacted before and may be broken by it, or cut: nothing here fails, and no value is built but the one
+//! that was asked for.
+
+use memchr::{memchr2, memchr3, memmem};
+use std::borrow::Cow;
+
+/// The text under the first of these keys that the input's own object has.
+pub(crate) fn text<'a>(input: &'a str, keys: &[&str]) -> Option<Cow<'a, str>> {
+    keys.iter()
+        .find_map(|key| unquoted(own(input, key)?))
+        .or_else(|| keys.iter().find_map(|key| anywhere(input, key)))
+}
+
+/// The value under a key of the input's own object, as it is written.
+pub(crate) fn own<'a>(input: &'a str, key: &str) -> Option<&'a str> {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(found) = next_mark(input, at) {
+        at = found + 1;
+        match input.as_bytes()[found] {
+            b'"' => {
+                let end = closing_quote(input, at);
+                let name = &input[at..end];
+                at = (end + 1).min(input.len());
+                let value = input[at..].trim_start().strip_prefix(':').map(str::trim_start);
+                if let (1, true, Some(value)) = (depth, name == key, value) {
+                    return Some(value);
+                }
+            }
+            b'{' | b'[' => depth += 1,
+            _ => depth = depth.saturating_sub(1),
+        }
+    }
+    None
+}
+
+/// The first text under this key, however deep it lies.
+pub(crate) fn anywhere<'a>(input: &'a str, key: &str) -> Option<Cow<'a, str>> {
+    let quoted = format!("\"{key}\"");
+    let values =
+        memmem::find_iter(input.as_bytes(), &quoted).map(|at| input[at + quoted.len()..].trim_start());
+    values.filter_map(|rest| rest.strip_prefix(':')).find_map(|value| unquoted(value.trim_start()))
+}
+
+/// The texts of a list, up to where it ends or breaks.
+pub(crate) fn texts(list: &str) -> Vec<Cow<'_, str>> {
+    let mut texts = vec![];
+    let mut rest = list.strip_prefix('[').unwrap_or("").trim_start();
+    while let Some(text) = unquoted(rest) {
+        texts.push(text);
+        let end = closing_quote(rest, 1) + 1;
+        rest = rest.get(end..).unwrap_or("").trim_start();
+        rest = rest.strip_prefix(',').unwrap_or("").trim_start();
+    }
+    texts
+}
+
+/// The text that begins with the quote at the beginning; what a cut left of it, if it was cut.
+fn unquoted(value: &str) -> Option<Cow<'_, str>> {
+    let inner = &value.strip_prefix('"')?[..closing_quote(value, 1) - 1];
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(inner));
+    }
+    let whole = serde_json::from_str::<String>(&format!("\"{inner}\""));
+    Some(whole.map_or(Cow::Borrowed(inner), Cow::Owned))
+}
+
+/// Where the string ends that has begun before `from`: at its quote, or with the input.
+fn closing_quote(input: &str, from: usize) -> usize {
+    let mut at = from;
+    while let Some(found) = memchr2(b'"', b'\\', input.as_bytes().get(at..).unwrap_or(&[])) {
+        at += found;
+        if input.as_bytes()[at] == b'"' {
+            return at;
+        }
+        at += 2;
+    }
+    input.len()
+}
+
+/// The next quote or bracket. Brackets are sought byte by byte only between strings, which is a short way.
+fn next_mark(input: &str, from: usize) -> Option<usize> {
+    let rest = &input.as_bytes()[from..];
+    let quote = memchr3(b'"', b'{', b'[', rest);
+    let until = quote.unwrap_or(rest.len());
+    let closing = memchr2(b'}', b']', &rest[..until]);
+    closing.or(quote).map(|at| from + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(input: &str, key: &str, expected: Option<&str>) {
+        assert_eq!(text(input, &[key]).as_deref(), expected, "{input}");
+    }
+
+    #[test]
+    fn a_field_is_the_inputs_own_one() {
+        check(r#"{"content":"\"path\": \"no\"","inner":{"path":"no"}, "path" : "yes"}"#, "path", Some("yes"));
+        check(r#"{"a":[{"path":"no"}],"path":"a\n\"b\" \u00e9"}"#, "path", Some("a\n\"b\" é"));
+        check(r#"{"path":7}"#, "path", None);
+        check("plain text", "path", None);
+        check("", "path", None);
+    }
+
+    #[test]
+    fn what_redaction_broke_is_read_as_far_as_it_goes() {
+        check(
+            r#"{"command":"export TOKEN=[redacted:secret]"#,
+            "command",
+            Some("export TOKEN=[redacted:secret]"),
+        );
+        check(r#"{"token":[redacted:secret],"command":"ls"}"#, "command", Some("ls"));
+        check(r#"{"token":"[redacted:secret],"command":"ls"}"#, "command", Some("ls"));
+        check(r#"{"command":"a\"#, "command", Some("a\\"));
+        check(r#"{"command":""#, "command", Some(""));
+        check(r#"{"command""#, "command", None);
+    }
+
+    #[test]
+    fn a_list_of_texts_ends_where_it_breaks() {
+        assert_eq!(texts(r#"["bash", "-lc","a\tb"]"#), ["bash", "-lc", "a\tb"]);
+        assert_eq!(texts(r#"["bash", 7, "x"]"#), ["bash"]);
+        assert_eq!(texts(r#"["ba"#), ["ba"]);
+        assert_eq!(texts("7"), [""; 0]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_makes_it_fail(input in r#"[{}\[\]",:\\a-bé \n]{0,60}"#) {
+            let _ = (text(&input, &["a", "b"]), anywhere(&input, "a"), texts(&input), own(&input, "b"));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What the tools of Codex do.
+//!
+//! Patches tell their files themselves, wherever they stand: as a tool's own text, in JSON, or in a shell's here
+//! document. Nothing of what a shell or a script would make of its text is worked out.
+
+use crate::call::{anywhere, own, text, texts};
+use std::borrow::Cow;
+use towline_core::deed::Deed;
+
+const PATCH: &str = "*** Begin Patch";
+
+pub(crate) fn deed<'a>(tool: &str, input: &'a str) -> Deed<'a> {
+    if tool.starts_with("mcp__") {
+        return Deed::Other;
+    }
+    let name = tool.rsplit("__").next().unwrap_or(tool);
+    known(name, input).unwrap_or(Deed::Other)
+}
+
+/// `None` where the input lacks what the tool is about.
+fn known<'a>(tool: &str, input: &'a str) -> Option<Deed<'a>> {
+    let given = |keys: &[&str]| text(input, keys);
+    Some(match tool {
+        "shell" | "local_shell" | "container.exec" | "shell_command" | "exec_command" => ran(command(input)?),
+        "exec" => ran(scripted(input)),
+        "write_stdin" => Deed::Waited,
+        "apply_patch" => patched(given(&["input", "patch", "command"]).unwrap_or(Cow::Borrowed(input)))?,
+        "update_plan" => Deed::Planned,
+        "view_image" | "list_dir" | "read_file" => {
+            Deed::Read { path: given(&["path", "file_path", "dir_path"])? }
+        }
+        "grep_files" => Deed::Searched { what: given(&["pattern"])? },
+        "web_search" => searched(input)?,
+        "spawn_agent" => Deed::Delegated { task: given(&["message", "task", "prompt"])? },
+        "request_user_input" => Deed::Asked { question: anywhere(input, "question")? },
+        _ => return None,
+    })
+}
+
+/// The command line: given as a text, or as a list of words with a shell before it.
+fn command(input: &str) -> Option<Cow<'_, str>> {
+    let listed = own(input, "command").filter(|value| value.starts_with('['));
+    let Some(list) = listed else { return text(input, &["cmd", "command"]) };
+    let mut words = texts(list);
+    let is_script = matches!(&words[..], [_, flag, _] if flag.starts_with('-') && flag.ends_with('c'));
+    match words.pop() {
+        Some(script) if is_script => Some(script),
+        Some(last) => Some(words.into_iter().chain([last]).collect::<Vec<_>>().join(" ").into()),
+        None => None,
+    }
+}
+
+/// A command that holds a patch changes files.
+fn ran(command: Cow<'_, str>) -> Deed<'_> {
+    if command.contains(PATCH)
+        && let Some(changed) = patched(command.clone())
+    {
+        return changed;
+    }
+    Deed::Ran { command }
+}
+
+/// The first command that a script gives to a shell; the script itself if it gives none.
+fn scripted(script: &str) -> Cow<'_, str> {
+    let call = script.find("exec_command(").or_else(|| script.find("shell_command("));
+    let argument = call.and_then(|at| {
+        let rest = &script[at..];
+        let key = rest.find("cmd").or_else(|| rest.find("command:")).or_else(|| rest.find("command\""))?;
+        let from = rest[key..].find(':')? + key + 1;
+        let value = rest[from..].trim_start();
+        let quote = value.chars().next().filter(|c| "\"'`".contains(*c))?;
+        value[1..].split(quote).next()
+    });
+    argument.map_or(Cow::Borrowed(script), Cow::Borrowed)
+}
+
+/// The files that a patch names.
+fn patched(patch: Cow<'_, str>) -> Option<Deed<'_>> {
+    let paths = match patch {
+        Cow::Borrowed(patch) => named(patch).map(Cow::Borrowed).collect::<Vec<_>>(),
+        Cow::Owned(patch) => named(&patch).map(|path| Cow::Owned(path.to_owned())).collect(),
+    };
+    (!paths.is_empty()).then_some(Deed::Changed { paths })
+}
+
+fn named(patch: &str) -> impl Iterator<Item = &str> {
+    const HEADS: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
+    let path = |line| HEADS.iter().find_map(|head| str::strip_prefix(line, head));
+    patch.lines().filter_map(move |line| path(line.trim())).map(str::trim).filter(|path| !path.is_empty())
+}
+
+fn searched(input: &str) -> Option<Deed<'_>> {
+    let found = || text(input, &["query", "pattern"]).map(|what| Deed::Searched { what });
+    match text(input, &["type"]).as_deref() {
+        Some("open_page") => text(input, &["url"]).map(|address| Deed::Fetched { address }),
+        _ => found(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(tool: &str, input: &str, expected: &Deed<'_>) {
+        assert_eq!(&deed(tool, input), expected, "{tool} {input}");
+    }
+
+    fn changed(paths: &[&'static str]) -> Deed<'static> {
+        Deed::Changed { paths: paths.iter().map(|path| Cow::Borrowed(*path)).collect() }
+    }
+
+    fn ran_as(command: &str) -> Deed<'_> {
+        Deed::Ran { command: command.into() }
+    }
+
+    #[test]
+    fn commands_are_found_in_every_shape() {
+        check("exec_command", r#"{"cmd":"cargo test","yield_time_ms":250}"#, &ran_as("cargo test"));
+        check("shell_command", r#"{"command":"ls -l","workdir":"/p"}"#, &ran_as("ls -l"));
+        check("shell", r#"{"command":["bash","-lc","cd x && ls"],"workdir":"/p"}"#, &ran_as("cd x && ls"));
+        check("shell", r#"{"command":["git","log","-3"]}"#, &ran_as("git log -3"));
+        check("local_shell", r#"{"type":"exec","command":["zsh","-c","ls"],"env":{}}"#, &ran_as("ls"));
+        check(
+            "exec",
+            "const r = await tools.exec_command({cmd: \"cargo test\"});\ntext(r);",
+            &ran_as("cargo test"),
+        );
+        check("exec", "text(1 + 1)", &ran_as("text(1 + 1)"));
+    }
+
+    #[test]
+    fn patches_name_their_files_wherever_they_stand() {
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n@@\n-x\n+*** Add File: no\n*** Add File: c.rs\n+y\n*** Delete File: d.rs\n*** End Patch";
+        let expected = changed(&["a.rs", "b.rs", "c.rs", "d.rs"]);
+        check("apply_patch", patch, &expected);
+        let json = serde_json::json!({ "input": patch }).to_string();
+        check("apply_patch", &json, &expected);
+        let here = format!("cd /p && apply_patch <<'EOF'\n{patch}\nEOF\n");
+        check("exec_command", &serde_json::json!({ "cmd": here }).to_string(), &expected);
+        check("shell", &serde_json::json!({ "command": ["bash", "-lc", here] }).to_string(), &expected);
+        check("shell", &serde_json::json!({ "command": ["apply_patch", patch] }).to_string(), &expected);
+        check("exec_command", r#"{"cmd":"grep '*** Begin Patch' x"}"#, &ran_as("grep '*** Begin Patch' x"));
+    }
+
+    #[test]
+    fn other_tools_are_known_by_what_they_do() {
+        check("write_stdin", r#"{"chars":"","session_id":1}"#, &Deed::Waited);
+        check("update_plan", r#"{"plan":[]}"#, &Deed::Planned);
+        check("view_image", r#"{"path":"dot.png"}"#, &Deed::Read { path: "dot.png".into() });
+        check(
+            "web_search",
+            r#"{"type":"search","query":"weather"}"#,
+            &Deed::Searched { what: "weather".into() },
+        );
+        let page = Deed::Fetched { address: "https://a.b".into() };
+        check("web_search", r#"{"type":"open_page","url":"https://a.b"}"#, &page);
+        let task = || Deed::Delegated { task: "do it".into() };
+        check("multi_agent_v1__spawn_agent", r#"{"message":"do it","agent_type":"default"}"#, &task());
+        check("spawn_agent", r#"{"message":"do it"}"#, &task());
+        check("multi_agent_v1__wait_agent", r#"{"targets":[]}"#, &Deed::Other);
+        let question = r#"{"questions":[{"id":"x","question":"Which?"}]}"#;
+        check("request_user_input", question, &Deed::Asked { question: "Which?".into() });
+        check("mcp__x__exec_command", r#"{"cmd":"ls"}"#, &Deed::Other);
+        check("nosuch_tool", "{}", &Deed::Other);
+    }
+
+    #[test]
+    fn an_input_without_what_the_tool_is_about_is_something_else() {
+        for input in ["", "{}", "null", "{\"cmd\":null}", "{\"command\":[]}", "[1", "plain"] {
+            for tool in ["exec_command", "shell", "apply_patch", "web_search", "spawn_agent"] {
+                check(tool, input, &Deed::Other);
+            }
+        }
+    }
+}
