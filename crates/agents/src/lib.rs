@@ -6,6 +6,7 @@
 mod call;
 pub mod claude;
 pub mod codex;
+mod files;
 mod reader;
 pub mod settings;
 mod skim;

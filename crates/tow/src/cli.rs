@@ -45,9 +45,12 @@ enum Verb {
     Report(verbs::report::Arguments),
     Notify(verbs::notify::Arguments),
     Tmux(verbs::tmux::Arguments),
+    Import(verbs::import::Arguments),
     Config(verbs::config::Arguments),
     Work(verbs::work::Arguments),
     Completions(verbs::completions::Arguments),
+    #[command(hide = true)]
+    Capture(verbs::capture::Arguments),
     #[command(hide = true)]
     Alert(verbs::alert::Arguments),
     #[command(hide = true)]
@@ -85,9 +88,11 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Verb::Report(arguments) => verbs::report::run(&scope, arguments),
         Verb::Notify(arguments) => verbs::notify::run(&scope, arguments),
         Verb::Tmux(arguments) => verbs::tmux::run(&scope, arguments),
+        Verb::Import(arguments) => verbs::import::run(&scope, arguments),
         Verb::Config(arguments) => verbs::config::run(&scope, arguments),
         Verb::Work(arguments) => verbs::work::run(&scope, arguments),
         Verb::Completions(arguments) => verbs::completions::run(&scope, arguments, Cli::command()),
+        Verb::Capture(arguments) => verbs::capture::run(&scope, arguments),
         Verb::Alert(arguments) => verbs::alert::run(&scope, arguments),
         Verb::BenchSeed(arguments) => verbs::bench_seed::run(&scope, arguments),
     }

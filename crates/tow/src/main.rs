@@ -3,6 +3,7 @@
 //! The hook is matched before anything else: it must not pay for a grammar that it does not use. Nothing here decides.
 
 mod calendar;
+mod capture;
 mod cli;
 mod config;
 mod edge;
@@ -11,6 +12,9 @@ mod hook;
 mod live;
 mod outcome;
 mod output;
+mod privacy;
+mod progress;
+mod projects;
 mod push;
 mod quiet;
 mod scan;

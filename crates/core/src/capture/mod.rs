@@ -37,7 +37,7 @@ pub struct Rules<'r> {
     pub is_excluded_tool: &'r dyn Fn(&str) -> bool,
     pub is_excluded_path: &'r dyn Fn(&str) -> bool,
     /// What a call of this tool with this input does.
-    pub deed: &'r dyn for<'t> Fn(&'t str, &'t str) -> Deed<'t>,
+    pub deed: &'r dyn for<'t, 'i> Fn(&'t str, &'i str) -> Deed<'i>,
 }
 
 impl Rules<'_> {

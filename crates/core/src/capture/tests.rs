@@ -1,1 +1,212 @@
+use super::*;
+use crate::piece::Tokens;
 
+const CAPS: Caps = Caps { body: 400, input: 200, output: 200, thinking: 200, note: 200 };
+
+fn read_path<'i>(_tool: &str, input: &'i str) -> Deed<'i> {
+    match input.split_once(' ') {
+        Some(("read", path)) => Deed::Read { path: path.into() },
+        Some(("edit", path)) => Deed::Changed { paths: vec![path.into()] },
+        Some(("run", command)) => Deed::Ran { command: command.into() },
+        Some(_) | None => Deed::Other,
+    }
+}
+
+/// All rows of these pieces, with the turn as it stands at the end.
+fn rows<'a>(pieces: Vec<(&'a str, Content<'a>)>) -> Vec<Row<'a>> {
+    let rules = Rules {
+        caps: CAPS,
+        secrets: Secrets::Redacted,
+        is_excluded_tool: &|tool| tool == "Vault",
+        is_excluded_path: &|path| path.ends_with(".env"),
+        deed: &read_path,
+    };
+    let mut gatherer = Gatherer::default();
+    let mut rows = vec![];
+    for (place, (id, what)) in (0..).zip(pieces) {
+        let subagent = id.strip_prefix("helper").map(|_| SubagentId::parse("h1").unwrap());
+        let at = Timestamp(1_000 * i64::try_from(place).unwrap());
+        gatherer.take(Piece { id: id.into(), place, at, turn: None, subagent, what }, &rules, &mut rows);
+        // What is remembered between two readings must be enough.
+        gatherer = serde_json_round_trip(&gatherer);
+    }
+    rows.extend(gatherer.settled());
+    rows
+}
+
+fn serde_json_round_trip(gatherer: &Gatherer) -> Gatherer {
+    serde_json::from_str(&serde_json::to_string(gatherer).unwrap()).unwrap()
+}
+
+fn prompt(text: &str) -> Content<'_> {
+    Content::Prompt { text: text.into(), origin: Origin::Human }
+}
+
+fn answer(text: &str) -> Content<'_> {
+    Content::Answer { text: text.into() }
+}
+
+fn call<'a>(call: &'a str, tool: &'a str, input: &'a str) -> Content<'a> {
+    Content::ToolCall { call: call.into(), tool: tool.into(), input: input.into() }
+}
+
+fn result<'a>(call: &'a str, output: &'a str) -> Content<'a> {
+    Content::ToolResult { call: call.into(), output: output.into(), outcome: ToolOutcome::Done }
+}
+
+/// One line for each row: its turn, what it is, and its words.
+fn told(rows: &[Row<'_>]) -> Vec<String> {
+    let names = ["p1", "p2", "p3"];
+    let turn = |mark: Option<Mark>| {
+        names.into_iter().find(|name| Some(Mark::of(name)) == mark).unwrap_or("-").to_owned()
+    };
+    let line = |row: &Row<'_>| match row {
+        Row::Opened { session, .. } => format!("opened {session}"),
+        Row::Turn(begun) => format!("{} begins", turn(Some(begun.mark))),
+        Row::Body(body) => format!("{} {}: {}", turn(body.turn), body.speaker.name(), body.text.as_str()),
+        Row::Detail(detail) => {
+            let (kind, tool) = (detail.kind.name(), detail.tool.as_deref().unwrap_or(""));
+            format!("{} {kind} {tool}: {}", turn(detail.turn), detail.text.as_str())
+        }
+        Row::Usage(usage) => format!("{} cost {}", turn(usage.turn), usage.tokens.input),
+        Row::Touched { turn: of, path, how } => format!("{} {} {path}", turn(Some(*of)), how.name()),
+        Row::Committed { turn: of, commit } => format!("{} commit {}", turn(Some(*of)), commit.hash),
+        Row::Settled(settled) => {
+            let (tools, failures) = (settled.tools, settled.failures);
+            let stopped = settled.stopped.map_or("", Stop::name);
+            format!("{} settled {tools}/{failures} {stopped}", turn(Some(settled.turn)))
+        }
+        Row::Reverted { from, .. } => format!("reverted from {from}"),
+    };
+    rows.iter().map(line).collect()
+}
+
+#[test]
+fn a_turn_is_a_prompt_and_all_that_follows_it() {
+    let found = rows(vec![
+        ("n", Content::Note { text: "before".into() }),
+        ("p1", prompt("fix it")),
+        ("t", Content::Thinking { text: "hm".into() }),
+        ("c", call("call-1", "Edit", "edit src/a.rs")),
+        ("r", result("call-1", "done")),
+        ("a", answer("fixed")),
+        (
+            "u",
+            Content::Usage {
+                message: "m".into(),
+                model: None,
+                tokens: Tokens { input: 7, ..Tokens::default() },
+            },
+        ),
+        ("p2", prompt("thanks")),
+    ]);
+    assert_eq!(
+        told(&found),
+        [
+            "- note : before",
+            "p1 begins",
+            "p1 person: fix it",
+            "p1 thinking : hm",
+            "p1 changed src/a.rs",
+            "p1 input Edit: edit src/a.rs",
+            "p1 output Edit: done",
+            "p1 agent: fixed",
+            "p1 cost 7",
+            "p1 settled 1/0 ",
+            "p2 begins",
+            "p2 person: thanks",
+            "p2 settled 0/0 ",
+        ]
+    );
+}
+
+#[test]
+fn a_result_that_comes_late_belongs_to_the_turn_of_its_call() {
+    let found = rows(vec![
+        ("p1", prompt("start it")),
+        ("c", call("call-1", "Bash", "run git commit -am x")),
+        ("p2", prompt("and now this")),
+        ("r", result("call-1", "[main 1a2b3c4] Subject")),
+    ]);
+    let late: Vec<_> = told(&found).into_iter().filter(|row| row.contains("1a2b3c4")).collect();
+    assert_eq!(late, ["p1 commit 1a2b3c4", "p1 output Bash: [main 1a2b3c4] Subject"]);
+}
+
+#[test]
+fn a_wholly_private_prompt_hides_its_turn_and_no_other() {
+    let found = rows(vec![
+        ("p1", prompt(" <private>my wages</private> ")),
+        ("c", call("call-1", "Read", "read wages.txt")),
+        ("r", result("call-1", "many")),
+        ("a", answer("you earn much")),
+        ("p2", prompt("fix it <private>for Bob</private>")),
+        ("b", answer("fixed")),
+    ]);
+    assert_eq!(
+        told(&found),
+        [
+            "p1 begins",
+            "p1 settled 0/0 ",
+            "p2 begins",
+            "p2 person: fix it [redacted:private]",
+            "p2 agent: fixed",
+            "p2 settled 0/0 "
+        ]
+    );
+    let Some(Row::Settled(settled)) = found.iter().find(|row| matches!(row, Row::Settled(_))) else {
+        panic!()
+    };
+    assert_eq!(settled.line, "(private)");
+}
+
+#[test]
+fn excluded_tools_and_paths_leave_neither_input_nor_output() {
+    let found = rows(vec![
+        ("p1", prompt("look")),
+        ("c1", call("1", "Vault", "open")),
+        ("r1", result("1", "hidden")),
+        ("c2", call("2", "Read", "read /a/.env")),
+        ("r2", result("2", "hidden")),
+    ]);
+    assert_eq!(told(&found), ["p1 begins", "p1 person: look", "p1 settled 2/0 "]);
+}
+
+#[test]
+fn what_a_helper_is_asked_and_says_are_details() {
+    let found = rows(vec![
+        ("p1", prompt("ask around")),
+        ("helper-p", prompt("find x")),
+        ("helper-a", answer("x is here")),
+    ]);
+    assert_eq!(
+        told(&found),
+        [
+            "p1 begins",
+            "p1 person: ask around",
+            "p1 prompt : find x",
+            "p1 answer : x is here",
+            "p1 settled 0/0 "
+        ]
+    );
+}
+
+#[test]
+fn secrets_are_gone_from_every_kind_and_what_is_cut_is_stated() {
+    let secret = format!("ghp_{}", "A1b2".repeat(9));
+    let long = format!("{secret} {}", "y ".repeat(500));
+    let found = rows(vec![
+        ("p1", prompt(&long)),
+        ("t", Content::Thinking { text: long.as_str().into() }),
+        ("c", call("1", "Bash", &long)),
+        ("r", result("1", &long)),
+        ("n", Content::Note { text: long.as_str().into() }),
+        ("s", Content::Compacted { summary: long.as_str().into() }),
+        ("a", answer(&long)),
+        ("x", Content::Stopped { how: Stop::Failed, words: long.as_str().into() }),
+    ]);
+    let all = told(&found);
+    assert_eq!(all.iter().filter(|row| row.contains("[redacted:")).count(), 8, "{all:#?}");
+    assert_eq!(all.iter().filter(|row| row.contains("bytes cut")).count(), 8, "{all:#?}");
+    assert!(all.iter().all(|row| !row.contains("A1b2")));
+    assert_eq!(all.last().map(String::as_str), Some("p1 settled 1/0 failed"));
+}

@@ -8,9 +8,9 @@ mod read;
 mod source;
 mod write;
 
-pub use pack::{Packed, Packer};
+pub use pack::{Packed, PackedOpening, Packer};
 pub use read::{BodyRow, Conversation, DetailRow, TurnRow};
-pub use source::Source;
+pub use source::{Reading, Source};
 pub use write::Taken;
 
 use crate::database::{complaints, machine_name, move_aside, open_for_reading, open_for_writing};

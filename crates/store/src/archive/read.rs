@@ -193,8 +193,17 @@ impl Archive {
 
     /// What else a turn holds, in order and numbered, without the texts.
     pub fn details(&self, turn: &TurnRow) -> Result<Vec<DetailRow>, StoreError> {
+        self.detail_rows(turn.conversation, turn.ordinal)
+    }
+
+    /// What a conversation holds that belongs to no turn: what came before the first prompt.
+    pub fn details_before(&self, first_turn_of: &Conversation) -> Result<Vec<DetailRow>, StoreError> {
+        self.detail_rows(first_turn_of.id, 0)
+    }
+
+    fn detail_rows(&self, conversation: i64, turn: u32) -> Result<Vec<DetailRow>, StoreError> {
         let mut statement = self.db.prepare_cached(DETAILS)?;
-        let rows = statement.query_map((turn.conversation, turn.ordinal), detail)?;
+        let rows = statement.query_map((conversation, turn), detail)?;
         let numbered = rows.zip(1..).map(|(row, number)| row.map(|row| DetailRow { number, ..row }));
         Ok(numbered.collect::<Result<_, _>>()?)
     }

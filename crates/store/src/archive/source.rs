@@ -17,7 +17,7 @@ const SAVE: &str = "
         head = excluded.head, head_bytes = excluded.head_bytes, tail = excluded.tail, state = excluded.state,
         read_at = excluded.read_at, turn = excluded.turn";
 
-/// A file, and how far it was read.
+/// A file that is captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     pub path: String,
@@ -25,6 +25,12 @@ pub struct Source {
     pub(super) conversation: Option<i64>,
     /// In which turn of its session a helper began whose file it is.
     pub(super) turn: Option<i64>,
+    pub reading: Reading,
+}
+
+/// How far a file was read, and what its bytes were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
     pub offset: u64,
     /// A checksum of the file's first bytes, and of how many.
     pub head: u32,
@@ -38,17 +44,8 @@ pub struct Source {
 impl Source {
     /// A file of which nothing was read yet, or nothing that still stands.
     pub fn fresh(agent: &str, path: &str) -> Self {
-        Self {
-            path: path.to_owned(),
-            agent: agent.to_owned(),
-            conversation: None,
-            turn: None,
-            offset: 0,
-            head: 0,
-            head_bytes: 0,
-            tail: 0,
-            state: String::new(),
-        }
+        let (path, agent) = (path.to_owned(), agent.to_owned());
+        Self { path, agent, conversation: None, turn: None, reading: Reading::default() }
     }
 }
 
@@ -60,15 +57,23 @@ impl Archive {
                 path: path.to_owned(),
                 agent: row.get(0)?,
                 conversation: row.get(1)?,
-                offset: row.get::<_, i64>(2)?.cast_unsigned(),
-                head: row.get(3)?,
-                head_bytes: row.get(4)?,
-                tail: row.get(5)?,
-                state: row.get(6)?,
                 turn: row.get(7)?,
+                reading: Reading {
+                    offset: row.get::<_, i64>(2)?.cast_unsigned(),
+                    head: row.get(3)?,
+                    head_bytes: row.get(4)?,
+                    tail: row.get(5)?,
+                    state: row.get(6)?,
+                },
             })
         };
         Ok(statement.query_row([path], source).optional()?)
+    }
+
+    /// Forgets how far a file was read: it is read again from its beginning, and adds nothing that is known.
+    pub fn forget_source(&self, path: &str) -> Result<(), StoreError> {
+        self.db.prepare_cached("delete from sources where path = ?1")?.execute([path])?;
+        Ok(())
     }
 
     pub(super) fn save_source(&self, source: &Source, now: Timestamp) -> Result<(), StoreError> {
@@ -76,11 +81,11 @@ impl Archive {
             source.path,
             source.agent,
             source.conversation,
-            source.offset.cast_signed(),
-            source.head,
-            source.head_bytes,
-            source.tail,
-            source.state,
+            source.reading.offset.cast_signed(),
+            source.reading.head,
+            source.reading.head_bytes,
+            source.reading.tail,
+            source.reading.state,
             now.0,
             source.turn,
         ])?;

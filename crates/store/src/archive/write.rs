@@ -86,6 +86,12 @@ const REVERT: &str = "
     update turns set revision = revision + 1, reverted = 1
     where conversation = ?1 and place >= ?2 and at < ?3 and reverted = 0";
 
+/// A helper's file may be read before that of its session.
+const SEAT_HELPERS: &str = "
+    update details set turn = (
+        select ifnull(max(t.ordinal), 0) from turns t where t.conversation = details.conversation and t.at <= details.at)
+    where subagent is not null and turn = 0";
+
 /// What one call took in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
@@ -94,6 +100,17 @@ pub struct Taken {
     pub details: u32,
     /// Rows that no session could be found for.
     pub homeless: u32,
+}
+
+impl Taken {
+    pub fn plus(self, other: Taken) -> Taken {
+        Taken {
+            turns: self.turns + other.turns,
+            bodies: self.bodies + other.bodies,
+            details: self.details + other.details,
+            homeless: self.homeless + other.homeless,
+        }
+    }
 }
 
 impl Archive {
@@ -329,6 +346,12 @@ impl Whose {
 }
 
 impl Archive {
+    /// Finds the turns of helpers whose files were read before those of their sessions.
+    pub fn seat_helpers(&self) -> Result<(), StoreError> {
+        self.db.execute(SEAT_HELPERS, [])?;
+        Ok(())
+    }
+
     fn whose(&self, id: i64) -> Result<Whose, StoreError> {
         let whose = |row: &rusqlite::Row<'_>| {
             Ok(Whose {

@@ -12,6 +12,7 @@ pub use fault::{fallback_logs, record_here};
 
 use crate::config::{Config, Mistake, layered};
 use crate::edge::{Edge, GUARD, variable};
+use crate::privacy;
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read, Write};
@@ -72,7 +73,7 @@ fn answer(agent: Option<&OsStr>) {
         Ok(None) => return,
         Err(error) => return call.fault(FaultKind::Payload, format!("{}: {error}", call.agent.name())),
     };
-    if heard.folder.as_deref().is_some_and(|folder| call.is_excluded(folder)) {
+    if heard.folder.as_deref().is_some_and(|folder| privacy::is_excluded(&call.config, folder)) {
         return;
     }
     if let (Some(mistake), Happening::SessionStarted { .. }) = (mistake, &heard.happening) {
@@ -116,14 +117,6 @@ impl Call {
         self.look_for_seat(&event, &heard);
         let reply = fold::fold(self, &event);
         Some((heard.event, reply))
-    }
-
-    /// A folder is excluded by the name it goes by and by the one it has.
-    fn is_excluded(&self, folder: &str) -> bool {
-        let real =
-            || std::fs::canonicalize(folder).ok().and_then(|path| path.into_os_string().into_string().ok());
-        let wanted = !self.config.exclude_projects.is_empty();
-        wanted && (self.config.excludes(folder) || real().is_some_and(|folder| self.config.excludes(&folder)))
     }
 
     /// Whether the journal is enough for now.

@@ -3,17 +3,15 @@
 //! Looks at the agent's own process, never at the hook's environment alone. Only what the event needs is looked at.
 
 use super::Call;
-use crate::config::project_name;
 use crate::edge::variable;
+use crate::projects;
 use std::path::Path;
 use towline_agents::{Agent, Heard, Surroundings};
 use towline_core::event::{Event, Happening, Presence, Scene, StartedBy};
-use towline_core::project::ProjectTraces;
 use towline_core::seat::Place;
 use towline_core::text::clip;
 use towline_terminal::place::{Looks, Typed, agent_above, seat_of, seat_of_prompt};
 use towline_terminal::process::{Environment, Process, ancestors};
-use towline_terminal::project;
 
 /// Everything but the seat, which may take longer to find than the event may wait to be accepted.
 pub(super) fn of(call: &Call, heard: &Heard) -> Scene {
@@ -29,7 +27,7 @@ pub(super) fn of(call: &Call, heard: &Heard) -> Scene {
             .folder
             .as_deref()
             .filter(|_| tells_project(&heard.happening))
-            .map(|folder| traces(call, folder)),
+            .map(|folder| projects::traces(&call.config, Path::new(folder))),
     }
 }
 
@@ -99,12 +97,4 @@ fn tells_project(happening: &Happening) -> bool {
         happening,
         Happening::SessionStarted { .. } | Happening::PromptSubmitted { .. } | Happening::FolderChanged
     )
-}
-
-fn traces(call: &Call, folder: &str) -> ProjectTraces {
-    let mut traces = project::traces(Path::new(folder), &project_name);
-    if traces.name.is_none() {
-        traces.name = call.config.name_of(folder).map(str::to_owned);
-    }
-    traces
 }

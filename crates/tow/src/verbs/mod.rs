@@ -5,12 +5,14 @@
 pub mod alert;
 pub mod bar;
 pub mod bench_seed;
+pub mod capture;
 pub mod cleanup;
 pub mod completions;
 pub mod config;
 pub mod doctor;
 pub mod goto;
 pub mod hook;
+pub mod import;
 pub mod install;
 pub mod menu;
 pub mod next;

@@ -115,6 +115,7 @@ create table details (
     unique (conversation, mark)
 ) strict;
 create index details_by_turn on details (conversation, turn, place);
+create index details_adrift on details (conversation) where subagent is not null and turn = 0;
 
 create table usage (
     conversation integer not null references conversations (id),

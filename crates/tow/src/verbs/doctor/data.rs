@@ -129,7 +129,9 @@ fn mend_of(error: &StoreError) -> String {
         StoreError::Open { path, .. } | StoreError::Folder { path, .. } => {
             format!("ls -ld {}", path.display())
         }
-        StoreError::Sql { .. } => "run `tow work`; if it fails, its message says more".to_owned(),
+        StoreError::Sql { .. } | StoreError::Unpack { .. } => {
+            "run `tow work`; if it fails, its message says more".to_owned()
+        }
     }
 }
 

@@ -1,0 +1,102 @@
+//! Where the agents keep their records of conversations.
+//!
+//! Lists files, and opens none. A folder that cannot be read holds nothing for us.
+
+use crate::Agent;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Deeper folders hold no transcripts.
+const DEEPEST: usize = 6;
+
+impl Agent {
+    /// All records below the agent's folder, those of sessions before those of their helpers, older names first.
+    pub fn transcripts(self, folder: &Path) -> Vec<PathBuf> {
+        let places: &[&str] = match self {
+            Agent::Claude => &["projects"],
+            Agent::Codex => &["sessions", "archived_sessions"],
+        };
+        let mut found = vec![];
+        for place in places {
+            collect(&folder.join(place), DEEPEST, &mut found);
+        }
+        found.retain(|path| self.is_transcript(path));
+        found.sort_by_key(|path| (is_helpers(path), path.file_name().map(ToOwned::to_owned), path.clone()));
+        found
+    }
+
+    /// The records of helpers beside that of their session. Some agents keep them apart, under names of their own.
+    pub fn helpers_of(self, transcript: &Path) -> Vec<PathBuf> {
+        match self {
+            Agent::Claude => {
+                let mut found = vec![];
+                collect(&transcript.with_extension("").join(SUBAGENTS), 2, &mut found);
+                found.retain(|path| self.is_transcript(path));
+                found.sort();
+                found
+            }
+            Agent::Codex => vec![],
+        }
+    }
+
+    fn is_transcript(self, path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+        let is_lines = path.extension().is_some_and(|extension| extension == "jsonl");
+        is_lines
+            && match self {
+                Agent::Claude => true,
+                Agent::Codex => name.starts_with("rollout-"),
+            }
+    }
+}
+
+const SUBAGENTS: &str = "subagents";
+
+fn is_helpers(path: &Path) -> bool {
+    path.parent().and_then(Path::file_name).is_some_and(|folder| folder == SUBAGENTS)
+}
+
+fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && depth > 0 => collect(&entry.path(), depth - 1, found),
+            Ok(kind) if kind.is_file() => found.push(entry.path()),
+            // A link may lead anywhere, also back.
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_found_where_the_agents_keep_them_and_helpers_come_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [
+            "projects/-p/11111111.jsonl",
+            "projects/-p/11111111/subagents/agent-a1.jsonl",
+            "projects/-p/11111111/tool-results/x.txt",
+            "projects/-p/00000000.jsonl",
+            "sessions/2026/11/15/rollout-2026-11-15T00-28-04-2.jsonl",
+            "sessions/2026/11/14/rollout-2026-11-14T00-28-04-1.jsonl",
+            "archived_sessions/rollout-2026-11-13T00-28-04-0.jsonl",
+            "sessions/other.jsonl",
+        ];
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let found = |agent: Agent| {
+            let paths = agent.transcripts(folder.path()).into_iter();
+            paths
+                .map(|path| path.strip_prefix(folder.path()).unwrap().display().to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found(Agent::Claude), [files[3], files[0], files[1]]);
+        assert_eq!(found(Agent::Codex), [files[6], files[5], files[4]]);
+        assert_eq!(Agent::Claude.helpers_of(&folder.path().join(files[0])), [folder.path().join(files[1])]);
+    }
+}

@@ -1,0 +1,139 @@
+//! The whole lines of a file, from an offset on, by the block.
+//!
+//! A line that is still being written is left for the next time. One that is longer than any agent writes is passed over:
+//! memory is bounded, whatever the file holds.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// How much is read at a time, and so written at a time.
+const BLOCK: usize = 4 << 20;
+
+/// More than any agent writes in one line.
+const LONGEST_LINE: usize = 64 << 20;
+
+pub(super) struct Lines {
+    file: File,
+    /// What was read and not yet given, from `offset` on.
+    buffer: Vec<u8>,
+    offset: u64,
+    /// How much of the buffer was given last.
+    given: usize,
+    /// In the middle of a line that is passed over.
+    is_passing: bool,
+}
+
+/// Some whole lines, and where in the file they begin.
+pub(super) struct Block<'a> {
+    pub lines: &'a [u8],
+    /// Where they end.
+    pub end: u64,
+    /// A line before them was too long.
+    pub passed_over: bool,
+}
+
+impl Lines {
+    pub fn from(mut file: File, offset: u64) -> io::Result<Self> {
+        file.seek(SeekFrom::Start(offset))?;
+        Ok(Self { file, buffer: Vec::new(), offset, given: 0, is_passing: false })
+    }
+
+    /// The next whole lines; `None` at the end, or before a line that is not whole yet.
+    pub fn next(&mut self) -> io::Result<Option<Block<'_>>> {
+        self.buffer.drain(..self.given);
+        self.offset += self.given as u64;
+        self.given = 0;
+        let mut passed_over = false;
+        loop {
+            let searched = self.buffer.len();
+            let read = self.file.by_ref().take(BLOCK as u64).read_to_end(&mut self.buffer)?;
+            if read == 0 && searched == 0 {
+                return Ok(None);
+            }
+            if self.is_passing {
+                passed_over = !self.pass_over();
+            }
+            if let Some(end) = memchr::memrchr(b'\n', &self.buffer) {
+                self.given = end + 1;
+                let end = self.offset + self.given as u64;
+                return Ok(Some(Block { lines: &self.buffer[..self.given], end, passed_over }));
+            }
+            if self.buffer.len() > LONGEST_LINE {
+                self.is_passing = true;
+                self.pass_over();
+            } else if read == 0 {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The file itself, to be looked at anywhere.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Throws away what belongs to a line that is too long; whether it goes on.
+    fn pass_over(&mut self) -> bool {
+        let end = memchr::memchr(b'\n', &self.buffer).map_or(self.buffer.len(), |end| end + 1);
+        self.is_passing = end == self.buffer.len() && self.buffer.last() != Some(&b'\n');
+        self.buffer.drain(..end);
+        self.offset += end as u64;
+        self.is_passing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn all(lines: &mut Lines) -> (Vec<u8>, u64) {
+        let (mut found, mut end) = (vec![], 0);
+        while let Some(block) = lines.next().unwrap() {
+            found.extend_from_slice(block.lines);
+            end = block.end;
+        }
+        (found, end)
+    }
+
+    #[test]
+    fn a_line_that_is_being_written_is_left_for_the_next_time() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"one\ntwo\nthr").unwrap();
+        let (found, end) = all(&mut Lines::from(file.reopen().unwrap(), 0).unwrap());
+        assert_eq!((found.as_slice(), end), (&b"one\ntwo\n"[..], 8));
+        file.write_all(b"ee\n").unwrap();
+        let (found, end) = all(&mut Lines::from(file.reopen().unwrap(), end).unwrap());
+        assert_eq!((found.as_slice(), end), (&b"three\n"[..], 14));
+    }
+
+    #[test]
+    fn blocks_end_at_lines_however_they_fall() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let text: String = (0..300_000).map(|n| format!("line {n}{}\n", "x".repeat(n % 97))).collect();
+        file.write_all(text.as_bytes()).unwrap();
+        let mut lines = Lines::from(file.reopen().unwrap(), 0).unwrap();
+        let mut found = vec![];
+        while let Some(block) = lines.next().unwrap() {
+            assert!(block.lines.ends_with(b"\n") && !block.passed_over);
+            found.extend_from_slice(block.lines);
+            assert_eq!(block.end, found.len() as u64);
+        }
+        assert!(found == text.as_bytes());
+    }
+
+    #[test]
+    fn a_line_longer_than_any_agent_writes_is_passed_over_and_told() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"before\n").unwrap();
+        file.write_all(&vec![b'x'; LONGEST_LINE + BLOCK]).unwrap();
+        file.write_all(b"\nafter\n").unwrap();
+        let mut lines = Lines::from(file.reopen().unwrap(), 0).unwrap();
+        let first = lines.next().unwrap().unwrap();
+        assert_eq!((first.lines, first.passed_over), (&b"before\n"[..], false));
+        let second = lines.next().unwrap().unwrap();
+        assert_eq!((second.lines, second.passed_over), (&b"after\n"[..], true));
+        assert_eq!(second.end, file.as_file().metadata().unwrap().len());
+        assert!(lines.next().unwrap().is_none());
+    }
+}

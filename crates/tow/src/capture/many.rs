@@ -1,0 +1,142 @@
+//! Capturing many files: several are read at once, one process writes.
+//!
+//! Files of sessions come before those of their helpers. It may be stopped at any point and run again: what is written
+//! is not read again.
+
+use super::steps::{Step, Steps};
+use super::{CaptureError, Transcript, Wishes, Writable, known};
+use crate::edge::Edge;
+use crate::failure::chain;
+use crate::progress::Progress;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use towline_store::archive::{Source, Taken};
+
+/// How many steps may wait to be written: each holds the rows of one block.
+const WAITING: usize = 2;
+
+/// What was done with all files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    pub files: usize,
+    /// Files in which something was new.
+    pub changed: usize,
+    pub bytes: u64,
+    pub taken: Taken,
+    /// Files that could not be read, and why.
+    pub unreadable: Vec<(PathBuf, String)>,
+}
+
+/// One file to be read, and how far it was.
+struct Errand {
+    file: Transcript,
+    source: Source,
+}
+
+enum Message {
+    Step { errand: usize, fresh: bool, step: Step },
+    Done { errand: usize, problem: Option<String> },
+}
+
+/// Captures all files with so many readers.
+pub fn import(
+    edge: &Edge,
+    writable: &Writable,
+    wishes: &Wishes,
+    (files, readers): (Vec<Transcript>, NonZeroUsize),
+) -> Result<Imported, CaptureError> {
+    let all_bytes =
+        files.iter().filter_map(|file| std::fs::metadata(&file.path).ok()).map(|meta| meta.len()).sum();
+    let errands = files.into_iter().map(|file| Ok(Errand { source: known(&writable.archive, &file)?, file }));
+    let errands = errands.collect::<Result<Vec<_>, CaptureError>>()?;
+    let sources = errands.iter().map(|errand| errand.source.clone()).collect();
+    let next = AtomicUsize::new(0);
+    let progress = Progress::new(all_bytes, errands.len());
+    let imported = thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(WAITING * readers.get());
+        for _ in 0..readers.get() {
+            let (sender, errands, next) = (sender.clone(), &errands, &next);
+            scope.spawn(move || read_some(errands, next, wishes, &sender));
+        }
+        drop(sender);
+        Writer { edge, writable, errands: &errands, sources, progress }.write(&receiver)
+    })?;
+    writable.archive.seat_helpers()?;
+    writable.archive.checkpoint()?;
+    Ok(imported)
+}
+
+/// One reader: takes the next file until none is left, or nobody writes any more.
+fn read_some(errands: &[Errand], next: &AtomicUsize, wishes: &Wishes, sender: &SyncSender<Message>) {
+    loop {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        let Some(errand) = errands.get(index) else { return };
+        let problem = read_one(index, errand, wishes, sender).err().map(|error| chain(&error));
+        if sender.send(Message::Done { errand: index, problem }).is_err() {
+            return;
+        }
+    }
+}
+
+fn read_one(
+    index: usize,
+    errand: &Errand,
+    wishes: &Wishes,
+    sender: &SyncSender<Message>,
+) -> std::io::Result<()> {
+    let mut source = errand.source.clone();
+    let Some(mut steps) = Steps::open(&errand.file, &mut source, wishes)? else { return Ok(()) };
+    let mut fresh = source.reading.offset == 0;
+    while let Some(step) = steps.next()? {
+        if sender.send(Message::Step { errand: index, fresh, step }).is_err() {
+            return Ok(());
+        }
+        fresh = false;
+    }
+    Ok(())
+}
+
+struct Writer<'a> {
+    edge: &'a Edge,
+    writable: &'a Writable,
+    errands: &'a [Errand],
+    sources: Vec<Source>,
+    progress: Progress,
+}
+
+impl Writer<'_> {
+    fn write(mut self, receiver: &Receiver<Message>) -> Result<Imported, CaptureError> {
+        let mut all = Imported { files: self.errands.len(), ..Imported::default() };
+        let mut begun = vec![0_u64; self.errands.len()];
+        let mut done = 0;
+        for message in receiver {
+            match message {
+                Message::Done { errand, problem } => {
+                    done += 1;
+                    all.changed += usize::from(begun[errand] > 0);
+                    let path = || self.errands[errand].file.path.clone();
+                    all.unreadable.extend(problem.map(|problem| (path(), problem)));
+                }
+                Message::Step { errand, fresh, step } => {
+                    let source = &mut self.sources[errand];
+                    if fresh {
+                        *source = Source::fresh(&source.agent, &source.path);
+                    }
+                    let grown = step.reading.offset.saturating_sub(source.reading.offset);
+                    source.reading = step.reading;
+                    all.taken =
+                        all.taken.plus(self.writable.archive.take_in(source, step.rows, self.edge.now)?);
+                    self.writable.archive.tidy()?;
+                    begun[errand] += grown;
+                    all.bytes += grown;
+                }
+            }
+            self.progress.show(all.bytes, done, self.edge.elapsed());
+        }
+        self.progress.finish();
+        Ok(all)
+    }
+}

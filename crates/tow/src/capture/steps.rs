@@ -1,0 +1,170 @@
+//! From a file to rows that are ready to be written, a block of lines at a time.
+//!
+//! Opens nothing but the file itself, and writes nothing: so several files can be read at once.
+
+use super::Transcript;
+use super::lines::Lines;
+use super::rules::Wishes;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use towline_agents::{Agent, Reader};
+use towline_core::capture::{Gatherer, Row, Rules};
+use towline_core::deed::Deed;
+use towline_core::project::ProjectTraces;
+use towline_store::archive::{Packed, Packer, Reading, Source};
+
+/// Enough of a file's beginning to tell it from another one.
+const HEAD: usize = 4096;
+/// Enough before the offset to tell that the file was not rewritten up to there.
+const TAIL: u64 = 1024;
+
+/// Rows, and how far the file was read for them.
+pub struct Step {
+    pub rows: Vec<Packed>,
+    pub reading: Reading,
+}
+
+/// What is remembered of a file between two readings.
+#[derive(Serialize, Deserialize)]
+struct Memory {
+    reader: Reader,
+    gatherer: Gatherer,
+}
+
+/// A file that is being read.
+pub struct Steps<'w> {
+    agent: Agent,
+    lines: Lines,
+    memory: Memory,
+    reading: Reading,
+    wishes: &'w Wishes,
+    packer: Packer,
+    projects: HashMap<String, ProjectTraces>,
+    is_excluded: bool,
+}
+
+impl<'w> Steps<'w> {
+    /// Opens a file where it was left. One that is not what it was is read from its beginning; `None` if there is nothing
+    /// new, or no file.
+    pub fn open(file: &Transcript, source: &mut Source, wishes: &'w Wishes) -> io::Result<Option<Self>> {
+        let opened = match File::open(&file.path) {
+            Ok(opened) => opened,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let size = opened.metadata()?.len();
+        if source.reading.offset > 0 && !is_the_same(&opened, size, &source.reading)? {
+            *source = Source::fresh(&source.agent, &source.path);
+        }
+        if size <= source.reading.offset {
+            return Ok(None);
+        }
+        let memory = serde_json::from_str(&source.reading.state).ok();
+        let offset = if memory.is_some() { source.reading.offset } else { 0 };
+        let fresh = || Memory { reader: file.agent.reader(), gatherer: Gatherer::default() };
+        Ok(Some(Self {
+            agent: file.agent,
+            lines: Lines::from(opened, offset)?,
+            memory: memory.unwrap_or_else(fresh),
+            reading: Reading { offset, ..source.reading.clone() },
+            wishes,
+            packer: Packer::new()?,
+            projects: HashMap::new(),
+            is_excluded: false,
+        }))
+    }
+
+    /// The next rows; `None` at the end of the file, or of what may be kept of it.
+    pub fn next(&mut self) -> io::Result<Option<Step>> {
+        if self.is_excluded {
+            return Ok(None);
+        }
+        let Some(block) = self.lines.next()? else { return Ok(None) };
+        if block.passed_over {
+            // An unreadable line counts as a line.
+            let _ = self.memory.reader.read(&[0xff], &mut vec![]);
+        }
+        self.reading.offset = block.end;
+        let deed = understood_by(self.agent);
+        let rules = self.wishes.rules(&deed);
+        let mut rows = gathered(&mut self.memory, block.lines, (&rules, &mut self.packer));
+        self.find_projects(&mut rows);
+        if self.is_excluded {
+            return Ok(None);
+        }
+        self.note_where()?;
+        Ok(Some(Step { rows, reading: self.reading.clone() }))
+    }
+
+    /// Where the session worked tells whose project it is, and whether anything of it may be kept.
+    fn find_projects(&mut self, rows: &mut [Packed]) {
+        for row in rows {
+            let Packed::Opened(opening) = row else { continue };
+            let Some(folder) = &opening.folder else { continue };
+            self.is_excluded |= self.wishes.excludes(folder);
+            let traces =
+                self.projects.entry(folder.clone()).or_insert_with(|| self.wishes.traces(Path::new(folder)));
+            opening.project = Some(traces.clone());
+        }
+    }
+
+    fn note_where(&mut self) -> io::Result<()> {
+        if self.reading.head_bytes < HEAD as u32 {
+            let bytes = HEAD.min(usize::try_from(self.reading.offset).unwrap_or(HEAD));
+            self.reading.head = checksum(self.lines.file(), 0, bytes as u64)?;
+            self.reading.head_bytes = u32::try_from(bytes).unwrap_or(0);
+        }
+        self.reading.tail = tail(self.lines.file(), self.reading.offset)?;
+        self.reading.state = serde_json::to_string(&self.memory).unwrap_or_default();
+        Ok(())
+    }
+}
+
+fn understood_by(agent: Agent) -> impl for<'t, 'i> Fn(&'t str, &'i str) -> Deed<'i> {
+    move |tool, input| agent.deed(tool, input)
+}
+
+fn gathered(memory: &mut Memory, lines: &[u8], (rules, packer): (&Rules<'_>, &mut Packer)) -> Vec<Packed> {
+    let mut packed = vec![];
+    let mut found = vec![];
+    let mut rows: Vec<Row<'_>> = vec![];
+    for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        // What cannot be read holds nothing for us; it counts as a line all the same.
+        let _ = memory.reader.read(line, &mut found);
+        for piece in found.drain(..) {
+            memory.gatherer.take(piece, rules, &mut rows);
+        }
+        packed.extend(rows.drain(..).map(|row| packer.pack(row)));
+    }
+    packed.extend(memory.gatherer.settled().map(|row| packer.pack(row)));
+    packed
+}
+
+/// Whether the file still begins as it did, and still holds before the offset what it held.
+fn is_the_same(file: &File, size: u64, reading: &Reading) -> io::Result<bool> {
+    Ok(size >= reading.offset
+        && checksum(file, 0, reading.head_bytes.into())? == reading.head
+        && tail(file, reading.offset)? == reading.tail)
+}
+
+fn tail(file: &File, offset: u64) -> io::Result<u32> {
+    let from = offset.saturating_sub(TAIL);
+    checksum(file, from, offset - from)
+}
+
+/// Of what is there of those bytes, which are few.
+fn checksum(file: &File, from: u64, bytes: u64) -> io::Result<u32> {
+    let mut buffer = vec![0; usize::try_from(bytes).unwrap_or(HEAD)];
+    let mut read = 0;
+    while read < buffer.len() {
+        match file.read_at(&mut buffer[read..], from + read as u64)? {
+            0 => break,
+            more => read += more,
+        }
+    }
+    Ok(crc32fast::hash(&buffer[..read]))
+}

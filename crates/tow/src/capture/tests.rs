@@ -1,0 +1,251 @@
+//! Files as they grow, are cut short, replaced and read again; compared with one reading of the whole.
+
+use super::steps::Steps;
+use super::*;
+use crate::config::Config;
+use proptest::prelude::*;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use tempfile::TempDir;
+use towline_core::id::Uid;
+use towline_store::Home;
+use towline_store::archive::DetailRow;
+
+/// A recorded conversation, and whose it is.
+struct Recorded {
+    agent: Agent,
+    name: String,
+    bytes: Vec<u8>,
+}
+
+fn recorded() -> Vec<Recorded> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/transcripts");
+    let mut found: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    found.sort();
+    let read = |path: PathBuf| {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let agent = Agent::ALL.into_iter().find(|agent| name.starts_with(agent.name())).unwrap();
+        Recorded { agent, name, bytes: fs::read(&path).unwrap() }
+    };
+    found.into_iter().map(read).collect()
+}
+
+/// An archive of its own, and a transcript that is captured into it.
+struct Bench {
+    folder: TempDir,
+    wishes: Wishes,
+    file: Transcript,
+}
+
+impl Bench {
+    fn new(agent: Agent) -> Bench {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Transcript { agent, path: folder.path().join("transcript.jsonl") };
+        Bench { folder, wishes: Wishes::of(Config::compiled_in()), file }
+    }
+
+    fn writable(&self) -> Writable {
+        let home = Home::at(self.folder.path().join("data"));
+        home.create().unwrap();
+        let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
+        let archive = Archive::open(&home, &lock, PATIENCE, Uid([7; 16])).unwrap();
+        Writable { archive, _lock: lock }
+    }
+
+    fn write(&self, bytes: &[u8]) {
+        fs::write(&self.file.path, bytes).unwrap();
+    }
+
+    fn append(&self, bytes: &[u8]) {
+        File::options().append(true).create(true).open(&self.file.path).unwrap().write_all(bytes).unwrap();
+    }
+
+    fn capture(&self) {
+        take_in(&self.writable(), &self.wishes, &self.file, Timestamp(1)).unwrap();
+    }
+
+    /// Reads, and dies before anything is written, or with a step left to write.
+    fn capture_and_die(&self, steps_written: usize) {
+        let writable = self.writable();
+        let mut source = known(&writable.archive, &self.file).unwrap();
+        let Some(mut steps) = Steps::open(&self.file, &mut source, &self.wishes).unwrap() else { return };
+        for _ in 0..steps_written {
+            let Some(step) = steps.next().unwrap() else { return };
+            source.reading = step.reading;
+            writable.archive.take_in(&mut source, step.rows, Timestamp(1)).unwrap();
+        }
+        let _ = steps.next();
+    }
+
+    fn told(&self) -> String {
+        told(&self.writable().archive)
+    }
+}
+
+/// Everything that can be got back, in order, with its ids.
+fn told(archive: &Archive) -> String {
+    let mut all = String::new();
+    for conversation in archive.latest_conversations(None, 100).unwrap() {
+        all += &format!("== {} {} turns\n", conversation.session, conversation.turns);
+        all += &told_details(archive, &archive.details_before(&conversation).unwrap());
+        for turn in archive.turns(&conversation, 0, u32::MAX).unwrap() {
+            let (ordinal, origin, line) = (turn.ordinal, turn.origin.name(), &turn.line);
+            let stopped = turn.stopped.map_or("", |how| how.name());
+            let reverted = if turn.reverted { " (taken back)" } else { "" };
+            all += &format!(
+                "#{ordinal} {origin} {}/{} {stopped}{reverted}\n   {line}\n",
+                turn.tools, turn.failures
+            );
+            for body in archive.bodies(&turn).unwrap() {
+                all += &format!("   {} {}: {:?}\n", body.message, body.speaker.name(), body.text);
+            }
+            all += &told_details(archive, &archive.details(&turn).unwrap());
+        }
+    }
+    all
+}
+
+fn told_details(archive: &Archive, details: &[DetailRow]) -> String {
+    let told = |detail: &DetailRow| {
+        let text = archive.content(detail).unwrap();
+        let (number, kind, size) = (detail.number, detail.kind.name(), detail.size);
+        let (tool, outcome) = (detail.tool.as_deref(), detail.outcome.as_deref());
+        let (tool, outcome) = (tool.unwrap_or_default(), outcome.unwrap_or_default());
+        let helper = detail.subagent.as_ref().map_or(String::new(), |id| format!(" by {id}"));
+        format!("   .{number} {kind} {tool} {outcome} {size}{helper}: {text:?}\n")
+    };
+    details.iter().map(told).collect()
+}
+
+fn in_one_go(recorded: &Recorded) -> String {
+    let bench = Bench::new(recorded.agent);
+    bench.write(&recorded.bytes);
+    bench.capture();
+    bench.told()
+}
+
+/// Shortens what a person need not compare letter by letter.
+fn for_review(told: &str) -> String {
+    let short = |line: &str| {
+        if line.chars().count() > 160 {
+            line.chars().take(160).chain(['…']).collect()
+        } else {
+            line.to_owned()
+        }
+    };
+    told.lines().map(short).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn recorded_conversations_give_the_turns_that_a_person_reads_in_them() {
+    for recorded in recorded() {
+        let mut settings = insta::Settings::clone_current();
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!(recorded.name.as_str(), for_review(&in_one_go(&recorded))));
+    }
+}
+
+/// What happens to a transcript while it is captured.
+#[derive(Clone, Debug)]
+enum Act {
+    Grow(usize),
+    Capture,
+    Die(usize),
+    /// The file is replaced by a copy of itself: another file under the same name.
+    Replace,
+    /// It is cut short, as after a crash of the agent, and written again.
+    Truncate(usize),
+    /// It is known no more, as after the loss of the row: everything is read again.
+    Forget,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let act = prop_oneof![
+        6 => (1usize..40_000).prop_map(Act::Grow),
+        5 => Just(Act::Capture),
+        2 => (0usize..3).prop_map(Act::Die),
+        1 => Just(Act::Replace),
+        1 => (1usize..20_000).prop_map(Act::Truncate),
+        1 => Just(Act::Forget),
+    ];
+    prop::collection::vec(act, 1..25)
+}
+
+fn play(bench: &Bench, bytes: &[u8], acts: &[Act]) {
+    let mut written = 0;
+    bench.write(b"");
+    for act in acts {
+        match act {
+            Act::Grow(more) => {
+                let end = (written + more).min(bytes.len());
+                bench.append(&bytes[written..end]);
+                written = end;
+            }
+            Act::Capture => bench.capture(),
+            Act::Die(steps) => bench.capture_and_die(*steps),
+            Act::Replace => {
+                fs::remove_file(&bench.file.path).unwrap();
+                bench.write(&bytes[..written]);
+            }
+            Act::Truncate(less) => {
+                written = written.saturating_sub(*less);
+                bench.write(&bytes[..written]);
+            }
+            Act::Forget => {
+                bench.writable().archive.forget_source(&whole(&bench.file.path).to_string_lossy()).unwrap()
+            }
+        }
+    }
+    bench.append(&bytes[written..]);
+    bench.capture();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn whatever_happens_to_a_file_each_turn_and_detail_is_kept_once_and_in_order(
+        which in any::<prop::sample::Index>(),
+        acts in acts(),
+    ) {
+        let all = recorded();
+        let recorded = which.get(&all);
+        let bench = Bench::new(recorded.agent);
+        play(&bench, &recorded.bytes, &acts);
+        prop_assert_eq!(bench.told(), in_one_go(recorded), "{}", recorded.name);
+    }
+}
+
+#[test]
+fn a_second_capture_of_the_same_file_changes_nothing() {
+    for recorded in recorded() {
+        let bench = Bench::new(recorded.agent);
+        bench.write(&recorded.bytes);
+        bench.capture();
+        let taken = take_in(&bench.writable(), &bench.wishes, &bench.file, Timestamp(2)).unwrap();
+        assert_eq!(taken, Taken::default(), "{}", recorded.name);
+    }
+}
+
+#[test]
+fn a_helpers_file_belongs_to_the_turn_in_which_it_was_asked_whichever_is_read_first() {
+    let all = recorded();
+    let find = |name: &str| all.iter().find(|recorded| recorded.name == name).unwrap();
+    let (session, helper) = (find("codex-0.166.0-spawn-parent"), find("codex-0.166.0-subagent-child"));
+    let captured = |order: [&Recorded; 2]| {
+        let bench = Bench::new(session.agent);
+        for recorded in order {
+            let path = bench.folder.path().join(&recorded.name);
+            fs::write(&path, &recorded.bytes).unwrap();
+            let file = Transcript { agent: recorded.agent, path };
+            take_in(&bench.writable(), &bench.wishes, &file, Timestamp(1)).unwrap();
+        }
+        bench.writable().archive.seat_helpers().unwrap();
+        bench.told()
+    };
+    let told = captured([session, helper]);
+    assert!(told.contains("answer   16 by ") && told.contains("1 turns"), "{told}");
+    assert_eq!(captured([helper, session]), told);
+}

@@ -1,0 +1,89 @@
+//! One line that says how far long work has come: bytes, files, rate, time left.
+//!
+//! Only on a terminal, on stderr, a few times a second; where nobody looks, nothing is written.
+
+use crate::output::complain;
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+const EVERY: Duration = Duration::from_millis(100);
+const WIDTH: usize = 24;
+
+pub struct Progress {
+    is_shown: bool,
+    all_bytes: u64,
+    all_files: usize,
+    shown_at: Option<Duration>,
+}
+
+impl Progress {
+    pub fn new(all_bytes: u64, all_files: usize) -> Progress {
+        Progress { is_shown: io::stderr().is_terminal(), all_bytes, all_files, shown_at: None }
+    }
+
+    /// Shows how far it has come after so much time, unless that was shown just now.
+    pub fn show(&mut self, bytes: u64, files: usize, spent: Duration) {
+        let is_due = self.shown_at.is_none_or(|shown_at| spent.saturating_sub(shown_at) >= EVERY);
+        if self.is_shown && is_due {
+            self.shown_at = Some(spent);
+            let line = line((bytes, self.all_bytes), (files, self.all_files), spent);
+            complain(&format!("\r{line}\x1b[K"));
+        }
+    }
+
+    /// Takes the line away.
+    pub fn finish(&self) {
+        if self.shown_at.is_some() {
+            complain("\r\x1b[K");
+        }
+    }
+}
+
+fn line((bytes, all_bytes): (u64, u64), (files, all_files): (usize, usize), spent: Duration) -> String {
+    let done = if all_bytes == 0 { 1.0 } else { (bytes as f64 / all_bytes as f64).min(1.0) };
+    let filled = ((done * WIDTH as f64) as usize).min(WIDTH);
+    let bar = format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH - filled));
+    let rate = bytes as f64 / spent.as_secs_f64().max(0.001);
+    let left =
+        Duration::from_secs_f64((all_bytes.saturating_sub(bytes) as f64 / rate.max(1.0)).min(360_000.0));
+    format!(
+        "{bar} {} of {}, {files} of {all_files} files, {}/s, {} left",
+        size(bytes),
+        size(all_bytes),
+        size(rate as u64),
+        span(left)
+    )
+}
+
+/// Bytes as people say them.
+pub fn size(bytes: u64) -> String {
+    let in_units = |unit: f64, name: &str| format!("{:.1} {name}", bytes as f64 / unit);
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => in_units(1e3, "kB"),
+        1_000_000..1_000_000_000 => in_units(1e6, "MB"),
+        _ => in_units(1e9, "GB"),
+    }
+}
+
+/// A time span as people say it.
+pub fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_how_far_how_fast_and_how_long_still() {
+        let shown = line((250_000_000, 1_000_000_000), (3, 12), Duration::from_secs(2));
+        assert_eq!(shown, "██████░░░░░░░░░░░░░░░░░░ 250.0 MB of 1.0 GB, 3 of 12 files, 125.0 MB/s, 6 s left");
+        assert!(line((0, 0), (0, 0), Duration::ZERO).contains("0 B of 0 B"));
+    }
+}

@@ -1,0 +1,36 @@
+//! `tow capture`: takes in what is new in an agent's transcripts. Started by hooks; people use `tow import`.
+//!
+//! Says nothing: what goes wrong is a fault for `tow doctor`.
+
+use crate::capture::{self, Transcript, Wishes};
+use crate::failure::{Failure, chain};
+use crate::hook::record_here;
+use crate::scope::Scope;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use towline_agents::Agent;
+use towline_core::fault::{Fault, FaultKind};
+
+/// Take in what is new in an agent's transcripts.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    agent: String,
+    files: Vec<PathBuf>,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let Some(agent) = Agent::named(&arguments.agent) else {
+        return Err(Failure::input(format!("there is no agent `{}`", arguments.agent))
+            .hint("Run `tow import --help`."));
+    };
+    let files: Vec<_> = arguments.files.iter().map(|path| Transcript { agent, path: path.clone() }).collect();
+    let done = match Wishes::load(&scope.edge) {
+        Ok(wishes) => capture::capture(&scope.edge, &wishes, &files).map(drop).map_err(|error| chain(&error)),
+        Err(failure) => Err(failure.what),
+    };
+    if let Err(detail) = done {
+        record_here(&scope.edge, Fault { at: scope.edge.now, kind: FaultKind::Store, detail });
+    }
+    Ok(ExitCode::SUCCESS)
+}
