@@ -50,9 +50,10 @@ const WINDOW: usize = 8 * 1024;
 
 /// The commits that a command made, by what `git commit` printed: `[main 1a2b3c4] Subject`.
 pub fn commits_of(command: &str, output: &str) -> Vec<Commit> {
-    if !makes_commits(command) {
-        return vec![];
-    }
+    if makes_commits(command) { printed_commits(output) } else { vec![] }
+}
+
+pub(crate) fn printed_commits(output: &str) -> Vec<Commit> {
     let mut commits: Vec<Commit> = vec![];
     for line in ends(output, WINDOW).into_iter().flat_map(str::lines) {
         if let Some(commit) = printed(line)

@@ -5,6 +5,7 @@ mod claude;
 mod codex;
 mod damaged;
 mod deeds;
+mod lines;
 mod recorded;
 
 use std::collections::{BTreeMap, HashMap};

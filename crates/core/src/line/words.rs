@@ -1,0 +1,472 @@
+//! Plain words out of what people and models wrote: one line, no markup, the sentence that carries the meaning.
+//!
+//! Looks at the beginning of a text only, and takes nothing for an instruction.
+
+use crate::text::clip;
+use unicode_width::UnicodeWidthChar;
+
+/// How much of a text is looked at, in bytes.
+const WINDOW: usize = 8 * 1024;
+
+/// A gist is long enough from here on, in columns; before that the next sentence is taken too.
+const TELLING: usize = 40;
+
+/// How large a kept text may be. Bytes are those of JSON: they bound what a `Digest` needs on disk.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    pub characters: usize,
+    pub bytes: usize,
+}
+
+/// The first sentences that carry meaning: no greetings, no code, no marks of headings, lists and tables.
+pub(super) fn gist(text: &str, room: Room) -> String {
+    let text = without_sequences(clip(text, WINDOW));
+    let mut gist = String::new();
+    let mut fallback = String::new();
+    for block in blocks(&text) {
+        if block.is_heading || fallback.is_empty() {
+            let title = if fallback.is_empty() { block.text.clone() } else { fallback };
+            fallback = title;
+        }
+        if block.is_heading && gist.is_empty() {
+            continue;
+        }
+        if block.is_heading || !add_sentences(&mut gist, &block.text) {
+            break;
+        }
+    }
+    let found = if gist.is_empty() { &fallback } else { &gist };
+    clipped(found.trim_end_matches(['.', '。', ':', '：', ' ']), room)
+}
+
+/// The last sentence, if it is a question.
+pub(super) fn question(text: &str, room: Room) -> Option<String> {
+    let from = (text.len().saturating_sub(WINDOW)..=text.len()).find(|at| text.is_char_boundary(*at))?;
+    let text = without_sequences(&text[from..]);
+    let last = blocks(&text).into_iter().next_back()?;
+    let sentence = sentences(&last.text).into_iter().next_back()?.trim().to_owned();
+    sentence.ends_with(['?', '？']).then(|| clipped(&sentence, room))
+}
+
+/// One line: white space collapsed, no control characters, no sequences, no marks that turn the direction.
+pub(super) fn plain(text: &str, room: Room) -> String {
+    clipped(&one_line(&without_sequences(clip(text, WINDOW))), room)
+}
+
+/// The longest beginning that has room, cut at a word's end; what is cut off is shown as `…`.
+pub(super) fn clipped(text: &str, room: Room) -> String {
+    let (mut end, mut characters, mut bytes) = (0, 0, 0);
+    for c in text.chars() {
+        characters += 1;
+        bytes += if matches!(c, '"' | '\\') { 2 } else { c.len_utf8() };
+        if characters > room.characters || bytes > room.bytes {
+            return shortened(text, end, room);
+        }
+        end += c.len_utf8();
+    }
+    text.to_owned()
+}
+
+fn shortened(text: &str, end: usize, room: Room) -> String {
+    const MARK: usize = '…'.len_utf8();
+    let spare = |kept: &str| {
+        let escapes = kept.matches(['"', '\\']).count();
+        kept.chars().count() < room.characters && kept.len() + escapes + MARK <= room.bytes
+    };
+    let mut kept = &text[..end];
+    while !kept.is_empty() && (!spare(kept) || is_joined(kept, &text[kept.len()..])) {
+        kept = without_last(kept);
+    }
+    let at_word = kept.rfind(char::is_whitespace).filter(|at| kept.len() - at < 24 && *at > kept.len() / 2);
+    let is_inside = text[kept.len()..].starts_with(|c: char| !c.is_whitespace());
+    let kept = if is_inside { at_word.map_or(kept, |at| &kept[..at]) } else { kept };
+    let kept = kept.trim_end_matches(|c: char| c.is_whitespace() || ",;:、，—-(".contains(c));
+    if room.characters == 0 || room.bytes < MARK { String::new() } else { format!("{kept}…") }
+}
+
+fn without_last(text: &str) -> &str {
+    let mut chars = text.chars();
+    chars.next_back();
+    chars.as_str()
+}
+
+/// Whether a cut here would go through what is drawn as one sign.
+fn is_joined(before: &str, after: &str) -> bool {
+    let joins = |c: char| c.width() == Some(0) || ('\u{1f3fb}'..='\u{1f3ff}').contains(&c);
+    before.ends_with('\u{200d}') || after.starts_with(joins)
+}
+
+/// What belongs together: a paragraph, a list's point, a heading.
+struct Block {
+    text: String,
+    is_heading: bool,
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = vec![];
+    let mut fence: Option<&str> = None;
+    let mut is_open = false;
+    for line in text.lines().map(str::trim) {
+        let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
+        if mark.is_some() || fence.is_some() {
+            is_open = false;
+            fence = if fence.is_none() { mark } else { fence.filter(|open| mark != Some(open)) };
+            continue;
+        }
+        let (body, begins) = unmarked(line);
+        let body = one_line(&without_markup(body));
+        if body.is_empty() || line.starts_with('|') {
+            is_open = false;
+        } else if let (true, false, Some(last)) = (is_open, begins, blocks.last_mut()) {
+            last.text.push(' ');
+            last.text.push_str(&body);
+        } else {
+            let is_heading = line.starts_with('#');
+            is_open = !is_heading;
+            blocks.push(Block { text: body, is_heading });
+        }
+    }
+    blocks
+}
+
+/// A line without the marks before it, and whether they begin something new.
+fn unmarked(line: &str) -> (&str, bool) {
+    let quoted = line.trim_start_matches(['>', ' ']);
+    let bare = quoted.trim_start_matches('#');
+    let is_rule = quoted.len() > 2 && quoted.chars().all(|c| "-=*_ ".contains(c));
+    if is_rule {
+        return ("", true);
+    }
+    if bare.len() < quoted.len() && bare.starts_with(' ') {
+        return (bare.trim(), true);
+    }
+    if let Some(inner) = tagged(quoted) {
+        return (inner, true);
+    }
+    match point(quoted) {
+        Some(point) => (point, true),
+        None => (quoted, false),
+    }
+}
+
+/// `- point`, `* point`, `• point`, `3. point`, `- [x] point`.
+fn point(line: &str) -> Option<&str> {
+    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered =
+        || digits.strip_prefix(['.', ')'])?.strip_prefix(' ').filter(|_| digits.len() < line.len());
+    let bulleted = || line.strip_prefix(['-', '*', '+', '•', '・'])?.strip_prefix(' ');
+    let point = bulleted().or_else(numbered)?.trim_start();
+    Some(["[ ] ", "[x] ", "[X] "].iter().find_map(|task| point.strip_prefix(task)).unwrap_or(point))
+}
+
+/// What stands between tags that take the whole line; nothing if it is one word, as ids are.
+fn tagged(line: &str) -> Option<&str> {
+    let after = line.strip_prefix('<')?.trim_start_matches('/');
+    let (tag, rest) = after.split_once('>')?;
+    let is_tag = tag.starts_with(|c: char| c.is_ascii_lowercase()) && tag.len() < 200 && !tag.contains('<');
+    if !is_tag {
+        return None;
+    }
+    let inner = rest.rsplit_once("</").map_or(rest, |(inner, _)| inner).trim();
+    let is_id = rest.contains("</") && !inner.contains(char::is_whitespace) && inner.is_ascii();
+    Some(if is_id { "" } else { inner })
+}
+
+/// Without stars and backticks that surround words; of a link, its words.
+fn without_markup(line: &str) -> String {
+    let plain = line.replace("**", "").replace('`', "");
+    let mut out = String::with_capacity(plain.len());
+    let mut rest = plain.as_str();
+    while let Some((before, link)) = rest.split_once('[') {
+        out.push_str(before);
+        let parts = link.split_once("](").and_then(|(words, after)| Some((words, after.split_once(')')?.1)));
+        match parts.filter(|(words, _)| !words.contains('[') && words.len() < 200) {
+            Some((words, after)) => {
+                out.push_str(words);
+                rest = after;
+            }
+            None => {
+                out.push('[');
+                rest = link;
+            }
+        }
+    }
+    out + rest
+}
+
+/// Adds sentences until there is enough to go by. Whether more is wanted.
+fn add_sentences(gist: &mut String, block: &str) -> bool {
+    for sentence in sentences(block) {
+        let sentence = without_greeting(sentence.trim());
+        if sentence.is_empty() || is_filler(sentence) {
+            continue;
+        }
+        if !gist.is_empty() {
+            gist.push(' ');
+        }
+        gist.push_str(sentence);
+        if columns(gist) >= TELLING && !gist.ends_with([':', '：']) {
+            return false;
+        }
+    }
+    if !gist.is_empty() && !gist.ends_with(['.', '!', '?', ':', '。', '！', '？', '：', ';', ',']) {
+        gist.push('.');
+    }
+    true
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = vec![];
+    let mut from = 0;
+    for (at, c) in text.char_indices() {
+        let end = at + c.len_utf8();
+        if ends_sentence(c, &text[from..at], &text[end..]) {
+            sentences.push(&text[from..end]);
+            from = end;
+        }
+    }
+    if !text[from..].trim().is_empty() {
+        sentences.push(&text[from..]);
+    }
+    sentences
+}
+
+fn ends_sentence(c: char, before: &str, after: &str) -> bool {
+    const SHORT: [&str; 10] = ["e.g", "i.e", "vs", "etc", "cf", "approx", "mr", "dr", "no", "fig"];
+    let next = after.trim_start().chars().next();
+    let is_apart = after.starts_with(char::is_whitespace);
+    match c {
+        '。' | '！' | '？' | '｡' => next.is_some_and(|next| !"」』）。！？".contains(next)),
+        '!' | '?' => is_apart,
+        '.' => {
+            let word = before.rsplit(char::is_whitespace).next().unwrap_or("").to_lowercase();
+            let is_number = word.chars().all(|c| c.is_ascii_digit());
+            is_apart && !is_number && !SHORT.contains(&word.as_str()) && !next.is_some_and(char::is_lowercase)
+        }
+        _ => false,
+    }
+}
+
+/// `Hi, fix it` is about fixing it.
+fn without_greeting(sentence: &str) -> &str {
+    let mut rest = sentence;
+    while let Some((before, after)) = rest.split_once([',', '、', '，', '—']) {
+        if !is_filler(before) || after.trim().is_empty() {
+            break;
+        }
+        rest = after.trim_start();
+    }
+    let polite = ["Please ", "please "].iter().find_map(|word| rest.strip_prefix(word));
+    polite.unwrap_or(rest).trim()
+}
+
+/// Sentences that say nothing by themselves.
+const FILLERS: [&str; 68] = [
+    "hi",
+    "hello",
+    "hey",
+    "hi there",
+    "hello there",
+    "hey there",
+    "good morning",
+    "good evening",
+    "good afternoon",
+    "thanks",
+    "thank you",
+    "many thanks",
+    "ok",
+    "okay",
+    "sure",
+    "sure thing",
+    "of course",
+    "certainly",
+    "absolutely",
+    "alright",
+    "all right",
+    "great",
+    "great question",
+    "good question",
+    "perfect",
+    "excellent",
+    "nice",
+    "done",
+    "all done",
+    "got it",
+    "understood",
+    "i see",
+    "sounds good",
+    "no problem",
+    "you're right",
+    "you're absolutely right",
+    "you are right",
+    "you are absolutely right",
+    "yes",
+    "no",
+    "summary",
+    "happy to help",
+    "let me help",
+    "here's a summary",
+    "here is a summary",
+    "hallo",
+    "danke",
+    "hola",
+    "gracias",
+    "bonjour",
+    "merci",
+    "こんにちは",
+    "おはようございます",
+    "お疲れ様です",
+    "お疲れさまです",
+    "ありがとうございます",
+    "ありがとう",
+    "はい",
+    "了解です",
+    "了解しました",
+    "承知しました",
+    "わかりました",
+    "完了しました",
+    "你好",
+    "您好",
+    "谢谢",
+    "好的",
+    "请问",
+];
+
+fn is_filler(sentence: &str) -> bool {
+    let bare = sentence.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('’', "'");
+    bare.is_empty() || FILLERS.contains(&bare.as_str())
+}
+
+/// White space collapsed; control characters and marks of direction left out.
+fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in crate::escape::for_terminal(&text.replace(is_break, " ")).split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\t' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Without what a terminal would take for colours, titles and movements.
+pub(super) fn without_sequences(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\u{1b}' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('[') => while chars.next_if(|c| !('@'..='~').contains(c) && *c != '\n').is_some() {},
+            Some(']' | 'P' | '_' | '^') => {
+                while chars.next_if(|c| !matches!(c, '\u{7}' | '\u{1b}' | '\n')).is_some() {}
+            }
+            _ => continue,
+        }
+        chars.next_if(|c| *c != '\n' && *c != '\u{1b}');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOM: Room = Room { characters: 120, bytes: 300 };
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(gist(text, ROOM), expected, "{text}");
+    }
+
+    #[test]
+    fn the_first_sentence_that_carries_meaning_is_taken() {
+        check(
+            "Fix the login test, which is flaky on slow machines. Then push.",
+            "Fix the login test, which is flaky on slow machines",
+        );
+        check("Fix the test. Then push it.", "Fix the test. Then push it");
+        check(
+            "Hi! Could you look at src/a.rs, e.g. the second function there?",
+            "Could you look at src/a.rs, e.g. the second function there?",
+        );
+        check("Hello, please fix it", "fix it");
+        check("Thanks! Please rename it", "rename it");
+        check("yes", "yes");
+        check(
+            "Great!\n\n## Summary\n\nThe **race** was in `refresh_token`, which ran twice.",
+            "The race was in refresh_token, which ran twice",
+        );
+        check("## Plan\n", "Plan");
+        check(
+            "```rust\nfn main() {}\n```\nWhy does this not compile at all?",
+            "Why does this not compile at all?",
+        );
+        check(
+            "Done. Changes made:\n- `a.rs`: waits for the token\n- b.rs",
+            "Changes made: a.rs: waits for the token. b.rs",
+        );
+        check("1. [Read](https://x.y/z) the docs\n2. Write tests", "Read the docs. Write tests");
+        check("| a | b |\n|---|---|\n| 1 | 2 |\n\nThe table shows it.", "The table shows it");
+        check("", "");
+    }
+
+    #[test]
+    fn sentences_end_in_japanese_and_chinese_too() {
+        check(
+            "お疲れ様です。ログインのテストが不安定なので、原因を調べて修正してください。その後コミット。",
+            "ログインのテストが不安定なので、原因を調べて修正してください",
+        );
+        check(
+            "你好！请修复登录测试里的竞态条件，然后运行全部的测试用例。谢谢。",
+            "请修复登录测试里的竞态条件，然后运行全部的测试用例",
+        );
+        check("「直して。」と言われた。", "「直して。」と言われた");
+    }
+
+    #[test]
+    fn a_notification_is_what_stands_between_its_tags() {
+        let text = "<task-notification>\n<task-id>b1</task-id>\n<summary>Background command \"d\" completed (exit code 0)</summary>\n</task-notification>";
+        check(text, "Background command \"d\" completed (exit code 0)");
+        check("<note kind=\"x\" to=\"y\">\nhello lead\n</note>", "hello lead");
+    }
+
+    #[test]
+    fn nothing_of_a_terminals_language_is_left() {
+        assert_eq!(
+            plain("\u{1b}[31mred\u{1b}[0m\n\u{1b}]0;title\u{7}a\u{202e}b\tc\u{85}d", ROOM),
+            "red ab c d"
+        );
+        assert_eq!(plain("a\u{1b}", ROOM), "a");
+        assert_eq!(plain("a\u{1b}[", ROOM), "a");
+    }
+
+    #[test]
+    fn text_is_cut_at_a_words_end() {
+        let cut = |text: &str, characters| clipped(text, Room { characters, bytes: 300 });
+        assert_eq!(cut("one two three", 13), "one two three");
+        assert_eq!(cut("one two three", 12), "one two…");
+        assert_eq!(cut("one two, three", 9), "one two…");
+        assert_eq!(cut("onetwothree", 5), "onet…");
+        assert_eq!(cut("漢字かな", 3), "漢字…");
+        assert_eq!(cut("ab👩\u{200d}💻cd", 5), "ab…");
+        assert_eq!(clipped("\"\"\"\"", Room { characters: 9, bytes: 7 }), "\"\"…");
+        assert_eq!(clipped("abc", Room { characters: 0, bytes: 0 }), "");
+    }
+
+    #[test]
+    fn a_question_at_the_end_is_found() {
+        assert_eq!(question("It is fixed.\n\nShall I push it?", ROOM).as_deref(), Some("Shall I push it?"));
+        assert_eq!(question("Why? Because.", ROOM), None);
+    }
+}
