@@ -6,6 +6,7 @@
 pub mod arbiter;
 pub mod bar;
 pub mod capture;
+pub mod compose;
 pub mod context;
 pub mod deed;
 pub mod effect;
