@@ -27,3 +27,4 @@ pub mod step;
 pub mod telling;
 pub mod text;
 pub mod time;
+pub mod when;

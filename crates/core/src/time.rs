@@ -64,7 +64,7 @@ fn milliseconds(fraction: &str) -> Option<i64> {
 }
 
 /// The inverse of `civil_from_days`; a day that the month does not have comes out as one of the next.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let march_year = year - i64::from(month <= 2);
     let era = march_year.div_euclid(400);
     let year_of_era = march_year.rem_euclid(400);
@@ -75,7 +75,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// The proleptic Gregorian date of a day number counted from 1970-01-01, by 400-year eras that begin on 1 March.
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
+pub(crate) fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);

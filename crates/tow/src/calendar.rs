@@ -1,12 +1,13 @@
-//! The person's own days: where midnight is for them.
+//! The person's own days and clock: where midnight is for them, which instants a time on their wall means.
 //!
 //! The only place that knows of time zones. It takes the zone from `TZ`, else from the system, else universal time;
 //! it never asks what time it is.
 
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::{AmbiguousOffset, TimeZone};
 use towline_core::ledger::Day;
 use towline_core::time::Timestamp;
+use towline_core::when;
 
 /// The last `number` days up to and with the one that `now` is in, oldest first.
 pub fn last_days(now: Timestamp, number: u32) -> Vec<Day> {
@@ -23,6 +24,83 @@ fn day(zone: &TimeZone, today: Date, days_ago: i64) -> Option<Day> {
     let ms = |date: Date| Some(Timestamp(midnight(date)?.as_millisecond()));
     let name = date.strftime("%a %Y-%m-%d").to_string();
     Some(Day { name, begins: ms(date)?, ends: ms(date.tomorrow().ok()?)? })
+}
+
+/// The day that `now` is in.
+#[cfg_attr(not(test), expect(dead_code, reason = "for the verbs that look back"))]
+pub fn today(now: Timestamp) -> Option<when::Date> {
+    today_in(&TimeZone::system(), now)
+}
+
+/// The instants of a stretch of civil time, the end excluded. An hour that comes twice is meant both times, one that is
+/// left out has no instants.
+#[cfg_attr(not(test), expect(dead_code, reason = "for the verbs that look back"))]
+pub fn stretch(window: when::Window) -> Option<(Timestamp, Timestamp)> {
+    stretch_in(&TimeZone::system(), window)
+}
+
+/// A time as it is shown: `14:05:10` on the day that `now` is in, else `2026-11-14 14:05`.
+#[cfg_attr(not(test), expect(dead_code, reason = "for the verbs that look back"))]
+pub fn clock(at: Timestamp, now: Timestamp) -> String {
+    clock_in(&TimeZone::system(), at, now)
+}
+
+fn today_in(zone: &TimeZone, now: Timestamp) -> Option<when::Date> {
+    let date = civil(zone, now)?.date();
+    when::Date::new(date.year().into(), date.month().into(), date.day().into())
+}
+
+fn clock_in(zone: &TimeZone, at: Timestamp, now: Timestamp) -> String {
+    let Some(shown) = civil(zone, at) else { return at.to_utc() };
+    let is_today = civil(zone, now).is_some_and(|now| now.date() == shown.date());
+    shown.strftime(if is_today { "%H:%M:%S" } else { "%Y-%m-%d %H:%M" }).to_string()
+}
+
+fn civil(zone: &TimeZone, at: Timestamp) -> Option<DateTime> {
+    Some(zone.to_datetime(jiff::Timestamp::from_millisecond(at.0).ok()?))
+}
+
+fn stretch_in(zone: &TimeZone, window: when::Window) -> Option<(Timestamp, Timestamp)> {
+    let second = jiff::Span::new().try_seconds(1).ok()?;
+    let last = date_time(window.until)?.checked_sub(second).ok()?;
+    Some((beginning(zone, date_time(window.from)?)?, end(zone, last)?))
+}
+
+fn date_time(moment: when::Moment) -> Option<DateTime> {
+    let (year, month, day) = moment.date.year_month_day();
+    let date = Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()?;
+    date.at(0, 0, 0, 0).checked_add(jiff::Span::new().try_seconds(moment.second).ok()?).ok()
+}
+
+/// When the first second begins that this time means.
+fn beginning(zone: &TimeZone, second: DateTime) -> Option<Timestamp> {
+    let meant = zone.to_ambiguous_timestamp(second);
+    match meant.offset() {
+        AmbiguousOffset::Gap { .. } => change_before(zone, meant.later().ok()?),
+        AmbiguousOffset::Unambiguous { .. } | AmbiguousOffset::Fold { .. } => {
+            Some(ours(meant.earlier().ok()?))
+        }
+    }
+}
+
+/// When the last second ends that this time means.
+fn end(zone: &TimeZone, second: DateTime) -> Option<Timestamp> {
+    let meant = zone.to_ambiguous_timestamp(second);
+    match meant.offset() {
+        AmbiguousOffset::Gap { .. } => change_before(zone, meant.later().ok()?),
+        AmbiguousOffset::Unambiguous { .. } | AmbiguousOffset::Fold { .. } => {
+            Some(ours(meant.later().ok()?).plus_ms(1000))
+        }
+    }
+}
+
+/// When clocks were put forward the last time before `at`.
+fn change_before(zone: &TimeZone, at: jiff::Timestamp) -> Option<Timestamp> {
+    zone.preceding(at).next().map(|change| ours(change.timestamp()))
+}
+
+fn ours(at: jiff::Timestamp) -> Timestamp {
+    Timestamp(at.as_millisecond())
 }
 
 #[cfg(test)]
@@ -46,5 +124,75 @@ mod tests {
             day.ends.since_ms(day.begins) / 3_600_000
         };
         assert_eq!((hours(2026, 3, 29), hours(2026, 10, 25), hours(2026, 11, 15)), (23, 25, 24));
+    }
+
+    fn berlin() -> TimeZone {
+        TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()
+    }
+
+    /// The stretches in universal time that an expression means to somebody in Berlin.
+    #[track_caller]
+    fn check(text: &str, from: &str, until: &str) {
+        let today = when::Date::new(2026, 11, 14).unwrap();
+        let window = when::Wanted::parse(text).unwrap().windows(today).next().unwrap();
+        let (begins, ends) = stretch_in(&berlin(), window).unwrap();
+        assert_eq!((begins.to_utc().as_str(), ends.to_utc().as_str()), (from, until), "{text}");
+    }
+
+    #[test]
+    fn a_time_on_the_wall_is_an_instant_of_its_zone() {
+        check("2026-11-14 14:05", "2026-11-14T13:05:00Z", "2026-11-14T13:06:00Z");
+        check("2026-07-01 14:05-14:20", "2026-07-01T12:05:00Z", "2026-07-01T12:21:00Z");
+        check("yesterday 23:50-00:10", "2026-11-13T22:50:00Z", "2026-11-13T23:11:00Z");
+        check("2026-11-13", "2026-11-12T23:00:00Z", "2026-11-13T23:00:00Z");
+    }
+
+    #[test]
+    fn an_hour_that_comes_twice_is_meant_both_times() {
+        check("2026-10-25 02:10-02:20", "2026-10-25T00:10:00Z", "2026-10-25T01:21:00Z");
+        check("2026-10-25 01:00-01:59", "2026-10-24T23:00:00Z", "2026-10-25T00:00:00Z");
+        check("2026-10-25", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z");
+    }
+
+    #[test]
+    fn an_hour_that_is_left_out_has_no_instants() {
+        check("2026-03-29 02:10-02:20", "2026-03-29T01:00:00Z", "2026-03-29T01:00:00Z");
+        check("2026-03-29 01:30-02:30", "2026-03-29T00:30:00Z", "2026-03-29T01:00:00Z");
+        check("2026-03-29 02:30-03:30", "2026-03-29T01:00:00Z", "2026-03-29T01:31:00Z");
+        check("2026-03-29", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z");
+    }
+
+    #[test]
+    fn a_time_is_shown_with_its_date_unless_it_is_today() {
+        let at = |text| Timestamp::parse_utc(text).unwrap();
+        let now = at("2026-11-14T22:59:59Z");
+        let shown = |text| clock_in(&berlin(), at(text), now);
+        assert_eq!(shown("2026-11-14T13:05:10Z"), "14:05:10");
+        assert_eq!(shown("2026-11-13T23:00:00Z"), "00:00:00");
+        assert_eq!(shown("2026-11-13T22:59:59Z"), "2026-11-13 23:59");
+        assert_eq!(shown("2026-11-14T23:00:00Z"), "2026-11-15 00:00");
+        assert_eq!(today_in(&berlin(), now), when::Date::new(2026, 11, 14));
+        assert_eq!(today_in(&berlin(), now.plus_ms(1000)), when::Date::new(2026, 11, 15));
+    }
+
+    #[test]
+    fn what_is_shown_reads_back_as_a_stretch_that_holds_it() {
+        let now = Timestamp(1_794_708_799_999);
+        for hours in 0..9_000 {
+            let at = now.plus_ms(-hours * 3_599_000);
+            let shown = when::Wanted::parse(&clock_in(&berlin(), at, now)).unwrap();
+            let window = shown.windows(today_in(&berlin(), now).unwrap()).next().unwrap();
+            let (begins, ends) = stretch_in(&berlin(), window).unwrap();
+            assert!(begins <= at && at < ends, "{shown}");
+        }
+    }
+
+    #[test]
+    fn the_zone_of_the_system_tells_the_same_day_and_clock() {
+        let now = Timestamp(1_794_708_799_999);
+        let window = when::Window::of_day(today(now).unwrap());
+        let (begins, ends) = stretch(window).unwrap();
+        assert!(begins <= now && now < ends);
+        assert_eq!(clock(now, now).len(), "14:05:10".len());
     }
 }

@@ -1,0 +1,165 @@
+//! Dates and clock times as they stand in a calendar and on a wall.
+//!
+//! They belong to no zone: which instants they are is not known here.
+
+use crate::time::{civil_from_days, days_from_civil};
+use std::fmt;
+
+const SECONDS_OF_DAY: u32 = 86_400;
+
+/// A day of the calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Date {
+    /// Counted from 1970-01-01.
+    days: i64,
+}
+
+impl Date {
+    /// `None` for a day that does not exist, or that no four digits can name.
+    pub fn new(year: i64, month: i64, day: i64) -> Option<Date> {
+        let is_sane = (1..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+        let days = is_sane.then(|| days_from_civil(year, month, day))?;
+        (civil_from_days(days) == (year, month, day)).then_some(Date { days })
+    }
+
+    pub fn year_month_day(self) -> (i64, i64, i64) {
+        civil_from_days(self.days)
+    }
+
+    /// Seconds from the epoch to this day's midnight, were the zone universal time.
+    pub(super) fn utc_seconds(self) -> i64 {
+        self.days * i64::from(SECONDS_OF_DAY)
+    }
+
+    pub(super) fn next(self) -> Date {
+        Date { days: self.days + 1 }
+    }
+
+    pub(super) fn back(self, days: i64) -> Date {
+        Date { days: self.days - days }
+    }
+
+    /// This day and all before it, newest first.
+    pub(super) fn and_before(self) -> impl Iterator<Item = Date> {
+        let first = days_from_civil(1, 1, 1);
+        (first..=self.days).rev().map(|days| Date { days })
+    }
+
+    /// The latest such day, this one included.
+    pub(super) fn last(self, weekday: Weekday) -> Date {
+        let known_monday = days_from_civil(2026, 11, 9);
+        let today = (self.days - known_monday).rem_euclid(7);
+        let wanted = Weekday::ALL.iter().position(|day| *day == weekday).map_or(0, |at| at as i64);
+        self.back((today - wanted).rem_euclid(7))
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day) = self.year_month_day();
+        write!(f, "{year:04}-{month:02}-{day:02}")
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weekday {
+    Monday,
+    Tuesday,
+    Wednesday,
+    Thursday,
+    Friday,
+    Saturday,
+    Sunday,
+}
+
+impl Weekday {
+    pub const ALL: [Weekday; 7] = [
+        Weekday::Monday,
+        Weekday::Tuesday,
+        Weekday::Wednesday,
+        Weekday::Thursday,
+        Weekday::Friday,
+        Weekday::Saturday,
+        Weekday::Sunday,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Weekday::Monday => "monday",
+            Weekday::Tuesday => "tuesday",
+            Weekday::Wednesday => "wednesday",
+            Weekday::Thursday => "thursday",
+            Weekday::Friday => "friday",
+            Weekday::Saturday => "saturday",
+            Weekday::Sunday => "sunday",
+        }
+    }
+
+    /// Reads a name or its first three letters, in lower case.
+    pub(super) fn parse(word: &str) -> Option<Weekday> {
+        Weekday::ALL.into_iter().find(|day| day.name() == word || &day.name()[..3] == word)
+    }
+}
+
+/// A time on the clock. Without seconds it is the whole minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    pub hour: u8,
+    pub minute: u8,
+    pub second: Option<u8>,
+}
+
+impl Clock {
+    /// The end of a day, as only the end of a span can be written.
+    pub(super) const MIDNIGHT_AFTER: Clock = Clock { hour: 24, minute: 0, second: None };
+
+    pub(super) fn first_second(self) -> u32 {
+        u32::from(self.hour) * 3600 + u32::from(self.minute) * 60 + u32::from(self.second.unwrap_or(0))
+    }
+
+    /// The second of the day just behind it.
+    pub(super) fn end(self) -> u32 {
+        let lasts = if self.second.is_some() { 1 } else { 60 };
+        (self.first_second() + lasts).min(SECONDS_OF_DAY)
+    }
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.hour, self.minute)?;
+        self.second.map_or(Ok(()), |second| write!(f, ":{second:02}"))
+    }
+}
+
+/// A point in civil time. `second` counts from midnight and may be the whole day's: the next midnight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment {
+    pub date: Date,
+    pub second: u32,
+}
+
+/// A stretch of civil time, the end excluded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    pub from: Moment,
+    pub until: Moment,
+}
+
+impl Window {
+    pub fn of_day(date: Date) -> Window {
+        Window { from: Moment { date, second: 0 }, until: Moment { date, second: SECONDS_OF_DAY } }
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (hour, minute, second) = (self.second / 3600, self.second / 60 % 60, self.second % 60);
+        write!(f, "{} {hour:02}:{minute:02}:{second:02}", self.date)
+    }
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} .. {}", self.from, self.until)
+    }
+}

@@ -1,0 +1,252 @@
+//! Reads an expression, part by part.
+//!
+//! What looks like a time is read as one and refused as one: a mistyped hour never becomes the name of a session.
+
+use super::civil::{Clock, Date, Weekday};
+use super::{BadExpression, Day, SessionHint, Span, Wanted};
+use crate::id::{AgentName, SessionId};
+use crate::time::Timestamp;
+
+/// Fewer characters of an id would fit too many sessions.
+const SHORTEST_ID: usize = 4;
+
+pub fn wanted(raw: &str) -> Result<Wanted, BadExpression> {
+    let text = raw.trim();
+    if text.is_empty() {
+        return Err(bad(raw, "it is empty"));
+    }
+    if let Some((session, turns)) = text.split_once('#') {
+        return turn(session, turns);
+    }
+    if let Some(duration) = duration_ago(text) {
+        return Ok(Wanted::Ago { ms: milliseconds(duration)? });
+    }
+    if let Some((day, rest)) = leading_day(text)? {
+        return on_day(day, rest);
+    }
+    if text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(':') {
+        return Ok(Wanted::Clock { span: span(text)?, day: None });
+    }
+    Ok(Wanted::Session(session_hint(text)?))
+}
+
+fn bad(part: &str, why: &'static str) -> BadExpression {
+    const LONGEST: usize = 60;
+    let shown: String = part.trim().chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    BadExpression { part: shown, why }
+}
+
+fn turn(session: &str, turns: &str) -> Result<Wanted, BadExpression> {
+    if session.trim().is_empty() {
+        return Err(bad(&format!("#{turns}"), "the session before the # is missing"));
+    }
+    let session = session_hint(session)?;
+    let number = |text: &str, why| match text.trim().parse::<u32>() {
+        Ok(number) if number > 0 && text.trim().bytes().all(|byte| byte.is_ascii_digit()) => Ok(number),
+        Ok(_) | Err(_) => Err(bad(text, why)),
+    };
+    const TURN: &str = "a turn's number is 1 or more";
+    if let Some((turn, detail)) = turns.split_once('.').filter(|_| !turns.contains("..")) {
+        let from = number(turn, TURN)?;
+        let detail = Some(number(detail, "a detail's number is 1 or more")?);
+        return Ok(Wanted::Turn { session, from, to: from, detail });
+    }
+    let (from, to) = match ends(turns) {
+        Some((from, to)) => (number(from, TURN)?, number(to, TURN)?),
+        None => (number(turns, TURN)?, number(turns, TURN)?),
+    };
+    if to < from {
+        return Err(bad(turns, "the last turn comes before the first"));
+    }
+    Ok(Wanted::Turn { session, from, to, detail: None })
+}
+
+fn session_hint(text: &str) -> Result<SessionHint, BadExpression> {
+    let (agent, id) =
+        text.trim().split_once(':').map_or((None, text.trim()), |(agent, id)| (Some(agent), id));
+    if agent.is_some_and(|agent| AgentName::parse(agent).is_err()) || SessionId::parse(id).is_err() {
+        return Err(bad(text, "it is neither a time nor an id"));
+    }
+    if id.len() < SHORTEST_ID {
+        return Err(bad(text, "too little of an id: give at least 4 characters"));
+    }
+    Ok(SessionHint { agent: agent.map(str::to_owned), id: id.to_owned() })
+}
+
+/// The duration of `2h ago`, `2 hours ago` and `-2h`.
+fn duration_ago(text: &str) -> Option<&str> {
+    let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let before_ago =
+        text.len().checked_sub(3).filter(|at| text.is_char_boundary(*at)).map(|at| text.split_at(at));
+    match before_ago {
+        Some((duration, ago)) if ago.eq_ignore_ascii_case("ago") && is_number(duration) => {
+            Some(duration.trim())
+        }
+        Some(_) | None => text.strip_prefix('-').map(str::trim_start).filter(|rest| is_number(rest)),
+    }
+}
+
+/// Numbers with their units: `2h`, `1h30m`, `2 hours`.
+fn milliseconds(duration: &str) -> Result<i64, BadExpression> {
+    let mut rest = duration;
+    let mut sum = 0_i64;
+    while !rest.is_empty() {
+        let (number, behind) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
+        let behind = behind.trim_start();
+        let (unit, behind) =
+            behind.split_at(behind.find(|c: char| !c.is_alphabetic()).unwrap_or(behind.len()));
+        let unit = unit_ms(unit).ok_or_else(|| bad(duration, "a duration is a number of s, m, h, d or w"))?;
+        let number: i64 =
+            number.parse().map_err(|_| bad(duration, "a duration is a number of s, m, h, d or w"))?;
+        let part = number.checked_mul(unit).and_then(|part| sum.checked_add(part));
+        sum = part.ok_or_else(|| bad(duration, "that is longer than time itself"))?;
+        rest = behind.trim_start();
+    }
+    Ok(sum)
+}
+
+fn unit_ms(unit: &str) -> Option<i64> {
+    Some(match unit.to_ascii_lowercase().as_str() {
+        "s" | "sec" | "secs" | "second" | "seconds" => 1_000,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60_000,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3_600_000,
+        "d" | "day" | "days" => 86_400_000,
+        "w" | "week" | "weeks" => 604_800_000,
+        _ => return None,
+    })
+}
+
+/// The day that an expression begins with, and what follows it.
+fn leading_day(text: &str) -> Result<Option<(Day, &str)>, BadExpression> {
+    let (word, rest) = text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()));
+    let day = match word.to_ascii_lowercase().as_str() {
+        "today" => Some(Day::Today),
+        "yesterday" => Some(Day::Yesterday),
+        word => Weekday::parse(word).map(Day::Last),
+    };
+    if let Some(day) = day {
+        return Ok(Some((day, rest)));
+    }
+    let Some(length) = date_length(text) else { return Ok(None) };
+    let (date, rest) = text.split_at(length);
+    Ok(Some((Day::Date(self::date(date)?), rest)))
+}
+
+/// How long the date is that a text begins with: four digits, and twice a dash with one or two more.
+fn date_length(text: &str) -> Option<usize> {
+    let digits =
+        |from: usize| text.as_bytes()[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut at = digits(0);
+    (at == 4).then_some(())?;
+    for _ in 0..2 {
+        (text.as_bytes().get(at) == Some(&b'-')).then_some(())?;
+        let more = digits(at + 1);
+        (1..=2).contains(&more).then_some(())?;
+        at += 1 + more;
+    }
+    let is_over = text[at..].chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, 'T' | 't'));
+    is_over.then_some(at)
+}
+
+fn date(text: &str) -> Result<Date, BadExpression> {
+    let mut parts = text.split('-').map(|part| part.parse::<i64>().unwrap_or(0));
+    let mut next = || parts.next().unwrap_or(0);
+    Date::new(next(), next(), next()).ok_or_else(|| bad(text, "there is no such day"))
+}
+
+fn on_day(day: Day, rest: &str) -> Result<Wanted, BadExpression> {
+    let joined = rest.strip_prefix(['T', 't']);
+    let time = joined.unwrap_or(rest).trim();
+    if time.is_empty() && joined.is_none() {
+        return Ok(Wanted::Day(day));
+    }
+    if time.is_empty() {
+        return Err(bad(&format!("{day}{rest}"), "a time is missing behind the T"));
+    }
+    if let Day::Date(date) = day
+        && let Some((time, zone)) = split_zone(time, joined.is_some())
+    {
+        return instant(date, time, zone);
+    }
+    Ok(Wanted::Clock { span: span(time)?, day: Some(day) })
+}
+
+/// A time and the zone behind it. A dash usually makes a span; only machines write seconds, and then a dash with whole
+/// or half hours, and only in one word with the date.
+fn split_zone(time: &str, is_joined: bool) -> Option<(&str, &str)> {
+    if time.ends_with(['Z', 'z']) {
+        return Some(time.split_at(time.len() - 1));
+    }
+    if let Some(at) = time.find('+') {
+        return Some(time.split_at(at));
+    }
+    let (clock, offset) = time.split_at(time.find('-').filter(|_| is_joined)?);
+    let is_offset = matches!(offset.as_bytes(), [_, b'0'..=b'1', b'0'..=b'9', b':', b'0' | b'3', b'0']);
+    (clock.matches(':').count() == 2 && is_offset && &offset[1..] <= "12:00").then_some((clock, offset))
+}
+
+fn instant(date: Date, time: &str, zone: &str) -> Result<Wanted, BadExpression> {
+    // What is finer than a second tells no two turns apart.
+    let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(bad(time, "a second's fraction is made of digits"));
+    }
+    let clock = clock(whole)?;
+    let midnight = date.utc_seconds() - offset_seconds(zone)?;
+    let at = |second: u32| Timestamp((midnight + i64::from(second)) * 1000);
+    Ok(Wanted::Instant { from: at(clock.first_second()), until: at(clock.end()) })
+}
+
+fn offset_seconds(zone: &str) -> Result<i64, BadExpression> {
+    if zone.eq_ignore_ascii_case("z") {
+        return Ok(0);
+    }
+    let wrong = || bad(zone, "a zone is Z, +02:00 or -05:00");
+    let sign = if zone.starts_with('-') { -1 } else { 1 };
+    let digits: String = zone[1..].chars().filter(|c| *c != ':').collect();
+    let is_plain = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number: i64 = digits.parse().ok().filter(|_| is_plain).ok_or_else(wrong)?;
+    let (hours, minutes) = (number / 100, number % 100);
+    if hours > 14 || minutes > 59 {
+        return Err(wrong());
+    }
+    Ok(sign * (hours * 3600 + minutes * 60))
+}
+
+fn span(text: &str) -> Result<Span, BadExpression> {
+    let Some((from, to)) = ends(text) else {
+        let clock = clock(text)?;
+        return Ok(Span { from: clock, to: clock });
+    };
+    let from = clock(from)?;
+    let to = if to.trim() == "24:00" { Clock::MIDNIGHT_AFTER } else { clock(to)? };
+    Ok(Span { from, to })
+}
+
+/// The two ends of a span, however it is written.
+fn ends(text: &str) -> Option<(&str, &str)> {
+    ["..", "-", "–", "—", " to "].iter().find_map(|between| text.split_once(between))
+}
+
+fn clock(text: &str) -> Result<Clock, BadExpression> {
+    let text = text.trim();
+    let parts: Vec<&str> = text.split(':').collect();
+    let digits = |part: &str, least: usize| {
+        let is_plain = part.bytes().all(|byte| byte.is_ascii_digit()) && (least..=2).contains(&part.len());
+        part.parse::<u8>().ok().filter(|_| is_plain)
+    };
+    let (hour, minute, second) = match parts.as_slice() {
+        [hour, minute] => (digits(hour, 1), digits(minute, 2), Some(None)),
+        [hour, minute, second] => (digits(hour, 1), digits(minute, 2), digits(second, 2).map(Some)),
+        _ => (None, None, None),
+    };
+    let (Some(hour), Some(minute), Some(second)) = (hour, minute, second) else {
+        return Err(bad(text, "a time is hours, minutes and perhaps seconds, two digits each"));
+    };
+    match (hour, minute, second.unwrap_or(0)) {
+        (24.., _, _) => Err(bad(text, "hours go from 0 to 23")),
+        (_, 60.., _) => Err(bad(text, "minutes go from 00 to 59")),
+        (_, _, 60..) => Err(bad(text, "seconds go from 00 to 59")),
+        _ => Ok(Clock { hour, minute, second }),
+    }
+}
