@@ -41,6 +41,8 @@ pub struct Heard {
     pub happening: Happening,
     pub folder: Option<String>,
     pub transcript: Option<String>,
+    /// The helper's own, where it has one.
+    pub helper_transcript: Option<String>,
     pub model: Option<String>,
     /// The end of a prompt as it was typed, to be looked for on screens. Never kept.
     pub typed: Option<String>,

@@ -325,6 +325,19 @@ impl Happening {
         !matches!(self, Happening::SeatFound | Happening::Seen | Happening::Observed { .. })
     }
 
+    /// Whether the transcript is worth reading now: something came to its end, or is about to be cut.
+    pub fn ends_something(&self) -> bool {
+        matches!(
+            self,
+            Happening::TurnEnded { .. }
+                | Happening::TurnFailed { .. }
+                | Happening::Interrupted
+                | Happening::SubagentStopped
+                | Happening::CompactionStarted { .. }
+                | Happening::SessionEnded { .. }
+        )
+    }
+
     /// The tool that the event speaks of.
     pub fn tool(&self) -> Option<&Kept> {
         let (Happening::ToolFinished { tool, .. }

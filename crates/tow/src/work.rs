@@ -16,6 +16,15 @@ pub fn refresh_detached() {
     start(&["bar", "--refresh"]);
 }
 
+/// Takes in what is new in the transcripts of a session and of its helper.
+pub fn capture_detached(agent: &str, session: &Option<String>, helper: &Option<String>) {
+    let files = session.iter().chain(helper).map(String::as_str).filter(|path| path.starts_with('/'));
+    let arguments: Vec<&str> = ["capture", agent].into_iter().chain(files).collect();
+    if arguments.len() > 2 {
+        start(&arguments);
+    }
+}
+
 /// Tells later what is still unseen then.
 pub fn alert_detached() {
     start(&["alert"]);

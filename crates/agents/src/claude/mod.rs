@@ -76,6 +76,7 @@ pub(crate) fn hear(payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, Pa
         happening,
         folder: folder.into_owned(),
         transcript: wire.transcript_path.into_owned(),
+        helper_transcript: wire.agent_transcript_path.into_owned(),
         model: wire.model.into_owned(),
         typed: None,
     }))

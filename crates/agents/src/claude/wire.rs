@@ -24,6 +24,8 @@ pub(super) struct Wire<'a> {
     #[serde(borrow)]
     pub agent_id: Text<'a>,
     #[serde(borrow)]
+    pub agent_transcript_path: Text<'a>,
+    #[serde(borrow)]
     pub agent_type: Text<'a>,
     #[serde(borrow)]
     pub model: Text<'a>,

@@ -57,6 +57,7 @@ pub(crate) fn hear(payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, Pa
         happening,
         folder: wire.cwd.into_owned(),
         transcript: wire.transcript_path.into_owned(),
+        helper_transcript: wire.agent_transcript_path.into_owned(),
         model: wire.model.into_owned(),
         typed: wire.prompt.as_deref().map(end_of),
     }))

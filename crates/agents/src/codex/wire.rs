@@ -22,6 +22,8 @@ pub(super) struct Wire<'a> {
     #[serde(borrow)]
     pub agent_id: Text<'a>,
     #[serde(borrow)]
+    pub agent_transcript_path: Text<'a>,
+    #[serde(borrow)]
     pub model: Text<'a>,
     #[serde(borrow)]
     pub source: Text<'a>,

@@ -1,3 +1,7 @@
+//! What is made of pieces: which turn each belongs to, what is kept of it, and what is not.
+//!
+//! Invented pieces; recorded ones are read where transcripts are.
+
 use super::*;
 use crate::piece::Tokens;
 

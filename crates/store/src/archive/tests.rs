@@ -1,1 +1,178 @@
+//! The archive on real files: rows that come twice, out of order, late; pages that are damaged.
+//!
+//! What is made of transcripts is tested where they are read.
 
+use super::*;
+use std::borrow::Cow;
+use std::fs;
+use towline_core::capture::{Body, Detail, DetailKind, Row, Settled, Speaker, TurnBegun};
+use towline_core::event::Origin;
+use towline_core::id::Mark;
+use towline_core::text::{Clean, Keeping, Secrets};
+
+struct Bench {
+    _folder: tempfile::TempDir,
+    home: Home,
+    lock: ArchiveLock,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.create().unwrap();
+        let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
+        Bench { _folder: folder, home, lock }
+    }
+
+    fn open(&self) -> Archive {
+        Archive::open(&self.home, &self.lock, Duration::ZERO, Uid([7; 16])).unwrap()
+    }
+}
+
+fn clean(text: &str) -> Clean<'static> {
+    Clean::new(Cow::Owned(text.to_owned()), Keeping { longest_bytes: 1 << 20, secrets: Secrets::Redacted })
+}
+
+fn opened(session: &str) -> Row<'static> {
+    Row::Opened { session: session.to_owned().into(), folder: Some("/work".into()), base: None }
+}
+
+fn turn(id: &str, place: u64, at: i64) -> Row<'static> {
+    let (id, at) = (Cow::Owned(id.to_owned()), Timestamp(at));
+    Row::Turn(TurnBegun { mark: Mark::of(&id), id, place, at, origin: Origin::Human, agent_turn: None })
+}
+
+fn body(turn: &str, id: &str, text: &str) -> Row<'static> {
+    Row::Body(Body {
+        turn: Some(Mark::of(turn)),
+        mark: Mark::of(id),
+        message: Cow::Owned(id.to_owned()),
+        place: 0,
+        at: Timestamp(5),
+        speaker: Speaker::Person,
+        text: clean(text),
+    })
+}
+
+fn output(turn: &str, id: &str, text: &str) -> Row<'static> {
+    Row::Detail(Detail {
+        turn: Some(Mark::of(turn)),
+        mark: Mark::of(id),
+        place: 0,
+        at: Timestamp(5),
+        subagent: None,
+        kind: DetailKind::Output,
+        tool: None,
+        call: None,
+        outcome: None,
+        text: clean(text),
+    })
+}
+
+fn settled(turn: &str, line: &str) -> Row<'static> {
+    let (turn, line) = (Mark::of(turn), line.to_owned());
+    Row::Settled(Settled { turn, until: Timestamp(9), tools: 1, failures: 0, stopped: None, line })
+}
+
+fn take_in(archive: &Archive, rows: Vec<Row<'static>>) -> Taken {
+    let mut packer = Packer::new().unwrap();
+    let packed = rows.into_iter().map(|row| packer.pack(row)).collect();
+    let known = archive.source("/t.jsonl").unwrap();
+    let mut source = known.unwrap_or_else(|| Source::fresh("agent", "/t.jsonl"));
+    archive.take_in(&mut source, packed, Timestamp(10)).unwrap()
+}
+
+fn only(archive: &Archive) -> Conversation {
+    let mut all = archive.latest_conversations(None, 9).unwrap();
+    assert_eq!(all.len(), 1);
+    all.remove(0)
+}
+
+#[test]
+fn what_comes_again_replaces_what_was_there() {
+    let bench = Bench::new();
+    let archive = bench.open();
+    let long = "a line that repeats itself\n".repeat(500);
+    let rows = |words: &str| {
+        vec![
+            opened("s1"),
+            turn("p", 1, 5),
+            body("p", "p", words),
+            output("p", "o", &long),
+            settled("p", words),
+        ]
+    };
+    assert_eq!(take_in(&archive, rows("first")).turns, 1);
+    assert_eq!(take_in(&archive, rows("second")).turns, 0);
+    let turns = archive.turns(&only(&archive), 0, 9).unwrap();
+    assert_eq!(turns.iter().map(|turn| turn.line.as_str()).collect::<Vec<_>>(), ["second"]);
+    let words: Vec<_> = archive.bodies(&turns[0]).unwrap().into_iter().map(|body| body.text).collect();
+    assert_eq!(words, ["second"]);
+    let details = archive.details(&turns[0]).unwrap();
+    assert_eq!((details.len(), archive.content(&details[0]).unwrap()), (1, long));
+}
+
+#[test]
+fn going_back_is_applied_whichever_is_read_first_and_only_to_what_is_older() {
+    for revert_comes_first in [false, true] {
+        let archive = Bench::new();
+        let archive = archive.open();
+        let back = || vec![opened("s1"), Row::Reverted { from: 2, at: Timestamp(30) }, turn("p4", 2, 40)];
+        let turns = || vec![opened("s1"), turn("p1", 1, 10), turn("p2", 2, 20), turn("p3", 3, 25)];
+        let (first, second) = if revert_comes_first { (back(), turns()) } else { (turns(), back()) };
+        take_in(&archive, first);
+        take_in(&archive, second);
+        let mut told: Vec<_> = archive.turns(&only(&archive), 0, 9).unwrap();
+        told.sort_by_key(|turn| turn.at.0);
+        let taken_back: Vec<_> = told.iter().map(|turn| turn.reverted).collect();
+        assert_eq!(taken_back, [false, true, true, false]);
+        assert_eq!(archive.last_turns(&only(&archive), 9).unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn rows_without_a_session_of_a_proven_name_have_no_home() {
+    let bench = Bench::new();
+    let archive = bench.open();
+    let taken = take_in(&archive, vec![opened("../../etc"), turn("p", 1, 5), body("p", "p", "words")]);
+    assert_eq!((taken.homeless, taken.turns), (2, 0));
+    assert_eq!(archive.latest_conversations(None, 9).unwrap(), []);
+}
+
+#[test]
+fn a_session_is_found_by_its_last_letters_its_first_ones_and_all_of_them() {
+    let bench = Bench::new();
+    let archive = bench.open();
+    take_in(&archive, vec![opened("11112222-3333-4444-8555-666677778888")]);
+    for name in ["77778888", "11112222", "11112222-3333-4444-8555-666677778888", "8888"] {
+        assert_eq!(archive.conversations_called(name).unwrap().len(), 1, "{name}");
+    }
+    for name in ["%", "_", "", "3333-4444"] {
+        let found = archive.conversations_called(name).unwrap().len();
+        assert_eq!(found, usize::from(name.is_empty()), "{name:?}");
+    }
+}
+
+#[test]
+fn a_damaged_archive_is_moved_aside_and_never_deleted() {
+    let bench = Bench::new();
+    take_in(&bench.open(), vec![opened("s1")]);
+    bench.open().checkpoint().unwrap();
+    fs::write(bench.home.archive(), vec![b'x'; 8192]).unwrap();
+    let damaged = Archive::open(&bench.home, &bench.lock, Duration::ZERO, Uid([7; 16]));
+    assert!(matches!(damaged.err(), Some(StoreError::Damaged { .. })));
+    let aside = set_aside(&bench.home, &bench.lock, Timestamp(0)).unwrap();
+    assert_eq!(fs::read(aside).unwrap(), vec![b'x'; 8192]);
+    assert_eq!(bench.open().latest_conversations(None, 9).unwrap(), []);
+}
+
+#[test]
+fn nobody_else_can_read_the_archive() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new();
+    take_in(&bench.open(), vec![opened("s1")]);
+    for file in [bench.home.archive(), bench.home.archive_log()] {
+        assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

@@ -12,7 +12,7 @@ pub use fault::{fallback_logs, record_here};
 
 use crate::config::{Config, Mistake, layered};
 use crate::edge::{Edge, GUARD, variable};
-use crate::privacy;
+use crate::{privacy, work};
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read, Write};
@@ -116,6 +116,9 @@ impl Call {
         }
         self.look_for_seat(&event, &heard);
         let reply = fold::fold(self, &event);
+        if heard.happening.ends_something() {
+            work::capture_detached(self.agent.name(), &heard.transcript, &heard.helper_transcript);
+        }
         Some((heard.event, reply))
     }
 
