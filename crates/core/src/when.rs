@@ -26,7 +26,7 @@ pub enum Wanted {
     },
     Day(Day),
     /// A stretch of time that was given with its zone, the end excluded.
-    Instant {
+    Exact {
         from: Timestamp,
         until: Timestamp,
     },
@@ -106,7 +106,7 @@ impl Wanted {
                 Box::new(day.dates(today).map(move |date| span.on(date)))
             }
             Wanted::Day(day) => Box::new(day.dates(today).map(Window::of_day)),
-            Wanted::Instant { .. } | Wanted::Ago { .. } | Wanted::Turn { .. } | Wanted::Session(_) => {
+            Wanted::Exact { .. } | Wanted::Ago { .. } | Wanted::Turn { .. } | Wanted::Session(_) => {
                 Box::new(std::iter::empty())
             }
         }
@@ -115,7 +115,7 @@ impl Wanted {
     /// The stretch of time that is meant, the end excluded, where no calendar is needed to know it.
     pub fn stretch(&self, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
         match self {
-            Wanted::Instant { from, until } => Some((*from, *until)),
+            Wanted::Exact { from, until } => Some((*from, *until)),
             Wanted::Ago { ms } => Some((now.plus_ms(ms.saturating_neg()), now.plus_ms(1))),
             Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Turn { .. } | Wanted::Session(_) => None,
         }
@@ -154,7 +154,7 @@ impl fmt::Display for Wanted {
             Wanted::Clock { span, day: None } => write!(f, "{span}"),
             Wanted::Clock { span, day: Some(day) } => write!(f, "{day} {span}"),
             Wanted::Day(day) => write!(f, "{day}"),
-            Wanted::Instant { from, .. } => f.write_str(&from.to_utc()),
+            Wanted::Exact { from, .. } => f.write_str(&from.to_utc()),
             Wanted::Ago { ms } => write!(f, "{}s ago", ms / 1000),
             Wanted::Turn { session, from, to, detail } => match detail {
                 Some(detail) => write!(f, "{session}#{from}.{detail}"),

@@ -2,14 +2,33 @@
 //!
 //! What stands here is not given a second time further down.
 
-use super::cut::fitted;
-use super::frame::Section;
-use super::turns::suffix;
-use super::{Budget, Part, PartKind, PartState, Past, PastTurn, Speaker};
+use super::cut::{Fitted, fitted, one_line};
+use super::frame::{LONGEST_CLOCK, LONGEST_NAME, Section};
+use super::turns::end_of;
+use super::{Budget, Part, PartKind, PartState, Past, PastTurn, Speaker, Words};
 use crate::event::Origin;
 
-/// Which words the anchor is made of.
+const WHY: &str = "where the work stood: the last directive and the last answer";
+
+/// A reply that is short means the last answer, which a fresh session has not seen.
+const RULE: &str = "A short message of the person now (up to 50 characters, as \"go\", \"yes\", \"2\") answers that last \
+                    answer.\n";
+
+/// The anchor, made to fit.
 pub struct Anchor<'a> {
+    said: LastSaid<'a>,
+    /// None if there was no room for it, or nothing was said.
+    given: Option<Given>,
+}
+
+struct Given {
+    text: String,
+    size: usize,
+    state: PartState,
+}
+
+#[derive(Clone, Copy)]
+struct LastSaid<'a> {
     directive: Option<Said<'a>>,
     answer: Option<Said<'a>>,
 }
@@ -23,90 +42,119 @@ struct Said<'a> {
 }
 
 impl<'a> Anchor<'a> {
-    pub fn of(past: &'a Past) -> Anchor<'a> {
+    pub fn of(past: &'a Past, program: &str, room: Budget) -> Anchor<'a> {
+        let said = LastSaid::of(past);
+        let end = said
+            .latest()
+            .and_then(|said| Some(end_of(past.turns.get(said.turn)?, program)))
+            .unwrap_or_default();
+        // Rather no details than no anchor.
+        let given = said.fitted(past, program, &end, room).or_else(|| said.fitted(past, program, "", room));
+        Anchor { said, given }
+    }
+
+    /// Whether these words of this turn are given by the anchor.
+    pub fn covers(&self, turn: usize, word: usize) -> bool {
+        let is_it =
+            |said: Option<Said<'_>>| said.is_some_and(|said| said.turn == turn && said.word == Some(word));
+        self.given.is_some() && (is_it(self.said.directive) || is_it(self.said.answer))
+    }
+
+    /// Whether the anchor tells how this turn ended and what details it has.
+    pub fn tells_the_end_of(&self, turn: usize) -> bool {
+        self.given.is_some() && self.said.latest().is_some_and(|said| said.turn == turn)
+    }
+
+    pub fn section(&self) -> Section {
+        let part = |size, state| vec![Part { what: PartKind::Anchor, why: WHY.into(), size, state }];
+        match &self.given {
+            Some(Given { text, size, state }) => {
+                Section { text: text.clone(), size: *size, parts: part(*size, *state) }
+            }
+            None if self.said.latest().is_none() => Section::default(),
+            None => Section { parts: part(0, PartState::LeftOut), ..Section::default() },
+        }
+    }
+}
+
+impl<'a> LastSaid<'a> {
+    fn of(past: &'a Past) -> LastSaid<'a> {
         let by_person = |turn: &PastTurn| matches!(turn.origin, Origin::Human | Origin::Command);
         let directive = last_words(past, Speaker::Person, by_person)
             .or_else(|| last_words(past, Speaker::Person, |turn| turn.origin == Origin::Continuation));
         // A background task's end may be what the agent spoke of last, although nobody prompted it.
         let answer = last_words(past, Speaker::Agent, |turn| turn.origin != Origin::Bookmark);
-        Anchor { directive, answer: heard(past, answer).or(answer) }
+        LastSaid { directive, answer: heard(past, answer).or(answer) }
     }
 
-    /// Whether these words of this turn are part of the anchor.
-    pub fn covers(&self, turn: usize, word: usize) -> bool {
-        let is_it =
-            |said: &Option<Said<'_>>| said.is_some_and(|said| said.turn == turn && said.word == Some(word));
-        is_it(&self.directive) || is_it(&self.answer)
+    /// What was said last of all.
+    fn latest(&self) -> Option<Said<'a>> {
+        if self.is_answered() { self.answer } else { self.directive.or(self.answer) }
     }
 
-    /// Whether the anchor names the details of this turn.
-    pub fn names_details_of(&self, turn: usize) -> bool {
-        self.answer.or(self.directive).is_some_and(|said| said.turn == turn)
+    fn is_answered(&self) -> bool {
+        match (self.directive, self.answer) {
+            (Some(directive), Some(answer)) => answer.turn >= directive.turn,
+            (None, answer) => answer.is_some(),
+            (Some(_), None) => false,
+        }
     }
 
-    pub fn section(&self, past: &Past, program: &str, room: Budget) -> Section {
-        let why = "where the work stood: the last directive and the last answer".to_owned();
-        let Some((text, state)) = self.text(past, program, room) else {
-            let part = Part { what: PartKind::Anchor, why, size: 0, state: PartState::LeftOut };
-            let parts = if self.directive.is_some() || self.answer.is_some() { vec![part] } else { vec![] };
-            return Section { parts, ..Section::default() };
+    fn fitted(&self, past: &Past, program: &str, end: &str, room: Budget) -> Option<Given> {
+        self.latest()?;
+        let [opening, between] = self.titles(past);
+        let (between, closing) = match self.is_answered() {
+            true => (between, format!("{end}{RULE}")),
+            false => (format!("{end}{between}"), String::new()),
         };
-        let size = room.size_of(&text);
-        Section { text, size, parts: vec![Part { what: PartKind::Anchor, why, size, state }] }
-    }
-
-    fn text(&self, past: &Past, program: &str, room: Budget) -> Option<(String, PartState)> {
-        self.directive.or(self.answer)?;
-        let frame = self.words_around(past, program);
-        let left = room.limit().checked_sub(frame.iter().map(|words| room.size_of(words)).sum())?;
-        let [opening, between, closing] = frame;
-        let fit = |said: Option<Said<'_>>, room: Budget| match said {
-            Some(said) => fitted(said.text, &command(past, program, said), room).map(Some),
-            None => Some(None),
+        let around = room.size_of(&opening) + room.size_of(&between) + room.size_of(&closing);
+        let left = room.limit().checked_sub(around)?;
+        let fit = |said: Option<Said<'_>>, left: usize| match said {
+            Some(said) => line(said.text, &format!("{program} detail {}", id_of(past, said)), room.of(left)),
+            None => Some(Fitted { text: String::new(), is_cut: false }),
         };
-        // The answer gets all that a short directive leaves, and the other way round.
+        // Each gets half, and what the other leaves of its own.
         let needed = self.answer.map_or(0, |said| room.size_of(said.text) + 1);
-        let directive =
-            fit(self.directive, room.of((left / 2).max(left.saturating_sub(needed)).saturating_sub(1)))?;
-        let taken = directive.as_ref().map_or(0, |fitted| room.size_of(&fitted.text) + 1);
-        let answer = fit(self.answer, room.of(left.saturating_sub(taken + 1)))?;
-        let is_cut = [&directive, &answer].into_iter().flatten().any(|fitted| fitted.is_cut);
-        let words = |fitted: Option<super::cut::Fitted>| fitted.map_or(String::new(), |it| it.text + "\n");
-        let text = [opening, words(directive), between, words(answer), closing].concat();
-        Some((text, if is_cut { PartState::Cut } else { PartState::Whole }))
+        let directive = fit(self.directive, (left / 2).max(left.saturating_sub(needed)))?;
+        let answer = fit(self.answer, left.saturating_sub(room.size_of(&directive.text)))?;
+        let state = if directive.is_cut || answer.is_cut { PartState::Cut } else { PartState::Whole };
+        let text = [opening, directive.text, between, answer.text, closing].concat();
+        Some(Given { size: room.size_of(&text), text, state })
     }
 
-    fn words_around(&self, past: &Past, program: &str) -> [String; 3] {
-        let named = |said: Said<'_>| match past.turns.get(said.turn) {
-            Some(turn) => format!("{}, {}", turn.id, turn.clock),
-            None => past.last_active.clone(),
+    /// What stands above the directive, and above the answer.
+    fn titles(&self, past: &Past) -> [String; 2] {
+        let named = |said: Said<'_>| {
+            let clock = past.turns.get(said.turn).map_or(&past.last_active, |turn| &turn.clock);
+            format!("{}, {}", id_of(past, said), one_line(clock, LONGEST_CLOCK))
         };
-        let opening = self
-            .directive
-            .map_or("\n".into(), |said| format!("\nThe person's last directive ({}):\n", named(said)));
-        let between = match (self.directive, self.answer) {
-            (_, None) => "The agent had not answered.\n".to_owned(),
-            (Some(directive), Some(answer)) if answer.turn < directive.turn => {
-                format!("The agent had not answered it. Its answer before that ({}):\n", named(answer))
-            }
-            (_, Some(answer)) => format!("The agent's last answer ({}):\n", named(answer)),
+        let opening = match self.directive {
+            Some(said) => format!("\nThe person's last directive ({}):\n", named(said)),
+            None => "\n".to_owned(),
         };
-        let details =
-            self.answer.or(self.directive).and_then(|said| suffix(past.turns.get(said.turn)?, program));
-        let rule = "A short message of the person now (\"go\", \"yes\", \"2\") answers that last answer.\n";
-        [opening, between, details.unwrap_or_default() + rule]
+        let between = match self.answer {
+            None => "The agent had not answered.\n".to_owned(),
+            Some(said) if self.is_answered() => format!("The agent's last answer ({}):\n", named(said)),
+            Some(said) => format!("The agent had not answered that. Its answer before ({}):\n", named(said)),
+        };
+        [opening, between]
     }
 }
 
-fn command(past: &Past, program: &str, said: Said<'_>) -> String {
-    past.turns
-        .get(said.turn)
-        .map_or_else(|| format!("{program} turns"), |turn| format!("{program} detail {}", turn.id))
+/// Words made to fit, with a line break behind them.
+fn line(text: &str, how: &str, room: Budget) -> Option<Fitted> {
+    let fitted = fitted(text, how, room.of(room.limit().saturating_sub(1)))?;
+    Some(Fitted { text: fitted.text + "\n", ..fitted })
+}
+
+fn id_of(past: &Past, said: Said<'_>) -> String {
+    let session = past.session.to_string();
+    one_line(past.turns.get(said.turn).map_or(&session, |turn| &turn.id), LONGEST_NAME)
 }
 
 fn last_words(past: &Past, speaker: Speaker, wanted: impl Fn(&PastTurn) -> bool) -> Option<Said<'_>> {
     past.turns.iter().enumerate().rev().filter(|(_, turn)| wanted(turn)).find_map(|(index, turn)| {
-        let spoken = |word: &super::Words| word.speaker == speaker && !word.text.trim().is_empty();
+        let spoken = |word: &Words| word.speaker == speaker && !word.text.trim().is_empty();
         let word = turn.words.iter().rposition(spoken)?;
         Some(Said { turn: index, word: Some(word), text: &turn.words[word].text })
     })

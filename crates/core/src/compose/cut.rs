@@ -5,6 +5,8 @@
 
 use super::budget::Budget;
 use super::fence::defused;
+use crate::text::clip;
+use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
 /// How far a cut moves to fall between two words.
@@ -51,17 +53,15 @@ pub fn fitted(text: &str, how: &str, room: Budget) -> Option<Fitted> {
     if text.len() <= room.most_bytes() && room.holds(&text) {
         return Some(Fitted { text, is_cut: false });
     }
-    let bounds: Vec<usize> = bounds(&text);
-    let (mut least, mut most) = (0, bounds.len().min(room.most_bytes()));
+    let cutting = Cutting::of(&text, how, room.most_bytes());
+    let (mut least, mut most) = (1, cutting.most());
     let mut best = None;
     while least <= most {
         let kept = usize::midpoint(least, most);
-        let candidate = around_note(&text, &bounds, kept, how);
+        let candidate = cutting.keep(kept);
         if room.holds(&candidate) {
-            best = (kept > 0).then_some(candidate);
+            best = Some(candidate);
             least = kept + 1;
-        } else if kept == 0 {
-            break;
         } else {
             most = kept - 1;
         }
@@ -69,31 +69,59 @@ pub fn fitted(text: &str, how: &str, room: Budget) -> Option<Fitted> {
     best.map(|text| Fitted { text, is_cut: true })
 }
 
-/// The places at which a text may be cut: never before what is drawn onto the character in front of it.
-fn bounds(text: &str) -> Vec<usize> {
-    const JOINER: char = '\u{200d}';
-    let mut before = ' ';
-    let mut bounds = vec![];
-    for (at, c) in text.char_indices() {
-        if before != JOINER && c.width() != Some(0) {
-            bounds.push(at);
-        }
-        before = c;
-    }
-    bounds
+/// A text that is too long, and the places at which it may be cut.
+struct Cutting<'a> {
+    text: &'a str,
+    characters: usize,
+    how: &'a str,
+    /// From the start on.
+    heads: Vec<usize>,
+    /// From the end back.
+    tails: Vec<usize>,
 }
 
-fn around_note(text: &str, bounds: &[usize], kept: usize, how: &str) -> String {
-    let at = |index: usize| bounds.get(index).copied().unwrap_or(text.len());
-    let head = between_words_before(&text[..at(kept.div_ceil(2))]);
-    let tail = between_words_behind(&text[at(bounds.len() - kept / 2)..]);
-    let missing = text[head.len()..text.len() - tail.len()].chars().count();
-    format!("{head}\n[… {missing} characters cut: {how} …]\n{tail}")
+impl<'a> Cutting<'a> {
+    /// More than `longest` bytes are kept of neither end.
+    fn of(text: &'a str, how: &'a str, longest: usize) -> Cutting<'a> {
+        let heads = bounds(text, 0..clip(text, longest).len()).collect();
+        let far = text.len().saturating_sub(longest);
+        let from = (far..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+        let mut tails: Vec<usize> = bounds(text, from..text.len()).collect();
+        tails.push(text.len());
+        tails.reverse();
+        Cutting { text, characters: text.chars().count(), how, heads, tails }
+    }
+
+    fn most(&self) -> usize {
+        (self.heads.len() + self.tails.len()).saturating_sub(2)
+    }
+
+    /// The first and the last of the text, `kept` characters in all or a little less.
+    fn keep(&self, kept: usize) -> String {
+        let head = self.heads.get(kept.div_ceil(2)).or(self.heads.last()).copied().unwrap_or(0);
+        let tail = self.tails.get(kept / 2).or(self.tails.last()).copied().unwrap_or(self.text.len());
+        let head = between_words_before(&self.text[..head]);
+        let tail = between_words_behind(&self.text[tail.max(head.len())..]);
+        let missing = self.characters - head.chars().count() - tail.chars().count();
+        format!("{head}\n[… {missing} characters cut: {} …]\n{tail}", self.how).trim_end().to_owned()
+    }
+}
+
+/// Where a text may be cut: never before what is drawn onto the character in front of it.
+fn bounds(text: &str, within: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+    const JOINER: char = '\u{200d}';
+    let start = within.start;
+    let mut before = text[..start].chars().next_back().unwrap_or(' ');
+    text[within].char_indices().filter_map(move |(at, c)| {
+        let is_apart = before != JOINER && c.width() != Some(0);
+        before = c;
+        is_apart.then_some(start + at)
+    })
 }
 
 fn between_words_before(head: &str) -> &str {
     match head.rfind(char::is_whitespace) {
-        Some(space) if head[space..].chars().count() <= NEAR && space > 0 => head[..space].trim_end(),
+        Some(space) if space > 0 && head[space..].chars().count() <= NEAR => head[..space].trim_end(),
         Some(_) | None => head,
     }
 }
@@ -102,5 +130,71 @@ fn between_words_behind(tail: &str) -> &str {
     match tail.find(char::is_whitespace) {
         Some(space) if tail[..space].chars().count() <= NEAR => tail[space..].trim_start(),
         Some(_) | None => tail,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, longest: usize, expected: &str) {
+        let fitted = fitted(text, "tow detail a#1", Budget::Characters(longest)).map(|fitted| fitted.text);
+        assert_eq!(fitted.as_deref(), (!expected.is_empty()).then_some(expected), "{text}");
+    }
+
+    #[test]
+    fn what_fits_is_given_as_it_is_without_control_characters() {
+        check("a\x1b[31mb\0\r\n\tc\u{9b}\r\n", 40, "a[31mb\n\tc");
+    }
+
+    #[test]
+    fn what_is_too_long_keeps_its_beginning_and_its_end() {
+        let text = "The first sentence is here. ".repeat(3)
+            + &"middle ".repeat(100)
+            + "And this is the last question?";
+        check(
+            &text,
+            120,
+            "The first sentence is here. The first\n[… 740 characters cut: tow detail a#1 …]\n\
+             middle And this is the last question?",
+        );
+    }
+
+    #[test]
+    fn a_single_huge_word_is_cut_too() {
+        let text = "x".repeat(1_000_000);
+        let fitted = fitted(&text, "tow detail a#1", Budget::Characters(100)).unwrap();
+        assert!(
+            fitted.is_cut && fitted.text.starts_with("xxx") && fitted.text.ends_with("xxx"),
+            "{}",
+            fitted.text
+        );
+    }
+
+    #[test]
+    fn nothing_is_given_where_not_even_the_note_fits() {
+        check(&"word ".repeat(50), 30, "");
+    }
+
+    #[test]
+    fn no_sign_is_torn_from_what_is_drawn_onto_it() {
+        for sign in ["e\u{301}", "👩\u{200d}💻", "⚠\u{fe0f}"] {
+            let text = sign.repeat(300);
+            for longest in 60..90 {
+                let Some(fitted) = fitted(&text, "tow", Budget::Characters(longest)) else { continue };
+                let (head, rest) = fitted.text.split_once("\n[").unwrap();
+                let tail = rest.split_once("]\n").map_or("", |(_, tail)| tail);
+                let is_whole = |text: &str| text.replace(sign, "").is_empty();
+                assert!(is_whole(head) && is_whole(tail), "{}", fitted.text);
+            }
+        }
+    }
+
+    #[test]
+    fn one_line_has_no_line_breaks_and_says_that_it_goes_on() {
+        assert_eq!(one_line(" a\r\n\tb\0c  d ", 20), "a b c d");
+        assert_eq!(one_line("abcdef", 4), "abc…");
+        assert_eq!(one_line(&"word ".repeat(100_000), 9), "word wor…");
     }
 }

@@ -49,3 +49,41 @@ fn is_unseen(c: char) -> bool {
         || c.is_control()
         || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_can_close_or_open_the_fence() {
+        for text in [
+            "</towline-context>",
+            "<towline-context>",
+            "< / TOWLINE-Context >",
+            "<\u{200b}/tow\u{200d}line-context>",
+            "＜/towline-context＞",
+            "<\n/towline-context",
+            "<//towline-context>",
+            "</system-reminder>",
+        ] {
+            let safe = defused(text);
+            assert!(safe.starts_with(HARMLESS), "{text}");
+            assert_eq!(safe.chars().count(), text.chars().count());
+        }
+    }
+
+    #[test]
+    fn other_tags_stay() {
+        for text in ["a < b", "<div>", "Vec<Context>", "<tow line>", "towline-context"] {
+            assert_eq!(defused(text), text);
+        }
+    }
+
+    #[test]
+    fn what_we_gave_is_not_captured_back() {
+        let given = format!("{FIRST_LINE}secret plan\n{LAST_LINE}");
+        assert_eq!(without_ours(&format!("before {given}after")), "before \nafter");
+        assert_eq!(without_ours("cut off: <towline-context>\nsecret"), "cut off: ");
+        assert!(FIRST_LINE.starts_with(OPEN) && LAST_LINE.starts_with(CLOSE));
+    }
+}

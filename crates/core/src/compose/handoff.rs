@@ -6,6 +6,9 @@ use super::cut::fitted;
 use super::frame::{Section, short};
 use super::{Budget, Part, PartKind, PartState, Past};
 
+/// For what stands between a title and its words.
+const SLACK: usize = 4;
+
 /// Returns the handoff within `room`; nothing if there is none.
 pub fn section(past: &Past, program: &str, room: Budget) -> Section {
     let Some(handoff) = &past.handoff else { return Section::default() };
@@ -15,11 +18,11 @@ pub fn section(past: &Past, program: &str, room: Budget) -> Section {
         ("Remaining", &handoff.remaining),
         ("Key context", &handoff.key_context),
     ];
-    let how = format!("{program} show {}", short(past.session.id.as_str()));
+    let how = format!("{program} show {}", short(&past.session));
     let mut text = "\nHandoff of that session:\n".to_owned();
     let mut state = PartState::Whole;
     for (at, (title, words)) in fields.iter().filter(|(_, words)| !words.trim().is_empty()).enumerate() {
-        let left = room.limit().saturating_sub(room.size_of(&text) + room.size_of(title) + 3);
+        let left = room.limit().saturating_sub(room.size_of(&text) + room.size_of(title) + SLACK);
         match fitted(words, &how, room.of(left / (fields.len() - at))) {
             Some(field) => {
                 text.push_str(&format!("{title}: {}\n", field.text));

@@ -3,71 +3,103 @@
 //! It says how many there are before the first, and how to list them.
 
 use super::cut::one_line;
-use super::frame::{Section, short};
+use super::frame::{LONGEST_CLOCK, LONGEST_NAME, Section, short};
 use super::{Budget, OlderTurn, Part, PartKind, PartState, Past, is_worth_giving};
+use crate::id::SessionKey;
 
 /// Longer lines are cut: they are to be read at a glance.
-const LONGEST_LINE: usize = 200;
+pub const LONGEST_LINE: usize = 200;
+
+/// Lines of one session's turns, to be listed.
+pub struct Listing<'a, I: Iterator<Item = String>> {
+    pub what: PartKind,
+    pub why: &'static str,
+    pub title: String,
+    pub session: &'a SessionKey,
+    pub newest_first: I,
+    /// How many turns there are in all, listed or not.
+    pub in_all: usize,
+}
+
+impl<I: Iterator<Item = String>> Listing<'_, I> {
+    /// As many lines as `room` holds.
+    pub fn section(self, program: &str, room: Budget) -> Section {
+        if self.in_all == 0 {
+            return Section::default();
+        }
+        let session = short(self.session);
+        let earlier = |number: usize| format!("({number} earlier: {program} turns {session})\n");
+        let part = |size, state| vec![Part { what: self.what, why: self.why.into(), size, state }];
+        let frame = room.size_of(&self.title) + room.size_of(&earlier(self.in_all));
+        let Some(left) = room.limit().checked_sub(frame) else {
+            return Section { parts: part(0, PartState::LeftOut), ..Section::default() };
+        };
+        let kept = fitting(self.newest_first, room.of(left));
+        let missing = self.in_all.saturating_sub(kept.len());
+        let (more, state) = match missing {
+            0 => (String::new(), PartState::Whole),
+            missing => (earlier(missing), PartState::Cut),
+        };
+        let text = self.title + &more + &kept.concat();
+        let size = room.size_of(&text);
+        Section { text, size, parts: part(size, state) }
+    }
+}
 
 /// The room that the lines of all turns would take, as far as `room` reaches.
 pub fn wanted(past: &Past, room: Budget) -> usize {
-    let mut size = 0;
-    for line in newest_first(past, past.turns.len()) {
-        size += room.size_of(&line);
-        if size >= room.limit() {
-            break;
-        }
-    }
-    size
+    fitting(newest_first(past, past.turns.len()), room).iter().map(|line| room.size_of(line)).sum()
 }
 
-/// Returns the lines of the turns before `first`, as many as `room` holds.
+/// The lines of the turns before `first`, as many as `room` holds.
 pub fn section(past: &Past, first: usize, program: &str, room: Budget) -> Section {
-    let session = short(past.session.id.as_str());
-    let title = format!("\nOlder turns ({program} detail {session}#N):\n");
-    let before = |number: usize| format!("{number} turns before these: {program} turns {session}\n");
-    let in_all = newest_first(past, first).count();
-    let unlisted = (past.turns_in_all as usize).saturating_sub(past.turns.len() + past.older.len());
-    let why = "what was done before, a line for each turn".to_owned();
-    let Some(mut left) = room.limit().checked_sub(room.size_of(&title) + room.size_of(&before(usize::MAX)))
-    else {
-        return Section { parts: left_out(why, in_all), ..Section::default() };
+    let is_worth = |turn: &&super::PastTurn| is_worth_giving(turn.origin);
+    let given = past.turns[first..].iter().filter(is_worth).count();
+    let listed = newest_first(past, first).count();
+    let listing = Listing {
+        what: PartKind::OlderLines,
+        why: "what was done before, a line for each turn",
+        title: "\nOlder turns, oldest first:\n".into(),
+        session: &past.session,
+        newest_first: newest_first(past, first),
+        in_all: (past.turns_in_all as usize).saturating_sub(given).max(listed),
     };
-    let mut kept = vec![];
-    for line in newest_first(past, first) {
-        let Some(rest) = left.checked_sub(room.size_of(&line)) else { break };
-        left = rest;
-        kept.push(line);
-    }
-    let missing = in_all - kept.len() + unlisted;
-    if kept.is_empty() && missing == 0 {
-        return Section::default();
-    }
-    kept.reverse();
-    let more = if missing > 0 { before(missing) } else { String::new() };
-    let text = title + &more + &kept.concat();
-    let size = room.size_of(&text);
-    let state = if missing > 0 { PartState::Cut } else { PartState::Whole };
-    Section { text, size, parts: vec![Part { what: PartKind::OlderLines, why, size, state }] }
+    listing.section(program, room)
 }
 
-fn left_out(why: String, number: usize) -> Vec<Part> {
-    if number == 0 {
-        return vec![];
-    }
-    vec![Part { what: PartKind::OlderLines, why, size: 0, state: PartState::LeftOut }]
+/// A turn on one line. Its number is enough of an id where the session goes without saying.
+pub fn line(session: &SessionKey, id: &str, clock: &str, line: &str) -> String {
+    let clock = one_line(clock, LONGEST_CLOCK);
+    format!("{} {clock} {}\n", number(session, id), one_line(line, LONGEST_LINE))
+}
+
+/// `#12` for a turn of this session, else its id.
+pub fn number(session: &SessionKey, id: &str) -> String {
+    let number = id.strip_prefix(short(session)).filter(|rest| rest.starts_with('#'));
+    one_line(number.unwrap_or(id), LONGEST_NAME)
+}
+
+pub fn older<'a>(session: &'a SessionKey, turns: &'a [OlderTurn]) -> impl Iterator<Item = String> + 'a {
+    let worth = turns.iter().rev().filter(|turn| is_worth_giving(turn.origin));
+    worth.map(|turn| line(session, &turn.id, &turn.clock, &turn.line))
 }
 
 /// The lines of the turns before `first`, newest first.
 fn newest_first(past: &Past, first: usize) -> impl Iterator<Item = String> + '_ {
-    let session = short(past.session.id.as_str());
-    let turns = past.turns[..first.min(past.turns.len())].iter().rev();
-    let turns =
-        turns.filter(|turn| is_worth_giving(turn.origin)).map(|turn| (&turn.id, &turn.clock, &turn.line));
-    let older = past.older.iter().rev().filter(|turn: &&OlderTurn| is_worth_giving(turn.origin));
-    let older = older.map(|turn| (&turn.id, &turn.clock, &turn.line));
-    turns.chain(older).map(move |(id, clock, line)| {
-        let number = id.strip_prefix(session).filter(|rest| rest.starts_with('#')).unwrap_or(id);
-        format!("{number} {clock} {}\n", one_line(line, LONGEST_LINE))
-    })
+    let worth = past.turns[..first].iter().rev().filter(|turn| is_worth_giving(turn.origin));
+    let turns = worth.map(|turn| line(&past.session, &turn.id, &turn.clock, &turn.line));
+    turns.chain(older(&past.session, &past.older))
+}
+
+/// The first lines that fit, last one first.
+fn fitting(lines: impl Iterator<Item = String>, room: Budget) -> Vec<String> {
+    let mut left = room.limit();
+    let mut kept = vec![];
+    for line in lines {
+        let Some(rest) = left.checked_sub(room.size_of(&line)) else { break };
+        left = rest;
+        kept.push(line);
+    }
+    kept.reverse();
+    kept
 }

@@ -138,12 +138,16 @@ pub enum PartState {
     LeftOut,
 }
 
+/// The path of a program is rarely longer.
+const LONGEST_PROGRAM: usize = 200;
+
 /// Returns what a session is to be given, never larger than `budget`.
 pub fn compose(material: &Material, budget: Budget) -> Composed {
+    let program = cut::one_line(&material.program, LONGEST_PROGRAM);
     match (&material.compaction, &material.past) {
-        (Some(compaction), _) => compaction::offered_back(compaction, material, budget),
-        (None, Some(past)) => frame::carried_over(past, material, budget),
-        (None, None) => frame::remembered_alone(material, budget),
+        (Some(compaction), _) => compaction::offered_back(compaction, &program, budget),
+        (None, Some(past)) => frame::carried_over(past, &material.remembered, &program, budget),
+        (None, None) => frame::remembered_alone(&material.remembered, budget),
     }
 }
 

@@ -3,61 +3,85 @@
 //! Only the oldest of them may be cut. Turns that say nothing about the work are passed over.
 
 use super::anchor::Anchor;
-use super::cut::fitted;
-use super::frame::Section;
+use super::cut::{fitted, one_line, plain};
+use super::frame::{LONGEST_CLOCK, LONGEST_NAME, Section};
+use super::lines::{LONGEST_LINE, number};
 use super::{Budget, Part, PartKind, PartState, Past, PastTurn, Speaker, is_worth_giving};
 use crate::event::Origin;
 use crate::piece::Stop;
 
 const TITLE: &str = "\nThe last turns, oldest first:\n";
 
+/// What is behind them can be asked for.
+const MOST_KINDS: usize = 12;
+const LONGEST_SUFFIX: usize = 160;
+
 /// Below this share of the room a cut turn would be a shred.
 const LEAST_SHARE: usize = 8;
 
-/// Returns the section, and the index of the first turn that it holds or the anchor covers: those before it are older.
+/// What is chosen among the last turns.
+struct Choice {
+    /// Newest first.
+    texts: Vec<String>,
+    parts: Vec<Part>,
+    /// The index of the oldest that is chosen, or passed over on the way.
+    first: usize,
+}
+
+/// Returns the section, and the index of the first turn that is done with: those before it are older.
 pub fn section(past: &Past, anchor: &Anchor<'_>, program: &str, room: Budget) -> (Section, usize) {
-    let mut left = room.limit().saturating_sub(room.size_of(TITLE));
-    let mut chosen = vec![];
-    let mut first = past.turns.len();
-    for (index, turn) in past.turns.iter().enumerate().rev() {
-        if !is_worth_giving(turn.origin) || is_covered(turn, index, anchor) {
-            first = index;
-            continue;
-        }
-        let text = whole(turn, index, anchor, program);
-        let size = room.size_of(&text);
-        if size > left {
-            if let Some((text, size)) = cut(turn, &text, program, room.of(left), room.limit() / LEAST_SHARE) {
-                chosen.push((text, part(turn, size, PartState::Cut)));
-                first = index;
-            }
-            break;
-        }
-        left -= size;
-        first = index;
-        chosen.push((text, part(turn, size, PartState::Whole)));
-    }
-    if chosen.is_empty() {
+    let left = room.limit().saturating_sub(room.size_of(TITLE));
+    let Choice { mut texts, mut parts, first } = chosen(past, anchor, program, room.of(left));
+    if texts.is_empty() {
         return (Section::default(), first);
     }
-    chosen.reverse();
-    let (texts, parts): (Vec<String>, Vec<Part>) = chosen.into_iter().unzip();
+    texts.reverse();
+    parts.reverse();
     let text = TITLE.to_owned() + &texts.concat();
     (Section { size: room.size_of(&text), text, parts }, first)
 }
 
+fn chosen(past: &Past, anchor: &Anchor<'_>, program: &str, room: Budget) -> Choice {
+    let mut choice = Choice { texts: vec![], parts: vec![], first: past.turns.len() };
+    let mut left = room.limit();
+    for (index, turn) in past.turns.iter().enumerate().rev() {
+        let mut state = PartState::Whole;
+        if is_worth_giving(turn.origin) && !is_covered(turn, index, anchor) {
+            let mut text = whole(past, index, anchor, program);
+            if room.size_of(&text) > left {
+                state = PartState::Cut;
+                let is_shred = left < room.limit() / LEAST_SHARE;
+                let shorter = cut(turn, &text, program, room.of(left)).filter(|_| !is_shred);
+                let Some(shorter) = shorter else { break };
+                text = shorter;
+            }
+            let size = room.size_of(&text);
+            left -= size;
+            choice.texts.push(text);
+            choice.parts.push(part(turn, size, state));
+        }
+        choice.first = index;
+        if state == PartState::Cut {
+            break;
+        }
+    }
+    choice
+}
+
+/// How a turn ended, if not by an answer, and what details it has.
+pub fn end_of(turn: &PastTurn, program: &str) -> String {
+    ending(turn.stopped).to_owned() + &suffix(turn, program).unwrap_or_default()
+}
+
 /// The details of a turn and the command that gives them; none if it has none.
-pub fn suffix(turn: &PastTurn, program: &str) -> Option<String> {
-    const MOST: usize = 8;
+fn suffix(turn: &PastTurn, program: &str) -> Option<String> {
     if turn.details.is_empty() {
         return None;
     }
-    let name = |(kind, count): &(String, u32)| format!("{} ×{count}", super::cut::one_line(kind, 40));
-    let mut names: Vec<String> = turn.details.iter().take(MOST).map(name).collect();
-    if turn.details.len() > MOST {
-        names.push("…".into());
-    }
-    Some(format!("({}: {program} detail {})\n", names.join(", "), turn.id))
+    let name = |(kind, count): &(String, u32)| format!("{} ×{count}", one_line(kind, LONGEST_NAME));
+    let names: Vec<String> = turn.details.iter().take(MOST_KINDS).map(name).collect();
+    let names = one_line(&names.join(", "), LONGEST_SUFFIX);
+    Some(format!("({names}: {program} detail {})\n", one_line(&turn.id, LONGEST_NAME)))
 }
 
 fn is_covered(turn: &PastTurn, index: usize, anchor: &Anchor<'_>) -> bool {
@@ -66,38 +90,37 @@ fn is_covered(turn: &PastTurn, index: usize, anchor: &Anchor<'_>) -> bool {
     !turn.words.is_empty() && turn.words.iter().enumerate().all(is_given)
 }
 
-fn whole(turn: &PastTurn, index: usize, anchor: &Anchor<'_>, program: &str) -> String {
-    let mut text = title(turn);
+fn whole(past: &Past, index: usize, anchor: &Anchor<'_>, program: &str) -> String {
+    let turn = &past.turns[index];
+    let mut text = title(past, turn);
     for (at, words) in turn.words.iter().enumerate() {
         if anchor.covers(index, at) {
             text.push_str(&format!("{}: (above)\n", speaker(words.speaker)));
         } else if !words.text.trim().is_empty() {
-            text.push_str(&format!("{}: {}\n", speaker(words.speaker), super::cut::plain(&words.text)));
+            text.push_str(&format!("{}: {}\n", speaker(words.speaker), plain(&words.text)));
         }
     }
-    text.push_str(ending(turn.stopped));
-    if !anchor.names_details_of(index) {
-        text.push_str(&suffix(turn, program).unwrap_or_default());
+    if turn.words.is_empty() {
+        text.push_str(&format!("{}\n", one_line(&turn.line, LONGEST_LINE)));
+    }
+    if !anchor.tells_the_end_of(index) {
+        text.push_str(&end_of(turn, program));
     }
     text
 }
 
-fn cut(turn: &PastTurn, text: &str, program: &str, room: Budget, least: usize) -> Option<(String, usize)> {
-    if room.limit() < least {
-        return None;
-    }
-    let how = format!("{program} detail {}", turn.id);
+fn cut(turn: &PastTurn, text: &str, program: &str, room: Budget) -> Option<String> {
+    let how = format!("{program} detail {}", one_line(&turn.id, LONGEST_NAME));
     let text = fitted(text, &how, room.of(room.limit().saturating_sub(1)))?.text + "\n";
-    let size = room.size_of(&text);
-    (size <= room.limit()).then_some((text, size))
+    room.holds(&text).then_some(text)
 }
 
-fn title(turn: &PastTurn) -> String {
+fn title(past: &Past, turn: &PastTurn) -> String {
     let origin = match turn.origin {
         Origin::Human | Origin::Command | Origin::Notification | Origin::Bookmark => "",
         Origin::Continuation => ", typed in the person's place",
     };
-    format!("[{} {}{origin}]\n", turn.id, turn.clock)
+    format!("[{} {}{origin}]\n", number(&past.session, &turn.id), one_line(&turn.clock, LONGEST_CLOCK))
 }
 
 fn speaker(speaker: Speaker) -> &'static str {
@@ -117,5 +140,6 @@ fn ending(stopped: Option<Stop>) -> &'static str {
 }
 
 fn part(turn: &PastTurn, size: usize, state: PartState) -> Part {
-    Part { what: PartKind::Turn, why: format!("one of the last turns: {}", turn.id), size, state }
+    let why = format!("one of the last turns: {}", one_line(&turn.id, LONGEST_NAME));
+    Part { what: PartKind::Turn, why, size, state }
 }

@@ -194,7 +194,7 @@ fn instant(date: Date, time: &str, zone: &str) -> Result<Wanted, BadExpression> 
     let clock = clock(whole)?;
     let midnight = date.utc_seconds() - offset_seconds(zone)?;
     let at = |second: u32| Timestamp((midnight + i64::from(second)) * 1000);
-    Ok(Wanted::Instant { from: at(clock.first_second()), until: at(clock.end()) })
+    Ok(Wanted::Exact { from: at(clock.first_second()), until: at(clock.end()) })
 }
 
 fn offset_seconds(zone: &str) -> Result<i64, BadExpression> {

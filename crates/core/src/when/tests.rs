@@ -230,7 +230,7 @@ fn any_wanted() -> impl Strategy<Value = Wanted> {
         (0_i64..1_000_000).prop_map(|seconds| Wanted::Ago { ms: seconds * 1000 }),
         (0_i64..4_000_000_000)
             .prop_map(|seconds| Timestamp(seconds * 1000))
-            .prop_map(|from| Wanted::Instant { from, until: from.plus_ms(1000) }),
+            .prop_map(|from| Wanted::Exact { from, until: from.plus_ms(1000) }),
         hint.prop_map(Wanted::Session),
         turn.prop_map(|(session, from, more, detail)| {
             let to = if detail.is_some() { from } else { from + more };
