@@ -17,6 +17,7 @@ use settings::{Inspection, Refusal, Target};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::{ScreenSight, Tail};
+use towline_core::compose::Budget;
 use towline_core::context::Context;
 use towline_core::deed::Deed;
 use towline_core::event::{Happening, Presence};
@@ -185,6 +186,14 @@ impl Agent {
         match self {
             Agent::Claude => claude::tail::tail(text),
             Agent::Codex => codex::tail::tail(text),
+        }
+    }
+
+    /// How much a hook may say to the model before the client cuts it.
+    pub fn budget(self) -> Budget {
+        match self {
+            Agent::Claude => Budget::Characters(9_500),
+            Agent::Codex => Budget::Tokens(2_400),
         }
     }
 

@@ -40,7 +40,6 @@ pub fn stretch(window: when::Window) -> Option<(Timestamp, Timestamp)> {
 }
 
 /// A time as it is shown: `14:05:10` on the day that `now` is in, else `2026-11-14 14:05`.
-#[cfg_attr(not(test), expect(dead_code, reason = "for the verbs that look back"))]
 pub fn clock(at: Timestamp, now: Timestamp) -> String {
     clock_in(&TimeZone::system(), at, now)
 }

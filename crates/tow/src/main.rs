@@ -12,6 +12,7 @@ mod hook;
 mod live;
 mod outcome;
 mod output;
+mod past;
 mod privacy;
 mod progress;
 mod projects;

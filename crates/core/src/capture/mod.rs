@@ -8,6 +8,7 @@ mod row;
 
 pub use row::{Body, Detail, DetailKind, Row, Settled, Speaker, Touch, TurnBegun, UsageRow};
 
+use crate::compose::fence;
 use crate::deed::{Deed, commits_of};
 use crate::event::{Origin, ToolOutcome};
 use crate::id::{Mark, SubagentId};
@@ -111,7 +112,7 @@ impl Gatherer {
         rows.extend(self.settled());
         let mark = Mark::of(&piece.id);
         let is_private = is_wholly_private(&text);
-        let words = rules.clean(text, rules.caps.body);
+        let words = rules.clean(without_ours(text), rules.caps.body);
         self.turn = Some(Running {
             mark,
             digest: Digest::begin(words.as_str(), origin),
@@ -151,7 +152,7 @@ impl Gatherer {
             }
             Content::Stopped { how, words } => self.stop(place, how, rules.clean(words, caps.note), rows),
             Content::Prompt { text, .. } => {
-                rows.extend(place.detail(DetailKind::Prompt, rules.clean(text, caps.body)));
+                rows.extend(place.detail(DetailKind::Prompt, rules.clean(without_ours(text), caps.body)));
             }
             Content::Answer { text } => {
                 rows.extend(place.detail(DetailKind::Answer, rules.clean(text, caps.body)));
@@ -160,7 +161,7 @@ impl Gatherer {
                 rows.extend(place.detail(DetailKind::Thinking, rules.clean(text, caps.thinking)));
             }
             Content::Note { text } => {
-                rows.extend(place.detail(DetailKind::Note, rules.clean(text, caps.note)));
+                rows.extend(place.detail(DetailKind::Note, rules.clean(without_ours(text), caps.note)));
             }
             Content::Compacted { summary } => {
                 rows.extend(place.detail(DetailKind::Summary, rules.clean(summary, caps.body)));
@@ -299,6 +300,11 @@ impl<'a> Body<'a> {
     fn of(piece: &Piece<'a>, turn: Option<Mark>, speaker: Speaker, text: Clean<'a>) -> Self {
         Place::of(piece, turn).body(speaker, text)
     }
+}
+
+/// What we gave to a session ourselves is known already.
+fn without_ours(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.contains(fence::OPEN) { Cow::Owned(fence::without_ours(&text).into_owned()) } else { text }
 }
 
 fn paths<'d>(deed: &'d Deed<'_>) -> impl Iterator<Item = &'d str> {

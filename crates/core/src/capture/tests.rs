@@ -214,3 +214,11 @@ fn secrets_are_gone_from_every_kind_and_what_is_cut_is_stated() {
     assert!(all.iter().all(|row| !row.contains("A1b2")));
     assert_eq!(all.last().map(String::as_str), Some("p1 settled 1/0 failed"));
 }
+
+#[test]
+fn what_we_gave_to_a_session_is_not_captured_back() {
+    let given = "<towline-context>\nolder words\n</towline-context>";
+    let prompted = format!("go on {given}");
+    let found = rows(vec![("p1", prompt(&prompted)), ("n", Content::Note { text: given.into() })]);
+    assert_eq!(told(&found), ["p1 begins", "p1 person: go on ", "p1 settled 0/0 "]);
+}

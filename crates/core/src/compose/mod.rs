@@ -15,6 +15,7 @@ mod remembered;
 mod tokens;
 mod turns;
 
+pub use crate::capture::Speaker;
 pub use budget::Budget;
 pub use compaction::Compaction;
 pub use remembered::{Remembered, RememberedKind};
@@ -77,12 +78,6 @@ pub struct PastTurn {
 pub struct Words {
     pub speaker: Speaker,
     pub text: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speaker {
-    Person,
-    Agent,
 }
 
 /// A turn of which only its line is at hand.

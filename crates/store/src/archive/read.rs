@@ -91,7 +91,20 @@ const DETAILS: &str = "
     select id, at, kind, subagent, tool, call, outcome, size, cut from details
     where conversation = ?1 and turn = ?2 order by place, id";
 
+/// An input and its output are one thing.
+const TALLY: &str = "
+    select ifnull(tool, kind), count(*) from details
+    where conversation = ?1 and turn = ?2 and kind <> 'output' and subagent is null
+    group by 1 order by min(place)";
+
 const CONTENT: &str = "select packed, content from details where id = ?1";
+
+impl Conversation {
+    /// What people and models call one of its turns.
+    pub fn turn_id(&self, turn: &TurnRow) -> String {
+        format!("{}#{}", self.short, turn.ordinal)
+    }
+}
 
 impl Archive {
     pub fn conversation(&self, session: &SessionKey) -> Result<Option<Conversation>, StoreError> {
@@ -141,14 +154,24 @@ impl Archive {
         self.turn_rows(&query, (of.id, from, to))
     }
 
-    /// The last turns of a conversation that still stand, in order.
+    /// The last turns of a conversation that still stand and in which somebody asked for something, in order.
     pub fn last_turns(&self, of: &Conversation, most: usize) -> Result<Vec<TurnRow>, StoreError> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let query =
-            format!("{TURN} where t.conversation = ?1 and t.reverted = 0 order by t.ordinal desc limit ?2");
+        let query = format!(
+            "{TURN} where t.conversation = ?1 and t.reverted = 0 and t.origin not in ('bookmark', 'notification')
+             order by t.ordinal desc limit ?2"
+        );
         let mut turns = self.turn_rows(&query, (of.id, most))?;
         turns.reverse();
         Ok(turns)
+    }
+
+    /// How many turns of a conversation still stand in which somebody asked for something.
+    pub fn turns_worth_giving(&self, of: &Conversation) -> Result<u32, StoreError> {
+        const COUNT: &str = "
+            select count(*) from turns
+            where conversation = ?1 and reverted = 0 and origin not in ('bookmark', 'notification')";
+        Ok(self.db.prepare_cached(COUNT)?.query_row([of.id], |row| row.get(0))?)
     }
 
     /// Turns that were under way between two times, both included, with their conversations: of one project, or of all.
@@ -206,6 +229,13 @@ impl Archive {
         let rows = statement.query_map((conversation, turn), detail)?;
         let numbered = rows.zip(1..).map(|(row, number)| row.map(|row| DetailRow { number, ..row }));
         Ok(numbered.collect::<Result<_, _>>()?)
+    }
+
+    /// How many details a turn holds of each tool or kind.
+    pub fn tally(&self, turn: &TurnRow) -> Result<Vec<(String, u32)>, StoreError> {
+        let mut statement = self.db.prepare_cached(TALLY)?;
+        let pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        Ok(statement.query_map((turn.conversation, turn.ordinal), pair)?.collect::<Result<_, _>>()?)
     }
 
     /// The text of a detail.

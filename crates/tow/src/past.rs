@@ -1,0 +1,121 @@
+//! What is known of an earlier session, gathered for the composer.
+//!
+//! Reads the archive, and what hooks told where the transcript lags. Chooses nothing: what is worth its place is decided
+//! by `core::compose`.
+
+use crate::calendar::clock;
+use crate::edge::{on_path, own_program};
+use towline_core::compose::{Compaction, Material, OlderTurn, Past, PastTurn, Words};
+use towline_core::id::SessionKey;
+use towline_core::time::Timestamp;
+use towline_store::archive::{Archive, Conversation, TurnRow};
+use towline_store::{Store, StoreError};
+
+/// More turns than fit into what any agent takes.
+const WITH_WORDS: usize = 40;
+const AS_LINES: usize = 200;
+
+/// How our command is called: by its name where that leads to us, else by its place.
+pub fn program() -> String {
+    let own = own_program();
+    let real = |path: Option<std::path::PathBuf>| path.and_then(|path| std::fs::canonicalize(path).ok());
+    match own {
+        Some(path) if real(on_path("tow")) != real(Some(path.clone())) => path.display().to_string(),
+        Some(_) | None => "tow".to_owned(),
+    }
+}
+
+/// All that could be given of a session to the one that goes on with its work. `way` says how the work came there.
+pub fn material(
+    archive: Option<&Archive>,
+    hot: Option<&Store>,
+    (from, way): (&SessionKey, String),
+    now: Timestamp,
+) -> Result<Material, StoreError> {
+    let heard = hot.map(|store| store.session(from)).transpose()?.flatten();
+    let conversation = archive.map(|archive| archive.conversation(from)).transpose()?.flatten();
+    let mut past = Past {
+        session: from.clone(),
+        way,
+        project: heard
+            .as_ref()
+            .and_then(|session| session.project.as_ref())
+            .map(|it| it.display_name().to_owned()),
+        branch: heard.as_ref().and_then(|session| session.project.as_ref()).and_then(|it| it.branch.clone()),
+        model: heard.as_ref().and_then(|session| session.model.clone()),
+        last_active: heard.as_ref().map_or(String::new(), |session| clock(session.last_event_at, now)),
+        turns_in_all: 0,
+        turns: vec![],
+        older: vec![],
+        answer_heard: None,
+        handoff: None,
+    };
+    if let (Some(archive), Some(conversation)) = (archive, conversation) {
+        fill(&mut past, archive, &conversation, now)?;
+    }
+    Ok(Material { past: Some(past), compaction: None, remembered: vec![], program: program() })
+}
+
+fn fill(
+    past: &mut Past,
+    archive: &Archive,
+    conversation: &Conversation,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let rows = archive.last_turns(conversation, WITH_WORDS + AS_LINES)?;
+    let (older, newest) = rows.split_at(rows.len().saturating_sub(WITH_WORDS));
+    past.turns = newest
+        .iter()
+        .map(|turn| with_words(archive, conversation, turn, now))
+        .collect::<Result<_, StoreError>>()?;
+    past.older = older.iter().map(|turn| as_line(conversation, turn, now)).collect();
+    past.turns_in_all = archive.turns_worth_giving(conversation)?;
+    past.last_active = clock(conversation.last_at, now);
+    past.project = conversation.project.clone().or(past.project.take());
+    past.branch = past.branch.take().or_else(|| conversation.branch.clone());
+    Ok(())
+}
+
+fn with_words(
+    archive: &Archive,
+    conversation: &Conversation,
+    turn: &TurnRow,
+    now: Timestamp,
+) -> Result<PastTurn, StoreError> {
+    let words =
+        archive.bodies(turn)?.into_iter().map(|body| Words { speaker: body.speaker, text: body.text });
+    Ok(PastTurn {
+        id: conversation.turn_id(turn),
+        clock: clock(turn.at, now),
+        origin: turn.origin,
+        line: turn.line.clone(),
+        words: words.collect(),
+        details: archive.tally(turn)?,
+        stopped: turn.stopped,
+    })
+}
+
+fn as_line(conversation: &Conversation, turn: &TurnRow, now: Timestamp) -> OlderTurn {
+    OlderTurn {
+        id: conversation.turn_id(turn),
+        clock: clock(turn.at, now),
+        origin: turn.origin,
+        line: turn.line.clone(),
+    }
+}
+
+/// What a session has lost by a compaction of its own.
+pub fn compacted(
+    archive: &Archive,
+    session: &SessionKey,
+    now: Timestamp,
+) -> Result<Option<Material>, StoreError> {
+    let Some(conversation) = archive.conversation(session)? else { return Ok(None) };
+    let turns = archive.last_turns(&conversation, AS_LINES)?;
+    let compaction = Compaction {
+        session: session.clone(),
+        turns_in_all: archive.turns_worth_giving(&conversation)?,
+        turns: turns.iter().map(|turn| as_line(&conversation, turn, now)).collect(),
+    };
+    Ok(Some(Material { past: None, compaction: Some(compaction), remembered: vec![], program: program() }))
+}
