@@ -5,6 +5,9 @@
 
 use crate::calendar::clock;
 use crate::edge::{on_path, own_program};
+use crate::projects;
+use crate::scope::Scope;
+use crate::tell::settings;
 use towline_core::compose::{Compaction, Material, OlderTurn, Past, PastTurn, Words};
 use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
@@ -23,6 +26,15 @@ pub fn program() -> String {
         Some(path) if real(on_path("tow")) != real(Some(path.clone())) => path.display().to_string(),
         Some(_) | None => "tow".to_owned(),
     }
+}
+
+/// The conversation that was last at work in the project of the folder we are in.
+pub fn latest_here(scope: &Scope, archive: &Archive) -> Result<Option<Conversation>, StoreError> {
+    let Some(folder) = scope.edge.folder() else { return Ok(None) };
+    let Some(project) = archive.project(&projects::traces(&settings(&scope.edge), &folder))? else {
+        return Ok(None);
+    };
+    Ok(archive.latest_conversations(Some(project), 1)?.into_iter().next())
 }
 
 /// All that could be given of a session to the one that goes on with its work. `way` says how the work came there.

@@ -39,7 +39,7 @@ fn composed(words: &str, budget: Budget) -> String {
     let material = Material { past: Some(past), compaction: None, remembered: vec![], program: "tow".into() };
     let Composed { text, .. } = compose(&material, budget);
     assert!(
-        budget.size_of(&text) * 20 > budget.limit() * 19,
+        budget.size_of(&text) * 5 > budget.limit() * 4,
         "the budget is not used: {}",
         budget.size_of(&text)
     );

@@ -14,6 +14,14 @@ pub enum Budget {
 }
 
 impl Budget {
+    /// What it is counted in, for people.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Budget::Characters(_) => "characters",
+            Budget::Tokens(_) => "tokens",
+        }
+    }
+
     pub fn limit(self) -> usize {
         match self {
             Budget::Characters(limit) | Budget::Tokens(limit) => limit,

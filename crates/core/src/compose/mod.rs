@@ -126,6 +126,23 @@ pub enum PartKind {
     Remembered(RememberedKind),
 }
 
+impl PartKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            PartKind::Header => "header",
+            PartKind::Handoff => "handoff",
+            PartKind::Anchor => "anchor",
+            PartKind::Turn => "turn",
+            PartKind::OlderLines => "older lines",
+            PartKind::LostLines => "lost lines",
+            PartKind::Remembered(RememberedKind::Pinned) => "pinned",
+            PartKind::Remembered(RememberedKind::NextSteps) => "next steps",
+            PartKind::Remembered(RememberedKind::Memories) => "memories",
+            PartKind::Remembered(RememberedKind::Index) => "index",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartState {
     Whole,

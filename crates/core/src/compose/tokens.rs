@@ -4,7 +4,7 @@
 //! one was fitted to a byte-pair vocabulary of 200,000 tokens: words, digits in threes, punctuation, scripts by how well
 //! the vocabulary knows them. Random letters of a known script may take more; written language does not.
 
-/// What the client reckons with.
+/// What the client reckons with, whatever the bytes are (`e2e_budget` measures it).
 pub const BYTES_PER_TOKEN: usize = 4;
 
 /// Costs are counted in quarters of a token.

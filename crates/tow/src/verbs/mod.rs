@@ -9,6 +9,7 @@ pub mod capture;
 pub mod cleanup;
 pub mod completions;
 pub mod config;
+pub mod context;
 pub mod doctor;
 pub mod goto;
 pub mod hook;

@@ -1,0 +1,133 @@
+//! `tow context`: shows what a session would be given, and why each part of it is there.
+//!
+//! The same material and the same composer as the hook's; nothing is taken, given or changed by looking.
+
+use crate::failure::Failure;
+use crate::past;
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::json;
+use std::process::ExitCode;
+use std::time::Duration;
+use towline_agents::Agent;
+use towline_core::compose::{Budget, Composed, Part, PartState, compose};
+use towline_core::id::SessionKey;
+use towline_store::archive::Conversation;
+use towline_store::{Archive, Store};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow context                    what a new session here would be given of the one before it
+  tow context 1a2b3c4d           the same of a certain session
+  tow context --why              a line for each part: what it is, its size, why it is there
+  tow context --agent NAME       as the other agent would be given it
+
+To begin anew without it once: `tow fresh` before `/clear`. For good: `tow config set inherit.on_clear never`.";
+
+/// Show what a session would be given of the one before it, and why.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The session whose work would go on; the latest of this folder's project if not given.
+    session: Option<String>,
+    /// Composed for this agent; for the session's own if not given.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Say of each part what it is, how large, and why it is there.
+    #[arg(long)]
+    why: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+const PATIENCE: Duration = Duration::from_millis(300);
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
+    let archive = Archive::read(&scope.edge.home, PATIENCE).map_err(failed)?;
+    let hot = Store::read(&scope.edge.home, PATIENCE).map_err(failed)?;
+    let from = whose(scope, archive.as_ref(), arguments)?;
+    let agent = composed_for(arguments, &from)?;
+    let way = "as `tow context` was asked".to_owned();
+    let material =
+        past::material(archive.as_ref(), hot.as_ref(), (&from, way), scope.edge.now).map_err(failed)?;
+    show(scope, arguments, &compose(&material, agent.budget()), agent.budget());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn composed_for(arguments: &Arguments, from: &SessionKey) -> Result<Agent, Failure> {
+    let name = arguments.agent.as_deref().unwrap_or(from.agent.as_str());
+    Agent::named(name).ok_or_else(|| {
+        let known: Vec<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+        Failure::input(format!("there is no agent `{name}`"))
+            .hint(format!("Give one of: {}.", known.join(", ")))
+    })
+}
+
+fn whose(scope: &Scope, archive: Option<&Archive>, arguments: &Arguments) -> Result<SessionKey, Failure> {
+    let nothing = || {
+        Failure::input("nothing was captured yet")
+            .hint("Run `tow import` to take in what the agents have written so far.")
+    };
+    let archive = archive.ok_or_else(nothing)?;
+    let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
+    let found = match &arguments.session {
+        Some(name) => {
+            archive.conversations_called(name.rsplit(':').next().unwrap_or(name)).map_err(failed)?
+        }
+        None => past::latest_here(scope, archive).map_err(failed)?.into_iter().collect(),
+    };
+    match found.as_slice() {
+        [one] => Ok(one.session.clone()),
+        [] => {
+            Err(Failure::input("no such session was captured")
+                .hint("Run `tow sessions` to see those that were."))
+        }
+        many => Err(ambiguous(many)),
+    }
+}
+
+fn ambiguous(many: &[Conversation]) -> Failure {
+    let names: Vec<_> = many.iter().map(|one| one.session.to_string()).collect();
+    Failure::input("several sessions are called so").hint(format!("Give one of: {}.", names.join(", ")))
+}
+
+fn show(scope: &Scope, arguments: &Arguments, composed: &Composed, budget: Budget) {
+    if arguments.json {
+        let parts: Vec<_> = composed.parts.iter().map(row).collect();
+        let size = budget.size_of(&composed.text);
+        let all = json!({"text": composed.text, "size": size, "limit": budget.limit(), "parts": parts});
+        return scope.out.line(&all.to_string());
+    }
+    if arguments.why {
+        for part in &composed.parts {
+            scope.out.line(&format!(
+                "{:>6}  {:<9} {}: {}",
+                part.size,
+                state(part),
+                part.what.name(),
+                part.why
+            ));
+        }
+        let unit = budget.unit();
+        return scope.out.line(&format!(
+            "{:>6}  of {} {unit}",
+            budget.size_of(&composed.text),
+            budget.limit()
+        ));
+    }
+    scope.out.text(&composed.text);
+}
+
+fn row(part: &Part) -> serde_json::Value {
+    json!({"what": part.what.name(), "why": part.why, "size": part.size, "state": state(part)})
+}
+
+fn state(part: &Part) -> &'static str {
+    match part.state {
+        PartState::Whole => "whole",
+        PartState::Cut => "cut",
+        PartState::LeftOut => "left out",
+    }
+}
