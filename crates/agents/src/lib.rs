@@ -9,11 +9,12 @@ pub mod codex;
 mod files;
 mod reader;
 pub mod settings;
+mod skills;
 mod skim;
 mod wire;
 
 pub use reader::{Reader, Unreadable};
-use settings::{Inspection, Refusal, Target};
+use settings::{Inspection, Page, Refusal, Target};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::{ScreenSight, Tail};
@@ -162,6 +163,14 @@ impl Agent {
         match self {
             Agent::Claude => claude::install::target(folder, tow),
             Agent::Codex => codex::install::target(folder, tow),
+        }
+    }
+
+    /// The skills that we put into the agent's folder, in the order in which they are made; taken away in the other one.
+    pub fn pages(self, folder: &Path, tow: &Path) -> Result<Vec<Page>, Refusal> {
+        match self {
+            Agent::Claude => claude::install::pages(folder, tow),
+            Agent::Codex => codex::install::pages(folder, tow),
         }
     }
 

@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use crate::settings::{Invocation, Order, Refusal, Target, Wanted, absolute_command};
+use crate::settings::{Invocation, Order, Page, Refusal, Target, Wanted, absolute_command};
+use crate::skills::{self, Dialect};
 
 /// The events that we register: exactly those that the adapter gives a meaning.
 pub const EVENTS: &[&str] = &[
@@ -41,4 +42,15 @@ pub fn target(config_dir: &Path, tow: &Path) -> Result<Target, Refusal> {
     let invocation = Invocation::Exec { command, args: vec!["hook".to_owned(), "claude".to_owned()] };
     let wanted = EVENTS.iter().map(|event| Wanted::new(event, invocation.clone(), TIMEOUT_S));
     Ok(Target::new("claude", file, Order::Free).wanting(wanted).silenced_by("disableAllHooks"))
+}
+
+/// Our skills in `config_dir`. People call them `/tow` and `/tow-detail`.
+pub fn pages(config_dir: &Path, tow: &Path) -> Result<Vec<Page>, Refusal> {
+    let dialect = Dialect {
+        agent: "claude",
+        sign: '/',
+        argument: Some("$ARGUMENTS"),
+        for_people: "\ndisable-model-invocation: true",
+    };
+    skills::pages(&dialect, config_dir, tow)
 }

@@ -10,8 +10,9 @@ use thiserror::Error;
 use toml_edit::{DocumentMut, TableLike};
 
 use crate::settings::{
-    Entry, Inspection, Invocation, Order, Refusal, Target, Wanted, absolute_command, quote,
+    Entry, Inspection, Invocation, Order, Page, Refusal, Target, Wanted, absolute_command, quote,
 };
+use crate::skills::{self, Dialect};
 
 /// The events that we register: exactly those that the adapter gives a meaning.
 pub const EVENTS: &[&str] = &[
@@ -69,6 +70,12 @@ pub fn target(codex_home: &Path, tow: &Path) -> Result<Target, Refusal> {
     let wanted =
         EVENTS.iter().map(|event| Wanted::new(event, Invocation::Shell(line.clone()), timeout_s(event)));
     Ok(Target::new("codex", file, Order::Trusted).wanting(wanted))
+}
+
+/// Our skills in `codex_home`. People call them `$tow` and `$tow-detail`.
+pub fn pages(codex_home: &Path, tow: &Path) -> Result<Vec<Page>, Refusal> {
+    let dialect = Dialect { agent: "codex", sign: '$', argument: None, for_people: "" };
+    skills::pages(&dialect, codex_home, tow)
 }
 
 /// Whether the user has trusted each of the right entries. An entry that is not right will change, and lose trust.

@@ -40,6 +40,9 @@ impl Pace {
     /// Watches the file for 300 ms, and contends for five seconds at most.
     pub const USUAL: Self = Self { pause: Duration::from_millis(25), quiet_looks: 12, max_looks: 200 };
 
+    /// For files that nobody rewrites by himself.
+    pub const BRIEF: Self = Self { pause: Duration::from_millis(2), quiet_looks: 0, max_looks: 50 };
+
     #[expect(clippy::disallowed_methods, reason = "a writer that takes no lock can only be looked at again")]
     fn wait(self) {
         thread::sleep(self.pause);
@@ -202,7 +205,13 @@ impl<'a> Edit<'a> {
             Safekeeping::Original(archive) => archive.keep(self.subject, &plan, self.made_folder.clone())?,
             Safekeeping::Foreign(archive) => archive.keep_foreign(self.subject, plan.before.as_deref())?,
         };
-        match swap::swap(&self.place, plan.before.as_deref(), plan.after.as_deref()).map_err(refuse)? {
+        match swap::swap(
+            (&self.place, self.subject.new_mode()),
+            plan.before.as_deref(),
+            plan.after.as_deref(),
+        )
+        .map_err(refuse)?
+        {
             Swap::Done(replaced) => self.last = Some(Written { plan, backup, replaced }),
             Swap::Raced => {}
         }

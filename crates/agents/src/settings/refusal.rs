@@ -48,6 +48,9 @@ pub enum Cause {
         /// Line, counted from 1.
         line: usize,
     },
+    /// The file is not one that we wrote.
+    #[error("the file is not ours")]
+    NotOurs,
     /// A directory, device or pipe stands where the file should.
     #[error("{} is not a regular file", path.display())]
     NotAFile { path: PathBuf },
@@ -100,6 +103,7 @@ impl Refusal {
             Cause::OpenBlock { line } => {
                 format!("Remove line {line} of {file} and what belongs to it, then run the command again.")
             }
+            Cause::NotOurs => format!("To get ours, move {file} away, then run `tow install` again."),
             Cause::NotAFile { path } => {
                 format!("Move {} away, then run the command again.", path.display())
             }

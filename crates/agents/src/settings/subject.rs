@@ -17,6 +17,11 @@ pub(super) trait Subject {
     /// Whether these bytes look like something that a writer has finished.
     fn is_whole(&self, bytes: &[u8]) -> bool;
 
+    /// Who may read a file that we make.
+    fn new_mode(&self) -> u32 {
+        0o600
+    }
+
     /// What the file becomes with what is ours, once and right.
     fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal>;
 

@@ -74,8 +74,13 @@ pub(super) fn make_folder(path: &Path) -> Result<Option<PathBuf>, Cause> {
     Ok(topmost)
 }
 
-/// Replaces `expected` by `new`, or leaves the file alone if it is not `expected` any more.
-pub(super) fn swap(path: &Path, expected: Option<&[u8]>, new: Option<&[u8]>) -> Result<Swap, Cause> {
+/// Replaces `expected` by `new`, or leaves the file alone if it is not `expected` any more. A file that was there keeps
+/// its mode; a new one gets `mode`.
+pub(super) fn swap(
+    (path, mode): (&Path, u32),
+    expected: Option<&[u8]>,
+    new: Option<&[u8]>,
+) -> Result<Swap, Cause> {
     let mut old = open(path)?;
     let found = match &mut old {
         Some(file) => Some(reread(file).map_err(|source| cannot_read(path, source))?),
@@ -87,9 +92,9 @@ pub(super) fn swap(path: &Path, expected: Option<&[u8]>, new: Option<&[u8]>) -> 
     let ended = match (expected, new) {
         (None, None) => Ok(Ended::Done),
         (Some(expected), None) => take_away(path, expected),
-        (None, Some(new)) => stage(path, new).and_then(|staged| put_first(&staged, path)),
+        (None, Some(new)) => stage(path, new, mode).and_then(|staged| put_first(&staged, path)),
         (Some(expected), Some(new)) => {
-            stage(path, new).and_then(|staged| exchange(&staged, path, (expected, new)))
+            stage(path, new, mode).and_then(|staged| exchange(&staged, path, (expected, new)))
         }
     };
     match ended.and_then(|ended| sync_folder(path).map(|()| ended)) {
@@ -101,7 +106,7 @@ pub(super) fn swap(path: &Path, expected: Option<&[u8]>, new: Option<&[u8]>) -> 
 
 /// Writes a file that nobody else writes: our own backups and records.
 pub(super) fn put_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let staged = stage(path, bytes)?;
+    let staged = stage(path, bytes, OWNER_ONLY)?;
     fs::rename(&staged.path, path)?;
     sync_folder(path)
 }
@@ -151,9 +156,10 @@ fn open(path: &Path) -> Result<Option<File>, Cause> {
     }
 }
 
-fn stage(path: &Path, bytes: &[u8]) -> io::Result<Staged> {
+fn stage(path: &Path, bytes: &[u8], mode: u32) -> io::Result<Staged> {
     let (mut file, staged) = new_neighbour(path)?;
     file.write_all(bytes)?;
+    file.set_permissions(Permissions::from_mode(mode))?;
     if let Ok(old) = fs::metadata(path) {
         let new = file.metadata()?;
         if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
@@ -267,9 +273,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.json");
         fs::write(&path, "theirs").unwrap();
-        assert!(matches!(swap(&path, Some(b"old"), Some(b"ours")), Ok(Swap::Raced)));
-        assert!(matches!(swap(&path, None, Some(b"ours")), Ok(Swap::Raced)));
-        assert!(matches!(swap(&path, Some(b"old"), None), Ok(Swap::Raced)));
+        assert!(matches!(swap((&path, OWNER_ONLY), Some(b"old"), Some(b"ours")), Ok(Swap::Raced)));
+        assert!(matches!(swap((&path, OWNER_ONLY), None, Some(b"ours")), Ok(Swap::Raced)));
+        assert!(matches!(swap((&path, OWNER_ONLY), Some(b"old"), None), Ok(Swap::Raced)));
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
         assert_eq!(names(folder.path()), ["s.json"]);
     }
@@ -279,7 +285,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.json");
         fs::write(&path, "old").unwrap();
-        let staged = stage(&path, b"ours").unwrap();
+        let staged = stage(&path, b"ours", OWNER_ONLY).unwrap();
         fs::write(&path, "theirs").unwrap();
         let ended = exchange(&staged, &path, (b"old", b"ours")).unwrap();
         assert!(matches!(ended, Ended::Raced));
@@ -290,7 +296,7 @@ mod tests {
     fn file_created_meanwhile_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.json");
-        let staged = stage(&path, b"ours").unwrap();
+        let staged = stage(&path, b"ours", OWNER_ONLY).unwrap();
         fs::write(&path, "theirs").unwrap();
         assert!(matches!(put_first(&staged, &path).unwrap(), Ended::Raced));
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
@@ -311,10 +317,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.json");
         let mode = || fs::metadata(&path).unwrap().mode() & 0o7777;
-        assert!(matches!(swap(&path, None, Some(b"a")), Ok(Swap::Done(None))));
+        assert!(matches!(swap((&path, OWNER_ONLY), None, Some(b"a")), Ok(Swap::Done(None))));
         assert_eq!(mode(), 0o600);
         fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(swap(&path, Some(b"a"), Some(b"b")), Ok(Swap::Done(Some(_)))));
+        assert!(matches!(swap((&path, OWNER_ONLY), Some(b"a"), Some(b"b")), Ok(Swap::Done(Some(_)))));
         assert_eq!(mode(), 0o644);
         assert_eq!(names(folder.path()), ["s.json"]);
     }
@@ -325,7 +331,7 @@ mod tests {
         let path = folder.path().join("s.json");
         fs::write(&path, "old").unwrap();
         let mut slow = OpenOptions::new().write(true).truncate(false).open(&path).unwrap();
-        let Ok(Swap::Done(Some(mut old))) = swap(&path, Some(b"old"), Some(b"ours")) else {
+        let Ok(Swap::Done(Some(mut old))) = swap((&path, OWNER_ONLY), Some(b"old"), Some(b"ours")) else {
             panic!("nobody else writes")
         };
         slow.write_all(b"late").unwrap();

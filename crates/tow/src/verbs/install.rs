@@ -1,8 +1,9 @@
-//! `tow install`: registers our hooks with the agents that are found, and puts the bar into tmux if asked to.
+//! `tow install`: registers our hooks and skills with the agents that are found, and puts the bar into tmux if asked to.
 //!
 //! Chooses files and shows what happens to them; editing them is the agents crate's. Whom an agent trusts stays the
 //! user's decision: it is only said what to press.
 
+use super::skills::{self, Skills};
 use crate::edge::{on_path, own_program, variable};
 use crate::failure::Failure;
 use crate::output::{Tone, complain};
@@ -24,7 +25,7 @@ Examples:
 
 The files' original bytes are kept below the data folder; `tow uninstall` gives them back.";
 
-/// Hook into the agents: register `tow hook` in their settings.
+/// Hook into the agents: register `tow hook` in their settings, and add the skills `tow` and `tow-detail`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -68,7 +69,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             Writing::Planned => target.preview(Pace::USUAL).map_err(refused)?,
             Writing::Done => target.apply(&archive, Pace::USUAL).map_err(refused)?.plan,
         };
-        Ok(Edited { plan, next: next_step(agent, &folder, &target) })
+        let skills = skills::put(agent.pages(&folder, &tow).map_err(refused)?, &archive, choice.writing())?;
+        Ok(Edited { plan, skills, next: next_step(agent, &folder, &target) })
     };
     let mut outcomes = Outcomes { agents: edit_all(chosen(choice)?, edit), tmux: None };
     if arguments.tmux {
@@ -86,9 +88,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     outcomes.verdict()
 }
 
-/// What became of one agent's file.
+/// What became of one agent's files.
 pub struct Edited {
     pub plan: Plan,
+    pub skills: Skills,
     pub next: Option<String>,
 }
 
@@ -169,6 +172,7 @@ impl Outcomes {
             match outcome {
                 Ok(edited) => {
                     tell_plan(scope, choice, (agent.title(), nothing), &edited.plan);
+                    tell_skills(scope, choice, agent.title(), &edited.skills);
                     tell_next(scope, edited.next.as_deref());
                 }
                 Err(_) => tell_refused(scope, agent.title()),
@@ -194,6 +198,8 @@ fn row(agent: Agent, outcome: &Result<Edited, Failure>) -> Value {
             let mut row = plan_row(&edited.plan);
             row["agent"] = agent.name().into();
             row["next"] = edited.next.clone().into();
+            row["skills"] = edited.skills.plans.iter().map(plan_row).collect();
+            row["remarks"] = edited.skills.remarks.clone().into();
             row
         }
     }
@@ -232,6 +238,16 @@ fn tell_plan(scope: &Scope, choice: &Choice, (title, nothing): (&str, &str), pla
         (false, Writing::Done) => {
             scope.out.line(&format!("{title}: {} {file}", scope.out.tint(Tone::Good, done)));
         }
+    }
+}
+
+/// Skills that are as they should be need no word.
+fn tell_skills(scope: &Scope, choice: &Choice, title: &str, skills: &Skills) {
+    for plan in skills.plans.iter().filter(|plan| !plan.is_empty()) {
+        tell_plan(scope, choice, (title, ""), plan);
+    }
+    for remark in &skills.remarks {
+        complain(&format!("warning: {remark}\n"));
     }
 }
 

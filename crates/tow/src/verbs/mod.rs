@@ -21,6 +21,7 @@ pub mod notify;
 pub mod popup;
 pub mod report;
 pub mod scan;
+pub mod skills;
 pub mod status;
 pub mod tmux;
 pub mod uninstall;

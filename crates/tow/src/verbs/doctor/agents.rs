@@ -9,7 +9,7 @@ use crate::verbs::install::{command_to_register, is_found};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use towline_agents::Agent;
-use towline_agents::settings::{Inspection, Pace};
+use towline_agents::settings::{Inspection, Pace, Page, PageStanding, Refusal};
 
 /// Whether typing `tow` runs this program.
 pub fn program() -> Check {
@@ -39,10 +39,11 @@ fn parent(path: &str) -> String {
     Path::new(path).parent().map_or_else(|| path.to_owned(), |folder| folder.display().to_string())
 }
 
-/// Two checks for each agent that is here: its version, and our entries in its settings.
+/// Three checks for each agent that is here: its version, our entries in its settings, and our skills.
 pub fn all() -> Vec<Check> {
     let (found, absent): (Vec<_>, Vec<_>) = Agent::ALL.into_iter().partition(|agent| is_found(*agent));
-    let mut checks: Vec<Check> = found.iter().flat_map(|agent| [client(*agent), hooks(*agent)]).collect();
+    let mut checks: Vec<Check> =
+        found.iter().flat_map(|agent| [client(*agent), hooks(*agent), skills(*agent)]).collect();
     checks.extend(
         absent.iter().map(|agent| Check::good(agent.name(), format!("{} is not here", agent.title()))),
     );
@@ -102,6 +103,32 @@ fn hooks(agent: Agent) -> Check {
     match agent.wants_consent(&folder, &inspection) {
         Some(consent) => Check::warning(name, "registered, but not yet trusted by you", consent),
         None => Check::good(name, format!("{} events registered", inspection.right.len())),
+    }
+}
+
+fn skills(agent: Agent) -> Check {
+    let name = format!("{} skills", agent.name());
+    let mend = format!("tow install --agent {}", agent.name());
+    let (Some(folder), Ok(tow)) = (agent.folder(&variable), command_to_register()) else {
+        return Check::warning(name, "their folder is not known", "set HOME");
+    };
+    let standing = |page: &Page| Ok((page.inspect_file(Pace::BRIEF)?, page.file().display().to_string()));
+    let pages = agent.pages(&folder, &tow);
+    let stand: Result<Vec<_>, Refusal> = pages.and_then(|pages| pages.iter().map(standing).collect());
+    let stand = match stand {
+        Err(refusal) => return Check::warning(name, chain(&refusal), refusal.hint()),
+        Ok(stand) => stand,
+    };
+    let any = |wanted: PageStanding| stand.iter().find(|(found, _)| *found == wanted).map(|(_, file)| file);
+    if let Some(file) = any(PageStanding::Absent).or_else(|| any(PageStanding::Outdated)) {
+        return Check::warning(name, format!("missing or out of date: {file}"), mend);
+    }
+    match (any(PageStanding::Foreign), any(PageStanding::Changed)) {
+        (Some(file), _) => {
+            Check::warning(name, format!("{file} is not ours"), format!("move it away, then `{mend}`"))
+        }
+        (None, Some(file)) => Check::good(name, format!("{file} is kept as you changed it")),
+        (None, None) => Check::good(name, format!("{} in {}", stand.len(), folder.join("skills").display())),
     }
 }
 

@@ -1,0 +1,256 @@
+//! A whole file of ours in somebody else's folder, such as a skill.
+//!
+//! Ours is what carries our mark with the right checksum. A file without the mark is never touched, and one that a person
+//! changed since is kept as it is.
+
+use std::path::{Path, PathBuf};
+
+use super::apply::{self, Applied, Pace};
+use super::archive::Archive;
+use super::plan::{Containers, Plan};
+use super::refusal::{Cause, Refusal};
+use super::subject::Subject;
+
+/// A line of the header, where every format that we write takes comments.
+const MARK: &str = "# towline ";
+
+/// What the header ends with.
+const HEADER_END: &str = "\n---\n";
+
+/// A file, and the text that we want in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    owner: &'static str,
+    file: PathBuf,
+    text: String,
+}
+
+/// How a page stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageStanding {
+    Absent,
+    Right,
+    /// An older one of ours.
+    Outdated,
+    /// Ours, changed by somebody since.
+    Changed,
+    /// Somebody else's file of that name.
+    Foreign,
+}
+
+impl Page {
+    /// A page with this header (lines of YAML) and body.
+    pub fn new(owner: &'static str, file: PathBuf, (header, body): (&str, &str)) -> Self {
+        Self { owner, file, text: marked(header, body) }
+    }
+
+    /// The file, as it was named to us.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// How the page stands now.
+    pub fn inspect_file(&self, pace: Pace) -> Result<PageStanding, Refusal> {
+        match apply::preview(self, pace) {
+            Ok(plan) => Ok(self.standing(plan.before.as_deref())),
+            Err(Refusal { cause: Cause::NotOurs, .. }) => Ok(PageStanding::Foreign),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// What `apply` would do now.
+    pub fn preview(&self, pace: Pace) -> Result<Plan, Refusal> {
+        apply::preview(self, pace)
+    }
+
+    /// What `remove` would do now.
+    pub fn preview_removal(&self, archive: &Archive, pace: Pace) -> Result<Plan, Refusal> {
+        apply::preview_removal(self, archive, pace)
+    }
+
+    /// Writes the page, unless a person changed it.
+    pub fn apply(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
+        apply::apply(self, archive, pace)
+    }
+
+    /// Takes the page away, with the folders that were made for it, unless a person changed it.
+    pub fn remove(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
+        apply::remove(self, archive, pace)
+    }
+
+    fn standing(&self, existing: Option<&[u8]>) -> PageStanding {
+        let Some(bytes) = existing else { return PageStanding::Absent };
+        if bytes == self.text.as_bytes() {
+            return PageStanding::Right;
+        }
+        match std::str::from_utf8(bytes).ok().and_then(unmarked) {
+            Some((text, sum)) if sum == checksum(&text) => PageStanding::Outdated,
+            Some(_) => PageStanding::Changed,
+            None => PageStanding::Foreign,
+        }
+    }
+
+    fn planned(&self, before: Option<&[u8]>, after: Option<Vec<u8>>) -> Plan {
+        Plan { file: self.file.clone(), before: before.map(<[u8]>::to_vec), after, changes: vec![] }
+    }
+}
+
+impl Subject for Page {
+    fn owner(&self) -> &'static str {
+        self.owner
+    }
+
+    fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// A writer that truncates the file first has nothing in it at that moment.
+    fn is_whole(&self, bytes: &[u8]) -> bool {
+        !bytes.trim_ascii().is_empty()
+    }
+
+    /// As the agents write theirs: nothing in it is secret.
+    fn new_mode(&self) -> u32 {
+        0o644
+    }
+
+    fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
+        let after = match self.standing(existing) {
+            PageStanding::Absent | PageStanding::Right | PageStanding::Outdated => {
+                self.text.clone().into_bytes()
+            }
+            PageStanding::Changed => existing.unwrap_or_default().to_vec(),
+            PageStanding::Foreign => return Err(self.refuse(Cause::NotOurs)),
+        };
+        Ok(self.planned(existing, Some(after)))
+    }
+
+    fn plan_removal(&self, existing: Option<&[u8]>, _kept: &Containers) -> Result<Plan, Refusal> {
+        let after = match self.standing(existing) {
+            PageStanding::Absent | PageStanding::Right | PageStanding::Outdated => None,
+            PageStanding::Changed | PageStanding::Foreign => existing.map(<[u8]>::to_vec),
+        };
+        Ok(self.planned(existing, after))
+    }
+
+    /// A page is in nothing.
+    fn containers_without_us(&self, _existing: Option<&[u8]>) -> Result<Containers, Refusal> {
+        Ok(Containers::default())
+    }
+}
+
+fn marked(header: &str, body: &str) -> String {
+    let plain = format!("---\n{header}{HEADER_END}\n{body}\n");
+    format!("---\n{header}\n{MARK}{:08x}{HEADER_END}\n{body}\n", checksum(&plain))
+}
+
+/// The text without its mark, and the checksum that the mark names.
+fn unmarked(text: &str) -> Option<(String, u32)> {
+    let (before, rest) = text.split_once(&format!("\n{MARK}"))?;
+    let (sum, after) = rest.split_once('\n')?;
+    let sum = u32::from_str_radix(sum.trim_end(), 16).ok()?;
+    Some((format!("{before}\n{after}"), sum))
+}
+
+fn checksum(text: &str) -> u32 {
+    crc32fast::hash(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn page(root: &Path, body: &str) -> Page {
+        Page::new("agent", root.join("skills/one/SKILL.md"), ("name: one\ndescription: d", body))
+    }
+
+    fn archive(root: &Path) -> Archive {
+        Archive::new(root.join("backups"))
+    }
+
+    #[test]
+    fn a_page_is_written_once_renewed_and_taken_away_with_its_folders() {
+        let root = tempfile::tempdir().unwrap();
+        let (old, new) = (page(root.path(), "old"), page(root.path(), "new"));
+        let archive = archive(root.path());
+        assert_eq!(new.inspect_file(Pace::BRIEF).unwrap(), PageStanding::Absent);
+        old.apply(&archive, Pace::BRIEF).unwrap();
+        assert_eq!(fs::metadata(old.file()).unwrap().permissions().mode() & 0o777, 0o644);
+        assert_eq!(new.inspect_file(Pace::BRIEF).unwrap(), PageStanding::Outdated);
+        assert!(!new.apply(&archive, Pace::BRIEF).unwrap().plan.is_empty());
+        assert_eq!(new.inspect_file(Pace::BRIEF).unwrap(), PageStanding::Right);
+        assert!(new.apply(&archive, Pace::BRIEF).unwrap().plan.is_empty());
+        old.remove(&archive, Pace::BRIEF).unwrap();
+        assert!(!root.path().join("skills").exists());
+    }
+
+    #[test]
+    fn folders_that_were_there_or_are_used_stay() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("skills")).unwrap();
+        let (page, archive) = (page(root.path(), "x"), archive(root.path()));
+        page.apply(&archive, Pace::BRIEF).unwrap();
+        fs::write(root.path().join("skills/one/own.md"), "mine").unwrap();
+        page.remove(&archive, Pace::BRIEF).unwrap();
+        assert!(!page.file().exists() && root.path().join("skills/one/own.md").exists());
+        fs::remove_file(root.path().join("skills/one/own.md")).unwrap();
+        fs::remove_dir(root.path().join("skills/one")).unwrap();
+        page.apply(&archive, Pace::BRIEF).unwrap();
+        page.remove(&archive, Pace::BRIEF).unwrap();
+        assert!(root.path().join("skills").exists() && !root.path().join("skills/one").exists());
+    }
+
+    #[test]
+    fn a_page_of_somebody_else_is_refused_and_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let (page, archive) = (page(root.path(), "x"), archive(root.path()));
+        fs::create_dir_all(page.file().parent().unwrap()).unwrap();
+        for theirs in [&b"---\nname: one\n---\nmine\n"[..], b"\xff\xfe", b"# towline of my own\n"] {
+            fs::write(page.file(), theirs).unwrap();
+            assert_eq!(page.inspect_file(Pace::BRIEF).unwrap(), PageStanding::Foreign);
+            let refusal = page.apply(&archive, Pace::BRIEF).unwrap_err();
+            assert!(matches!(refusal.cause, Cause::NotOurs) && refusal.hint().contains("SKILL.md"));
+            assert!(page.remove(&archive, Pace::BRIEF).unwrap().plan.is_empty());
+            assert_eq!(fs::read(page.file()).unwrap(), theirs);
+        }
+    }
+
+    #[test]
+    fn a_persons_change_is_kept_by_install_and_uninstall() {
+        let root = tempfile::tempdir().unwrap();
+        let (old, new) = (page(root.path(), "old"), page(root.path(), "new"));
+        let archive = archive(root.path());
+        old.apply(&archive, Pace::BRIEF).unwrap();
+        let edited = fs::read_to_string(old.file()).unwrap().replace("old", "mine");
+        fs::write(old.file(), &edited).unwrap();
+        assert_eq!(new.inspect_file(Pace::BRIEF).unwrap(), PageStanding::Changed);
+        assert!(new.apply(&archive, Pace::BRIEF).unwrap().plan.is_empty());
+        assert!(new.remove(&archive, Pace::BRIEF).unwrap().plan.is_empty());
+        assert_eq!(fs::read_to_string(old.file()).unwrap(), edited);
+    }
+
+    #[test]
+    fn without_our_notes_a_page_is_still_known_as_ours() {
+        let root = tempfile::tempdir().unwrap();
+        let (old, new) = (page(root.path(), "old"), page(root.path(), "new"));
+        old.apply(&archive(root.path()), Pace::BRIEF).unwrap();
+        fs::remove_dir_all(root.path().join("backups")).unwrap();
+        new.apply(&archive(root.path()), Pace::BRIEF).unwrap();
+        assert_eq!(new.inspect_file(Pace::BRIEF).unwrap(), PageStanding::Right);
+        new.remove(&archive(root.path()), Pace::BRIEF).unwrap();
+        assert!(!new.file().exists());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_changed_in_a_page_is_noticed(at in 0_usize..90, with in "[a-z#\n -]{1,3}") {
+            let page = page(Path::new("/x"), "a body of some words");
+            let cut = at.min(page.text.len());
+            let edited = format!("{}{with}{}", &page.text[..cut], &page.text[cut..]);
+            let standing = page.standing(Some(edited.as_bytes()));
+            proptest::prop_assert!(matches!(standing, PageStanding::Changed | PageStanding::Foreign), "{edited}");
+        }
+    }
+}
