@@ -42,7 +42,7 @@ fn a_users_own_file_stays_and_the_rest_is_done() {
     let own = skill(&env, ".claude", "tow");
     fs::create_dir_all(own.parent().unwrap()).unwrap();
     fs::write(&own, "---\nname: tow\n---\nPull the boat.\n").unwrap();
-    env.tow(&["install", "--agent", "claude"]).ok().complains("not ours").prints("tow-detail");
+    env.tow(&["install", "--agent", "claude"]).ok().complains("is not ours").prints("tow-detail");
     env.tow(&["doctor"]).prints("is not ours");
     env.tow(&["uninstall", "--agent", "claude"]).ok();
     assert_eq!(fs::read_to_string(&own).unwrap(), "---\nname: tow\n---\nPull the boat.\n");

@@ -24,7 +24,8 @@ fn known<'a>(tool: &str, input: &'a str) -> Option<Deed<'a>> {
         "shell" | "local_shell" | "container.exec" | "shell_command" | "exec_command" => ran(command(input)?),
         "exec" => ran(scripted(input)),
         "write_stdin" => Deed::Waited,
-        "apply_patch" => patched(given(&["input", "patch", "command"]).unwrap_or(Cow::Borrowed(input)))?,
+        "apply_patch" if input.starts_with('{') => patched(given(&["input", "patch", "command"])?)?,
+        "apply_patch" => patched(Cow::Borrowed(input))?,
         "update_plan" => Deed::Planned,
         "view_image" | "list_dir" | "read_file" => {
             Deed::Read { path: given(&["path", "file_path", "dir_path"])? }

@@ -4,6 +4,7 @@
 
 use super::words::without_sequences;
 use crate::deed::ends;
+use std::borrow::Cow;
 
 /// How much of an output is looked at, at its beginning and at its end, in bytes.
 const WINDOW: usize = 4 * 1024;
@@ -33,14 +34,23 @@ pub(super) enum Extent {
 pub(super) fn tally(output: &str, extent: Extent) -> Option<Tally> {
     let windows = ends(output, WINDOW);
     let extent = if windows.len() > 1 { Extent::Part } else { extent };
-    let text: String = windows.into_iter().map(without_sequences).collect::<Vec<_>>().join("\n");
-    let summary = [nextest, jest, pytest, rspec].into_iter().find_map(|read| last(&text, read));
-    summary.map(Tally::Counted).or_else(|| added(&text, extent)).or_else(|| by_words(&text))
+    let windows = windows.into_iter().filter(|window| speaks_of_tests(window));
+    let texts: Vec<Cow<'_, str>> = windows.map(without_sequences).collect();
+    let lines: Vec<&str> =
+        texts.iter().flat_map(|text| text.lines()).filter(|line| speaks_of_tests(line)).collect();
+    let summary = [nextest, jest, pytest, rspec].into_iter().find_map(|read| last(&lines, read));
+    summary.map(Tally::Counted).or_else(|| added(&lines, extent)).or_else(|| by_words(&lines))
+}
+
+/// Most of what is printed does not, and need not be read closely.
+fn speaks_of_tests(text: &str) -> bool {
+    const WORDS: [&str; 7] = ["pass", "fail", "FAIL", "error", "example", "Ran ", "OK"];
+    WORDS.iter().any(|word| text.contains(word))
 }
 
 /// Runners sum up in one line at their end.
-fn last(text: &str, read: fn(&str) -> Option<Counts>) -> Option<Counts> {
-    text.lines().rev().find_map(|line| read(line.trim()))
+fn last(lines: &[&str], read: fn(&str) -> Option<Counts>) -> Option<Counts> {
+    lines.iter().rev().find_map(|line| read(line.trim()))
 }
 
 /// `Summary [ 0.1s] 3 tests run: 2 passed, 1 failed, 4 skipped`
@@ -75,11 +85,11 @@ fn rspec(line: &str) -> Option<Counts> {
 }
 
 /// Runners that sum up in several lines, one for each part of what was run: a part of them gives no number.
-fn added(text: &str, extent: Extent) -> Option<Tally> {
+fn added(lines: &[&str], extent: Extent) -> Option<Tally> {
     let cargo = |line: &str| line.strip_prefix("test result: ").and_then(counted);
-    let found = text
-        .lines()
-        .map(str::trim)
+    let found = lines
+        .iter()
+        .map(|line| line.trim())
         .filter_map(|line| cargo(line).or_else(|| mocha(line)).or_else(|| node(line)));
     let sum = |all: Counts, one: Counts| Counts {
         passed: all.passed.saturating_add(one.passed),
@@ -116,9 +126,9 @@ fn node(line: &str) -> Option<Counts> {
 }
 
 /// Runners that say so by a word: `--- FAIL: TestX`, `FAIL\tpkg`; `Ran 3 tests in 0.1s` with `OK` or `FAILED (`.
-fn by_words(text: &str) -> Option<Tally> {
-    let any = |starts: &[&str]| text.lines().any(|line| starts.iter().any(|start| line.starts_with(start)));
-    let ran = text.lines().find_map(|line| number_before(line.strip_prefix("Ran ")?, "tests"));
+fn by_words(lines: &[&str]) -> Option<Tally> {
+    let any = |starts: &[&str]| lines.iter().any(|line| starts.iter().any(|start| line.starts_with(start)));
+    let ran = lines.iter().find_map(|line| number_before(line.strip_prefix("Ran ")?, "tests"));
     match ran {
         Some(_) if any(&["FAILED ("]) => Some(Tally::Failed),
         Some(passed) if any(&["OK"]) => Some(Tally::Counted(Counts { passed, failed: 0 })),

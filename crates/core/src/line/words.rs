@@ -3,10 +3,11 @@
 //! Looks at the beginning of a text only, and takes nothing for an instruction.
 
 use crate::text::clip;
+use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
 /// How much of a text is looked at, in bytes.
-const WINDOW: usize = 8 * 1024;
+const WINDOW: usize = 4 * 1024;
 
 /// A gist is long enough from here on, in columns; before that the next sentence is taken too.
 const TELLING: usize = 40;
@@ -41,6 +42,9 @@ pub(super) fn gist(text: &str, room: Room) -> String {
 
 /// The last sentence, if it is a question.
 pub(super) fn question(text: &str, room: Room) -> Option<String> {
+    if !text.trim_end_matches([' ', '\n', '\r', '\t', '*', '_', '`', ')']).ends_with(['?', '？']) {
+        return None;
+    }
     let from = (text.len().saturating_sub(WINDOW)..=text.len()).find(|at| text.is_char_boundary(*at))?;
     let text = without_sequences(&text[from..]);
     let last = blocks(&text).into_iter().next_back()?;
@@ -358,7 +362,10 @@ fn is_break(c: char) -> bool {
 }
 
 /// Without what a terminal would take for colours, titles and movements.
-pub(super) fn without_sequences(text: &str) -> String {
+pub(super) fn without_sequences(text: &str) -> Cow<'_, str> {
+    if !text.contains('\u{1b}') {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -375,7 +382,7 @@ pub(super) fn without_sequences(text: &str) -> String {
         }
         chars.next_if(|c| *c != '\n' && *c != '\u{1b}');
     }
-    out
+    Cow::Owned(out)
 }
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             Writing::Planned => target.preview(Pace::USUAL).map_err(refused)?,
             Writing::Done => target.apply(&archive, Pace::USUAL).map_err(refused)?.plan,
         };
-        let skills = skills::put(agent.pages(&folder, &tow).map_err(refused)?, &archive, choice.writing())?;
+        let skills = skills::put(agent.pages(&folder, &tow).map_err(refused)?, &archive, choice.writing());
         Ok(Edited { plan, skills, next: next_step(agent, &folder, &target) })
     };
     let mut outcomes = Outcomes { agents: edit_all(chosen(choice)?, edit), tmux: None };

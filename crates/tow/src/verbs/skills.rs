@@ -2,10 +2,9 @@
 //!
 //! A file that is not ours, or that a person changed, is left alone and named; it keeps nothing else from being done.
 
-use super::install::refused;
-use crate::failure::Failure;
+use crate::failure::chain;
 use crate::tmux::conf::Writing;
-use towline_agents::settings::{Archive, Cause, Pace, Page, PageStanding, Plan, Refusal};
+use towline_agents::settings::{Archive, Pace, Page, PageStanding, Plan, Refusal};
 
 /// What became of an agent's skills.
 #[derive(Default)]
@@ -15,37 +14,39 @@ pub struct Skills {
     pub remarks: Vec<String>,
 }
 
-pub fn put(pages: Vec<Page>, archive: &Archive, writing: Writing) -> Result<Skills, Failure> {
+pub fn put(pages: Vec<Page>, archive: &Archive, writing: Writing) -> Skills {
     let mut skills = Skills::default();
     for page in pages {
-        skills.remarks.extend(changed(&page));
         let planned = match writing {
             Writing::Planned => page.preview(Pace::BRIEF),
             Writing::Done => page.apply(archive, Pace::BRIEF).map(|applied| applied.plan),
         };
-        match planned {
-            Ok(plan) => skills.plans.push(plan),
-            Err(refusal @ Refusal { cause: Cause::NotOurs, .. }) => {
-                skills.remarks.push(format!("{refusal}: it is not ours. {}", refusal.hint()));
-            }
-            Err(refusal) => return Err(refused(refusal)),
-        }
+        skills.add(&page, planned);
     }
-    Ok(skills)
+    skills
 }
 
 /// The last one first: folders that were made for all of them go with the first.
-pub fn take_away(pages: Vec<Page>, archive: &Archive, writing: Writing) -> Result<Skills, Failure> {
+pub fn take_away(pages: Vec<Page>, archive: &Archive, writing: Writing) -> Skills {
     let mut skills = Skills::default();
     for page in pages.into_iter().rev() {
-        skills.remarks.extend(changed(&page));
         let planned = match writing {
             Writing::Planned => page.preview_removal(archive, Pace::BRIEF),
             Writing::Done => page.remove(archive, Pace::BRIEF).map(|applied| applied.plan),
         };
-        skills.plans.push(planned.map_err(refused)?);
+        skills.add(&page, planned);
     }
-    Ok(skills)
+    skills
+}
+
+impl Skills {
+    fn add(&mut self, page: &Page, planned: Result<Plan, Refusal>) {
+        self.remarks.extend(changed(page));
+        match planned {
+            Ok(plan) => self.plans.push(plan),
+            Err(refusal) => self.remarks.push(format!("{}. {}", chain(&refusal), refusal.hint())),
+        }
+    }
 }
 
 /// What to say of a page that a person changed.

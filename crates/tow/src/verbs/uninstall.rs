@@ -65,7 +65,7 @@ fn give_back(scope: &Scope, choice: &Choice, agents: Vec<Agent>) -> Result<Edite
         let target = agent.target(&folder, &tow).map_err(refused)?;
         // Before the settings: their folder goes with them if we made it, and then it must be empty.
         let skills =
-            skills::take_away(agent.pages(&folder, &tow).map_err(refused)?, &archive, choice.writing())?;
+            skills::take_away(agent.pages(&folder, &tow).map_err(refused)?, &archive, choice.writing());
         let plan = match choice.writing() {
             Writing::Planned => target.preview_removal(&archive, Pace::USUAL).map_err(refused)?,
             Writing::Done => target.remove(&archive, Pace::USUAL).map_err(refused)?.plan,
