@@ -93,10 +93,13 @@ fn files(verb: &str, files: &Files, names: usize) -> Option<String> {
 }
 
 /// The most telling commands, in the order in which they were first run. Those that only look are shown where there
-/// are no others.
+/// is nothing else.
 fn ran(digest: &Digest, names: usize) -> Option<String> {
     let all = &digest.runs;
     let is_told = all.kept.iter().any(Run::is_telling);
+    if !is_told && !digest.changed.is_empty() {
+        return None;
+    }
     let mut order: Vec<(usize, &Run)> =
         all.kept.iter().enumerate().filter(|(_, run)| run.is_telling() == is_told).collect();
     order.sort_by_key(|(at, run)| (Reverse(run.purpose), *at));

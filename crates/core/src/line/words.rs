@@ -126,7 +126,7 @@ fn blocks(text: &str) -> Vec<Block> {
             last.text.push_str(&body);
         } else {
             let is_heading = line.starts_with('#');
-            is_open = !is_heading;
+            is_open = !is_heading && !line.starts_with('<');
             blocks.push(Block { text: body, is_heading });
         }
     }
@@ -205,7 +205,7 @@ fn add_sentences(gist: &mut String, block: &str) -> bool {
         if sentence.is_empty() || is_filler(sentence) {
             continue;
         }
-        if !gist.is_empty() {
+        if !gist.is_empty() && !gist.ends_with(['。', '！', '？']) {
             gist.push(' ');
         }
         gist.push_str(sentence);
@@ -439,12 +439,17 @@ mod tests {
             "请修复登录测试里的竞态条件，然后运行全部的测试用例",
         );
         check("「直して。」と言われた。", "「直して。」と言われた");
+        check("二番目で。テストも。", "二番目で。テストも");
     }
 
     #[test]
     fn a_notification_is_what_stands_between_its_tags() {
         let text = "<task-notification>\n<task-id>b1</task-id>\n<summary>Background command \"d\" completed (exit code 0)</summary>\n</task-notification>";
         check(text, "Background command \"d\" completed (exit code 0)");
+        check(
+            "<opened>The user opened a file</opened>\nrun the linter",
+            "The user opened a file. run the linter",
+        );
         check("<note kind=\"x\" to=\"y\">\nhello lead\n</note>", "hello lead");
     }
 
