@@ -14,7 +14,7 @@ use crate::event::{Origin, ToolOutcome};
 use crate::id::{Mark, SubagentId};
 use crate::line::Digest;
 use crate::piece::{Content, Piece, Stop};
-use crate::redact::is_wholly_private;
+use crate::redact::{is_wholly_private, redact};
 use crate::text::{Clean, Keeping, Secrets};
 use crate::time::Timestamp;
 use calls::{Call, Calls};
@@ -91,7 +91,9 @@ impl Gatherer {
     /// The turn that runs, as it stands: for the end of a reading.
     pub fn settled<'a>(&self) -> Option<Row<'a>> {
         let turn = self.turn.as_ref()?;
-        let line = if turn.is_private { "(private)".to_owned() } else { turn.digest.line() };
+        // Cutting and joining may have brought together what was apart when it was redacted.
+        let line =
+            if turn.is_private { "(private)".to_owned() } else { redact(&turn.digest.line()).into_owned() };
         Some(Row::Settled(Settled {
             turn: turn.mark,
             until: turn.until,

@@ -44,10 +44,7 @@ struct Said<'a> {
 impl<'a> Anchor<'a> {
     pub fn of(past: &'a Past, program: &str, room: Budget) -> Anchor<'a> {
         let said = LastSaid::of(past);
-        let end = said
-            .latest()
-            .and_then(|said| Some(end_of(past.turns.get(said.turn)?, program)))
-            .unwrap_or_default();
+        let end = said.latest().and_then(|said| Some(end_of(past.turns.get(said.turn)?))).unwrap_or_default();
         // Rather no details than no anchor.
         let given = said.fitted(past, program, &end, room).or_else(|| said.fitted(past, program, "", room));
         Anchor { said, given }
@@ -113,10 +110,15 @@ impl<'a> LastSaid<'a> {
             Some(said) => line(said.text, &format!("{program} detail {}", id_of(past, said)), room.of(left)),
             None => Some(Fitted { text: String::new(), is_cut: false }),
         };
-        // Each gets half, and what the other leaves of its own.
+        // Each gets half, and what the other leaves of its own; what is made harmless may need more than it seemed.
         let needed = self.answer.map_or(0, |said| room.size_of(said.text) + 1);
-        let directive = fit(self.directive, (left / 2).max(left.saturating_sub(needed)))?;
-        let answer = fit(self.answer, left.saturating_sub(room.size_of(&directive.text)))?;
+        let both = |share: usize| {
+            let directive = fit(self.directive, share)?;
+            let answer = fit(self.answer, left.saturating_sub(room.size_of(&directive.text)))?;
+            Some((directive, answer))
+        };
+        let (directive, answer) =
+            both((left / 2).max(left.saturating_sub(needed))).or_else(|| both(left / 2))?;
         let state = if directive.is_cut || answer.is_cut { PartState::Cut } else { PartState::Whole };
         let text = [opening, directive.text, between, answer.text, closing].concat();
         Some(Given { size: room.size_of(&text), text, state })

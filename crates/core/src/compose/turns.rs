@@ -47,7 +47,7 @@ fn chosen(past: &Past, anchor: &Anchor<'_>, program: &str, room: Budget) -> Choi
     for (index, turn) in past.turns.iter().enumerate().rev() {
         let mut state = PartState::Whole;
         if is_worth_giving(turn.origin) && !is_covered(turn, index, anchor) {
-            let mut text = whole(past, index, anchor, program);
+            let mut text = whole(past, index, anchor);
             if room.size_of(&text) > left {
                 state = PartState::Cut;
                 let is_shred = left < room.limit() / LEAST_SHARE;
@@ -69,19 +69,19 @@ fn chosen(past: &Past, anchor: &Anchor<'_>, program: &str, room: Budget) -> Choi
 }
 
 /// How a turn ended, if not by an answer, and what details it has.
-pub fn end_of(turn: &PastTurn, program: &str) -> String {
-    ending(turn.stopped).to_owned() + &suffix(turn, program).unwrap_or_default()
+pub fn end_of(turn: &PastTurn) -> String {
+    ending(turn.stopped).to_owned() + &suffix(turn).unwrap_or_default()
 }
 
-/// The details of a turn and the command that gives them; none if it has none.
-fn suffix(turn: &PastTurn, program: &str) -> Option<String> {
+/// The details of a turn and how to ask for them, as the header says it; none if it has none.
+fn suffix(turn: &PastTurn) -> Option<String> {
     if turn.details.is_empty() {
         return None;
     }
     let name = |(kind, count): &(String, u32)| format!("{} ×{count}", one_line(kind, LONGEST_NAME));
     let names: Vec<String> = turn.details.iter().take(MOST_KINDS).map(name).collect();
     let names = one_line(&names.join(", "), LONGEST_SUFFIX);
-    Some(format!("({names}: {program} detail {})\n", one_line(&turn.id, LONGEST_NAME)))
+    Some(format!("({names}: detail {})\n", one_line(&turn.id, LONGEST_NAME)))
 }
 
 fn is_covered(turn: &PastTurn, index: usize, anchor: &Anchor<'_>) -> bool {
@@ -90,7 +90,7 @@ fn is_covered(turn: &PastTurn, index: usize, anchor: &Anchor<'_>) -> bool {
     !turn.words.is_empty() && turn.words.iter().enumerate().all(is_given)
 }
 
-fn whole(past: &Past, index: usize, anchor: &Anchor<'_>, program: &str) -> String {
+fn whole(past: &Past, index: usize, anchor: &Anchor<'_>) -> String {
     let turn = &past.turns[index];
     let mut text = title(past, turn);
     for (at, words) in turn.words.iter().enumerate() {
@@ -104,7 +104,7 @@ fn whole(past: &Past, index: usize, anchor: &Anchor<'_>, program: &str) -> Strin
         text.push_str(&format!("{}\n", one_line(&turn.line, LONGEST_LINE)));
     }
     if !anchor.tells_the_end_of(index) {
-        text.push_str(&end_of(turn, program));
+        text.push_str(&end_of(turn));
     }
     text
 }

@@ -94,7 +94,7 @@ const DETAILS: &str = "
 /// An input and its output are one thing.
 const TALLY: &str = "
     select ifnull(tool, kind), count(*) from details
-    where conversation = ?1 and turn = ?2 and kind <> 'output' and subagent is null
+    where conversation = ?1 and turn = ?2 and kind in ('input', 'image', 'summary') and subagent is null
     group by 1 order by min(place)";
 
 const CONTENT: &str = "select packed, content from details where id = ?1";
