@@ -50,6 +50,13 @@ pub struct Heard {
     pub typed: Option<String>,
 }
 
+/// How much is kept of what a payload says, by what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keepings {
+    pub prompt: Keeping,
+    pub answer: Keeping,
+}
+
 /// Why a payload is not an event. None of these texts repeats the payload: it may hold anything.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
@@ -94,7 +101,7 @@ impl Agent {
     }
 
     /// Understands one payload. `None` is an event that we do not model: a newer agent must not break an older hook.
-    pub fn hear(self, payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, PayloadError> {
+    pub fn hear(self, payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, PayloadError> {
         match self {
             Agent::Claude => claude::hear(payload, keeping),
             Agent::Codex => codex::hear(payload, keeping),
@@ -132,6 +139,14 @@ impl Agent {
                 let around = Surroundings { variable: &|_| None, arguments: &|| arguments.to_vec() };
                 codex::presence(&around) != Presence::Terminal
             }
+        }
+    }
+
+    /// The variable in which the agent tells the programs it starts which session they are started for.
+    pub fn session_variable(self) -> &'static str {
+        match self {
+            Agent::Claude => "CLAUDE_CODE_SESSION_ID",
+            Agent::Codex => "CODEX_THREAD_ID",
         }
     }
 
@@ -229,6 +244,11 @@ impl Agent {
             Agent::Claude => claude::context::context(text, announced),
             Agent::Codex => codex::context::context(text),
         }
+    }
+
+    /// The agent's key of a session with this id, as one of its variables tells it.
+    pub fn session_named(self, id: &str) -> Option<SessionKey> {
+        self.session(Some(Cow::Borrowed(id))).ok()
     }
 
     fn session(self, raw: Option<Cow<'_, str>>) -> Result<SessionKey, PayloadError> {

@@ -13,7 +13,7 @@ const WORTH_IT: usize = 16 * 1024;
 const BULK: usize = 4 * 1024;
 
 /// unless it is one of these.
-const WANTED: [&[u8]; 2] = [b"\"prompt\"", b"\"background_tasks\""];
+const WANTED: [&[u8]; 3] = [b"\"prompt\"", b"\"background_tasks\"", b"\"last_assistant_message\""];
 
 /// The payload with every bulky value of its outermost object replaced by `null`.
 pub(crate) fn without_bulk(payload: &[u8]) -> Cow<'_, [u8]> {

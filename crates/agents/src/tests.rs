@@ -8,7 +8,8 @@ use std::path::Path;
 use towline_core::reply::Verdict;
 use towline_core::text::Secrets;
 
-const KEEPING: Keeping = Keeping { longest_bytes: 60, secrets: Secrets::Redacted };
+const SHORT: Keeping = Keeping { longest_bytes: 60, secrets: Secrets::Redacted };
+const KEEPING: Keepings = Keepings { prompt: SHORT, answer: SHORT };
 
 /// Recorded payloads by `version/Event.variant`.
 fn recorded(agent: Agent) -> BTreeMap<String, Vec<u8>> {

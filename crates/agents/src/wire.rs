@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::fmt;
 use towline_core::reply::{Reply, Verdict};
+use towline_core::text::{Keeping, Kept};
 
 /// Parses a whole payload, borrowing from it; what no field asks for is skipped, not kept.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, PayloadError> {
@@ -77,6 +78,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
         }
         deserializer.deserialize_any(AnyText)
     }
+}
+
+/// The last words of a turn, as much of them as is kept; none where the user wants none kept.
+pub(crate) fn last_words(said: &Text<'_>, keeping: Keeping) -> Option<Kept> {
+    let said = said.as_deref().filter(|said| keeping.longest_bytes > 0 && !said.trim().is_empty())?;
+    Some(Kept::new(said, keeping))
 }
 
 /// Any small value, for fields whose shape matters only when it is the expected one.

@@ -3,6 +3,7 @@
 //! An event carries only what later steps need, never a whole payload, and no vendor's vocabulary.
 
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
+use crate::inherit::Wishes;
 use crate::project::ProjectTraces;
 use crate::seat::Place;
 use crate::text::Kept;
@@ -31,6 +32,9 @@ pub struct Event {
 pub enum Happening {
     SessionStarted {
         by: StartedBy,
+        /// What the user wanted it to inherit: kept with the event, so that the journal alone decides.
+        #[serde(default, skip_serializing_if = "Wishes::are_the_usual")]
+        wishes: Wishes,
     },
     SessionEnded {
         by: EndedBy,
@@ -38,6 +42,9 @@ pub enum Happening {
     PromptSubmitted {
         prompt: Kept,
         origin: Origin,
+        /// The command of ours that it is, and hence nothing that is asked of the agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        own: Option<OwnCommand>,
     },
     ToolFinished {
         tool: Kept,
@@ -63,6 +70,9 @@ pub enum Happening {
     /// `background` is how many tasks go on, where the agent says so.
     TurnEnded {
         background: Option<u32>,
+        /// The agent's last words, for as long as its transcript lags behind.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<Kept>,
     },
     TurnFailed {
         failure: Failure,
@@ -86,10 +96,26 @@ pub enum Happening {
     },
     FolderChanged,
     TaskCompleted,
-    /// Where the session sits was found out, after the event that made somebody look was already accepted.
+    /// Where the session sits was found out, after the event that made somebody look was already accepted. Without a
+    /// place in its scene: somebody looked and found nothing.
     SeatFound,
     /// A person looked at the seat.
     Seen,
+    /// The session's work is to go on in the next one.
+    BatonPassed,
+    /// It is not, after all.
+    BatonDropped,
+    /// Whoever comes next in its seat is to know nothing of it.
+    FreshAsked,
+    FreshTakenBack,
+    /// A person chose whose work this session goes on with.
+    InheritanceTaken {
+        from: SessionKey,
+    },
+    /// What was decided has reached the session, or the person before it.
+    InheritanceGiven {
+        decision: Uid,
+    },
     /// Something was found out that no hook told. It holds only if nothing has happened since `as_of`.
     Observed {
         what: Observed,
@@ -167,6 +193,41 @@ impl Origin {
     /// Reads back what `name` wrote.
     pub fn named(name: &str) -> Option<Origin> {
         Origin::ALL.into_iter().find(|origin| origin.name() == name)
+    }
+}
+
+/// A command of ours that is typed as a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OwnCommand {
+    /// Passes the baton.
+    Baton,
+    /// Asks for a fresh start.
+    Fresh,
+    /// Looks something up.
+    Other,
+}
+
+impl OwnCommand {
+    /// What the typed words mean, behind the mark by which their agent knows a command: `tow`, `tow fresh`,
+    /// `tow-detail 14:05`. `None` for the commands of others, `tower` among them.
+    pub fn parse(typed: &str) -> Option<OwnCommand> {
+        let mut words = typed.split_whitespace();
+        match (words.next()?, words.next()) {
+            ("tow", Some("fresh")) => Some(OwnCommand::Fresh),
+            ("tow", _) => Some(OwnCommand::Baton),
+            (word, _) if word.starts_with("tow-") => Some(OwnCommand::Other),
+            _ => None,
+        }
+    }
+
+    /// What happened by it, beside the prompt.
+    pub fn happening(self) -> Option<Happening> {
+        match self {
+            OwnCommand::Baton => Some(Happening::BatonPassed),
+            OwnCommand::Fresh => Some(Happening::FreshAsked),
+            OwnCommand::Other => None,
+        }
     }
 }
 
@@ -267,9 +328,10 @@ pub enum Urgency {
 impl Happening {
     pub fn urgency(&self) -> Urgency {
         match self {
-            Happening::ModelAnswered { .. } | Happening::FolderChanged | Happening::TaskCompleted => {
-                Urgency::Whenever
-            }
+            Happening::ModelAnswered { .. }
+            | Happening::FolderChanged
+            | Happening::TaskCompleted
+            | Happening::InheritanceGiven { .. } => Urgency::Whenever,
             Happening::ToolFinished { outcome: ToolOutcome::Interrupted, .. } => Urgency::Shown,
             Happening::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. }
             | Happening::ToolsFinished => Urgency::UnlessWorking,
@@ -287,6 +349,11 @@ impl Happening {
             | Happening::TurnEnded { .. }
             | Happening::SeatFound
             | Happening::Seen
+            | Happening::BatonPassed
+            | Happening::BatonDropped
+            | Happening::FreshAsked
+            | Happening::FreshTakenBack
+            | Happening::InheritanceTaken { .. }
             | Happening::Observed { .. } => Urgency::Shown,
             Happening::SessionStarted { .. } | Happening::PromptSubmitted { .. } => Urgency::Answered,
         }
@@ -316,13 +383,42 @@ impl Happening {
             Happening::TaskCompleted => "task_completed",
             Happening::SeatFound => "seat_found",
             Happening::Seen => "seen",
+            Happening::BatonPassed => "baton_passed",
+            Happening::BatonDropped => "baton_dropped",
+            Happening::FreshAsked => "fresh_asked",
+            Happening::FreshTakenBack => "fresh_taken_back",
+            Happening::InheritanceTaken { .. } => "inheritance_taken",
+            Happening::InheritanceGiven { .. } => "inheritance_given",
             Happening::Observed { .. } => "observed",
         }
     }
 
-    /// Whether the agent did something; what we found out or a person looked at is no sign of life.
+    /// Whether the agent did something; what we found out, or a person looked at or told us, is no sign of life.
     pub fn is_the_agents(&self) -> bool {
-        !matches!(self, Happening::SeatFound | Happening::Seen | Happening::Observed { .. })
+        let is_a_persons = matches!(
+            self,
+            Happening::Seen
+                | Happening::BatonPassed
+                | Happening::BatonDropped
+                | Happening::FreshAsked
+                | Happening::FreshTakenBack
+                | Happening::InheritanceTaken { .. }
+        );
+        let is_ours = matches!(
+            self,
+            Happening::SeatFound | Happening::Observed { .. } | Happening::InheritanceGiven { .. }
+        );
+        !is_a_persons && !is_ours
+    }
+
+    /// Whether somebody asks the agent for something: what a background task reports, a mark that is typed, and a
+    /// command of ours ask for nothing.
+    pub fn is_real_prompt(&self) -> bool {
+        let Happening::PromptSubmitted { origin, own: None, .. } = self else { return false };
+        match origin {
+            Origin::Human | Origin::Command | Origin::Continuation => true,
+            Origin::Notification | Origin::Bookmark => false,
+        }
     }
 
     /// Whether the transcript is worth reading now: something came to its end, or is about to be cut.

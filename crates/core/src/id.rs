@@ -87,6 +87,9 @@ name!(
     128
 );
 
+/// How much of an id's end is telling.
+const SHORT: usize = 8;
+
 /// One conversation of one agent, written `agent:id`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionKey {
@@ -98,6 +101,12 @@ impl SessionKey {
     pub fn parse(raw: &str) -> Result<Self, BadName> {
         let (agent, id) = raw.split_once(':').ok_or(BadName { what: "session key", length: raw.len() })?;
         Ok(Self { agent: AgentName::parse(agent)?, id: SessionId::parse(id)? })
+    }
+
+    /// What people and models call the session: the end of its id, since ids that sort by time begin alike.
+    pub fn short(&self) -> &str {
+        let id = self.id.as_str();
+        &id[id.len().saturating_sub(SHORT)..]
     }
 }
 

@@ -14,6 +14,7 @@ pub mod escape;
 pub mod event;
 pub mod fault;
 pub mod id;
+pub mod inherit;
 pub mod ledger;
 pub mod line;
 pub mod piece;

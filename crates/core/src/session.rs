@@ -4,6 +4,7 @@
 
 use crate::event::{EndedBy, Origin, Presence, Reason, StartedBy};
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
+use crate::inherit::{Inheriting, Wishes};
 use crate::project::ProjectTraces;
 use crate::text::Kept;
 use crate::time::Timestamp;
@@ -85,6 +86,15 @@ pub struct Session {
     pub previous: Option<SessionKey>,
     /// The last prompt that a person gave.
     pub prompt: Option<Kept>,
+    /// When the agent was last asked for something.
+    pub prompted_at: Option<Timestamp>,
+    /// The last answer that the end of a turn told.
+    pub answer: Option<Kept>,
+    /// How far it is with what it inherits, and what the user wanted of that when it started.
+    pub inheriting: Inheriting,
+    pub wishes: Wishes,
+    /// Since when whoever comes next is to know nothing of it.
+    pub fresh_at: Option<Timestamp>,
     /// The tool that a block waits for, and the helper that wants it.
     pub asked: Option<Asked>,
     /// When the usage limit that stopped it ends, where that is known.

@@ -7,6 +7,7 @@ use crate::effect::Effect;
 use crate::event::{
     EndedBy, Event, Failure, Happening, Observed, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome,
 };
+use crate::inherit::{Inheriting, Wishes};
 use crate::seat::{Place, Seat};
 use crate::session::{Asked, Session, State, Turn, TurnOutcome, Wait};
 use crate::text::Kept;
@@ -63,7 +64,7 @@ fn first_sight(event: &Event) -> Option<Session> {
         return None;
     }
     let started_by =
-        if let Happening::SessionStarted { by } = event.happening { by } else { StartedBy::Unknown };
+        if let Happening::SessionStarted { by, .. } = event.happening { by } else { StartedBy::Unknown };
     Some(Session {
         // Taken from the event, so that a database rebuilt from the journal has the same ids.
         uid: event.uid,
@@ -83,6 +84,11 @@ fn first_sight(event: &Event) -> Option<Session> {
         seat: None,
         previous: None,
         prompt: None,
+        prompted_at: None,
+        answer: None,
+        inheriting: Inheriting::Nothing,
+        wishes: Wishes::default(),
+        fresh_at: None,
         asked: None,
         limited_until: None,
         tasks: 0,
@@ -152,10 +158,12 @@ fn new_seat(place: &Place, event: &Event) -> Seat {
 fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
     let inside_subagent = event.subagent.is_some();
     match &event.happening {
-        Happening::SessionStarted { by } => session_started(session, event, *by),
+        Happening::SessionStarted { by, wishes } => session_started(session, event, *by, *wishes),
         Happening::SessionEnded { by } => session_ended(session, event, *by),
         Happening::PromptSubmitted { .. } if inside_subagent => None,
-        Happening::PromptSubmitted { prompt, origin } => prompt_submitted(session, event, prompt, *origin),
+        Happening::PromptSubmitted { prompt, origin, .. } => {
+            prompt_submitted(session, event, prompt, *origin)
+        }
         Happening::ToolFinished { outcome, .. } => tool_finished(session, event, *outcome),
         Happening::ToolsFinished => tools_finished(session, event),
         Happening::PermissionAsked { reason, tool } => permission_asked(session, event, *reason, tool),
@@ -167,12 +175,23 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         {
             None
         }
-        Happening::TurnEnded { background } => turn_ended(session, event, *background),
+        Happening::TurnEnded { background, answer } => {
+            session.answer = answer.clone().or(session.answer.take());
+            turn_ended(session, event, *background)
+        }
         Happening::TurnFailed { failure, until } => turn_failed(session, event, *failure, *until),
         Happening::Interrupted => interrupted(session, event),
         Happening::SubagentStarted => subagent_started(session, event),
         Happening::SubagentStopped => subagent_stopped(session, event),
-        Happening::CompactionStarted { .. } | Happening::FolderChanged | Happening::SeatFound => None,
+        Happening::CompactionStarted { .. }
+        | Happening::FolderChanged
+        | Happening::SeatFound
+        | Happening::BatonDropped
+        | Happening::InheritanceTaken { .. }
+        | Happening::InheritanceGiven { .. } => None,
+        // The later wish stands.
+        Happening::BatonPassed | Happening::FreshTakenBack => fresh(session, None),
+        Happening::FreshAsked => fresh(session, Some(event.at)),
         Happening::TaskCompleted => task_completed(session),
         Happening::Seen => seen(session),
         Happening::Observed { as_of, .. } if session.last_event_at > *as_of => None,
@@ -182,10 +201,14 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
     }
 }
 
-fn session_started(session: &mut Session, event: &Event, by: StartedBy) -> Option<Turn> {
+fn session_started(session: &mut Session, event: &Event, by: StartedBy, wishes: Wishes) -> Option<Turn> {
     // Compaction announces a start in the middle of the same session's work.
     if by == StartedBy::Compact {
         return None;
+    }
+    if matches!(by, StartedBy::Startup | StartedBy::Clear) && session.prompted_at.is_none() {
+        session.inheriting = Inheriting::Undecided;
+        session.wishes = wishes;
     }
     session.ended = None;
     enter(session, event, State::Idle);
@@ -203,7 +226,11 @@ fn session_ended(session: &mut Session, event: &Event, by: EndedBy) -> Option<Tu
 fn prompt_submitted(session: &mut Session, event: &Event, prompt: &Kept, origin: Origin) -> Option<Turn> {
     session.ended = None;
     enter(session, event, State::Working);
+    if event.happening.is_real_prompt() {
+        asked_for_something(session, event);
+    }
     match origin {
+        Origin::Human | Origin::Command if is_own(&event.happening) => {}
         Origin::Human | Origin::Command => {
             session.prompt = Some(prompt.clone());
             session.tasks = 0;
@@ -229,6 +256,22 @@ fn prompt_submitted(session: &mut Session, event: &Event, prompt: &Kept, origin:
         steered: 0,
     });
     ended
+}
+
+/// What a session inherits is decided by the first thing that is asked of it: some start and are never used.
+fn asked_for_something(session: &mut Session, event: &Event) {
+    session.prompted_at = Some(event.at);
+    match session.inheriting {
+        Inheriting::Undecided => session.inheriting = Inheriting::Prompted,
+        // Who goes on with the work no longer means to forget it.
+        Inheriting::Nothing | Inheriting::Prompted | Inheriting::Due | Inheriting::Settled => {
+            session.fresh_at = None;
+        }
+    }
+}
+
+fn is_own(happening: &Happening) -> bool {
+    matches!(happening, Happening::PromptSubmitted { own: Some(_), .. })
 }
 
 /// A tool's end wakes whatever waited. It wakes neither a session that has ended nor one whose turn is over: results
@@ -366,6 +409,11 @@ fn model_answered(session: &mut Session, event: &Event, context_tokens: u64) -> 
 
 fn task_completed(session: &mut Session) -> Option<Turn> {
     session.tasks += 1;
+    None
+}
+
+fn fresh(session: &mut Session, since: Option<Timestamp>) -> Option<Turn> {
+    session.fresh_at = since;
     None
 }
 

@@ -17,6 +17,7 @@ use towline_core::effect::Effect;
 use towline_core::event::Event;
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::id::{SessionKey, Uid};
+use towline_core::inherit::Inheriting;
 use towline_core::seat::Seat;
 use towline_core::session::{Session, State};
 use towline_core::step::{Before, step};
@@ -40,6 +41,8 @@ pub struct Folded {
     pub effects: Vec<Effect>,
     /// Sessions with new events that nobody has found sitting anywhere.
     pub unseated: BTreeSet<SessionKey>,
+    /// How far the sessions with new events are with what they inherit.
+    pub inheriting: BTreeMap<SessionKey, Inheriting>,
     /// Whether everything that was in the journal is now in the database.
     pub caught_up: bool,
 }
@@ -117,6 +120,8 @@ impl Store {
         folded.effects.append(&mut batch.effects);
         let unseated = batch.sessions.iter().filter(|(_, stored)| stored.session.seat.is_none());
         folded.unseated.extend(unseated.map(|(key, _)| key.clone()));
+        let inheriting = batch.sessions.iter().map(|(key, stored)| (key.clone(), stored.session.inheriting));
+        folded.inheriting.extend(inheriting);
         Ok(chunk.ended_by != journal::End::Limit)
     }
 
@@ -184,6 +189,7 @@ impl<'a> Batch<'a> {
             return Ok(());
         }
         let before = self.before(event)?;
+        let inheriting = before.session.as_ref().map_or(Inheriting::Nothing, |session| session.inheriting);
         let after = step(before, event);
         self.effects.extend(after.effects);
         for seat in after.seat.into_iter().chain(after.left_seat) {
@@ -199,7 +205,7 @@ impl<'a> Batch<'a> {
             self.store.add_wait(id, &wait)?;
         }
         self.events += 1;
-        Ok(())
+        self.inherit(event, inheriting)
     }
 
     fn before(&mut self, event: &Event) -> Result<Before, StoreError> {
@@ -257,6 +263,15 @@ impl<'a> Batch<'a> {
         Ok(id)
     }
 
+    fn save_sessions(&mut self) -> Result<(), StoreError> {
+        for key in std::mem::take(&mut self.changed_sessions) {
+            if let Some(stored) = self.sessions.get(&key) {
+                self.store.save_session(&stored.session, stored.project)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Saves everything; marks of sessions that no longer work go first, those of sessions that do are returned.
     fn save(&mut self) -> Result<Vec<SessionKey>, StoreError> {
         let mut working = vec![];
@@ -266,10 +281,8 @@ impl<'a> Batch<'a> {
             } else {
                 marks::remove(&self.store.home, key).map_err(|source| self.store.folder_error(source))?;
             }
-            if self.changed_sessions.contains(key) {
-                self.store.save_session(&stored.session, stored.project)?;
-            }
         }
+        self.save_sessions()?;
         for key in &self.changed_seats {
             let (uid, seat) = &self.seats[key];
             self.store.save_seat(*uid, seat)?;
@@ -277,6 +290,8 @@ impl<'a> Batch<'a> {
         Ok(working)
     }
 }
+
+mod inherit;
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use towline_agents::Agent;
+use towline_agents::{Agent, Keepings};
 use towline_core::event::Happening;
 use towline_core::fault::FaultKind;
 use towline_core::id::SessionKey;
@@ -119,7 +119,8 @@ fn mutated_payloads_never_break_the_adapters() {
     assert_eq!(flaws, Vec::<String>::new());
 }
 
-const KEEPING: Keeping = Keeping { longest_bytes: 2000, secrets: Secrets::Redacted };
+const SOME: Keeping = Keeping { longest_bytes: 2000, secrets: Secrets::Redacted };
+const KEEPING: Keepings = Keepings { prompt: SOME, answer: SOME };
 
 /// Hears the payload, and gives every kind of answer to the event that was heard.
 fn flaw_of_adapter(mutant: &Mutant) -> Option<String> {

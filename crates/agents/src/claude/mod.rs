@@ -15,12 +15,13 @@ mod wire;
 
 use crate::reader::BOOKMARK;
 use crate::skim::without_bulk;
-use crate::wire::{Room, parse};
-use crate::{Agent, Heard, PayloadError, Surroundings};
+use crate::wire::{Room, last_words, parse};
+use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
 use towline_core::event::{
-    EndedBy, Failure, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger,
+    EndedBy, Failure, Happening, Origin, OwnCommand, Presence, Reason, StartedBy, ToolOutcome, Trigger,
 };
 use towline_core::id::{SubagentId, TurnId};
+use towline_core::inherit::Wishes;
 use towline_core::text::{Keeping, Kept};
 use wire::Wire;
 
@@ -60,7 +61,7 @@ pub(crate) const ROOM: Room = Room {
     ],
 };
 
-pub(crate) fn hear(payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, PayloadError> {
+pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, PayloadError> {
     let slim = without_bulk(payload);
     let wire: Wire<'_> = parse(&slim)?;
     let Some(event) = wire.hook_event_name.as_deref() else {
@@ -82,12 +83,12 @@ pub(crate) fn hear(payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, Pa
     }))
 }
 
-fn meaning(event: &str, wire: &Wire<'_>, keeping: Keeping) -> Option<Happening> {
-    let tool = || Kept::new(wire.tool_name.as_deref().unwrap_or(""), keeping);
+fn meaning(event: &str, wire: &Wire<'_>, keeping: Keepings) -> Option<Happening> {
+    let tool = || Kept::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
     Some(match event {
-        "SessionStart" => Happening::SessionStarted { by: started_by(wire) },
+        "SessionStart" => Happening::SessionStarted { by: started_by(wire), wishes: Wishes::default() },
         "SessionEnd" => Happening::SessionEnded { by: ended_by(wire) },
-        "UserPromptSubmit" => prompt(wire, keeping),
+        "UserPromptSubmit" => prompt(wire, keeping.prompt),
         "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done },
         "PostToolUseFailure" => Happening::ToolFinished { tool: tool(), outcome: failed(wire) },
         "PostToolBatch" => Happening::ToolsFinished,
@@ -96,7 +97,10 @@ fn meaning(event: &str, wire: &Wire<'_>, keeping: Keeping) -> Option<Happening> 
         "Notification" => return notification(wire),
         "Elicitation" => Happening::AttentionAsked { reason: Reason::Elicitation },
         "ElicitationResult" => Happening::AttentionGiven,
-        "Stop" => Happening::TurnEnded { background: running_tasks(wire) },
+        "Stop" => Happening::TurnEnded {
+            background: running_tasks(wire),
+            answer: last_words(&wire.last_assistant_message, keeping.answer),
+        },
         "StopFailure" => Happening::TurnFailed { failure: failure(wire), until: None },
         // Every compaction ends with a nameless subagent's stop that no start preceded.
         "SubagentStart" | "SubagentStop" if wire.agent_type.as_deref().unwrap_or("").is_empty() => {
@@ -138,7 +142,8 @@ fn prompt(wire: &Wire<'_>, keeping: Keeping) -> Happening {
         text if text.trim_end() == BOOKMARK => Origin::Bookmark,
         _ => Origin::Human,
     };
-    Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin }
+    let own = raw.trim_start().strip_prefix('/').and_then(OwnCommand::parse);
+    Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin, own }
 }
 
 fn failed(wire: &Wire<'_>) -> ToolOutcome {

@@ -12,14 +12,18 @@ pub(crate) mod screen;
 pub(crate) mod tail;
 mod wire;
 
+use crate::reader::BOOKMARK;
 use crate::settings::Inspection;
 use crate::skim::without_bulk;
-use crate::wire::{Room, parse};
-use crate::{Agent, Heard, PayloadError, Surroundings};
+use crate::wire::{Room, last_words, parse};
+use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
 use install::Trust;
 use std::path::Path;
-use towline_core::event::{EndedBy, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger};
+use towline_core::event::{
+    EndedBy, Happening, Origin, OwnCommand, Presence, Reason, StartedBy, ToolOutcome, Trigger,
+};
 use towline_core::id::{SubagentId, TurnId};
+use towline_core::inherit::Wishes;
 use towline_core::text::{Keeping, Kept};
 use wire::Wire;
 
@@ -42,7 +46,7 @@ pub(crate) const ROOM: Room = Room {
     terminal: &[],
 };
 
-pub(crate) fn hear(payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, PayloadError> {
+pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, PayloadError> {
     let slim = without_bulk(payload);
     let wire: Wire<'_> = parse(&slim)?;
     let Some(event) = wire.hook_event_name.as_deref() else {
@@ -63,16 +67,19 @@ pub(crate) fn hear(payload: &[u8], keeping: Keeping) -> Result<Option<Heard>, Pa
     }))
 }
 
-fn meaning(event: &str, wire: &Wire<'_>, keeping: Keeping) -> Option<Happening> {
-    let tool = || Kept::new(wire.tool_name.as_deref().unwrap_or(""), keeping);
+fn meaning(event: &str, wire: &Wire<'_>, keeping: Keepings) -> Option<Happening> {
+    let tool = || Kept::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
     Some(match event {
-        "SessionStart" => Happening::SessionStarted { by: started_by(wire) },
+        "SessionStart" => Happening::SessionStarted { by: started_by(wire), wishes: Wishes::default() },
         "SessionEnd" => Happening::SessionEnded { by: EndedBy::Other },
-        "UserPromptSubmit" => prompt(wire, keeping),
+        "UserPromptSubmit" => prompt(wire, keeping.prompt),
         // A failing command looks like any other here: the payload has no exit code.
         "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done },
         "PermissionRequest" => Happening::PermissionAsked { tool: tool(), reason: Reason::Permission },
-        "Stop" => Happening::TurnEnded { background: None },
+        "Stop" => Happening::TurnEnded {
+            background: None,
+            answer: last_words(&wire.last_assistant_message, keeping.answer),
+        },
         "Interrupt" => Happening::Interrupted,
         "SubagentStart" => Happening::SubagentStarted,
         "SubagentStop" => Happening::SubagentStopped,
@@ -96,8 +103,14 @@ fn started_by(wire: &Wire<'_>) -> StartedBy {
 
 fn prompt(wire: &Wire<'_>, keeping: Keeping) -> Happening {
     let raw = wire.prompt.as_deref().unwrap_or("");
-    let origin = if raw.trim_start().starts_with('/') { Origin::Command } else { Origin::Human };
-    Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin }
+    // What it calls a skill is what others call a command.
+    let own = raw.trim_start().strip_prefix(['$', '/']).and_then(OwnCommand::parse);
+    let origin = match raw.trim() {
+        BOOKMARK => Origin::Bookmark,
+        text if text.starts_with('/') || own.is_some() => Origin::Command,
+        _ => Origin::Human,
+    };
+    Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin, own }
 }
 
 /// More than is looked for on a screen, and little enough to copy.

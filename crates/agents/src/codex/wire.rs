@@ -30,6 +30,8 @@ pub(super) struct Wire<'a> {
     #[serde(borrow)]
     pub prompt: Text<'a>,
     #[serde(borrow)]
+    pub last_assistant_message: Text<'a>,
+    #[serde(borrow)]
     pub tool_name: Text<'a>,
     #[serde(borrow)]
     pub trigger: Text<'a>,

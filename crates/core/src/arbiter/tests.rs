@@ -3,6 +3,7 @@
 use super::*;
 use crate::event::{EndedBy, Event, Failure, Happening, Origin, Reason, StartedBy, ToolOutcome};
 use crate::id::{SessionKey, Uid};
+use crate::inherit::Wishes;
 use crate::step::{Before, step};
 use crate::text::{Keeping, Kept, Secrets};
 
@@ -22,11 +23,15 @@ fn after(before: Option<Session>, at: i64, happening: Happening) -> Session {
 }
 
 fn idle() -> Session {
-    after(None, 1, Happening::SessionStarted { by: StartedBy::Startup })
+    after(None, 1, Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() })
 }
 
 fn prompted(before: Session, at: i64) -> Session {
-    after(Some(before), at, Happening::PromptSubmitted { prompt: kept("go"), origin: Origin::Human })
+    after(
+        Some(before),
+        at,
+        Happening::PromptSubmitted { prompt: kept("go"), origin: Origin::Human, own: None },
+    )
 }
 
 /// Prompted, and a tool has finished since.
@@ -150,7 +155,8 @@ fn a_prompt_right_after_an_interruption_is_not_taken_for_interrupted() {
 
 #[test]
 fn a_turn_that_is_over_does_not_end_again() {
-    let completed = after(Some(working()), LAST_HEARD, Happening::TurnEnded { background: None });
+    let completed =
+        after(Some(working()), LAST_HEARD, Happening::TurnEnded { background: None, answer: None });
     let interrupted = after(Some(working()), LAST_HEARD, Happening::Interrupted);
     let limit = Happening::TurnFailed { failure: Failure::UsageLimit, until: None };
     let limited = after(Some(working()), LAST_HEARD, limit);
@@ -279,7 +285,8 @@ fn any_sign_of_life_keeps_a_turn_open() {
 fn helpers_behind_a_waiting_input_box_are_no_interruption() {
     let mut with_helper = prompted(idle(), LAST_HEARD);
     with_helper.subagents.insert(crate::id::SubagentId::parse("helper").unwrap());
-    let in_background = after(Some(working()), LAST_HEARD, Happening::TurnEnded { background: Some(1) });
+    let in_background =
+        after(Some(working()), LAST_HEARD, Happening::TurnEnded { background: Some(1), answer: None });
     for session in [with_helper, in_background] {
         assert_eq!(session.state, State::Working);
         check(&session, &shows(ScreenSight::Prompt), (None, Confidence::Likely));

@@ -77,19 +77,19 @@ fn at_pane(mut event: Event, pane: &str, presence: Presence) -> Event {
 }
 
 fn start() -> Happening {
-    Happening::SessionStarted { by: StartedBy::Startup }
+    Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() }
 }
 
 fn prompt(text: &str) -> Happening {
     let keeping = Keeping { longest_bytes: 100, secrets: Secrets::Redacted };
-    Happening::PromptSubmitted { prompt: Kept::new(text, keeping), origin: Origin::Human }
+    Happening::PromptSubmitted { prompt: Kept::new(text, keeping), origin: Origin::Human, own: None }
 }
 
 fn tool(outcome: ToolOutcome) -> Happening {
     Happening::ToolFinished { tool: Kept::default(), outcome }
 }
 
-const STOP: Happening = Happening::TurnEnded { background: Some(0) };
+const STOP: Happening = Happening::TurnEnded { background: Some(0), answer: None };
 
 #[test]
 fn an_ordinary_turn_goes_from_idle_over_working_to_completed() {
@@ -147,7 +147,10 @@ fn a_session_met_in_the_middle_is_working() {
 fn background_tasks_keep_a_session_working_after_its_turn() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
-    assert_eq!(world.feed("a:1", Happening::TurnEnded { background: Some(2) }).state, State::Working);
+    assert_eq!(
+        world.feed("a:1", Happening::TurnEnded { background: Some(2), answer: None }).state,
+        State::Working
+    );
     assert_eq!(world.feed("a:1", STOP).state, State::Completed);
 }
 
@@ -156,7 +159,10 @@ fn a_subagent_keeps_its_session_working_until_it_stops() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
     world.feed_event(in_subagent(event("a:1", Happening::SubagentStarted)));
-    assert_eq!(world.feed("a:1", Happening::TurnEnded { background: None }).state, State::Working);
+    assert_eq!(
+        world.feed("a:1", Happening::TurnEnded { background: None, answer: None }).state,
+        State::Working
+    );
     let after = world.feed_event(in_subagent(event("a:1", Happening::SubagentStopped)));
     assert!(after.subagents.is_empty());
 }
@@ -191,7 +197,8 @@ fn a_new_prompt_abandons_the_turn_that_never_ended() {
 fn a_notification_is_a_turn_but_not_what_the_person_asked() {
     let mut world = World::default();
     world.feed("a:1", prompt("asked"));
-    let notice = Happening::PromptSubmitted { prompt: Kept::default(), origin: Origin::Notification };
+    let notice =
+        Happening::PromptSubmitted { prompt: Kept::default(), origin: Origin::Notification, own: None };
     let after = world.feed("a:1", notice);
     assert_eq!((after.turns, after.prompt.as_ref().unwrap().as_str()), (2, "asked"));
 }
@@ -201,7 +208,7 @@ fn clearing_starts_a_new_session_in_the_same_seat_and_links_it() {
     let mut world = World::default();
     world.feed_event(at_pane(event("a:1", start()), "%1", Presence::Terminal));
     world.feed("a:1", Happening::SessionEnded { by: EndedBy::Clear });
-    let clear = Happening::SessionStarted { by: StartedBy::Clear };
+    let clear = Happening::SessionStarted { by: StartedBy::Clear, wishes: Wishes::default() };
     let next = world.feed_event(at_pane(event("a:2", clear), "%1", Presence::Terminal));
     assert_eq!(next.previous, Some(SessionKey::parse("a:1").unwrap()));
     assert_eq!(world.seats["tmux:%1"].current, Some(SessionKey::parse("a:2").unwrap()));
@@ -212,7 +219,7 @@ fn resuming_an_older_session_of_a_seat_makes_no_circle() {
     let mut world = World::default();
     world.feed_event(at_pane(event("a:1", start()), "%1", Presence::Terminal));
     world.feed_event(at_pane(event("a:2", start()), "%1", Presence::Terminal));
-    let resume = Happening::SessionStarted { by: StartedBy::Resume };
+    let resume = Happening::SessionStarted { by: StartedBy::Resume, wishes: Wishes::default() };
     let first = world.feed_event(at_pane(event("a:1", resume), "%1", Presence::Terminal));
     assert_eq!(first.previous, None);
     assert_eq!(world.seats["tmux:%1"].current, Some(SessionKey::parse("a:1").unwrap()));
@@ -232,7 +239,7 @@ fn compaction_is_counted_and_changes_no_state() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
     world.feed("a:1", Happening::CompactionStarted { trigger: Trigger::Auto });
-    world.feed("a:1", Happening::SessionStarted { by: StartedBy::Compact });
+    world.feed("a:1", Happening::SessionStarted { by: StartedBy::Compact, wishes: Wishes::default() });
     let after = world.feed("a:1", Happening::CompactionEnded { trigger: Trigger::Auto });
     assert_eq!((after.state, after.compactions, after.turns), (State::Working, 1, 1));
 }
@@ -250,7 +257,7 @@ fn only_a_change_of_state_is_announced() {
 fn resuming_elsewhere_leaves_the_old_seat_free() {
     let mut world = World::default();
     world.feed_event(at_pane(event("a:1", start()), "%1", Presence::Terminal));
-    let resume = Happening::SessionStarted { by: StartedBy::Resume };
+    let resume = Happening::SessionStarted { by: StartedBy::Resume, wishes: Wishes::default() };
     let moved = world.feed_event(at_pane(event("a:1", resume), "%2", Presence::Terminal));
     assert_eq!(moved.seat.as_deref(), Some("tmux:%2"));
     assert_eq!(world.seats["tmux:%1"].current, None);
@@ -306,7 +313,7 @@ fn a_prompt_that_a_program_typed_is_activity_but_not_what_the_person_asked() {
     let mut world = World::default();
     world.feed("a:1", prompt("asked"));
     world.feed("a:1", STOP);
-    let dot = Happening::PromptSubmitted { prompt: Kept::default(), origin: Origin::Bookmark };
+    let dot = Happening::PromptSubmitted { prompt: Kept::default(), origin: Origin::Bookmark, own: None };
     let after = world.feed("a:1", dot);
     assert_eq!((after.state, after.prompt.as_ref().unwrap().as_str()), (State::Working, "asked"));
 }
@@ -402,7 +409,10 @@ fn transition_table() {
     let observed = |what| Happening::Observed { what, as_of: Timestamp(i64::MAX), until: None };
     let kinds: Vec<(&str, Happening)> = vec![
         ("session_started", start()),
-        ("session_started (compact)", Happening::SessionStarted { by: StartedBy::Compact }),
+        (
+            "session_started (compact)",
+            Happening::SessionStarted { by: StartedBy::Compact, wishes: Wishes::default() },
+        ),
         ("session_ended", Happening::SessionEnded { by: EndedBy::Exit }),
         ("prompt_submitted", prompt("p")),
         ("tool_finished", tool(ToolOutcome::Done)),
@@ -413,7 +423,7 @@ fn transition_table() {
         ("attention_asked", Happening::AttentionAsked { reason: Reason::Elicitation }),
         ("attention_given", Happening::AttentionGiven),
         ("turn_ended", STOP),
-        ("turn_ended (background)", Happening::TurnEnded { background: Some(1) }),
+        ("turn_ended (background)", Happening::TurnEnded { background: Some(1), answer: None }),
         ("turn_failed", Happening::TurnFailed { failure: Failure::Other, until: None }),
         ("turn_failed (limit)", Happening::TurnFailed { failure: Failure::UsageLimit, until: None }),
         ("interrupted", Happening::Interrupted),
@@ -426,6 +436,12 @@ fn transition_table() {
         ("task_completed", Happening::TaskCompleted),
         ("seat_found", Happening::SeatFound),
         ("seen", Happening::Seen),
+        ("baton_passed", Happening::BatonPassed),
+        ("baton_dropped", Happening::BatonDropped),
+        ("fresh_asked", Happening::FreshAsked),
+        ("fresh_taken_back", Happening::FreshTakenBack),
+        ("inheritance_taken", Happening::InheritanceTaken { from: SessionKey::parse("a:0").unwrap() }),
+        ("inheritance_given", Happening::InheritanceGiven { decision: Uid([0; 16]) }),
         ("observed (gone)", observed(Observed::Gone)),
         ("observed (interrupted)", observed(Observed::Interrupted)),
         ("observed (failed)", observed(Observed::Failed)),

@@ -5,6 +5,7 @@ use crate::upkeep::{self, Retention};
 use std::fs;
 use tempfile::TempDir;
 use towline_core::event::{EndedBy, Happening, Origin, Presence, Scene, StartedBy, ToolOutcome};
+use towline_core::inherit::Wishes;
 use towline_core::project::ProjectTraces;
 use towline_core::session::TurnOutcome;
 use towline_core::text::{Keeping, Kept, Secrets};
@@ -54,7 +55,7 @@ fn pace(has_time: &dyn Fn() -> bool) -> Pace<'_> {
 
 fn prompt(text: &str) -> Happening {
     let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Redacted };
-    Happening::PromptSubmitted { prompt: Kept::new(text, keeping), origin: Origin::Human }
+    Happening::PromptSubmitted { prompt: Kept::new(text, keeping), origin: Origin::Human, own: None }
 }
 
 fn tool() -> Happening {
@@ -62,7 +63,7 @@ fn tool() -> Happening {
     Happening::ToolFinished { tool: Kept::new("Bash", keeping), outcome: ToolOutcome::Done }
 }
 
-const STOP: Happening = Happening::TurnEnded { background: Some(0) };
+const STOP: Happening = Happening::TurnEnded { background: Some(0), answer: None };
 
 fn key(text: &str) -> SessionKey {
     SessionKey::parse(text).unwrap()
@@ -71,7 +72,7 @@ fn key(text: &str) -> SessionKey {
 #[test]
 fn a_session_is_the_same_after_any_number_of_folds() {
     let happenings = || {
-        let start = Happening::SessionStarted { by: StartedBy::Startup };
+        let start = Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() };
         [
             start,
             prompt("one"),
@@ -92,9 +93,10 @@ fn a_session_is_the_same_after_any_number_of_folds() {
     }
     let (left, right) = (at_once.fold().0, one_by_one.fold().0);
     assert_eq!(left.session(&key("a:1")).unwrap(), right.session(&key("a:1")).unwrap());
-    assert_eq!(left.turns(&key("a:1")).unwrap(), right.turns(&key("a:1")).unwrap());
+    assert_eq!(left.heard_turns(&key("a:1")).unwrap(), right.heard_turns(&key("a:1")).unwrap());
     assert_eq!(left.events(&key("a:1")).unwrap().len(), 7);
-    let outcomes: Vec<_> = left.turns(&key("a:1")).unwrap().iter().map(|t| t.ended.unwrap().1).collect();
+    let outcomes: Vec<_> =
+        left.heard_turns(&key("a:1")).unwrap().iter().map(|t| t.ended.unwrap().1).collect();
     assert_eq!(outcomes, [TurnOutcome::Completed, TurnOutcome::Abandoned]);
 }
 
@@ -167,7 +169,8 @@ fn a_fold_that_runs_out_of_time_goes_on_later_and_loses_nothing() {
 fn worktrees_and_moved_clones_are_one_project_and_namesakes_are_two() {
     let mut bench = Bench::new();
     let mut visit = |session: &str, root: &str, remote: Option<&str>| {
-        let mut event = bench.event(session, Happening::SessionStarted { by: StartedBy::Startup });
+        let mut event = bench
+            .event(session, Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() });
         let traces =
             ProjectTraces { root: root.into(), remote: remote.map(Into::into), name: None, branch: None };
         event.scene = Some(Scene {
@@ -243,7 +246,7 @@ fn hot_statements_use_their_indexes() {
     for query in [
         "select id from sessions where agent = 'a' and session = 'b'",
         "select id from seats where key = 'k'",
-        "select id from turns where session = 1 and ordinal = 2",
+        "select id from heard_turns where session = 1 and ordinal = 2",
         "select id from projects where remote = 'r'",
     ] {
         let plan: String =
@@ -277,7 +280,7 @@ fn a_journal_that_is_read_again_after_its_events_expired_does_not_stop_the_fold(
     bench.accept("a:1", prompt("two"));
     let (store, folded) = bench.fold();
     assert!(folded.caught_up);
-    assert!(store.turns(&key("a:1")).unwrap().iter().any(|turn| turn.prompt.as_str() == "two"));
+    assert!(store.heard_turns(&key("a:1")).unwrap().iter().any(|turn| turn.prompt.as_str() == "two"));
 }
 
 #[test]

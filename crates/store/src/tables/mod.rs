@@ -2,12 +2,14 @@
 //!
 //! Rows in, rows out: nothing here decides what a row should say.
 
+pub mod batons;
 pub mod events;
 pub mod faults;
+pub mod heard_turns;
+pub mod inheritances;
 pub mod jobs;
 pub mod journal_position;
 pub(crate) mod projects;
 pub mod seats;
 pub mod sessions;
-pub mod turns;
 pub mod waits;

@@ -2,11 +2,12 @@
 //!
 //! The words in the columns are translated here and nowhere else; a word of a newer version is an error, not a guess.
 
-use super::turns::kept;
+use super::heard_turns::kept;
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use towline_core::event::{EndedBy, Presence, StartedBy};
 use towline_core::id::{SessionKey, SubagentId, Uid};
+use towline_core::inherit::{Fallback, Inheriting, OnClear, Wishes};
 use towline_core::project::ProjectTraces;
 use towline_core::session::{Asked, Session, State};
 use towline_core::text::Kept;
@@ -15,7 +16,8 @@ use towline_core::time::Timestamp;
 const COLUMNS: &str = "s.id, s.uid, s.agent || ':' || s.session, s.state, s.reason, s.since, s.started_at, s.started_by,
     s.last_event_at, s.ended_at, s.ended_by, s.presence, s.folder, s.transcript, s.model, s.branch, s.seat, s.previous,
     s.prompt, s.subagents, s.background, s.context_tokens, s.compactions, s.turns, p.root, p.remote, p.name, s.project, s.seen,
-    s.asked_tool, s.asked_subagent, s.limited_until, s.tasks, s.asked_at";
+    s.asked_tool, s.asked_subagent, s.limited_until, s.tasks, s.asked_at, s.prompted_at, s.answer, s.inheriting,
+    s.on_clear, s.fallback, s.fresh_at";
 
 /// A session as it lies in its row.
 pub(crate) struct StoredSession {
@@ -30,9 +32,10 @@ const SAVE: &str = "
     insert into sessions (uid, machine, revision, agent, session, state, reason, since, started_at, started_by,
         last_event_at, ended_at, ended_by, presence, folder, transcript, model, branch, project, seat, previous, prompt,
         subagents, background, context_tokens, compactions, turns, seen,
-        asked_tool, asked_subagent, limited_until, tasks, asked_at)
+        asked_tool, asked_subagent, limited_until, tasks, asked_at, prompted_at, answer, inheriting, on_clear, fallback,
+        fresh_at)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-        ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)
+        ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38)
     on conflict (agent, session) do update set revision = revision + 1, state = excluded.state, reason = excluded.reason,
         since = excluded.since, started_by = excluded.started_by, last_event_at = excluded.last_event_at,
         ended_at = excluded.ended_at, ended_by = excluded.ended_by, presence = excluded.presence,
@@ -41,8 +44,20 @@ const SAVE: &str = "
         subagents = excluded.subagents, background = excluded.background, context_tokens = excluded.context_tokens,
         compactions = excluded.compactions, turns = excluded.turns, seen = excluded.seen,
         asked_tool = excluded.asked_tool, asked_subagent = excluded.asked_subagent,
-        limited_until = excluded.limited_until, tasks = excluded.tasks, asked_at = excluded.asked_at
+        limited_until = excluded.limited_until, tasks = excluded.tasks, asked_at = excluded.asked_at,
+        prompted_at = excluded.prompted_at, answer = excluded.answer, inheriting = excluded.inheriting,
+        on_clear = excluded.on_clear, fallback = excluded.fallback, fresh_at = excluded.fresh_at
     returning id";
+
+const HEARD: &str = "
+    select agent || ':' || session from sessions where project = ?1 and last_event_at between ?2 and ?3
+    order by last_event_at";
+
+/// No pattern: an id may hold what would be one.
+const NAMED: &str = "
+    select agent || ':' || session from sessions
+    where substr(session, 1, length(?1)) = ?1 or substr(session, -length(?1)) = ?1 or agent || ':' || session = ?1
+    order by id limit 20";
 
 /// The condition is the partial index's own, so that the history is not looked at.
 const LIVE: &str = "where s.state <> 'ended' and s.seat is not null order by s.last_event_at";
@@ -78,6 +93,24 @@ impl Store {
             Ok(stored.session)
         };
         rows.into_iter().map(with_turn).collect()
+    }
+
+    /// The sessions of a project whose last event lies in this span.
+    pub(crate) fn sessions_heard(
+        &self,
+        project: Option<i64>,
+        (from, to): (Timestamp, Timestamp),
+    ) -> Result<Vec<SessionKey>, StoreError> {
+        let mut statement = self.db.prepare_cached(HEARD)?;
+        let rows = statement.query_map((project, from.0, to.0), |row| session_key(row, 0))?;
+        Ok(rows.filter_map(Result::transpose).collect::<Result<_, _>>()?)
+    }
+
+    /// The sessions whose id begins or ends so, or whose whole key this is; no more of them than a person would read.
+    pub fn sessions_named(&self, part: &str) -> Result<Vec<SessionKey>, StoreError> {
+        let mut statement = self.db.prepare_cached(NAMED)?;
+        let rows = statement.query_map([part], |row| session_key(row, 0))?;
+        Ok(rows.filter_map(Result::transpose).collect::<Result<_, _>>()?)
     }
 
     /// Saves a session and its open turn; returns the id of its row.
@@ -117,6 +150,12 @@ impl Store {
                 session.limited_until.map(|until| until.0),
                 session.tasks,
                 session.asked.as_ref().map(|asked| asked.at.0),
+                session.prompted_at.map(|at| at.0),
+                session.answer.as_ref().map(Kept::as_str),
+                session.inheriting.name(),
+                session.wishes.on_clear.name(),
+                session.wishes.fallback.name(),
+                session.fresh_at.map(|at| at.0),
             ],
             |row| row.get(0),
         )?;
@@ -150,6 +189,14 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         seat: row.get(16)?,
         previous: session_key(row, 17)?,
         prompt: row.get::<_, Option<String>>(18)?.map(|text| kept(&text)),
+        prompted_at: row.get::<_, Option<i64>>(34)?.map(Timestamp),
+        answer: row.get::<_, Option<String>>(35)?.map(|text| kept(&text)),
+        inheriting: word(row, 36, Inheriting::parse)?,
+        wishes: Wishes {
+            on_clear: word(row, 37, OnClear::parse)?,
+            fallback: word(row, 38, Fallback::parse)?,
+        },
+        fresh_at: row.get::<_, Option<i64>>(39)?.map(Timestamp),
         asked: asked(row)?,
         limited_until: row.get::<_, Option<i64>>(31)?.map(Timestamp),
         tasks: row.get(32)?,
@@ -189,7 +236,7 @@ pub(super) fn session_key(row: &Row<'_>, column: usize) -> rusqlite::Result<Opti
     raw.map(|raw| SessionKey::parse(&raw).map_err(|_| unknown(column))).transpose()
 }
 
-fn unknown(column: usize) -> rusqlite::Error {
+pub(super) fn unknown(column: usize) -> rusqlite::Error {
     rusqlite::Error::InvalidColumnType(column, "a word of this version".into(), rusqlite::types::Type::Text)
 }
 

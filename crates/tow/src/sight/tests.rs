@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use towline_core::event::{Event, Happening, StartedBy};
 use towline_core::id::{SessionKey, Uid};
+use towline_core::inherit::Wishes;
 use towline_core::step::{Before, step};
 
 const ANSWER: &str = r#"{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"total_tokens":100000},"model_context_window":200000}}}"#;
@@ -23,7 +24,7 @@ fn session(agent: &str, transcript: &Path) -> Session {
         session: SessionKey::parse(&format!("{agent}:one")).unwrap(),
         subagent: None,
         turn: None,
-        happening: Happening::SessionStarted { by: StartedBy::Startup },
+        happening: Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() },
         scene: None,
     };
     let mut session = step(Before::default(), &event).session.unwrap();

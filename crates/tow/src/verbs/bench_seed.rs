@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::event::{Event, Happening, Origin, Presence, Scene, StartedBy, ToolOutcome};
 use towline_core::id::{SessionKey, Uid};
+use towline_core::inherit::Wishes;
 use towline_core::project::ProjectTraces;
 use towline_core::text::{Keeping, Kept, Secrets};
 use towline_core::time::Timestamp;
@@ -66,12 +67,13 @@ fn event(arguments: &Arguments, now: Timestamp, n: u64) -> Event {
     random[..8].copy_from_slice(&n.to_le_bytes());
     let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Kept };
     let happening = match step % 10 {
-        _ if step == 0 => Happening::SessionStarted { by: StartedBy::Startup },
+        _ if step == 0 => Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() },
         1 => Happening::PromptSubmitted {
             prompt: Kept::new("go on with the work at hand", keeping),
             origin: Origin::Human,
+            own: None,
         },
-        9 => Happening::TurnEnded { background: Some(0) },
+        9 => Happening::TurnEnded { background: Some(0), answer: None },
         _ => Happening::ToolFinished { tool: Kept::new("Bash", keeping), outcome: ToolOutcome::Done },
     };
     let key = SessionKey::parse(&format!("seeded:past-{session}"));

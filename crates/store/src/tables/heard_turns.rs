@@ -1,4 +1,4 @@
-//! Turns: one row each, saved when they begin, when they end, and when a fold passes over them in between.
+//! Turns as hooks told of them: one row each, saved when they begin, when they end, and when a fold passes over them in between.
 //!
 //! What a turn began as is never rewritten.
 
@@ -18,7 +18,7 @@ const COLUMNS: &str =
 /// What a turn began as stays; only what happened to it since is taken over. A turn that is known under another ordinal
 /// comes from a journal that was read twice: nothing is to be done about it.
 const SAVE: &str = "
-    insert into turns (uid, machine, revision, session, ordinal, turn, origin, prompt, started_at, ended_at, outcome,
+    insert into heard_turns (uid, machine, revision, session, ordinal, turn, origin, prompt, started_at, ended_at, outcome,
                        tool_calls, tool_failures, steered)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
     on conflict (session, ordinal) do update set revision = revision + 1, ended_at = excluded.ended_at,
@@ -49,15 +49,15 @@ impl Store {
     /// The turn of a session that has not ended: by its ordinal, which is the session's last.
     pub(crate) fn open_turn(&self, session: i64, last_ordinal: u32) -> Result<Option<Turn>, StoreError> {
         let query = format!(
-            "select {COLUMNS} from turns t where t.session = ?1 and t.ordinal = ?2 and t.ended_at is null"
+            "select {COLUMNS} from heard_turns t where t.session = ?1 and t.ordinal = ?2 and t.ended_at is null"
         );
         Ok(self.db.prepare_cached(&query)?.query_row((session, last_ordinal), turn).optional()?)
     }
 
-    /// The turns of a session in order.
-    pub fn turns(&self, session: &SessionKey) -> Result<Vec<Turn>, StoreError> {
+    /// The turns of a session in order, as its hooks told of them.
+    pub fn heard_turns(&self, session: &SessionKey) -> Result<Vec<Turn>, StoreError> {
         let query = format!(
-            "select {COLUMNS} from turns t join sessions s on s.id = t.session
+            "select {COLUMNS} from heard_turns t join sessions s on s.id = t.session
              where s.agent = ?1 and s.session = ?2 order by t.ordinal"
         );
         let mut statement = self.db.prepare_cached(&query)?;

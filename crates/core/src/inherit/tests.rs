@@ -1,0 +1,475 @@
+//! Every rule by which a session goes on with another's work, and every reason why not.
+
+use super::*;
+use crate::event::{Event, Happening, Origin, OwnCommand, Reason};
+use crate::step::{Before, step};
+use crate::text::{Keeping, Kept, Secrets};
+use proptest::prelude::*;
+
+/// When the heir is born.
+const BIRTH: Timestamp = Timestamp(10 * HOUR_MS);
+const MINUTE_MS: i64 = 60_000;
+
+fn key(raw: &str) -> SessionKey {
+    SessionKey::parse(raw).unwrap()
+}
+
+fn happens(session: Option<Session>, key: &str, at: Timestamp, happening: Happening) -> Session {
+    let uid = Uid::v7(at, [u8::try_from(key.len()).unwrap(); 10]);
+    let session_key = SessionKey::parse(key).unwrap();
+    let event = Event { uid, at, session: session_key, subagent: None, turn: None, happening, scene: None };
+    step(Before { session, ..Before::default() }, &event).session.unwrap()
+}
+
+fn prompt_of(origin: Origin, own: Option<OwnCommand>) -> Happening {
+    let keeping = Keeping { longest_bytes: 100, secrets: Secrets::Redacted };
+    Happening::PromptSubmitted { prompt: Kept::new("go on", keeping), origin, own }
+}
+
+/// A session that a person sits before, started so at this time.
+fn started(name: &str, by: StartedBy, at: Timestamp) -> Session {
+    let start = Happening::SessionStarted { by, wishes: Wishes::default() };
+    Session { presence: Presence::Terminal, ..happens(None, name, at, start) }
+}
+
+fn heir(by: StartedBy) -> Session {
+    Session { seat: Some("seat".into()), ..prompted(started("a:heir", by, BIRTH), BIRTH.plus_ms(5_000)) }
+}
+
+fn prompted(session: Session, at: Timestamp) -> Session {
+    let name = session.key.to_string();
+    happens(Some(session), &name, at, prompt_of(Origin::Human, None))
+}
+
+/// A session that worked until a minute before the heir's birth, and is decided about.
+fn predecessor(name: &str) -> Session {
+    let session = prompted(started(name, StartedBy::Startup, BIRTH.plus_ms(-HOUR_MS / 2)), minutes_before(1));
+    Session { inheriting: Inheriting::Settled, state: State::Completed, ..session }
+}
+
+fn minutes_before(minutes: i64) -> Timestamp {
+    BIRTH.plus_ms(-minutes * MINUTE_MS)
+}
+
+fn candidate(session: Session) -> Candidate {
+    Candidate { session, heir: None, sitting: Sitting::Unknown }
+}
+
+fn baton(name: &str, seat: &str, passed_at: Timestamp) -> Baton {
+    Baton {
+        uid: Uid::v7(passed_at, [7; 10]),
+        session: key(name),
+        seat: Some(seat.into()),
+        reach: Reach::SameProject,
+        passed_at,
+        is_withdrawn: false,
+    }
+}
+
+fn situation(heir: &Session) -> Situation<'_> {
+    Situation { heir, chain: vec![], batons: vec![], nearby: vec![] }
+}
+
+/// The way and whose work it is, as `clear a:before`; a decision that leaves no trace is empty.
+fn told(decision: &Decision) -> String {
+    match (&decision.from, decision.is_worth_keeping()) {
+        (Some(from), _) => format!("{} {from}", decision.way.name()),
+        (None, true) => decision.way.name().to_owned(),
+        (None, false) => String::new(),
+    }
+}
+
+#[track_caller]
+fn check(situation: &Situation<'_>, expected: &str) {
+    let decision = decide(situation);
+    assert_eq!(told(&decision), expected, "{decision:?}");
+}
+
+#[test]
+fn tl_12_a_plain_start_without_a_baton_inherits_nothing_and_leaves_no_trace() {
+    let heir = heir(StartedBy::Startup);
+    check(&Situation { chain: vec![candidate(predecessor("a:before"))], ..situation(&heir) }, "");
+    check(&situation(&heir), "");
+}
+
+#[test]
+fn tl_12_a_cleared_seat_goes_on_with_the_session_before() {
+    let heir = heir(StartedBy::Clear);
+    let chain = vec![candidate(predecessor("a:before"))];
+    check(&Situation { chain, ..situation(&heir) }, "clear a:before");
+}
+
+#[test]
+fn the_end_of_the_cleared_session_may_come_late_or_never() {
+    let heir = heir(StartedBy::Clear);
+    for ended in [None, Some((minutes_before(0), EndedBy::Clear)), Some((minutes_before(30), EndedBy::Other))]
+    {
+        let before = Session { ended, ..predecessor("a:before") };
+        check(&Situation { chain: vec![candidate(before)], ..situation(&heir) }, "clear a:before");
+    }
+}
+
+#[test]
+fn a_session_that_was_left_or_another_agents_was_not_cleared() {
+    let heir = heir(StartedBy::Clear);
+    let left = Session { ended: Some((minutes_before(2), EndedBy::Exit)), ..predecessor("a:before") };
+    check(&Situation { chain: vec![candidate(left)], ..situation(&heir) }, "");
+    check(&Situation { chain: vec![candidate(predecessor("b:before"))], ..situation(&heir) }, "");
+}
+
+#[test]
+fn sessions_that_were_cleared_before_anything_was_asked_are_looked_behind() {
+    let heir = heir(StartedBy::Clear);
+    let ghost = started("a:ghost", StartedBy::Clear, minutes_before(1));
+    assert!(is_looked_behind(&ghost) && !is_looked_behind(&predecessor("a:before")));
+    let chain = vec![candidate(ghost), candidate(predecessor("a:before"))];
+    check(&Situation { chain, ..situation(&heir) }, "clear a:before");
+    let new = started("a:new", StartedBy::Startup, minutes_before(1));
+    assert!(!is_looked_behind(&new), "who began anew meant to");
+    check(&Situation { chain: vec![candidate(new)], ..situation(&heir) }, "");
+}
+
+#[test]
+fn tl_13_work_that_somebody_goes_on_with_is_not_given_twice_unless_it_went_on_itself() {
+    let heir = heir(StartedBy::Clear);
+    let given = |minutes| {
+        let other = Some((key("a:other"), minutes_before(minutes)));
+        Situation {
+            chain: vec![Candidate { heir: other, ..candidate(predecessor("a:before")) }],
+            ..situation(&heir)
+        }
+    };
+    check(&given(0), "none");
+    assert!(decide(&given(0)).reason.contains("a:other already goes on with the work of a:before"));
+    check(&given(2), "clear a:before");
+}
+
+#[test]
+fn tl_10_a_baton_of_the_seat_lives_for_an_hour() {
+    let heir = heir(StartedBy::Startup);
+    let passed =
+        |at: Timestamp| Situation { batons: vec![baton("a:before", "seat", at)], ..situation(&heir) };
+    check(&passed(minutes_before(0)), "baton a:before");
+    check(&passed(minutes_before(60)), "baton a:before");
+    check(&passed(minutes_before(60).plus_ms(-1)), "none");
+    assert!(decide(&passed(minutes_before(61))).reason.contains("expired"));
+}
+
+#[test]
+fn tl_16_a_baton_that_was_passed_after_the_birth_is_left_for_its_heir() {
+    let heir = heir(StartedBy::Startup);
+    let batons = vec![baton("a:before", "seat", BIRTH.plus_ms(1))];
+    check(&Situation { batons, ..situation(&heir) }, "");
+}
+
+#[test]
+fn the_latest_baton_of_the_seat_wins_over_older_ones_and_over_clearing() {
+    let heir = heir(StartedBy::Clear);
+    let batons = vec![
+        baton("a:late", "seat", minutes_before(2)),
+        baton("a:early", "seat", minutes_before(9)),
+        baton("a:elsewhere", "other seat", minutes_before(1)),
+    ];
+    let chain = vec![candidate(predecessor("a:before"))];
+    check(&Situation { chain, batons, ..situation(&heir) }, "baton a:late");
+}
+
+#[test]
+fn tl_13_nobody_inherits_from_themselves() {
+    let heir = heir(StartedBy::Startup);
+    let batons = vec![baton("a:heir", "seat", BIRTH)];
+    check(&Situation { batons, ..situation(&heir) }, "");
+    assert_eq!(taken(&heir, &heir), None);
+}
+
+#[test]
+fn the_only_baton_of_the_project_is_taken_by_any_agent() {
+    let heir = heir(StartedBy::Startup);
+    let batons = vec![baton("b:before", "other seat", minutes_before(3))];
+    check(&Situation { batons: batons.clone(), ..situation(&heir) }, "baton b:before");
+    let unseated = Session { seat: None, ..heir.clone() };
+    check(&Situation { batons: batons.clone(), ..situation(&unseated) }, "baton b:before");
+    let cleared = Session { started_by: StartedBy::Clear, ..heir.clone() };
+    let chain = vec![candidate(predecessor("a:before"))];
+    check(&Situation { chain, batons, ..situation(&cleared) }, "clear a:before");
+}
+
+#[test]
+fn a_baton_of_another_project_is_taken_in_its_own_seat_only() {
+    let heir = heir(StartedBy::Startup);
+    let elsewhere = |seat| Baton { reach: Reach::OtherProject, ..baton("a:before", seat, minutes_before(3)) };
+    check(&Situation { batons: vec![elsewhere("other seat")], ..situation(&heir) }, "");
+    check(&Situation { batons: vec![elsewhere("seat")], ..situation(&heir) }, "baton a:before");
+}
+
+#[test]
+fn several_batons_of_the_project_are_ambiguous_and_all_are_named() {
+    let heir = heir(StartedBy::Startup);
+    let batons = vec![baton("a:1", "x", minutes_before(3)), baton("b:22", "y", minutes_before(1))];
+    let situation = Situation { batons, ..situation(&heir) };
+    check(&situation, "ambiguous");
+    assert_eq!(decide(&situation).candidates, [key("a:1"), key("b:22")]);
+}
+
+#[test]
+fn a_fresh_start_wins_over_everything_and_can_be_taken_back() {
+    let heir = heir(StartedBy::Clear);
+    let wish = |session: Session, happening| happens(Some(session), "a:before", minutes_before(0), happening);
+    let fresh = wish(predecessor("a:before"), Happening::FreshAsked);
+    let batons = vec![baton("a:other", "seat", minutes_before(3))];
+    let with = |before: &Session| Situation {
+        chain: vec![candidate(before.clone())],
+        batons: batons.clone(),
+        ..situation(&heir)
+    };
+    check(&with(&fresh), "fresh");
+    for takes_it_back in [Happening::FreshTakenBack, Happening::BatonPassed, prompt_of(Origin::Human, None)] {
+        check(&with(&wish(fresh.clone(), takes_it_back)), "baton a:other");
+    }
+    for does_not in [prompt_of(Origin::Bookmark, None), prompt_of(Origin::Command, Some(OwnCommand::Fresh))] {
+        check(&with(&wish(fresh.clone(), does_not)), "fresh");
+    }
+}
+
+#[test]
+fn a_fresh_start_may_be_asked_for_after_clearing_too_and_ends_with_being_obeyed() {
+    let asked = happens(
+        Some(started("a:heir", StartedBy::Clear, BIRTH)),
+        "a:heir",
+        BIRTH.plus_ms(1),
+        Happening::FreshAsked,
+    );
+    let mut heir = Session { seat: Some("seat".into()), ..prompted(asked, BIRTH.plus_ms(2)) };
+    let decision = decide(&Situation { chain: vec![candidate(predecessor("a:before"))], ..situation(&heir) });
+    assert_eq!(told(&decision), "fresh");
+    settle(&mut heir, &decision);
+    assert_eq!((heir.fresh_at, heir.inheriting), (None, Inheriting::Settled));
+}
+
+#[test]
+fn an_old_wish_for_a_fresh_start_does_not_keep_a_new_session_from_a_new_baton() {
+    let heir = heir(StartedBy::Startup);
+    let fresh = |minutes| Session { fresh_at: Some(minutes_before(minutes)), ..predecessor("a:before") };
+    let batons = vec![baton("a:other", "other seat", minutes_before(3))];
+    let with =
+        |before| Situation { chain: vec![candidate(before)], batons: batons.clone(), ..situation(&heir) };
+    check(&with(fresh(59)), "fresh");
+    check(&with(fresh(61)), "baton a:other");
+}
+
+#[test]
+fn a_baton_whose_session_asked_for_a_fresh_start_since_is_not_taken() {
+    let heir = heir(StartedBy::Startup);
+    let withdrawn = Baton { is_withdrawn: true, ..baton("a:1", "x", minutes_before(3)) };
+    check(&Situation { batons: vec![withdrawn], ..situation(&heir) }, "");
+}
+
+#[test]
+fn the_wish_about_clearing_is_kept_for_pairs_and_for_the_fallback_and_not_for_batons() {
+    let check_wish = |on_clear, pair: &str, fallback: &str| {
+        let wishes = Wishes { on_clear, ..Wishes::default() };
+        let heir = Session { wishes, ..heir(StartedBy::Clear) };
+        let chain = vec![candidate(predecessor("a:before"))];
+        check(&Situation { chain, ..situation(&heir) }, pair);
+        let nearby = vec![candidate(predecessor("a:before"))];
+        check(&Situation { nearby, ..situation(&heir) }, fallback);
+        let batons = vec![baton("a:before", "seat", minutes_before(1))];
+        check(&Situation { batons, ..situation(&heir) }, "baton a:before");
+    };
+    check_wish(OnClear::Always, "clear a:before", "fallback a:before");
+    check_wish(OnClear::Ask, "asked", "asked");
+    check_wish(OnClear::Never, "off", "off");
+}
+
+#[test]
+fn who_is_to_be_asked_is_told_whom_they_may_choose() {
+    let wishes = Wishes { on_clear: OnClear::Ask, ..Wishes::default() };
+    let heir = Session { wishes, ..heir(StartedBy::Clear) };
+    let chain = vec![candidate(predecessor("a:before"))];
+    let decision = decide(&Situation { chain, ..situation(&heir) });
+    assert_eq!((decision.from, decision.candidates), (None, vec![key("a:before")]));
+    assert!(decision.way.is_to_be_given());
+}
+
+#[test]
+fn tl_12_without_a_pair_the_only_session_that_can_have_been_cleared_is_taken() {
+    let heir = heir(StartedBy::Clear);
+    let near = |session: Session| Situation { nearby: vec![candidate(session)], ..situation(&heir) };
+    check(&near(predecessor("a:before")), "fallback a:before");
+    let check_not = |session: Session| check(&near(session), "");
+    check_not(Session { presence: Presence::Headless, ..predecessor("a:before") });
+    check_not(Session { state: State::Working, ..predecessor("a:before") });
+    check_not(Session { state: State::Blocked(Reason::Permission), ..predecessor("a:before") });
+    check_not(Session { last_event_at: minutes_before(61), ..predecessor("a:before") });
+    check_not(Session { last_event_at: BIRTH.plus_ms(1), ..predecessor("a:before") });
+    check_not(Session { inheriting: Inheriting::Undecided, ..predecessor("a:before") });
+    check_not(predecessor("b:before"));
+    check(
+        &near(Session { last_event_at: minutes_before(60), ..predecessor("a:before") }),
+        "fallback a:before",
+    );
+    let startup = self::heir(StartedBy::Startup);
+    let nearby = vec![candidate(predecessor("a:before"))];
+    check(&Situation { nearby, ..situation(&startup) }, "");
+}
+
+#[test]
+fn the_fallback_takes_nobody_who_sits_elsewhere_or_is_gone_on_with() {
+    let heir = heir(StartedBy::Clear);
+    let elsewhere = Session { seat: Some("other seat".into()), ..predecessor("a:before") };
+    let sits = Candidate { sitting: Sitting::InTerminal, ..candidate(elsewhere.clone()) };
+    check(&Situation { nearby: vec![sits], ..situation(&heir) }, "");
+    let given = Candidate { heir: Some((key("a:x"), BIRTH)), ..candidate(elsewhere) };
+    check(&Situation { nearby: vec![given], ..situation(&heir) }, "");
+}
+
+#[test]
+fn the_fallback_prefers_its_own_seat_and_refuses_to_choose_among_others() {
+    let heir = heir(StartedBy::Clear);
+    let (one, two) = (candidate(predecessor("a:one")), candidate(predecessor("a:two")));
+    let several = Situation { nearby: vec![one.clone(), two.clone()], ..situation(&heir) };
+    check(&several, "ambiguous");
+    assert_eq!(decide(&several).candidates, [key("a:one"), key("a:two")]);
+    let at = |session: Session| candidate(Session { seat: Some("seat".into()), ..session });
+    let early = Session { last_event_at: minutes_before(9), ..predecessor("a:early") };
+    let nearby = vec![one, at(early), at(predecessor("a:here")), two];
+    check(&Situation { nearby, ..situation(&heir) }, "fallback a:here");
+}
+
+#[test]
+fn tl_12_the_variable_turns_off_the_fallback_and_nothing_else() {
+    let wishes = Wishes { fallback: Fallback::Off, ..Wishes::default() };
+    let heir = Session { wishes, ..heir(StartedBy::Clear) };
+    let one = || vec![candidate(predecessor("a:before"))];
+    check(&Situation { nearby: one(), ..situation(&heir) }, "off");
+    check(
+        &Situation {
+            nearby: vec![candidate(predecessor("a:1")), candidate(predecessor("a:2"))],
+            ..situation(&heir)
+        },
+        "off",
+    );
+    check(&Situation { chain: one(), ..situation(&heir) }, "clear a:before");
+    check(&situation(&heir), "");
+}
+
+#[test]
+fn a_fresh_start_among_those_nearby_is_a_fresh_start() {
+    let heir = heir(StartedBy::Clear);
+    let fresh = Session { fresh_at: Some(minutes_before(1)), ..predecessor("a:fresh") };
+    let nearby = vec![candidate(predecessor("a:other")), candidate(fresh)];
+    check(&Situation { nearby, ..situation(&heir) }, "fresh");
+}
+
+#[test]
+fn headless_sessions_inherit_nothing_and_have_nothing_to_pass_on() {
+    let heir = Session { presence: Presence::Headless, ..heir(StartedBy::Clear) };
+    let batons = vec![baton("a:before", "seat", minutes_before(1))];
+    check(&Situation { batons, ..situation(&heir) }, "");
+    assert!(!has_work(&heir) && has_work(&predecessor("a:before")));
+    assert!(!has_work(&started("a:ghost", StartedBy::Startup, BIRTH)), "nothing was asked of it");
+}
+
+#[test]
+fn tl_16_the_first_thing_that_is_asked_decides_and_nothing_before_it() {
+    let mut session = Session { seat: Some("seat".into()), ..started("a:1", StartedBy::Clear, BIRTH) };
+    let passed_by = [
+        prompt_of(Origin::Bookmark, None),
+        prompt_of(Origin::Notification, None),
+        prompt_of(Origin::Command, Some(OwnCommand::Baton)),
+        prompt_of(Origin::Command, Some(OwnCommand::Other)),
+        Happening::TurnEnded { background: Some(0), answer: None },
+        Happening::SessionEnded { by: EndedBy::Clear },
+    ];
+    for happening in passed_by {
+        session = happens(Some(session), "a:1", BIRTH, happening);
+        assert_eq!(session.inheriting, Inheriting::Undecided);
+    }
+    for origin in [Origin::Human, Origin::Command, Origin::Continuation] {
+        let asked = happens(Some(session.clone()), "a:1", BIRTH, prompt_of(origin, None));
+        assert!(is_time(Inheriting::Undecided, &asked));
+    }
+}
+
+#[test]
+fn only_a_session_that_starts_afresh_has_something_to_decide() {
+    for by in [StartedBy::Resume, StartedBy::Compact, StartedBy::Fork, StartedBy::Unknown] {
+        assert_eq!(started("a:1", by, BIRTH).inheriting, Inheriting::Nothing);
+    }
+    let worked = predecessor("a:before");
+    let again = Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() };
+    let again = happens(Some(worked), "a:before", BIRTH, again);
+    assert_eq!(again.inheriting, Inheriting::Settled, "it was decided about before");
+}
+
+#[test]
+fn a_session_whose_seat_is_not_known_waits_for_one_event_more() {
+    let unseated = prompted(started("a:1", StartedBy::Startup, BIRTH), BIRTH);
+    assert!(!is_time(Inheriting::Undecided, &unseated));
+    assert!(is_time(Inheriting::Prompted, &unseated));
+    assert!(is_time(Inheriting::Prompted, &Session { seat: Some("seat".into()), ..unseated }));
+}
+
+#[test]
+fn a_person_may_choose_an_older_session_only() {
+    let heir = heir(StartedBy::Startup);
+    let decision = taken(&heir, &predecessor("b:before")).unwrap();
+    assert_eq!(told(&decision), "taken b:before");
+    assert_eq!(taken(&predecessor("b:before"), &heir), None, "so no two can inherit from each other");
+}
+
+#[test]
+fn every_word_reads_back() {
+    assert!(Way::ALL.into_iter().all(|way| Way::parse(way.name()) == Some(way)));
+    assert!(Inheriting::ALL.into_iter().all(|state| Inheriting::parse(state.name()) == Some(state)));
+    assert!(OnClear::ALL.into_iter().all(|wish| OnClear::parse(wish.name()) == Some(wish)));
+    assert_eq!(
+        (Way::parse("x"), Inheriting::parse(""), OnClear::parse("maybe"), Fallback::parse("1")),
+        (None, None, None, None)
+    );
+}
+
+#[test]
+fn tl_11_our_commands_are_told_from_those_that_begin_alike() {
+    let check = |typed: &str, expected: Option<OwnCommand>| {
+        assert_eq!(OwnCommand::parse(typed), expected, "{typed:?}")
+    };
+    check("tow", Some(OwnCommand::Baton));
+    check("tow \n", Some(OwnCommand::Baton));
+    check("tow go on tomorrow", Some(OwnCommand::Baton));
+    check("tow fresh", Some(OwnCommand::Fresh));
+    check("tow\nfresh please", Some(OwnCommand::Fresh));
+    check("tow-detail 14:05", Some(OwnCommand::Other));
+    for other in ["", " ", "tower", "towfresh", "clear", "to w", "towel fresh"] {
+        check(other, None);
+    }
+}
+
+proptest! {
+    /// Whatever is known, an heir takes at most one baton, of somebody else, passed within the hour before its birth.
+    #[test]
+    fn a_baton_is_taken_only_by_whom_it_was_passed_for(
+        passed in proptest::collection::vec((0..3_u8, 0..3_u8, -70..70_i64, any::<bool>()), 0..6),
+        by_clear in any::<bool>(),
+    ) {
+        let heir = heir(if by_clear { StartedBy::Clear } else { StartedBy::Startup });
+        let name = |who: u8| ["a:heir", "a:x", "b:y"][usize::from(who)];
+        let place = |seat: u8| ["seat", "s1", "s2"][usize::from(seat)];
+        let batons: Vec<Baton> = passed
+            .iter()
+            .zip(0_u8..)
+            .map(|((who, seat, minutes, is_withdrawn), number)| Baton {
+                uid: Uid([number; 16]),
+                is_withdrawn: *is_withdrawn,
+                ..baton(name(*who), place(*seat), minutes_before(*minutes))
+            })
+            .collect();
+        let decision = decide(&Situation { batons: batons.clone(), ..situation(&heir) });
+        prop_assert_eq!(decision.baton.is_some(), decision.way == Way::Baton);
+        if let Some(uid) = decision.baton {
+            let taken = batons.iter().find(|baton| baton.uid == uid && !baton.is_withdrawn).unwrap();
+            prop_assert!(Some(&taken.session) == decision.from.as_ref() && taken.session != heir.key);
+            prop_assert!((0..=HOUR_MS).contains(&(BIRTH.0 - taken.passed_at.0)));
+        }
+    }
+}

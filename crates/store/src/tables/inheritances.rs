@@ -1,0 +1,143 @@
+//! Inheritances: every decision whose work a session goes on with, and whether it was given.
+//!
+//! What was decided is never rewritten; only that it was given is added.
+
+use super::batons::key;
+use super::sessions::{session_key, word};
+use crate::{Store, StoreError};
+use rusqlite::{OptionalExtension, Row};
+use towline_core::id::{SessionKey, Uid};
+use towline_core::inherit::{Decision, Inheriting, Way};
+use towline_core::time::Timestamp;
+
+/// A journal that is read twice must not decide twice.
+const ADD: &str = "
+    insert into inheritances (uid, machine, revision, heir, from_session, way, reason, candidates, decided_at)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8) on conflict do nothing";
+
+const COLUMNS: &str = "
+    select i.uid, h.agent || ':' || h.session, f.agent || ':' || f.session, i.way, i.reason, i.candidates, i.decided_at,
+        i.given_at, p.name
+    from inheritances i join sessions h on h.id = i.heir left join sessions f on f.id = i.from_session
+    left join projects p on p.id = h.project";
+
+/// The last decision stands: an older one that nobody heard of says nothing any more.
+const NEWEST_OF_HEIR: &str = "where i.heir = (select id from sessions where agent = ?1 and session = ?2) order by i.decided_at desc, i.uid desc limit 1";
+
+/// Once is enough: what is told a second time, by the journal, was told when it was told first.
+const GIVE: &str = "
+    update inheritances set revision = revision + 1, given_at = ?2 where uid = ?1 and given_at is null returning heir";
+
+/// Not if something was decided since: that is still due.
+const SETTLE: &str = "
+    update sessions set inheriting = 'settled' where id = ?1 and inheriting = 'due' and ?2 =
+        (select uid from inheritances where heir = ?1 order by decided_at desc, uid desc limit 1)";
+
+const LAST_HEIR: &str = "
+    select h.agent || ':' || h.session, i.decided_at from inheritances i join sessions h on h.id = i.heir
+    where i.from_session = ?1 and i.way in ('clear', 'fallback') order by i.decided_at desc limit 1";
+
+/// One decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inheritance {
+    pub uid: Uid,
+    pub heir: SessionKey,
+    /// Whose work it goes on with.
+    pub from: Option<SessionKey>,
+    pub way: Way,
+    /// In words.
+    pub reason: String,
+    /// Those that were considered and not taken.
+    pub candidates: Vec<SessionKey>,
+    pub decided_at: Timestamp,
+    /// When it reached the session or, where a person is to choose, that person.
+    pub given_at: Option<Timestamp>,
+    /// The name of the heir's project.
+    pub project: Option<String>,
+}
+
+/// Which decisions are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted<'a> {
+    /// As heir or as predecessor.
+    pub session: Option<&'a SessionKey>,
+    /// By the name of the heir's project.
+    pub project: Option<&'a str>,
+    pub limit: u32,
+}
+
+impl Store {
+    pub(crate) fn add_inheritance(
+        &self,
+        uid: Uid,
+        (heir, from): (i64, Option<i64>),
+        decision: &Decision,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let candidates: Vec<String> = decision.candidates.iter().map(ToString::to_string).collect();
+        let (way, reason) = (decision.way.name(), &decision.reason);
+        let row = (uid.0, self.machine.0, heir, from, way, reason, candidates.join(" "), at.0);
+        self.db.prepare_cached(ADD)?.execute(row)?;
+        Ok(())
+    }
+
+    /// What the session is still to be given, or its person to be told: decided, and not given yet.
+    pub fn inheritance_to_give(&self, heir: &SessionKey) -> Result<Option<Inheritance>, StoreError> {
+        let query = format!("{COLUMNS} {NEWEST_OF_HEIR}");
+        let mut statement = self.db.prepare_cached(&query)?;
+        let newest = statement.query_row((heir.agent.as_str(), heir.id.as_str()), inheritance).optional()?;
+        Ok(newest.filter(|newest| newest.given_at.is_none() && newest.way.is_to_be_given()))
+    }
+
+    /// Remembers that it was given. Whoever gives it holds the fold lock, so that it is given once, and tells the journal
+    /// too, so that a rebuilt database knows.
+    pub fn mark_given(&self, decision: Uid, at: Timestamp) -> Result<(), StoreError> {
+        let heir = self.db.prepare_cached(GIVE)?.query_row((decision.0, at.0), |row| row.get::<_, i64>(0));
+        if let Some(heir) = heir.optional()? {
+            self.db.prepare_cached(SETTLE)?.execute((heir, decision.0))?;
+        }
+        Ok(())
+    }
+
+    /// How far a session is with what it inherits: one look at one row.
+    pub fn inheriting(&self, session: &SessionKey) -> Result<Option<Inheriting>, StoreError> {
+        const QUERY: &str = "select inheriting from sessions where agent = ?1 and session = ?2";
+        let row = (session.agent.as_str(), session.id.as_str());
+        let mut statement = self.db.prepare_cached(QUERY)?;
+        Ok(statement.query_row(row, |row| word(row, 0, Inheriting::parse)).optional()?)
+    }
+
+    /// The last session that went on with this one's work without a baton.
+    pub(crate) fn last_heir(&self, session: i64) -> Result<Option<(SessionKey, Timestamp)>, StoreError> {
+        let mut statement = self.db.prepare_cached(LAST_HEIR)?;
+        let heir = |row: &Row<'_>| Ok((key(row, 0)?, Timestamp(row.get(1)?)));
+        Ok(statement.query_row([session], heir).optional()?)
+    }
+
+    /// Decisions, newest first.
+    pub fn inheritances(&self, wanted: &Wanted<'_>) -> Result<Vec<Inheritance>, StoreError> {
+        let query = format!(
+            "{COLUMNS} where (?1 is null or ?1 in (h.agent || ':' || h.session, f.agent || ':' || f.session))
+             and (?2 is null or p.name = ?2) order by i.decided_at desc, i.uid desc limit ?3"
+        );
+        let mut statement = self.db.prepare_cached(&query)?;
+        let session = wanted.session.map(ToString::to_string);
+        let rows = statement.query_map((session, wanted.project, wanted.limit), inheritance)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+fn inheritance(row: &Row<'_>) -> rusqlite::Result<Inheritance> {
+    let candidates: String = row.get(5)?;
+    Ok(Inheritance {
+        uid: Uid(row.get(0)?),
+        heir: key(row, 1)?,
+        from: session_key(row, 2)?,
+        way: word(row, 3, Way::parse)?,
+        reason: row.get(4)?,
+        candidates: candidates.split(' ').filter_map(|key| SessionKey::parse(key).ok()).collect(),
+        decided_at: Timestamp(row.get(6)?),
+        given_at: row.get::<_, Option<i64>>(7)?.map(Timestamp),
+        project: row.get(8)?,
+    })
+}
