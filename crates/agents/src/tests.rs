@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use towline_core::event::{Origin, OwnCommand};
 use towline_core::reply::Verdict;
 use towline_core::text::Secrets;
 
@@ -139,6 +140,49 @@ fn exactly_the_events_that_mean_something_are_registered() {
         |events: &[&'static str]| events.iter().copied().collect::<std::collections::BTreeSet<_>>();
     assert_eq!(modelled(Agent::Claude, &CLAUDE_EVENTS), registered(claude::install::EVENTS));
     assert_eq!(modelled(Agent::Codex, &CODEX_EVENTS), registered(codex::install::EVENTS));
+}
+
+#[track_caller]
+fn check_own(agent: Agent, prompt: &str, expected: (Origin, Option<OwnCommand>)) {
+    let payload =
+        serde_json::json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": prompt});
+    let heard = agent.hear(payload.to_string().as_bytes(), KEEPING).unwrap().unwrap();
+    let Happening::PromptSubmitted { origin, own, .. } = heard.happening else { panic!("no prompt") };
+    assert_eq!((origin, own), expected, "{prompt:?}");
+}
+
+#[test]
+fn tl_11_our_commands_are_known_by_each_agents_way_of_typing_them() {
+    for (agent, typed) in [(Agent::Claude, "/tow"), (Agent::Codex, "$tow")] {
+        check_own(agent, typed, (Origin::Command, Some(OwnCommand::Baton)));
+        check_own(agent, &format!(" {typed}\n"), (Origin::Command, Some(OwnCommand::Baton)));
+        check_own(agent, &format!("{typed} fresh"), (Origin::Command, Some(OwnCommand::Fresh)));
+        check_own(agent, &format!("{typed}-detail 9:00"), (Origin::Command, Some(OwnCommand::Other)));
+        check_own(agent, &format!("run {typed} now"), (Origin::Human, None));
+        check_own(agent, "·", (Origin::Bookmark, None));
+        check_own(agent, "", (Origin::Human, None));
+    }
+    check_own(Agent::Claude, "/tower", (Origin::Command, None));
+    check_own(Agent::Claude, "$tow", (Origin::Human, None));
+    check_own(Agent::Codex, "$towel", (Origin::Human, None));
+}
+
+#[test]
+fn the_last_words_of_a_turn_are_kept_however_large_the_payload_is() {
+    let long = format!("first {}", "word ".repeat(9000));
+    let keeping = |longest_bytes| Keepings { answer: Keeping { longest_bytes, ..SHORT }, ..KEEPING };
+    for agent in Agent::ALL {
+        let payload = serde_json::json!({
+            "hook_event_name": "Stop", "session_id": "s", "last_assistant_message": long, "bulk": "x".repeat(90_000),
+        });
+        let answer =
+            |keeping| match agent.hear(payload.to_string().as_bytes(), keeping).unwrap().unwrap().happening {
+                Happening::TurnEnded { answer, .. } => answer,
+                other => panic!("{other:?}"),
+            };
+        assert_eq!(answer(keeping(10)).unwrap().as_str(), "first word…");
+        assert_eq!(answer(keeping(0)), None);
+    }
 }
 
 #[test]

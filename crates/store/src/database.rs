@@ -267,6 +267,29 @@ mod tests {
     }
 
     #[test]
+    fn a_database_of_the_version_before_is_brought_up_with_what_it_holds() {
+        let (_folder, home, lock) = fresh();
+        open_or_make(&home.database()).unwrap();
+        let old = connect(&home.database(), OpenFlags::default()).unwrap();
+        old.execute_batch(&format!("{}\n{}\npragma user_version = 2;", MIGRATIONS[0], MIGRATIONS[1]))
+            .unwrap();
+        old.execute_batch(
+            "insert into sessions (id, uid, machine, revision, agent, session, state, since, seen, started_at, started_by,
+                 last_event_at, presence, prompt, subagents, background, compactions, turns)
+             values (1, x'01', x'02', 1, 'a', '1', 'idle', 3, 1, 3, 'startup', 9, 'terminal', 'go', '', 0, 0, 1);
+             insert into turns values (1, x'03', x'02', 1, 1, 1, null, 'human', 'go', 3, 9, 'completed', 0, 0, 0);",
+        )
+        .unwrap();
+        drop(old);
+        let store = open(&home, &lock).unwrap();
+        let count = |query: &str| store.db.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(store.schema().unwrap(), SCHEMA);
+        assert_eq!(count("select count(*) from heard_turns where prompt = 'go'"), 1);
+        let unasked = "select count(*) from sessions where inheriting = 'nothing' and prompted_at = 9";
+        assert_eq!(count(unasked), 1, "who was there before has nothing to decide");
+    }
+
+    #[test]
     fn garbage_in_the_database_is_damage_and_is_moved_aside() {
         let (_folder, home, lock) = fresh();
         drop(open(&home, &lock).unwrap());

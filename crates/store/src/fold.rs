@@ -193,8 +193,11 @@ impl<'a> Batch<'a> {
         let after = step(before, event);
         self.effects.extend(after.effects);
         for seat in after.seat.into_iter().chain(after.left_seat) {
-            self.changed_seats.insert(seat.place.key.clone());
-            self.seats.insert(seat.place.key.clone(), (event.uid, seat));
+            let key = seat.place.key.clone();
+            self.changed_seats.insert(key.clone());
+            // A seat keeps the id of the event that it was first seen by: one event may change two of them.
+            let uid = self.seats.get(&key).map_or(event.uid, |(uid, _)| *uid);
+            self.seats.insert(key, (uid, seat));
         }
         let Some(session) = after.session else { return Ok(()) };
         let id = self.keep(session, event)?;
@@ -213,11 +216,11 @@ impl<'a> Batch<'a> {
         let Some(place) = event.scene.as_ref().and_then(|scene| scene.place.as_ref()) else {
             return Ok(Before { session, ..Before::default() });
         };
-        let seat = self.seat(&place.key, event.uid)?;
+        let seat = self.seat(&place.key)?;
         let former =
             session.as_ref().and_then(|session| session.seat.clone()).filter(|key| *key != place.key);
         let former_seat = match former {
-            Some(key) => self.seat(&key, event.uid)?,
+            Some(key) => self.seat(&key)?,
             None => None,
         };
         Ok(Before { session, seat, former_seat })
@@ -232,11 +235,11 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn seat(&mut self, key: &str, uid: Uid) -> Result<Option<Seat>, StoreError> {
+    fn seat(&mut self, key: &str) -> Result<Option<Seat>, StoreError> {
         if !self.seats.contains_key(key)
-            && let Some(seat) = self.store.seat(key)?
+            && let Some(stored) = self.store.stored_seat(key)?
         {
-            self.seats.insert(key.to_owned(), (uid, seat));
+            self.seats.insert(key.to_owned(), stored);
         }
         Ok(self.seats.get(key).map(|(_, seat)| seat.clone()))
     }

@@ -9,6 +9,7 @@ mod config;
 mod edge;
 mod failure;
 mod hook;
+mod inherit;
 mod live;
 mod outcome;
 mod output;
@@ -25,6 +26,7 @@ mod sight;
 mod tell;
 mod tmux;
 mod verbs;
+mod whose;
 mod work;
 
 use std::process::ExitCode;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
 /// How much of a text is looked at, in bytes.
-const WINDOW: usize = 4 * 1024;
+const WINDOW: usize = 1024;
 
 /// A gist is long enough from here on, in columns; before that the next sentence is taken too.
 const TELLING: usize = 40;

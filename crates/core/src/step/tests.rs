@@ -393,21 +393,11 @@ fn completed_tasks_are_counted_until_the_next_prompt_and_change_no_state() {
     assert_eq!(world.feed("a:1", prompt("again")).tasks, 0);
 }
 
-/// Every state against every kind of event, as a table to be read by eye.
-#[test]
-fn transition_table() {
-    let states = [
-        State::Idle,
-        State::Working,
-        State::Blocked(Reason::Permission),
-        State::Completed,
-        State::Interrupted,
-        State::Limited,
-        State::Ended,
-    ];
+/// One event of every kind, with its name.
+fn kinds() -> Vec<(&'static str, Happening)> {
     let permission = Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Permission };
     let observed = |what| Happening::Observed { what, as_of: Timestamp(i64::MAX), until: None };
-    let kinds: Vec<(&str, Happening)> = vec![
+    vec![
         ("session_started", start()),
         (
             "session_started (compact)",
@@ -447,11 +437,25 @@ fn transition_table() {
         ("observed (failed)", observed(Observed::Failed)),
         ("observed (limited)", observed(Observed::Limited)),
         ("observed (answered)", observed(Observed::Answered)),
+    ]
+}
+
+/// Every state against every kind of event, as a table to be read by eye.
+#[test]
+fn transition_table() {
+    let states = [
+        State::Idle,
+        State::Working,
+        State::Blocked(Reason::Permission),
+        State::Completed,
+        State::Interrupted,
+        State::Limited,
+        State::Ended,
     ];
     let mut world = World::default();
     let working = world.feed("a:1", prompt("before")).clone();
     let mut table = format!("{:28}{}\n", "", states.map(|state| format!("{:12}", state.name())).concat());
-    for (name, happening) in kinds {
+    for (name, happening) in kinds() {
         let cell = |state: State| {
             let open_turn =
                 working.open_turn.clone().filter(|_| matches!(state, State::Working | State::Blocked(_)));

@@ -148,7 +148,7 @@ impl Batch<'_> {
         let Some(key) = session.seat.as_deref().filter(|_| session.state != State::Ended) else {
             return Ok(Sitting::Unknown);
         };
-        let sits = self.seat(key, session.uid)?.is_some_and(|seat| {
+        let sits = self.seat(key)?.is_some_and(|seat| {
             seat.place.kind != SeatKind::Ide && seat.current.as_ref() == Some(&session.key)
         });
         Ok(if sits { Sitting::InTerminal } else { Sitting::Unknown })

@@ -10,6 +10,8 @@ use towline_core::project::ProjectTraces;
 use towline_core::session::TurnOutcome;
 use towline_core::text::{Keeping, Kept, Secrets};
 
+mod inherit;
+
 const ALWAYS: fn() -> bool = || true;
 
 struct Bench {
@@ -248,6 +250,10 @@ fn hot_statements_use_their_indexes() {
         "select id from seats where key = 'k'",
         "select id from heard_turns where session = 1 and ordinal = 2",
         "select id from projects where remote = 'r'",
+        "select inheriting from sessions where agent = 'a' and session = 'b'",
+        "select uid from inheritances where heir = 1 order by decided_at desc",
+        "select uid from batons where taken_by is null and dropped_at is null and passed_at > 1 and seat = 's'",
+        "select id from sessions where project = 1 and last_event_at between 1 and 2",
     ] {
         let plan: String =
             store.db.query_row(&format!("explain query plan {query}"), [], |row| row.get(3)).unwrap();

@@ -27,6 +27,7 @@ create table batons (
     dropped_at integer
 ) strict, without rowid;
 create index open_batons on batons (passed_at) where taken_by is null and dropped_at is null;
+create index batons_by_session on batons (session);
 
 -- One row for each decision whose work a session goes on with. `given_at` is when it reached the session or, where a
 -- person is to choose, that person.

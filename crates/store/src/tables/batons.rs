@@ -4,7 +4,7 @@
 
 use super::sessions::session_key;
 use crate::{Store, StoreError};
-use rusqlite::Row;
+use rusqlite::{OptionalExtension, Row};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::{Baton, HOUR_MS, Reach};
 use towline_core::session::Session;
@@ -102,6 +102,16 @@ impl Store {
         let mut statement = self.db.prepare_cached(&query)?;
         let rows = statement.query_map([now.plus_ms(-HOUR_MS).0], known)?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The baton that a session has passed and nobody has taken.
+    pub fn open_baton_of(&self, session: &SessionKey) -> Result<Option<KnownBaton>, StoreError> {
+        let query = format!(
+            "{ALL} where b.taken_by is null and b.dropped_at is null and s.agent = ?1 and s.session = ?2
+             order by b.passed_at desc limit 1"
+        );
+        let mut statement = self.db.prepare_cached(&query)?;
+        Ok(statement.query_row((session.agent.as_str(), session.id.as_str()), known).optional()?)
     }
 
     /// Every baton ever passed, oldest first.

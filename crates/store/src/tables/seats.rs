@@ -10,7 +10,7 @@ use towline_core::seat::{Place, Proof, Seat, SeatKind};
 use towline_core::time::Timestamp;
 
 const COLUMNS: &str =
-    "key, kind, pane, server, tty, pid, program, proof, current, first_seen, last_seen, started";
+    "key, kind, pane, server, tty, pid, program, proof, current, first_seen, last_seen, started, uid";
 
 const SAVE: &str = "
     insert into seats (uid, machine, revision, key, kind, pane, server, tty, pid, program, proof, current,
@@ -24,6 +24,12 @@ impl Store {
     pub fn seat(&self, key: &str) -> Result<Option<Seat>, StoreError> {
         let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} from seats where key = ?1"))?;
         Ok(statement.query_row([key], seat).optional()?)
+    }
+
+    /// A seat and the id of its row.
+    pub(crate) fn stored_seat(&self, key: &str) -> Result<Option<(Uid, Seat)>, StoreError> {
+        let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} from seats where key = ?1"))?;
+        Ok(statement.query_row([key], |row| Ok((Uid(row.get(12)?), seat(row)?))).optional()?)
     }
 
     /// All seats ever seen, oldest first.

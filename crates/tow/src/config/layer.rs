@@ -8,6 +8,7 @@ use super::{Config, DEFAULT};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml_edit::{Document, Item, Value};
+use towline_core::inherit::OnClear;
 use towline_core::text::Secrets;
 
 /// The configuration in force, and what of the user's text could not be used.
@@ -146,6 +147,8 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
         "hook.patience_ms" => within(0, 2_000),
         "hook.deadline_ms" => within(100, 2_500),
         "keep.prompt_bytes" => within(80, 100_000),
+        "keep.answer_bytes" => within(0, 100_000),
+        "inherit.on_clear" => one_of(value, &OnClear::ALL.map(OnClear::name)),
         "keep.events_days" => within(1, 36_500),
         "keep.journal_mb" => within(8, 100_000),
         "privacy.exclude_projects" => absolute(value.as_array().into_iter().flatten().map(Value::as_str)),
@@ -157,6 +160,11 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
         _ if key.starts_with("notify.") => notify::range_of(key, value),
         _ => Ok(()),
     }
+}
+
+fn one_of(value: &Value, names: &[&str]) -> Result<(), String> {
+    let is_known = value.as_str().is_none_or(|name| names.contains(&name));
+    if is_known { Ok(()) } else { Err(format!("one of {}", names.join(", "))) }
 }
 
 /// A path that is not whole would cover nothing, and nobody would notice.
@@ -178,8 +186,14 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
         secrets: if is_on("privacy.redact") { Secrets::Redacted } else { Secrets::Kept },
         exclude_projects: list.into_iter().flatten().map(texts).collect(),
         prompt_bytes: usize::try_from(number("keep.prompt_bytes")).unwrap_or(2000),
+        answer_bytes: usize::try_from(number("keep.answer_bytes")).unwrap_or(4000),
         events_days: u32::try_from(number("keep.events_days")).unwrap_or(90),
         journal_mb: number("keep.journal_mb"),
+        on_clear: values
+            .get("inherit.on_clear")
+            .and_then(Value::as_str)
+            .and_then(OnClear::parse)
+            .unwrap_or_default(),
         project_names: names
             .into_iter()
             .flatten()
@@ -221,6 +235,10 @@ mod tests {
         check_mistake(
             "[privacy]\nredact = 'yes'",
             "line 2: `privacy.redact` must be a boolean and is a string",
+        );
+        check_mistake(
+            "[inherit]\non_clear = 'maybe'",
+            "line 2: `inherit.on_clear` must be one of always, ask, never",
         );
         check_mistake("[hook]\npatience_ms = -4", "line 2: `hook.patience_ms` must be from 0 to 2000");
         check_mistake(

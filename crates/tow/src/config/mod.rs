@@ -11,6 +11,8 @@ pub use layer::{Mistake, layered, value_at};
 pub use notify::{Commands, Notify, OCCASIONS};
 
 use std::collections::BTreeMap;
+use towline_agents::Keepings;
+use towline_core::inherit::OnClear;
 use towline_core::text::{Keeping, Secrets};
 use towline_store::upkeep::Retention;
 
@@ -25,8 +27,10 @@ pub struct Config {
     pub secrets: Secrets,
     pub exclude_projects: Vec<String>,
     pub prompt_bytes: usize,
+    pub answer_bytes: usize,
     pub events_days: u32,
     pub journal_mb: u64,
+    pub on_clear: OnClear,
     pub project_names: BTreeMap<String, String>,
     pub notify: Notify,
 }
@@ -41,15 +45,23 @@ impl Config {
             secrets: Secrets::Redacted,
             exclude_projects: vec![],
             prompt_bytes: 2000,
+            answer_bytes: 4000,
             events_days: 90,
             journal_mb: 64,
+            on_clear: OnClear::Always,
             project_names: BTreeMap::new(),
             notify: Notify::compiled_in(),
         }
     }
 
-    pub fn keeping(&self) -> Keeping {
-        Keeping { longest_bytes: self.prompt_bytes, secrets: self.secrets }
+    pub fn keeping(&self) -> Keepings {
+        let keeping = |longest_bytes| Keeping { longest_bytes, secrets: self.secrets };
+        Keepings { prompt: keeping(self.prompt_bytes), answer: keeping(self.answer_bytes) }
+    }
+
+    /// For a user whose wishes cannot be known: what they wanted excluded or cut must not be written.
+    pub fn keep_no_text(&mut self) {
+        (self.prompt_bytes, self.answer_bytes) = (0, 0);
     }
 
     pub fn retention(&self) -> Retention {

@@ -5,16 +5,17 @@
 
 use super::{Call, scene};
 use crate::failure::chain;
-use crate::{outcome, tell, work};
-use std::collections::BTreeSet;
+use crate::{inherit, outcome, tell, work};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 use towline_core::event::{Event, Happening, Presence, Urgency};
 use towline_core::fault::FaultKind;
 use towline_core::id::SessionKey;
+use towline_core::inherit::Inheriting;
 use towline_core::reply::Reply;
 use towline_store::lock::{FoldLock, pauses};
-use towline_store::{Pace, Store, StoreError, journal, upkeep};
+use towline_store::{Folded, Pace, Store, StoreError, journal, upkeep};
 
 /// How often a holder looks again before it leaves the rest to the next hook.
 const ROUNDS: usize = 3;
@@ -22,6 +23,7 @@ const ROUNDS: usize = 3;
 /// Folds, and returns what is to be said about it.
 pub(super) fn fold(call: &Call, event: &Event) -> Reply {
     let mut reply = Reply::default();
+    let mut rest = Asked::Nothing;
     for round in 0..ROUNDS {
         let lock = match take_lock(call, event, round) {
             Ok(Some(lock)) => lock,
@@ -33,7 +35,7 @@ pub(super) fn fold(call: &Call, event: &Event) -> Reply {
         };
         let seen = journal::unsealed_bytes(&call.edge.home);
         // The agent is answered once; later rounds are for what others left to us.
-        let asked = (round == 0).then_some(event);
+        let asked = if round == 0 { Asked::All(event) } else { rest };
         let done = match fold_once(call, asked, &lock) {
             Ok(done) => done,
             Err(error) => {
@@ -42,10 +44,11 @@ pub(super) fn fold(call: &Call, event: &Event) -> Reply {
             }
         };
         drop(lock);
-        reply = reply.merge(done.reply);
-        if let Some(event) = asked {
-            look_for_missing_seat(call, event, &done.unseated);
+        rest = Asked::Nothing;
+        if round == 0 && look_for_missing_seat(call, event, &done) == Decided::Later {
+            rest = Asked::Inheritance(event);
         }
+        reply = reply.merge(done.reply);
         if journal::unsealed_bytes(&call.edge.home) == seen {
             break;
         }
@@ -57,6 +60,24 @@ pub(super) fn fold(call: &Call, event: &Event) -> Reply {
 struct Done {
     reply: Reply,
     unseated: BTreeSet<SessionKey>,
+    inheriting: BTreeMap<SessionKey, Inheriting>,
+}
+
+/// What a fold is to answer.
+#[derive(Clone, Copy)]
+enum Asked<'a> {
+    Nothing,
+    All(&'a Event),
+    /// What the session inherits: it could not be decided before its seat was looked for.
+    Inheritance(&'a Event),
+}
+
+/// When it is decided what a session inherits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Decided {
+    Already,
+    /// By the event that tells of the seat.
+    Later,
 }
 
 /// A newer schema is no fault: the newer version folds what we journal, and the doctor says so.
@@ -76,19 +97,24 @@ fn take_lock(call: &Call, event: &Event, round: usize) -> io::Result<Option<Fold
     FoldLock::take_within(&call.edge.home, pauses(patience))
 }
 
-fn fold_once(call: &Call, asked: Option<&Event>, lock: &FoldLock) -> Result<Done, StoreError> {
+fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, StoreError> {
     let patience = patience(call);
     let has_time = || call.edge.elapsed() < patience;
     let new_machine = call.edge.uid();
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
     let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
     outcome::carry_out(&call.edge, &call.config, &store, &folded.effects)?;
-    let reply = asked.map(|event| reply_to(call, event, &store)).transpose()?.unwrap_or_default();
+    let inherited = |event: &Event| inherited(call, event, &store, &folded);
+    let reply = match asked {
+        Asked::Nothing => Reply::default(),
+        Asked::All(event) => reply_to(call, event, &store)?.merge(inherited(event)?),
+        Asked::Inheritance(event) => inherited(event)?,
+    };
     upkeep::shrink_if_huge(&store)?;
     if upkeep::is_due(&store, call.edge.now)? {
         work::start_detached();
     }
-    Ok(Done { reply, unseated: folded.unseated })
+    Ok(Done { reply, unseated: folded.unseated, inheriting: folded.inheriting })
 }
 
 /// Never more than half of what is left until the deadline ends everything.
@@ -98,21 +124,43 @@ fn patience(call: &Call) -> Duration {
 }
 
 /// A session that was met in the middle sat down unseen: a prompt is the time to look. What is found goes through the
-/// journal like everything else, and is folded in the next round.
-fn look_for_missing_seat(call: &Call, event: &Event, unseated: &BTreeSet<SessionKey>) {
+/// journal like everything else, and is folded in the next round. Where a decision waits for it, that nothing was found
+/// is worth as much.
+fn look_for_missing_seat(call: &Call, event: &Event, done: &Done) -> Decided {
     let is_prompt = matches!(event.happening, Happening::PromptSubmitted { .. });
-    let Some(scene) = event.scene.as_ref().filter(|_| is_prompt && unseated.contains(&event.session)) else {
-        return;
-    };
-    if let Some(place) = scene::own_seat(call, scene.presence) {
+    let is_unseated = is_prompt && done.unseated.contains(&event.session);
+    let Some(scene) = event.scene.as_ref().filter(|_| is_unseated) else { return Decided::Already };
+    let place = scene::own_seat(call, scene.presence);
+    let is_waited_for = done.inheriting.get(&event.session) == Some(&Inheriting::Prompted);
+    if place.is_some() || is_waited_for {
         call.accept_seat(event, place);
     }
+    if is_waited_for { Decided::Later } else { Decided::Already }
+}
+
+/// What the session inherits is given with the first prompt that finds it due. Most find nothing, and pay for no look:
+/// whoever folded the event has the session's row.
+fn inherited(call: &Call, event: &Event, store: &Store, folded: &Folded) -> Result<Reply, StoreError> {
+    if event.subagent.is_some() || !event.happening.is_real_prompt() {
+        return Ok(Reply::default());
+    }
+    let inheriting = match folded.inheriting.get(&event.session) {
+        Some(inheriting) => Some(*inheriting),
+        None => store.inheriting(&event.session)?,
+    };
+    if inheriting == Some(Inheriting::Due) {
+        return inherit::given(&call.edge, store, &event.session);
+    }
+    Ok(Reply::default())
 }
 
 /// The one place where capabilities add what a hook says.
 fn reply_to(call: &Call, event: &Event, store: &Store) -> Result<Reply, StoreError> {
     let terminal = tell::terminal(&call.config.notify, store, event)?;
     let reply = Reply { terminal, ..Reply::default() };
+    if let Happening::PromptSubmitted { own: Some(own), .. } = event.happening {
+        return Ok(reply.merge(inherit::acknowledged(own, &event.session, store)?));
+    }
     if let Happening::SessionStarted { .. } = event.happening {
         upkeep::plan_expiry(store, call.edge.uid(), call.edge.now)?;
         let attended = event.scene.as_ref().is_some_and(|scene| scene.presence != Presence::Headless);

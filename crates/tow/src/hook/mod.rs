@@ -21,12 +21,16 @@ use std::process::ExitCode;
 use towline_agents::{Agent, Heard};
 use towline_core::event::{Event, Happening, Scene, Urgency};
 use towline_core::fault::{Fault, FaultKind};
+use towline_core::inherit::{Fallback, Wishes};
 use towline_core::reply::Reply;
 use towline_core::seat::Place;
 use towline_core::text::clip;
 use towline_store::journal::{self, Record};
 use towline_store::marks;
 use towline_terminal::process::Process;
+
+/// Set to 1, a session that was cleared inherits only from the one that its seat names.
+const NO_FALLBACK: &str = "TOWLINE_NO_AUTO_INHERIT";
 
 /// More than any agent sends; what is beyond it is read and thrown away.
 const LARGEST_PAYLOAD: u64 = 64 << 20;
@@ -104,10 +108,10 @@ impl Call {
             session: heard.session.clone(),
             subagent: heard.subagent.clone(),
             turn: heard.turn.clone(),
-            happening: heard.happening.clone(),
+            happening: self.with_wishes(heard.happening.clone()),
             scene: tells_scene.then(|| scene::of(self, &heard)),
         };
-        if let Err(error) = journal::append(&self.edge.home, &[Record::Event(event.clone())]) {
+        if let Err(error) = journal::append(&self.edge.home, &self.records(&event)) {
             self.fault(FaultKind::Journal, crate::failure::chain(&error));
             return None;
         }
@@ -122,6 +126,26 @@ impl Call {
         Some((heard.event, reply))
     }
 
+    /// The event, and what a person told us by it: one write, so that neither is there without the other.
+    fn records(&self, event: &Event) -> Vec<Record> {
+        let mut records = vec![Record::Event(event.clone())];
+        if let Happening::PromptSubmitted { own: Some(own), .. } = &event.happening
+            && let (Some(happening), None) = (own.happening(), &event.subagent)
+        {
+            let told = Event { uid: self.edge.uid(), happening, scene: None, ..event.clone() };
+            records.push(Record::Event(told));
+        }
+        records
+    }
+
+    /// What the user wants a session to inherit goes with its start: the journal alone must be enough to decide by.
+    fn with_wishes(&self, happening: Happening) -> Happening {
+        let Happening::SessionStarted { by, .. } = happening else { return happening };
+        let is_off = variable(NO_FALLBACK).is_some_and(|value| value == "1");
+        let fallback = if is_off { Fallback::Off } else { Fallback::On };
+        Happening::SessionStarted { by, wishes: Wishes { on_clear: self.config.on_clear, fallback } }
+    }
+
     /// Whether the journal is enough for now.
     fn is_settled(&self, heard: &Heard) -> bool {
         match heard.happening.urgency() {
@@ -133,13 +157,14 @@ impl Call {
 
     fn look_for_seat(&self, event: &Event, heard: &Heard) {
         if let Some(place) = scene::seat(self, event, heard) {
-            self.accept_seat(event, place);
+            self.accept_seat(event, Some(place));
         }
     }
 
     /// What was found out about the seat is an event of its own: the one that made us look is already accepted.
-    fn accept_seat(&self, event: &Event, place: Place) {
-        let scene = event.scene.clone().map(|scene| Scene { place: Some(place), ..scene });
+    /// No place: it was looked for and not found.
+    fn accept_seat(&self, event: &Event, place: Option<Place>) {
+        let scene = event.scene.clone().map(|scene| Scene { place, ..scene });
         let found = Event { uid: self.edge.uid(), happening: Happening::SeatFound, scene, ..event.clone() };
         if let Err(error) = journal::append(&self.edge.home, &[Record::Event(found)]) {
             self.fault(FaultKind::Journal, crate::failure::chain(&error));
@@ -174,7 +199,7 @@ fn load_config(edge: &Edge) -> (Config, Option<String>) {
     };
     let mut found = layered(&user);
     if unreadable.is_some() || found.mistakes.iter().any(Mistake::hides_a_wish_for_privacy) {
-        found.config.prompt_bytes = 0;
+        found.config.keep_no_text();
     }
     (found.config, unreadable.or_else(|| found.mistakes.first().map(|mistake| format!("{file}: {mistake}"))))
 }

@@ -34,7 +34,7 @@ pub(super) fn of(call: &Call, heard: &Heard) -> Scene {
 /// Where the session sits, if this event is one that tells.
 pub(super) fn seat(call: &Call, event: &Event, heard: &Heard) -> Option<Place> {
     let presence = event.scene.as_ref()?.presence;
-    if let Happening::SessionStarted { by } = heard.happening {
+    if let Happening::SessionStarted { by, .. } = heard.happening {
         return if by == StartedBy::Compact { None } else { own_seat(call, presence) };
     }
     if let (Happening::PromptSubmitted { .. }, Presence::Terminal) = (&heard.happening, presence) {

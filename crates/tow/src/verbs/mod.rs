@@ -4,6 +4,7 @@
 
 pub mod alert;
 pub mod bar;
+pub mod baton;
 pub mod bench_seed;
 pub mod capture;
 pub mod cleanup;
@@ -11,9 +12,11 @@ pub mod completions;
 pub mod config;
 pub mod context;
 pub mod doctor;
+pub mod fresh;
 pub mod goto;
 pub mod hook;
 pub mod import;
+pub mod inherit;
 pub mod install;
 pub mod menu;
 pub mod next;

@@ -1,0 +1,445 @@
+//! Whose work a session goes on with, from the journal to the rows: in the order in which real agents tell of it.
+
+use super::*;
+use crate::{Inheritance, KnownBaton, Wanted};
+use proptest::prelude::*;
+use towline_core::event::OwnCommand;
+use towline_core::id::SubagentId;
+use towline_core::inherit::{OnClear, Way};
+use towline_core::seat::{Place, Proof, SeatKind};
+
+const MINUTE_MS: i64 = 60_000;
+
+fn start(by: StartedBy) -> Happening {
+    Happening::SessionStarted { by, wishes: Wishes::default() }
+}
+
+const CLEARED: Happening = Happening::SessionEnded { by: EndedBy::Clear };
+
+fn place(seat: &str) -> Place {
+    Place {
+        key: seat.into(),
+        kind: SeatKind::Tmux,
+        pane: None,
+        server: None,
+        tty: None,
+        pid: 1,
+        started: 1,
+        program: None,
+        proof: Proof::Terminal,
+    }
+}
+
+/// Accepts events of sessions that a person sits before, all in one project.
+impl Bench {
+    fn tell(&mut self, session: &str, happening: Happening) {
+        self.tell_at(session, None, happening);
+    }
+
+    fn sit(&mut self, session: &str, seat: &str) {
+        self.tell_at(session, Some(seat), Happening::SeatFound);
+    }
+
+    fn tell_at(&mut self, session: &str, seat: Option<&str>, happening: Happening) {
+        let event = self.event(session, happening);
+        let scene = Some(scene(seat, Presence::Terminal));
+        self.append(&[Event { scene, ..event }]);
+    }
+
+    /// The session starts, sits down, and is asked for something.
+    fn work(&mut self, session: &str, seat: &str) {
+        self.begin(session, seat, StartedBy::Startup);
+        self.tell(session, prompt("work"));
+        self.tell(session, STOP);
+    }
+
+    fn begin(&mut self, session: &str, seat: &str, by: StartedBy) {
+        self.tell(session, start(by));
+        self.sit(session, seat);
+    }
+
+    /// The pair of events by which an agent tells that its person cleared, and the next prompt.
+    fn clear(&mut self, from: &str, to: &str, seat: &str) {
+        self.tell(from, CLEARED);
+        self.begin(to, seat, StartedBy::Clear);
+        self.tell(to, prompt("go on"));
+    }
+
+    fn pass(&mut self, minutes: i64) {
+        self.clock += minutes * MINUTE_MS;
+    }
+
+    fn decisions(&self) -> Vec<Inheritance> {
+        let mut all = self.fold().0.inheritances(&Wanted { limit: 1000, ..Wanted::default() }).unwrap();
+        all.reverse();
+        all
+    }
+
+    /// Every decision as `heir way from`, oldest first.
+    fn told(&self) -> Vec<String> {
+        let told = |decision: &Inheritance| {
+            let from = decision.from.as_ref().map_or_else(String::new, |from| format!(" {from}"));
+            format!("{} {}{from}", decision.heir, decision.way.name())
+        };
+        self.decisions().iter().map(told).collect()
+    }
+}
+
+fn scene(seat: Option<&str>, presence: Presence) -> Scene {
+    let project = ProjectTraces { root: "/src/app/.git".into(), remote: None, name: None, branch: None };
+    let place = seat.map(place);
+    Scene { presence, folder: None, transcript: None, model: None, place, project: Some(project) }
+}
+
+#[test]
+fn tl_12_a_cleared_session_hands_its_work_to_the_next_in_its_seat() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "seat");
+    bench.clear("a:1", "a:2", "seat");
+    assert_eq!(bench.told(), ["a:2 clear a:1"]);
+    let due = bench.fold().0.inheritance_to_give(&key("a:2")).unwrap().unwrap();
+    assert_eq!((due.from, due.way, due.given_at), (Some(key("a:1")), Way::Clear, None));
+    assert_eq!(due.project.as_deref(), Some("app"));
+}
+
+#[test]
+fn an_agent_that_tells_of_the_end_late_and_of_the_start_with_the_prompt_inherits_alike() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "seat");
+    bench.begin("a:2", "seat", StartedBy::Clear);
+    bench.tell("a:2", prompt("go on"));
+    bench.pass(1);
+    bench.tell("a:1", Happening::SessionEnded { by: EndedBy::Other });
+    assert_eq!(bench.told(), ["a:2 clear a:1"]);
+}
+
+#[test]
+fn a_seat_that_is_found_after_the_prompt_was_folded_still_decides() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "seat");
+    bench.tell("a:2", start(StartedBy::Clear));
+    bench.tell("a:2", prompt("go on"));
+    assert_eq!(bench.told(), Vec::<String>::new(), "nobody knows where it sits");
+    bench.sit("a:2", "seat");
+    assert_eq!(bench.told(), ["a:2 clear a:1"]);
+}
+
+#[test]
+fn a_seat_that_is_looked_for_in_vain_decides_too() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "seat");
+    bench.tell("a:1", CLEARED);
+    bench.tell("a:2", start(StartedBy::Clear));
+    bench.tell("a:2", prompt("go on"));
+    bench.tell("a:2", Happening::SeatFound);
+    assert_eq!(bench.told(), ["a:2 fallback a:1"]);
+}
+
+#[test]
+fn two_seats_of_one_project_cleared_in_turn_each_keep_their_own_work() {
+    let mut bench = Bench::new();
+    bench.work("a:left", "left");
+    bench.work("a:right", "right");
+    bench.tell("a:left", CLEARED);
+    bench.begin("a:left-2", "left", StartedBy::Clear);
+    bench.tell("a:right", CLEARED);
+    bench.begin("a:right-2", "right", StartedBy::Clear);
+    bench.tell("a:right-2", prompt("go on"));
+    bench.tell("a:left-2", prompt("go on"));
+    assert_eq!(bench.told(), ["a:right-2 clear a:right", "a:left-2 clear a:left"]);
+}
+
+#[test]
+fn tl_16_a_start_that_is_never_used_takes_nothing_and_leaves_the_baton() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "seat");
+    bench.tell("a:1", Happening::BatonPassed);
+    bench.begin("a:ghost", "seat", StartedBy::Startup);
+    bench.tell("a:ghost", Happening::SessionEnded { by: EndedBy::Other });
+    assert_eq!(bench.told(), Vec::<String>::new());
+    bench.begin("a:2", "seat", StartedBy::Startup);
+    bench.tell("a:2", prompt("go on"));
+    assert_eq!(bench.told(), ["a:2 baton a:1"]);
+}
+
+#[test]
+fn two_clears_in_a_row_carry_the_work_over_the_empty_session_between() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "seat");
+    bench.tell("a:1", CLEARED);
+    bench.begin("a:ghost", "seat", StartedBy::Clear);
+    bench.clear("a:ghost", "a:2", "seat");
+    assert_eq!(bench.told(), ["a:2 clear a:1"]);
+}
+
+#[test]
+fn marks_notices_helpers_and_our_own_commands_decide_nothing() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "seat");
+    bench.tell("a:1", CLEARED);
+    bench.begin("a:2", "seat", StartedBy::Clear);
+    let by = |origin, own| Happening::PromptSubmitted { prompt: Kept::default(), origin, own };
+    bench.tell("a:2", by(Origin::Bookmark, None));
+    bench.tell("a:2", by(Origin::Notification, None));
+    bench.tell("a:2", by(Origin::Command, Some(OwnCommand::Other)));
+    let inside = bench.event("a:2", prompt("a helper's"));
+    bench.append(&[Event { subagent: Some(SubagentId::parse("helper").unwrap()), ..inside }]);
+    assert_eq!(bench.told(), Vec::<String>::new());
+    bench.tell("a:2", by(Origin::Continuation, None));
+    assert_eq!(bench.told(), ["a:2 clear a:1"]);
+}
+
+#[test]
+fn tl_10_a_baton_is_taken_once_and_by_any_agent_of_the_project() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "left");
+    bench.tell("a:1", Happening::BatonPassed);
+    bench.pass(59);
+    for (heir, seat) in [("b:2", "right"), ("b:3", "middle")] {
+        bench.begin(heir, seat, StartedBy::Startup);
+        bench.tell(heir, prompt("go on"));
+    }
+    assert_eq!(bench.told(), ["b:2 baton a:1"]);
+    let batons = bench.fold().0.batons().unwrap();
+    assert_eq!(batons[0].taken.as_ref().map(|(heir, _)| heir.clone()), Some(key("b:2")));
+}
+
+#[test]
+fn tl_10_a_baton_is_replaced_by_the_sessions_next_and_can_be_dropped() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "left");
+    bench.tell("a:1", Happening::BatonPassed);
+    bench.tell("a:1", Happening::BatonPassed);
+    let now = Timestamp(bench.clock);
+    let open = |bench: &Bench| bench.fold().0.open_batons(now).unwrap().len();
+    assert_eq!(open(&bench), 1);
+    assert!(bench.fold().0.open_baton_of(&key("a:1")).unwrap().is_some());
+    bench.tell("a:1", Happening::BatonDropped);
+    assert_eq!(open(&bench), 0);
+    assert_eq!(bench.fold().0.batons().unwrap().len(), 2, "what became of them is remembered");
+}
+
+#[test]
+fn a_session_that_was_never_used_or_has_nobody_before_it_passes_no_baton() {
+    let mut bench = Bench::new();
+    bench.begin("a:ghost", "seat", StartedBy::Startup);
+    bench.tell("a:ghost", Happening::BatonPassed);
+    let mut headless = vec![];
+    for happening in [start(StartedBy::Startup), prompt("alone"), Happening::BatonPassed] {
+        let event = bench.event("a:script", happening);
+        headless.push(Event { scene: Some(scene(None, Presence::Headless)), ..event });
+    }
+    bench.append(&headless);
+    assert_eq!(bench.fold().0.batons().unwrap(), []);
+}
+
+#[test]
+fn a_fresh_start_gives_nothing_and_the_log_says_why() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "seat");
+    bench.tell("a:1", Happening::FreshAsked);
+    bench.clear("a:1", "a:2", "seat");
+    let decisions = bench.decisions();
+    assert_eq!((decisions[0].way, &decisions[0].from), (Way::Fresh, &None));
+    assert!(decisions[0].reason.contains("a:1"));
+    assert_eq!(bench.fold().0.inheritance_to_give(&key("a:2")).unwrap(), None);
+}
+
+#[test]
+fn what_several_could_be_meant_by_is_chosen_by_a_person() {
+    let mut bench = Bench::new();
+    for (session, seat) in [("a:1", "left"), ("b:2", "right")] {
+        bench.work(session, seat);
+    }
+    bench.tell("a:1", Happening::BatonPassed);
+    bench.tell("b:2", Happening::BatonPassed);
+    bench.begin("a:3", "middle", StartedBy::Startup);
+    bench.tell("a:3", prompt("go on"));
+    assert_eq!(bench.told(), ["a:3 ambiguous"]);
+    assert_eq!(bench.decisions()[0].candidates, [key("a:1"), key("b:2")]);
+    bench.tell("a:3", Happening::InheritanceTaken { from: key("b:2") });
+    assert_eq!(bench.told(), ["a:3 ambiguous", "a:3 taken b:2"]);
+    let (store, _) = bench.fold();
+    assert_eq!(store.inheritance_to_give(&key("a:3")).unwrap().unwrap().from, Some(key("b:2")));
+    let open = store.open_batons(Timestamp(bench.clock)).unwrap();
+    assert_eq!(open.iter().map(|baton| &baton.session).collect::<Vec<_>>(), [&key("a:1")]);
+}
+
+#[test]
+fn a_choice_that_would_make_a_circle_is_not_taken() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "left");
+    bench.work("a:2", "right");
+    bench.tell("a:1", Happening::InheritanceTaken { from: key("a:2") });
+    bench.tell("a:2", Happening::InheritanceTaken { from: key("a:2") });
+    assert_eq!(bench.told(), Vec::<String>::new());
+}
+
+#[test]
+fn the_users_wish_travels_with_the_start() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "seat");
+    bench.tell("a:1", CLEARED);
+    let wishes = Wishes { on_clear: OnClear::Ask, ..Wishes::default() };
+    bench.tell("a:2", Happening::SessionStarted { by: StartedBy::Clear, wishes });
+    bench.sit("a:2", "seat");
+    bench.fold();
+    bench.tell("a:2", prompt("go on"));
+    assert_eq!(bench.told(), ["a:2 asked"]);
+}
+
+#[test]
+fn what_was_given_is_not_due_again_even_in_a_rebuilt_database() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "seat");
+    bench.clear("a:1", "a:2", "seat");
+    let (store, folded) = bench.fold();
+    assert_eq!(folded.inheriting[&key("a:2")], Inheriting::Due);
+    let due = store.inheritance_to_give(&key("a:2")).unwrap().unwrap();
+    store.mark_given(due.uid, Timestamp(77)).unwrap();
+    assert_eq!(store.inheriting(&key("a:2")).unwrap(), Some(Inheriting::Settled));
+    assert_eq!(store.inheritance_to_give(&key("a:2")).unwrap(), None);
+    drop(store);
+    bench.tell("a:2", Happening::InheritanceGiven { decision: due.uid });
+    assert_eq!(bench.decisions()[0].given_at, Some(Timestamp(77)), "once is enough");
+    forget_database(&bench);
+    let (store, folded) = bench.fold();
+    assert_eq!(folded.inheriting[&key("a:2")], Inheriting::Settled);
+    assert_eq!(store.inheritance_to_give(&key("a:2")).unwrap(), None);
+}
+
+#[test]
+fn what_was_chosen_while_something_older_was_told_stays_due() {
+    let mut bench = Bench::new();
+    for session in ["a:1", "a:2", "a:3"] {
+        bench.work(session, session);
+    }
+    bench.tell("a:3", Happening::InheritanceTaken { from: key("a:1") });
+    let first = bench.decisions()[0].uid;
+    bench.tell("a:3", Happening::InheritanceTaken { from: key("a:2") });
+    bench.tell("a:3", Happening::InheritanceGiven { decision: first });
+    let due = bench.fold().0.inheritance_to_give(&key("a:3")).unwrap();
+    assert_eq!(due.unwrap().from, Some(key("a:2")));
+    assert_eq!(bench.fold().0.inheriting(&key("a:3")).unwrap(), Some(Inheriting::Due));
+}
+
+#[test]
+fn tl_13_a_session_is_cleared_into_one_heir_only_unless_it_went_on() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "seat");
+    bench.clear("a:1", "a:2", "seat");
+    bench.tell("a:1", start(StartedBy::Resume));
+    bench.sit("a:1", "seat");
+    bench.clear("a:1", "a:3", "seat");
+    bench.tell("a:1", start(StartedBy::Resume));
+    bench.sit("a:1", "seat");
+    bench.tell("a:1", prompt("more work"));
+    bench.clear("a:1", "a:4", "seat");
+    assert_eq!(bench.told(), ["a:2 clear a:1", "a:3 none", "a:4 clear a:1"]);
+}
+
+#[test]
+fn a_session_that_moves_from_one_new_seat_to_another_does_not_stop_the_fold() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "left");
+    bench.sit("a:1", "right");
+    bench.sit("a:1", "a third");
+    let (store, _) = bench.fold();
+    bench.sit("a:1", "another");
+    let seats = |store: &Store| store.seats().unwrap().iter().filter(|seat| seat.current.is_some()).count();
+    assert_eq!((seats(&store), store.seats().unwrap().len()), (1, 3));
+    assert_eq!((seats(&bench.fold().0), bench.fold().0.seats().unwrap().len()), (1, 4));
+}
+
+#[test]
+fn the_last_answer_is_kept_with_its_session() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "seat");
+    let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Redacted };
+    let answer = Some(Kept::new("all done", keeping));
+    bench.tell("a:1", Happening::TurnEnded { background: Some(0), answer: answer.clone() });
+    bench.tell("a:1", STOP);
+    let session = bench.fold().0.session(&key("a:1")).unwrap().unwrap();
+    assert_eq!(session.answer, answer, "a turn that says nothing takes nothing away");
+}
+
+#[test]
+fn a_session_is_found_by_both_ends_of_its_id_and_by_no_pattern() {
+    let mut bench = Bench::new();
+    for session in ["a:1111-2222", "b:1111-3333", "a:1_11-4444"] {
+        bench.work(session, session);
+    }
+    let (store, _) = bench.fold();
+    let found = |part: &str| store.sessions_named(part).unwrap().len();
+    assert_eq!((found("1111"), found("3333"), found("a:1111-2222"), found("1_11")), (2, 1, 1, 1));
+    assert_eq!((found("%"), found("2"), found("9")), (0, 1, 0));
+}
+
+fn forget_database(bench: &Bench) {
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(bench.home.folder().join(format!("towline.db{suffix}")));
+    }
+}
+
+/// One thing that may happen to one of a few sessions in one of a few seats.
+fn anything() -> impl Strategy<Value = (usize, usize, u8, i64)> {
+    (0..5_usize, 0..3_usize, 0..14_u8, 0..25_i64)
+}
+
+fn happening(number: u8, other: &str) -> Happening {
+    let by = |origin| Happening::PromptSubmitted { prompt: Kept::default(), origin, own: None };
+    match number {
+        0 => start(StartedBy::Startup),
+        1 | 2 => start(StartedBy::Clear),
+        3 => start(StartedBy::Resume),
+        4 | 5 => prompt("work"),
+        6 => by(Origin::Bookmark),
+        7 => STOP,
+        8 => CLEARED,
+        9 | 10 => Happening::BatonPassed,
+        11 => Happening::FreshAsked,
+        12 => Happening::InheritanceTaken { from: key(other) },
+        _ => Happening::SeatFound,
+    }
+}
+
+/// What is decided, and what became of every baton.
+fn outcome(bench: &Bench) -> (Vec<Inheritance>, Vec<KnownBaton>) {
+    (bench.decisions(), bench.fold().0.batons().unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn no_two_heirs_take_one_baton_and_every_fold_of_a_journal_decides_alike(
+        events in proptest::collection::vec(anything(), 0..60)
+    ) {
+        let sessions = ["a:1", "a:2", "b:3", "a:4", "b:5"];
+        let (mut at_once, mut one_by_one) = (Bench::new(), Bench::new());
+        for (session, seat, number, minutes) in events {
+            for bench in [&mut at_once, &mut one_by_one] {
+                let seat = ["left", "right", "middle"][seat];
+                let happening = happening(number, sessions[(session + 1) % sessions.len()]);
+                let seat = matches!(happening, Happening::SeatFound).then_some(seat);
+                bench.pass(minutes);
+                bench.tell_at(sessions[session], seat, happening);
+            }
+            one_by_one.fold();
+        }
+        let outcome_at_once = outcome(&at_once);
+        prop_assert_eq!(&outcome_at_once, &outcome(&one_by_one));
+        forget_database(&at_once);
+        prop_assert_eq!(&outcome_at_once, &outcome(&at_once));
+        let (decisions, batons) = outcome_at_once;
+        for decision in decisions.iter().filter(|decision| decision.way == Way::Baton) {
+            let taken = batons.iter().filter(|baton| {
+                baton.taken.as_ref() == Some(&(decision.heir.clone(), decision.decided_at))
+                    && Some(&baton.session) == decision.from.as_ref()
+            });
+            let ages: Vec<i64> = taken.map(|baton| decision.decided_at.0 - baton.passed_at.0).collect();
+            prop_assert_eq!(ages.len(), 1, "one baton for {:?}", decision);
+            prop_assert!(ages[0] >= 0 && Some(&decision.heir) != decision.from.as_ref());
+        }
+        prop_assert!(batons.iter().all(|baton| baton.taken.is_none() || baton.dropped_at.is_none()));
+    }
+}

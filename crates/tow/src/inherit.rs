@@ -1,0 +1,90 @@
+//! What a session hears of whose work it goes on with, and its person of what they may choose.
+//!
+//! Decides nothing: `core::inherit` did, in the fold. Here it is put into words, once.
+
+use crate::edge::Edge;
+use crate::failure::chain;
+use crate::hook;
+use towline_core::escape::{fit, for_terminal};
+use towline_core::event::{Event, Happening, OwnCommand};
+use towline_core::fault::{Fault, FaultKind};
+use towline_core::id::SessionKey;
+use towline_core::inherit::Way;
+use towline_core::reply::Reply;
+use towline_core::session::Session;
+use towline_store::journal::{self, Record};
+use towline_store::{Inheritance, Store, StoreError};
+
+/// What is due to the session that was just prompted. Called with the fold lock held, so that it is given once.
+pub fn given(edge: &Edge, store: &Store, session: &SessionKey) -> Result<Reply, StoreError> {
+    let Some(due) = store.inheritance_to_give(session)? else { return Ok(Reply::default()) };
+    if due.from.is_some() {
+        // The composed text of that session's work belongs here, and `mark_given` behind it.
+        return Ok(Reply::default());
+    }
+    let notices = notices(store, &due)?;
+    mark_given(edge, store, &due)?;
+    Ok(Reply { notices, ..Reply::default() })
+}
+
+/// Remembers that it was given: at once, and in the journal, from which a lost database is rebuilt.
+pub fn mark_given(edge: &Edge, store: &Store, due: &Inheritance) -> Result<(), StoreError> {
+    store.mark_given(due.uid, edge.now)?;
+    let happening = Happening::InheritanceGiven { decision: due.uid };
+    let session = due.heir.clone();
+    let event =
+        Event { uid: edge.uid(), at: edge.now, session, subagent: None, turn: None, happening, scene: None };
+    if let Err(error) = journal::append(&edge.home, &[Record::Event(event)]) {
+        hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: chain(&error) });
+    }
+    Ok(())
+}
+
+/// What the person is told who typed a command of ours.
+pub fn acknowledged(own: OwnCommand, session: &SessionKey, store: &Store) -> Result<Reply, StoreError> {
+    let notice = match own {
+        OwnCommand::Baton if is_passed(session, store)? => {
+            "towline: the baton is passed. The next session here, or the only one that starts in this project \
+             within an hour, goes on with this work."
+        }
+        OwnCommand::Baton => "towline: there is nothing to pass on yet: nothing was asked of this session.",
+        OwnCommand::Fresh => {
+            "towline: the next session here starts afresh. `tow fresh --undo`, or another prompt, takes it back."
+        }
+        OwnCommand::Other => return Ok(Reply::default()),
+    };
+    Ok(Reply { notices: vec![notice.to_owned()], ..Reply::default() })
+}
+
+fn is_passed(session: &SessionKey, store: &Store) -> Result<bool, StoreError> {
+    Ok(store.open_baton_of(session)?.is_some())
+}
+
+/// Lines for the person where they are to choose.
+fn notices(store: &Store, due: &Inheritance) -> Result<Vec<String>, StoreError> {
+    let mut known = vec![];
+    for key in &due.candidates {
+        known.extend(store.session(key)?);
+    }
+    let names: Vec<String> = known.iter().map(in_short).collect();
+    let first = known.first().map_or("SESSION", |session| session.key.short());
+    let take = |id: &str| format!("`tow inherit take {id}`, and the next prompt has its work");
+    Ok(match due.way {
+        Way::Asked => vec![format!("towline: to go on with {}, run {}.", names.join(", "), take(first))],
+        Way::Ambiguous => vec![format!(
+            "towline: nothing was carried over: {} ({}). Choose one by {}.",
+            due.reason,
+            names.join(", "),
+            take("ID")
+        )],
+        Way::Baton | Way::Clear | Way::Fallback | Way::Taken | Way::Fresh | Way::Off | Way::None => vec![],
+    })
+}
+
+/// A session in a few words: its agent, the end of its id, what was asked of it last.
+pub fn in_short(session: &Session) -> String {
+    let asked = session.prompt.as_ref().map_or("", |prompt| prompt.as_str());
+    let asked = fit(&for_terminal(asked), 40);
+    let asked = if asked.trim().is_empty() { String::new() } else { format!(" “{}”", asked.trim()) };
+    format!("{} {}{asked}", session.key.agent, session.key.short())
+}

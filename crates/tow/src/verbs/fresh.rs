@@ -1,0 +1,54 @@
+//! `tow fresh`: whoever comes next in this seat is to know nothing of the session that sits there.
+//!
+//! Erases nothing: the work stays where it is, and can be looked up.
+
+use crate::failure::Failure;
+use crate::scope::Scope;
+use crate::{inherit, live, whose};
+use clap::Args;
+use std::process::ExitCode;
+use towline_core::event::Happening;
+use towline_store::journal::Record;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow fresh            then clear: the new session starts with nothing
+  tow fresh --undo     it inherits after all
+
+Typing `/tow fresh` in the agent (or `$tow fresh`, where commands are skills) does the same. It holds until the session is asked for
+something again. To inherit nothing ever: `tow config set inherit.on_clear never`.";
+
+/// Let the next session here start with nothing.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// How the session's id begins or ends; without it, the session that this runs in.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Take it back.
+    #[arg(long)]
+    undo: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let store = whose::store(scope)?;
+    let session = whose::session(&store, arguments.session.as_deref(), "tow fresh --session")?;
+    drop(store);
+    let happening = if arguments.undo { Happening::FreshTakenBack } else { Happening::FreshAsked };
+    live::accept(scope, &[Record::Event(live::event(scope, session.key.clone(), happening))])?;
+    live::store(scope)?;
+    if arguments.json {
+        scope.out.line(&serde_json::json!({"session": session.key, "fresh": !arguments.undo}).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let name = inherit::in_short(&session);
+    scope.out.line(&if arguments.undo {
+        format!("whoever comes after {name} inherits as usual")
+    } else {
+        format!("whoever comes after {name} starts afresh")
+    });
+    Ok(ExitCode::SUCCESS)
+}

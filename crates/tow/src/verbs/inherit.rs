@@ -1,0 +1,177 @@
+//! `tow inherit`: every decision whose work a session went on with, and a person's own choice.
+//!
+//! Shows what the fold decided and why; a choice goes through the journal like everything else.
+
+use crate::failure::Failure;
+use crate::output::Tone;
+use crate::scope::Scope;
+use crate::{inherit, live, whose};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::escape::for_terminal;
+use towline_core::event::Happening;
+use towline_core::inherit::taken;
+use towline_store::journal::Record;
+use towline_store::{Inheritance, Wanted};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow inherit log                       what the sessions of this project went on with, and why
+  tow inherit log --all-projects --json
+  tow inherit take 1a2b3c4d             this session goes on with that one's work, from its next prompt on";
+
+const LOG_EXAMPLES: &str = "\
+Examples:
+  tow inherit log --limit 5
+  tow inherit log --session 1a2b3c4d
+  tow inherit log --project app --json | jq '.decisions[] | [.at, .way, .from]'
+
+Ways: baton (it was passed on), clear (cleared in the same seat), fallback (the only one that can have been cleared),
+taken (a person chose it); and with nothing inherited: fresh, asked, ambiguous, off, none.";
+
+const TAKE_EXAMPLES: &str = "\
+Examples:
+  tow inherit take 1a2b3c4d                      the session of this seat goes on with that one's work
+  tow inherit take 1a2b3c4d --session 99aa00bb   another one does
+
+It is given with the next prompt. For when several could be meant, or inherit.on_clear is `ask`.";
+
+/// See whose work sessions went on with, and choose.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Log(Log),
+    Take(Take),
+}
+
+/// Every decision: when, for whom, from whom, by which rule and why.
+#[derive(Debug, Args)]
+#[command(after_help = LOG_EXAMPLES)]
+struct Log {
+    /// Only of this session, as heir or as predecessor: how its id begins or ends.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only of this project; without it, of the one that this folder belongs to.
+    #[arg(long, conflicts_with = "all_projects")]
+    project: Option<String>,
+    /// Of all projects.
+    #[arg(long)]
+    all_projects: bool,
+    /// At most so many, the newest.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Go on with a session's work, from the next prompt on.
+#[derive(Debug, Args)]
+#[command(after_help = TAKE_EXAMPLES)]
+struct Take {
+    /// Whose work: how that session's id begins or ends.
+    #[arg(value_name = "SESSION")]
+    from: String,
+    /// Who goes on with it; without it, the session that this runs in.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.what {
+        What::Log(log) => show(scope, log),
+        What::Take(take) => choose(scope, take),
+    }
+}
+
+fn show(scope: &Scope, log: &Log) -> Result<ExitCode, Failure> {
+    let store = whose::store(scope)?;
+    let session = log.session.as_deref().map(|name| whose::named(&store, name)).transpose()?;
+    let is_everywhere = log.all_projects || session.is_some();
+    let project = match &log.project {
+        None if !is_everywhere => Some(whose::project(&store)?.ok_or_else(no_project)?),
+        given => given.clone(),
+    };
+    let wanted = Wanted {
+        session: session.as_ref().map(|session| &session.key),
+        project: project.as_deref(),
+        limit: log.limit,
+    };
+    let decisions =
+        store.inheritances(&wanted).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+    if log.json {
+        scope.out.line(&json!({"decisions": decisions.iter().map(row).collect::<Vec<_>>()}).to_string());
+    } else if decisions.is_empty() {
+        scope.out.line("nothing was decided yet; `tow inherit log --all-projects` looks everywhere");
+    }
+    for decision in decisions.iter().filter(|_| !log.json) {
+        scope.out.line(&line(decision));
+        scope.out.line(&scope.out.tint(Tone::Faint, &format!("  {}", for_terminal(&decision.reason))));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn no_project() -> Failure {
+    Failure::input("nothing was recorded of a project in this folder")
+        .hint("Run `tow inherit log --all-projects`, or name one by `--project`.")
+}
+
+fn row(decision: &Inheritance) -> Value {
+    json!({
+        "at": decision.decided_at.to_utc(), "heir": decision.heir, "from": decision.from, "way": decision.way.name(),
+        "reason": decision.reason, "candidates": decision.candidates, "project": decision.project,
+        "given_at": decision.given_at.map(|at| at.to_utc()), "id": decision.uid.to_string(),
+    })
+}
+
+/// One decision in one line; what it says is plain, since models read it too.
+fn line(decision: &Inheritance) -> String {
+    let short = |key: &towline_core::id::SessionKey| format!("{} {}", key.agent, key.short());
+    let from = decision.from.as_ref().map_or_else(|| "nothing".to_owned(), short);
+    let given = match (decision.given_at, &decision.from, decision.way.is_to_be_given()) {
+        (Some(at), Some(_), _) => format!(", given {}", at.to_utc()),
+        (Some(at), None, _) => format!(", told {}", at.to_utc()),
+        (None, Some(_), _) => ", not given yet".to_owned(),
+        (None, None, true) => ", not told yet".to_owned(),
+        (None, None, false) => String::new(),
+    };
+    format!(
+        "{} {} ← {from} ({}{given})",
+        decision.decided_at.to_utc(),
+        short(&decision.heir),
+        decision.way.name()
+    )
+}
+
+fn choose(scope: &Scope, take: &Take) -> Result<ExitCode, Failure> {
+    let store = whose::store(scope)?;
+    let from = whose::named(&store, &take.from)?;
+    let verb = format!("tow inherit take {} --session", take.from);
+    let heir = whose::session(&store, take.session.as_deref(), &verb)?;
+    drop(store);
+    if taken(&heir, &from).is_none() {
+        let what = format!("{} cannot go on with the work of {}", heir.key, from.key);
+        let why = "a session goes on with an older one's work".to_owned();
+        return Err(Failure { causes: vec![why], ..Failure::input(what) }.hint("Run `tow status`."));
+    }
+    let happening = Happening::InheritanceTaken { from: from.key.clone() };
+    live::accept(scope, &[Record::Event(live::event(scope, heir.key.clone(), happening))])?;
+    live::store(scope)?;
+    if take.json {
+        scope.out.line(&json!({"heir": heir.key, "from": from.key}).to_string());
+    } else {
+        let (heir, from) = (inherit::in_short(&heir), inherit::in_short(&from));
+        scope.out.line(&format!("{heir} goes on with {from}, from its next prompt on"));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,148 @@
+//! Which session is meant: by a part of its id, by the place this runs in, by the project.
+//!
+//! Never guesses: where more than one could be meant, all are named and none is taken.
+
+use crate::config::project_name;
+use crate::edge::variable;
+use crate::failure::Failure;
+use crate::inherit::in_short;
+use crate::live;
+use crate::scope::Scope;
+use towline_agents::Agent;
+use towline_core::event::Presence;
+use towline_core::id::SessionKey;
+use towline_core::project::ProjectTraces;
+use towline_core::seat::Seat;
+use towline_core::session::{Session, State};
+use towline_store::{Store, StoreError};
+use towline_terminal::place::seat_of;
+use towline_terminal::process::{Process, ancestors};
+use towline_terminal::project;
+
+/// The store, folded up to date.
+pub fn store(scope: &Scope) -> Result<Store, Failure> {
+    let nothing =
+        || Failure::input("nothing is recorded yet").hint("Run `tow install`, then work with your agents.");
+    live::store(scope)?.ok_or_else(nothing)
+}
+
+/// The session that is named or, if none is, the one that this runs in. `verb` is what to run with an id.
+pub fn session(store: &Store, name: Option<&str>, verb: &str) -> Result<Session, Failure> {
+    name.map_or_else(|| here(store, verb), |name| named(store, name))
+}
+
+/// By its whole key, or by how its id begins or ends.
+pub fn named(store: &Store, name: &str) -> Result<Session, Failure> {
+    let keys = store.sessions_named(name).map_err(failed)?;
+    match keys.as_slice() {
+        [] => Err(Failure::input(format!("no session's id begins or ends with `{name}`"))
+            .hint("Run `tow status` for the sessions that are open.")),
+        [key] => known(store, key),
+        several => {
+            let names: Vec<String> = several.iter().map(ToString::to_string).collect();
+            let what = format!("`{name}` fits several sessions: {}", names.join(", "));
+            Err(Failure::input(what).hint("Give more of the id, or all of it."))
+        }
+    }
+}
+
+/// The session of the place this runs in: below its agent, or in the same terminal; else the only one that is open in
+/// the project.
+pub fn here(store: &Store, verb: &str) -> Result<Session, Failure> {
+    let line: Vec<Process> = ancestors(std::process::id()).collect();
+    let found = match below_agent(store, &line).map_err(failed)? {
+        Some(key) => Some(key),
+        None => in_terminal(store, &line).map_err(failed)?,
+    };
+    match found {
+        Some(key) => known(store, &key),
+        None => only_one(store, verb),
+    }
+}
+
+/// What the project of this folder is called in the store, if anything was recorded of it.
+pub fn project(store: &Store) -> Result<Option<String>, Failure> {
+    let Some(traces) = traces() else { return Ok(None) };
+    let projects = store.projects().map_err(failed)?.into_iter();
+    let mut same = projects.filter(|(_, root, remote)| is_same(root, remote.as_deref(), &traces));
+    Ok(same.next().map(|(name, _, _)| name))
+}
+
+fn known(store: &Store, key: &SessionKey) -> Result<Session, Failure> {
+    let gone = || Failure::input(format!("{key} is not known")).hint("Run `tow status`.");
+    store.session(key).map_err(failed)?.ok_or_else(gone)
+}
+
+/// An agent is known by its process, and tells what it starts which session it is for.
+fn below_agent(store: &Store, line: &[Process]) -> Result<Option<SessionKey>, StoreError> {
+    let seats = store.seats()?;
+    let sits = |process: &Process| {
+        let is_it = |seat: &&Seat| (seat.place.pid, seat.place.started) == (process.pid, process.started);
+        seats.iter().rev().filter(is_it).find_map(|seat| seat.current.clone())
+    };
+    if let Some(key) = line.iter().find_map(sits) {
+        return Ok(Some(key));
+    }
+    for agent in Agent::ALL {
+        let told = variable(agent.session_variable()).and_then(|id| agent.session_named(&id));
+        if let Some(key) = told
+            && store.session(&key)?.is_some()
+        {
+            return Ok(Some(key));
+        }
+    }
+    Ok(None)
+}
+
+/// Whoever sits, or sat last, in the terminal that this runs in. Below a server that many share there is none: its
+/// terminal is that of whoever started it.
+fn in_terminal(store: &Store, line: &[Process]) -> Result<Option<SessionKey>, StoreError> {
+    let is_shared = |process: &Process| {
+        let agent = Agent::ALL.into_iter().find(|agent| agent.is_program(&process.name));
+        agent.is_some_and(|agent| agent.is_shared_server(&process.arguments()))
+    };
+    if line.iter().any(is_shared) {
+        return Ok(None);
+    }
+    let attached = line.iter().find(|process| process.terminal().is_some());
+    let Some(place) = attached.and_then(|process| seat_of(process, Presence::Terminal)) else {
+        return Ok(None);
+    };
+    Ok(store.seat(&place.key)?.and_then(|seat| seat.current))
+}
+
+fn only_one(store: &Store, verb: &str) -> Result<Session, Failure> {
+    let traces = traces();
+    let is_here = |session: &Session| {
+        let project = session.project.as_ref().zip(traces.as_ref());
+        session.state != State::Ended
+            && project.is_some_and(|(own, traces)| is_same(&own.root, own.remote.as_deref(), traces))
+    };
+    let mut open: Vec<Session> = store.live_sessions().map_err(failed)?.into_iter().filter(is_here).collect();
+    if open.len() == 1
+        && let Some(session) = open.pop()
+    {
+        return Ok(session);
+    }
+    if open.is_empty() {
+        let what = "no session sits here, and none is open in this project";
+        return Err(Failure::input(what).hint(format!("Run `tow status`, then `{verb} ID`.")));
+    }
+    let failure = Failure::input("no session sits here, and several are open in this project");
+    let hint = |session: &Session| format!("Run `{verb} {}` for {}.", session.key.short(), in_short(session));
+    Err(open.iter().fold(failure, |failure, session| failure.hint(hint(session))))
+}
+
+/// The project of the folder that this runs in.
+fn traces() -> Option<ProjectTraces> {
+    let folder = Process::read(std::process::id())?.folder()?;
+    Some(project::traces(&folder, &project_name))
+}
+
+fn is_same(root: &str, remote: Option<&str>, traces: &ProjectTraces) -> bool {
+    root == traces.root || (remote.is_some() && remote == traces.remote.as_deref())
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::new(&error).hint("Run `tow doctor`.")
+}
