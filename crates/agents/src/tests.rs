@@ -175,11 +175,11 @@ fn the_last_words_of_a_turn_are_kept_however_large_the_payload_is() {
         let payload = serde_json::json!({
             "hook_event_name": "Stop", "session_id": "s", "last_assistant_message": long, "bulk": "x".repeat(90_000),
         });
-        let answer =
-            |keeping| match agent.hear(payload.to_string().as_bytes(), keeping).unwrap().unwrap().happening {
-                Happening::TurnEnded { answer, .. } => answer,
-                other => panic!("{other:?}"),
-            };
+        let answer = |keeping| {
+            let heard = agent.hear(payload.to_string().as_bytes(), keeping).unwrap().unwrap();
+            let Happening::TurnEnded { answer, .. } = heard.happening else { panic!("no end of a turn") };
+            answer
+        };
         assert_eq!(answer(keeping(10)).unwrap().as_str(), "first word…");
         assert_eq!(answer(keeping(0)), None);
     }

@@ -250,10 +250,12 @@ impl Decision {
     }
 }
 
-/// Whether it is time to decide: something was asked of the session, and it is known where it sits. `before` is how far
-/// it was before the event at hand: by the next one, whoever looked for the seat has told what was found.
+/// Whether it is time to decide: something was asked of the session, and it is known where it sits, if it can sit
+/// anywhere. `before` is how far it was before the event at hand: by the next one, whoever looked for the seat has told
+/// what was found.
 pub fn is_time(before: Inheriting, session: &Session) -> bool {
-    session.inheriting == Inheriting::Prompted && (session.seat.is_some() || before == Inheriting::Prompted)
+    let is_placed = session.seat.is_some() || session.presence == Presence::Headless;
+    session.inheriting == Inheriting::Prompted && (is_placed || before == Inheriting::Prompted)
 }
 
 /// What becomes of the session by the decision.

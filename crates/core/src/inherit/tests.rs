@@ -407,6 +407,8 @@ fn a_session_whose_seat_is_not_known_waits_for_one_event_more() {
     let unseated = prompted(started("a:1", StartedBy::Startup, BIRTH), BIRTH);
     assert!(!is_time(Inheriting::Undecided, &unseated));
     assert!(is_time(Inheriting::Prompted, &unseated));
+    let headless = Session { presence: Presence::Headless, ..unseated.clone() };
+    assert!(is_time(Inheriting::Undecided, &headless), "it never has one");
     assert!(is_time(Inheriting::Prompted, &Session { seat: Some("seat".into()), ..unseated }));
 }
 
