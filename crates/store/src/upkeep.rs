@@ -29,6 +29,8 @@ pub struct Retention {
 /// What upkeep has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
+    /// Whether it was time to forget what retention says.
+    pub was_time_to_expire: bool,
     pub expired_events: usize,
     pub expired_journal_bytes: u64,
 }
@@ -93,5 +95,5 @@ fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<Done, S
     let expired_journal_bytes =
         journal::expire(&store.home, store.folded(&store.segments()?)?, retention.journal_bytes)
             .map_err(|source| StoreError::Folder { path: store.home.journal(), source })?;
-    Ok(Done { expired_events, expired_journal_bytes })
+    Ok(Done { was_time_to_expire: true, expired_events, expired_journal_bytes })
 }

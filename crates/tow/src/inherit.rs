@@ -4,7 +4,10 @@
 
 use crate::edge::Edge;
 use crate::failure::chain;
-use crate::hook;
+use crate::{capture, hook, past};
+use std::time::Duration;
+use towline_agents::Agent;
+use towline_core::compose::{Material, compose};
 use towline_core::escape::{fit, for_terminal};
 use towline_core::event::{Event, Happening, OwnCommand};
 use towline_core::fault::{Fault, FaultKind};
@@ -13,19 +16,53 @@ use towline_core::inherit::Way;
 use towline_core::reply::Reply;
 use towline_core::session::Session;
 use towline_store::journal::{self, Record};
-use towline_store::{Inheritance, Store, StoreError};
+use towline_store::{Archive, Inheritance, Store, StoreError};
 
 /// What is due to the session that was just prompted. Called with the fold lock held, so that it is given once.
 pub fn given(edge: &Edge, store: &Store, session: &SessionKey) -> Result<Reply, StoreError> {
     let Some(due) = store.inheritance_to_give(session)? else { return Ok(Reply::default()) };
-    if due.from.is_some() {
-        // The composed text of that session's work belongs here, and `mark_given` behind it.
-        return Ok(Reply::default());
-    }
-    let notices = notices(store, &due)?;
+    let reply = match &due.from {
+        Some(from) => carried_over(edge, store, from, &due)?,
+        None => Reply { notices: notices(store, &due)?, ..Reply::default() },
+    };
     mark_given(edge, store, &due)?;
-    Ok(Reply { notices, ..Reply::default() })
+    Ok(reply)
 }
+
+/// The work of the session before, as much of it as the heir's agent takes.
+fn carried_over(
+    edge: &Edge,
+    store: &Store,
+    from: &SessionKey,
+    due: &Inheritance,
+) -> Result<Reply, StoreError> {
+    if let Some(before) = store.session(from)? {
+        capture::hurry(edge, &before);
+    }
+    let archive = Archive::read(&edge.home, PATIENCE)?;
+    let material = past::material(archive.as_ref(), Some(store), (from, due.reason.clone()), edge.now)?;
+    Ok(said_to(&due.heir, &material))
+}
+
+/// What a session lost by a compaction is offered back to it.
+pub fn offered_back(edge: &Edge, store: &Store, session: &SessionKey) -> Result<Reply, StoreError> {
+    if let Some(known) = store.session(session)? {
+        capture::hurry(edge, &known);
+    }
+    let Some(archive) = Archive::read(&edge.home, PATIENCE)? else { return Ok(Reply::default()) };
+    let material = past::compacted(&archive, session, edge.now)?;
+    Ok(material.map(|material| said_to(session, &material)).unwrap_or_default())
+}
+
+fn said_to(session: &SessionKey, material: &Material) -> Reply {
+    let Some(agent) = Agent::named(session.agent.as_str()) else { return Reply::default() };
+    let text = compose(material, agent.budget()).text;
+    let context = if text.is_empty() { vec![] } else { vec![text] };
+    Reply { context, ..Reply::default() }
+}
+
+/// An agent waits: what cannot be had at once is not given.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Remembers that it was given: at once, and in the journal, from which a lost database is rebuilt.
 pub fn mark_given(edge: &Edge, store: &Store, due: &Inheritance) -> Result<(), StoreError> {

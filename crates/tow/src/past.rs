@@ -8,8 +8,10 @@ use crate::edge::{on_path, own_program};
 use crate::projects;
 use crate::scope::Scope;
 use crate::tell::settings;
-use towline_core::compose::{Compaction, Material, OlderTurn, Past, PastTurn, Words};
+use towline_core::compose::{Compaction, Material, OlderTurn, Past, PastTurn, Speaker, Words};
+use towline_core::event::Origin;
 use towline_core::id::SessionKey;
+use towline_core::session::Session;
 use towline_core::time::Timestamp;
 use towline_store::archive::{Archive, Conversation, TurnRow};
 use towline_store::{Store, StoreError};
@@ -62,8 +64,11 @@ pub fn material(
         answer_heard: None,
         handoff: None,
     };
-    if let (Some(archive), Some(conversation)) = (archive, conversation) {
-        fill(&mut past, archive, &conversation, now)?;
+    if let (Some(archive), Some(conversation)) = (archive, &conversation) {
+        fill(&mut past, archive, conversation, now)?;
+    }
+    if let Some(heard) = &heard {
+        hear(&mut past, heard, conversation.as_ref(), now);
     }
     Ok(Material { past: Some(past), compaction: None, remembered: vec![], program: program() })
 }
@@ -86,6 +91,30 @@ fn fill(
     past.project = conversation.project.clone().or(past.project.take());
     past.branch = past.branch.take().or_else(|| conversation.branch.clone());
     Ok(())
+}
+
+/// How much later than its entry in the transcript a prompt may be heard of, and the other way round.
+const TOGETHER_MS: i64 = 10_000;
+
+/// What hooks told and the transcript does not hold yet: the last prompt and the last answer.
+fn hear(past: &mut Past, heard: &Session, conversation: Option<&Conversation>, now: Timestamp) {
+    past.answer_heard = heard.answer.as_ref().map(|answer| answer.as_str().to_owned());
+    let (Some(prompt), Some(at)) = (&heard.prompt, heard.prompted_at) else { return };
+    let captured = conversation.map_or(0, |conversation| conversation.last_at.0);
+    let is_captured = captured.saturating_add(TOGETHER_MS) >= at.0;
+    if is_captured || prompt.is_blank() {
+        return;
+    }
+    past.turns_in_all += 1;
+    past.turns.push(PastTurn {
+        id: heard.key.short().to_owned(),
+        clock: clock(at, now),
+        origin: Origin::Human,
+        line: String::new(),
+        words: vec![Words { speaker: Speaker::Person, text: prompt.as_str().to_owned() }],
+        details: vec![],
+        stopped: None,
+    });
 }
 
 fn with_words(

@@ -180,7 +180,7 @@ fn a_fresh_start_is_asked_for_by_typing_or_by_the_verb_and_taken_back() {
     assert_eq!(decisions(&env), ["claude:s-2 fresh", "claude:s-3 clear claude:s-2"]);
     env.tow(&["inherit", "log", "--session", "s-3"])
         .ok()
-        .prints("claude s-3 ← claude s-2 (clear, not given yet)");
+        .prints("claude s-3 ← claude s-2 (clear, given ");
 }
 
 #[test]

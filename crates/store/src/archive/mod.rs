@@ -5,11 +5,13 @@
 
 mod pack;
 mod read;
+mod retention;
 mod source;
 mod write;
 
 pub use pack::{Packed, PackedOpening, Packer};
 pub use read::{BodyRow, Conversation, DetailRow, TurnRow};
+pub use retention::{ArchiveRetention, Sizes};
 pub use source::{Reading, Source};
 pub use write::Taken;
 

@@ -176,3 +176,57 @@ fn nobody_else_can_read_the_archive() {
         assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }
+
+const FOR_EVER: ArchiveRetention =
+    ArchiveRetention { words_days: 0, details_days: 0, thinking_days: 0, most_mb: 1_000 };
+
+fn thinking(turn: &str, id: &str) -> Row<'static> {
+    let Row::Detail(detail) = output(turn, id, "hm") else { unreachable!() };
+    Row::Detail(Detail { kind: DetailKind::Thinking, ..detail })
+}
+
+/// How many turns, bodies and details are left of the only conversation.
+fn left(archive: &Archive) -> (usize, usize, usize) {
+    let Some(conversation) = archive.latest_conversations(None, 9).unwrap().pop() else { return (0, 0, 0) };
+    let turns = archive.turns(&conversation, 0, 9).unwrap();
+    let bodies = turns.iter().map(|turn| archive.bodies(turn).unwrap().len()).sum();
+    let details = turns.iter().map(|turn| archive.details(turn).unwrap().len()).sum();
+    (turns.len(), bodies, details)
+}
+
+#[test]
+fn each_kind_is_kept_as_long_as_it_may_be() {
+    let bench = Bench::new();
+    let archive = bench.open();
+    take_in(
+        &archive,
+        vec![
+            opened("s1"),
+            turn("p", 1, 5),
+            body("p", "p", "words"),
+            output("p", "o", "out"),
+            thinking("p", "t"),
+        ],
+    );
+    let ten_days_on = Timestamp(10 * 86_400_000);
+    let expire = |retention| archive.expire(retention, ten_days_on).unwrap();
+    assert_eq!((expire(FOR_EVER), left(&archive)), (0, (1, 1, 2)));
+    assert_eq!(expire(ArchiveRetention { thinking_days: 11, details_days: 11, ..FOR_EVER }), 0);
+    assert_eq!((expire(ArchiveRetention { thinking_days: 9, ..FOR_EVER }), left(&archive)), (1, (1, 1, 1)));
+    assert_eq!(expire(ArchiveRetention { thinking_days: 9, ..FOR_EVER }), 0, "once is enough");
+    assert_eq!((expire(ArchiveRetention { details_days: 9, ..FOR_EVER }), left(&archive)), (1, (1, 1, 0)));
+    assert_eq!((expire(ArchiveRetention { words_days: 9, ..FOR_EVER }), left(&archive)), (1, (0, 0, 0)));
+}
+
+#[test]
+fn an_archive_that_is_too_large_loses_its_oldest_details_first() {
+    let bench = Bench::new();
+    let archive = bench.open();
+    let noise: String =
+        (0..700_000_u64).map(|n| char::from(b'a' + (n.wrapping_mul(n * n + 7) % 23) as u8)).collect();
+    take_in(&archive, vec![opened("s1"), turn("p", 1, 5), output("p", "o", &noise), body("p", "p", "words")]);
+    let before = archive.sizes().unwrap().bytes;
+    assert_eq!(archive.expire(ArchiveRetention { most_mb: 0, ..FOR_EVER }, Timestamp(10)).unwrap(), 1);
+    assert_eq!(left(&archive), (1, 1, 0));
+    assert!(archive.sizes().unwrap().bytes <= before);
+}

@@ -16,12 +16,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 use towline_agents::Agent;
+use towline_core::fault::{Fault, FaultKind};
+use towline_core::session::Session;
 use towline_core::time::Timestamp;
-use towline_store::archive::{Source, Taken};
+use towline_store::archive::{self, ArchiveRetention, Source, Taken};
 use towline_store::lock::{ArchiveLock, pauses};
 use towline_store::{Archive, StoreError};
 
 use crate::edge::Edge;
+use crate::failure::chain;
+use crate::hook::record_here;
 
 /// How long one capture waits for another: whoever comes first does the work of both.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -52,6 +56,42 @@ pub fn capture(edge: &Edge, wishes: &Wishes, files: &[Transcript]) -> Result<Opt
     Ok(Some(all))
 }
 
+/// Captures a session's transcript while an agent waits for what it says: only if that is quickly done.
+pub fn hurry(edge: &Edge, session: &Session) {
+    let agent = Agent::named(session.key.agent.as_str());
+    let (Some(agent), Some(path)) = (agent, &session.transcript) else { return };
+    let file = Transcript { agent, path: path.into() };
+    let quickly = || -> Result<(), CaptureError> {
+        let Ok(wishes) = Wishes::load(edge) else { return Ok(()) };
+        let Some(writable) = open(edge, HURRY)? else { return Ok(()) };
+        let read = known(&writable.archive, &file)?.reading.offset;
+        let size = fs::metadata(&file.path).map_or(0, |meta| meta.len());
+        if size.saturating_sub(read) <= QUICKLY_READ {
+            take_in(&writable, &wishes, &file, edge.now)?;
+        }
+        Ok(())
+    };
+    if let Err(error) = quickly() {
+        let fault = Fault { at: edge.now, kind: FaultKind::Store, detail: chain(&error) };
+        record_here(edge, fault);
+    }
+}
+
+/// How long an agent may wait for another capture, and how much may be read while it waits.
+const HURRY: Duration = Duration::from_millis(100);
+const QUICKLY_READ: u64 = 16 << 20;
+
+/// Takes away what is older than it may be, unless somebody else writes now.
+pub fn expire(edge: &Edge, retention: ArchiveRetention) -> Result<u32, StoreError> {
+    if !edge.home.archive().exists() {
+        return Ok(0);
+    }
+    let Some(writable) = open(edge, Duration::ZERO)? else { return Ok(0) };
+    let changed = writable.archive.expire(retention, edge.now)?;
+    writable.archive.tidy()?;
+    Ok(changed)
+}
+
 /// The archive, and the right to write it.
 pub struct Writable {
     pub archive: Archive,
@@ -65,8 +105,33 @@ pub fn open(edge: &Edge, patience: Duration) -> Result<Option<Writable>, StoreEr
     let Some(lock) = ArchiveLock::take_within(&edge.home, pauses(patience)).map_err(folder)? else {
         return Ok(None);
     };
-    let archive = Archive::open(&edge.home, &lock, PATIENCE, edge.uid())?;
+    let archive = match Archive::open(&edge.home, &lock, PATIENCE, edge.uid()) {
+        Err(StoreError::Damaged { source }) => begin_anew(edge, &lock, &source.to_string())?,
+        other => other?,
+    };
     Ok(Some(Writable { archive, _lock: lock }))
+}
+
+/// Moves the archive aside, if there is one.
+pub fn set_aside(edge: &Edge) -> Result<(), StoreError> {
+    let folder = |source| StoreError::Folder { path: edge.home.folder().to_owned(), source };
+    let lock = ArchiveLock::take_within(&edge.home, pauses(PATIENCE)).map_err(folder)?;
+    if let Some(lock) = lock.filter(|_| edge.home.archive().exists()) {
+        archive::set_aside(&edge.home, &lock, edge.now).map_err(folder)?;
+    }
+    Ok(())
+}
+
+/// What the agents still have can be read again; the old archive is kept for whoever can mend it.
+fn begin_anew(edge: &Edge, lock: &ArchiveLock, cause: &str) -> Result<Archive, StoreError> {
+    let folder = |source| StoreError::Folder { path: edge.home.folder().to_owned(), source };
+    let aside = archive::set_aside(&edge.home, lock, edge.now).map_err(folder)?;
+    let detail = format!(
+        "the archive was damaged ({cause}) and is kept at {}; run `tow import` to read the transcripts again",
+        aside.display()
+    );
+    record_here(edge, Fault { at: edge.now, kind: FaultKind::Rebuilt, detail });
+    Archive::open(&edge.home, lock, PATIENCE, edge.uid())
 }
 
 /// One file, with those of the helpers that worked in its session.

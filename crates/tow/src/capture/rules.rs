@@ -8,9 +8,9 @@ use crate::failure::Failure;
 use crate::{privacy, projects};
 use std::io::ErrorKind;
 use std::path::Path;
-use towline_core::capture::{Caps, Rules};
-use towline_core::deed::Deed;
+use towline_core::capture::Caps;
 use towline_core::project::ProjectTraces;
+use towline_core::text::Secrets;
 
 /// More than this of one thing helps nobody; what was cut is stated in its place.
 const CAPS: Caps =
@@ -48,17 +48,20 @@ impl Wishes {
         }
     }
 
-    pub(super) fn rules<'r>(
-        &'r self,
-        deed: &'r dyn for<'t, 'i> Fn(&'t str, &'i str) -> Deed<'i>,
-    ) -> Rules<'r> {
-        Rules {
-            caps: CAPS,
-            secrets: self.config.secrets,
-            is_excluded_tool: &|_| false,
-            is_excluded_path: &|_| false,
-            deed,
-        }
+    pub(super) fn caps(&self) -> Caps {
+        CAPS
+    }
+
+    pub(super) fn secrets(&self) -> Secrets {
+        self.config.secrets
+    }
+
+    pub(super) fn excludes_tool(&self, tool: &str) -> bool {
+        self.config.excludes_tool(tool)
+    }
+
+    pub(super) fn excludes_path(&self, path: &str) -> bool {
+        self.config.excludes_path(path)
     }
 
     /// Whether sessions in this folder leave no trace: by the name it goes by and by the one it has.

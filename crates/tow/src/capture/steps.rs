@@ -89,8 +89,14 @@ impl<'w> Steps<'w> {
             let _ = self.memory.reader.read(&[0xff], &mut vec![]);
         }
         self.reading.offset = block.end;
-        let deed = understood_by(self.agent);
-        let rules = self.wishes.rules(&deed);
+        let wishes = self.wishes;
+        let rules = Rules {
+            caps: wishes.caps(),
+            secrets: wishes.secrets(),
+            is_excluded_tool: &|tool| wishes.excludes_tool(tool),
+            is_excluded_path: &|path| wishes.excludes_path(path),
+            deed: &understood_by(self.agent),
+        };
         let mut rows = gathered(&mut self.memory, block.lines, (&rules, &mut self.packer));
         self.find_projects(&mut rows);
         if self.is_excluded {

@@ -10,6 +10,7 @@ use std::fmt;
 use toml_edit::{Document, Item, Value};
 use towline_core::inherit::OnClear;
 use towline_core::text::Secrets;
+use towline_store::archive::ArchiveRetention;
 
 /// The configuration in force, and what of the user's text could not be used.
 #[derive(Debug)]
@@ -151,7 +152,16 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
         "inherit.on_clear" => one_of(value, &OnClear::ALL.map(OnClear::name)),
         "keep.events_days" => within(1, 36_500),
         "keep.journal_mb" => within(8, 100_000),
-        "privacy.exclude_projects" => absolute(value.as_array().into_iter().flatten().map(Value::as_str)),
+        "privacy.exclude_projects" | "inherit.never_in" => {
+            absolute(value.as_array().into_iter().flatten().map(Value::as_str))
+        }
+        "privacy.exclude_tools" | "privacy.exclude_paths" => {
+            let is_name = |item: &Value| item.as_str().is_some_and(|text| !text.trim().is_empty());
+            let all = value.as_array().into_iter().flatten().all(is_name);
+            if all { Ok(()) } else { Err("made of names in quotes".into()) }
+        }
+        "archive.words_days" | "archive.details_days" | "archive.thinking_days" => within(0, 36_500),
+        "archive.most_mb" => within(64, 10_000_000),
         "projects.names" => {
             let names = || value.as_inline_table().into_iter().flatten();
             absolute(names().map(|(path, _)| Some(path)))?;
@@ -178,13 +188,26 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
     let number = |key: &str| values.get(key).and_then(Value::as_integer).unwrap_or(0).unsigned_abs();
     let is_on = |key: &str| values.get(key).and_then(Value::as_bool).unwrap_or(true);
     let texts = |value: &Value| value.as_str().unwrap_or("").to_owned();
-    let list = values.get("privacy.exclude_projects").and_then(Value::as_array);
+    let list = |key: &str| -> Vec<String> {
+        values.get(key).and_then(Value::as_array).into_iter().flatten().map(texts).collect()
+    };
+    let days = |key: &str| u32::try_from(number(key)).unwrap_or(0);
     let names = values.get("projects.names").and_then(Value::as_inline_table);
     Config {
         patience_ms: number("hook.patience_ms"),
         deadline_ms: number("hook.deadline_ms"),
         secrets: if is_on("privacy.redact") { Secrets::Redacted } else { Secrets::Kept },
-        exclude_projects: list.into_iter().flatten().map(texts).collect(),
+        exclude_projects: list("privacy.exclude_projects"),
+        exclude_tools: list("privacy.exclude_tools"),
+        exclude_paths: list("privacy.exclude_paths"),
+        archive: ArchiveRetention {
+            words_days: days("archive.words_days"),
+            details_days: days("archive.details_days"),
+            thinking_days: days("archive.thinking_days"),
+            most_mb: number("archive.most_mb"),
+        },
+        inherit_never_in: list("inherit.never_in"),
+        after_compaction: is_on("inherit.after_compaction"),
         prompt_bytes: usize::try_from(number("keep.prompt_bytes")).unwrap_or(2000),
         answer_bytes: usize::try_from(number("keep.answer_bytes")).unwrap_or(4000),
         events_days: u32::try_from(number("keep.events_days")).unwrap_or(90),

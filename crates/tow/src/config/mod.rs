@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use towline_agents::Keepings;
 use towline_core::inherit::OnClear;
 use towline_core::text::{Keeping, Secrets};
+use towline_store::archive::ArchiveRetention;
 use towline_store::upkeep::Retention;
 
 /// The defaults, which are also their documentation.
@@ -30,7 +31,12 @@ pub struct Config {
     pub answer_bytes: usize,
     pub events_days: u32,
     pub journal_mb: u64,
+    pub exclude_tools: Vec<String>,
+    pub exclude_paths: Vec<String>,
+    pub archive: ArchiveRetention,
     pub on_clear: OnClear,
+    pub inherit_never_in: Vec<String>,
+    pub after_compaction: bool,
     pub project_names: BTreeMap<String, String>,
     pub notify: Notify,
 }
@@ -48,7 +54,12 @@ impl Config {
             answer_bytes: 4000,
             events_days: 90,
             journal_mb: 64,
+            exclude_tools: vec![],
+            exclude_paths: vec![],
+            archive: ArchiveRetention { words_days: 0, details_days: 365, thinking_days: 90, most_mb: 8192 },
             on_clear: OnClear::Always,
+            inherit_never_in: vec![],
+            after_compaction: true,
             project_names: BTreeMap::new(),
             notify: Notify::compiled_in(),
         }
@@ -73,6 +84,23 @@ impl Config {
         self.exclude_projects.iter().any(|pattern| covers(pattern, folder))
     }
 
+    /// Whether a session in this folder goes on with another's work only if it is told to.
+    pub fn inherits_nothing(&self, folder: &str) -> bool {
+        self.inherit_never_in.iter().any(|pattern| covers(pattern, folder))
+    }
+
+    pub fn excludes_tool(&self, tool: &str) -> bool {
+        self.exclude_tools.iter().any(|pattern| fits(pattern, tool))
+    }
+
+    /// Whether what a tool reads or writes at this path stays private.
+    pub fn excludes_path(&self, path: &str) -> bool {
+        let is_named = |pattern: &str| path.split('/').any(|part| fits(pattern, part));
+        self.exclude_paths
+            .iter()
+            .any(|pattern| if pattern.starts_with('/') { covers(pattern, path) } else { is_named(pattern) })
+    }
+
     /// The name the user gave to this folder or one above it; the nearest wins.
     pub fn name_of(&self, folder: &str) -> Option<&str> {
         let named = self.project_names.iter().filter(|(path, _)| covers(path, folder));
@@ -88,6 +116,19 @@ fn covers(pattern: &str, folder: &str) -> bool {
     !pattern.is_empty()
         && pattern.len() <= folder.len()
         && pattern.iter().zip(&folder).all(|(wanted, part)| wanted == "*" || wanted == part)
+}
+
+/// Whether `pattern` is `name`; `*` stands for any letters.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(head) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or("");
+    for part in parts {
+        let Some(at) = name.find(part) else { return false };
+        name = &name[at + part.len()..];
+    }
+    name.ends_with(last)
 }
 
 /// The name in a repository's `.towline.toml`: `[project] name = "…"`.
@@ -112,6 +153,28 @@ mod tests {
         assert!(!covers("/home/me/secret", "/home/me/secrets"));
         assert!(!covers("/home/me/secret/deep", "/home/me/secret"));
         assert!(!covers("", "/"));
+    }
+
+    #[test]
+    fn tools_and_paths_are_excluded_by_name_and_by_place() {
+        let config = layered(
+            "[privacy]\nexclude_tools = ['mcp__vault__*', 'Secret']\nexclude_paths = ['.env*', '*.pem', '/home/me/letters']",
+        )
+        .config;
+        let tools =
+            ["mcp__vault__read", "Secret", "Secrets", "mcp__vault"].map(|tool| config.excludes_tool(tool));
+        assert_eq!(tools, [true, true, false, false]);
+        let paths = [
+            "/a/.env",
+            "b/.env.local",
+            "key.pem",
+            "/home/me/letters/x/y",
+            "/home/me/letter",
+            "pem.rs",
+            "env",
+        ];
+        let found = paths.map(|path| config.excludes_path(path));
+        assert_eq!(found, [true, true, true, true, false, false, false]);
     }
 
     #[test]

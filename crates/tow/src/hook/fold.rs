@@ -9,7 +9,7 @@ use crate::{inherit, outcome, tell, work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
-use towline_core::event::{Event, Happening, Presence, Urgency};
+use towline_core::event::{Event, Happening, Presence, StartedBy, Urgency};
 use towline_core::fault::FaultKind;
 use towline_core::id::SessionKey;
 use towline_core::inherit::Inheriting;
@@ -160,6 +160,14 @@ fn reply_to(call: &Call, event: &Event, store: &Store) -> Result<Reply, StoreErr
     let reply = Reply { terminal, ..Reply::default() };
     if let Happening::PromptSubmitted { own: Some(own), .. } = event.happening {
         return Ok(reply.merge(inherit::acknowledged(own, &event.session, store)?));
+    }
+    if let Happening::SessionStarted { by: StartedBy::Compact, .. } = event.happening {
+        let wanted = call.config.after_compaction;
+        return if wanted {
+            Ok(reply.merge(inherit::offered_back(&call.edge, store, &event.session)?))
+        } else {
+            Ok(reply)
+        };
     }
     if let Happening::SessionStarted { .. } = event.happening {
         upkeep::plan_expiry(store, call.edge.uid(), call.edge.now)?;

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use towline_agents::{Agent, Heard};
 use towline_core::event::{Event, Happening, Scene, Urgency};
 use towline_core::fault::{Fault, FaultKind};
-use towline_core::inherit::{Fallback, Wishes};
+use towline_core::inherit::{Fallback, OnClear, Wishes};
 use towline_core::reply::Reply;
 use towline_core::seat::Place;
 use towline_core::text::clip;
@@ -108,7 +108,7 @@ impl Call {
             session: heard.session.clone(),
             subagent: heard.subagent.clone(),
             turn: heard.turn.clone(),
-            happening: self.with_wishes(heard.happening.clone()),
+            happening: self.with_wishes(&heard),
             scene: tells_scene.then(|| scene::of(self, &heard)),
         };
         if let Err(error) = journal::append(&self.edge.home, &self.records(&event)) {
@@ -139,11 +139,13 @@ impl Call {
     }
 
     /// What the user wants a session to inherit goes with its start: the journal alone must be enough to decide by.
-    fn with_wishes(&self, happening: Happening) -> Happening {
-        let Happening::SessionStarted { by, .. } = happening else { return happening };
-        let is_off = variable(NO_FALLBACK).is_some_and(|value| value == "1");
+    fn with_wishes(&self, heard: &Heard) -> Happening {
+        let Happening::SessionStarted { by, .. } = heard.happening else { return heard.happening.clone() };
+        let is_veto = heard.folder.as_deref().is_some_and(|folder| self.config.inherits_nothing(folder));
+        let is_off = is_veto || variable(NO_FALLBACK).is_some_and(|value| value == "1");
         let fallback = if is_off { Fallback::Off } else { Fallback::On };
-        Happening::SessionStarted { by, wishes: Wishes { on_clear: self.config.on_clear, fallback } }
+        let on_clear = if is_veto { OnClear::Never } else { self.config.on_clear };
+        Happening::SessionStarted { by, wishes: Wishes { on_clear, fallback } }
     }
 
     /// Whether the journal is enough for now.

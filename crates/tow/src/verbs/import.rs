@@ -20,6 +20,7 @@ Examples:
   tow import                 everything that is found
   tow import --dry-run       what would be read, and how much
   tow import --jobs 1        with one reader, to leave the machine to others
+  tow import --rebuild       keep the archive aside and make a new one of what the agents still have
 
 It may be stopped at any time and run again. The agents' own files are only read.";
 
@@ -33,6 +34,9 @@ pub struct Arguments {
     /// Show what would be read, keep nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Move the archive aside and begin a new one.
+    #[arg(long, conflicts_with = "dry_run")]
+    rebuild: bool,
     /// How many files are read at once; as many as the machine has cores if not given.
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -50,6 +54,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let failed = |error: &dyn std::error::Error| {
         Failure::new(error).hint("Run `tow doctor`, then `tow import` again.")
     };
+    if arguments.rebuild {
+        capture::set_aside(&scope.edge).map_err(|error| failed(&error))?;
+    }
     let writable = capture::open(&scope.edge, Duration::from_secs(60)).map_err(|error| failed(&error))?;
     let Some(writable) = writable else {
         return Err(

@@ -4,7 +4,7 @@
 
 use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::{outcome, push, tell};
+use crate::{capture, outcome, push, tell};
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -38,6 +38,8 @@ struct Report {
     folded_events: usize,
     expired_events: usize,
     expired_journal_bytes: u64,
+    /// Sessions of which something was taken from the archive.
+    expired_conversations: u32,
     /// Somebody else is at it.
     busy: bool,
 }
@@ -92,7 +94,11 @@ fn work(scope: &Scope) -> Result<Report, StoreError> {
 
 fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut Report) -> Result<(), StoreError> {
     upkeep::seal_if_large(&scope.edge.home, lock)?;
-    let done = upkeep::run_jobs(store, tell::settings(&scope.edge).retention(), scope.edge.now)?;
+    let config = tell::settings(&scope.edge);
+    let done = upkeep::run_jobs(store, config.retention(), scope.edge.now)?;
+    if done.was_time_to_expire {
+        report.expired_conversations = capture::expire(&scope.edge, config.archive)?;
+    }
     report.expired_events = done.expired_events;
     report.expired_journal_bytes = done.expired_journal_bytes;
     // Nothing is told of a state that is older than this: see `tell::alert`.

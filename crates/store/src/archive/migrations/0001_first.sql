@@ -35,6 +35,8 @@ create table conversations (
     first_at integer not null,
     last_at integer not null,
     turns integer not null,
+    -- What retention has taken away: nothing, thinking, or all details.
+    expired text not null default '',
     unique (agent, session)
 ) strict;
 create index conversations_by_short on conversations (short);

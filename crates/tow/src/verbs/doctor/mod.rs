@@ -4,6 +4,7 @@
 //! request.
 
 mod agents;
+mod archive;
 mod data;
 mod tmux;
 
@@ -72,6 +73,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     checks.extend(agents::all());
     checks.extend(tmux::all(scope));
     checks.extend(data::all(scope));
+    checks.push(archive::check(scope));
     if arguments.forget_faults {
         data::forget_faults(scope)?;
     }

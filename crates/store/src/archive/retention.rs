@@ -1,0 +1,139 @@
+//! What keeps the archive within its bounds: what is old goes, kind by kind, and the oldest first where it is too large.
+//!
+//! Done a little at a time, where no agent waits for it; may be interrupted and repeated at any point.
+
+use super::Archive;
+use crate::StoreError;
+use rusqlite::OptionalExtension;
+use towline_core::time::Timestamp;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// How many conversations are looked at in one go.
+const AT_ONCE: u32 = 200;
+
+/// How long things are kept, in days (0 is for ever), and how large the archive may become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArchiveRetention {
+    pub words_days: u32,
+    pub details_days: u32,
+    pub thinking_days: u32,
+    pub most_mb: u64,
+}
+
+/// What the archive holds and takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    pub conversations: u64,
+    pub turns: u64,
+    pub bodies: u64,
+    pub details: u64,
+    pub bytes: u64,
+}
+
+const OLD: &str =
+    "select id from conversations where last_at < ?1 and expired not in ('details', ?2) limit ?3";
+const OLDEST_WITH_DETAILS: &str =
+    "select id from conversations where expired <> 'details' order by last_at limit 1";
+const OLD_WORDS: &str = "select id from conversations where last_at < ?1 limit ?2";
+const MARK: &str = "update conversations set expired = ?2, revision = revision + 1 where id = ?1";
+const DROP_DETAILS: &str = "delete from details where conversation = ?1";
+const DROP_THINKING: &str = "delete from details where conversation = ?1 and kind = 'thinking'";
+
+/// The rows that belong to a conversation, and at last its own. How far files were read stays, so that what is gone does
+/// not come back.
+pub(super) const DROP_CONVERSATION: [&str; 9] = [
+    DROP_DETAILS,
+    "delete from bodies where conversation = ?1",
+    "delete from usage where conversation = ?1",
+    "delete from files where conversation = ?1",
+    "delete from commits where conversation = ?1",
+    "delete from reverts where conversation = ?1",
+    "delete from turns where conversation = ?1",
+    "update sources set conversation = null where conversation = ?1",
+    "delete from conversations where id = ?1",
+];
+
+impl Archive {
+    /// Takes away what is older than it may be. Returns how many conversations lost something.
+    pub fn expire(&self, retention: ArchiveRetention, now: Timestamp) -> Result<u32, StoreError> {
+        let before = |days: u32| now.plus_ms(-(i64::from(days) * DAY_MS));
+        let mut changed = 0;
+        if retention.words_days > 0 {
+            let old = self.ids(OLD_WORDS, (before(retention.words_days).0, AT_ONCE))?;
+            changed += self.each(&old, |id| self.drop_conversation(id))?;
+        }
+        if retention.details_days > 0 {
+            let old = self.ids(OLD, (before(retention.details_days).0, "details", AT_ONCE))?;
+            changed += self.each(&old, |id| self.strip(id, DROP_DETAILS, "details"))?;
+        }
+        if retention.thinking_days > 0 {
+            let old = self.ids(OLD, (before(retention.thinking_days).0, "thinking", AT_ONCE))?;
+            changed += self.each(&old, |id| self.strip(id, DROP_THINKING, "thinking"))?;
+        }
+        changed += self.shrink(retention.most_mb * 1024 * 1024)?;
+        self.db.execute_batch("pragma incremental_vacuum(2000)")?;
+        Ok(changed)
+    }
+
+    /// Rows by kind, and bytes on the disk.
+    pub fn sizes(&self) -> Result<Sizes, StoreError> {
+        // The highest id stands for the number of rows: counting them would read every page.
+        let top = |table: &str| -> Result<u64, StoreError> {
+            let query = format!("select ifnull(max(id), 0) from {table}");
+            Ok(self.db.query_row(&query, [], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        };
+        Ok(Sizes {
+            conversations: top("conversations")?,
+            turns: top("turns")?,
+            bodies: top("bodies")?,
+            details: top("details")?,
+            bytes: self.used_bytes()?,
+        })
+    }
+
+    /// Takes the details of the oldest conversations until what is used fits.
+    fn shrink(&self, most_bytes: u64) -> Result<u32, StoreError> {
+        let mut changed = 0;
+        while changed < AT_ONCE && self.used_bytes()? > most_bytes {
+            let oldest = self.db.query_row(OLDEST_WITH_DETAILS, [], |row| row.get(0)).optional()?;
+            let Some(id) = oldest else { break };
+            changed += self.each(&[id], |id| self.strip(id, DROP_DETAILS, "details"))?;
+        }
+        Ok(changed)
+    }
+
+    fn used_bytes(&self) -> Result<u64, StoreError> {
+        let number = |name: &str| self.db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let pages = number("page_count")? - number("freelist_count")?;
+        Ok((pages * number("page_size")?).cast_unsigned())
+    }
+
+    fn ids(&self, query: &str, params: impl rusqlite::Params) -> Result<Vec<i64>, StoreError> {
+        let mut statement = self.db.prepare_cached(query)?;
+        Ok(statement.query_map(params, |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// Each conversation in a transaction of its own: none waits for all.
+    fn each(&self, ids: &[i64], act: impl Fn(i64) -> Result<(), StoreError>) -> Result<u32, StoreError> {
+        for id in ids {
+            let transaction = self.db.unchecked_transaction()?;
+            act(*id)?;
+            transaction.commit()?;
+        }
+        Ok(u32::try_from(ids.len()).unwrap_or(u32::MAX))
+    }
+
+    fn strip(&self, id: i64, statement: &str, expired: &str) -> Result<(), StoreError> {
+        self.db.prepare_cached(statement)?.execute([id])?;
+        self.db.prepare_cached(MARK)?.execute((id, expired))?;
+        Ok(())
+    }
+
+    pub(super) fn drop_conversation(&self, id: i64) -> Result<(), StoreError> {
+        for statement in DROP_CONVERSATION {
+            self.db.prepare_cached(statement)?.execute([id])?;
+        }
+        Ok(())
+    }
+}

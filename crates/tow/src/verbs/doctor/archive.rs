@@ -1,0 +1,50 @@
+//! The doctor's look at the archive: whether it is sound, and how much it holds.
+//!
+//! Reads only. A large archive is not read whole for it.
+
+use super::Check;
+use crate::failure::chain;
+use crate::progress::size;
+use crate::scope::Scope;
+use std::fs;
+use std::time::Duration;
+use towline_store::archive::Sizes;
+use towline_store::{Archive, StoreError};
+
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// More than this is not read page by page while somebody waits.
+const QUICKLY_READ: u64 = 256 << 20;
+
+const BEGIN_ANEW: &str = "tow import --rebuild";
+
+pub fn check(scope: &Scope) -> Check {
+    let path = scope.edge.home.archive();
+    let bytes = fs::metadata(&path).map_or(0, |meta| meta.len());
+    let look = || -> Result<Option<(Sizes, Vec<String>)>, StoreError> {
+        let Some(archive) = Archive::read(&scope.edge.home, PATIENCE)? else { return Ok(None) };
+        let complaints = if bytes <= QUICKLY_READ { archive.complaints()? } else { vec![] };
+        Ok(Some((archive.sizes()?, complaints)))
+    };
+    match look() {
+        Ok(None) => {
+            Check::good("archive", "nothing captured yet; `tow import` takes in what the agents have")
+        }
+        Ok(Some((sizes, complaints))) if complaints.is_empty() => Check::good("archive", describe(&sizes)),
+        Ok(Some((_, complaints))) => {
+            Check::bad("archive", format!("damaged: {}", complaints.join("; ")), BEGIN_ANEW)
+        }
+        Err(error) => Check::bad("archive", chain(&error), BEGIN_ANEW),
+    }
+}
+
+fn describe(sizes: &Sizes) -> String {
+    format!(
+        "{} sessions, {} turns, {} bodies, {} details, {}",
+        sizes.conversations,
+        sizes.turns,
+        sizes.bodies,
+        sizes.details,
+        size(sizes.bytes)
+    )
+}
