@@ -6,6 +6,7 @@
 mod command;
 mod compose;
 mod runs;
+mod said;
 mod tally;
 mod words;
 
@@ -14,8 +15,9 @@ use crate::event::{Origin, ToolOutcome};
 use crate::piece::Stop;
 use command::last_two;
 use runs::Runs;
+use said::Said;
 use serde::{Deserialize, Serialize};
-use words::{Room, gist, plain, question};
+use words::{Room, gist, plain};
 
 /// How long a line is at most, in characters.
 pub const LONGEST: usize = 300;
@@ -60,8 +62,8 @@ pub struct Digest {
     /// Calls whose results have not come.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     open: Vec<(u32, Awaited)>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    said: String,
+    #[serde(skip_serializing_if = "Said::is_nothing")]
+    said: Said,
     #[serde(skip_serializing_if = "Ended::is_open")]
     ended: Ended,
 }
@@ -74,8 +76,6 @@ enum Ended {
     #[default]
     Open,
     Answered,
-    /// The answer ends in a question.
-    AskedBack,
     Interrupted,
     Failed,
     Limited,
@@ -155,9 +155,8 @@ impl Digest {
 
     /// What the agent said; the last word counts.
     pub fn answered(&mut self, text: &str) {
-        let back = question(text, SAID);
-        self.ended = if back.is_some() { Ended::AskedBack } else { Ended::Answered };
-        self.said = back.unwrap_or_else(|| gist(text, SAID));
+        self.ended = Ended::Answered;
+        self.said = Said::of(text);
     }
 
     pub fn stopped(&mut self, how: Stop) {

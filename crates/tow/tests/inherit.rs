@@ -178,9 +178,7 @@ fn a_fresh_start_is_asked_for_by_typing_or_by_the_verb_and_taken_back() {
     seat.clear("s-2", "s-3");
     seat.prompt("s-3", "go on");
     assert_eq!(decisions(&env), ["claude:s-2 fresh", "claude:s-3 clear claude:s-2"]);
-    env.tow(&["inherit", "log", "--session", "s-3"])
-        .ok()
-        .prints("claude s-3 ← claude s-2 (clear, given ");
+    env.tow(&["inherit", "log", "--session", "s-3"]).ok().prints("claude s-3 ← claude s-2 (clear, given ");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 use super::command::Purpose;
 use super::runs::{Came, Run};
+use super::said::LastWord;
 use super::words::{Room, clipped};
 use super::{Digest, Ended, Files, LONGEST, Sampled};
 use std::cmp::Reverse;
@@ -21,11 +22,12 @@ const WORTH_SAYING: usize = 12;
 pub(super) fn line(digest: &Digest) -> String {
     let length = |text: &str| text.chars().count();
     let asked_long = length(&digest.asked);
-    let ended_long = length(&ended(digest, LONGEST));
+    let said = digest.said.understood();
+    let ended_long = length(&ended(digest.ended, &said, LONGEST));
     let done = done(digest, LONGEST.saturating_sub(asked_long.min(ASKED) + ended_long.min(ENDED) + BETWEEN));
     let spare = LONGEST.saturating_sub(length(&done) + BETWEEN);
     let asked = cut(&digest.asked, spare.saturating_sub(ended_long).max(ASKED));
-    let ended = ended(digest, spare.saturating_sub(length(&asked)));
+    let ended = ended(digest.ended, &said, spare.saturating_sub(length(&asked)));
     let what: Vec<String> = [done, ended].into_iter().filter(|part| !part.is_empty()).collect();
     let line = if what.is_empty() { asked } else { format!("{asked} — {}", what.join("; ")) };
     cut(&line, LONGEST)
@@ -36,20 +38,20 @@ fn cut(text: &str, characters: usize) -> String {
 }
 
 /// How it ended, in at most so many characters.
-fn ended(digest: &Digest, room: usize) -> String {
-    let (how, lead) = match digest.ended {
+fn ended(how: Ended, said: &LastWord, room: usize) -> String {
+    let (how, lead) = match how {
         Ended::Open => ("", "last said: "),
+        Ended::Answered if said.is_question => ("", "asked: "),
         Ended::Answered => ("", "done: "),
-        Ended::AskedBack => ("", "asked: "),
         Ended::Interrupted => ("interrupted", " after "),
         Ended::Failed => ("stopped by an error", " after "),
         Ended::Limited => ("stopped by the usage limit", " after "),
     };
     let left = room.saturating_sub(how.len() + lead.len() + 2);
-    if digest.said.is_empty() || left < WORTH_SAYING {
+    if said.words.is_empty() || left < WORTH_SAYING {
         return how.to_owned();
     }
-    format!("{how}{lead}\"{}\"", cut(&digest.said.replace('"', "'"), left))
+    format!("{how}{lead}\"{}\"", cut(&said.words.replace('"', "'"), left))
 }
 
 /// What was done, in at most so many characters: fewer names first, then fewer parts.

@@ -54,7 +54,7 @@ pub(super) enum Came {
 
 impl Runs {
     pub fn is_empty(&self) -> bool {
-        self.kept.is_empty() && self.more == 0 && self.more_looks == 0
+        self.kept.is_empty() && self.more == 0 && self.more_looks == 0 && self.next == 0
     }
 
     /// Gives the number by which its result is told.

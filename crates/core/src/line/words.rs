@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
 /// How much of a text is looked at, in bytes.
-const WINDOW: usize = 1024;
+pub(super) const WINDOW: usize = 1024;
 
 /// A gist is long enough from here on, in columns; before that the next sentence is taken too.
 const TELLING: usize = 40;

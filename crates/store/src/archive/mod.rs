@@ -33,6 +33,9 @@ const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_first.sql")];
 /// Beyond this, whoever writes writes it back: readers would pay for it at every open.
 const LOG_WANTS_UPKEEP: u64 = 4 * 1024 * 1024;
 
+/// How large it may become while much is written.
+const LOG_MUST_SHRINK: u64 = 64 * 1024 * 1024;
+
 /// The open archive of one data folder.
 pub struct Archive {
     db: Connection,
@@ -68,7 +71,16 @@ impl Archive {
 
     /// Writes the log back if it has grown. Readers that are in the way are not waited for.
     pub fn tidy(&self) -> Result<(), StoreError> {
-        if home::size(&self.home.archive_log()) > LOG_WANTS_UPKEEP { self.checkpoint() } else { Ok(()) }
+        self.checkpoint_above(LOG_WANTS_UPKEEP)
+    }
+
+    /// The same while much is written: the same page is written back once, however often it changed.
+    pub fn tidy_at_times(&self) -> Result<(), StoreError> {
+        self.checkpoint_above(LOG_MUST_SHRINK)
+    }
+
+    fn checkpoint_above(&self, bytes: u64) -> Result<(), StoreError> {
+        if home::size(&self.home.archive_log()) > bytes { self.checkpoint() } else { Ok(()) }
     }
 
     pub fn checkpoint(&self) -> Result<(), StoreError> {

@@ -129,7 +129,7 @@ impl Writer<'_> {
                     source.reading = step.reading;
                     all.taken =
                         all.taken.plus(self.writable.archive.take_in(source, step.rows, self.edge.now)?);
-                    self.writable.archive.tidy()?;
+                    self.writable.archive.tidy_at_times()?;
                     begun[errand] += grown;
                     all.bytes += grown;
                 }
