@@ -18,6 +18,8 @@ pub struct Cost {
     pub cpu_us: u64,
     /// Page faults, minor and major.
     pub faults: u64,
+    /// The most memory that it had at once.
+    pub peak_kb: u64,
 }
 
 /// Runs `command` to its end; anything but exit code 0 is a failure, for then the cost means nothing.
@@ -37,7 +39,7 @@ pub fn cost_of(command: &mut Command, stdin: &[u8]) -> Result<Cost, Failure> {
         let complaint = format!("wait status {:#x}", ended.status);
         return Err(Failure::Failed { program, complaint });
     }
-    Ok(Cost { wall_ns, cpu_us: ended.cpu_us, faults: ended.faults })
+    Ok(Cost { wall_ns, cpu_us: ended.cpu_us, faults: ended.faults, peak_kb: ended.peak_kb })
 }
 
 fn ignoring_broken_pipe(error: std::io::Error) -> std::io::Result<()> {
@@ -48,6 +50,7 @@ struct Ended {
     status: i32,
     cpu_us: u64,
     faults: u64,
+    peak_kb: u64,
 }
 
 fn wait(pid: u32) -> std::io::Result<Ended> {
@@ -68,7 +71,8 @@ fn wait(pid: u32) -> std::io::Result<Ended> {
     let usage = unsafe { usage.assume_init() };
     let faults = usage.ru_minflt + usage.ru_majflt;
     let cpu_us = micros(usage.ru_utime) + micros(usage.ru_stime);
-    Ok(Ended { status, cpu_us, faults: u64::try_from(faults).unwrap_or_default() })
+    let count = |number: i64| u64::try_from(number).unwrap_or_default();
+    Ok(Ended { status, cpu_us, faults: count(faults), peak_kb: count(usage.ru_maxrss) })
 }
 
 fn micros(time: libc::timeval) -> u64 {

@@ -6,6 +6,7 @@
 mod baseline;
 mod costs;
 mod hooks;
+mod inherit;
 mod instructions;
 mod measure;
 mod payload;
@@ -33,6 +34,8 @@ pub enum Bench {
     Hooks(Options),
     /// Measure what shows the agents: refreshes of the bar, ends of transcripts, from hook to status line, spawns
     Track(Options),
+    /// Measure taking conversations in and getting them back: import, the end of a turn, contexts, details
+    Inherit(Options),
 }
 
 /// How to measure.
@@ -73,6 +76,8 @@ struct Setup {
     recordings: Recordings,
     /// Ends of real transcripts.
     tails: PathBuf,
+    /// Where the crates are, with what was recorded.
+    crates: PathBuf,
 }
 
 const QUICK_ROUNDS: usize = 30;
@@ -86,6 +91,7 @@ pub fn run(bench: &Bench, repository: &Repository, out: &mut impl Write) -> Resu
             track::require_tools()?;
             (options, track::report(&prepared(options, repository, out)?, out)?)
         }
+        Bench::Inherit(options) => (options, inherit::report(&prepared(options, repository, out)?, out)?),
     };
     report.print(out)?;
     if let Some(path) = &options.markdown {
@@ -109,6 +115,7 @@ fn prepared(options: &Options, repository: &Repository, out: &mut impl Write) ->
         rounds: rounds_of(options),
         recordings: Recordings::load(&agents.join("fixtures"))?,
         tails: agents.join("tails"),
+        crates: repository.root().join("crates"),
     })
 }
 
@@ -121,6 +128,7 @@ fn command_line(bench: &Bench, options: &Options) -> String {
     let (word, file) = match bench {
         Bench::Hooks(_) => ("hooks", "docs/benchmarks.md"),
         Bench::Track(_) => ("track", "docs/benchmarks-track.md"),
+        Bench::Inherit(_) => ("inherit", "docs/benchmarks-inherit.md"),
     };
     let mut line = format!("cargo xtask bench {word} --rounds {}", rounds_of(options));
     if options.quick {

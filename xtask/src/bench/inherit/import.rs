@@ -1,0 +1,54 @@
+//! How fast transcripts are taken in, in how much memory, and what it costs to find nothing new.
+//!
+//! By processor time, readers and writer together: more cores do not make it look faster.
+
+use std::io::Write;
+
+use crate::bench::measure::{Cost, cost_of};
+use crate::bench::report::{Judgement, Table};
+use crate::bench::{Setup, announce, settle};
+use crate::failure::Failure;
+
+use super::corpus::Corpus;
+use super::{Person, at_least, at_most, by_extent};
+
+const MB: u64 = 1_000_000;
+
+const COLUMNS: [&str; 7] = ["import", "MB", "wall s", "cpu s", "MB/s", "MB/s per core", "peak MB"];
+
+pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judgement>), Failure> {
+    let person = Person::new(&setup.tow)?;
+    let bytes = Corpus::load(&setup.crates)?.write(&person.home(), by_extent(setup, 100, 1_000) * MB)?;
+    let mut rows = vec![];
+    settle()?;
+    announce(out, "taking the corpus in …")?;
+    let first = cost_of(&mut person.tow(&["import", "--jobs", "1"]), b"")?;
+    rows.push(row("everything, one reader", bytes, first));
+    let again = cost_of(&mut person.tow(&["import", "--jobs", "1"]), b"")?;
+    rows.push(row("nothing new", bytes, again));
+    person.forget_everything()?;
+    settle()?;
+    let parallel = cost_of(&mut person.tow(&["import"]), b"")?;
+    rows.push(row("everything, a reader for each core", bytes, parallel));
+    let per_core = bytes as f64 / first.cpu_us as f64;
+    let judgements = vec![
+        at_least("import per core", per_core, 150.0, " MB/s"),
+        at_most("memory of an import", first.peak_kb.max(parallel.peak_kb) as f64 / 1000.0, 200.0, " MB"),
+        at_most(
+            "a second import, of the first's time",
+            100.0 * again.wall_ns as f64 / first.wall_ns as f64,
+            2.0,
+            " %",
+        ),
+    ];
+    Ok((Table { title: "Import", columns: COLUMNS.to_vec(), rows }, judgements))
+}
+
+fn row(name: &str, bytes: u64, cost: Cost) -> Vec<String> {
+    let (wall, cpu) = (cost.wall_ns as f64 / 1e9, cost.cpu_us as f64 / 1e6);
+    let megabytes = bytes as f64 / 1e6;
+    let figures = [megabytes, wall, cpu, megabytes / wall, megabytes / cpu, cost.peak_kb as f64 / 1e3];
+    let cells =
+        [0, 2, 2, 0, 0, 0].into_iter().zip(figures).map(|(digits, figure)| format!("{figure:.digits$}"));
+    std::iter::once(name.to_owned()).chain(cells).collect()
+}
