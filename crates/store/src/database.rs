@@ -105,7 +105,7 @@ pub(crate) fn open_for_writing(
     // SQLite would make it readable for everybody; its companions inherit what is here.
     open_or_make(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = connect(path, flags)?;
+    let db = connect_ours(path, flags)?;
     db.busy_timeout(patience)?;
     prepare_connection(&db)?;
     migrate(&db, migrations)?;
@@ -118,8 +118,10 @@ pub(crate) fn open_for_reading(path: &Path, patience: Duration) -> Result<Option
         return Ok(None);
     }
     // Not read-only for SQLite itself: a reader of a write-ahead log may have to rebuild its index.
-    let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .or_else(|_| connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX))?;
+    let db = connect_ours(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .or_else(|_| {
+            connect_ours(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        })?;
     db.busy_timeout(patience)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     db.pragma_update(None, "query_only", true)?;
@@ -153,9 +155,13 @@ pub(crate) fn move_aside(database: &Path, now: Timestamp) -> io::Result<PathBuf>
     Ok(beside(&free))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that opens the database")]
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
-    Connection::open_with_flags(path, flags).map_err(|source| {
+#[expect(clippy::disallowed_methods, reason = "the one place that opens a database")]
+pub(crate) fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags(path, flags)
+}
+
+fn connect_ours(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    connect(path, flags).map_err(|source| {
         let known = source.sqlite_error_code().is_some_and(|code| code != ErrorCode::CannotOpen);
         if known { source.into() } else { StoreError::Open { path: path.to_owned(), source } }
     })

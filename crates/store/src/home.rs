@@ -76,6 +76,11 @@ impl Home {
         self.folder.join("backups")
     }
 
+    /// For copies that are needed for a moment only.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.folder.join("scratch")
+    }
+
     /// Faults that even the journal could not take.
     pub fn fault_log(&self) -> PathBuf {
         self.folder.join("faults.log")

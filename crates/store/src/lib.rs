@@ -6,6 +6,7 @@
 pub mod archive;
 mod database;
 mod fold;
+pub mod foreign;
 pub mod home;
 pub mod journal;
 pub mod lock;

@@ -27,14 +27,12 @@ fn day(zone: &TimeZone, today: Date, days_ago: i64) -> Option<Day> {
 }
 
 /// The day that `now` is in.
-#[cfg_attr(not(test), expect(dead_code, reason = "for the verbs that look back"))]
 pub fn today(now: Timestamp) -> Option<when::Date> {
     today_in(&TimeZone::system(), now)
 }
 
 /// The instants of a stretch of civil time, the end excluded. An hour that comes twice is meant both times, one that is
 /// left out has no instants.
-#[cfg_attr(not(test), expect(dead_code, reason = "for the verbs that look back"))]
 pub fn stretch(window: when::Window) -> Option<(Timestamp, Timestamp)> {
     stretch_in(&TimeZone::system(), window)
 }

@@ -11,8 +11,9 @@ const NAMES: [&str; 2] = ["claude", "codex"];
 const KINDS: [&str; 4] = [".rs", ".toml", ".sql", ".sh"];
 
 /// Where the names may stand, and why.
-const HOMES: [(&str, &str); 3] = [
+const HOMES: [(&str, &str); 4] = [
     ("crates/agents/", "owns them"),
+    ("crates/store/src/foreign/", "reads tables of other products that are named after agents"),
     ("crates/testkit/", "drives the real clients"),
     ("xtask/", "holds this rule and replays each agent's payloads"),
 ];

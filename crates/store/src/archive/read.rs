@@ -8,7 +8,7 @@ use crate::StoreError;
 use rusqlite::{OptionalExtension, Params, Row};
 use towline_core::capture::{DetailKind, Speaker};
 use towline_core::event::Origin;
-use towline_core::id::{SessionKey, Uid};
+use towline_core::id::{Mark, SessionKey, Uid};
 use towline_core::piece::Stop;
 use towline_core::time::Timestamp;
 
@@ -164,6 +164,13 @@ impl Archive {
         let mut turns = self.turn_rows(&query, (of.id, most))?;
         turns.reverse();
         Ok(turns)
+    }
+
+    /// When each turn of a conversation began, and its mark, in order.
+    pub fn turn_marks(&self, of: &Conversation) -> Result<Vec<(Timestamp, Mark)>, StoreError> {
+        const MARKS: &str = "select at, mark from turns where conversation = ?1 order by ordinal";
+        let pair = |row: &Row<'_>| Ok((Timestamp(row.get(0)?), Mark(row.get(1)?)));
+        Ok(self.db.prepare_cached(MARKS)?.query_map([of.id], pair)?.collect::<Result<_, _>>()?)
     }
 
     /// How many turns of a conversation still stand in which somebody asked for something.

@@ -70,6 +70,13 @@ impl Archive {
         Ok(statement.query_row([path], source).optional()?)
     }
 
+    /// Where the session of a file worked, if that is known.
+    pub fn folder_of(&self, source: &Source) -> Result<Option<String>, StoreError> {
+        const FOLDER: &str = "select folder from conversations where id = ?1";
+        let mut statement = self.db.prepare_cached(FOLDER)?;
+        Ok(statement.query_row([source.conversation], |row| row.get(0)).optional()?.flatten())
+    }
+
     /// Forgets how far a file was read: it is read again from its beginning, and adds nothing that is known.
     pub fn forget_source(&self, path: &str) -> Result<(), StoreError> {
         self.db.prepare_cached("delete from sources where path = ?1")?.execute([path])?;

@@ -48,10 +48,9 @@ pub fn import(
     wishes: &Wishes,
     (files, readers): (Vec<Transcript>, NonZeroUsize),
 ) -> Result<Imported, CaptureError> {
-    let all_bytes =
-        files.iter().filter_map(|file| std::fs::metadata(&file.path).ok()).map(|meta| meta.len()).sum();
-    let errands = files.into_iter().map(|file| Ok(Errand { source: known(&writable.archive, &file)?, file }));
-    let errands = errands.collect::<Result<Vec<_>, CaptureError>>()?;
+    let errands = errands(writable, wishes, files)?;
+    let paths = errands.iter().map(|errand| &errand.file.path);
+    let all_bytes = paths.filter_map(|path| std::fs::metadata(path).ok()).map(|meta| meta.len()).sum();
     let sources = errands.iter().map(|errand| errand.source.clone()).collect();
     let next = AtomicUsize::new(0);
     let progress = Progress::new(all_bytes, errands.len());
@@ -67,6 +66,24 @@ pub fn import(
     writable.archive.seat_helpers()?;
     writable.archive.checkpoint()?;
     Ok(imported)
+}
+
+/// All files that are asked for. Of one that was read before, only the archive knows whose it is: what is read on does not
+/// say it again.
+fn errands(
+    writable: &Writable,
+    wishes: &Wishes,
+    files: Vec<Transcript>,
+) -> Result<Vec<Errand>, CaptureError> {
+    let mut errands = vec![];
+    for file in files {
+        let source = known(&writable.archive, &file)?;
+        let folder = writable.archive.folder_of(&source)?;
+        if folder.is_none_or(|folder| wishes.takes(Some(&folder))) {
+            errands.push(Errand { file, source });
+        }
+    }
+    Ok(errands)
 }
 
 /// One reader: takes the next file until none is left, or nobody writes any more.

@@ -3,11 +3,15 @@
 //! It does not matter who does it, how often, or where one is killed: what was written is known by its offset, and what
 //! is read again by the agent's own names. A file is only ever read; memory does not grow with it.
 
+mod asked;
+mod foreign;
 mod lines;
 mod many;
 mod rules;
 mod steps;
 
+pub use asked::{Asked, Project};
+pub use foreign::{Destination, TakenOver, take_over};
 pub use many::{Imported, import};
 pub use rules::Wishes;
 use steps::Steps;

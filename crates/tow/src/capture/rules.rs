@@ -2,15 +2,18 @@
 //!
 //! A copy of the settings, so that several files can be read at once. Decides nothing.
 
+use super::asked::Asked;
 use crate::config::{Config, layered};
 use crate::edge::Edge;
 use crate::failure::Failure;
 use crate::{privacy, projects};
 use std::io::ErrorKind;
 use std::path::Path;
-use towline_core::capture::Caps;
+use towline_agents::Agent;
+use towline_core::capture::{Caps, Rules};
+use towline_core::deed::Deed;
 use towline_core::project::ProjectTraces;
-use towline_core::text::Secrets;
+use towline_core::time::Timestamp;
 
 /// More than this of one thing helps nobody; what was cut is stated in its place.
 const CAPS: Caps =
@@ -19,12 +22,25 @@ const CAPS: Caps =
 /// The settings that capturing depends on.
 pub struct Wishes {
     config: Config,
+    asked: Asked,
+}
+
+/// What the place of a session means for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Wanted,
+    /// Not in the project that is asked for.
+    Elsewhere,
+    /// It is to leave no trace.
+    Private,
+    /// Nobody can say whether it is to leave no trace.
+    Unknown,
 }
 
 impl Wishes {
     #[cfg(test)]
     pub fn of(config: Config) -> Self {
-        Self { config }
+        Self { config, asked: Asked::default() }
     }
 
     /// Where it cannot be known what is to stay private, nothing is captured.
@@ -37,39 +53,76 @@ impl Wishes {
         let user = match std::fs::read_to_string(&edge.config_file) {
             Ok(user) => user,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Self { config: Config::compiled_in() });
+                return Ok(Self { config: Config::compiled_in(), asked: Asked::default() });
             }
             Err(error) => return Err(refused(error.to_string())),
         };
         let found = layered(&user);
         match found.mistakes.iter().find(|mistake| mistake.hides_a_wish_for_privacy()) {
             Some(mistake) => Err(refused(mistake.to_string())),
-            None => Ok(Self { config: found.config }),
+            None => Ok(Self { config: found.config, asked: Asked::default() }),
         }
     }
 
-    pub(super) fn caps(&self) -> Caps {
-        CAPS
+    /// What is kept of this agent's conversations, for as long as somebody gathers.
+    pub(super) fn with_rules<T>(&self, agent: Agent, gather: impl FnOnce(&Rules<'_>) -> T) -> T {
+        gather(&Rules {
+            caps: CAPS,
+            secrets: self.config.secrets,
+            is_excluded_tool: &|tool| self.config.excludes_tool(tool),
+            is_excluded_path: &|path| self.config.excludes_path(path),
+            deed: &understood_by(agent),
+        })
     }
 
-    pub(super) fn secrets(&self) -> Secrets {
-        self.config.secrets
+    /// The same, and nothing but what is asked for.
+    pub fn asking(self, asked: Asked) -> Self {
+        Self { asked, ..self }
     }
 
-    pub(super) fn excludes_tool(&self, tool: &str) -> bool {
-        self.config.excludes_tool(tool)
+    pub fn is_recent(&self, at: Timestamp) -> bool {
+        self.asked.since.is_none_or(|since| at >= since)
     }
 
-    pub(super) fn excludes_path(&self, path: &str) -> bool {
-        self.config.excludes_path(path)
+    /// Whether anything of a session in this folder is taken. One that does not say where it works is in no project.
+    pub(super) fn takes(&self, folder: Option<&str>) -> bool {
+        match folder {
+            Some(_) => self.place(folder, None) == Place::Wanted,
+            None => self.asked.project.is_none(),
+        }
     }
 
-    /// Whether sessions in this folder leave no trace: by the name it goes by and by the one it has.
-    pub(super) fn excludes(&self, folder: &str) -> bool {
-        privacy::is_excluded(&self.config, folder)
+    /// What it means that a session worked in this folder, or, where that is not told, in a project of this name.
+    pub(super) fn place(&self, folder: Option<&str>, project: Option<&str>) -> Place {
+        match folder {
+            Some(folder) if privacy::is_excluded(&self.config, folder) => Place::Private,
+            Some(folder) => self.among_asked(|asked| asked.has(folder, &self.traces(Path::new(folder)))),
+            None => self.place_by_name(project.unwrap_or_default()),
+        }
     }
 
-    pub(super) fn traces(&self, folder: &Path) -> ProjectTraces {
+    fn among_asked(&self, is_meant: impl Fn(&super::asked::Project) -> bool) -> Place {
+        let is_wanted = self.asked.project.as_ref().is_none_or(is_meant);
+        if is_wanted { Place::Wanted } else { Place::Elsewhere }
+    }
+
+    /// A name does not tell what lies above its folder. Whoever asks for it by name says that it is not private, unless
+    /// that very name is excluded.
+    fn place_by_name(&self, name: &str) -> Place {
+        let mut excluded = self.config.exclude_projects.iter().flat_map(|pattern| pattern.split('/'));
+        let is_named = name.split('/').any(|part| !part.is_empty() && excluded.clone().any(|it| it == part));
+        match self.among_asked(|asked| asked.has_name(name)) {
+            Place::Wanted if is_named => Place::Private,
+            Place::Wanted if self.asked.project.is_none() && excluded.next().is_some() => Place::Unknown,
+            place @ (Place::Wanted | Place::Elsewhere | Place::Private | Place::Unknown) => place,
+        }
+    }
+
+    pub fn traces(&self, folder: &Path) -> ProjectTraces {
         projects::traces(&self.config, folder)
     }
+}
+
+fn understood_by(agent: Agent) -> impl for<'t, 'i> Fn(&'t str, &'i str) -> Deed<'i> {
+    move |tool, input| agent.deed(tool, input)
 }

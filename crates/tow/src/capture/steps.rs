@@ -13,7 +13,6 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use towline_agents::{Agent, Reader};
 use towline_core::capture::{Gatherer, Row, Rules};
-use towline_core::deed::Deed;
 use towline_core::project::ProjectTraces;
 use towline_store::archive::{Packed, Packer, Reading, Source};
 
@@ -89,15 +88,9 @@ impl<'w> Steps<'w> {
             let _ = self.memory.reader.read(&[0xff], &mut vec![]);
         }
         self.reading.offset = block.end;
-        let wishes = self.wishes;
-        let rules = Rules {
-            caps: wishes.caps(),
-            secrets: wishes.secrets(),
-            is_excluded_tool: &|tool| wishes.excludes_tool(tool),
-            is_excluded_path: &|path| wishes.excludes_path(path),
-            deed: &understood_by(self.agent),
-        };
-        let mut rows = gathered(&mut self.memory, block.lines, (&rules, &mut self.packer));
+        let (memory, packer) = (&mut self.memory, &mut self.packer);
+        let mut rows =
+            self.wishes.with_rules(self.agent, |rules| gathered(memory, block.lines, (rules, packer)));
         self.find_projects(&mut rows);
         if self.is_excluded {
             return Ok(None);
@@ -110,8 +103,8 @@ impl<'w> Steps<'w> {
     fn find_projects(&mut self, rows: &mut [Packed]) {
         for row in rows {
             let Packed::Opened(opening) = row else { continue };
+            self.is_excluded |= !self.wishes.takes(opening.folder.as_deref());
             let Some(folder) = &opening.folder else { continue };
-            self.is_excluded |= self.wishes.excludes(folder);
             let traces =
                 self.projects.entry(folder.clone()).or_insert_with(|| self.wishes.traces(Path::new(folder)));
             opening.project = Some(traces.clone());
@@ -128,10 +121,6 @@ impl<'w> Steps<'w> {
         self.reading.state = serde_json::to_string(&self.memory).unwrap_or_default();
         Ok(())
     }
-}
-
-fn understood_by(agent: Agent) -> impl for<'t, 'i> Fn(&'t str, &'i str) -> Deed<'i> {
-    move |tool, input| agent.deed(tool, input)
 }
 
 fn gathered(memory: &mut Memory, lines: &[u8], (rules, packer): (&Rules<'_>, &mut Packer)) -> Vec<Packed> {

@@ -1,34 +1,43 @@
-//! `tow import`: takes in all that the agents have written so far.
+//! `tow import`: takes in all that the agents have written so far, and what other products kept of it.
 //!
 //! Only reads their files. Runs as often as one likes: what is known already is not read again.
 
-use crate::capture::{self, Imported, Transcript, Wishes};
+mod asked;
+mod report;
+
+use crate::capture::{self, Destination, TakenOver, Transcript, Wishes, Writable};
 use crate::edge::variable;
 use crate::failure::Failure;
-use crate::output::{Tone, plain};
-use crate::progress::{size, span};
+use crate::output::plain;
 use crate::scope::Scope;
 use clap::Args;
-use serde_json::json;
+use report::Report;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
+use towline_core::time::Timestamp;
+use towline_store::Archive;
+use towline_store::foreign::Product;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow import                 everything that is found
-  tow import --dry-run       what would be read, and how much
-  tow import --jobs 1        with one reader, to leave the machine to others
-  tow import --rebuild       keep the archive aside and make a new one of what the agents still have
+  tow import                       everything that is found
+  tow import --dry-run             what would be read, and how much
+  tow import throughline           only what this product kept
+  tow import --since 2026-10-01    nothing that is older
+  tow import --project .           only sessions of the project of this folder
+  tow import --jobs 1              with one reader, to leave the machine to others
+  tow import --rebuild             keep the archive aside and make a new one of what the agents still have
 
-It may be stopped at any time and run again. The agents' own files are only read.";
+It may be stopped at any time and run again. What is read is not changed by it.";
 
-/// Take in what the agents have written so far: all their transcripts.
+/// Take in what the agents have written so far, and what other products kept of it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Only what this program wrote.
+    /// Only what this program wrote: an agent, or a product whose database can be read.
     #[arg(value_name = "FROM")]
     from: Option<String>,
     /// Show what would be read, keep nothing.
@@ -37,6 +46,12 @@ pub struct Arguments {
     /// Move the archive aside and begin a new one.
     #[arg(long, conflicts_with = "dry_run")]
     rebuild: bool,
+    /// Nothing that was written last before this time: a day, a time, or how long ago.
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only sessions of this project: its name, or a folder of it.
+    #[arg(long, value_name = "NAME|FOLDER")]
+    project: Option<String>,
     /// How many files are read at once; as many as the machine has cores if not given.
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -46,10 +61,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let files = found(arguments)?;
-    if arguments.dry_run {
-        return Ok(show_plan(scope, arguments, &files));
-    }
+    let sources = Sources::found(arguments)?;
     let wishes = Wishes::load(&scope.edge)?;
     let failed = |error: &dyn std::error::Error| {
         Failure::new(error).hint("Run `tow doctor`, then `tow import` again.")
@@ -57,75 +69,113 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.rebuild {
         capture::set_aside(&scope.edge).map_err(|error| failed(&error))?;
     }
-    let writable = capture::open(&scope.edge, Duration::from_secs(60)).map_err(|error| failed(&error))?;
-    let Some(writable) = writable else {
-        return Err(
-            Failure::input("another import is under way").hint("Wait for it, then run `tow import` again.")
-        );
-    };
-    let readers =
-        arguments.jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let imported =
-        capture::import(&scope.edge, &writable, &wishes, (files, readers)).map_err(|error| failed(&error))?;
-    report(scope, arguments, &imported);
-    Ok(ExitCode::SUCCESS)
+    let asked =
+        asked::asked(&scope.edge, &wishes, (arguments.since.as_deref(), arguments.project.as_deref()))?;
+    let wishes = wishes.asking(asked);
+    let files = sources.files(&wishes);
+    let mut report = Report::new(arguments.dry_run);
+    if arguments.dry_run {
+        report.would_read(&files);
+        let archive =
+            Archive::read(&scope.edge.home, Duration::from_secs(2)).map_err(|error| failed(&error))?;
+        report.databases = take_over(scope, &wishes, &sources, &Destination::Nowhere(archive.as_ref()))?;
+    } else {
+        let writable = open(scope)?;
+        let readers = arguments.jobs.or_else(|| std::thread::available_parallelism().ok());
+        let readers = readers.unwrap_or(NonZeroUsize::MIN);
+        report.imported = capture::import(&scope.edge, &writable, &wishes, (files, readers))
+            .map_err(|error| failed(&error))?;
+        report.databases = take_over(scope, &wishes, &sources, &Destination::Archive(&writable.archive))?;
+    }
+    report.show(scope, arguments.json);
+    let is_bad = arguments.from.is_some() && report.databases.iter().any(|done| done.problem.is_some());
+    Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn found(arguments: &Arguments) -> Result<Vec<Transcript>, Failure> {
-    let agents: Vec<Agent> = match &arguments.from {
-        None => Agent::ALL.to_vec(),
-        Some(name) => vec![Agent::named(name).ok_or_else(|| unknown(name))?],
+fn failed(error: &dyn std::error::Error) -> Failure {
+    Failure::new(error).hint("Run `tow doctor`, then `tow import` again.")
+}
+
+fn open(scope: &Scope) -> Result<Writable, Failure> {
+    let writable = capture::open(&scope.edge, Duration::from_secs(60)).map_err(|error| failed(&error))?;
+    writable.ok_or_else(|| {
+        Failure::input("another import is under way").hint("Wait for it, then run `tow import` again.")
+    })
+}
+
+fn take_over(
+    scope: &Scope,
+    wishes: &Wishes,
+    sources: &Sources,
+    into: &Destination<'_>,
+) -> Result<Vec<TakenOver>, Failure> {
+    let transcripts: Vec<PathBuf> = if sources.databases.is_empty() {
+        vec![]
+    } else {
+        Agent::ALL.into_iter().flat_map(transcripts).collect()
     };
-    let of = |agent: Agent| {
-        let paths = agent.folder(&variable).map(|folder| agent.transcripts(&folder)).unwrap_or_default();
-        paths.into_iter().map(move |path| Transcript { agent, path })
-    };
-    Ok(agents.into_iter().flat_map(of).collect())
+    let databases = sources.databases.iter().map(|(product, path)| {
+        capture::take_over(&scope.edge, wishes, (*product, path), (into, &transcripts))
+    });
+    databases.collect::<Result<_, _>>().map_err(|error| failed(&error))
+}
+
+/// What there is to be read.
+struct Sources {
+    agents: Vec<Agent>,
+    databases: Vec<(Product, PathBuf)>,
+}
+
+impl Sources {
+    /// A product that is named must have a database; of all others those are read that have one.
+    fn found(arguments: &Arguments) -> Result<Sources, Failure> {
+        let database = |product: Product| product.database(&variable).map(|path| (product, path));
+        let Some(name) = &arguments.from else {
+            let databases = Product::ALL.into_iter().filter_map(database).filter(|(_, path)| path.exists());
+            return Ok(Sources { agents: Agent::ALL.to_vec(), databases: databases.collect() });
+        };
+        if let Some(agent) = Agent::named(name) {
+            return Ok(Sources { agents: vec![agent], databases: vec![] });
+        }
+        let product = Product::named(name).ok_or_else(|| unknown(name))?;
+        match database(product) {
+            Some((product, path)) if path.exists() => {
+                Ok(Sources { agents: vec![], databases: vec![(product, path)] })
+            }
+            found => Err(absent(product, found.map(|(_, path)| path))),
+        }
+    }
+
+    /// The agents' files, without those that were written last before what is asked for.
+    fn files(&self, wishes: &Wishes) -> Vec<Transcript> {
+        let is_recent = |file: &Transcript| written_at(file).is_none_or(|at| wishes.is_recent(at));
+        let of = |agent: &Agent| {
+            let agent = *agent;
+            transcripts(agent).into_iter().map(move |path| Transcript { agent, path })
+        };
+        self.agents.iter().flat_map(of).filter(is_recent).collect()
+    }
+}
+
+fn transcripts(agent: Agent) -> Vec<PathBuf> {
+    agent.folder(&variable).map(|folder| agent.transcripts(&folder)).unwrap_or_default()
+}
+
+fn written_at(file: &Transcript) -> Option<Timestamp> {
+    let modified = std::fs::metadata(&file.path).ok()?.modified().ok()?;
+    let since_epoch = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(Timestamp(i64::try_from(since_epoch.as_millis()).ok()?))
 }
 
 fn unknown(name: &str) -> Failure {
-    let known: Vec<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+    let agents = Agent::ALL.iter().map(|agent| agent.name());
+    let known: Vec<_> = agents.chain(Product::ALL.iter().map(|product| product.name())).collect();
     Failure::input(format!("nothing is known to import from `{}`", plain(name)))
         .hint(format!("Give one of: {}.", known.join(", ")))
 }
 
-fn show_plan(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> ExitCode {
-    let bytes: u64 =
-        files.iter().filter_map(|file| std::fs::metadata(&file.path).ok()).map(|meta| meta.len()).sum();
-    if arguments.json {
-        scope.out.line(&json!({"dry_run": true, "files": files.len(), "bytes": bytes}).to_string());
-    } else {
-        scope.out.line(&format!("would read {} files, {}; nothing was kept", files.len(), size(bytes)));
-    }
-    ExitCode::SUCCESS
-}
-
-fn report(scope: &Scope, arguments: &Arguments, imported: &Imported) {
-    let Imported { files, changed, bytes, taken, unreadable } = imported;
-    if arguments.json {
-        let unreadable: Vec<_> = unreadable
-            .iter()
-            .map(|(path, why)| json!({"path": path.to_string_lossy(), "why": why}))
-            .collect();
-        let done = json!({
-            "files": files, "changed": changed, "bytes": bytes, "turns": taken.turns, "bodies": taken.bodies,
-            "details": taken.details, "homeless": taken.homeless, "unreadable": unreadable,
-            "milliseconds": scope.edge.elapsed_ms(),
-        });
-        return scope.out.line(&done.to_string());
-    }
-    let spent = scope.edge.elapsed();
-    scope.out.line(&format!(
-        "{files} files, {changed} with something new: {} read in {} ({}/s), {} turns, {} bodies, {} details",
-        size(*bytes),
-        span(spent),
-        size((*bytes as f64 / spent.as_secs_f64().max(0.001)) as u64),
-        taken.turns,
-        taken.bodies,
-        taken.details
-    ));
-    for (path, why) in unreadable {
-        let line = format!("could not read {}: {why}", plain(&path.to_string_lossy()));
-        scope.out.line(&scope.out.tint(Tone::Warning, &line));
-    }
+fn absent(product: Product, path: Option<PathBuf>) -> Failure {
+    let at = path.map_or("where no home is known".to_owned(), |path| format!("at {}", path.display()));
+    Failure::input(format!("there is no database of {} {}", product.name(), plain(&at)))
+        .hint("Run `tow import --dry-run` to see what is found.")
 }

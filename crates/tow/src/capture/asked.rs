@@ -1,0 +1,79 @@
+//! What of all that could be taken in is asked for: from when on, of which project.
+//!
+//! Narrows only: what is private stays so, whatever is asked.
+
+use std::path::{Path, PathBuf};
+use towline_core::project::ProjectTraces;
+use towline_core::time::Timestamp;
+
+/// Everything, unless something narrows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    pub since: Option<Timestamp>,
+    pub project: Option<Project>,
+}
+
+/// The one project that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Project {
+    Named(String),
+    /// A folder, and what it tells of its project.
+    At {
+        folder: PathBuf,
+        traces: ProjectTraces,
+    },
+}
+
+impl Project {
+    /// Whether a session in this folder is meant.
+    pub fn has(&self, folder: &str, traces: &ProjectTraces) -> bool {
+        match self {
+            Project::Named(name) => traces.display_name() == name,
+            Project::At { folder: asked, traces: of_asked } => {
+                Path::new(folder).starts_with(asked) || is_same(traces, of_asked)
+            }
+        }
+    }
+
+    /// Whether a project is meant of which only the name is known. What stands before a slash is a repository, what is
+    /// behind it one of its worktrees.
+    pub fn has_name(&self, name: &str) -> bool {
+        let asked = match self {
+            Project::Named(name) => name.as_str(),
+            Project::At { traces, .. } => traces.display_name(),
+        };
+        name == asked || name.split('/').any(|part| part == asked)
+    }
+}
+
+fn is_same(a: &ProjectTraces, b: &ProjectTraces) -> bool {
+    a.root == b.root || (a.remote.is_some() && a.remote == b.remote)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn traces(root: &str, name: Option<&str>) -> ProjectTraces {
+        ProjectTraces { root: root.into(), remote: None, name: name.map(str::to_owned), branch: None }
+    }
+
+    #[test]
+    fn a_project_is_known_by_its_name_its_folder_and_its_repository() {
+        let named = Project::Named("app".into());
+        assert!(named.has("/work/app/src", &traces("/work/app", None)));
+        assert!(named.has("/work/other", &traces("/work/other", Some("app"))));
+        assert!(!named.has("/work/app2", &traces("/work/app2", None)));
+        let at = Project::At { folder: "/work/app".into(), traces: traces("/work/app", None) };
+        assert!(at.has("/work/app/src", &traces("/elsewhere", None)));
+        assert!(at.has("/trees/app-fix", &traces("/work/app", None)), "a worktree");
+        assert!(!at.has("/work/app2", &traces("/work/app2", None)));
+    }
+
+    #[test]
+    fn where_only_a_name_is_known_the_name_decides() {
+        let at = Project::At { folder: "/work/app".into(), traces: traces("/work/app", None) };
+        assert!(at.has_name("app") && at.has_name("app/fix"));
+        assert!(!at.has_name("apple") && !Project::Named("x".into()).has_name("app"));
+    }
+}

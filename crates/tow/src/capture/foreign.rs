@@ -1,0 +1,211 @@
+//! Taking over what another product kept of conversations.
+//!
+//! Transcripts are the truth: a conversation is taken only if the archive holds no turn of it and its transcript is gone.
+//! What was noted about a conversation that is known is laid beside its turns. Nothing that is written here was not
+//! redacted and bounded, and a second time adds nothing.
+
+mod basket;
+mod verdict;
+
+use super::{CaptureError, Wishes};
+use crate::edge::Edge;
+use crate::failure::chain;
+use crate::progress::Progress;
+use basket::Basket;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use towline_agents::Agent;
+use towline_core::capture::Rules;
+use towline_core::text::clip_start;
+use towline_store::archive::{Packed, Source, Taken};
+use towline_store::foreign::{Extent, Foreign, ForeignSession, Product, Survey};
+use towline_store::{Archive, StoreError};
+use verdict::{Judge, Verdict};
+
+/// What was done with one database.
+#[derive(Clone, Debug, Default)]
+pub struct TakenOver {
+    pub product: &'static str,
+    pub path: PathBuf,
+    pub survey: Survey,
+    /// What became of the sessions in it.
+    pub sessions: BTreeMap<Verdict, u64>,
+    /// How many turns and rows those have that are taken.
+    pub turns_found: u64,
+    pub rows_found: u64,
+    pub taken: Taken,
+    /// Somebody wrote into it meanwhile.
+    pub was_changed: bool,
+    /// Why it was not read, or not to its end.
+    pub problem: Option<String>,
+}
+
+/// Where what is found goes.
+pub enum Destination<'a> {
+    /// It is only told what would be taken. There may be no archive yet.
+    Nowhere(Option<&'a Archive>),
+    Archive(&'a Archive),
+}
+
+impl Destination<'_> {
+    fn archive(&self) -> Option<&Archive> {
+        match self {
+            Destination::Nowhere(archive) => *archive,
+            Destination::Archive(archive) => Some(archive),
+        }
+    }
+}
+
+/// Takes over one database. What is wrong with it is told, and stops nobody; what is wrong with the archive does.
+pub fn take_over(
+    edge: &Edge,
+    wishes: &Wishes,
+    (product, path): (Product, &Path),
+    (into, transcripts): (&Destination<'_>, &[PathBuf]),
+) -> Result<TakenOver, CaptureError> {
+    let mut done = TakenOver { product: product.name(), path: path.to_owned(), ..TakenOver::default() };
+    let foreign = match Foreign::open(product, path, &edge.home) {
+        Ok(foreign) => foreign,
+        Err(error) => return Ok(TakenOver { problem: Some(chain(&error)), ..done }),
+    };
+    done.survey = foreign.survey().clone();
+    let judge = Judge { wishes, product, archive: into.archive(), on_disk: sessions_of(transcripts) };
+    let mut wanted = vec![];
+    for session in foreign.sessions() {
+        let source = known(into.archive(), &foreign, session)?;
+        let verdict = judge.judge(session, source.as_ref())?;
+        *done.sessions.entry(verdict).or_default() += 1;
+        if let Some(extent) = verdict.extent() {
+            done.turns_found += u64::from(session.turns);
+            done.rows_found += session.rows;
+            wanted.push((session, extent, source));
+        }
+    }
+    if let Destination::Archive(archive) = into {
+        Taking { edge, wishes, archive, foreign: &foreign }.take_all(wanted, &mut done)?;
+        archive.checkpoint()?;
+    }
+    done.was_changed = foreign.was_changed();
+    Ok(done)
+}
+
+/// The sessions whose transcripts are there: some agents put the time before the id.
+fn sessions_of(transcripts: &[PathBuf]) -> HashSet<String> {
+    const ID: usize = 36;
+    let stems = transcripts.iter().filter_map(|path| path.file_stem()?.to_str());
+    stems.flat_map(|stem| [stem.to_owned(), clip_start(stem, ID).to_owned()]).collect()
+}
+
+/// What is known of a session of that database; the two together are the name it goes by.
+fn known(
+    archive: Option<&Archive>,
+    foreign: &Foreign,
+    session: &ForeignSession,
+) -> Result<Option<Source>, StoreError> {
+    let Some(archive) = archive else { return Ok(None) };
+    archive.source(&name(foreign, session))
+}
+
+fn name(foreign: &Foreign, session: &ForeignSession) -> String {
+    format!("{}#{}", super::whole(foreign.path()).to_string_lossy(), session.key)
+}
+
+struct Taking<'a> {
+    edge: &'a Edge,
+    wishes: &'a Wishes,
+    archive: &'a Archive,
+    foreign: &'a Foreign,
+}
+
+type Wanted<'a> = (&'a ForeignSession, Extent, Option<Source>);
+
+impl Taking<'_> {
+    fn take_all(&self, wanted: Vec<Wanted<'_>>, done: &mut TakenOver) -> Result<(), CaptureError> {
+        let size = std::fs::metadata(self.foreign.path()).map_or(0, |meta| meta.len());
+        let mut progress = Progress::new(size, wanted.len());
+        let mut rows = 0;
+        for (number, (session, extent, source)) in wanted.into_iter().enumerate() {
+            let source = source
+                .unwrap_or_else(|| Source::fresh(session.key.agent.as_str(), &name(self.foreign, session)));
+            match self.take_session(session, extent, source)? {
+                Ok(taken) => done.taken = done.taken.plus(taken),
+                Err(problem) => {
+                    done.problem = Some(problem);
+                    break;
+                }
+            }
+            rows += session.rows;
+            let share = rows as f64 / done.rows_found.max(1) as f64;
+            progress.show((size as f64 * share) as u64, number + 1, self.edge.elapsed());
+        }
+        progress.finish();
+        Ok(())
+    }
+
+    /// One session, whole or not at all as far as its being known goes: what a kill leaves is taken again.
+    fn take_session(
+        &self,
+        session: &ForeignSession,
+        extent: Extent,
+        source: Source,
+    ) -> Result<Result<Taken, String>, CaptureError> {
+        let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Ok(Taken::default())) };
+        self.wishes.with_rules(agent, |rules| self.take_by(rules, session, (extent, source)))
+    }
+
+    fn take_by(
+        &self,
+        rules: &Rules<'_>,
+        session: &ForeignSession,
+        (extent, source): (Extent, Source),
+    ) -> Result<Result<Taken, String>, CaptureError> {
+        let conversation = self.archive.conversation(&session.key)?;
+        let turns = conversation.map(|conversation| self.archive.turn_marks(&conversation)).transpose()?;
+        let mut basket = Basket::new(rules, turns.unwrap_or_default())
+            .map_err(|source| CaptureError::Read { path: self.foreign.path().to_owned(), source })?;
+        basket.open(session, self.wishes);
+        let mut written = Writing { taking: self, source, taken: Taken::default(), failed: None };
+        let read = self.foreign.read(session, extent, &mut |found| {
+            basket.put(found);
+            if basket.is_full() {
+                written.write(basket.emptied());
+            }
+        });
+        if let Err(error) = read {
+            return Ok(Err(chain(&error)));
+        }
+        basket.settle();
+        written.source.reading.state = verdict::state(extent, session);
+        written.write(basket.emptied());
+        written.finished().map(Ok)
+    }
+}
+
+/// Writes what was gathered so far; after a failure nothing more.
+struct Writing<'a> {
+    taking: &'a Taking<'a>,
+    source: Source,
+    taken: Taken,
+    failed: Option<StoreError>,
+}
+
+impl Writing<'_> {
+    fn write(&mut self, rows: Vec<Packed>) {
+        if self.failed.is_some() {
+            return;
+        }
+        let archive = self.taking.archive;
+        let written = archive.take_in(&mut self.source, rows, self.taking.edge.now);
+        match written.and_then(|taken| archive.tidy().map(|()| taken)) {
+            Ok(taken) => self.taken = self.taken.plus(taken),
+            Err(error) => self.failed = Some(error),
+        }
+    }
+
+    fn finished(self) -> Result<Taken, CaptureError> {
+        self.failed.map_or(Ok(self.taken), |error| Err(error.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

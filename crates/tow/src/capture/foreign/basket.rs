@@ -1,0 +1,145 @@
+//! What was found of a session, on its way to rows.
+//!
+//! All of it becomes clean here: redacted and bounded. Knows no database and no file.
+
+use crate::capture::Wishes;
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use towline_core::capture::{Detail, DetailKind, Gatherer, Row, Rules};
+use towline_core::id::Mark;
+use towline_core::line::LONGEST;
+use towline_core::text::{Clean, Keeping};
+use towline_core::time::Timestamp;
+use towline_store::archive::{Packed, Packer};
+use towline_store::foreign::{ForeignSession, Found};
+
+/// How much text waits to be written, and what a row counts beside its text.
+const FULL: usize = 4 << 20;
+const ROW: usize = 64;
+
+/// A hook tells of a prompt a moment before the agent writes it down.
+const SLACK_MS: i64 = 5_000;
+
+/// Behind everything that a transcript says of a turn.
+const LAST_PLACE: u64 = i64::MAX.cast_unsigned();
+
+/// What was found of a session, on its way to rows.
+pub(super) struct Basket<'a> {
+    rules: &'a Rules<'a>,
+    gatherer: Gatherer,
+    /// Those that the archive holds already.
+    turns: Vec<(Timestamp, Mark)>,
+    /// What the other product made of its turns in one line.
+    lines: HashMap<Mark, String>,
+    packer: Packer,
+    rows: Vec<Packed>,
+    weight: usize,
+}
+
+impl<'a> Basket<'a> {
+    pub fn new(rules: &'a Rules<'a>, turns: Vec<(Timestamp, Mark)>) -> io::Result<Basket<'a>> {
+        let packer = Packer::new()?;
+        let gatherer = Gatherer::default();
+        Ok(Basket { rules, gatherer, turns, lines: HashMap::new(), packer, rows: vec![], weight: 0 })
+    }
+
+    /// Whether there is enough to be worth writing.
+    pub fn is_full(&self) -> bool {
+        self.weight > FULL
+    }
+
+    pub fn open(&mut self, session: &ForeignSession, wishes: &Wishes) {
+        let (id, folder) =
+            (session.key.id.as_str().into(), session.folder.as_deref().map(|folder| folder.into()));
+        let mut opened = self.packer.pack(Row::Opened { session: id, folder, base: None });
+        if let (Packed::Opened(opening), Some(folder)) = (&mut opened, &session.folder) {
+            opening.project = Some(wishes.traces(Path::new(folder)));
+        }
+        self.rows.push(opened);
+    }
+
+    pub fn put(&mut self, found: Found) {
+        match found {
+            Found::Piece(piece) => {
+                let mut rows = vec![];
+                self.gatherer.take(piece, self.rules, &mut rows);
+                rows.into_iter().for_each(|row| self.row(row));
+            }
+            Found::Line { prompt, text } => {
+                self.lines.insert(Mark::of(&prompt), self.one_line(text));
+            }
+            Found::Note { id, at, during, text } => {
+                let turn = self.turn_at(during);
+                let text = self.clean(text, self.rules.caps.note);
+                self.row(Row::Detail(Detail {
+                    turn,
+                    mark: Mark::of(&id),
+                    place: LAST_PLACE,
+                    at,
+                    subagent: None,
+                    kind: DetailKind::Note,
+                    tool: None,
+                    call: None,
+                    outcome: None,
+                    text,
+                }));
+            }
+        }
+    }
+
+    pub fn settle(&mut self) {
+        self.gatherer.settled().into_iter().for_each(|row| self.row(row));
+    }
+
+    fn row(&mut self, mut row: Row<'_>) {
+        if let Row::Body(body) = &row
+            && body.text.is_blank()
+        {
+            // A prompt of which no word was kept says nothing.
+            return;
+        }
+        if let Row::Settled(settled) = &mut row
+            && settled.line != PRIVATE
+            && let Some(line) = self.lines.remove(&settled.turn)
+        {
+            settled.line = line;
+        }
+        self.weight += weight(&row);
+        self.rows.push(self.packer.pack(row));
+    }
+
+    pub fn emptied(&mut self) -> Vec<Packed> {
+        self.weight = 0;
+        std::mem::take(&mut self.rows)
+    }
+
+    /// The turn that had begun by then. What is older than the first turn stands before it.
+    fn turn_at(&self, during: Timestamp) -> Option<Mark> {
+        let by_then = |(at, _): &&(Timestamp, Mark)| *at <= during.plus_ms(SLACK_MS);
+        self.turns.iter().rfind(by_then).map(|(_, mark)| *mark)
+    }
+
+    fn clean(&self, text: String, longest_bytes: usize) -> Clean<'static> {
+        Clean::new(text.into(), Keeping { longest_bytes, secrets: self.rules.secrets })
+    }
+
+    fn one_line(&self, text: String) -> String {
+        let clean = self.clean(text, self.rules.caps.note);
+        let line = clean.as_str().replace(char::is_control, " ");
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        if line.chars().count() <= LONGEST {
+            return line;
+        }
+        line.chars().take(LONGEST - 1).chain(['…']).collect()
+    }
+}
+
+fn weight(row: &Row<'_>) -> usize {
+    let text = if let Row::Body(body) = row { Some(&body.text) } else { None };
+    let text = if let Row::Detail(detail) = row { Some(&detail.text) } else { text };
+    text.map_or(0, |text| text.as_str().len()) + ROW
+}
+
+/// The line of a turn whose prompt was wholly private.
+const PRIVATE: &str = "(private)";

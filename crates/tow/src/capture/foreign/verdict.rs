@@ -1,0 +1,130 @@
+//! What becomes of a session that another product kept.
+//!
+//! Looks at the archive and at the wishes of the user; changes nothing.
+
+use crate::capture::rules::{Place, Wishes};
+use std::collections::HashSet;
+use towline_agents::Agent;
+use towline_store::archive::Source;
+use towline_store::foreign::{Extent, ForeignSession, Product};
+use towline_store::{Archive, StoreError};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The archive has no turn of it.
+    Taken,
+    /// The archive has its turns: what was noted about them is added.
+    Noted,
+    Known,
+    /// Its transcript is there, and has not been read yet.
+    HasTranscript,
+    /// Too old, or of another project than the one that is asked for.
+    NotAsked,
+    Excluded,
+    /// Where it worked is not told, so it may be in a folder that is excluded.
+    PerhapsExcluded,
+    UnknownAgent,
+}
+
+impl Verdict {
+    pub fn extent(self) -> Option<Extent> {
+        match self {
+            Verdict::Taken => Some(Extent::Whole),
+            Verdict::Noted => Some(Extent::Notes),
+            Verdict::Known
+            | Verdict::HasTranscript
+            | Verdict::NotAsked
+            | Verdict::Excluded
+            | Verdict::PerhapsExcluded
+            | Verdict::UnknownAgent => None,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Taken => "taken",
+            Verdict::Noted => "noted",
+            Verdict::Known => "known",
+            Verdict::HasTranscript => "has_transcript",
+            Verdict::NotAsked => "not_asked",
+            Verdict::Excluded => "excluded",
+            Verdict::PerhapsExcluded => "perhaps_excluded",
+            Verdict::UnknownAgent => "unknown_agent",
+        }
+    }
+
+    /// In words, with what to do about it where something can be done.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Taken => "of which the archive had nothing",
+            Verdict::Noted => "that are known: what was noted goes beside their turns",
+            Verdict::Known => "that are known already",
+            Verdict::HasTranscript => "whose transcripts are there and come first: run `tow import`",
+            Verdict::NotAsked => "that were not asked for",
+            Verdict::Excluded => "in excluded projects",
+            Verdict::PerhapsExcluded => {
+                "whose folder is not told, so they may be excluded: name a project with `--project` to take its"
+            }
+            Verdict::UnknownAgent => "of agents that are not known",
+        }
+    }
+}
+
+pub(super) struct Judge<'a> {
+    pub wishes: &'a Wishes,
+    pub product: Product,
+    pub archive: Option<&'a Archive>,
+    /// The sessions whose transcripts are there.
+    pub on_disk: HashSet<String>,
+}
+
+impl Judge<'_> {
+    pub fn judge(&self, session: &ForeignSession, source: Option<&Source>) -> Result<Verdict, StoreError> {
+        if Agent::named(session.key.agent.as_str()).is_none() {
+            return Ok(Verdict::UnknownAgent);
+        }
+        let conversation =
+            self.archive.map(|archive| archive.conversation(&session.key)).transpose()?.flatten();
+        let folder = session.folder.as_deref().or_else(|| conversation.as_ref()?.folder.as_deref());
+        match self.wishes.place(folder, session.project.as_deref()) {
+            Place::Wanted if self.wishes.is_recent(session.last_at) => {}
+            Place::Wanted | Place::Elsewhere => return Ok(Verdict::NotAsked),
+            Place::Private => return Ok(Verdict::Excluded),
+            Place::Unknown => return Ok(Verdict::PerhapsExcluded),
+        }
+        let turns = conversation.map_or(0, |conversation| conversation.turns);
+        let extent = self.extent(session, source, turns);
+        let is_done = |extent| source.is_some_and(|source| source.reading.state == state(extent, session));
+        Ok(match extent {
+            Some(extent) if is_done(extent) => Verdict::Known,
+            Some(Extent::Whole) => Verdict::Taken,
+            Some(Extent::Notes) => Verdict::Noted,
+            None if turns == 0 => Verdict::HasTranscript,
+            None => Verdict::Known,
+        })
+    }
+
+    /// Where the archive's turns came from this very database, whole it was and whole it stays.
+    fn extent(&self, session: &ForeignSession, source: Option<&Source>, turns: u32) -> Option<Extent> {
+        let is_ours = source.is_some_and(|source| !source.reading.state.starts_with(NOTES));
+        let has_transcript = self.on_disk.contains(session.key.id.as_str());
+        match (turns, has_transcript) {
+            (0, true) => None,
+            (0, false) => Some(Extent::Whole),
+            (_, false) if is_ours => Some(Extent::Whole),
+            (_, _) => self.product.keeps_notes().then_some(Extent::Notes),
+        }
+    }
+}
+
+const WHOLE: &str = "whole";
+const NOTES: &str = "notes";
+
+/// What is remembered of a session that was taken: how, and by what it is known to have grown since.
+pub(super) fn state(extent: Extent, session: &ForeignSession) -> String {
+    let how = match extent {
+        Extent::Whole => WHOLE,
+        Extent::Notes => NOTES,
+    };
+    format!("{how} {}", session.stamp)
+}

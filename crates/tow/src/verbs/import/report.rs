@@ -1,0 +1,157 @@
+//! What an import did, or would do: as text, or as one JSON object.
+//!
+//! Tells counts and places; no word of what was read.
+
+use crate::capture::{Imported, TakenOver, Transcript};
+use crate::output::{Tone, plain};
+use crate::progress::{size, span};
+use crate::scope::Scope;
+use serde_json::{Value, json};
+use towline_store::foreign::{Fate, Survey, Surveyed};
+
+pub struct Report {
+    is_dry: bool,
+    pub imported: Imported,
+    pub databases: Vec<TakenOver>,
+}
+
+impl Report {
+    pub fn new(is_dry: bool) -> Report {
+        Report { is_dry, imported: Imported::default(), databases: vec![] }
+    }
+
+    /// Files that would be read.
+    pub fn would_read(&mut self, files: &[Transcript]) {
+        let sizes = files.iter().filter_map(|file| std::fs::metadata(&file.path).ok()).map(|meta| meta.len());
+        self.imported = Imported { files: files.len(), bytes: sizes.sum(), ..Imported::default() };
+    }
+
+    pub fn show(&self, scope: &Scope, as_json: bool) {
+        if as_json {
+            return scope.out.line(&self.json(scope).to_string());
+        }
+        scope.out.line(&if self.is_dry { self.plan() } else { self.done(scope) });
+        for (path, why) in &self.imported.unreadable {
+            warn(scope, &format!("could not read {}: {why}", plain(&path.to_string_lossy())));
+        }
+        for database in &self.databases {
+            self.show_database(scope, database);
+        }
+    }
+
+    fn plan(&self) -> String {
+        let Imported { files, bytes, .. } = &self.imported;
+        format!("would read {files} files, {}; nothing was kept", size(*bytes))
+    }
+
+    fn done(&self, scope: &Scope) -> String {
+        let Imported { files, changed, bytes, taken, .. } = &self.imported;
+        let spent = scope.edge.elapsed();
+        format!(
+            "{files} files, {changed} with something new: {} read in {} ({}/s), {} turns, {} bodies, {} details",
+            size(*bytes),
+            span(spent),
+            size((*bytes as f64 / spent.as_secs_f64().max(0.001)) as u64),
+            taken.turns,
+            taken.bodies,
+            taken.details
+        )
+    }
+
+    fn json(&self, scope: &Scope) -> Value {
+        let Imported { files, changed, bytes, taken, unreadable } = &self.imported;
+        let databases: Vec<_> = self.databases.iter().map(database_json).collect();
+        if self.is_dry {
+            return json!({"dry_run": true, "files": files, "bytes": bytes, "databases": databases});
+        }
+        let unreadable =
+            unreadable.iter().map(|(path, why)| json!({"path": path.to_string_lossy(), "why": why}));
+        json!({
+            "files": files, "changed": changed, "bytes": bytes, "turns": taken.turns, "bodies": taken.bodies,
+            "details": taken.details, "homeless": taken.homeless, "unreadable": unreadable.collect::<Vec<_>>(),
+            "databases": databases, "milliseconds": scope.edge.elapsed_ms(),
+        })
+    }
+
+    fn show_database(&self, scope: &Scope, done: &TakenOver) {
+        let (name, path) = (done.product, plain(&done.path.to_string_lossy()));
+        if let Some(problem) = &done.problem {
+            warn(scope, &format!("{name}: {}", plain(problem)));
+            scope.out.line(&format!("  Close what uses it, then run `tow import {name}` again."));
+        }
+        if done.survey.tables.is_empty() {
+            return;
+        }
+        let schema = done.survey.schema.map_or(String::new(), |schema| format!(" (schema {schema})"));
+        let taken = &done.taken;
+        let counts = if self.is_dry {
+            format!("would take {} turns from {} rows", done.turns_found, done.rows_found)
+        } else {
+            format!("{} turns, {} bodies, {} details", taken.turns, taken.bodies, taken.details)
+        };
+        scope.out.line(&format!("{name}, {path}{schema}: {counts}"));
+        for (verdict, sessions) in &done.sessions {
+            scope.out.line(&format!("  {sessions} sessions {}", verdict.words()));
+        }
+        for line in not_understood(done) {
+            scope.out.line(&scope.out.tint(Tone::Faint, &format!("  {}", plain(&line))));
+        }
+    }
+}
+
+fn warn(scope: &Scope, line: &str) {
+    scope.out.line(&scope.out.tint(Tone::Warning, line));
+}
+
+/// What was left where it is, table by table.
+fn not_understood(done: &TakenOver) -> Vec<String> {
+    let survey = &done.survey;
+    let newer = survey.is_newer.then(|| {
+        "newer than any version that is known: what it keeps elsewhere now was not found".to_owned()
+    });
+    let changed =
+        done.was_changed.then(|| "changed while it was read: run it again for what is new".to_owned());
+    let left = survey.tables.iter().filter_map(left);
+    let unfit = survey
+        .unfit_rows()
+        .map(|unfit| format!("{}: {} rows not taken, {}", unfit.table, unfit.rows, unfit.why));
+    let missing = (!survey.missing.is_empty())
+        .then(|| format!("not there in this version: {}", survey.missing.join(", ")));
+    newer.into_iter().chain(changed).chain(left).chain(unfit).chain(missing).collect()
+}
+
+fn left(table: &Surveyed) -> Option<String> {
+    let rows = table.rows.map_or("rows that cannot be counted".to_owned(), |rows| format!("{rows} rows"));
+    match table.fate {
+        Fate::Taken => None,
+        Fate::Left(_) | Fate::Unknown if table.rows == Some(0) => None,
+        Fate::Left(why) => Some(format!("{}: {rows} left where they are, {why}", table.name)),
+        Fate::Unknown => Some(format!("{}: {rows} not understood", table.name)),
+    }
+}
+
+fn database_json(done: &TakenOver) -> Value {
+    let sessions: serde_json::Map<String, Value> =
+        done.sessions.iter().map(|(verdict, count)| (verdict.name().to_owned(), json!(count))).collect();
+    json!({
+        "from": done.product, "path": done.path.to_string_lossy(), "problem": done.problem,
+        "schema": done.survey.schema, "is_newer": done.survey.is_newer, "was_changed": done.was_changed,
+        "sessions": sessions, "turns_found": done.turns_found, "rows_found": done.rows_found,
+        "turns": done.taken.turns, "bodies": done.taken.bodies, "details": done.taken.details,
+        "tables": tables_json(&done.survey), "missing": done.survey.missing,
+    })
+}
+
+fn tables_json(survey: &Survey) -> Vec<Value> {
+    let table = |table: &Surveyed| {
+        let (fate, why) = match table.fate {
+            Fate::Taken => ("taken", None),
+            Fate::Left(why) => ("left", Some(why)),
+            Fate::Unknown => ("unknown", None),
+        };
+        let unfit = survey.unfit_rows().filter(|unfit| unfit.table == table.name);
+        let unfit: Vec<_> = unfit.map(|unfit| json!({"rows": unfit.rows, "why": unfit.why})).collect();
+        json!({"table": table.name, "rows": table.rows, "fate": fate, "why": why, "not_taken": unfit})
+    };
+    survey.tables.iter().map(table).collect()
+}
