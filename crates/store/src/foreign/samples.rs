@@ -65,6 +65,11 @@ impl Sample {
         Ok(Sample { db })
     }
 
+    /// One that is there already, used once more.
+    pub fn again(path: &Path) -> rusqlite::Result<Sample> {
+        Ok(Sample { db: connect(path, OpenFlags::default())? })
+    }
+
     pub fn add(&self, table: &str, row: &[(&str, Cell)]) -> rusqlite::Result<()> {
         let names: Vec<_> = row.iter().map(|(name, _)| *name).collect();
         let holes = vec!["?"; row.len()].join(", ");
@@ -102,7 +107,7 @@ impl Sample {
     }
 }
 
-const THROUGHLINE: [(i64, &str); 11] = [
+const THROUGHLINE: [(i64, &str); 12] = [
     (
         1,
         "create table sessions (session_id text primary key, project_path text not null,
@@ -160,9 +165,16 @@ const THROUGHLINE: [(i64, &str); 11] = [
              speaker text not null, text text not null, primary key (project_path, room_id, message_id));",
     ),
     (11, "alter table bodies add column turn_start text;"),
+    (
+        12,
+        "create table codex_handoffs (handoff_id text primary key, source_thread_id text not null);
+         create table codex_handoff_summaries (origin_session_id text not null, turn_number integer not null,
+             source_hash text not null, summary text not null, created_at integer not null,
+             primary key (origin_session_id, turn_number, source_hash));",
+    ),
 ];
 
-const CLAUDE_MEM: [(i64, &str); 7] = [
+const CLAUDE_MEM: [(i64, &str); 8] = [
     (
         4,
         "create table schema_versions (id integer primary key, version integer unique not null,
@@ -199,8 +211,7 @@ const CLAUDE_MEM: [(i64, &str); 7] = [
         10,
         "create table user_prompts (id integer primary key autoincrement, claude_session_id text not null,
              prompt_number integer not null, prompt_text text not null, created_at text not null,
-             created_at_epoch integer not null);
-         create virtual table user_prompts_fts using fts5 (prompt_text, content = 'user_prompts', content_rowid = 'id');",
+             created_at_epoch integer not null);",
     ),
     (
         16,
@@ -225,5 +236,15 @@ const CLAUDE_MEM: [(i64, &str); 7] = [
              created_at_epoch integer);
          create table sync_state (name text primary key, value text);
          create table corpora (id integer primary key, name text);",
+    ),
+    (
+        49,
+        // Its index needs a module that is not part of our SQLite: such a table can be written down, and not made.
+        "create table user_prompts_fts_data (id integer primary key, block blob);
+         insert into user_prompts_fts_data values (1, x'00');
+         pragma writable_schema = on;
+         insert into sqlite_schema values ('table', 'user_prompts_fts', 'user_prompts_fts', 0,
+             'create virtual table user_prompts_fts using fts5 (prompt_text, content = ''user_prompts'')');
+         pragma writable_schema = reset;",
     ),
 ];
