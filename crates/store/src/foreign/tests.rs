@@ -89,7 +89,11 @@ fn what(content: &Content<'_>) -> String {
         Content::ToolCall { call, tool, input } => format!("call {call} {tool} {input}"),
         Content::ToolResult { call, output, .. } => format!("result {call} {output}"),
         Content::Image { .. } => "image".to_owned(),
-        other => format!("{other:?}"),
+        Content::Opened { .. }
+        | Content::Compacted { .. }
+        | Content::Stopped { .. }
+        | Content::Usage { .. }
+        | Content::Reverted { .. } => "what none of them keeps".to_owned(),
     }
 }
 
@@ -101,7 +105,7 @@ fn cell(text: &str) -> Cell {
 fn throughline(path: &Path, schema: i64) -> Sample {
     let sample = Sample::throughline(path, schema).unwrap();
     let times = [("created_at", AT.into()), ("updated_at", AT.into())];
-    let session = [[("session_id", cell(ONE)), ("project_path", cell("/work/app"))], times].concat();
+    let session = [[("session_id", cell(ONE)), ("project_path", cell("/srv/app"))], times].concat();
     sample.add("sessions", &session).unwrap();
     let whose = |turn: i64, at: i64| {
         let mut row =
@@ -157,7 +161,7 @@ fn every_schema_of_throughline_gives_its_turns_to_the_session_that_had_them() {
         let foreign = bench.open(Product::Throughline).unwrap();
         assert_eq!((foreign.survey().schema, foreign.survey().is_newer), (Some(schema), false));
         let told = told(&foreign, Extent::Whole);
-        let session = format!("== claude:{ONE} Some(\"/work/app\") None");
+        let session = format!("== claude:{ONE} Some(\"/srv/app\") None");
         let mut expected = vec![session.as_str()];
         if schema < 4 {
             expected.extend([
@@ -342,7 +346,7 @@ fn claude_mem_gives_prompts_as_turns_and_what_it_observed_to_the_prompt_it_was_a
         ("tool_name", cell("Bash")),
         ("tool_input", cell("{\"command\":\"true\"}")),
         ("tool_response", cell("ok")),
-        ("cwd", cell("/work/app")),
+        ("cwd", cell("/srv/app")),
         ("prompt_number", 2.into()),
         ("created_at_epoch", (AT + 210).into()),
     ];
@@ -352,7 +356,7 @@ fn claude_mem_gives_prompts_as_turns_and_what_it_observed_to_the_prompt_it_was_a
     let observation = "[claude-mem observation 1, bugfix] Off by one\nin the loop\n\nIt ran once too often.\n\n\
                        Facts:\n- n is 3\n- was 4\n\nFiles modified:\n- a.rs";
     let summary = "[claude-mem summary 1]\nRequest: Test\n\nLearned: it works\n\nFiles read: \nnone";
-    let session = format!("== claude:{ONE} Some(\"/work/app\") Some(\"app\")");
+    let session = format!("== claude:{ONE} Some(\"/srv/app\") Some(\"app\")");
     assert_eq!(
         told(&foreign, Extent::Whole),
         [

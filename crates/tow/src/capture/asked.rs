@@ -61,18 +61,18 @@ mod tests {
     #[test]
     fn a_project_is_known_by_its_name_its_folder_and_its_repository() {
         let named = Project::Named("app".into());
-        assert!(named.has("/work/app/src", &traces("/work/app", None)));
-        assert!(named.has("/work/other", &traces("/work/other", Some("app"))));
-        assert!(!named.has("/work/app2", &traces("/work/app2", None)));
-        let at = Project::At { folder: "/work/app".into(), traces: traces("/work/app", None) };
-        assert!(at.has("/work/app/src", &traces("/elsewhere", None)));
-        assert!(at.has("/trees/app-fix", &traces("/work/app", None)), "a worktree");
-        assert!(!at.has("/work/app2", &traces("/work/app2", None)));
+        assert!(named.has("/srv/app/src", &traces("/srv/app", None)));
+        assert!(named.has("/srv/other", &traces("/srv/other", Some("app"))));
+        assert!(!named.has("/srv/app2", &traces("/srv/app2", None)));
+        let at = Project::At { folder: "/srv/app".into(), traces: traces("/srv/app", None) };
+        assert!(at.has("/srv/app/src", &traces("/elsewhere", None)));
+        assert!(at.has("/trees/app-fix", &traces("/srv/app", None)), "a worktree");
+        assert!(!at.has("/srv/app2", &traces("/srv/app2", None)));
     }
 
     #[test]
     fn where_only_a_name_is_known_the_name_decides() {
-        let at = Project::At { folder: "/work/app".into(), traces: traces("/work/app", None) };
+        let at = Project::At { folder: "/srv/app".into(), traces: traces("/srv/app", None) };
         assert!(at.has_name("app") && at.has_name("app/fix"));
         assert!(!at.has_name("apple") && !Project::Named("x".into()).has_name("app"));
     }

@@ -206,6 +206,3 @@ impl Writing<'_> {
         self.failed.map_or(Ok(self.taken), |error| Err(error.into()))
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -18,8 +18,8 @@ use towline_store::foreign::{ForeignSession, Found};
 const FULL: usize = 4 << 20;
 const ROW: usize = 64;
 
-/// A hook tells of a prompt a moment before the agent writes it down.
-const SLACK_MS: i64 = 5_000;
+/// Two programs that are told of a prompt write it down within this time.
+const JUST_THEN_MS: u64 = 5_000;
 
 /// Behind everything that a transcript says of a turn.
 const LAST_PLACE: u64 = i64::MAX.cast_unsigned();
@@ -114,10 +114,12 @@ impl<'a> Basket<'a> {
         std::mem::take(&mut self.rows)
     }
 
-    /// The turn that had begun by then. What is older than the first turn stands before it.
+    /// The turn that began just then, else the last that had begun. What is older than the first turn stands before it.
     fn turn_at(&self, during: Timestamp) -> Option<Mark> {
-        let by_then = |(at, _): &&(Timestamp, Mark)| *at <= during.plus_ms(SLACK_MS);
-        self.turns.iter().rfind(by_then).map(|(_, mark)| *mark)
+        let apart = |(at, _): &&(Timestamp, Mark)| at.0.abs_diff(during.0);
+        let nearest = self.turns.iter().min_by_key(apart).filter(|turn| apart(turn) <= JUST_THEN_MS);
+        let begun = || self.turns.iter().rfind(|(at, _)| *at <= during);
+        nearest.or_else(begun).map(|(_, mark)| *mark)
     }
 
     fn clean(&self, text: String, longest_bytes: usize) -> Clean<'static> {

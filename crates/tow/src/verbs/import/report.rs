@@ -91,12 +91,16 @@ impl Report {
         };
         scope.out.line(&format!("{name}, {path}{schema}: {counts}"));
         for (verdict, sessions) in &done.sessions {
-            scope.out.line(&format!("  {sessions} sessions {}", verdict.words()));
+            scope.out.line(&format!("  {} {}", several(*sessions, "session"), verdict.words()));
         }
         for line in not_understood(done) {
             scope.out.line(&scope.out.tint(Tone::Faint, &format!("  {}", plain(&line))));
         }
     }
+}
+
+fn several(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn warn(scope: &Scope, line: &str) {
@@ -114,18 +118,18 @@ fn not_understood(done: &TakenOver) -> Vec<String> {
     let left = survey.tables.iter().filter_map(left);
     let unfit = survey
         .unfit_rows()
-        .map(|unfit| format!("{}: {} rows not taken, {}", unfit.table, unfit.rows, unfit.why));
+        .map(|unfit| format!("{}: {} not taken, {}", unfit.table, several(unfit.rows, "row"), unfit.why));
     let missing = (!survey.missing.is_empty())
         .then(|| format!("not there in this version: {}", survey.missing.join(", ")));
     newer.into_iter().chain(changed).chain(left).chain(unfit).chain(missing).collect()
 }
 
 fn left(table: &Surveyed) -> Option<String> {
-    let rows = table.rows.map_or("rows that cannot be counted".to_owned(), |rows| format!("{rows} rows"));
+    let rows = table.rows.map_or("rows that cannot be counted".to_owned(), |rows| several(rows, "row"));
     match table.fate {
         Fate::Taken => None,
         Fate::Left(_) | Fate::Unknown if table.rows == Some(0) => None,
-        Fate::Left(why) => Some(format!("{}: {rows} left where they are, {why}", table.name)),
+        Fate::Left(why) => Some(format!("{}: {rows} left alone, {why}", table.name)),
         Fate::Unknown => Some(format!("{}: {rows} not understood", table.name)),
     }
 }
