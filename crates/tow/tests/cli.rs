@@ -33,6 +33,7 @@ fn every_verb_has_help_with_examples() {
         "tmux",
         "doctor",
         "config",
+        "import",
         "work",
         "completions",
     ] {

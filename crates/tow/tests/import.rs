@@ -5,11 +5,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 use towline_store::archive::{Conversation, DetailRow};
 use towline_store::foreign::samples::{Cell, Sample};
 use towline_store::{Archive, Home};
-use towline_testkit::TestEnv;
+use towline_testkit::{TestEnv, wait};
 
 /// Sunday, 1 November 2026, in the morning.
 const AT: i64 = 1_793_500_000_000;
@@ -251,6 +252,44 @@ fn what_throughline_added_since_is_added() {
 }
 
 #[test]
+fn an_import_that_was_killed_goes_on_where_it_was_and_ends_as_if_it_had_not_been() {
+    let many = |bench: &Bench| {
+        let sample = Sample::throughline(&bench.throughline(), 12).unwrap();
+        for session in 0..150 {
+            for turn in 0..4 {
+                say(&sample, &format!("session-{session:03}"), (turn, "user"), &format!("ask {turn}"));
+                say(&sample, &format!("session-{session:03}"), (turn, "assistant"), &"word ".repeat(500));
+            }
+        }
+        sample.close().unwrap();
+    };
+    let (killed, whole) = (Bench::new(), Bench::new());
+    many(&killed);
+    many(&whole);
+    whole.import(&[]);
+    for wanted in [1, 40, 90] {
+        let mut child = killed
+            .env
+            .command(env!("CARGO_BIN_EXE_tow"))
+            .arg("import")
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let home = Home::at(killed.env.data_dir());
+        let seen = wait::holds_within(Duration::from_secs(60), || {
+            let archive = Archive::read(&home, Duration::from_secs(2)).ok().flatten();
+            let found = archive.and_then(|archive| archive.latest_conversations(None, 1000).ok());
+            found.is_some_and(|found| found.len() >= wanted) || child.try_wait().unwrap().is_some()
+        });
+        assert!(seen);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    killed.import(&[]);
+    assert!(killed.told() == whole.told());
+}
+
+#[test]
 fn a_transcript_is_the_truth_about_its_session() {
     let bench = Bench::new();
     let id = bench.transcript("/srv/app");
@@ -477,7 +516,7 @@ fn a_person_is_told_what_was_taken_and_what_was_left() {
             &[("project_path", cell("/srv/app")), ("session_id", cell(GONE)), ("created_at", 1.into())],
         )
         .unwrap();
-    sample.run("create table novelty (x); insert into novelty values (1)").unwrap();
+    sample.add_unknown("novelty").unwrap();
     sample.close().unwrap();
     let shown = |args: &[&str]| {
         let text = bench.env.tow(args).ok().stdout.replace(&bench.env.home().display().to_string(), "~");

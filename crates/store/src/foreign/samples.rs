@@ -62,6 +62,7 @@ impl Sample {
         let db = connect(path, OpenFlags::default())?;
         db.pragma_update(None, "journal_mode", "wal")?;
         db.pragma_update(None, "wal_autocheckpoint", 0)?;
+        db.pragma_update(None, "synchronous", "off")?;
         Ok(Sample { db })
     }
 
@@ -82,6 +83,11 @@ impl Sample {
         };
         self.db.execute(&insert, params_from_iter(row.iter().map(value)))?;
         Ok(())
+    }
+
+    /// A table that only a later version has, with one row.
+    pub fn add_unknown(&self, table: &str) -> rusqlite::Result<()> {
+        self.run(&format!("create table {table} (x); insert into {table} values (1)"))
     }
 
     /// Anything else that may have happened to it.
