@@ -518,10 +518,8 @@ fn a_person_is_told_what_was_taken_and_what_was_left() {
         .unwrap();
     sample.add_unknown("novelty").unwrap();
     sample.close().unwrap();
-    let shown = |args: &[&str]| {
-        let text = bench.env.tow(args).ok().stdout.replace(&bench.env.home().display().to_string(), "~");
-        text.lines().skip(1).map(|line| format!("{line}\n")).collect::<String>()
-    };
+    let shown =
+        |args: &[&str]| bench.env.tow(args).ok().stdout.replace(&bench.env.home().display().to_string(), "~");
     insta::assert_snapshot!(shown(&["import", "--dry-run"]), @"
     throughline, ~/.throughline/throughline.db (schema 12): would take 2 turns from 6 rows
       1 session of which the archive had nothing

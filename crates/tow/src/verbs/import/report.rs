@@ -30,7 +30,9 @@ impl Report {
         if as_json {
             return scope.out.line(&self.json(scope).to_string());
         }
-        scope.out.line(&if self.is_dry { self.plan() } else { self.done(scope) });
+        if self.imported.files > 0 || self.databases.is_empty() {
+            scope.out.line(&if self.is_dry { self.plan() } else { self.done(scope) });
+        }
         for (path, why) in &self.imported.unreadable {
             warn(scope, &format!("could not read {}: {why}", plain(&path.to_string_lossy())));
         }
@@ -77,7 +79,7 @@ impl Report {
         let (name, path) = (done.product, plain(&done.path.to_string_lossy()));
         if let Some(problem) = &done.problem {
             warn(scope, &format!("{name}: {}", plain(problem)));
-            scope.out.line(&format!("  Close what uses it, then run `tow import {name}` again."));
+            scope.out.line(&format!("  Close what uses it, or mend it, then run `tow import {name}` again."));
         }
         if done.survey.tables.is_empty() {
             return;
