@@ -127,7 +127,10 @@ fn gathered(memory: &mut Memory, lines: &[u8], (rules, packer): (&Rules<'_>, &mu
     let mut packed = vec![];
     let mut found = vec![];
     let mut rows: Vec<Row<'_>> = vec![];
-    for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+    let mut rest = lines;
+    while let Some(end) = memchr::memchr(b'\n', rest) {
+        let line = &rest[..end];
+        rest = &rest[end + 1..];
         // What cannot be read holds nothing for us; it counts as a line all the same.
         let _ = memory.reader.read(line, &mut found);
         for piece in found.drain(..) {
