@@ -24,4 +24,5 @@ pub use tables::events::KnownEvent;
 pub use tables::faults::KnownFault;
 pub use tables::inheritances::{Inheritance, Wanted};
 pub use tables::jobs::{Job, JobKind};
+pub use tables::transcripts::LiveTranscript;
 pub use tables::waits::KnownWait;

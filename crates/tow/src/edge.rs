@@ -108,6 +108,12 @@ pub fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
     std::env::args_os()
 }
 
+/// The folder that this process stands in.
+#[expect(clippy::disallowed_methods, reason = "the edge")]
+pub fn current_folder() -> Option<PathBuf> {
+    std::env::current_dir().ok()
+}
+
 /// Where this program lies.
 pub fn own_program() -> Option<PathBuf> {
     std::env::current_exe().ok()

@@ -171,6 +171,11 @@ impl Touch {
             Touch::Changed => "changed",
         }
     }
+
+    /// Reads back what `name` wrote.
+    pub fn named(name: &str) -> Option<Touch> {
+        [Touch::Read, Touch::Changed].into_iter().find(|how| how.name() == name)
+    }
 }
 
 /// A turn as it stands: what happened in it so far.

@@ -3,16 +3,28 @@
 //! No hook opens it but one that has something to inherit. Takes only text that is `Clean`. What the agents delete later
 //! stays here: it can not be made anew from anything, so it is never part of a rebuild.
 
+mod ask;
+#[cfg(test)]
+mod bench;
+mod keep;
+mod name;
 mod pack;
 mod read;
 mod retention;
+mod restore;
 mod source;
+mod tally;
 mod write;
 
+pub use ask::{SessionsAsked, TurnsAsked, Which};
+pub use keep::{KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, KeptUsage};
+pub use name::KnownProject;
 pub use pack::{Packed, PackedOpening, Packer};
 pub use read::{BodyRow, Conversation, DetailRow, TurnRow};
 pub use retention::{ArchiveRetention, Sizes};
+pub use restore::{Restored, Restoring};
 pub use source::{Reading, Source};
+pub use tally::{ModelUsage, TouchedFile};
 pub use write::Taken;
 
 use crate::database::{complaints, machine_name, move_aside, open_for_reading, open_for_writing};

@@ -170,7 +170,7 @@ impl Packer {
     }
 
     /// What does not get smaller, or cannot be packed, stays as it is.
-    fn content(&mut self, text: &str) -> Content {
+    pub(super) fn content(&mut self, text: &str) -> Content {
         let packed = (text.len() >= WORTH_PACKING).then(|| self.compressor.compress(text.as_bytes()).ok());
         match packed.flatten() {
             Some(packed) if packed.len() < text.len() => Content::Packed(packed),

@@ -33,7 +33,7 @@ pub struct Conversation {
 /// A turn without its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnRow {
-    conversation: i64,
+    pub(super) conversation: i64,
     pub uid: Uid,
     pub ordinal: u32,
     pub at: Timestamp,
@@ -75,14 +75,23 @@ pub struct DetailRow {
     pub cut: u64,
 }
 
-const CONVERSATION: &str = "
+pub(super) const CONVERSATION: &str = "
     select c.id, c.uid, c.agent || ':' || c.session, c.short, c.folder, p.name, c.branch, c.base, c.first_at, c.last_at,
         c.turns
     from conversations c left join projects p on p.id = c.project";
 
-const TURN: &str = "
+pub(super) const TURN: &str = "
     select t.conversation, t.uid, t.ordinal, t.at, t.until, t.origin, t.stopped, t.tools, t.failures, t.line, t.reverted
     from turns t";
+
+/// The range of the index is that of the beginnings; the end is looked at in the index too.
+pub(super) const UNDER_WAY: &str = "
+    cross join conversations c on c.id = t.conversation
+    where t.at between ?1 and ?2 and t.until >= ?3 and (?4 is null or c.project = ?4)
+    order by t.at, t.conversation, t.ordinal limit 1000";
+
+/// How long before a time a turn may have begun that was under way then.
+const LONGEST_TURN_MS: i64 = 24 * 3_600_000;
 
 const BODIES: &str = "
     select message, at, speaker, text from bodies where conversation = ?1 and turn = ?2 order by place, id";
@@ -113,19 +122,6 @@ impl Archive {
         Ok(found.into_iter().next())
     }
 
-    /// Those that are called so: by the last letters of the id, its first ones, or all of them.
-    pub fn conversations_called(&self, name: &str) -> Result<Vec<Conversation>, StoreError> {
-        let exact = self.conversations(&format!("{CONVERSATION} where c.short = ?1 limit 20"), [name])?;
-        if !exact.is_empty() {
-            return Ok(exact);
-        }
-        let escaped = name.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-        let query = format!(
-            "{CONVERSATION} where c.session like ?1 escape '\\' or c.session like ?2 escape '\\' limit 20"
-        );
-        self.conversations(&query, (format!("{escaped}%"), format!("%{escaped}")))
-    }
-
     /// The latest first; of one project, or of all.
     pub fn latest_conversations(
         &self,
@@ -142,7 +138,11 @@ impl Archive {
         }
     }
 
-    fn conversations(&self, query: &str, params: impl Params) -> Result<Vec<Conversation>, StoreError> {
+    pub(super) fn conversations(
+        &self,
+        query: &str,
+        params: impl Params,
+    ) -> Result<Vec<Conversation>, StoreError> {
         let mut statement = self.db.prepare_cached(query)?;
         Ok(statement.query_map(params, conversation)?.collect::<Result<_, _>>()?)
     }
@@ -182,27 +182,25 @@ impl Archive {
     }
 
     /// Turns that were under way between two times, both included, with their conversations: of one project, or of all.
+    /// A turn that began earlier counts if it lasted into that time and is not older than a day.
     pub fn turns_between(
         &self,
         from: Timestamp,
         to: Timestamp,
         project: Option<i64>,
     ) -> Result<Vec<(Conversation, TurnRow)>, StoreError> {
-        let query = format!(
-            "{TURN} join conversations c on c.id = t.conversation
-             where t.at between ?1 and ?2 and (?3 is null or c.project = ?3) order by t.at, t.ordinal limit 1000"
-        );
-        let turns = self.turn_rows(&query, (from.0, to.0, project))?;
+        let query = format!("{TURN} {UNDER_WAY}");
+        let turns = self.turn_rows(&query, (from.plus_ms(-LONGEST_TURN_MS).0, to.0, from.0, project))?;
         let with = |turn: TurnRow| Ok((self.conversation_by_row(turn.conversation)?, turn));
         turns.into_iter().map(with).collect()
     }
 
-    fn conversation_by_row(&self, id: i64) -> Result<Conversation, StoreError> {
+    pub(super) fn conversation_by_row(&self, id: i64) -> Result<Conversation, StoreError> {
         let query = format!("{CONVERSATION} where c.id = ?1");
         Ok(self.db.prepare_cached(&query)?.query_row([id], conversation)?)
     }
 
-    fn turn_rows(&self, query: &str, params: impl Params) -> Result<Vec<TurnRow>, StoreError> {
+    pub(super) fn turn_rows(&self, query: &str, params: impl Params) -> Result<Vec<TurnRow>, StoreError> {
         let mut statement = self.db.prepare_cached(query)?;
         Ok(statement.query_map(params, turn)?.collect::<Result<_, _>>()?)
     }
@@ -303,6 +301,6 @@ fn detail(row: &Row<'_>) -> rusqlite::Result<DetailRow> {
     })
 }
 
-fn unknown(column: usize) -> rusqlite::Error {
+pub(super) fn unknown(column: usize) -> rusqlite::Error {
     rusqlite::Error::InvalidColumnType(column, "a word of this version".into(), rusqlite::types::Type::Text)
 }

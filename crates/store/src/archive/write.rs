@@ -3,6 +3,7 @@
 //! Exactly once by construction: the offset moves with the rows. A file that has to be read again from its beginning adds
 //! nothing either, since everything is known by the agent's own name for it.
 
+use super::name::SHORT;
 use super::pack::{Content, Packed, PackedBody, PackedDetail, PackedOpening, PackedTurn, PackedUsage};
 use super::{Archive, Source};
 use crate::StoreError;
@@ -14,11 +15,9 @@ use towline_core::deed::Commit;
 use towline_core::event::ToolOutcome;
 use towline_core::id::{Mark, SessionId, SubagentId, TurnId, Uid};
 use towline_core::piece::Stop;
+use towline_core::project::ProjectTraces;
 use towline_core::text::clip_start;
 use towline_core::time::Timestamp;
-
-/// How many letters of a session's id people and models call it by.
-const SHORT: usize = 8;
 
 const FIND_CONVERSATION: &str = "select id from conversations where agent = ?1 and session = ?2";
 
@@ -41,7 +40,7 @@ const GROW_CONVERSATION: &str = "
     update conversations set revision = revision + 1, turns = ?2, first_at = ?3, last_at = ?4
     where id = ?1 and (turns <> ?2 or first_at <> ?3 or last_at <> ?4)";
 
-const FIND_TURN: &str = "select ordinal from turns where conversation = ?1 and mark = ?2";
+pub(super) const FIND_TURN: &str = "select ordinal from turns where conversation = ?1 and mark = ?2";
 
 const ADD_TURN: &str = "
     insert into turns (uid, machine, revision, conversation, ordinal, mark, place, at, until, origin, agent_turn, tools,
@@ -367,13 +366,20 @@ impl Archive {
     }
 
     fn conversation_of(&self, agent: &str, opening: &PackedOpening) -> Result<i64, StoreError> {
-        let uid = Uid::derived(Timestamp(0), &[agent, &opening.session]);
         let projects = Projects { db: &self.db, machine: self.machine };
-        let project = opening.project.as_ref().map(|traces| {
-            let uid = Uid::derived(Timestamp(0), &[traces.remote.as_deref().unwrap_or(&traces.root)]);
-            projects.row(traces, uid, Timestamp(0))
-        });
-        let project = project.transpose()?;
+        let project = opening.project.as_ref();
+        let project = project.map(|traces| projects.row(traces, project_uid(traces), Timestamp(0)));
+        self.conversation_row(agent, opening, project.transpose()?)
+    }
+
+    /// The row of a conversation, made or completed.
+    pub(super) fn conversation_row(
+        &self,
+        agent: &str,
+        opening: &PackedOpening,
+        project: Option<i64>,
+    ) -> Result<i64, StoreError> {
+        let uid = Uid::derived(Timestamp(0), &[agent, &opening.session]);
         let branch = opening.project.as_ref().and_then(|traces| traces.branch.as_deref());
         let base = opening.base.as_ref().map(|(session, _)| session);
         let before = opening.base.as_ref().map(|(_, before)| before.cast_signed());
@@ -419,4 +425,9 @@ impl Archive {
         self.db.prepare_cached(REVERT)?.execute(row)?;
         Ok(())
     }
+}
+
+/// The same wherever the project is met.
+pub(super) fn project_uid(traces: &ProjectTraces) -> Uid {
+    Uid::derived(Timestamp(0), &[traces.remote.as_deref().unwrap_or(&traces.root)])
 }

@@ -12,4 +12,5 @@ pub mod journal_position;
 pub(crate) mod projects;
 pub mod seats;
 pub mod sessions;
+pub mod transcripts;
 pub mod waits;

@@ -5,6 +5,7 @@
 
 mod asked;
 mod foreign;
+mod catch_up;
 mod lines;
 mod many;
 mod rules;
@@ -12,6 +13,7 @@ mod steps;
 
 pub use asked::{Asked, Project};
 pub use foreign::{Destination, TakenOver, take_over};
+pub use catch_up::{Caught, catch_up};
 pub use many::{Imported, import};
 pub use rules::Wishes;
 use steps::Steps;

@@ -13,6 +13,7 @@ use towline_agents::Agent;
 use towline_core::capture::{Caps, Rules};
 use towline_core::deed::Deed;
 use towline_core::project::ProjectTraces;
+use towline_core::text::Secrets;
 use towline_core::time::Timestamp;
 
 /// More than this of one thing helps nobody; what was cut is stated in its place.
@@ -38,6 +39,11 @@ pub(super) enum Place {
 }
 
 impl Wishes {
+    /// What is wished where the user has said nothing.
+    pub fn usual() -> Self {
+        Self { config: Config::compiled_in(), asked: Asked::default() }
+    }
+
     #[cfg(test)]
     pub fn of(config: Config) -> Self {
         Self { config, asked: Asked::default() }
@@ -53,7 +59,7 @@ impl Wishes {
         let user = match std::fs::read_to_string(&edge.config_file) {
             Ok(user) => user,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Self { config: Config::compiled_in(), asked: Asked::default() });
+                return Ok(Self::usual());
             }
             Err(error) => return Err(refused(error.to_string())),
         };
@@ -62,6 +68,11 @@ impl Wishes {
             Some(mistake) => Err(refused(mistake.to_string())),
             None => Ok(Self { config: found.config, asked: Asked::default() }),
         }
+    }
+
+    /// Whether secrets are replaced before anything is kept.
+    pub fn secrets(&self) -> Secrets {
+        self.config.secrets
     }
 
     /// What is kept of this agent's conversations, for as long as somebody gathers.
@@ -116,6 +127,11 @@ impl Wishes {
             Place::Wanted if self.asked.project.is_none() && excluded.next().is_some() => Place::Unknown,
             place @ (Place::Wanted | Place::Elsewhere | Place::Private | Place::Unknown) => place,
         }
+    }
+
+    /// Whether sessions in this folder leave no trace: by the name it goes by and by the one it has.
+    pub fn excludes(&self, folder: &str) -> bool {
+        privacy::is_excluded(&self.config, folder)
     }
 
     pub fn traces(&self, folder: &Path) -> ProjectTraces {

@@ -80,7 +80,8 @@ create table turns (
     unique (conversation, ordinal),
     unique (conversation, mark)
 ) strict;
-create index turns_by_time on turns (at);
+-- With the end in it: which turns were under way at a time is told by the index alone.
+create index turns_by_time on turns (at, until, conversation);
 
 create table bodies (
     id integer primary key,

@@ -1,0 +1,145 @@
+//! Some of many: the latest turns of a session or a project, the latest sessions.
+//!
+//! Whatever is asked, what is read is bounded by what is wanted, or by one conversation; no history is walked through.
+
+use super::Archive;
+use super::read::{CONVERSATION, Conversation, TURN, TurnRow};
+use crate::StoreError;
+use towline_core::time::Timestamp;
+
+/// Which turns are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Without bookmarks, notifications and what was taken back.
+    Standing,
+    All,
+}
+
+/// The last turns that lie within bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnsAsked {
+    pub since: Timestamp,
+    /// Not included.
+    pub before: Timestamp,
+    /// Not included.
+    pub before_ordinal: u32,
+    pub which: Which,
+    pub most: usize,
+}
+
+impl TurnsAsked {
+    /// The last so many of all.
+    pub fn last(most: usize, which: Which) -> Self {
+        let (since, before) = (Timestamp(i64::MIN), Timestamp(i64::MAX));
+        Self { since, before, before_ordinal: u32::MAX, which, most }
+    }
+}
+
+/// The latest sessions that lie within bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionsAsked<'a> {
+    pub project: Option<i64>,
+    pub agent: Option<&'a str>,
+    pub since: Timestamp,
+    pub most: usize,
+}
+
+const STANDING: &str = "t.reverted = 0 and t.origin not in ('bookmark', 'notification')";
+
+pub(super) const OF_CONVERSATION: &str = "
+    where t.conversation = ?1 and t.ordinal < ?2 and t.at >= ?3 and t.at < ?4 and (?5 or standing)
+    order by t.ordinal desc limit ?6";
+
+const COUNT: &str = "
+    select count(*), count(case when standing then 1 end) from turns t
+    where t.conversation = ?1 and t.ordinal < ?2 and t.at >= ?3 and t.at < ?4";
+
+const FIRST_LINE: &str =
+    "select t.line from turns t where t.conversation = ?1 and standing order by t.ordinal limit 1";
+const LAST_LINE: &str =
+    "select t.line from turns t where t.conversation = ?1 and standing order by t.ordinal desc limit 1";
+
+const OF_PROJECT: &str = "
+    where c.project = ?1 and c.last_at >= ?2 and (?3 is null or c.agent = ?3) order by c.last_at desc limit ?4";
+const OF_ALL: &str = "
+    where c.last_at >= ?1 and (?2 is null or c.agent = ?2) order by c.last_at desc limit ?3";
+
+/// How many sessions are looked at before it is asked whether older ones can still hold anything that is wanted.
+const AT_A_TIME: usize = 32;
+
+impl Archive {
+    /// The last turns of a conversation within the bounds, in order.
+    pub fn turns_of(&self, of: &Conversation, asked: &TurnsAsked) -> Result<Vec<TurnRow>, StoreError> {
+        let query = format!("{TURN} {}", OF_CONVERSATION.replace("standing", STANDING));
+        let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
+        let (since, before) = (asked.since.0, asked.before.0);
+        let all = asked.which == Which::All;
+        let mut turns = self.turn_rows(&query, (of.id, asked.before_ordinal, since, before, all, most))?;
+        turns.reverse();
+        Ok(turns)
+    }
+
+    /// The last turns within the bounds over all sessions of a project, or of all, oldest first.
+    pub fn turns_across(
+        &self,
+        project: Option<i64>,
+        asked: &TurnsAsked,
+    ) -> Result<Vec<(Conversation, TurnRow)>, StoreError> {
+        let mut found: Vec<(Conversation, TurnRow)> = vec![];
+        let mut most = AT_A_TIME;
+        let mut seen = 0;
+        loop {
+            let sessions = SessionsAsked { project, agent: None, since: asked.since, most };
+            let conversations = self.sessions_asked(&sessions)?;
+            for conversation in &conversations[seen.min(conversations.len())..] {
+                let is_full = found.len() >= asked.most;
+                if is_full && found.first().is_none_or(|(_, oldest)| conversation.last_at < oldest.at) {
+                    return Ok(found);
+                }
+                let turns = self.turns_of(conversation, asked)?;
+                found.extend(turns.into_iter().map(|turn| (conversation.clone(), turn)));
+                found.sort_by_key(|(_, turn)| (turn.at, turn.conversation, turn.ordinal));
+                found.drain(..found.len().saturating_sub(asked.most));
+            }
+            if conversations.len() < most {
+                return Ok(found);
+            }
+            seen = conversations.len();
+            most *= 2;
+        }
+    }
+
+    /// How many turns of a conversation lie within the bounds: all, and those that stand.
+    pub fn count_turns(&self, of: &Conversation, asked: &TurnsAsked) -> Result<(u32, u32), StoreError> {
+        let mut statement = self.db.prepare_cached(&COUNT.replace("standing", STANDING))?;
+        let row = (of.id, asked.before_ordinal, asked.since.0, asked.before.0);
+        Ok(statement.query_row(row, |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+
+    /// The first and the last line of a conversation that stand.
+    pub fn first_and_last_line(
+        &self,
+        of: &Conversation,
+    ) -> Result<(Option<String>, Option<String>), StoreError> {
+        let line = |query: &str| -> Result<Option<String>, StoreError> {
+            let mut statement = self.db.prepare_cached(&query.replace("standing", STANDING))?;
+            Ok(statement.query_map([of.id], |row| row.get(0))?.next().transpose()?)
+        };
+        Ok((line(FIRST_LINE)?, line(LAST_LINE)?))
+    }
+
+    /// The latest first.
+    pub fn sessions_asked(&self, asked: &SessionsAsked<'_>) -> Result<Vec<Conversation>, StoreError> {
+        let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
+        let (since, agent) = (asked.since.0, asked.agent);
+        match asked.project {
+            Some(project) => {
+                self.conversations(&format!("{CONVERSATION} {OF_PROJECT}"), (project, since, agent, most))
+            }
+            None => self.conversations(&format!("{CONVERSATION} {OF_ALL}"), (since, agent, most)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

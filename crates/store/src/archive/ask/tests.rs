@@ -1,0 +1,197 @@
+//! What is got back by time, name and number, and that an index answers.
+
+use super::*;
+use crate::archive::bench::{Bench, HOUR, MINUTE, body, conversation, detail, turn};
+use crate::archive::keep::{KeptRow, KeptTurn, KeptUsage};
+use crate::archive::read::UNDER_WAY;
+use towline_core::capture::Touch;
+use towline_core::deed::Commit;
+use towline_core::event::Origin;
+use towline_core::id::SessionKey;
+use towline_core::piece::Tokens;
+
+const NOON: i64 = 1_794_744_000_000;
+
+fn ids(found: &[(Conversation, TurnRow)]) -> Vec<String> {
+    found.iter().map(|(of, turn)| format!("{}#{}", of.short, turn.ordinal)).collect()
+}
+
+fn under_way(bench: &Bench, from: i64, to: i64) -> Vec<String> {
+    ids(&bench.archive.turns_between(Timestamp(from), Timestamp(to), None).unwrap())
+}
+
+/// Two sessions of one project and one of another, in the same hours.
+fn some_sessions() -> Bench {
+    let bench = Bench::new();
+    bench.session("claude:aaaa-11111111", "app", &[(NOON, NOON + 5 * MINUTE), (NOON + HOUR, NOON + HOUR)]);
+    bench.session(
+        "codex:bbbb-22222222",
+        "app",
+        &[(NOON - 20 * HOUR, NOON + MINUTE), (NOON + 2 * HOUR, NOON + 2 * HOUR)],
+    );
+    bench.session("codex:bbbb-33333333", "site", &[(NOON + 2 * MINUTE, NOON + 3 * MINUTE)]);
+    bench
+}
+
+#[test]
+fn a_turn_is_found_by_any_time_at_which_it_was_under_way() {
+    let bench = some_sessions();
+    assert_eq!(under_way(&bench, NOON, NOON + 59_999), ["22222222#1", "11111111#1"]);
+    assert_eq!(under_way(&bench, NOON + 4 * MINUTE, NOON + 5 * MINUTE), ["11111111#1"]);
+    assert_eq!(under_way(&bench, NOON + 6 * MINUTE, NOON + 59 * MINUTE), Vec::<String>::new());
+    assert_eq!(under_way(&bench, NOON + HOUR, NOON + HOUR), ["11111111#2"], "both ends are included");
+    let site = bench.archive.projects().unwrap().into_iter().find(|project| project.name == "site").unwrap();
+    let found = bench.archive.turns_between(Timestamp(NOON), Timestamp(NOON + HOUR), Some(site.row)).unwrap();
+    assert_eq!(ids(&found), ["33333333#1"]);
+}
+
+#[test]
+fn times_and_turns_are_found_by_indexes_alone() {
+    let bench = some_sessions();
+    let plan = bench.plan(&format!("{TURN} {UNDER_WAY}"));
+    assert!(plan.contains("SEARCH t USING INDEX turns_by_time (at>? AND at<?)"), "{plan}");
+    assert!(plan.contains("SEARCH c USING INTEGER PRIMARY KEY"), "{plan}");
+    let plan = bench.plan(&format!("{TURN} {}", OF_CONVERSATION.replace("standing", STANDING)));
+    assert!(plan.contains("(conversation=? AND ordinal<?)") && !plan.contains("TEMP B-TREE"), "{plan}");
+    let plan = bench.plan(&format!("{CONVERSATION} {OF_PROJECT}"));
+    assert!(plan.contains("conversations_by_project (project=? AND last_at>?)"), "{plan}");
+    let plan = bench.plan(&format!("{CONVERSATION} {OF_ALL}"));
+    assert!(plan.contains("conversations_by_time (last_at>?)"), "{plan}");
+    for query in [COUNT, FIRST_LINE, LAST_LINE] {
+        let plan = bench.plan(&query.replace("standing", STANDING));
+        assert!(plan.contains("SEARCH t USING INDEX") && !plan.contains("TEMP B-TREE"), "{plan}");
+    }
+}
+
+#[test]
+fn a_conversation_is_called_by_the_end_or_the_beginning_of_its_id() {
+    let bench = some_sessions();
+    let called = |name: &str| -> Vec<String> {
+        let found = bench.archive.conversations_called(name).unwrap();
+        found.iter().map(|found| found.session.to_string()).collect()
+    };
+    assert_eq!(called("11111111"), ["claude:aaaa-11111111"]);
+    assert_eq!(called("a-11111111"), ["claude:aaaa-11111111"]);
+    assert_eq!(called("aaaa-11111111"), ["claude:aaaa-11111111"]);
+    assert_eq!(called("bbbb-3"), ["codex:bbbb-33333333"]);
+    assert_eq!(called("bbbb"), ["codex:bbbb-22222222", "codex:bbbb-33333333"]);
+    assert_eq!(called("2222"), ["codex:bbbb-22222222"]);
+    assert_eq!(called("b-11111111"), Vec::<String>::new());
+    assert_eq!(called("%"), Vec::<String>::new());
+    assert_eq!(bench.archive.agents().unwrap(), ["claude", "codex"]);
+    let plan = bench.plan(&format!("{CONVERSATION} where c.agent = ?1 and c.session between ?2 and ?3"));
+    assert!(plan.contains("(agent=? AND session>? AND session<?)"), "{plan}");
+}
+
+#[test]
+fn the_last_turns_are_given_in_order_and_only_those_that_stand() {
+    let bench = Bench::new();
+    let with = |ordinal: u32, origin: Origin, reverted: bool| {
+        let at = NOON + i64::from(ordinal);
+        KeptRow::Turn(KeptTurn { origin, reverted, ..turn("claude:s-44444444", ordinal, (at, at)) })
+    };
+    bench.put(vec![
+        KeptRow::Conversation(conversation("claude:s-44444444", "app", (NOON, NOON + 6))),
+        with(1, Origin::Human, false),
+        with(2, Origin::Bookmark, false),
+        with(3, Origin::Human, true),
+        with(4, Origin::Command, false),
+        with(5, Origin::Notification, false),
+        with(6, Origin::Continuation, false),
+    ]);
+    let of = bench.archive.conversation(&SessionKey::parse("claude:s-44444444").unwrap()).unwrap().unwrap();
+    let ordinals = |asked: TurnsAsked| -> Vec<u32> {
+        bench.archive.turns_of(&of, &asked).unwrap().iter().map(|turn| turn.ordinal).collect()
+    };
+    assert_eq!(ordinals(TurnsAsked::last(9, Which::Standing)), [1, 4, 6]);
+    assert_eq!(ordinals(TurnsAsked::last(2, Which::Standing)), [4, 6]);
+    assert_eq!(ordinals(TurnsAsked::last(2, Which::All)), [5, 6]);
+    assert_eq!(ordinals(TurnsAsked { before_ordinal: 6, ..TurnsAsked::last(1, Which::Standing) }), [4]);
+    assert_eq!(
+        ordinals(TurnsAsked { before: Timestamp(NOON + 4), ..TurnsAsked::last(9, Which::All) }),
+        [1, 2, 3]
+    );
+    assert_eq!(
+        ordinals(TurnsAsked { since: Timestamp(NOON + 4), ..TurnsAsked::last(9, Which::All) }),
+        [4, 5, 6]
+    );
+    assert_eq!(bench.archive.count_turns(&of, &TurnsAsked::last(0, Which::All)).unwrap(), (6, 3));
+    let lines = bench.archive.first_and_last_line(&of).unwrap();
+    assert_eq!(lines, (Some("line 1".into()), Some("line 6".into())));
+}
+
+#[test]
+fn turns_of_several_sessions_are_given_in_the_order_of_time() {
+    let bench = some_sessions();
+    let across = |asked: TurnsAsked| ids(&bench.archive.turns_across(None, &asked).unwrap());
+    let all = ["22222222#1", "11111111#1", "33333333#1", "11111111#2", "22222222#2"];
+    assert_eq!(across(TurnsAsked::last(9, Which::All)), all);
+    assert_eq!(across(TurnsAsked::last(2, Which::All)), all[3..]);
+    assert_eq!(
+        across(TurnsAsked { before: Timestamp(NOON + HOUR), ..TurnsAsked::last(2, Which::All) }),
+        all[1..3]
+    );
+    assert_eq!(across(TurnsAsked { since: Timestamp(NOON), ..TurnsAsked::last(9, Which::All) }), all[1..]);
+}
+
+#[test]
+fn many_sessions_are_searched_only_as_far_as_they_can_hold_what_is_wanted() {
+    let bench = Bench::new();
+    for n in 0..100 {
+        let at = NOON + n * MINUTE;
+        bench.session(&format!("claude:{n:04}-{n:08}"), "app", &[(at, at), (at + 1, at + 1)]);
+    }
+    let found = bench.archive.turns_across(None, &TurnsAsked::last(150, Which::All)).unwrap();
+    assert_eq!((found.len(), ids(&found)[0].as_str()), (150, "00000025#1"));
+    assert!(found.windows(2).all(|pair| pair[0].1.at <= pair[1].1.at));
+}
+
+#[test]
+fn the_latest_sessions_come_first_and_only_those_that_are_asked_for() {
+    let bench = some_sessions();
+    let asked = SessionsAsked { project: None, agent: None, since: Timestamp(0), most: 9 };
+    let shorts = |asked: SessionsAsked<'_>| -> Vec<String> {
+        bench.archive.sessions_asked(&asked).unwrap().into_iter().map(|found| found.short).collect()
+    };
+    assert_eq!(shorts(asked), ["22222222", "11111111", "33333333"]);
+    assert_eq!(shorts(SessionsAsked { agent: Some("codex"), ..asked }), ["22222222", "33333333"]);
+    assert_eq!(shorts(SessionsAsked { since: Timestamp(NOON + HOUR), ..asked }), ["22222222", "11111111"]);
+    assert_eq!(shorts(SessionsAsked { most: 1, ..asked }), ["22222222"]);
+    let app = bench.archive.projects().unwrap()[0].row;
+    assert_eq!(shorts(SessionsAsked { project: Some(app), ..asked }), ["22222222", "11111111"]);
+}
+
+#[test]
+fn what_a_turn_touched_made_and_cost_is_added_up() {
+    let bench = Bench::new();
+    let usage = |message: &str, turn: u32| KeptUsage {
+        turn,
+        message: message.into(),
+        at: Timestamp(NOON),
+        subagent: None,
+        model: Some("m".into()),
+        tokens: Tokens { input: 1, cache_read: 10, cache_write: 100, output: 1000 },
+    };
+    let commit = Commit { hash: "abc".into(), subject: "Add it".into() };
+    bench.put(vec![
+        KeptRow::Conversation(conversation("claude:s-55555555", "app", (NOON, NOON))),
+        KeptRow::Turn(turn("claude:s-55555555", 1, (NOON, NOON))),
+        KeptRow::Turn(turn("claude:s-55555555", 2, (NOON, NOON))),
+        KeptRow::Body(body(1, "words")),
+        KeptRow::Detail(detail(2, "one")),
+        KeptRow::Detail(detail(2, "two")),
+        KeptRow::Usage(usage("m1", 1)),
+        KeptRow::Usage(usage("m2", 2)),
+        KeptRow::File { turn: 2, path: "/a".into(), how: Touch::Changed },
+        KeptRow::Commit { turn: 2, commit: commit.clone() },
+    ]);
+    let archive = &bench.archive;
+    let (of, found) = archive.turn_by_uid(turn("claude:s-55555555", 2, (NOON, NOON)).uid).unwrap().unwrap();
+    assert_eq!((of.short.as_str(), found.ordinal), ("55555555", 2));
+    assert_eq!(archive.detail_counts(&of, 1..=2).unwrap().into_iter().collect::<Vec<_>>(), [(2, 2)]);
+    assert_eq!(archive.files(&of, 1..=2).unwrap()[0].path, "/a");
+    assert_eq!(archive.commits(&of, 2..=2).unwrap(), [commit]);
+    let sum = |turns| archive.usage(&of, turns).unwrap()[0].tokens;
+    assert_eq!(sum(1..=2), Tokens { input: 2, cache_read: 20, cache_write: 200, output: 2000 });
+    assert_eq!(sum(2..=2).output, 1000);
+}

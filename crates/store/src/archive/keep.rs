@@ -1,0 +1,285 @@
+//! Everything that an archive holds of a conversation, row by row: for an export, and for what takes it in again.
+//!
+//! Rows name each other as the agents did, or by numbers of the conversation; nothing in them belongs to one database.
+
+use super::Archive;
+use super::pack::Content;
+use super::read::{CONVERSATION, Conversation, unknown};
+use super::tally::touch;
+use crate::StoreError;
+use rusqlite::{Params, Row};
+use towline_core::capture::{DetailKind, Speaker, Touch};
+use towline_core::deed::Commit;
+use towline_core::event::Origin;
+use towline_core::id::{Mark, SessionKey, Uid};
+use towline_core::piece::{Stop, Tokens};
+use towline_core::project::ProjectTraces;
+use towline_core::time::Timestamp;
+
+/// A row of an archive. Its texts are plain on the way out and clean on the way in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KeptRow<Text> {
+    /// Before all others of its conversation.
+    Conversation(KeptConversation),
+    /// Before what it holds.
+    Turn(KeptTurn),
+    Body(KeptBody<Text>),
+    Detail(KeptDetail<Text>),
+    Usage(KeptUsage),
+    File {
+        turn: u32,
+        path: String,
+        how: Touch,
+    },
+    Commit {
+        turn: u32,
+        commit: Commit,
+    },
+    Revert {
+        from: u64,
+        at: Timestamp,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptConversation {
+    pub session: SessionKey,
+    pub folder: Option<String>,
+    /// With the branch.
+    pub project: Option<ProjectTraces>,
+    /// The session it was forked from, and the place up to which it shares that one's turns.
+    pub base: Option<(String, u64)>,
+    pub first_at: Timestamp,
+    pub last_at: Timestamp,
+    pub turns: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptTurn {
+    pub uid: Uid,
+    pub ordinal: u32,
+    pub mark: Mark,
+    pub place: u64,
+    pub at: Timestamp,
+    pub until: Timestamp,
+    pub origin: Origin,
+    pub agent_turn: Option<String>,
+    pub stopped: Option<Stop>,
+    pub tools: u32,
+    pub failures: u32,
+    pub line: String,
+    pub reverted: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptBody<Text> {
+    pub turn: u32,
+    pub mark: Mark,
+    pub message: String,
+    pub place: u64,
+    pub at: Timestamp,
+    pub speaker: Speaker,
+    pub cut: u64,
+    pub text: Text,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptDetail<Text> {
+    /// 0 before the first turn.
+    pub turn: u32,
+    pub mark: Mark,
+    pub place: u64,
+    pub at: Timestamp,
+    pub kind: DetailKind,
+    pub subagent: Option<String>,
+    pub tool: Option<String>,
+    pub call: Option<Mark>,
+    pub outcome: Option<String>,
+    pub cut: u64,
+    pub text: Text,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptUsage {
+    pub turn: u32,
+    pub message: String,
+    pub at: Timestamp,
+    pub subagent: Option<String>,
+    pub model: Option<String>,
+    pub tokens: Tokens,
+}
+
+const HEAD: &str = "
+    select p.root, p.remote, p.name, c.base_before from conversations c left join projects p on p.id = c.project
+    where c.id = ?1";
+
+const TURNS: &str = "
+    select uid, ordinal, mark, place, at, until, origin, agent_turn, stopped, tools, failures, line, reverted
+    from turns where conversation = ?1 order by ordinal";
+
+const BODIES: &str = "
+    select turn, mark, message, place, at, speaker, cut, text from bodies where conversation = ?1
+    order by turn, place, id";
+
+const DETAILS: &str = "
+    select turn, mark, place, at, kind, subagent, tool, call, outcome, cut, packed, content from details
+    where conversation = ?1 order by turn, place, id";
+
+const USAGE: &str = "
+    select turn, message, at, subagent, model, input, cache_read, cache_write, output from usage
+    where conversation = ?1 order by message";
+
+const FILES: &str = "
+    select turn, path, how from files where conversation = ?1 order by turn, path, how";
+
+const COMMITS: &str = "
+    select turn, hash, subject from commits where conversation = ?1 order by turn, hash";
+
+const REVERTS: &str = "select from_place, at from reverts where conversation = ?1 order by from_place, at";
+
+/// Takes the rows one after the other; an error ends it.
+type Each<'a, E> = &'a mut dyn FnMut(KeptRow<String>) -> Result<(), E>;
+
+impl Archive {
+    /// The conversations of a project or of all that had something since, in the order of their beginnings.
+    pub fn conversations_since(
+        &self,
+        since: Timestamp,
+        project: Option<i64>,
+    ) -> Result<Vec<Conversation>, StoreError> {
+        let query = format!(
+            "{CONVERSATION} where c.last_at >= ?1 and (?2 is null or c.project = ?2)
+             order by c.first_at, c.agent, c.session"
+        );
+        self.conversations(&query, (since.0, project))
+    }
+
+    /// Gives every row of a conversation; no more than one is in memory.
+    pub fn each_row<E: From<StoreError>>(&self, of: &Conversation, each: Each<'_, E>) -> Result<(), E> {
+        each(KeptRow::Conversation(self.kept_conversation(of)?))?;
+        self.each_of(TURNS, of, &mut |row| Ok(KeptRow::Turn(kept_turn(row)?)), each)?;
+        self.each_of(BODIES, of, &mut |row| Ok(KeptRow::Body(kept_body(row)?)), each)?;
+        self.each_of(DETAILS, of, &mut |row| Ok(KeptRow::Detail(kept_detail(row)?)), each)?;
+        self.each_of(USAGE, of, &mut |row| Ok(KeptRow::Usage(kept_usage(row)?)), each)?;
+        self.each_of(FILES, of, &mut kept_file, each)?;
+        self.each_of(COMMITS, of, &mut kept_commit, each)?;
+        self.each_of(REVERTS, of, &mut kept_revert, each)
+    }
+
+    fn each_of<E: From<StoreError>>(
+        &self,
+        query: &str,
+        of: &Conversation,
+        read: &mut dyn FnMut(&Row<'_>) -> Result<KeptRow<String>, StoreError>,
+        each: Each<'_, E>,
+    ) -> Result<(), E> {
+        let mut statement = self.db.prepare_cached(query).map_err(StoreError::from)?;
+        let mut rows = statement.query(parameters(of)).map_err(StoreError::from)?;
+        while let Some(row) = rows.next().map_err(StoreError::from)? {
+            each(read(row)?)?;
+        }
+        Ok(())
+    }
+
+    fn kept_conversation(&self, of: &Conversation) -> Result<KeptConversation, StoreError> {
+        let mut statement = self.db.prepare_cached(HEAD)?;
+        let (project, before) = statement.query_row([of.id], |row| {
+            let root: Option<String> = row.get(0)?;
+            let (remote, name, branch) = (row.get(1)?, row.get(2)?, of.branch.clone());
+            let project = root.map(|root| ProjectTraces { root, remote, name, branch });
+            Ok((project, row.get::<_, Option<i64>>(3)?))
+        })?;
+        Ok(KeptConversation {
+            session: of.session.clone(),
+            folder: of.folder.clone(),
+            project,
+            base: of.base.clone().zip(before.map(i64::cast_unsigned)),
+            first_at: of.first_at,
+            last_at: of.last_at,
+            turns: of.turns,
+        })
+    }
+}
+
+fn parameters(of: &Conversation) -> impl Params {
+    [of.id]
+}
+
+fn kept_turn(row: &Row<'_>) -> Result<KeptTurn, StoreError> {
+    Ok(KeptTurn {
+        uid: Uid(row.get(0)?),
+        ordinal: row.get(1)?,
+        mark: Mark(row.get(2)?),
+        place: row.get::<_, i64>(3)?.cast_unsigned(),
+        at: Timestamp(row.get(4)?),
+        until: Timestamp(row.get(5)?),
+        origin: Origin::named(&row.get::<_, String>(6)?).ok_or_else(|| unknown(6))?,
+        agent_turn: row.get(7)?,
+        stopped: row.get::<_, Option<String>>(8)?.and_then(|name| Stop::named(&name)),
+        tools: row.get(9)?,
+        failures: row.get(10)?,
+        line: row.get(11)?,
+        reverted: row.get(12)?,
+    })
+}
+
+fn kept_body(row: &Row<'_>) -> Result<KeptBody<String>, StoreError> {
+    Ok(KeptBody {
+        turn: row.get(0)?,
+        mark: Mark(row.get(1)?),
+        message: row.get(2)?,
+        place: row.get::<_, i64>(3)?.cast_unsigned(),
+        at: Timestamp(row.get(4)?),
+        speaker: Speaker::named(&row.get::<_, String>(5)?).ok_or_else(|| unknown(5))?,
+        cut: row.get::<_, i64>(6)?.cast_unsigned(),
+        text: row.get(7)?,
+    })
+}
+
+fn kept_detail(row: &Row<'_>) -> Result<KeptDetail<String>, StoreError> {
+    let bytes: Vec<u8> = row.get(11)?;
+    let content = if row.get(10)? { Content::Packed(bytes) } else { Content::Plain(bytes) };
+    Ok(KeptDetail {
+        turn: row.get(0)?,
+        mark: Mark(row.get(1)?),
+        place: row.get::<_, i64>(2)?.cast_unsigned(),
+        at: Timestamp(row.get(3)?),
+        kind: DetailKind::named(&row.get::<_, String>(4)?).ok_or_else(|| unknown(4))?,
+        subagent: row.get(5)?,
+        tool: row.get(6)?,
+        call: row.get::<_, Option<i64>>(7)?.map(Mark),
+        outcome: row.get(8)?,
+        cut: row.get::<_, i64>(9)?.cast_unsigned(),
+        text: content.text()?,
+    })
+}
+
+fn kept_usage(row: &Row<'_>) -> Result<KeptUsage, StoreError> {
+    let tokens = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
+    Ok(KeptUsage {
+        turn: row.get(0)?,
+        message: row.get(1)?,
+        at: Timestamp(row.get(2)?),
+        subagent: row.get(3)?,
+        model: row.get(4)?,
+        tokens: Tokens {
+            input: tokens(5)?,
+            cache_read: tokens(6)?,
+            cache_write: tokens(7)?,
+            output: tokens(8)?,
+        },
+    })
+}
+
+fn kept_file(row: &Row<'_>) -> Result<KeptRow<String>, StoreError> {
+    Ok(KeptRow::File { turn: row.get(0)?, path: row.get(1)?, how: touch(row, 2)? })
+}
+
+fn kept_commit(row: &Row<'_>) -> Result<KeptRow<String>, StoreError> {
+    let commit = Commit { hash: row.get(1)?, subject: row.get(2)? };
+    Ok(KeptRow::Commit { turn: row.get(0)?, commit })
+}
+
+fn kept_revert(row: &Row<'_>) -> Result<KeptRow<String>, StoreError> {
+    Ok(KeptRow::Revert { from: row.get::<_, i64>(0)?.cast_unsigned(), at: Timestamp(row.get(1)?) })
+}

@@ -1,0 +1,290 @@
+//! Taking in what an archive gave out: conversations with all that belongs to them.
+//!
+//! Adds what is not known and leaves what is: doing it again changes nothing. Takes only text that is `Clean`.
+
+use super::keep::{KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, KeptUsage};
+use super::pack::{Content, Packer};
+use super::write::{FIND_TURN, project_uid};
+use super::{Archive, PackedOpening};
+use crate::StoreError;
+use crate::tables::projects::Projects;
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+use std::collections::HashMap;
+use std::io;
+use towline_core::capture::Touch;
+use towline_core::deed::Commit;
+use towline_core::id::Mark;
+use towline_core::piece::Stop;
+use towline_core::project::ProjectTraces;
+use towline_core::text::Clean;
+use towline_core::time::Timestamp;
+
+const GROW: &str = "
+    update conversations set revision = revision + 1, turns = max(turns, ?2), last_at = max(last_at, ?4),
+        first_at = case when first_at = 0 then ?3 else min(first_at, ?3) end
+    where id = ?1 and (turns < ?2 or last_at < ?4 or first_at > ?3 or first_at = 0 and ?3 > 0)";
+
+const IS_TAKEN: &str = "select 1 from turns where conversation = ?1 and ordinal = ?2";
+const HIGHEST: &str = "select ifnull(max(ordinal), 0) from turns where conversation = ?1";
+
+const ADD_TURN: &str = "
+    insert or ignore into turns (uid, machine, revision, conversation, ordinal, mark, place, at, until, origin, agent_turn,
+        stopped, tools, failures, line, reverted)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+
+/// Whoever saw more of a turn knows it better.
+const SETTLE_TURN: &str = "
+    update turns set revision = revision + 1, until = ?3, tools = ?4, failures = ?5, stopped = ?6, line = ?7
+    where conversation = ?1 and mark = ?2 and until < ?3";
+
+const TAKE_BACK: &str = "
+    update turns set revision = revision + 1, reverted = 1 where conversation = ?1 and mark = ?2 and reverted = 0";
+
+const ADD_BODY: &str = "
+    insert or ignore into bodies (conversation, turn, mark, message, place, at, speaker, cut, text)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+
+const ADD_DETAIL: &str = "
+    insert or ignore into details (conversation, turn, mark, place, at, kind, subagent, tool, call, outcome, size, cut,
+        packed, content)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+
+const ADD_USAGE: &str = "
+    insert or ignore into usage (conversation, message, turn, at, subagent, model, input, cache_read, cache_write, output)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+
+const ADD_FILE: &str = "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
+const ADD_COMMIT: &str =
+    "insert or ignore into commits (conversation, turn, hash, subject) values (?1, ?2, ?3, ?4)";
+const ADD_REVERT: &str = "insert or ignore into reverts (conversation, from_place, at) values (?1, ?2, ?3)";
+
+/// What was added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// Conversations that were given, known or not.
+    pub conversations: usize,
+    pub turns: usize,
+    pub bodies: usize,
+    pub details: usize,
+}
+
+/// What is remembered between two calls of `restore`.
+pub struct Restoring {
+    packer: Packer,
+    whose: Option<Whose>,
+    pub done: Restored,
+}
+
+/// The conversation that rows are added to, and which of its turns are which here.
+struct Whose {
+    id: i64,
+    ordinals: HashMap<u32, u32>,
+}
+
+impl Restoring {
+    pub fn new() -> io::Result<Restoring> {
+        Ok(Restoring { packer: Packer::new()?, whose: None, done: Restored::default() })
+    }
+}
+
+impl Archive {
+    /// Adds some rows in one transaction. Those of a conversation follow it, in this call or the next ones.
+    pub fn restore(
+        &self,
+        restoring: &mut Restoring,
+        rows: Vec<KeptRow<Clean<'_>>>,
+    ) -> Result<(), StoreError> {
+        let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
+        for row in rows {
+            self.restore_row(restoring, row)?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn restore_row(&self, restoring: &mut Restoring, row: KeptRow<Clean<'_>>) -> Result<(), StoreError> {
+        if let KeptRow::Conversation(conversation) = &row {
+            let id = self.restore_conversation(conversation)?;
+            restoring.whose = Some(Whose { id, ordinals: HashMap::new() });
+            restoring.done.conversations += 1;
+            return Ok(());
+        }
+        let Restoring { packer, whose: Some(whose), done } = restoring else { return Ok(()) };
+        match row {
+            KeptRow::Conversation(_) => {}
+            KeptRow::Turn(turn) => done.turns += self.restore_turn(whose, &turn)?,
+            KeptRow::Body(body) => done.bodies += self.restore_body(whose, &body)?,
+            KeptRow::Detail(detail) => done.details += self.restore_detail(whose, &detail, packer)?,
+            KeptRow::Usage(usage) => self.restore_usage(whose, &usage)?,
+            KeptRow::File { turn, path, how } => self.restore_file(whose, turn, (&path, how))?,
+            KeptRow::Commit { turn, commit } => self.restore_commit(whose, turn, &commit)?,
+            KeptRow::Revert { from, at } => self.restore_revert(whose, from, at)?,
+        }
+        Ok(())
+    }
+
+    fn restore_conversation(&self, conversation: &KeptConversation) -> Result<i64, StoreError> {
+        let opening = PackedOpening {
+            session: conversation.session.id.as_str().to_owned(),
+            folder: conversation.folder.clone(),
+            project: conversation.project.clone(),
+            base: conversation.base.clone(),
+        };
+        let project = conversation.project.as_ref().map(|traces| self.restore_project(traces)).transpose()?;
+        let id = self.conversation_row(conversation.session.agent.as_str(), &opening, project)?;
+        let row = (id, conversation.turns, conversation.first_at.0, conversation.last_at.0);
+        self.db.prepare_cached(GROW)?.execute(row)?;
+        Ok(id)
+    }
+
+    /// A project that is known here keeps the name and the place that it has here.
+    fn restore_project(&self, traces: &ProjectTraces) -> Result<i64, StoreError> {
+        let projects = Projects { db: &self.db, machine: self.machine };
+        match projects.find(traces)? {
+            Some(known) => Ok(known),
+            None => projects.row(traces, project_uid(traces), Timestamp(0)),
+        }
+    }
+
+    fn restore_turn(&self, whose: &mut Whose, turn: &KeptTurn) -> Result<usize, StoreError> {
+        if let Some(ordinal) = self.known_turn(whose.id, turn.mark)? {
+            whose.ordinals.insert(turn.ordinal, ordinal);
+            self.restore_outcome(whose.id, turn)?;
+            return Ok(0);
+        }
+        let ordinal = self.free_ordinal(whose.id, turn.ordinal)?;
+        let added = self.db.prepare_cached(ADD_TURN)?.execute(params![
+            turn.uid.0,
+            self.machine.0,
+            whose.id,
+            ordinal,
+            turn.mark.0,
+            turn.place.cast_signed(),
+            turn.at.0,
+            turn.until.0,
+            turn.origin.name(),
+            turn.agent_turn,
+            turn.stopped.map(Stop::name),
+            turn.tools,
+            turn.failures,
+            turn.line,
+            turn.reverted,
+        ])?;
+        if added > 0 {
+            whose.ordinals.insert(turn.ordinal, ordinal);
+            self.db.prepare_cached(GROW)?.execute((whose.id, ordinal, turn.at.0, turn.until.0))?;
+        }
+        Ok(added)
+    }
+
+    fn known_turn(&self, conversation: i64, mark: Mark) -> Result<Option<u32>, StoreError> {
+        let mut find = self.db.prepare_cached(FIND_TURN)?;
+        Ok(find.query_row((conversation, mark.0), |row| row.get(0)).optional()?)
+    }
+
+    fn restore_outcome(&self, conversation: i64, turn: &KeptTurn) -> Result<(), StoreError> {
+        let KeptTurn { mark, until, tools, failures, stopped, line, .. } = turn;
+        let row = (conversation, mark.0, until.0, tools, failures, stopped.map(Stop::name), line);
+        self.db.prepare_cached(SETTLE_TURN)?.execute(row)?;
+        if turn.reverted {
+            self.db.prepare_cached(TAKE_BACK)?.execute((conversation, mark.0))?;
+        }
+        Ok(())
+    }
+
+    /// The number it had, unless another turn has it here.
+    fn free_ordinal(&self, conversation: i64, wanted: u32) -> Result<u32, StoreError> {
+        let mut is_taken = self.db.prepare_cached(IS_TAKEN)?;
+        if !is_taken.exists((conversation, wanted))? {
+            return Ok(wanted);
+        }
+        let highest: u32 = self.db.prepare_cached(HIGHEST)?.query_row([conversation], |row| row.get(0))?;
+        Ok(highest + 1)
+    }
+
+    fn restore_body(&self, whose: &Whose, body: &KeptBody<Clean<'_>>) -> Result<usize, StoreError> {
+        Ok(self.db.prepare_cached(ADD_BODY)?.execute(params![
+            whose.id,
+            whose.ordinal(body.turn),
+            body.mark.0,
+            body.message,
+            body.place.cast_signed(),
+            body.at.0,
+            body.speaker.name(),
+            body.cut.cast_signed(),
+            body.text.as_str(),
+        ])?)
+    }
+
+    fn restore_detail(
+        &self,
+        whose: &Whose,
+        detail: &KeptDetail<Clean<'_>>,
+        packer: &mut Packer,
+    ) -> Result<usize, StoreError> {
+        let text = detail.text.as_str();
+        let (is_packed, bytes) = match packer.content(text) {
+            Content::Plain(bytes) => (false, bytes),
+            Content::Packed(bytes) => (true, bytes),
+        };
+        Ok(self.db.prepare_cached(ADD_DETAIL)?.execute(params![
+            whose.id,
+            whose.ordinal(detail.turn),
+            detail.mark.0,
+            detail.place.cast_signed(),
+            detail.at.0,
+            detail.kind.name(),
+            detail.subagent,
+            detail.tool,
+            detail.call.map(|call| call.0),
+            detail.outcome,
+            i64::try_from(text.len()).unwrap_or(i64::MAX),
+            detail.cut.cast_signed(),
+            is_packed,
+            bytes,
+        ])?)
+    }
+
+    fn restore_usage(&self, whose: &Whose, usage: &KeptUsage) -> Result<(), StoreError> {
+        self.db.prepare_cached(ADD_USAGE)?.execute(params![
+            whose.id,
+            usage.message,
+            whose.ordinal(usage.turn),
+            usage.at.0,
+            usage.subagent,
+            usage.model,
+            usage.tokens.input.cast_signed(),
+            usage.tokens.cache_read.cast_signed(),
+            usage.tokens.cache_write.cast_signed(),
+            usage.tokens.output.cast_signed(),
+        ])?;
+        Ok(())
+    }
+
+    fn restore_file(&self, whose: &Whose, turn: u32, (path, how): (&str, Touch)) -> Result<(), StoreError> {
+        let row = (whose.id, whose.ordinal(turn), path, how.name());
+        self.db.prepare_cached(ADD_FILE)?.execute(row)?;
+        Ok(())
+    }
+
+    fn restore_commit(&self, whose: &Whose, turn: u32, commit: &Commit) -> Result<(), StoreError> {
+        let row = (whose.id, whose.ordinal(turn), &commit.hash, &commit.subject);
+        self.db.prepare_cached(ADD_COMMIT)?.execute(row)?;
+        Ok(())
+    }
+
+    fn restore_revert(&self, whose: &Whose, from: u64, at: Timestamp) -> Result<(), StoreError> {
+        self.db.prepare_cached(ADD_REVERT)?.execute((whose.id, from.cast_signed(), at.0))?;
+        Ok(())
+    }
+}
+
+impl Whose {
+    /// Where a turn of the export is found here; 0 is what stands before the first.
+    fn ordinal(&self, exported: u32) -> u32 {
+        self.ordinals.get(&exported).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! An export taken in: once, twice, and into an archive that knows part of it.
+
+use super::*;
+use crate::archive::bench::{Bench, body, clean, conversation, detail, turn};
+use towline_core::id::Uid;
+use towline_core::piece::Tokens;
+
+const KEY: &str = "claude:s-66666666";
+
+fn usage() -> KeptUsage {
+    let tokens = Tokens { input: 1, cache_read: 2, cache_write: 3, output: 4 };
+    let at = Timestamp(9);
+    KeptUsage { turn: 3, message: "m".into(), at, subagent: Some("h".into()), model: None, tokens }
+}
+
+/// A conversation whose second turn was forgotten, with all that there is.
+fn rows<'a>() -> Vec<KeptRow<Clean<'a>>> {
+    let head =
+        KeptConversation { turns: 4, base: Some(("other".into(), 7)), ..conversation(KEY, "app", (1, 9)) };
+    let long = Box::leak("compressed as well ".repeat(100).into_boxed_str());
+    vec![
+        KeptRow::Conversation(head),
+        KeptRow::Turn(turn(KEY, 1, (1, 5))),
+        KeptRow::Turn(turn(KEY, 3, (6, 9))),
+        KeptRow::Body(body(1, "words")),
+        KeptRow::Detail(detail(0, "before")),
+        KeptRow::Detail(detail(3, long)),
+        KeptRow::Usage(usage()),
+        KeptRow::File { turn: 1, path: "/a".into(), how: Touch::Read },
+        KeptRow::Commit { turn: 3, commit: Commit { hash: "abc".into(), subject: "Add".into() } },
+        KeptRow::Revert { from: 7, at: Timestamp(8) },
+    ]
+}
+
+fn given_out(archive: &Archive) -> Vec<KeptRow<String>> {
+    let mut all = vec![];
+    for conversation in archive.conversations_since(Timestamp(0), None).unwrap() {
+        let mut keep = |row| {
+            all.push(row);
+            Ok::<_, StoreError>(())
+        };
+        archive.each_row(&conversation, &mut keep).unwrap();
+    }
+    all
+}
+
+/// As a row looks that is given out.
+fn plain(row: KeptRow<Clean<'_>>) -> KeptRow<String> {
+    match row {
+        KeptRow::Body(KeptBody { turn, mark, message, place, at, speaker, cut, text }) => {
+            let text = text.as_str().to_owned();
+            KeptRow::Body(KeptBody { turn, mark, message, place, at, speaker, cut, text })
+        }
+        KeptRow::Detail(detail) => KeptRow::Detail(KeptDetail {
+            text: detail.text.as_str().to_owned(),
+            turn: detail.turn,
+            mark: detail.mark,
+            place: detail.place,
+            at: detail.at,
+            kind: detail.kind,
+            subagent: detail.subagent,
+            tool: detail.tool,
+            call: detail.call,
+            outcome: detail.outcome,
+            cut: detail.cut,
+        }),
+        KeptRow::Conversation(mut conversation) => {
+            // It is given out with the name that it is shown by.
+            if let Some(project) = &mut conversation.project {
+                project.name = Some("app".into());
+            }
+            KeptRow::Conversation(conversation)
+        }
+        KeptRow::Turn(turn) => KeptRow::Turn(turn),
+        KeptRow::Usage(usage) => KeptRow::Usage(usage),
+        KeptRow::File { turn, path, how } => KeptRow::File { turn, path, how },
+        KeptRow::Commit { turn, commit } => KeptRow::Commit { turn, commit },
+        KeptRow::Revert { from, at } => KeptRow::Revert { from, at },
+    }
+}
+
+#[test]
+fn what_is_taken_in_is_given_out_again_with_its_numbers() {
+    let bench = Bench::new();
+    bench.put(rows());
+    assert_eq!(given_out(&bench.archive), rows().into_iter().map(plain).collect::<Vec<_>>());
+}
+
+#[test]
+fn taking_it_in_twice_adds_nothing() {
+    let bench = Bench::new();
+    bench.put(rows());
+    let before = given_out(&bench.archive);
+    let mut again = Restoring::new().unwrap();
+    bench.archive.restore(&mut again, rows()).unwrap();
+    assert_eq!(again.done, Restored { conversations: 1, ..Restored::default() });
+    assert_eq!(given_out(&bench.archive), before);
+}
+
+#[test]
+fn a_turn_that_is_known_keeps_its_number_and_what_belongs_to_it_follows() {
+    let bench = Bench::new();
+    let mut other = turn(KEY, 1, (1, 2));
+    (other.mark, other.uid) = (Mark::of("another"), Uid([3; 16]));
+    bench.put(vec![KeptRow::Conversation(conversation(KEY, "app", (1, 9))), KeptRow::Turn(other)]);
+    let mut theirs = rows();
+    theirs.push(KeptRow::Detail(detail(1, "of their first")));
+    bench.put(theirs);
+    let found = bench.archive.conversations_called("66666666").unwrap().remove(0);
+    let ordinals: Vec<u32> =
+        bench.archive.turns(&found, 0, 9).unwrap().iter().map(|turn| turn.ordinal).collect();
+    assert_eq!(ordinals, [1, 2, 3], "their first became the second");
+    let second = bench.archive.turns(&found, 2, 2).unwrap().remove(0);
+    let details = bench.archive.details(&second).unwrap();
+    assert_eq!(bench.archive.content(&details[0]).unwrap(), "of their first");
+}
+
+#[test]
+fn whoever_saw_more_of_a_turn_tells_how_it_ended() {
+    let bench = Bench::new();
+    let head = || KeptRow::Conversation(conversation(KEY, "app", (1, 9)));
+    let saw = |until: i64, line: &str| {
+        KeptRow::Turn(KeptTurn { until: Timestamp(until), line: line.into(), ..turn(KEY, 1, (1, 1)) })
+    };
+    bench.put(vec![head(), saw(5, "half")]);
+    bench.put(vec![head(), saw(9, "whole")]);
+    bench.put(vec![head(), saw(5, "half")]);
+    let found = bench.archive.conversations_called("66666666").unwrap().remove(0);
+    let known = bench.archive.turns(&found, 1, 1).unwrap().remove(0);
+    assert_eq!((known.line.as_str(), known.until), ("whole", Timestamp(9)));
+}
+
+#[test]
+fn secrets_of_an_export_are_not_taken_in() {
+    let bench = Bench::new();
+    let secret = format!("key {}{}", "ghp_", "A1b2".repeat(9));
+    let mut given = rows();
+    given.push(KeptRow::Body(KeptBody { mark: Mark(1), text: clean(&secret), ..body(1, "") }));
+    bench.put(given);
+    assert!(!format!("{:?}", given_out(&bench.archive)).contains("A1b2A1b2"));
+}
+
+#[test]
+fn a_known_project_keeps_its_name_here() {
+    let bench = Bench::new();
+    bench.put(rows());
+    let mut renamed = conversation("claude:t-77777777", "app", (1, 1));
+    renamed.project = renamed.project.map(|traces| ProjectTraces { name: Some("theirs".into()), ..traces });
+    bench.put(vec![KeptRow::Conversation(renamed)]);
+    let projects = bench.archive.projects().unwrap();
+    assert_eq!((projects.len(), projects[0].name.as_str()), (1, "app"));
+}

@@ -1,0 +1,104 @@
+//! What a turn or a whole conversation adds up to: details, files, commits, tokens.
+//!
+//! Reads the rows of one conversation at most.
+
+use super::Archive;
+use super::read::{Conversation, unknown};
+use crate::StoreError;
+use rusqlite::Row;
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use towline_core::capture::Touch;
+use towline_core::deed::Commit;
+use towline_core::piece::Tokens;
+
+/// A file that a turn read or changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TouchedFile {
+    pub turn: u32,
+    pub path: String,
+    pub how: Touch,
+}
+
+/// What the answers of one model cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelUsage {
+    pub model: Option<String>,
+    pub messages: u32,
+    pub tokens: Tokens,
+}
+
+const DETAIL_COUNTS: &str = "
+    select turn, count(*) from details where conversation = ?1 and turn between ?2 and ?3 group by turn";
+
+const FILES: &str = "
+    select turn, path, how from files where conversation = ?1 and turn between ?2 and ?3
+    order by turn, path, how";
+
+const COMMITS: &str = "
+    select hash, subject from commits where conversation = ?1 and turn between ?2 and ?3 order by turn, hash";
+
+const USAGE: &str = "
+    select model, count(*), sum(input), sum(cache_read), sum(cache_write), sum(output) from usage
+    where conversation = ?1 and turn between ?2 and ?3 group by model order by model";
+
+impl Archive {
+    /// How many details each of these turns holds; one that holds none is not in it.
+    pub fn detail_counts(
+        &self,
+        of: &Conversation,
+        turns: RangeInclusive<u32>,
+    ) -> Result<HashMap<u32, u32>, StoreError> {
+        self.of_turns(DETAIL_COUNTS, (of, turns), |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    pub fn files(
+        &self,
+        of: &Conversation,
+        turns: RangeInclusive<u32>,
+    ) -> Result<Vec<TouchedFile>, StoreError> {
+        self.of_turns(FILES, (of, turns), |row| {
+            Ok(TouchedFile { turn: row.get(0)?, path: row.get(1)?, how: touch(row, 2)? })
+        })
+    }
+
+    pub fn commits(&self, of: &Conversation, turns: RangeInclusive<u32>) -> Result<Vec<Commit>, StoreError> {
+        self.of_turns(COMMITS, (of, turns), |row| Ok(Commit { hash: row.get(0)?, subject: row.get(1)? }))
+    }
+
+    /// What these turns cost, by model, helpers included.
+    pub fn usage(
+        &self,
+        of: &Conversation,
+        turns: RangeInclusive<u32>,
+    ) -> Result<Vec<ModelUsage>, StoreError> {
+        self.of_turns(USAGE, (of, turns), |row| {
+            let tokens = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
+            Ok(ModelUsage {
+                model: row.get(0)?,
+                messages: row.get(1)?,
+                tokens: Tokens {
+                    input: tokens(2)?,
+                    cache_read: tokens(3)?,
+                    cache_write: tokens(4)?,
+                    output: tokens(5)?,
+                },
+            })
+        })
+    }
+
+    fn of_turns<T, All: FromIterator<T>>(
+        &self,
+        query: &str,
+        (of, turns): (&Conversation, RangeInclusive<u32>),
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<All, StoreError> {
+        let mut statement = self.db.prepare_cached(query)?;
+        let rows = statement.query_map((of.id, *turns.start(), *turns.end()), read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+pub(super) fn touch(row: &Row<'_>, column: usize) -> rusqlite::Result<Touch> {
+    Touch::named(&row.get::<_, String>(column)?).ok_or_else(|| unknown(column))
+}

@@ -1,0 +1,82 @@
+//! The transcripts that may have grown: those of sessions that live, or ended a moment ago.
+//!
+//! Looks at the index of what is shown and at the latest rows, never at the history.
+
+use crate::{Store, StoreError};
+use towline_core::project::ProjectTraces;
+use towline_core::time::Timestamp;
+
+/// Sessions without a seat are in no index of the living: of the latest so many, those are taken that still live.
+const LIVE: &str = "
+    select s.agent, s.transcript, p.root, p.remote from sessions s left join projects p on p.id = s.project
+    where s.state <> 'ended' and s.seat is not null and s.last_event_at >= ?1 and s.transcript is not null
+    union
+    select s.agent, s.transcript, p.root, p.remote
+    from (select * from sessions order by id desc limit 64) s left join projects p on p.id = s.project
+    where s.transcript is not null and s.last_event_at >= ?1 and (s.state <> 'ended' or s.ended_at >= ?2)";
+
+/// A session's file that may have grown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveTranscript {
+    pub agent: String,
+    pub path: String,
+    pub project: Option<ProjectTraces>,
+}
+
+impl Store {
+    /// Of sessions that were heard of since `heard` and have not ended, or not before `ended`.
+    pub fn live_transcripts(
+        &self,
+        heard: Timestamp,
+        ended: Timestamp,
+    ) -> Result<Vec<LiveTranscript>, StoreError> {
+        let mut statement = self.db.prepare_cached(LIVE)?;
+        let transcript = |row: &rusqlite::Row<'_>| {
+            let root: Option<String> = row.get(2)?;
+            let remote: Option<String> = row.get(3)?;
+            let project = root.map(|root| ProjectTraces { root, remote, name: None, branch: None });
+            Ok(LiveTranscript { agent: row.get(0)?, path: row.get(1)?, project })
+        };
+        Ok(statement.query_map((heard.0, ended.0), transcript)?.collect::<Result<_, _>>()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LIVE;
+    use crate::lock::FoldLock;
+    use crate::{Home, Store};
+    use std::time::Duration;
+    use towline_core::id::Uid;
+    use towline_core::time::Timestamp;
+
+    const ADD: &str = "
+        insert into sessions (uid, machine, revision, agent, session, state, since, seen, started_at, started_by,
+            last_event_at, ended_at, presence, transcript, seat, subagents, background, compactions, turns)
+        values (randomblob(16), x'', 1, 'claude', ?1, ?2, 0, 0, 0, 'startup', ?3, ?4, 'terminal', '/' || ?1, ?5, '', 0, 0, 0)";
+
+    #[test]
+    fn living_sessions_and_those_that_just_ended_are_found_by_indexes() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.create().unwrap();
+        let lock = FoldLock::try_take(&home).unwrap().unwrap();
+        let store = Store::open(&home, &lock, Duration::ZERO, Uid([7; 16])).unwrap();
+        let add = |name: &str, state: &str, (heard, ended): (i64, Option<i64>), seat: Option<&str>| {
+            store.db.execute(ADD, (name, state, heard, ended, seat)).unwrap();
+        };
+        add("sits-for-long", "idle", (90, None), Some("seat"));
+        (0..70).for_each(|n| add(&format!("old-{n}"), "ended", (20, Some(20)), None));
+        add("silent", "idle", (10, None), Some("seat"));
+        add("headless", "working", (95, None), None);
+        add("just-ended", "ended", (95, Some(95)), None);
+        add("ended", "ended", (60, Some(60)), None);
+        let found = store.live_transcripts(Timestamp(50), Timestamp(80)).unwrap();
+        let paths: Vec<_> = found.iter().map(|found| found.path.as_str()).collect();
+        assert_eq!(paths, ["/headless", "/just-ended", "/sits-for-long"]);
+        let mut plan = store.db.prepare(&format!("explain query plan {LIVE}")).unwrap();
+        let plan = plan.query_map((0, 0), |row| row.get::<_, String>(3)).unwrap();
+        let plan: Vec<String> = plan.map(|line| line.unwrap()).collect();
+        assert!(plan.iter().any(|line| line.contains("USING INDEX live_sessions (last_event_at>?)")), "{plan:?}");
+    }
+}

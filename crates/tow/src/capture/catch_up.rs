@@ -1,0 +1,115 @@
+//! Bringing the archive up to date before somebody reads it: what live sessions wrote since they were captured last.
+//!
+//! Costs a look at each file's size where nothing is new. Never waits long and never fails: what cannot be taken in now is
+//! taken in by whoever captures next.
+
+use super::steps::Steps;
+use super::{CaptureError, Transcript, Wishes, Writable, known, open};
+use crate::edge::Edge;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+use towline_agents::Agent;
+use towline_core::project::ProjectTraces;
+use towline_store::{Archive, LiveTranscript, Store, StoreError};
+
+/// How long a reader waits for what is new.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// A session that was not heard of for so long has nothing that is not captured.
+const HEARD_WITHIN_MS: i64 = 24 * 3_600_000;
+/// What is captured at a session's end is captured by then.
+const ENDED_WITHIN_MS: i64 = 3_600_000;
+
+/// How far it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caught {
+    Up,
+    /// Something is new that could not be taken in in time.
+    Behind,
+}
+
+/// Takes in what live sessions of a project, or of all, have written, and opens the archive for reading.
+/// `None` if nothing was ever captured.
+pub fn catch_up(
+    edge: &Edge,
+    wishes: &Wishes,
+    project: Option<&ProjectTraces>,
+) -> Result<(Option<Archive>, Caught), StoreError> {
+    let archive = Archive::read(&edge.home, PATIENCE)?;
+    let grown = grown(archive.as_ref(), live(edge, project));
+    if grown.is_empty() {
+        return Ok((archive, Caught::Up));
+    }
+    drop(archive);
+    // A fault of capturing is not one of reading; `tow capture` records it.
+    let caught = take_in_some(edge, wishes, &grown).unwrap_or(Caught::Behind);
+    Ok((Archive::read(&edge.home, PATIENCE)?, caught))
+}
+
+/// The files of sessions that may write.
+fn live(edge: &Edge, project: Option<&ProjectTraces>) -> Vec<Transcript> {
+    let store = Store::read(&edge.home, PATIENCE).ok().flatten();
+    let since = |ms: i64| edge.now.plus_ms(-ms);
+    let found =
+        store.and_then(|store| store.live_transcripts(since(HEARD_WITHIN_MS), since(ENDED_WITHIN_MS)).ok());
+    let is_meant = |transcript: &LiveTranscript| {
+        project.is_none_or(|wanted| transcript.project.as_ref().is_some_and(|of| is_same(of, wanted)))
+    };
+    let known_agent = |transcript: LiveTranscript| {
+        let agent = Agent::named(&transcript.agent)?;
+        Some(Transcript { agent, path: PathBuf::from(transcript.path) })
+    };
+    found.into_iter().flatten().filter(is_meant).filter_map(known_agent).collect()
+}
+
+fn is_same(one: &ProjectTraces, other: &ProjectTraces) -> bool {
+    one.root == other.root || (one.remote.is_some() && one.remote == other.remote)
+}
+
+/// Those whose size is not the one up to which they were read, with the files of their helpers.
+fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Transcript> {
+    let with_helpers = |file: Transcript| {
+        let helpers = file.agent.helpers_of(&file.path);
+        let of = move |path| Transcript { agent: file.agent, path };
+        std::iter::once(file.path).chain(helpers).map(of)
+    };
+    let has_grown = |file: &Transcript| {
+        let Ok(meta) = fs::metadata(&file.path) else { return false };
+        let read = archive.and_then(|archive| known(archive, file).ok()).map_or(0, |source| source.reading.offset);
+        meta.len() != read
+    };
+    live.into_iter().flat_map(with_helpers).filter(has_grown).collect()
+}
+
+fn take_in_some(edge: &Edge, wishes: &Wishes, files: &[Transcript]) -> Result<Caught, CaptureError> {
+    let Some(writable) = open(edge, PATIENCE)? else { return Ok(Caught::Behind) };
+    for file in files {
+        if take_in_while(edge, &writable, wishes, file)? == Caught::Behind {
+            return Ok(Caught::Behind);
+        }
+    }
+    Ok(Caught::Up)
+}
+
+/// Reads a file to its end, or until time is up: what was read by then is kept.
+fn take_in_while(
+    edge: &Edge,
+    writable: &Writable,
+    wishes: &Wishes,
+    file: &Transcript,
+) -> Result<Caught, CaptureError> {
+    let unreadable = |source| CaptureError::Read { path: file.path.clone(), source };
+    let mut source = known(&writable.archive, file)?;
+    let Some(mut steps) = Steps::open(file, &mut source, wishes).map_err(unreadable)? else {
+        return Ok(Caught::Up);
+    };
+    while let Some(step) = steps.next().map_err(unreadable)? {
+        source.reading = step.reading;
+        writable.archive.take_in(&mut source, step.rows, edge.now)?;
+        if edge.elapsed() > PATIENCE {
+            return Ok(Caught::Behind);
+        }
+    }
+    Ok(Caught::Up)
+}
