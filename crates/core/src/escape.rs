@@ -18,6 +18,11 @@ pub fn for_terminal(text: &str) -> String {
     out
 }
 
+/// Text of several lines: line breaks and tabs stay, all else goes that `for_terminal` takes away.
+pub fn lines_for_terminal(text: &str) -> String {
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || turns_direction(*c))).collect()
+}
+
 /// For the value of a tmux option or a label that tmux draws: a doubled `#` is drawn as one and starts nothing.
 pub fn for_tmux(text: &str) -> String {
     for_terminal(text).replace('#', "##")
@@ -90,6 +95,11 @@ mod tests {
     #[test]
     fn escape_sequences_and_line_breaks_do_not_reach_a_terminal() {
         assert_eq!(for_terminal("a\x1b[31mb\nc\x07\u{9b}d"), "a[31mb cd");
+    }
+
+    #[test]
+    fn lines_stay_lines_and_nothing_else_reaches_a_terminal() {
+        assert_eq!(lines_for_terminal("a\x1b]0;t\x07b\r\n\tc\u{202e}\u{9b}漢"), "a]0;tb\n\tc漢");
     }
 
     #[test]

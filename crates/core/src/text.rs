@@ -83,6 +83,11 @@ impl<'a> Clean<'a> {
         &self.text
     }
 
+    /// The same, without what it was borrowed from.
+    pub fn into_owned(self) -> Clean<'static> {
+        Clean { text: Cow::Owned(self.text.into_owned()), cut_bytes: self.cut_bytes }
+    }
+
     /// How much was cut out; the text says so where it was.
     pub fn cut_bytes(&self) -> usize {
         self.cut_bytes

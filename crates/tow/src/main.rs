@@ -2,11 +2,13 @@
 //!
 //! The hook is matched before anything else: it must not pay for a grammar that it does not use. Nothing here decides.
 
+mod back;
 mod calendar;
 mod capture;
 mod cli;
 mod config;
 mod edge;
+mod export;
 mod failure;
 mod hook;
 mod inherit;

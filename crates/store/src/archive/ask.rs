@@ -128,6 +128,12 @@ impl Archive {
         Ok((line(FIRST_LINE)?, line(LAST_LINE)?))
     }
 
+    /// When the first turn of all began.
+    pub fn first_turn_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        let mut statement = self.db.prepare_cached("select min(at) from turns")?;
+        Ok(statement.query_row([], |row| row.get::<_, Option<i64>>(0))?.map(Timestamp))
+    }
+
     /// The latest first.
     pub fn sessions_asked(&self, asked: &SessionsAsked<'_>) -> Result<Vec<Conversation>, StoreError> {
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);

@@ -109,6 +109,37 @@ pub struct KeptUsage {
     pub tokens: Tokens,
 }
 
+impl<Text> KeptRow<Text> {
+    /// The same row with another kind of text.
+    pub fn map_text<Other>(self, map: impl FnOnce(Text) -> Other) -> KeptRow<Other> {
+        match self {
+            KeptRow::Conversation(conversation) => KeptRow::Conversation(conversation),
+            KeptRow::Turn(turn) => KeptRow::Turn(turn),
+            KeptRow::Body(KeptBody { turn, mark, message, place, at, speaker, cut, text }) => {
+                let text = map(text);
+                KeptRow::Body(KeptBody { turn, mark, message, place, at, speaker, cut, text })
+            }
+            KeptRow::Detail(detail) => KeptRow::Detail(KeptDetail {
+                turn: detail.turn,
+                mark: detail.mark,
+                place: detail.place,
+                at: detail.at,
+                kind: detail.kind,
+                subagent: detail.subagent,
+                tool: detail.tool,
+                call: detail.call,
+                outcome: detail.outcome,
+                cut: detail.cut,
+                text: map(detail.text),
+            }),
+            KeptRow::Usage(usage) => KeptRow::Usage(usage),
+            KeptRow::File { turn, path, how } => KeptRow::File { turn, path, how },
+            KeptRow::Commit { turn, commit } => KeptRow::Commit { turn, commit },
+            KeptRow::Revert { from, at } => KeptRow::Revert { from, at },
+        }
+    }
+}
+
 const HEAD: &str = "
     select p.root, p.remote, p.name, c.base_before from conversations c left join projects p on p.id = c.project
     where c.id = ?1";

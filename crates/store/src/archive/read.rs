@@ -96,9 +96,11 @@ const LONGEST_TURN_MS: i64 = 24 * 3_600_000;
 const BODIES: &str = "
     select message, at, speaker, text from bodies where conversation = ?1 and turn = ?2 order by place, id";
 
+/// What helpers did comes last: their files are read at other times, and no number of the session's own details may change
+/// by it.
 const DETAILS: &str = "
     select id, at, kind, subagent, tool, call, outcome, size, cut from details
-    where conversation = ?1 and turn = ?2 order by place, id";
+    where conversation = ?1 and turn = ?2 order by subagent is not null, subagent, place, id";
 
 /// An input and its output are one thing.
 const TALLY: &str = "

@@ -172,7 +172,7 @@ impl Archive {
         ])?;
         if added > 0 {
             whose.ordinals.insert(turn.ordinal, ordinal);
-            self.db.prepare_cached(GROW)?.execute((whose.id, ordinal, turn.at.0, turn.until.0))?;
+            self.db.prepare_cached(GROW)?.execute((whose.id, ordinal, turn.at.0, turn.at.0))?;
         }
         Ok(added)
     }

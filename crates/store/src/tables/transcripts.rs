@@ -77,6 +77,9 @@ mod tests {
         let mut plan = store.db.prepare(&format!("explain query plan {LIVE}")).unwrap();
         let plan = plan.query_map((0, 0), |row| row.get::<_, String>(3)).unwrap();
         let plan: Vec<String> = plan.map(|line| line.unwrap()).collect();
-        assert!(plan.iter().any(|line| line.contains("USING INDEX live_sessions (last_event_at>?)")), "{plan:?}");
+        assert!(
+            plan.iter().any(|line| line.contains("USING INDEX live_sessions (last_event_at>?)")),
+            "{plan:?}"
+        );
     }
 }

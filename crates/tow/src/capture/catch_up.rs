@@ -76,7 +76,8 @@ fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Transcript> {
     };
     let has_grown = |file: &Transcript| {
         let Ok(meta) = fs::metadata(&file.path) else { return false };
-        let read = archive.and_then(|archive| known(archive, file).ok()).map_or(0, |source| source.reading.offset);
+        let read =
+            archive.and_then(|archive| known(archive, file).ok()).map_or(0, |source| source.reading.offset);
         meta.len() != read
     };
     live.into_iter().flat_map(with_helpers).filter(has_grown).collect()

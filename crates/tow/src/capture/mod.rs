@@ -4,16 +4,16 @@
 //! is read again by the agent's own names. A file is only ever read; memory does not grow with it.
 
 mod asked;
-mod foreign;
 mod catch_up;
+mod foreign;
 mod lines;
 mod many;
 mod rules;
 mod steps;
 
 pub use asked::{Asked, Project};
-pub use foreign::{Destination, TakenOver, take_over};
 pub use catch_up::{Caught, catch_up};
+pub use foreign::{Destination, TakenOver, take_over};
 pub use many::{Imported, import};
 pub use rules::Wishes;
 use steps::Steps;

@@ -8,6 +8,7 @@ mod nearest;
 mod notify;
 
 pub use layer::{Mistake, layered, value_at};
+pub use nearest::nearest;
 pub use notify::{Commands, Notify, OCCASIONS};
 
 use std::collections::BTreeMap;

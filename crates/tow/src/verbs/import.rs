@@ -7,6 +7,7 @@ mod report;
 
 use crate::capture::{self, Destination, TakenOver, Transcript, Wishes, Writable};
 use crate::edge::variable;
+use crate::export;
 use crate::failure::Failure;
 use crate::output::plain;
 use crate::scope::Scope;
@@ -30,6 +31,7 @@ Examples:
   tow import --project .           only sessions of the project of this folder
   tow import --jobs 1              with one reader, to leave the machine to others
   tow import --rebuild             keep the archive aside and make a new one of what the agents still have
+  tow import all.jsonl             what `tow export` gave out
 
 It may be stopped at any time and run again. What is read is not changed by it.";
 
@@ -37,7 +39,7 @@ It may be stopped at any time and run again. What is read is not changed by it."
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Only what this program wrote: an agent, or a product whose database can be read.
+    /// Only what this program wrote: an agent, a product whose database can be read; or a file that `tow export` made.
     #[arg(value_name = "FROM")]
     from: Option<String>,
     /// Show what would be read, keep nothing.
@@ -61,6 +63,11 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if let Some(file) = arguments.from.as_deref().and_then(export::file) {
+        let errand = if arguments.dry_run { export::Errand::Try } else { export::Errand::TakeIn };
+        let told = if arguments.json { export::Told::AsJson } else { export::Told::Plainly };
+        return export::import(scope, &file, errand, told);
+    }
     let sources = Sources::found(arguments)?;
     let wishes = Wishes::load(&scope.edge)?;
     let failed = |error: &dyn std::error::Error| {

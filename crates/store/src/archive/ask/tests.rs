@@ -57,6 +57,9 @@ fn times_and_turns_are_found_by_indexes_alone() {
     assert!(plan.contains("conversations_by_project (project=? AND last_at>?)"), "{plan}");
     let plan = bench.plan(&format!("{CONVERSATION} {OF_ALL}"));
     assert!(plan.contains("conversations_by_time (last_at>?)"), "{plan}");
+    let plan = bench.plan("select min(at) from turns");
+    assert!(plan.contains("SEARCH turns USING COVERING INDEX turns_by_time"), "{plan}");
+    assert_eq!(bench.archive.first_turn_at().unwrap(), Some(Timestamp(NOON - 20 * HOUR)));
     for query in [COUNT, FIRST_LINE, LAST_LINE] {
         let plan = bench.plan(&query.replace("standing", STANDING));
         assert!(plan.contains("SEARCH t USING INDEX") && !plan.contains("TEMP B-TREE"), "{plan}");

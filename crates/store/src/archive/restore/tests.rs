@@ -46,37 +46,12 @@ fn given_out(archive: &Archive) -> Vec<KeptRow<String>> {
 
 /// As a row looks that is given out.
 fn plain(row: KeptRow<Clean<'_>>) -> KeptRow<String> {
-    match row {
-        KeptRow::Body(KeptBody { turn, mark, message, place, at, speaker, cut, text }) => {
-            let text = text.as_str().to_owned();
-            KeptRow::Body(KeptBody { turn, mark, message, place, at, speaker, cut, text })
-        }
-        KeptRow::Detail(detail) => KeptRow::Detail(KeptDetail {
-            text: detail.text.as_str().to_owned(),
-            turn: detail.turn,
-            mark: detail.mark,
-            place: detail.place,
-            at: detail.at,
-            kind: detail.kind,
-            subagent: detail.subagent,
-            tool: detail.tool,
-            call: detail.call,
-            outcome: detail.outcome,
-            cut: detail.cut,
-        }),
-        KeptRow::Conversation(mut conversation) => {
-            // It is given out with the name that it is shown by.
-            if let Some(project) = &mut conversation.project {
-                project.name = Some("app".into());
-            }
-            KeptRow::Conversation(conversation)
-        }
-        KeptRow::Turn(turn) => KeptRow::Turn(turn),
-        KeptRow::Usage(usage) => KeptRow::Usage(usage),
-        KeptRow::File { turn, path, how } => KeptRow::File { turn, path, how },
-        KeptRow::Commit { turn, commit } => KeptRow::Commit { turn, commit },
-        KeptRow::Revert { from, at } => KeptRow::Revert { from, at },
+    let mut row = row.map_text(|text| text.as_str().to_owned());
+    if let KeptRow::Conversation(KeptConversation { project: Some(project), .. }) = &mut row {
+        // It is given out with the name that it is shown by.
+        project.name = Some("app".into());
     }
+    row
 }
 
 #[test]

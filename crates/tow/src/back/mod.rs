@@ -1,0 +1,28 @@
+//! Getting back what was captured: what the verbs that look back share.
+//!
+//! Only reads, after the archive was brought up to date. What is shown is bounded, says what it leaves out and how to get
+//! it; how much is worth showing is asked for, not decided here.
+
+mod figures;
+mod page;
+mod past;
+mod session;
+mod sought;
+mod turn;
+
+pub use figures::figures;
+pub use page::{Page, Room, head, id_of, spanned};
+pub use past::{Past, Whose};
+pub use session::call;
+pub use sought::{Found, beginning, seek};
+pub use turn::{
+    Thinking, TurnView, detail_json, detail_text, turn_json, turn_text, view, view_detail, words,
+};
+
+use crate::failure::Failure;
+use towline_store::StoreError;
+
+/// What a failed look into the archive is to whoever asked.
+pub fn unreadable(error: StoreError) -> Failure {
+    Failure::about("could not read what was captured", &error).hint("Run `tow doctor`.")
+}

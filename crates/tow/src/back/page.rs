@@ -1,0 +1,131 @@
+//! How much is shown: room that is shared, texts that are cut to it, and what stands above them.
+//!
+//! Whatever is cut is counted. Text from anywhere is made harmless for a terminal here.
+
+use crate::calendar;
+use std::fmt::Write;
+use towline_core::escape::{for_terminal, lines_for_terminal};
+use towline_core::text::clip;
+use towline_core::time::Timestamp;
+use towline_store::archive::{Conversation, TurnRow};
+
+/// Bytes that may still be shown; without a number, all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    left: Option<usize>,
+}
+
+/// A text as far as there was room for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clipped {
+    pub text: String,
+    pub left_out: usize,
+}
+
+impl Room {
+    /// So many bytes; 0 is as many as there are.
+    pub fn of(bytes: usize) -> Room {
+        Room { left: (bytes > 0).then_some(bytes) }
+    }
+
+    /// The part of each, if so many share it.
+    pub fn shared_by(self, number: usize) -> Room {
+        Room { left: self.left.map(|left| left / number.max(1)) }
+    }
+
+    pub fn is_used_up(&self) -> bool {
+        self.left == Some(0)
+    }
+
+    /// The beginning of a text, of at most `longest` bytes and what is left. Where all is wanted, all is given.
+    pub fn take(&mut self, text: String, longest: usize) -> Clipped {
+        let Some(left) = &mut self.left else { return Clipped { text, left_out: 0 } };
+        let kept = clip(&text, longest.min(*left)).len();
+        let left_out = text.len() - kept;
+        let is_last = left_out > 0 && *left <= longest;
+        *left = if is_last { 0 } else { *left - kept };
+        let text = if left_out == 0 { text } else { text[..kept].to_owned() };
+        Clipped { text, left_out }
+    }
+}
+
+/// Lines that are written one after the other.
+#[derive(Debug, Default)]
+pub struct Page {
+    pub text: String,
+}
+
+impl Page {
+    pub fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    pub fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
+    /// A text of somebody else's, two columns in; what is missing of it is told by `more`.
+    pub fn quote(&mut self, clipped: &Clipped, more: &str) {
+        for line in lines_for_terminal(&clipped.text).lines() {
+            let _ = writeln!(self.text, "{}", format!("  {line}").trim_end());
+        }
+        if clipped.left_out > 0 {
+            self.line(&format!("  [{} more bytes: {more}]", clipped.left_out));
+        }
+    }
+}
+
+/// A session in one line.
+pub fn head(of: &Conversation) -> String {
+    let project = of.project.as_deref().map(|name| format!(", project {}", for_terminal(name)));
+    let branch = of.branch.as_deref().map(|name| format!(", branch {}", for_terminal(name)));
+    format!(
+        "session {} ({}){}{}",
+        of.short,
+        of.session,
+        project.unwrap_or_default(),
+        branch.unwrap_or_default()
+    )
+}
+
+/// What a turn is called by.
+pub fn id_of(of: &Conversation, turn: &TurnRow) -> String {
+    format!("{}#{}", of.short, turn.ordinal)
+}
+
+/// From when to when, with the day only where it is needed.
+pub fn spanned(from: Timestamp, to: Timestamp, now: Timestamp) -> String {
+    let (begun, ended) = (calendar::clock(from, now), calendar::clock(to, from));
+    if from == to { begun } else { format!("{begun} to {ended}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_to_the_room_there_is_and_what_is_missing_is_counted() {
+        let mut room = Room::of(10);
+        assert_eq!(room.take("漢字".into(), 4), Clipped { text: "漢".into(), left_out: 3 });
+        assert_eq!(room.take("abc".into(), 100), Clipped { text: "abc".into(), left_out: 0 });
+        assert_eq!(room.take("abcdef".into(), 100), Clipped { text: "abcd".into(), left_out: 2 });
+        assert!(room.is_used_up());
+        assert_eq!(Room::of(0).take("x".repeat(100), 10).left_out, 0, "0 is without bounds");
+    }
+
+    #[test]
+    fn room_without_bounds_stays_so_when_it_is_shared() {
+        assert_eq!(Room::of(0).shared_by(7).take("x".repeat(100), 10).left_out, 0);
+        assert_eq!(Room::of(70).shared_by(7).take("x".repeat(100), 100).left_out, 90);
+    }
+
+    #[test]
+    fn what_is_quoted_cannot_steer_a_terminal() {
+        let mut page = Page::default();
+        page.quote(&Clipped { text: "a\u{1b}[2J\r\n\n漢".into(), left_out: 7 }, "`tow detail x`");
+        assert_eq!(page.text, "  a[2J\n\n  漢\n  [7 more bytes: `tow detail x`]\n");
+    }
+}

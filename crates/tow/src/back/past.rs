@@ -1,0 +1,171 @@
+//! The archive as it is opened for a question: up to date, with the project that is asked for.
+//!
+//! Makes nothing: where nothing was captured, nothing is there afterwards.
+
+use super::unreadable;
+use crate::capture::{Caught, Wishes, catch_up};
+use crate::edge::{Edge, current_folder};
+use crate::failure::Failure;
+use crate::output::plain;
+use crate::scope::Scope;
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use towline_core::escape::for_terminal;
+use towline_core::project::ProjectTraces;
+use towline_core::time::Timestamp;
+use towline_store::archive::KnownProject;
+use towline_store::{Archive, StoreError};
+
+/// How long a reader waits for whoever holds the database.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Whose past is asked for.
+#[derive(Debug, Args)]
+pub struct Whose {
+    /// Of this project, by name or by a folder in it, instead of the one of the current folder.
+    #[arg(long, value_name = "NAME|PATH", conflicts_with = "all_projects")]
+    project: Option<String>,
+    /// Of every project.
+    #[arg(long)]
+    all_projects: bool,
+}
+
+/// The project that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    All,
+    Known {
+        row: i64,
+        name: String,
+    },
+    /// A folder of whose project nothing was captured.
+    Strange {
+        name: String,
+    },
+}
+
+/// What was captured, opened for one question.
+pub struct Past {
+    pub archive: Archive,
+    pub project: Chosen,
+    pub now: Timestamp,
+    pub caught: Caught,
+}
+
+impl Past {
+    /// Brings the archive up to date and opens it; `None` if nothing was ever captured.
+    pub fn open(scope: &Scope, whose: &Whose) -> Result<Option<Past>, Failure> {
+        let edge = &scope.edge;
+        let wishes = Wishes::load(edge).ok();
+        let folder = whose.folder();
+        let usual = Wishes::usual();
+        let traces = folder.map(|folder| wishes.as_ref().unwrap_or(&usual).traces(&folder));
+        let opened = opened(edge, wishes.as_ref(), traces.as_ref()).map_err(unreadable)?;
+        let (Some(archive), caught) = opened else { return Ok(None) };
+        let project = whose.choose(&archive, traces.as_ref())?;
+        Ok(Some(Past { archive, project, now: edge.now, caught }))
+    }
+}
+
+/// Where it cannot be known what is to stay private, nothing is taken in.
+fn opened(
+    edge: &Edge,
+    wishes: Option<&Wishes>,
+    project: Option<&ProjectTraces>,
+) -> Result<(Option<Archive>, Caught), StoreError> {
+    match wishes {
+        Some(wishes) => catch_up(edge, wishes, project),
+        None => Ok((Archive::read(&edge.home, PATIENCE)?, Caught::Behind)),
+    }
+}
+
+impl Whose {
+    /// The folder whose project is meant, unless it is called by name or all are.
+    fn folder(&self) -> Option<PathBuf> {
+        match &self.project {
+            _ if self.all_projects => None,
+            Some(name) if is_path(name) => Some(PathBuf::from(name)),
+            Some(_) => None,
+            None => current_folder(),
+        }
+    }
+
+    fn choose(&self, archive: &Archive, traces: Option<&ProjectTraces>) -> Result<Chosen, Failure> {
+        if let Some(traces) = traces {
+            let name = for_terminal(traces.display_name());
+            let row = archive.project(traces).map_err(unreadable)?;
+            return Ok(row.map_or(Chosen::Strange { name: name.clone() }, |row| Chosen::Known { row, name }));
+        }
+        match &self.project {
+            Some(name) => called(archive.projects().map_err(unreadable)?, name),
+            None => Ok(Chosen::All),
+        }
+    }
+}
+
+fn is_path(text: &str) -> bool {
+    text.contains('/') || text == "." || text == ".." || Path::new(text).is_dir()
+}
+
+fn called(known: Vec<KnownProject>, name: &str) -> Result<Chosen, Failure> {
+    let fits = |project: &&KnownProject| project.name.eq_ignore_ascii_case(name);
+    let fitting: Vec<&KnownProject> = known.iter().filter(fits).collect();
+    match fitting.as_slice() {
+        [one] => Ok(Chosen::Known { row: one.row, name: for_terminal(&one.name) }),
+        [] => {
+            let names: Vec<_> = known.iter().take(20).map(|project| for_terminal(&project.name)).collect();
+            let what = format!("nothing was captured of a project called `{}`", plain(name));
+            Err(Failure::input(what)
+                .hint(format!("Known are: {}. A folder can be given too.", names.join(", "))))
+        }
+        several => {
+            let roots: Vec<_> = several.iter().map(|project| for_terminal(&project.root)).collect();
+            let what = format!("several projects are called `{}`", plain(name));
+            Err(Failure::input(what).hint(format!("Give one of their folders: {}.", roots.join(", "))))
+        }
+    }
+}
+
+impl Chosen {
+    /// The row to ask for; `None` is every project. A strange one has no row: see `is_empty`.
+    pub fn row(&self) -> Option<i64> {
+        match self {
+            Chosen::Known { row, .. } => Some(*row),
+            Chosen::All | Chosen::Strange { .. } => None,
+        }
+    }
+
+    /// Whether nothing can be found in it.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Chosen::Strange { .. })
+    }
+
+    /// Where was looked, in words.
+    pub fn words(&self) -> String {
+        match self {
+            Chosen::All => "every project".to_owned(),
+            Chosen::Known { name, .. } => format!("project {name}"),
+            Chosen::Strange { name } => format!("project {name}, of which nothing was captured"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(row: i64, name: &str, root: &str) -> KnownProject {
+        KnownProject { row, name: name.into(), root: root.into(), remote: None }
+    }
+
+    #[test]
+    fn a_project_is_called_by_its_name_in_any_case() {
+        let known = || vec![project(1, "app", "/a"), project(2, "Site", "/b"), project(3, "app", "/c")];
+        assert_eq!(called(known(), "site").unwrap(), Chosen::Known { row: 2, name: "Site".into() });
+        let several = called(known(), "app").unwrap_err().render();
+        assert!(several.contains("Give one of their folders: /a, /c."), "{several}");
+        let none = called(known(), "shop").unwrap_err().render();
+        assert!(none.contains("Known are: app, Site, app."), "{none}");
+    }
+}

@@ -1,0 +1,30 @@
+//! Which session is meant by a name: one, none, or several that must be told apart.
+//!
+//! A guess is offered, never taken.
+
+use super::{Past, unreadable};
+use crate::calendar;
+use crate::failure::Failure;
+use towline_core::escape::for_terminal;
+use towline_core::when::SessionHint;
+use towline_store::archive::Conversation;
+
+/// The one session that a name means; `None` if there is none.
+pub fn call(past: &Past, hint: &SessionHint) -> Result<Option<Conversation>, Failure> {
+    let mut found = past.archive.conversations_called(&hint.id).map_err(unreadable)?;
+    found.retain(|conversation| hint.fits(&conversation.session));
+    if found.len() > 1 {
+        let failure = Failure::input(format!("`{hint}` fits {} sessions", found.len()));
+        let failure = failure.hint("Give the whole id of one of them:");
+        return Err(found.iter().fold(failure, |failure, one| failure.hint(told_apart(one, past))));
+    }
+    Ok(found.pop())
+}
+
+fn told_apart(of: &Conversation, past: &Past) -> String {
+    let project = of.project.as_deref().map_or("no project", |name| name);
+    let line = past.archive.first_and_last_line(of).ok().and_then(|(first, _)| first);
+    let line = line.map_or(String::new(), |line| format!(": {}", for_terminal(&line)));
+    let last = calendar::clock(of.last_at, past.now);
+    format!("{}, {}, {} turns, last {last}{line}", of.session, for_terminal(project), of.turns)
+}

@@ -1,0 +1,121 @@
+//! From what was asked to the turns that are meant: by time, by number, by session.
+//!
+//! Says where it looked, so that nothing found is an answer too.
+
+use super::{Past, call, unreadable};
+use crate::calendar;
+use crate::failure::Failure;
+use towline_core::time::Timestamp;
+use towline_core::when::{SessionHint, Wanted};
+use towline_store::archive::{Conversation, TurnRow, TurnsAsked, Which};
+
+/// Further back than so many days, a time without a date is not looked for.
+const MOST_DAYS: usize = 1_000;
+
+/// What was found, and where.
+pub struct Found {
+    /// In the order of time, or of their numbers.
+    pub turns: Vec<(Conversation, TurnRow)>,
+    /// Only this detail of the one turn.
+    pub detail: Option<u32>,
+    /// Where was looked, in words.
+    pub looked: String,
+    /// Turns that fit and are not among `turns`.
+    pub left_out: usize,
+}
+
+/// The turns that an expression means, at most so many of a session.
+pub fn seek(past: &Past, wanted: &Wanted, most: usize) -> Result<Found, Failure> {
+    match wanted {
+        Wanted::Turn { session, from, to, detail } => numbered(past, session, (*from, *to), *detail),
+        Wanted::Session(session) => whole_session(past, session, most),
+        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Instant { .. } | Wanted::Ago { .. } => {
+            at_time(past, wanted)
+        }
+    }
+}
+
+fn numbered(
+    past: &Past,
+    session: &SessionHint,
+    (from, to): (u32, u32),
+    detail: Option<u32>,
+) -> Result<Found, Failure> {
+    let Some(of) = call(past, session)? else { return Ok(nothing(no_session(session))) };
+    let turns = past.archive.turns(&of, from, to).map_err(unreadable)?;
+    let looked = format!("session {}, which has the turns 1 to {}", of.short, of.turns);
+    Ok(Found { turns: with(&of, turns), detail, looked, left_out: 0 })
+}
+
+fn whole_session(past: &Past, session: &SessionHint, most: usize) -> Result<Found, Failure> {
+    let Some(of) = call(past, session)? else { return Ok(nothing(no_session(session))) };
+    let asked = TurnsAsked::last(most, Which::Standing);
+    let turns = past.archive.turns_of(&of, &asked).map_err(unreadable)?;
+    let (_, standing) = past.archive.count_turns(&of, &asked).map_err(unreadable)?;
+    let left_out = (standing as usize).saturating_sub(turns.len());
+    Ok(Found { turns: with(&of, turns), detail: None, looked: format!("session {}", of.short), left_out })
+}
+
+fn no_session(session: &SessionHint) -> String {
+    format!("all sessions; none has an id that begins or ends with `{session}`")
+}
+
+fn with(of: &Conversation, turns: Vec<TurnRow>) -> Vec<(Conversation, TurnRow)> {
+    turns.into_iter().map(|turn| (of.clone(), turn)).collect()
+}
+
+fn nothing(looked: String) -> Found {
+    Found { turns: vec![], detail: None, looked, left_out: 0 }
+}
+
+/// The turns that were under way then: on the first day of those that are meant that has any.
+fn at_time(past: &Past, wanted: &Wanted) -> Result<Found, Failure> {
+    let oldest = past.archive.first_turn_at().map_err(unreadable)?;
+    let Some(oldest) = oldest.filter(|_| !past.project.is_empty()) else {
+        return Ok(nothing(past.project.words()));
+    };
+    let mut looked: Option<(Timestamp, Timestamp)> = None;
+    for (from, until) in stretches(past, wanted) {
+        let is_first = looked.is_none();
+        if until <= oldest && !is_first {
+            break;
+        }
+        looked = Some(looked.map_or((from, until), |(_, until)| (from, until)));
+        let turns = past.archive.turns_between(from, until.plus_ms(-1), past.project.row());
+        let turns = turns.map_err(unreadable)?;
+        if !turns.is_empty() {
+            let looked = format!("{}, {}", past.project.words(), stretch_words(from, until, past.now));
+            return Ok(Found { turns, detail: None, looked, left_out: 0 });
+        }
+    }
+    let when = looked.map_or(format!("{wanted}, a time that never was"), |(from, until)| {
+        stretch_words(from, until, past.now)
+    });
+    Ok(nothing(format!("{}, {when}", past.project.words())))
+}
+
+fn stretch_words(from: Timestamp, until: Timestamp, now: Timestamp) -> String {
+    let last = until.plus_ms(-1000);
+    format!("from {} to {}", calendar::clock(from, now), calendar::clock(last, now))
+}
+
+/// The stretches of time that are meant, the likeliest first, without those that never were.
+fn stretches<'w>(past: &Past, wanted: &'w Wanted) -> Box<dyn Iterator<Item = (Timestamp, Timestamp)> + 'w> {
+    if let Some(stretch) = wanted.stretch(past.now) {
+        return Box::new(std::iter::once(stretch));
+    }
+    let Some(today) = calendar::today(past.now) else { return Box::new(std::iter::empty()) };
+    let windows = wanted.windows(today).take(MOST_DAYS);
+    Box::new(windows.filter_map(calendar::stretch).filter(|(from, until)| from < until))
+}
+
+/// When the time begins that is meant: the latest one that has begun.
+pub fn beginning(wanted: &Wanted, now: Timestamp) -> Option<Timestamp> {
+    if let Some((from, _)) = wanted.stretch(now) {
+        return Some(from);
+    }
+    let begun = wanted.windows(calendar::today(now)?).take(MOST_DAYS).filter_map(calendar::stretch);
+    let mut begun = begun.map(|(from, _)| from).peekable();
+    let first = begun.peek().copied();
+    begun.find(|from| *from <= now).or(first)
+}

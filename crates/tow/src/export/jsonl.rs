@@ -1,0 +1,26 @@
+//! The export for programs: everything that is needed to take it in again, one object per line.
+//!
+//! The same archive gives the same bytes: no time and no name of this machine is in it.
+
+use super::wire::Line;
+use super::{ExportError, FORMAT};
+use std::io::Write;
+use towline_store::Archive;
+use towline_store::archive::Conversation;
+
+pub fn jsonl(
+    archive: &Archive,
+    conversations: &[Conversation],
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    write(out, &Line::Export { format: FORMAT })?;
+    for conversation in conversations {
+        archive.each_row(conversation, &mut |row| write(out, &row.into()))?;
+    }
+    Ok(())
+}
+
+fn write(out: &mut dyn Write, line: &Line<'_>) -> Result<(), ExportError> {
+    serde_json::to_writer(&mut *out, line)?;
+    Ok(out.write_all(b"\n")?)
+}

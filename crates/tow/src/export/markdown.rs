@@ -1,0 +1,103 @@
+//! The export for people: sessions as chapters, turns as sections, in Markdown.
+//!
+//! Cannot be taken in again. Code fences are longer than any inside of what they hold.
+
+use super::ExportError;
+use crate::calendar;
+use std::io::Write;
+use towline_core::capture::{DetailKind, Speaker};
+use towline_core::escape::{for_terminal, lines_for_terminal};
+use towline_core::time::Timestamp;
+use towline_store::Archive;
+use towline_store::archive::{Conversation, DetailRow, TurnRow};
+
+/// Writes everything but what the agents thought.
+pub fn markdown(
+    archive: &Archive,
+    conversations: &[Conversation],
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    for conversation in conversations {
+        chapter(archive, conversation, out)?;
+    }
+    Ok(())
+}
+
+fn chapter(archive: &Archive, of: &Conversation, out: &mut dyn Write) -> Result<(), ExportError> {
+    let project = of.project.as_deref().map_or_else(|| of.short.clone(), for_terminal);
+    writeln!(out, "# {project}, {}\n", dated(of.first_at))?;
+    writeln!(out, "- session: `{}`", of.session)?;
+    for (name, value) in [("folder", &of.folder), ("branch", &of.branch), ("forked from", &of.base)] {
+        if let Some(value) = value {
+            writeln!(out, "- {name}: `{}`", for_terminal(value))?;
+        }
+    }
+    writeln!(out, "- until: {}\n- turns: {}\n", dated(of.last_at), of.turns)?;
+    for turn in archive.turns(of, 0, u32::MAX)? {
+        section(archive, (of, &turn), out)?;
+    }
+    Ok(())
+}
+
+fn section(
+    archive: &Archive,
+    (of, turn): (&Conversation, &TurnRow),
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    let taken_back = if turn.reverted { ", taken back" } else { "" };
+    let heading = format!("{}#{}, {}", of.short, turn.ordinal, dated(turn.at));
+    writeln!(out, "## {heading} ({}{taken_back})\n", turn.origin.name())?;
+    writeln!(out, "_{}_\n", for_terminal(&turn.line).replace('_', "\\_"))?;
+    for body in archive.bodies(turn)? {
+        match body.speaker {
+            Speaker::Person => writeln!(out, "**Person**\n\n{}\n", quoted(&body.text))?,
+            Speaker::Agent => writeln!(out, "**Agent**\n\n{}\n", lines_for_terminal(&body.text))?,
+        }
+    }
+    for detail in archive.details(turn)? {
+        if detail.kind != DetailKind::Thinking {
+            let text = archive.content(&detail)?;
+            writeln!(out, "{}\n\n{}\n", named(&detail), fenced(&text))?;
+        }
+    }
+    Ok(())
+}
+
+fn named(detail: &DetailRow) -> String {
+    let words = [
+        Some(format!(".{}", detail.number)),
+        detail.tool.as_deref().map(|tool| format!("`{}`", for_terminal(tool).replace('`', "'"))),
+        Some(detail.kind.name().to_owned()),
+        detail.outcome.as_deref().filter(|outcome| *outcome != "done").map(|how| format!("({how})")),
+        detail.subagent.as_deref().map(|helper| format!("by helper `{helper}`")),
+    ];
+    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(text: &str) -> String {
+    let lines: Vec<_> = lines_for_terminal(text).lines().map(|line| format!("> {line}")).collect();
+    lines.join("\n")
+}
+
+fn fenced(text: &str) -> String {
+    let text = lines_for_terminal(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{}\n{fence}", text.trim_end_matches('\n'))
+}
+
+/// With its day, whatever day it is.
+fn dated(at: Timestamp) -> String {
+    calendar::clock(at, Timestamp(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_cannot_be_closed_from_inside() {
+        assert_eq!(fenced("a\n```\nb\n"), "````\na\n```\nb\n````");
+        assert_eq!(fenced("x\u{1b}[0m"), "```\nx[0m\n```");
+    }
+}

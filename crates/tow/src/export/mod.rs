@@ -1,0 +1,29 @@
+//! Giving out what was captured, and taking it in again: one JSON object per line, or Markdown for people.
+//!
+//! The format is documented in docs/export-format.md and has a version. Nothing of this machine is in it but the paths
+//! that the captured sessions worked in.
+
+mod jsonl;
+mod markdown;
+mod take_in;
+mod wire;
+
+pub use jsonl::jsonl;
+pub use markdown::markdown;
+pub use take_in::{Errand, Told, file, import};
+
+use std::io;
+use towline_store::StoreError;
+
+/// The format that this binary writes; it reads no later one.
+const FORMAT: u32 = 1;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    #[error("could not read what was captured")]
+    Store(#[from] StoreError),
+    #[error("could not write the export")]
+    Write(#[from] io::Error),
+    #[error("could not put a row into words")]
+    Words(#[from] serde_json::Error),
+}

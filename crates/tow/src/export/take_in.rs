@@ -1,0 +1,206 @@
+//! Taking in an export: line by line, some hundred lines at a time.
+//!
+//! Doing it again changes nothing, so it may be stopped at any line. A file that is not an export, or of a later format,
+//! is refused before anything is kept; memory does not grow with it.
+
+use super::FORMAT;
+use super::wire::{BadWord, Line};
+use crate::capture::{self, Wishes};
+use crate::failure::Failure;
+use crate::output::plain;
+use crate::scope::Scope;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+use towline_core::text::Clean;
+use towline_store::archive::{KeptRow, Restored, Restoring};
+use towline_store::{Archive, StoreError};
+
+/// Lines that are written at a time, and how many bytes of them.
+const BATCH: usize = 500;
+const BATCH_BYTES: usize = 4 << 20;
+
+/// No line that `tow export` writes is longer.
+const LONGEST_LINE: usize = 64 << 20;
+
+#[derive(Debug, thiserror::Error)]
+enum ImportError {
+    #[error("could not read the file")]
+    Read(#[from] io::Error),
+    #[error("line {0} is longer than any that `tow export` writes")]
+    Long(usize),
+    #[error("line {line} cannot be understood")]
+    Line { line: usize, source: serde_json::Error },
+    #[error("line {line} cannot be understood")]
+    Word { line: usize, source: BadWord },
+    #[error("it is no export of `tow`: its first line does not say so")]
+    NoExport,
+    #[error("it is an export of format {0}, and this version of `tow` reads formats up to {FORMAT}")]
+    Newer(u32),
+    #[error("could not keep what was read")]
+    Store(#[from] StoreError),
+}
+
+/// What was done with a file.
+#[derive(Default)]
+struct Done {
+    lines: usize,
+    /// Lines of kinds that this version does not know.
+    unknown: usize,
+    /// Sessions of folders that are excluded.
+    excluded: usize,
+    restored: Restored,
+}
+
+/// Whether this names a file of ours, and not a program whose files are read.
+pub fn file(name: &str) -> Option<PathBuf> {
+    (name.ends_with(".jsonl") || name.contains('/')).then(|| PathBuf::from(name))
+}
+
+/// What is done with what a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Errand {
+    TakeIn,
+    /// Only see whether it could be.
+    Try,
+}
+
+/// How it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    Plainly,
+    AsJson,
+}
+
+pub fn import(scope: &Scope, file: &Path, errand: Errand, told: Told) -> Result<ExitCode, Failure> {
+    let shown = plain(&file.to_string_lossy());
+    let failed = |error: ImportError| {
+        Failure::about(format!("could not take in {shown}"), &error)
+            .hint("What stood before that line is kept; run the same command again once the file is whole.")
+    };
+    let wishes = Wishes::load(&scope.edge)?;
+    let opened = File::open(file).map_err(|error| failed(error.into()))?;
+    let mut reader = Lines { reader: BufReader::new(opened), line: vec![], number: 0 };
+    reader.check_head().map_err(failed)?;
+    let done = match errand {
+        Errand::Try => reader.run(&wishes, &mut |_| Ok(())).map_err(failed)?,
+        Errand::TakeIn => {
+            let writable = capture::open(&scope.edge, Duration::from_secs(60));
+            let Some(writable) = writable.map_err(|error| failed(error.into()))? else {
+                return Err(
+                    Failure::input("another import is under way").hint("Wait for it, then run this again.")
+                );
+            };
+            restore(&writable.archive, &mut reader, &wishes).map_err(failed)?
+        }
+    };
+    match told {
+        Told::AsJson => scope.out.line(&as_json(&done, errand).to_string()),
+        Told::Plainly => report(scope, &done, errand),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn restore(archive: &Archive, reader: &mut Lines, wishes: &Wishes) -> Result<Done, ImportError> {
+    let mut restoring = Restoring::new()?;
+    let mut done = reader.run(wishes, &mut |rows| Ok(archive.restore(&mut restoring, rows)?))?;
+    archive.checkpoint()?;
+    done.restored = restoring.done;
+    Ok(done)
+}
+
+/// Takes some rows.
+type Take<'t> = &'t mut dyn FnMut(Vec<KeptRow<Clean<'static>>>) -> Result<(), ImportError>;
+
+struct Lines {
+    reader: BufReader<File>,
+    line: Vec<u8>,
+    number: usize,
+}
+
+impl Lines {
+    fn check_head(&mut self) -> Result<(), ImportError> {
+        if !self.next()? {
+            return Err(ImportError::NoExport);
+        }
+        match serde_json::from_slice(&self.line) {
+            Ok(Line::Export { format }) if format <= FORMAT => Ok(()),
+            Ok(Line::Export { format }) => Err(ImportError::Newer(format)),
+            Ok(_) | Err(_) => Err(ImportError::NoExport),
+        }
+    }
+
+    /// Reads the next line that is not empty; whether there was one.
+    fn next(&mut self) -> Result<bool, ImportError> {
+        loop {
+            self.line.clear();
+            self.number += 1;
+            let limit = LONGEST_LINE as u64;
+            let read = self.reader.by_ref().take(limit).read_until(b'\n', &mut self.line)?;
+            if read >= LONGEST_LINE {
+                return Err(ImportError::Long(self.number));
+            }
+            if read == 0 || !self.line.trim_ascii().is_empty() {
+                return Ok(read > 0);
+            }
+        }
+    }
+
+    fn run(&mut self, wishes: &Wishes, take: Take<'_>) -> Result<Done, ImportError> {
+        let mut done = Done::default();
+        let (mut rows, mut bytes, mut is_excluded) = (vec![], 0, false);
+        while self.next()? {
+            done.lines += 1;
+            let line = self.number;
+            let parsed: Line<'_> =
+                serde_json::from_slice(&self.line).map_err(|source| ImportError::Line { line, source })?;
+            done.unknown += usize::from(matches!(parsed, Line::Unknown));
+            if let Line::Session(session) = &parsed {
+                is_excluded = session.folder().is_some_and(|folder| wishes.excludes(folder));
+                done.excluded += usize::from(is_excluded);
+            }
+            let row = parsed.row(wishes.secrets()).map_err(|source| ImportError::Word { line, source })?;
+            rows.extend(row.filter(|_| !is_excluded).map(owned));
+            bytes += self.line.len();
+            if rows.len() >= BATCH || bytes >= BATCH_BYTES {
+                take(std::mem::take(&mut rows))?;
+                bytes = 0;
+            }
+        }
+        take(rows)?;
+        Ok(done)
+    }
+}
+
+/// A row that outlives its line.
+fn owned(row: KeptRow<Clean<'_>>) -> KeptRow<Clean<'static>> {
+    row.map_text(Clean::into_owned)
+}
+
+fn as_json(done: &Done, errand: Errand) -> Value {
+    let Restored { conversations, turns, bodies, details } = done.restored;
+    json!({
+        "dry_run": errand == Errand::Try, "lines": done.lines, "sessions": conversations, "turns": turns,
+        "bodies": bodies, "details": details, "unknown_lines": done.unknown, "excluded_sessions": done.excluded,
+    })
+}
+
+fn report(scope: &Scope, done: &Done, errand: Errand) {
+    let Done { lines, unknown, excluded, restored } = done;
+    let Restored { conversations, turns, bodies, details } = restored;
+    scope.out.line(&match errand {
+        Errand::Try => format!("{lines} lines can be taken in; nothing was kept"),
+        Errand::TakeIn => {
+            format!("{conversations} sessions; new: {turns} turns, {bodies} bodies, {details} details")
+        }
+    });
+    if *unknown > 0 {
+        scope.out.line(&format!("{unknown} lines are of kinds that this version does not know"));
+    }
+    if *excluded > 0 {
+        scope.out.line(&format!("{excluded} sessions worked in folders that are excluded"));
+    }
+}

@@ -1,0 +1,184 @@
+//! `tow detail`: the words, tool inputs and outputs of past turns, by time or by id.
+//!
+//! Only reads. Finding nothing is an answer, not a failure.
+
+use crate::back::{
+    Found, Page, Past, Room, Thinking, TurnView, Whose, detail_json, detail_text, head, seek, turn_json,
+    turn_text, view, view_detail,
+};
+use crate::capture::Caught;
+use crate::failure::Failure;
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::when::{BadExpression, Wanted};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow detail 14:05                   what was going on then: today, else on the latest day that has it
+  tow detail 14:05-14:20             over some minutes
+  tow detail yesterday 14:05
+  tow detail 30m ago                 or: tow detail -- -30m
+  tow detail 2026-11-14T14:05
+  tow detail 1a2b3c4d#12             a turn, by the end of its session's id and its number
+  tow detail 1a2b3c4d#10-12          some turns
+  tow detail 1a2b3c4d#12.3           one detail, whole
+  tow detail 14:05 --all-projects    not only in the project of this folder
+  tow detail 1a2b3c4d#12 --json      for programs; see docs/getting-back.md
+
+A time means every turn that was under way then. Times are those of your own clock.";
+
+/// What is shown at most if nothing else is asked for.
+const BYTES: usize = 24_000;
+/// The same for one detail that is asked for by its id.
+const BYTES_OF_ONE: usize = 1_000_000;
+
+/// Print what was said and done at a time or in a turn: words, tool inputs and outputs.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// A time, a range of times, a turn, a detail of it, or a session.
+    #[arg(required = true, value_name = "EXPR")]
+    expressions: Vec<String>,
+    #[command(flatten)]
+    whose: Whose,
+    /// Print what the agent thought, too.
+    #[arg(long)]
+    thinking: bool,
+    /// At most so many turns; the rest is counted.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// At most so many bytes of text, shared by the turns; 0 for all.
+    #[arg(long, value_name = "N")]
+    bytes: Option<usize>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let wanted = wanted(&arguments.expressions)?;
+    let Some(past) = Past::open(scope, &arguments.whose)? else {
+        show_nothing(scope, arguments, "nothing was captured yet");
+        return Ok(ExitCode::SUCCESS);
+    };
+    let mut all: Vec<Found> = vec![];
+    for wanted in &wanted {
+        all.push(seek(&past, wanted, arguments.limit)?);
+    }
+    if let [Found { turns, detail: Some(number), .. }] = all.as_mut_slice()
+        && let Some(turn) = turns.pop()
+    {
+        let room = Room::of(arguments.bytes.unwrap_or(BYTES_OF_ONE));
+        return Ok(match view_detail(&past, turn, *number, room)? {
+            Ok(view) => show_detail(scope, arguments, &view),
+            Err(number) => {
+                show_nothing(scope, arguments, &format!("that turn has {number} details"));
+                ExitCode::SUCCESS
+            }
+        });
+    }
+    show(scope, arguments, &past, all)
+}
+
+/// A phrase of several words, or several expressions.
+fn wanted(expressions: &[String]) -> Result<Vec<Wanted>, Failure> {
+    let phrase = Wanted::parse(&expressions.join(" "));
+    if let (Ok(wanted), _) | (Err(_), Ok(wanted)) = (phrase.clone().map(|one| vec![one]), each(expressions)) {
+        return Ok(wanted);
+    }
+    let error = each(expressions).err().or(phrase.err());
+    Err(Failure::input(error.map_or_else(String::new, |error| error.to_string()))
+        .hint("Run `tow detail --help` for examples."))
+}
+
+fn each(expressions: &[String]) -> Result<Vec<Wanted>, BadExpression> {
+    expressions.iter().map(|expression| Wanted::parse(expression)).collect()
+}
+
+fn show(scope: &Scope, arguments: &Arguments, past: &Past, all: Vec<Found>) -> Result<ExitCode, Failure> {
+    let looked = all.iter().map(|found| found.looked.as_str()).collect::<Vec<_>>().join("; ");
+    let mut left_out: usize = all.iter().map(|found| found.left_out).sum();
+    let mut turns: Vec<_> = all.into_iter().flat_map(|found| found.turns).collect();
+    left_out += turns.len().saturating_sub(arguments.limit);
+    turns.truncate(arguments.limit);
+    if turns.is_empty() {
+        show_nothing(scope, arguments, &looked);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let room = Room::of(arguments.bytes.unwrap_or(BYTES)).shared_by(turns.len());
+    let thinking = if arguments.thinking { Thinking::Shown } else { Thinking::Hidden };
+    let views = turns.into_iter().map(|turn| view(past, turn, room, thinking));
+    let views = views.collect::<Result<Vec<_>, _>>()?;
+    if arguments.json {
+        let turns: Vec<Value> = views.iter().map(turn_json).collect();
+        scope.out.line(&json!({"turns": turns, "looked": looked, "left_out_turns": left_out}).to_string());
+    } else {
+        scope.out.text(&text(past, &views, left_out));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The turns under the headings of their sessions, those of a session together.
+fn text(past: &Past, views: &[TurnView], left_out: usize) -> String {
+    let mut page = Page::default();
+    let mut sessions: Vec<_> = vec![];
+    for view in views {
+        if !sessions.contains(&&view.of.session) {
+            sessions.push(&view.of.session);
+        }
+    }
+    for session in sessions {
+        let mut of_session = views.iter().filter(|view| view.of.session == *session).peekable();
+        if let Some(first) = of_session.peek() {
+            page.gap();
+            page.line(&head(&first.of));
+        }
+        of_session.for_each(|view| turn_text(&mut page, view, past.now));
+    }
+    page.gap();
+    if left_out > 0 {
+        page.line(&format!("{left_out} more turns are not shown: --limit {}", views.len() + left_out));
+    }
+    if past.caught == Caught::Behind {
+        page.line("not everything is captured yet: run the same command again");
+    }
+    if let Some(last) = views.last() {
+        let (short, ordinal) = (&last.of.short, last.turn.ordinal);
+        page.line(&format!(
+            "next: `tow detail {short}#{ordinal}.1` prints one detail whole, `tow turns {short}` lists the session's turns"
+        ));
+    }
+    page.text
+}
+
+fn show_detail(scope: &Scope, arguments: &Arguments, view: &TurnView) -> ExitCode {
+    if arguments.json {
+        let mut turn = turn_json(view);
+        turn["details"] = json!([detail_json(view)]);
+        scope.out.line(&json!({"turns": [turn]}).to_string());
+        return ExitCode::SUCCESS;
+    }
+    let mut page = Page::default();
+    detail_text(&mut page, view, scope.edge.now);
+    page.gap();
+    page.line(&format!("next: `tow detail {}#{}` prints the whole turn", view.of.short, view.turn.ordinal));
+    scope.out.text(&page.text);
+    ExitCode::SUCCESS
+}
+
+fn show_nothing(scope: &Scope, arguments: &Arguments, looked: &str) {
+    if arguments.json {
+        return scope.out.line(&json!({"turns": [], "looked": looked, "left_out_turns": 0}).to_string());
+    }
+    scope.out.line(&format!(
+        "nothing found for {}",
+        towline_core::escape::for_terminal(&arguments.expressions.join(" "))
+    ));
+    scope.out.line(&format!("looked in: {looked}"));
+    scope.out.line(
+        "next: `tow sessions` lists what was captured, --all-projects looks everywhere, `tow import` takes in what the \
+         agents wrote before Towline was installed",
+    );
+}

@@ -1,0 +1,129 @@
+//! `tow export`: gives out what was captured, for programs or for people.
+//!
+//! Only reads the archive. A file appears whole or not at all, and only its owner can read it.
+
+use crate::back::{Past, Whose, beginning, call, unreadable};
+use crate::export::{ExportError, jsonl, markdown};
+use crate::failure::Failure;
+use crate::output::{complain, plain};
+use crate::scope::Scope;
+use clap::{Args, ValueEnum};
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use towline_core::time::Timestamp;
+use towline_core::when::Wanted;
+use towline_store::archive::Conversation;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow export --output app.jsonl                 all sessions of the project of this folder
+  tow export --all-projects --output all.jsonl  everything, to be taken in elsewhere by `tow import all.jsonl`
+  tow export --session 1a2b3c4d --format markdown
+  tow export --since yesterday --format markdown --output day.md
+
+The format is described in docs/export-format.md.";
+
+/// Give out what was captured: as JSON lines that `tow import` takes in, or as Markdown.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Only this session, by the end or the beginning of its id.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    #[command(flatten)]
+    whose: Whose,
+    /// Only sessions in which something happened since this time.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    since: Option<String>,
+    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+    format: Format,
+    /// Into this file instead of the standard output.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// Everything, for programs.
+    Jsonl,
+    /// For people.
+    Markdown,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let since = arguments.since.as_deref().map(|text| time(text, scope.edge.now)).transpose()?;
+    let Some(past) = Past::open(scope, &arguments.whose)? else {
+        return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));
+    };
+    let chosen = chosen(&past, arguments, since.unwrap_or(Timestamp(0)))?;
+    let write = |out: &mut dyn Write| match arguments.format {
+        Format::Jsonl => jsonl(&past.archive, &chosen, out),
+        Format::Markdown => markdown(&past.archive, &chosen, out),
+    };
+    match &arguments.output {
+        None => to_stdout(write).map_err(|error| failed("could not export", &error))?,
+        Some(path) => {
+            let shown = plain(&path.to_string_lossy());
+            to_file(path, write).map_err(|error| failed(&format!("could not write {shown}"), &error))?;
+            complain(&format!("{} sessions written to {shown}\n", chosen.len()));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn failed(what: &str, error: &ExportError) -> Failure {
+    Failure::about(what, error).hint("Run `tow doctor`, or give another --output.")
+}
+
+fn time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+    let refused =
+        |why: String| Failure::input(why).hint("Write a time such as yesterday, 14:05 or '2h ago'.");
+    let wanted = Wanted::parse(text).map_err(|error| refused(error.to_string()))?;
+    beginning(&wanted, now).ok_or_else(|| refused(format!("`{}` is no time", plain(text))))
+}
+
+fn chosen(past: &Past, arguments: &Arguments, since: Timestamp) -> Result<Vec<Conversation>, Failure> {
+    if let Some(name) = &arguments.session {
+        let none = || {
+            Failure::input(format!("no session has an id that begins or ends with `{}`", plain(name)))
+                .hint("Run `tow sessions --all-projects` to see what was captured.")
+        };
+        let Ok(Wanted::Session(hint)) = Wanted::parse(name) else { return Err(none()) };
+        return Ok(vec![call(past, &hint)?.ok_or_else(none)?]);
+    }
+    if past.project.is_empty() {
+        return Err(Failure::input(format!("there is nothing to export of {}", past.project.words()))
+            .hint("Give --all-projects, or --project with a name of `tow sessions --all-projects`."));
+    }
+    past.archive.conversations_since(since, past.project.row()).map_err(unreadable)
+}
+
+/// A reader that went away is not an error.
+fn to_stdout(write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>) -> Result<(), ExportError> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let written = write(&mut out).and_then(|()| Ok(out.flush()?));
+    match written {
+        Err(ExportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(ExportError::Words(error)) if error.io_error_kind() == Some(ErrorKind::BrokenPipe) => Ok(()),
+        other => other,
+    }
+}
+
+fn to_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+    let mut out = BufWriter::new(file);
+    let written = write(&mut out).and_then(|()| Ok(out.flush()?)).and_then(|()| Ok(fs::rename(&part, path)?));
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written
+}

@@ -1,0 +1,136 @@
+//! `tow sessions`: the sessions that were captured, the latest first, with how each began and ended.
+//!
+//! Only reads.
+
+use crate::back::{Past, Whose, beginning, spanned, unreadable};
+use crate::failure::Failure;
+use crate::output::plain;
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::escape::for_terminal;
+use towline_core::time::Timestamp;
+use towline_core::when::Wanted;
+use towline_store::archive::{Conversation, SessionsAsked};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow sessions                       of the project of this folder
+  tow sessions --all-projects
+  tow sessions --since yesterday --agent codex
+  tow sessions --json";
+
+/// List the sessions that were captured, the latest first.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(flatten)]
+    whose: Whose,
+    /// Only sessions in which something happened since this time.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    since: Option<String>,
+    /// Only sessions of this agent.
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    /// At most so many.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A session with its first and its last line.
+struct Listed {
+    of: Conversation,
+    first: Option<String>,
+    last: Option<String>,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let since = arguments.since.as_deref().map(|since| time(since, scope.edge.now)).transpose()?;
+    let since = since.unwrap_or(Timestamp(0));
+    let Some(past) = Past::open(scope, &arguments.whose)? else {
+        return Ok(show(scope, arguments, &[], ("nothing was captured yet", false)));
+    };
+    let most = arguments.limit.saturating_add(1);
+    let asked = SessionsAsked { project: past.project.row(), agent: arguments.agent.as_deref(), since, most };
+    let mut found = past.archive.sessions_asked(&asked).map_err(unreadable)?;
+    if past.project.is_empty() {
+        found.clear();
+    }
+    let is_cut = found.len() > arguments.limit;
+    found.truncate(arguments.limit);
+    let with_lines = |of: Conversation| {
+        let (first, last) = past.archive.first_and_last_line(&of).map_err(unreadable)?;
+        Ok(Listed { of, first, last })
+    };
+    let listed = found.into_iter().map(with_lines).collect::<Result<Vec<_>, Failure>>()?;
+    Ok(show(scope, arguments, &listed, (&past.project.words(), is_cut)))
+}
+
+fn time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+    let refused =
+        |why: String| Failure::input(why).hint("Write a time such as yesterday, 14:05 or '2h ago'.");
+    let wanted = Wanted::parse(text).map_err(|error| refused(error.to_string()))?;
+    beginning(&wanted, now).ok_or_else(|| refused(format!("`{}` is no time", plain(text))))
+}
+
+fn show(scope: &Scope, arguments: &Arguments, listed: &[Listed], (looked, is_cut): (&str, bool)) -> ExitCode {
+    if arguments.json {
+        let sessions: Vec<Value> = listed.iter().map(as_json).collect();
+        scope.out.line(&json!({"sessions": sessions, "more": is_cut}).to_string());
+        return ExitCode::SUCCESS;
+    }
+    for session in listed {
+        scope.out.text(&text(session, scope.edge.now));
+    }
+    if is_cut {
+        scope.out.line(&format!("there are older ones: --limit {}", arguments.limit.saturating_mul(5)));
+    }
+    match listed.first() {
+        Some(latest) => scope.out.line(&format!(
+            "next: `tow turns {short}` lists a session's turns, `tow show {short}` sums it up",
+            short = latest.of.short
+        )),
+        None => {
+            scope.out.line(&format!("no sessions found; looked in: {looked}"));
+            scope
+                .out
+                .line("next: --all-projects looks everywhere, `tow import` takes in what the agents wrote");
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn text(session: &Listed, now: Timestamp) -> String {
+    let of = &session.of;
+    let or_none = |text: &Option<String>| text.as_deref().map_or_else(|| "-".to_owned(), for_terminal);
+    let mut text = format!(
+        "{} {} {} {} {}, {} turns\n",
+        of.short,
+        of.session.agent,
+        or_none(&of.project),
+        or_none(&of.branch),
+        spanned(of.first_at, of.last_at, now),
+        of.turns
+    );
+    if let Some(first) = &session.first {
+        text += &format!("  first: {}\n", for_terminal(first));
+    }
+    if let Some(last) = session.last.as_ref().filter(|last| Some(*last) != session.first.as_ref()) {
+        text += &format!("  last: {}\n", for_terminal(last));
+    }
+    text
+}
+
+fn as_json(session: &Listed) -> Value {
+    let of = &session.of;
+    json!({
+        "id": of.short, "uid": of.uid, "session": of.session, "agent": of.session.agent.as_str(),
+        "project": of.project, "branch": of.branch, "folder": of.folder, "forked_from": of.base,
+        "first_at": of.first_at.to_utc(), "last_at": of.last_at.to_utc(), "turns": of.turns,
+        "first_line": session.first, "last_line": session.last,
+    })
+}

@@ -1,0 +1,213 @@
+//! `tow show`: whatever an id stands for: a session, a turn, a detail.
+//!
+//! Only reads. An id that nothing has is a mistake, with the nearest ones beside it.
+
+use crate::back::{
+    Page, Past, Room, Thinking, Whose, call, detail_json, detail_text, figures, head, id_of, spanned,
+    turn_json, turn_text, unreadable, view, view_detail,
+};
+use crate::calendar;
+use crate::config::nearest;
+use crate::failure::Failure;
+use crate::output::plain;
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::escape::for_terminal;
+use towline_core::id::Uid;
+use towline_core::when::{SessionHint, Wanted};
+use towline_store::archive::{Conversation, SessionsAsked, TurnRow, TurnsAsked, Which};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow show 1a2b3c4d        a session: its turns, files, commits and tokens
+  tow show 1a2b3c4d#12     a turn: what was said and done, and what it cost
+  tow show 1a2b3c4d#12.3   a detail: its text
+  tow show 1a2b3c4d --json";
+
+/// What is shown at most if nothing else is asked for.
+const BYTES: usize = 24_000;
+const BYTES_OF_ONE: usize = 1_000_000;
+/// Of so many sessions the names are compared with one that nothing has.
+const NEAR: usize = 200;
+
+/// Show what an id stands for: a session, a turn or a detail.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    id: String,
+    /// At most so many lines of a session's turns.
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    limit: usize,
+    /// At most so many bytes of text; 0 for all.
+    #[arg(long, value_name = "N")]
+    bytes: Option<usize>,
+    #[command(flatten)]
+    whose: Whose,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let wanted = Wanted::parse(&arguments.id).map_err(|_| no_id(&arguments.id))?;
+    let Some(past) = Past::open(scope, &arguments.whose)? else {
+        return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));
+    };
+    let (text, json) = match &wanted {
+        Wanted::Session(hint) => match (call(&past, hint)?, by_uid(&past, hint)?) {
+            (Some(of), _) => show_session(&past, arguments, &of)?,
+            (None, Some(turn)) => show_turn(&past, arguments, turn)?,
+            (None, None) => return Err(unknown(&past, hint)),
+        },
+        Wanted::Turn { session, from, to, detail } => {
+            let of = call(&past, session)?.ok_or_else(|| unknown(&past, session))?;
+            let turn = one_turn(&past, &of, (*from, *to))?;
+            match detail {
+                Some(number) => show_detail(&past, arguments, (of, turn), *number)?,
+                None => show_turn(&past, arguments, (of, turn))?,
+            }
+        }
+        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Instant { .. } | Wanted::Ago { .. } => {
+            return Err(Failure::input(format!("`{}` is a time", plain(&arguments.id)))
+                .hint(format!("Run `tow detail {}`.", plain(&arguments.id))));
+        }
+    };
+    if arguments.json {
+        scope.out.line(&json.to_string())
+    } else {
+        scope.out.text(&text)
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn no_id(text: &str) -> Failure {
+    Failure::input(format!("`{}` is no id", plain(text)))
+        .hint("Ids look like 1a2b3c4d, 1a2b3c4d#12 and 1a2b3c4d#12.3; `tow sessions` lists them.")
+}
+
+/// Our own global id of a turn looks like the id of a session.
+fn by_uid(past: &Past, hint: &SessionHint) -> Result<Option<(Conversation, TurnRow)>, Failure> {
+    match Uid::parse(&hint.id) {
+        Ok(uid) => past.archive.turn_by_uid(uid).map_err(unreadable),
+        Err(_) => Ok(None),
+    }
+}
+
+fn unknown(past: &Past, hint: &SessionHint) -> Failure {
+    let asked =
+        SessionsAsked { project: None, agent: None, since: towline_core::time::Timestamp(0), most: NEAR };
+    let latest = past.archive.sessions_asked(&asked).unwrap_or_default();
+    let failure = Failure::input(format!("no session has an id that begins or ends with `{hint}`"));
+    let near = nearest(&hint.id, latest.iter().map(|of| of.short.as_str()));
+    let failure = match near {
+        Some(near) => failure.hint(format!("Did you mean `tow show {near}`?")),
+        None => failure,
+    };
+    failure.hint("Run `tow sessions --all-projects` to see what was captured.")
+}
+
+fn one_turn(past: &Past, of: &Conversation, (from, to): (u32, u32)) -> Result<TurnRow, Failure> {
+    if from != to {
+        return Err(Failure::input("several turns are shown by another command")
+            .hint(format!("Run `tow detail {}#{from}-{to}`.", of.short)));
+    }
+    let turn = past.archive.turns(of, from, from).map_err(unreadable)?.into_iter().next();
+    turn.ok_or_else(|| {
+        Failure::input(format!("session {} has the turns 1 to {}, not {from}", of.short, of.turns))
+            .hint(format!("Run `tow turns {}`.", of.short))
+    })
+}
+
+fn show_detail(
+    past: &Past,
+    arguments: &Arguments,
+    (of, turn): (Conversation, TurnRow),
+    number: u32,
+) -> Result<(String, Value), Failure> {
+    let id = id_of(&of, &turn);
+    let room = Room::of(arguments.bytes.unwrap_or(BYTES_OF_ONE));
+    match view_detail(past, (of, turn), number, room)? {
+        Ok(view) => {
+            let mut page = Page::default();
+            detail_text(&mut page, &view, past.now);
+            page.gap();
+            page.line(&format!("next: `tow show {id}` shows the whole turn"));
+            Ok((page.text, json!({"kind": "detail", "detail": detail_json(&view)})))
+        }
+        Err(count) => Err(Failure::input(format!("turn {id} has {count} details, not {number}"))
+            .hint(format!("Run `tow detail {id}`."))),
+    }
+}
+
+fn show_turn(
+    past: &Past,
+    arguments: &Arguments,
+    (of, turn): (Conversation, TurnRow),
+) -> Result<(String, Value), Failure> {
+    let figures = figures(past, &of, turn.ordinal..=turn.ordinal)?;
+    let room = Room::of(arguments.bytes.unwrap_or(BYTES));
+    let view = view(past, (of, turn), room, Thinking::Hidden)?;
+    let mut page = Page::default();
+    page.line(&head(&view.of));
+    turn_text(&mut page, &view, past.now);
+    figures.text(&mut page);
+    page.gap();
+    page.line(&format!("next: `tow turns {}` lists the session's turns", view.of.short));
+    Ok((page.text, json!({"kind": "turn", "turn": turn_json(&view), "figures": figures.json()})))
+}
+
+fn show_session(past: &Past, arguments: &Arguments, of: &Conversation) -> Result<(String, Value), Failure> {
+    let asked = TurnsAsked::last(arguments.limit, Which::Standing);
+    let turns = past.archive.turns_of(of, &asked).map_err(unreadable)?;
+    let (all, standing) = past.archive.count_turns(of, &asked).map_err(unreadable)?;
+    let figures = figures(past, of, 0..=u32::MAX)?;
+    let earlier = (standing as usize).saturating_sub(turns.len());
+    let mut page = Page::default();
+    page.line(&head(of));
+    page.line(&format!(
+        "  {}, {all} turns, {standing} of them stand",
+        spanned(of.first_at, of.last_at, past.now)
+    ));
+    for (name, value) in [("folder", &of.folder), ("forked from", &of.base)] {
+        if let Some(value) = value {
+            page.line(&format!("  {name} {}", for_terminal(value)));
+        }
+    }
+    page.line("turns:");
+    if earlier > 0 {
+        page.line(&format!("  [{earlier} earlier: `tow show {} --limit {standing}`]", of.short));
+    }
+    for turn in &turns {
+        let at = calendar::clock(turn.at, past.now);
+        page.line(&format!("  {} {at} {}", id_of(of, turn), for_terminal(&turn.line)));
+    }
+    figures.text(&mut page);
+    page.gap();
+    page.line(&format!(
+        "next: `tow detail {}#N` prints what was said and done in a turn, `tow export --session {}` prints all of it",
+        of.short, of.session
+    ));
+    let lines: Vec<Value> = turns.iter().map(|turn| line_json(of, turn)).collect();
+    let json = json!({
+        "kind": "session", "session": session_json(of), "turns": lines, "earlier_turns": earlier,
+        "hidden_turns": all - standing, "figures": figures.json(),
+    });
+    Ok((page.text, json))
+}
+
+fn line_json(of: &Conversation, turn: &TurnRow) -> Value {
+    json!({
+        "id": id_of(of, turn), "uid": turn.uid, "at": turn.at.to_utc(), "origin": turn.origin.name(),
+        "line": turn.line,
+    })
+}
+
+fn session_json(of: &Conversation) -> Value {
+    json!({
+        "id": of.short, "uid": of.uid, "session": of.session, "agent": of.session.agent.as_str(),
+        "project": of.project, "branch": of.branch, "folder": of.folder, "forked_from": of.base,
+        "first_at": of.first_at.to_utc(), "last_at": of.last_at.to_utc(), "turns": of.turns,
+    })
+}
