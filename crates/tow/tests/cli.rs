@@ -36,6 +36,12 @@ fn every_verb_has_help_with_examples() {
         "import",
         "work",
         "completions",
+        "detail",
+        "turns",
+        "sessions",
+        "show",
+        "export",
+        "import",
     ] {
         let run = env.tow(&[verb, "--help"]).ok();
         assert!(run.stdout.contains("Example"), "{verb}: {}", run.stdout);

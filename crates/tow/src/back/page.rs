@@ -99,7 +99,7 @@ pub fn id_of(of: &Conversation, turn: &TurnRow) -> String {
 /// From when to when, with the day only where it is needed.
 pub fn spanned(from: Timestamp, to: Timestamp, now: Timestamp) -> String {
     let (begun, ended) = (calendar::clock(from, now), calendar::clock(to, from));
-    if from == to { begun } else { format!("{begun} to {ended}") }
+    if to.since_ms(from) < 1000 || begun == ended { begun } else { format!("{begun} to {ended}") }
 }
 
 #[cfg(test)]

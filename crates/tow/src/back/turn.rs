@@ -37,6 +37,15 @@ pub struct TurnView {
     left_out: usize,
 }
 
+impl TurnView {
+    /// A detail that is worth a closer look: one that was cut, else the first.
+    pub fn worth_a_look(&self) -> Option<String> {
+        let is_cut = |detail: &&DetailView| detail.text.left_out > 0;
+        let detail = self.details.iter().find(is_cut).or(self.details.first())?;
+        Some(format!("{}.{}", id_of(&self.of, &self.turn), detail.row.number))
+    }
+}
+
 struct WordsView {
     message: String,
     speaker: Speaker,

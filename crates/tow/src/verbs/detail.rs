@@ -144,11 +144,10 @@ fn text(past: &Past, views: &[TurnView], left_out: usize) -> String {
     if past.caught == Caught::Behind {
         page.line("not everything is captured yet: run the same command again");
     }
+    let detail = views.iter().rev().find_map(TurnView::worth_a_look);
+    let detail = detail.map_or(String::new(), |id| format!("`tow detail {id}` prints one detail whole, "));
     if let Some(last) = views.last() {
-        let (short, ordinal) = (&last.of.short, last.turn.ordinal);
-        page.line(&format!(
-            "next: `tow detail {short}#{ordinal}.1` prints one detail whole, `tow turns {short}` lists the session's turns"
-        ));
+        page.line(&format!("next: {detail}`tow turns {}` lists the session's turns", last.of.short));
     }
     page.text
 }
