@@ -1,4 +1,6 @@
 //! An archive of a test's own, filled row by row.
+//!
+//! Goes through `restore` like any export: no table is written by hand.
 
 use super::keep::{KeptConversation, KeptDetail, KeptRow, KeptTurn};
 use super::restore::Restoring;

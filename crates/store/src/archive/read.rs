@@ -6,6 +6,7 @@ use super::Archive;
 use super::pack::Content;
 use crate::StoreError;
 use rusqlite::{OptionalExtension, Params, Row};
+use std::collections::HashMap;
 use towline_core::capture::{DetailKind, Speaker};
 use towline_core::event::Origin;
 use towline_core::id::{Mark, SessionKey, Uid};
@@ -84,14 +85,18 @@ pub(super) const TURN: &str = "
     select t.conversation, t.uid, t.ordinal, t.at, t.until, t.origin, t.stopped, t.tools, t.failures, t.line, t.reverted
     from turns t";
 
-/// The range of the index is that of the beginnings; the end is looked at in the index too.
+/// Turns of up to an hour by their beginning, longer ones by an index of their own: neither looks at a whole day.
+pub(super) const LONG: &str = "
+    cross join conversations c on c.id = t.conversation
+    where t.until - t.at > 3600000 and t.at between ?3 - 604800000 and ?3 - 3600001 and t.until >= ?3
+        and (?4 is null or c.project = ?4)";
 pub(super) const UNDER_WAY: &str = "
     cross join conversations c on c.id = t.conversation
     where t.at between ?1 and ?2 and t.until >= ?3 and (?4 is null or c.project = ?4)
-    order by t.at, t.conversation, t.ordinal limit 1000";
+    order by 4, 1, 3 limit 1000";
 
-/// How long before a time a turn may have begun that was under way then.
-const LONGEST_TURN_MS: i64 = 24 * 3_600_000;
+/// What is shorter is found by its beginning.
+const HOUR_MS: i64 = 3_600_000;
 
 const BODIES: &str = "
     select message, at, speaker, text from bodies where conversation = ?1 and turn = ?2 order by place, id";
@@ -184,17 +189,26 @@ impl Archive {
     }
 
     /// Turns that were under way between two times, both included, with their conversations: of one project, or of all.
-    /// A turn that began earlier counts if it lasted into that time and is not older than a day.
+    /// A turn that began earlier counts if it lasted into that time and did not begin more than a week before it.
     pub fn turns_between(
         &self,
         from: Timestamp,
         to: Timestamp,
         project: Option<i64>,
     ) -> Result<Vec<(Conversation, TurnRow)>, StoreError> {
-        let query = format!("{TURN} {UNDER_WAY}");
-        let turns = self.turn_rows(&query, (from.plus_ms(-LONGEST_TURN_MS).0, to.0, from.0, project))?;
-        let with = |turn: TurnRow| Ok((self.conversation_by_row(turn.conversation)?, turn));
-        turns.into_iter().map(with).collect()
+        let query = format!("{TURN} {LONG} union all {TURN} {UNDER_WAY}");
+        let turns = self.turn_rows(&query, (from.plus_ms(-HOUR_MS).0, to.0, from.0, project))?;
+        let mut known: HashMap<i64, Conversation> = HashMap::new();
+        let mut found = Vec::with_capacity(turns.len());
+        for turn in turns {
+            let conversation = match known.get(&turn.conversation) {
+                Some(conversation) => conversation.clone(),
+                None => self.conversation_by_row(turn.conversation)?,
+            };
+            known.entry(turn.conversation).or_insert_with(|| conversation.clone());
+            found.push((conversation, turn));
+        }
+        Ok(found)
     }
 
     pub(super) fn conversation_by_row(&self, id: i64) -> Result<Conversation, StoreError> {

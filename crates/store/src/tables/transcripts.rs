@@ -53,7 +53,7 @@ mod tests {
     const ADD: &str = "
         insert into sessions (uid, machine, revision, agent, session, state, since, seen, started_at, started_by,
             last_event_at, ended_at, presence, transcript, seat, subagents, background, compactions, turns)
-        values (randomblob(16), x'', 1, 'claude', ?1, ?2, 0, 0, 0, 'startup', ?3, ?4, 'terminal', '/' || ?1, ?5, '', 0, 0, 0)";
+        values (randomblob(16), x'', 1, 'alpha', ?1, ?2, 0, 0, 0, 'startup', ?3, ?4, 'terminal', '/' || ?1, ?5, '', 0, 0, 0)";
 
     #[test]
     fn living_sessions_and_those_that_just_ended_are_found_by_indexes() {

@@ -63,6 +63,7 @@ impl Past {
         let traces = folder.map(|folder| wishes.as_ref().unwrap_or(&usual).traces(&folder));
         let opened = opened(edge, wishes.as_ref(), traces.as_ref()).map_err(unreadable)?;
         let (Some(archive), caught) = opened else { return Ok(None) };
+        archive.hold_still().map_err(unreadable)?;
         let project = whose.choose(&archive, traces.as_ref())?;
         Ok(Some(Past { archive, project, now: edge.now, caught }))
     }

@@ -106,7 +106,10 @@ pub fn import(scope: &Scope, file: &Path, errand: Errand, told: Told) -> Result<
 
 fn restore(archive: &Archive, reader: &mut Lines, wishes: &Wishes) -> Result<Done, ImportError> {
     let mut restoring = Restoring::new()?;
-    let mut done = reader.run(wishes, &mut |rows| Ok(archive.restore(&mut restoring, rows)?))?;
+    let mut done = reader.run(wishes, &mut |rows| {
+        archive.restore(&mut restoring, rows)?;
+        Ok(archive.tidy()?)
+    })?;
     archive.checkpoint()?;
     done.restored = restoring.done;
     Ok(done)

@@ -1,6 +1,6 @@
 //! `tow sessions`: the sessions that were captured, the latest first, with how each began and ended.
 //!
-//! Only reads.
+//! Only reads, and no more than what is listed.
 
 use crate::back::{Past, Whose, beginning, spanned, unreadable};
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   tow sessions                       of the project of this folder
   tow sessions --all-projects
-  tow sessions --since yesterday --agent codex
+  tow sessions --since yesterday --limit 50
   tow sessions --json";
 
 /// List the sessions that were captured, the latest first.

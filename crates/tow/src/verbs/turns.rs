@@ -127,7 +127,11 @@ impl Bounds {
                 self.asked.before_ordinal = from;
                 self.session.get_or_insert(session);
             }
-            time => {
+            time @ (Wanted::Clock { .. }
+            | Wanted::Day(_)
+            | Wanted::Instant { .. }
+            | Wanted::Ago { .. }
+            | Wanted::Session(_)) => {
                 self.asked.before = beginning(&time, now).ok_or_else(|| not_a_time(before))?;
                 self.is_by_time = true;
             }

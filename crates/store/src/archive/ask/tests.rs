@@ -3,7 +3,7 @@
 use super::*;
 use crate::archive::bench::{Bench, HOUR, MINUTE, body, conversation, detail, turn};
 use crate::archive::keep::{KeptRow, KeptTurn, KeptUsage};
-use crate::archive::read::UNDER_WAY;
+use crate::archive::read::{LONG, UNDER_WAY};
 use towline_core::capture::Touch;
 use towline_core::deed::Commit;
 use towline_core::event::Origin;
@@ -23,13 +23,13 @@ fn under_way(bench: &Bench, from: i64, to: i64) -> Vec<String> {
 /// Two sessions of one project and one of another, in the same hours.
 fn some_sessions() -> Bench {
     let bench = Bench::new();
-    bench.session("claude:aaaa-11111111", "app", &[(NOON, NOON + 5 * MINUTE), (NOON + HOUR, NOON + HOUR)]);
+    bench.session("alpha:aaaa-11111111", "app", &[(NOON, NOON + 5 * MINUTE), (NOON + HOUR, NOON + HOUR)]);
     bench.session(
-        "codex:bbbb-22222222",
+        "beta:bbbb-22222222",
         "app",
         &[(NOON - 20 * HOUR, NOON + MINUTE), (NOON + 2 * HOUR, NOON + 2 * HOUR)],
     );
-    bench.session("codex:bbbb-33333333", "site", &[(NOON + 2 * MINUTE, NOON + 3 * MINUTE)]);
+    bench.session("beta:bbbb-33333333", "site", &[(NOON + 2 * MINUTE, NOON + 3 * MINUTE)]);
     bench
 }
 
@@ -48,7 +48,8 @@ fn a_turn_is_found_by_any_time_at_which_it_was_under_way() {
 #[test]
 fn times_and_turns_are_found_by_indexes_alone() {
     let bench = some_sessions();
-    let plan = bench.plan(&format!("{TURN} {UNDER_WAY}"));
+    let plan = bench.plan(&format!("{TURN} {LONG} union all {TURN} {UNDER_WAY}"));
+    assert!(plan.contains("SEARCH t USING INDEX long_turns (at>? AND at<?)"), "{plan}");
     assert!(plan.contains("SEARCH t USING INDEX turns_by_time (at>? AND at<?)"), "{plan}");
     assert!(plan.contains("SEARCH c USING INTEGER PRIMARY KEY"), "{plan}");
     let plan = bench.plan(&format!("{TURN} {}", OF_CONVERSATION.replace("standing", STANDING)));
@@ -73,15 +74,15 @@ fn a_conversation_is_called_by_the_end_or_the_beginning_of_its_id() {
         let found = bench.archive.conversations_called(name).unwrap();
         found.iter().map(|found| found.session.to_string()).collect()
     };
-    assert_eq!(called("11111111"), ["claude:aaaa-11111111"]);
-    assert_eq!(called("a-11111111"), ["claude:aaaa-11111111"]);
-    assert_eq!(called("aaaa-11111111"), ["claude:aaaa-11111111"]);
-    assert_eq!(called("bbbb-3"), ["codex:bbbb-33333333"]);
-    assert_eq!(called("bbbb"), ["codex:bbbb-22222222", "codex:bbbb-33333333"]);
-    assert_eq!(called("2222"), ["codex:bbbb-22222222"]);
+    assert_eq!(called("11111111"), ["alpha:aaaa-11111111"]);
+    assert_eq!(called("a-11111111"), ["alpha:aaaa-11111111"]);
+    assert_eq!(called("aaaa-11111111"), ["alpha:aaaa-11111111"]);
+    assert_eq!(called("bbbb-3"), ["beta:bbbb-33333333"]);
+    assert_eq!(called("bbbb"), ["beta:bbbb-22222222", "beta:bbbb-33333333"]);
+    assert_eq!(called("2222"), ["beta:bbbb-22222222"]);
     assert_eq!(called("b-11111111"), Vec::<String>::new());
     assert_eq!(called("%"), Vec::<String>::new());
-    assert_eq!(bench.archive.agents().unwrap(), ["claude", "codex"]);
+    assert_eq!(bench.archive.agents().unwrap(), ["alpha", "beta"]);
     let plan = bench.plan(&format!("{CONVERSATION} where c.agent = ?1 and c.session between ?2 and ?3"));
     assert!(plan.contains("(agent=? AND session>? AND session<?)"), "{plan}");
 }
@@ -91,10 +92,10 @@ fn the_last_turns_are_given_in_order_and_only_those_that_stand() {
     let bench = Bench::new();
     let with = |ordinal: u32, origin: Origin, reverted: bool| {
         let at = NOON + i64::from(ordinal);
-        KeptRow::Turn(KeptTurn { origin, reverted, ..turn("claude:s-44444444", ordinal, (at, at)) })
+        KeptRow::Turn(KeptTurn { origin, reverted, ..turn("alpha:s-44444444", ordinal, (at, at)) })
     };
     bench.put(vec![
-        KeptRow::Conversation(conversation("claude:s-44444444", "app", (NOON, NOON + 6))),
+        KeptRow::Conversation(conversation("alpha:s-44444444", "app", (NOON, NOON + 6))),
         with(1, Origin::Human, false),
         with(2, Origin::Bookmark, false),
         with(3, Origin::Human, true),
@@ -102,7 +103,7 @@ fn the_last_turns_are_given_in_order_and_only_those_that_stand() {
         with(5, Origin::Notification, false),
         with(6, Origin::Continuation, false),
     ]);
-    let of = bench.archive.conversation(&SessionKey::parse("claude:s-44444444").unwrap()).unwrap().unwrap();
+    let of = bench.archive.conversation(&SessionKey::parse("alpha:s-44444444").unwrap()).unwrap().unwrap();
     let ordinals = |asked: TurnsAsked| -> Vec<u32> {
         bench.archive.turns_of(&of, &asked).unwrap().iter().map(|turn| turn.ordinal).collect()
     };
@@ -142,7 +143,7 @@ fn many_sessions_are_searched_only_as_far_as_they_can_hold_what_is_wanted() {
     let bench = Bench::new();
     for n in 0..100 {
         let at = NOON + n * MINUTE;
-        bench.session(&format!("claude:{n:04}-{n:08}"), "app", &[(at, at), (at + 1, at + 1)]);
+        bench.session(&format!("alpha:{n:04}-{n:08}"), "app", &[(at, at), (at + 1, at + 1)]);
     }
     let found = bench.archive.turns_across(None, &TurnsAsked::last(150, Which::All)).unwrap();
     assert_eq!((found.len(), ids(&found)[0].as_str()), (150, "00000025#1"));
@@ -157,7 +158,7 @@ fn the_latest_sessions_come_first_and_only_those_that_are_asked_for() {
         bench.archive.sessions_asked(&asked).unwrap().into_iter().map(|found| found.short).collect()
     };
     assert_eq!(shorts(asked), ["22222222", "11111111", "33333333"]);
-    assert_eq!(shorts(SessionsAsked { agent: Some("codex"), ..asked }), ["22222222", "33333333"]);
+    assert_eq!(shorts(SessionsAsked { agent: Some("beta"), ..asked }), ["22222222", "33333333"]);
     assert_eq!(shorts(SessionsAsked { since: Timestamp(NOON + HOUR), ..asked }), ["22222222", "11111111"]);
     assert_eq!(shorts(SessionsAsked { most: 1, ..asked }), ["22222222"]);
     let app = bench.archive.projects().unwrap()[0].row;
@@ -177,9 +178,9 @@ fn what_a_turn_touched_made_and_cost_is_added_up() {
     };
     let commit = Commit { hash: "abc".into(), subject: "Add it".into() };
     bench.put(vec![
-        KeptRow::Conversation(conversation("claude:s-55555555", "app", (NOON, NOON))),
-        KeptRow::Turn(turn("claude:s-55555555", 1, (NOON, NOON))),
-        KeptRow::Turn(turn("claude:s-55555555", 2, (NOON, NOON))),
+        KeptRow::Conversation(conversation("alpha:s-55555555", "app", (NOON, NOON))),
+        KeptRow::Turn(turn("alpha:s-55555555", 1, (NOON, NOON))),
+        KeptRow::Turn(turn("alpha:s-55555555", 2, (NOON, NOON))),
         KeptRow::Body(body(1, "words")),
         KeptRow::Detail(detail(2, "one")),
         KeptRow::Detail(detail(2, "two")),
@@ -189,7 +190,7 @@ fn what_a_turn_touched_made_and_cost_is_added_up() {
         KeptRow::Commit { turn: 2, commit: commit.clone() },
     ]);
     let archive = &bench.archive;
-    let (of, found) = archive.turn_by_uid(turn("claude:s-55555555", 2, (NOON, NOON)).uid).unwrap().unwrap();
+    let (of, found) = archive.turn_by_uid(turn("alpha:s-55555555", 2, (NOON, NOON)).uid).unwrap().unwrap();
     assert_eq!((of.short.as_str(), found.ordinal), ("55555555", 2));
     assert_eq!(archive.detail_counts(&of, 1..=2).unwrap().into_iter().collect::<Vec<_>>(), [(2, 2)]);
     assert_eq!(archive.files(&of, 1..=2).unwrap()[0].path, "/a");

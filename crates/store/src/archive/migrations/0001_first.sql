@@ -82,6 +82,8 @@ create table turns (
 ) strict;
 -- With the end in it: which turns were under way at a time is told by the index alone.
 create index turns_by_time on turns (at, until, conversation);
+-- Few turns last for more than an hour: those that began long before a time and lasted into it are found among them.
+create index long_turns on turns (at, until, conversation) where until - at > 3600000;
 
 create table bodies (
     id integer primary key,

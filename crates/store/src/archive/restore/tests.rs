@@ -5,7 +5,7 @@ use crate::archive::bench::{Bench, body, clean, conversation, detail, turn};
 use towline_core::id::Uid;
 use towline_core::piece::Tokens;
 
-const KEY: &str = "claude:s-66666666";
+const KEY: &str = "alpha:s-66666666";
 
 fn usage() -> KeptUsage {
     let tokens = Tokens { input: 1, cache_read: 2, cache_write: 3, output: 4 };
@@ -119,7 +119,7 @@ fn secrets_of_an_export_are_not_taken_in() {
 fn a_known_project_keeps_its_name_here() {
     let bench = Bench::new();
     bench.put(rows());
-    let mut renamed = conversation("claude:t-77777777", "app", (1, 1));
+    let mut renamed = conversation("alpha:t-77777777", "app", (1, 1));
     renamed.project = renamed.project.map(|traces| ProjectTraces { name: Some("theirs".into()), ..traces });
     bench.put(vec![KeptRow::Conversation(renamed)]);
     let projects = bench.archive.projects().unwrap();
