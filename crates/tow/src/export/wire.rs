@@ -133,7 +133,8 @@ impl TryFrom<String> for Hex {
     type Error = String;
 
     fn try_from(text: String) -> Result<Hex, String> {
-        let number = u64::from_str_radix(&text, 16).ok().filter(|_| text.len() == 16);
+        let is_plain = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let number = u64::from_str_radix(&text, 16).ok().filter(|_| is_plain);
         number
             .map(|number| Hex(Mark(number.cast_signed())))
             .ok_or_else(|| "a mark has 16 hex digits".to_owned())
