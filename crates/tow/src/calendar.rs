@@ -3,18 +3,21 @@
 //! The only place that knows of time zones. It takes the zone from `TZ`, else from the system, else universal time;
 //! it never asks what time it is.
 
+use crate::edge::zone_variable;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{AmbiguousOffset, TimeZone};
+use std::path::Path;
+use std::sync::OnceLock;
 use towline_core::ledger::Day;
 use towline_core::time::Timestamp;
 use towline_core::when;
 
 /// The last `number` days up to and with the one that `now` is in, oldest first.
 pub fn last_days(now: Timestamp, number: u32) -> Vec<Day> {
-    let zone = TimeZone::system();
+    let zone = zone();
     let Ok(instant) = jiff::Timestamp::from_millisecond(now.0) else { return vec![] };
     let today = zone.to_datetime(instant).date();
-    (0..i64::from(number)).rev().filter_map(|ago| day(&zone, today, ago)).collect()
+    (0..i64::from(number)).rev().filter_map(|ago| day(zone, today, ago)).collect()
 }
 
 /// Where the clocks are changed at midnight, the day begins with its first minute that exists.
@@ -28,18 +31,46 @@ fn day(zone: &TimeZone, today: Date, days_ago: i64) -> Option<Day> {
 
 /// The day that `now` is in.
 pub fn today(now: Timestamp) -> Option<when::Date> {
-    today_in(&TimeZone::system(), now)
+    today_in(zone(), now)
 }
 
 /// The instants of a stretch of civil time, the end excluded. An hour that comes twice is meant both times, one that is
 /// left out has no instants.
 pub fn stretch(window: when::Window) -> Option<(Timestamp, Timestamp)> {
-    stretch_in(&TimeZone::system(), window)
+    stretch_in(zone(), window)
 }
 
 /// A time as it is shown: `14:05:10` on the day that `now` is in, else `2026-11-14 14:05`.
 pub fn clock(at: Timestamp, now: Timestamp) -> String {
-    clock_in(&TimeZone::system(), at, now)
+    clock_in(zone(), at, now)
+}
+
+/// Where the rules of the zones lie.
+const RULES: [&str; 3] = ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/etc/zoneinfo"];
+
+/// The person's zone, found once. The library would list all zones there are before it reads one: many times the work of
+/// all else, so that the one file is read here, and the library asked only if there is none.
+fn zone() -> &'static TimeZone {
+    static ZONE: OnceLock<TimeZone> = OnceLock::new();
+    ZONE.get_or_init(|| zone_said(zone_variable().as_deref()).unwrap_or_else(TimeZone::system))
+}
+
+/// The zone that `TZ` says, or the system's if it says nothing.
+fn zone_said(said: Option<&str>) -> Option<TimeZone> {
+    let name = match said {
+        None => return zone_in(Path::new("/etc/localtime")),
+        Some(said) => said.strip_prefix(':').unwrap_or(said),
+    };
+    if name.is_empty() || name == "UTC" {
+        return Some(TimeZone::UTC);
+    }
+    let is_plain = !name.split('/').any(|part| part == "..");
+    let found = RULES.iter().filter(|_| is_plain).find_map(|folder| zone_in(&Path::new(folder).join(name)));
+    found.or_else(|| TimeZone::posix(name).ok())
+}
+
+fn zone_in(file: &Path) -> Option<TimeZone> {
+    TimeZone::tzif("", &std::fs::read(file).ok()?).ok()
 }
 
 fn today_in(zone: &TimeZone, now: Timestamp) -> Option<when::Date> {
@@ -191,5 +222,15 @@ mod tests {
         let (begins, ends) = stretch(window).unwrap();
         assert!(begins <= now && now < ends);
         assert_eq!(clock(now, now).len(), "14:05:10".len());
+    }
+
+    #[test]
+    fn a_zone_is_found_by_name_file_or_rule_without_looking_at_all() {
+        let at = Timestamp::parse_utc("2026-07-01T12:00:00Z").unwrap();
+        let hour = |said: &str| zone_said(Some(said)).map(|zone| civil(&zone, at).unwrap().hour());
+        assert_eq!((hour(""), hour("UTC"), hour("JST-9")), (Some(12), Some(12), Some(21)));
+        assert_eq!(hour("CET-1CEST,M3.5.0,M10.5.0/3"), Some(14));
+        assert_eq!((hour("Asia/Tokyo"), hour(":Asia/Tokyo")), (Some(21), Some(21)));
+        assert_eq!((hour("../../etc/passwd"), hour("No/Such")), (None, None));
     }
 }

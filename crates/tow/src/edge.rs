@@ -103,6 +103,12 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// What the environment says of the zone; empty is universal time, unset is the system's.
+#[expect(clippy::disallowed_methods, reason = "the edge")]
+pub fn zone_variable() -> Option<String> {
+    std::env::var("TZ").ok()
+}
+
 #[expect(clippy::disallowed_methods, reason = "the edge")]
 pub fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
     std::env::args_os()
