@@ -6,6 +6,8 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+use towline_core::time::Timestamp;
 
 /// The data folder of one user on one machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,6 +107,12 @@ impl Home {
         }
         Ok(())
     }
+}
+
+/// When a file was changed last, by the clock of the disk.
+pub(crate) fn modified_at(path: &Path) -> Option<Timestamp> {
+    let since = fs::metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok().map(Timestamp)
 }
 
 /// Makes a folder and its parents; those that are new are for their owner alone.

@@ -15,6 +15,11 @@ pub fn is_working(home: &Home, session: &SessionKey) -> bool {
     path(home, session).exists()
 }
 
+/// Whether any session is known to be working.
+pub fn is_any(home: &Home) -> bool {
+    fs::read_dir(home.marks()).is_ok_and(|mut marks| marks.next().is_some())
+}
+
 pub(crate) fn make(home: &Home, session: &SessionKey) {
     // A mark that cannot be made costs time, nothing else.
     let _ = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path(home, session));

@@ -112,6 +112,11 @@ impl Archive {
     }
 }
 
+/// When the archive was written last; `None` if there is none.
+pub fn written_at(home: &Home) -> Option<Timestamp> {
+    home::modified_at(&home.archive()).max(home::modified_at(&home.archive_log()))
+}
+
 /// Moves a damaged archive aside, never deletes it, and returns its new place.
 pub fn set_aside(home: &Home, _lock: &ArchiveLock, now: Timestamp) -> io::Result<PathBuf> {
     move_aside(&home.archive(), now)

@@ -10,7 +10,7 @@ mod segments;
 pub use read::{Chunk, End, Position, read_from};
 pub use segments::{Segments, expire, seal, sync, unsealed_bytes};
 
-use crate::home::{Home, append_to};
+use crate::home::{Home, append_to, modified_at};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,6 +18,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use towline_core::event::Event;
 use towline_core::fault::Fault;
+use towline_core::time::Timestamp;
 
 /// What one frame holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +38,11 @@ pub enum Record {
 pub struct AppendError {
     folder: String,
     source: io::Error,
+}
+
+/// When something was accepted last; `None` if that cannot be told.
+pub fn heard_at(home: &Home) -> Option<Timestamp> {
+    modified_at(&segments::active(home))
 }
 
 /// Appends records by one write. Once this returns they are accepted: no kill and no broken database loses them.

@@ -44,10 +44,13 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::LIVE;
+    use crate::journal::Record;
     use crate::lock::FoldLock;
-    use crate::{Home, Store};
+    use crate::{Home, Store, archive, journal, marks};
+    use std::fs;
     use std::time::Duration;
-    use towline_core::id::Uid;
+    use towline_core::fault::{Fault, FaultKind};
+    use towline_core::id::{SessionKey, Uid};
     use towline_core::time::Timestamp;
 
     const ADD: &str = "
@@ -81,5 +84,21 @@ mod tests {
             plan.iter().any(|line| line.contains("USING INDEX live_sessions (last_event_at>?)")),
             "{plan:?}"
         );
+    }
+
+    #[test]
+    fn it_is_told_when_something_was_heard_or_written_last_and_whether_anybody_works() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.create().unwrap();
+        assert_eq!((journal::heard_at(&home), archive::written_at(&home)), (None, None));
+        let fault = Fault { at: Timestamp(1), kind: FaultKind::Store, detail: String::new() };
+        journal::append(&home, &[Record::Fault(fault)]).unwrap();
+        fs::write(home.archive(), "").unwrap();
+        let year_2020 = Some(Timestamp(1_577_836_800_000));
+        assert!(journal::heard_at(&home) > year_2020 && archive::written_at(&home) > year_2020);
+        assert!(!marks::is_any(&home));
+        marks::make(&home, &SessionKey::parse("alpha:1").unwrap());
+        assert!(marks::is_any(&home));
     }
 }

@@ -70,28 +70,34 @@ fn nothing(looked: String) -> Found {
 
 /// The turns that were under way then: on the first day of those that are meant that has any.
 fn at_time(past: &Past, wanted: &Wanted) -> Result<Found, Failure> {
-    let oldest = past.archive.first_turn_at().map_err(unreadable)?;
-    let Some(oldest) = oldest.filter(|_| !past.project.is_empty()) else {
+    if past.project.is_empty() {
         return Ok(nothing(past.project.words()));
-    };
+    }
     let mut looked: Option<(Timestamp, Timestamp)> = None;
+    let mut oldest = None;
     for (from, until) in stretches(past, wanted) {
-        let is_first = looked.is_none();
-        if until <= oldest && !is_first {
+        if oldest.is_some_and(|oldest| until <= oldest) {
             break;
         }
         looked = Some(looked.map_or((from, until), |(_, until)| (from, until)));
-        let turns = past.archive.turns_between(from, until.plus_ms(-1), past.project.row());
-        let turns = turns.map_err(unreadable)?;
+        // What has not come yet is not looked for.
+        let turns = if from > past.now { vec![] } else { between(past, from, until)? };
         if !turns.is_empty() {
             let looked = format!("{}, {}", past.project.words(), stretch_words(from, until, past.now));
             return Ok(Found { turns, detail: None, looked, left_out: 0 });
+        }
+        if oldest.is_none() {
+            oldest = Some(past.archive.first_turn_at().map_err(unreadable)?.unwrap_or(Timestamp(i64::MAX)));
         }
     }
     let when = looked.map_or(format!("{wanted}, a time that never was"), |(from, until)| {
         stretch_words(from, until, past.now)
     });
     Ok(nothing(format!("{}, {when}", past.project.words())))
+}
+
+fn between(past: &Past, from: Timestamp, until: Timestamp) -> Result<Vec<(Conversation, TurnRow)>, Failure> {
+    past.archive.turns_between(from, until.plus_ms(-1), past.project.row()).map_err(unreadable)
 }
 
 fn stretch_words(from: Timestamp, until: Timestamp, now: Timestamp) -> String {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::project::ProjectTraces;
-use towline_store::{Archive, LiveTranscript, Store, StoreError};
+use towline_store::{Archive, LiveTranscript, Store, StoreError, archive, journal, marks};
 
 /// How long a reader waits for what is new.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -20,6 +20,8 @@ const PATIENCE: Duration = Duration::from_millis(200);
 const HEARD_WITHIN_MS: i64 = 24 * 3_600_000;
 /// What is captured at a session's end is captured by then.
 const ENDED_WITHIN_MS: i64 = 3_600_000;
+/// Agents write their files a little later than they tell of it.
+const ON_ITS_WAY_MS: i64 = 60_000;
 
 /// How far it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,9 @@ pub fn catch_up(
     project: Option<&ProjectTraces>,
 ) -> Result<(Option<Archive>, Caught), StoreError> {
     let archive = Archive::read(&edge.home, PATIENCE)?;
+    if is_quiet(edge) {
+        return Ok((archive, Caught::Up));
+    }
     let grown = grown(archive.as_ref(), live(edge, project));
     if grown.is_empty() {
         return Ok((archive, Caught::Up));
@@ -45,6 +50,14 @@ pub fn catch_up(
     // A fault of capturing is not one of reading; `tow capture` records it.
     let caught = take_in_some(edge, wishes, &grown).unwrap_or(Caught::Behind);
     Ok((Archive::read(&edge.home, PATIENCE)?, caught))
+}
+
+/// Whether no agent works and nothing was heard since the archive was written: then no file can have grown, and the other
+/// database need not be opened to ask for them. What was heard a moment ago may still be on its way into a file.
+fn is_quiet(edge: &Edge) -> bool {
+    let heard = journal::heard_at(&edge.home);
+    let (Some(heard), Some(written)) = (heard, archive::written_at(&edge.home)) else { return false };
+    heard < written && heard.plus_ms(ON_ITS_WAY_MS) < edge.now && !marks::is_any(&edge.home)
 }
 
 /// The files of sessions that may write.
