@@ -70,12 +70,6 @@ impl Edge {
         Uid::v7(self.now, random)
     }
 
-    /// The folder that the command was called in.
-    #[expect(clippy::disallowed_methods, reason = "the edge")]
-    pub fn folder(&self) -> Option<PathBuf> {
-        std::env::current_dir().ok()
-    }
-
     /// Time since this process began to work.
     pub fn elapsed(&self) -> Duration {
         self.begun.elapsed()

@@ -4,7 +4,7 @@
 //! by `core::compose`.
 
 use crate::calendar::clock;
-use crate::edge::{on_path, own_program};
+use crate::edge::{current_folder, on_path, own_program};
 use crate::projects;
 use crate::scope::Scope;
 use crate::tell::settings;
@@ -32,7 +32,7 @@ pub fn program() -> String {
 
 /// The conversation that was last at work in the project of the folder we are in.
 pub fn latest_here(scope: &Scope, archive: &Archive) -> Result<Option<Conversation>, StoreError> {
-    let Some(folder) = scope.edge.folder() else { return Ok(None) };
+    let Some(folder) = current_folder() else { return Ok(None) };
     let Some(project) = archive.project(&projects::traces(&settings(&scope.edge), &folder))? else {
         return Ok(None);
     };

@@ -29,7 +29,7 @@ pub fn seek(past: &Past, wanted: &Wanted, most: usize) -> Result<Found, Failure>
     match wanted {
         Wanted::Turn { session, from, to, detail } => numbered(past, session, (*from, *to), *detail),
         Wanted::Session(session) => whole_session(past, session, most),
-        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Instant { .. } | Wanted::Ago { .. } => {
+        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
             at_time(past, wanted)
         }
     }

@@ -69,7 +69,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
                 None => show_turn(&past, arguments, (of, turn))?,
             }
         }
-        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Instant { .. } | Wanted::Ago { .. } => {
+        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
             return Err(Failure::input(format!("`{}` is a time", plain(&arguments.id)))
                 .hint(format!("Run `tow detail {}`.", plain(&arguments.id))));
         }

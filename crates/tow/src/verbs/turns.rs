@@ -129,7 +129,7 @@ impl Bounds {
             }
             time @ (Wanted::Clock { .. }
             | Wanted::Day(_)
-            | Wanted::Instant { .. }
+            | Wanted::Exact { .. }
             | Wanted::Ago { .. }
             | Wanted::Session(_)) => {
                 self.asked.before = beginning(&time, now).ok_or_else(|| not_a_time(before))?;
@@ -165,7 +165,7 @@ fn parsed(text: &str) -> Result<Wanted, Failure> {
 fn session_named(text: &str) -> Result<SessionHint, Failure> {
     match parsed(text)? {
         Wanted::Session(hint) | Wanted::Turn { session: hint, .. } => Ok(hint),
-        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Instant { .. } | Wanted::Ago { .. } => {
+        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
             Err(Failure::input(format!("`{}` is a time, not a session", for_terminal(text)))
                 .hint("Write `tow turns --since TIME`, or `tow detail TIME`."))
         }

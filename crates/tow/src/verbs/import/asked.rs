@@ -4,7 +4,7 @@
 
 use crate::calendar;
 use crate::capture::{Asked, Project, Wishes};
-use crate::edge::Edge;
+use crate::edge::{Edge, current_folder};
 use crate::failure::Failure;
 use crate::output::plain;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub fn asked(
     (since, project): (Option<&str>, Option<&str>),
 ) -> Result<Asked, Failure> {
     let since = since.map(|raw| beginning(edge.now, raw)).transpose()?;
-    let project = project.map(|raw| named(edge, wishes, raw)).transpose()?;
+    let project = project.map(|raw| named(wishes, raw)).transpose()?;
     Ok(Asked { since, project })
 }
 
@@ -35,8 +35,8 @@ fn beginning(now: Timestamp, raw: &str) -> Result<Timestamp, Failure> {
 }
 
 /// A folder if it is written as one or is one; else a name.
-fn named(edge: &Edge, wishes: &Wishes, raw: &str) -> Result<Project, Failure> {
-    let given = edge.folder().unwrap_or_default().join(raw);
+fn named(wishes: &Wishes, raw: &str) -> Result<Project, Failure> {
+    let given = current_folder().unwrap_or_default().join(raw);
     let is_written_as_folder = raw.contains('/') || raw == "." || raw == "..";
     match std::fs::canonicalize(&given) {
         Ok(folder) if is_written_as_folder || folder.is_dir() => Ok(at(wishes, folder)),
