@@ -40,8 +40,20 @@ fn carried_over(
         capture::hurry(edge, &before);
     }
     let archive = Archive::read(&edge.home, PATIENCE)?;
-    let material = past::material(archive.as_ref(), Some(store), (from, due.reason.clone()), edge.now)?;
+    let material = past::material(archive.as_ref(), Some(store), (from, came_by(due.way)), edge.now)?;
     Ok(said_to(&due.heir, &material))
+}
+
+/// How the work came to the heir, for the model: short, and without the names that stand beside it.
+fn came_by(way: Way) -> String {
+    let words = match way {
+        Way::Baton => "it passed the baton",
+        Way::Clear => "cleared in the same seat",
+        Way::Fallback => "the only one that can have been cleared",
+        Way::Taken => "the person chose it",
+        Way::Fresh | Way::Asked | Way::Ambiguous | Way::Off | Way::None => "",
+    };
+    words.to_owned()
 }
 
 /// What a session lost by a compaction is offered back to it.

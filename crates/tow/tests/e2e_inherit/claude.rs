@@ -1,0 +1,98 @@
+//! Claude Code, both pinned versions.
+
+use crate::desk::Client;
+use crate::{kept, scenes};
+use towline_testkit::Claude;
+
+const OLDER: Client = Client::Claude(Claude::V2_1_197);
+const NEWER: Client = Client::Claude(Claude::V2_1_325);
+
+#[test]
+fn tl_12_what_was_done_before_a_clear_reaches_the_model_with_the_next_prompt_once_in_2_1_197() {
+    scenes::cleared(OLDER);
+}
+
+#[test]
+fn tl_12_what_was_done_before_a_clear_reaches_the_model_with_the_next_prompt_once_in_2_1_325() {
+    scenes::cleared(NEWER);
+}
+
+#[test]
+fn two_panes_of_one_project_that_are_cleared_each_go_on_with_their_own_in_2_1_197() {
+    scenes::two_seats(OLDER);
+}
+
+#[test]
+fn two_panes_of_one_project_that_are_cleared_each_go_on_with_their_own_in_2_1_325() {
+    scenes::two_seats(NEWER);
+}
+
+#[test]
+fn tl_16_a_start_that_nobody_asks_anything_of_takes_nothing_in_2_1_197() {
+    scenes::ghosts(OLDER);
+}
+
+#[test]
+fn tl_16_a_start_that_nobody_asks_anything_of_takes_nothing_in_2_1_325() {
+    scenes::ghosts(NEWER);
+}
+
+#[test]
+fn a_wish_for_a_fresh_start_gives_the_model_nothing_in_2_1_197() {
+    scenes::afresh(OLDER);
+}
+
+#[test]
+fn a_wish_for_a_fresh_start_gives_the_model_nothing_in_2_1_325() {
+    scenes::afresh(NEWER);
+}
+
+#[test]
+fn tl_10_a_baton_is_of_no_use_after_an_hour_in_2_1_197() {
+    scenes::too_late(OLDER);
+}
+
+#[test]
+fn tl_10_a_baton_is_of_no_use_after_an_hour_in_2_1_325() {
+    scenes::too_late(NEWER);
+}
+
+#[test]
+fn tl_9_what_a_compaction_took_away_is_offered_back_in_2_1_197() {
+    scenes::compacted(OLDER);
+}
+
+#[test]
+fn tl_9_what_a_compaction_took_away_is_offered_back_in_2_1_325() {
+    scenes::compacted(NEWER);
+}
+
+#[test]
+fn of_an_excluded_project_nothing_is_given_and_nothing_kept_in_2_1_197() {
+    scenes::excluded(OLDER);
+}
+
+#[test]
+fn of_an_excluded_project_nothing_is_given_and_nothing_kept_in_2_1_325() {
+    scenes::excluded(NEWER);
+}
+
+#[test]
+fn tl_7_every_turn_is_captured_once_also_when_the_client_was_killed_in_one_in_2_1_197() {
+    kept::captured(OLDER);
+}
+
+#[test]
+fn tl_7_every_turn_is_captured_once_also_when_the_client_was_killed_in_one_in_2_1_325() {
+    kept::captured(NEWER);
+}
+
+#[test]
+fn a_helpers_work_is_captured_with_the_turn_that_sent_for_it_in_2_1_197() {
+    kept::helped(OLDER);
+}
+
+#[test]
+fn a_helpers_work_is_captured_with_the_turn_that_sent_for_it_in_2_1_325() {
+    kept::helped(NEWER);
+}

@@ -1,0 +1,345 @@
+//! A person's desk: real clients in panes of one project, the scripted model behind them, and a look at what came of it.
+//!
+//! Judges nothing: what is right is said by the scenes.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::time::Duration;
+use towline_core::id::SessionKey;
+use towline_store::archive::Conversation;
+use towline_store::{Archive, Home, Store};
+use towline_testkit::{Claude, Codex, Daemon, Kind, Model, Pane, Process, Request, Rule, Step, TestEnv, Tmux, wait};
+
+pub const CODEX: Codex = Codex::V0_166_0;
+
+const OPEN: &str = "<towline-context>\n";
+const CLOSE: &str = "</towline-context>";
+
+/// One of the real clients, as it is started here.
+#[derive(Clone, Copy, Debug)]
+pub enum Client {
+    Claude(Claude),
+    Codex(Daemon),
+}
+
+impl Client {
+    pub fn agent(self) -> &'static str {
+        match self {
+            Client::Claude(_) => "claude",
+            Client::Codex(_) => "codex",
+        }
+    }
+
+    /// Our command as it is typed there.
+    pub fn own_command(self, arguments: &str) -> String {
+        match self {
+            Client::Claude(_) => format!("/tow{arguments}"),
+            Client::Codex(_) => format!("$tow{arguments}"),
+        }
+    }
+
+    /// What the model takes for the prompt when that is typed.
+    fn own_words(self) -> &'static str {
+        match self {
+            Client::Claude(_) => "will go on from this one",
+            Client::Codex(_) => "$tow",
+        }
+    }
+
+    pub fn wait_idle(self, pane: &Pane) {
+        match self {
+            Client::Claude(claude) => claude.wait_idle(pane),
+            Client::Codex(_) => CODEX.wait_idle(pane),
+        }
+    }
+
+    /// A command that the model wants to run, and may.
+    pub fn runs(self, command: &str) -> Step {
+        match self {
+            Client::Claude(_) => Step::tool("Bash", json!({"command": command, "description": "look"})),
+            Client::Codex(_) => Step::tool("exec_command", json!({"cmd": command})),
+        }
+    }
+
+    fn seed(self, env: &TestEnv, model: &Model) {
+        match self {
+            Client::Claude(claude) => claude.seed(env),
+            Client::Codex(daemon) => CODEX.seed(env, model, daemon),
+        }
+        env.tow(&["install", "--agent", self.agent()]).ok();
+        if let Client::Codex(_) = self {
+            CODEX.trust_hooks(env);
+        }
+    }
+
+    fn resuming(self, session: &str) -> Vec<String> {
+        let word = if matches!(self, Client::Claude(_)) { "--resume" } else { "resume" };
+        vec![word.to_owned(), session.to_owned()]
+    }
+
+    fn leave(self) -> &'static str {
+        match self {
+            Client::Claude(_) => "/exit",
+            Client::Codex(_) => "/quit",
+        }
+    }
+}
+
+/// The panes of one project, and the model that answers in all of them.
+pub struct Desk {
+    pub env: TestEnv,
+    pub model: Model,
+    pub tmux: Tmux,
+}
+
+impl Desk {
+    /// Seeds and installs the clients that will sit here.
+    #[track_caller]
+    pub fn with(clients: &[Client]) -> Desk {
+        let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+        let model = Model::echo();
+        clients.iter().for_each(|client| client.seed(&env, &model));
+        let tmux = Tmux::start(&env);
+        Desk { env, model, tmux }
+    }
+
+    /// The client in a pane of its own.
+    #[track_caller]
+    pub fn sit(&self, client: Client) -> Seat<'_> {
+        self.sit_with(client, &[])
+    }
+
+    /// The client with a session of before, in a pane of its own.
+    #[track_caller]
+    pub fn resume(&self, client: Client, session: &SessionKey) -> Seat<'_> {
+        self.sit_with(client, &client.resuming(session.id.as_str()))
+    }
+
+    #[track_caller]
+    fn sit_with(&self, client: Client, arguments: &[String]) -> Seat<'_> {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let pane = match client {
+            Client::Claude(claude) => claude.interactive(&self.tmux, &self.model, &arguments),
+            Client::Codex(_) => CODEX.interactive(&self.tmux, &arguments),
+        };
+        if let Client::Codex(Daemon::On) = client {
+            CODEX.wait_daemon(&self.env);
+        }
+        Seat { desk: self, client, pane }
+    }
+
+    /// By which rule each session that was asked something got what it got, oldest first.
+    #[track_caller]
+    pub fn ways(&self) -> Vec<String> {
+        let log = self.env.tow(&["inherit", "log", "--all-projects", "--json"]).ok().json();
+        let rows = log["decisions"].as_array().unwrap().iter().rev();
+        rows.map(|row| row["way"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// How many sessions were ever heard of.
+    #[track_caller]
+    pub fn sessions(&self) -> usize {
+        let store = Store::read(&Home::at(self.env.data_dir()), Duration::from_secs(5)).unwrap();
+        store.map_or(0, |store| store.sessions().unwrap().len())
+    }
+
+    /// Waits until the only session is known to be compacted.
+    #[track_caller]
+    fn wait_compacted(&self) {
+        wait::until("a compaction to be heard of", wait::PATIENCE, || {
+            self.env.tow(&["work", "--quiet"]).ok();
+            let store = Store::read(&Home::at(self.env.data_dir()), Duration::from_secs(5)).unwrap()?;
+            store.sessions().unwrap().iter().any(|session| session.compactions > 0).then_some(())
+        });
+    }
+
+    /// Waits until nothing of ours runs any more.
+    #[track_caller]
+    pub fn wait_no_child(&self) {
+        wait::until_evident("our last process to end", wait::PATIENCE, || {
+            let is_ours = |process: &&Process| process.command.contains("tow");
+            match self.env.processes().iter().find(is_ours) {
+                None => Ok(()),
+                Some(process) => Err(format!("{process:?}")),
+            }
+        });
+    }
+
+    /// What was captured so far.
+    #[track_caller]
+    pub fn archive(&self) -> Option<Archive> {
+        Archive::read(&Home::at(self.env.data_dir()), Duration::from_secs(5)).unwrap()
+    }
+
+    /// What was captured, once `look` finds there what it looks for.
+    #[track_caller]
+    pub fn wait_captured<T>(&self, what: &str, look: impl Fn(&Archive) -> Result<T, String>) -> T {
+        wait::until_evident(what, wait::PATIENCE, || match self.archive() {
+            Some(archive) => look(&archive),
+            None => Err("no archive".to_owned()),
+        })
+    }
+
+    /// All conversations, oldest first.
+    #[track_caller]
+    pub fn conversations(&self, archive: &Archive) -> Vec<Conversation> {
+        let mut all = archive.latest_conversations(None, 100).unwrap();
+        all.sort_by_key(|conversation| (conversation.first_at, conversation.uid));
+        all
+    }
+
+    /// Whether any file of the data folder holds these bytes.
+    pub fn keeps(&self, needle: &str) -> bool {
+        let mut folders = vec![self.env.data_dir()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if fs::read(&path)
+                    .is_ok_and(|bytes| bytes.windows(needle.len()).any(|at| at == needle.as_bytes()))
+                {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+/// A client in a pane.
+pub struct Seat<'d> {
+    pub desk: &'d Desk,
+    pub client: Client,
+    pub pane: Pane,
+}
+
+impl Seat<'_> {
+    /// Asks, and waits until the client has the scripted answer and takes the next prompt. Gives the first request.
+    #[track_caller]
+    pub fn ask(&self, prompt: &str, steps: impl IntoIterator<Item = Step>, answer: &str) -> Request {
+        let rule = steps.into_iter().fold(Rule::when(prompt), Rule::then).then(Step::text(answer));
+        self.desk.model.add(rule);
+        self.pane.say(prompt);
+        self.pane.wait_screen(answer);
+        self.client.wait_idle(&self.pane);
+        self.desk.model.wait_request(prompt, |request| request.prompt.contains(prompt) && request.step == 0)
+    }
+
+    /// Three turns about one thing, one of them with a tool.
+    #[track_caller]
+    pub fn work_on(&self, thing: &str) {
+        self.ask(&format!("first measure the {thing}"), [], &format!("measured {thing}: four"));
+        let look = self.client.runs(&format!("echo output of {thing}"));
+        self.ask(&format!("then look at the {thing}"), [look], &format!("looked at {thing}: fine"));
+        self.ask(&format!("now paint the {thing}"), [], &format!("painted {thing}: shall I go on?"));
+    }
+
+    /// Types our command and waits until the model has answered what it says.
+    #[track_caller]
+    pub fn own_command(&self, arguments: &str) {
+        let answer = format!("noted {}", self.desk.model.requests().len());
+        self.desk.model.add(Rule::when(self.client.own_words()).then(Step::text(answer.as_str())));
+        self.pane.say(&self.client.own_command(arguments));
+        self.pane.wait_screen(&answer);
+        self.client.wait_idle(&self.pane);
+    }
+
+    /// Clears, and waits until the client shows nothing of before. One of them tells of the new session at once.
+    #[track_caller]
+    pub fn clear(&self) {
+        let before = self.desk.sessions();
+        self.pane.say("/clear");
+        self.pane.wait_screen_for("a cleared screen", |screen| {
+            !["mast", "keel", "noted "].iter().any(|word| screen.contains(word))
+        });
+        if let Client::Claude(_) = self.client {
+            let heard = || (self.desk.sessions() > before).then_some(());
+            wait::until("the session after the clear", wait::PATIENCE, heard);
+        }
+        self.client.wait_idle(&self.pane);
+    }
+
+    /// Leaves the client; the shell is back, on an empty screen.
+    #[track_caller]
+    pub fn leave(&self) {
+        self.pane.say(self.client.leave());
+        self.pane.wait_end();
+        self.wipe();
+    }
+
+    /// Leaves nothing on the screen of the shell but its prompt.
+    #[track_caller]
+    pub fn wipe(&self) {
+        self.shell("clear");
+        self.pane.wait_screen_for("an empty screen", |screen| screen.lines().count() < 2);
+    }
+
+    /// Compacts, and waits until the client has done it.
+    #[track_caller]
+    pub fn compact(&self) {
+        let compactions = || {
+            let requests = self.desk.model.requests();
+            requests.iter().filter(|request| request.kind == Kind::Compact).count()
+        };
+        let before = compactions();
+        self.pane.say("/compact");
+        wait::until("the request for a summary", wait::PATIENCE, || (compactions() > before).then_some(()));
+        self.desk.wait_compacted();
+        self.client.wait_idle(&self.pane);
+    }
+
+    /// Runs a command in the shell that the client was started from.
+    #[track_caller]
+    pub fn shell(&self, command: &str) {
+        self.pane.say(command);
+    }
+
+    /// Starts the client again in the same pane.
+    #[track_caller]
+    pub fn return_to(&self, client: Client) -> Seat<'_> {
+        self.shell(client.agent());
+        let seat = Seat { desk: self.desk, client, pane: self.pane.clone() };
+        seat.client.wait_idle(&seat.pane);
+        seat
+    }
+}
+
+/// What we gave the model, wherever in the request it stands.
+pub fn given(request: &Request) -> Vec<String> {
+    let mut found = vec![];
+    collect(&request.body, &mut found);
+    found
+}
+
+/// What we gave, of a request that holds it exactly once.
+#[track_caller]
+pub fn given_once(request: &Request) -> String {
+    let mut all = given(request);
+    assert_eq!(all.len(), 1, "{all:#?}\n{:#}", request.body);
+    all.remove(0)
+}
+
+fn collect(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => {
+            let mut rest = text.as_str();
+            while let Some((_, after)) = rest.split_once(OPEN) {
+                let (inside, behind) = after.split_once(CLOSE).unwrap_or((after, "<unclosed>"));
+                found.push(inside.to_owned());
+                rest = behind;
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        Value::Object(fields) => fields.values().for_each(|field| collect(field, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Insists on each of these texts.
+#[track_caller]
+pub fn holds_all(text: &str, needles: &[&str]) {
+    for needle in needles {
+        assert!(text.contains(needle), "no {needle:?} in\n{text}");
+    }
+}

@@ -1,0 +1,13 @@
+//! The real clients, as a person carries work over with them: cleared, passed on by a baton, begun afresh, compacted,
+//! killed. What counts is the request that their model gets.
+//!
+//! Nothing is told to our hooks but by the clients; nothing is read but the model's requests and what surfaces could read.
+#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+
+mod across;
+mod claude;
+mod codex;
+mod desk;
+mod kept;
+mod long;
+mod scenes;

@@ -1,0 +1,141 @@
+//! What is done with one client: the same for each of them.
+
+use crate::desk::{Client, Desk, Seat, given, given_once, holds_all};
+use crate::kept;
+
+/// Work, clear, next prompt.
+pub fn cleared(client: Client) {
+    let desk = Desk::with(&[client]);
+    let seat = desk.sit(client);
+    seat.work_on("mast");
+    seat.clear();
+    let text = given_once(&seat.ask("what was I doing?", [], "painting: yes"));
+    holds_all(
+        &text,
+        &[
+            " (cleared in the same seat): project project, branch main, ",
+            "The person's last directive",
+            "now paint the mast\n",
+            "The agent's last answer",
+            "painted mast: shall I go on?\n",
+            "Person: first measure the mast\nAgent: measured mast: four\n",
+            "Person: then look at the mast\nAgent: looked at mast: fine\n",
+        ],
+    );
+    let next = seat.ask("and what else?", [], "nothing: no");
+    assert_eq!(given(&next), [text], "it stays where it was given, and is not given again");
+    assert_eq!(desk.ways(), ["clear"]);
+    kept::check_heir(&desk, &["what was I doing?", "and what else?"]);
+}
+
+/// Two panes in one project, cleared in turn and asked in the other order.
+pub fn two_seats(client: Client) {
+    let desk = Desk::with(&[client]);
+    let (left, right) = (desk.sit(client), desk.sit(client));
+    left.work_on("mast");
+    right.work_on("keel");
+    left.clear();
+    right.clear();
+    let of_right = given_once(&right.ask("on the right again", [], "right: back"));
+    let of_left = given_once(&left.ask("on the left again", [], "left: back"));
+    holds_all(&of_right, &["now paint the keel\n", "looked at keel: fine"]);
+    holds_all(&of_left, &["now paint the mast\n", "looked at mast: fine"]);
+    assert!(!of_right.contains("mast") && !of_left.contains("keel"), "{of_right}\n{of_left}");
+    assert_eq!(desk.ways(), ["clear", "clear"]);
+}
+
+/// Starts that nobody asks anything of: cleared again, opened beside it, opened in its place.
+pub fn ghosts(client: Client) {
+    let desk = Desk::with(&[client]);
+    let seat = desk.sit(client);
+    seat.work_on("mast");
+    seat.clear();
+    if let Client::Claude(_) = client {
+        // The other one tells of a session when something is asked of it.
+        seat.clear();
+    }
+    desk.sit(client).leave();
+    let heir = given_once(&seat.ask("what was I doing?", [], "painting: yes"));
+    holds_all(&heir, &["now paint the mast\n"]);
+
+    seat.own_command("");
+    seat.leave();
+    seat.return_to(client).leave();
+    let last = given_once(&seat.return_to(client).ask("and after a ghost?", [], "still: here"));
+    holds_all(&last, &["(it passed the baton)", "Person: what was I doing?\nAgent: painting: yes\n"]);
+    assert_eq!(desk.ways(), ["clear", "baton"]);
+}
+
+/// A wish for a fresh start: typed before a clear, and by the verb in the shell after the baton was passed.
+pub fn afresh(client: Client) {
+    let desk = Desk::with(&[client]);
+    let seat = desk.sit(client);
+    seat.work_on("mast");
+    seat.own_command(" fresh");
+    seat.clear();
+    check_nothing(&seat, "something else");
+
+    seat.own_command("");
+    seat.leave();
+    seat.shell("tow fresh");
+    seat.pane.wait_screen("starts afresh");
+    seat.wipe();
+    check_nothing(&seat.return_to(client), "and else again");
+    assert_eq!(desk.ways(), ["fresh", "fresh"]);
+}
+
+/// A baton that waited for longer than an hour, by the clock of the hooks.
+pub fn too_late(client: Client) {
+    let desk = Desk::with(&[client]);
+    let seat = desk.sit(client);
+    seat.work_on("mast");
+    seat.own_command("");
+    seat.leave();
+    seat.shell("export TOWLINE_NOW=$(( ($(date +%s) + 3700) * 1000 ))");
+    seat.wipe();
+    check_nothing(&seat.return_to(client), "much later");
+    assert_eq!(desk.ways(), ["none"]);
+    desk.env.tow(&["inherit", "log"]).ok().prints("had expired");
+}
+
+#[track_caller]
+fn check_nothing(seat: &Seat<'_>, prompt: &str) {
+    let request = seat.ask(prompt, [], &format!("done: {}", prompt.len()));
+    assert_eq!(given(&request), Vec::<String>::new());
+    assert!(!request.holds("mast"), "{:#}", request.body);
+}
+
+/// What a compaction takes away is offered back with the next prompt.
+pub fn compacted(client: Client) {
+    let desk = Desk::with(&[client]);
+    let seat = desk.sit(client);
+    seat.work_on("mast");
+    seat.compact();
+    let text = given_once(&seat.ask("what is left of it?", [], "lines: three"));
+    println!("{text}");
+    holds_all(
+        &text,
+        &["This conversation was compacted.", "turns: 3.", "first measure the mast", "now paint the mast"],
+    );
+    let next = seat.ask("and what else?", [], "nothing: no");
+    assert_eq!(given(&next), [text]);
+}
+
+/// A project that the user excluded.
+pub fn excluded(client: Client) {
+    let desk = Desk::with(&[client]);
+    let project = desk.env.project().display().to_string();
+    desk.env.tow(&["config", "set", "privacy.exclude_projects", &format!("[\"{project}\"]")]).ok();
+    let seat = desk.sit(client);
+    seat.work_on("mast");
+    seat.pane.say("/clear");
+    seat.pane.wait_screen_for("a cleared screen", |screen| !screen.contains("mast"));
+    client.wait_idle(&seat.pane);
+    check_nothing(&seat, "what was I doing?");
+    seat.leave();
+    desk.wait_no_child();
+    assert!(desk.archive().is_none() && desk.sessions() == 0);
+    for word in ["mast", "what was I doing", &project] {
+        assert!(!desk.keeps(word), "{word} is kept");
+    }
+}
