@@ -112,7 +112,7 @@ pub(crate) fn open_for_writing(
     Ok(db)
 }
 
-/// Opens a database so that nothing can be changed in it; `None` if there is none.
+/// Opens a database so that nothing can be changed in it; `None` if there is none, or only one that is being made.
 pub(crate) fn open_for_reading(path: &Path, patience: Duration) -> Result<Option<Connection>, StoreError> {
     if !path.exists() {
         return Ok(None);
@@ -125,7 +125,8 @@ pub(crate) fn open_for_reading(path: &Path, patience: Duration) -> Result<Option
     db.busy_timeout(patience)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     db.pragma_update(None, "query_only", true)?;
-    Ok(Some(db))
+    let is_in_the_making = matches!(schema_of(&db), Ok(0));
+    Ok((!is_in_the_making).then_some(db))
 }
 
 /// Moves a damaged database aside, never deletes it, and returns its new place. The marks derived from it go.

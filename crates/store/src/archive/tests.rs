@@ -90,6 +90,15 @@ fn only(archive: &Archive) -> Conversation {
 }
 
 #[test]
+fn an_archive_that_is_only_being_made_holds_nothing_yet_and_is_no_fault() {
+    let bench = Bench::new();
+    fs::write(bench.home.archive(), "").unwrap();
+    assert!(Archive::read(&bench.home, Duration::ZERO).unwrap().is_none());
+    bench.open();
+    assert!(Archive::read(&bench.home, Duration::ZERO).unwrap().is_some());
+}
+
+#[test]
 fn what_comes_again_replaces_what_was_there() {
     let bench = Bench::new();
     let archive = bench.open();

@@ -9,6 +9,7 @@ mod foreign;
 mod lines;
 mod many;
 mod rules;
+mod settle;
 mod steps;
 
 pub use asked::{Asked, Project};
@@ -16,6 +17,7 @@ pub use catch_up::{Caught, catch_up};
 pub use foreign::{Destination, TakenOver, take_over};
 pub use many::{Imported, import};
 pub use rules::Wishes;
+pub use settle::settle;
 use steps::Steps;
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! `tow capture`: takes in what is new in an agent's transcripts. Started by hooks; people use `tow import`.
 //!
-//! Says nothing: what goes wrong is a fault for `tow doctor`.
+//! Nobody waits for it, so it waits until the agent has written what it told of. It says nothing: what goes wrong is a
+//! fault for `tow doctor`.
 
 use crate::capture::{self, Transcript, Wishes};
 use crate::failure::{Failure, chain};
@@ -25,6 +26,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             .hint("Run `tow import --help`."));
     };
     let files: Vec<_> = arguments.files.iter().map(|path| Transcript { agent, path: path.clone() }).collect();
+    capture::settle(&files);
     let done = match Wishes::load(&scope.edge) {
         Ok(wishes) => capture::capture(&scope.edge, &wishes, &files).map(drop).map_err(|error| chain(&error)),
         Err(failure) => Err(failure.what),

@@ -1,7 +1,7 @@
 //! Claude Code, both pinned versions.
 
 use crate::desk::Client;
-use crate::{kept, scenes};
+use crate::{kept, long, scenes};
 use towline_testkit::Claude;
 
 const OLDER: Client = Client::Claude(Claude::V2_1_197);
@@ -95,4 +95,14 @@ fn a_helpers_work_is_captured_with_the_turn_that_sent_for_it_in_2_1_197() {
 #[test]
 fn a_helpers_work_is_captured_with_the_turn_that_sent_for_it_in_2_1_325() {
     kept::helped(NEWER);
+}
+
+#[test]
+fn tl_14_of_five_hundred_turns_the_client_cuts_nothing_in_2_1_197() {
+    long::five_hundred_turns(OLDER);
+}
+
+#[test]
+fn tl_14_of_five_hundred_turns_the_client_cuts_nothing_in_2_1_325() {
+    long::five_hundred_turns(NEWER);
 }

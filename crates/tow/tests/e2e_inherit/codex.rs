@@ -1,7 +1,7 @@
 //! Codex, with its daemon and without.
 
 use crate::desk::Client;
-use crate::{kept, scenes};
+use crate::{kept, long, scenes};
 use towline_testkit::Daemon;
 
 const ALONE: Client = Client::Codex(Daemon::Off);
@@ -71,4 +71,9 @@ fn tl_7_every_turn_is_captured_once_also_when_the_client_was_killed_in_one_in_co
 #[test]
 fn a_helpers_work_is_captured_with_the_turn_that_sent_for_it_in_codex() {
     kept::helped(ALONE);
+}
+
+#[test]
+fn tl_14_of_five_hundred_turns_the_client_cuts_nothing_in_codex() {
+    long::five_hundred_turns(ALONE);
 }

@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_core::id::SessionKey;
 use towline_store::archive::Conversation;
@@ -30,11 +31,11 @@ impl Client {
         }
     }
 
-    /// Our command as it is typed there.
-    pub fn own_command(self, arguments: &str) -> String {
+    /// Our command as it is typed there. The blank closes a list of suggestions, which would take the Enter.
+    fn own_command(self, arguments: &str) -> String {
         match self {
             Client::Claude(_) => format!("/tow{arguments}"),
-            Client::Codex(_) => format!("$tow{arguments}"),
+            Client::Codex(_) => format!("$tow{arguments} "),
         }
     }
 
@@ -157,7 +158,9 @@ impl Desk {
     #[track_caller]
     pub fn wait_no_child(&self) {
         wait::until_evident("our last process to end", wait::PATIENCE, || {
-            let is_ours = |process: &&Process| process.command.contains("tow");
+            let is_ours = |process: &&Process| {
+                process.command.split(' ').next().is_some_and(|program| program.ends_with("/tow"))
+            };
             match self.env.processes().iter().find(is_ours) {
                 None => Ok(()),
                 Some(process) => Err(format!("{process:?}")),
@@ -180,6 +183,14 @@ impl Desk {
         })
     }
 
+    /// The session that was captured first.
+    #[track_caller]
+    pub fn first_session(&self) -> SessionKey {
+        self.wait_captured("a session", |archive| {
+            self.conversations(archive).first().map(|it| it.session.clone()).ok_or_else(String::new)
+        })
+    }
+
     /// All conversations, oldest first.
     #[track_caller]
     pub fn conversations(&self, archive: &Archive) -> Vec<Conversation> {
@@ -188,23 +199,31 @@ impl Desk {
         all
     }
 
+    /// The file that a client keeps of this session.
+    #[track_caller]
+    pub fn transcript(&self, session: &SessionKey) -> PathBuf {
+        let folders = [".claude/projects", ".codex/sessions"].map(|name| self.env.home().join(name));
+        let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+        let is_it = |path: &PathBuf| name(path).contains(session.id.as_str()) && name(path).ends_with(".jsonl");
+        folders.iter().flat_map(|folder| files_below(folder)).find(is_it).unwrap()
+    }
+
     /// Whether any file of the data folder holds these bytes.
     pub fn keeps(&self, needle: &str) -> bool {
-        let mut folders = vec![self.env.data_dir()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-                let path = entry.path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if fs::read(&path)
-                    .is_ok_and(|bytes| bytes.windows(needle.len()).any(|at| at == needle.as_bytes()))
-                {
-                    return true;
-                }
-            }
-        }
-        false
+        let holds = |bytes: Vec<u8>| bytes.windows(needle.len()).any(|at| at == needle.as_bytes());
+        files_below(&self.env.data_dir()).iter().any(|path| fs::read(path).is_ok_and(holds))
     }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (vec![], vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found
 }
 
 /// A client in a pane.
@@ -298,7 +317,8 @@ impl Seat<'_> {
     /// Starts the client again in the same pane.
     #[track_caller]
     pub fn return_to(&self, client: Client) -> Seat<'_> {
-        self.shell(client.agent());
+        // The words that the wait for an end looks for must not stand in the command itself.
+        self.shell(&format!("{}; echo \"[ended \"\"with $?]\"", client.agent()));
         let seat = Seat { desk: self.desk, client, pane: self.pane.clone() };
         seat.client.wait_idle(&seat.pane);
         seat
