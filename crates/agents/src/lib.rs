@@ -21,7 +21,7 @@ use towline_core::arbiter::{ScreenSight, Tail};
 use towline_core::compose::Budget;
 use towline_core::context::Context;
 use towline_core::deed::Deed;
-use towline_core::event::{Happening, Presence};
+use towline_core::event::{Happening, OwnCommand, Presence};
 use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
 use towline_core::reply::Reply;
 use towline_core::text::Keeping;
@@ -114,6 +114,16 @@ impl Agent {
             Agent::Claude => wire::answer(&claude::ROOM, event, reply),
             Agent::Codex => wire::answer(&codex::ROOM, event, reply),
         }
+    }
+
+    /// What a typed text means to us, if it is a command of ours as the agent's users type it.
+    pub fn own_command(self, typed: &str) -> Option<OwnCommand> {
+        let signs: &[char] = match self {
+            Agent::Claude => &['/'],
+            // What it calls a skill is what others call a command.
+            Agent::Codex => &['$', '/'],
+        };
+        typed.trim_start().strip_prefix(signs).and_then(OwnCommand::parse)
     }
 
     pub fn presence(self, around: &Surroundings<'_>) -> Presence {

@@ -8,8 +8,9 @@ use crate::edge::{current_folder, on_path, own_program};
 use crate::projects;
 use crate::scope::Scope;
 use crate::tell::settings;
+use towline_agents::Agent;
 use towline_core::compose::{Compaction, Material, OlderTurn, Past, PastTurn, Speaker, Words};
-use towline_core::event::Origin;
+use towline_core::event::{Origin, OwnCommand};
 use towline_core::id::SessionKey;
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
@@ -85,12 +86,28 @@ fn fill(
         .iter()
         .map(|turn| with_words(archive, conversation, turn, now))
         .collect::<Result<_, StoreError>>()?;
+    let captured = past.turns.len();
+    past.turns.retain(|turn| !only_hands_on(&conversation.session, turn));
+    let passed_over = u32::try_from(captured - past.turns.len()).unwrap_or(0);
     past.older = older.iter().map(|turn| as_line(conversation, turn, now)).collect();
-    past.turns_in_all = archive.turns_worth_giving(conversation)?;
+    past.turns_in_all = archive.turns_worth_giving(conversation)?.saturating_sub(passed_over);
     past.last_active = clock(conversation.last_at, now);
     past.project = conversation.project.clone().or(past.project.take());
     past.branch = past.branch.take().or_else(|| conversation.branch.clone());
     Ok(())
+}
+
+/// Whether nothing was asked in a turn but to pass the work on or to forget it: that is not where the work stood.
+fn only_hands_on(session: &SessionKey, turn: &PastTurn) -> bool {
+    let Some(agent) = Agent::named(session.agent.as_str()) else { return false };
+    let is_ours = |words: &Words| match agent.own_command(&words.text) {
+        // Whatever else was said there is meant for whoever goes on.
+        Some(OwnCommand::Baton) => words.text.split_whitespace().count() == 1,
+        Some(OwnCommand::Fresh) => true,
+        Some(OwnCommand::Other) | None => false,
+    };
+    let mut said = turn.words.iter().filter(|words| words.speaker == Speaker::Person).peekable();
+    said.peek().is_some() && said.all(is_ours)
 }
 
 /// How much later than its entry in the transcript a prompt may be heard of, and the other way round.
@@ -159,4 +176,38 @@ pub fn compacted(
         turns: turns.iter().map(|turn| as_line(&conversation, turn, now)).collect(),
     };
     Ok(Some(Material { past: None, compaction: Some(compaction), remembered: vec![], program: program() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(session: &str, prompt: &str, expected: bool) {
+        let turn = PastTurn {
+            id: "1a2b3c4d#4".into(),
+            clock: "14:05".into(),
+            origin: Origin::Command,
+            line: String::new(),
+            words: vec![
+                Words { speaker: Speaker::Person, text: prompt.to_owned() },
+                Words { speaker: Speaker::Agent, text: "The next session will go on from this one.".into() },
+            ],
+            details: vec![],
+            stopped: None,
+        };
+        assert_eq!(only_hands_on(&SessionKey::parse(session).unwrap(), &turn), expected, "{prompt}");
+    }
+
+    #[test]
+    fn a_turn_that_only_passed_the_baton_is_not_where_the_work_stood() {
+        let (one, other) = ("claude:s-1", "codex:s-1");
+        check(one, "/tow", true);
+        check(one, "/tow fresh", true);
+        check(other, " $tow\n", true);
+        check(one, "$tow", false);
+        check(one, "/tow and run the tests first", false);
+        check(one, "/tow-detail 14:05", false);
+        check(other, "now paint the mast", false);
+    }
 }

@@ -134,6 +134,20 @@ fn tl_12_recorded_payloads_of_codex_that_is_cleared_carry_the_work_over() {
     check_clear("codex", "0.166.0");
 }
 
+/// It once repeated the session's id, and was cut in the middle of why.
+#[test]
+fn the_header_says_in_few_words_how_the_work_came_and_names_the_session_once() {
+    let (_env, tmux) = bench();
+    let seat = Seat::open(&tmux, "claude", "2.1.325");
+    seat.work("0c9f6b2e-4d7a-4b1c-9e57-3f0a1a2b3c4d");
+    seat.clear("0c9f6b2e-4d7a-4b1c-9e57-3f0a1a2b3c4d", "s-2");
+    let said: Value = serde_json::from_str(&seat.prompt("s-2", "go on")).unwrap();
+    let text = said["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    let header = text.lines().nth(1).unwrap();
+    assert!(header.contains("1a2b3c4d (cleared in the same seat): project "), "{header}");
+    assert_eq!(header.matches("1a2b3c4d").count(), 1, "{header}");
+}
+
 #[test]
 fn two_seats_of_one_project_cleared_in_turn_each_keep_their_own() {
     let (env, tmux) = bench();

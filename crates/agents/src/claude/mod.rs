@@ -18,7 +18,7 @@ use crate::skim::without_bulk;
 use crate::wire::{Room, last_words, parse};
 use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
 use towline_core::event::{
-    EndedBy, Failure, Happening, Origin, OwnCommand, Presence, Reason, StartedBy, ToolOutcome, Trigger,
+    EndedBy, Failure, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger,
 };
 use towline_core::id::{SubagentId, TurnId};
 use towline_core::inherit::Wishes;
@@ -142,7 +142,7 @@ fn prompt(wire: &Wire<'_>, keeping: Keeping) -> Happening {
         text if text.trim_end() == BOOKMARK => Origin::Bookmark,
         _ => Origin::Human,
     };
-    let own = raw.trim_start().strip_prefix('/').and_then(OwnCommand::parse);
+    let own = Agent::Claude.own_command(raw);
     Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin, own }
 }
 

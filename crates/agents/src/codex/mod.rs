@@ -19,9 +19,7 @@ use crate::wire::{Room, last_words, parse};
 use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
 use install::Trust;
 use std::path::Path;
-use towline_core::event::{
-    EndedBy, Happening, Origin, OwnCommand, Presence, Reason, StartedBy, ToolOutcome, Trigger,
-};
+use towline_core::event::{EndedBy, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger};
 use towline_core::id::{SubagentId, TurnId};
 use towline_core::inherit::Wishes;
 use towline_core::text::{Keeping, Kept};
@@ -103,8 +101,7 @@ fn started_by(wire: &Wire<'_>) -> StartedBy {
 
 fn prompt(wire: &Wire<'_>, keeping: Keeping) -> Happening {
     let raw = wire.prompt.as_deref().unwrap_or("");
-    // What it calls a skill is what others call a command.
-    let own = raw.trim_start().strip_prefix(['$', '/']).and_then(OwnCommand::parse);
+    let own = Agent::Codex.own_command(raw);
     let origin = match raw.trim() {
         BOOKMARK => Origin::Bookmark,
         text if text.starts_with('/') || own.is_some() => Origin::Command,

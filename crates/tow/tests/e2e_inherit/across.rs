@@ -26,7 +26,8 @@ fn there_and_back(one: Client, other: Client) {
     let heir = desk.sit(other);
     let text = given_once(&heir.ask("what was I doing?", [], "painting: yes"));
     let header = format!("from session {}:", one.agent());
-    holds_all(&text, &[&header, "(it passed the baton)", "now paint the mast\n", "looked at mast: fine"]);
+    holds_all(&text, &[&header, "(it passed the baton)", ":\nnow paint the mast\n", "looked at mast: fine"]);
+    assert!(!text.contains("noted "), "passing it on is not the work: {text}");
     heir.own_command("");
     let back = given_once(&desk.sit(one).ask("here again", [], "welcome: back"));
     let header = format!("from session {}:", other.agent());

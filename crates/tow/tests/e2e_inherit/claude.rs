@@ -18,6 +18,11 @@ fn tl_12_what_was_done_before_a_clear_reaches_the_model_with_the_next_prompt_onc
 }
 
 #[test]
+fn tl_12_what_was_done_before_a_clear_reaches_an_older_model_too() {
+    scenes::cleared_with_an_older_model(NEWER);
+}
+
+#[test]
 fn two_panes_of_one_project_that_are_cleared_each_go_on_with_their_own_in_2_1_197() {
     scenes::two_seats(OLDER);
 }
@@ -105,4 +110,14 @@ fn tl_14_of_five_hundred_turns_the_client_cuts_nothing_in_2_1_197() {
 #[test]
 fn tl_14_of_five_hundred_turns_the_client_cuts_nothing_in_2_1_325() {
     long::five_hundred_turns(NEWER);
+}
+
+#[test]
+fn a_prompt_that_was_interrupted_before_a_clear_is_where_the_work_stood_in_2_1_197() {
+    scenes::interrupted(OLDER);
+}
+
+#[test]
+fn a_prompt_that_was_interrupted_before_a_clear_is_where_the_work_stood_in_2_1_325() {
+    scenes::interrupted(NEWER);
 }

@@ -77,3 +77,8 @@ fn a_helpers_work_is_captured_with_the_turn_that_sent_for_it_in_codex() {
 fn tl_14_of_five_hundred_turns_the_client_cuts_nothing_in_codex() {
     long::five_hundred_turns(ALONE);
 }
+
+#[test]
+fn a_prompt_that_was_interrupted_before_a_clear_is_where_the_work_stood_in_codex() {
+    scenes::interrupted(ALONE);
+}

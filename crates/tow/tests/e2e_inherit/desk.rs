@@ -9,7 +9,9 @@ use std::time::Duration;
 use towline_core::id::SessionKey;
 use towline_store::archive::Conversation;
 use towline_store::{Archive, Home, Store};
-use towline_testkit::{Claude, Codex, Daemon, Kind, Model, Pane, Process, Request, Rule, Step, TestEnv, Tmux, wait};
+use towline_testkit::{
+    Claude, Codex, Daemon, Kind, Model, Pane, Process, Request, Rule, Step, TestEnv, Tmux, wait,
+};
 
 pub const CODEX: Codex = Codex::V0_166_0;
 
@@ -204,7 +206,8 @@ impl Desk {
     pub fn transcript(&self, session: &SessionKey) -> PathBuf {
         let folders = [".claude/projects", ".codex/sessions"].map(|name| self.env.home().join(name));
         let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
-        let is_it = |path: &PathBuf| name(path).contains(session.id.as_str()) && name(path).ends_with(".jsonl");
+        let is_it =
+            |path: &PathBuf| name(path).contains(session.id.as_str()) && name(path).ends_with(".jsonl");
         folders.iter().flat_map(|folder| files_below(folder)).find(is_it).unwrap()
     }
 
@@ -240,7 +243,9 @@ impl Seat<'_> {
         let rule = steps.into_iter().fold(Rule::when(prompt), Rule::then).then(Step::text(answer));
         self.desk.model.add(rule);
         self.pane.say(prompt);
-        self.pane.wait_screen(answer);
+        // What no line break splits.
+        let start: String = answer.chars().take(40).collect();
+        self.pane.wait_screen(&start);
         self.client.wait_idle(&self.pane);
         self.desk.model.wait_request(prompt, |request| request.prompt.contains(prompt) && request.step == 0)
     }

@@ -2,11 +2,12 @@
 
 use crate::desk::{Client, Desk};
 use serde_json::json;
+use std::fs;
 use towline_core::capture::{DetailKind, Speaker};
 use towline_core::event::Origin;
 use towline_store::Archive;
 use towline_store::archive::{Conversation, DetailRow, TurnRow};
-use towline_testkit::{Gate, Rule, Step};
+use towline_testkit::{Gate, Rule, Step, wait};
 
 /// A turn as it was captured.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,10 +77,19 @@ pub fn captured(client: Client) {
     check_work(&wait_turns(&desk, 0, 3));
 
     let gate = Gate::shut();
-    let rule = Rule::when("start the hull").then(client.runs("echo planks laid")).then(Step::text("no").behind(&gate));
+    let rule = Rule::when("start the hull")
+        .then(client.runs("echo planks laid"))
+        .then(Step::text("no").behind(&gate));
     desk.model.add(rule);
     seat.pane.say("start the hull");
-    desk.model.wait_request("the tool's output", |request| request.prompt.contains("hull") && request.step == 1);
+    desk.model
+        .wait_request("the tool's output", |request| request.prompt.contains("hull") && request.step == 1);
+    // What a client has not written yet is lost with it.
+    let transcript = desk.transcript(&desk.first_session());
+    wait::until("the output in the transcript", wait::PATIENCE, || {
+        let text = fs::read_to_string(&transcript).unwrap();
+        (text.matches("planks laid").count() > 1).then_some(())
+    });
     desk.env.command("kill").args(["-9", &seat.pane.program_pid().to_string()]).status().unwrap();
     seat.pane.wait_end();
 
@@ -122,11 +132,13 @@ fn check_work(turns: &[Captured]) {
 pub fn helped(client: Client) {
     let desk = Desk::with(&[client]);
     let seat = desk.sit(client);
-    let child = Rule::when("CHILD-TASK").then(client.runs("echo helper saw it")).then(Step::text("CHILD-RESULT"));
+    let child =
+        Rule::when("CHILD-TASK").then(client.runs("echo helper saw it")).then(Step::text("CHILD-RESULT"));
     desk.model.add(child);
     seat.ask("send for help", delegating(client), "helped: yes");
     let turns = desk.wait_captured("the helper's work", |archive| {
-        let found = desk.conversations(archive).first().map(|it| Captured::of(archive, it)).unwrap_or_default();
+        let found =
+            desk.conversations(archive).first().map(|it| Captured::of(archive, it)).unwrap_or_default();
         let is_there = found.first().is_some_and(|turn| {
             turn.count(DetailKind::Output, "helper saw it") > 0 && !turn.answered.is_empty()
         });
@@ -137,7 +149,11 @@ pub fn helped(client: Client) {
     assert_eq!(turns[0].asked, ["send for help"]);
     assert_eq!(turns[0].answered, ["helped: yes"]);
     let of_helper = |text: &str| {
-        turns[0].details.iter().filter(|(_, helper, content)| helper.is_some() && content.contains(text)).count()
+        turns[0]
+            .details
+            .iter()
+            .filter(|(_, helper, content)| helper.is_some() && content.contains(text))
+            .count()
     };
     assert!(of_helper("helper saw it") >= 1, "{turns:#?}");
     assert_eq!(turns[0].count(DetailKind::Output, "helper saw it"), 1, "{turns:#?}");

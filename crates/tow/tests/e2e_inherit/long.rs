@@ -46,7 +46,9 @@ pub fn five_hundred_turns(client: Client) {
 #[track_caller]
 fn check_same(desk: &Desk, client: Client, session: &SessionKey, text: &str) {
     let shown = desk.env.tow(&["context", session.id.as_str()]).ok().stdout;
-    let below = |text: &str| text.lines().skip_while(|line| !line.starts_with("The person goes on")).collect::<Vec<_>>().join("\n");
+    let below = |text: &str| {
+        text.lines().skip_while(|line| !line.starts_with("The person goes on")).collect::<Vec<_>>().join("\n")
+    };
     assert_eq!(below(text), below(shown.trim_end().trim_end_matches("</towline-context>")));
     let whole = format!("<towline-context>\n{text}</towline-context>\n");
     let budget = match client {
@@ -69,7 +71,8 @@ fn wait_turns(desk: &Desk, session: &SessionKey, turns: u32) {
 fn multiply(path: &Path, copies: u32) {
     let text = fs::read_to_string(path).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let turn: Vec<&Value> = lines[lines.iter().rposition(begins_turn).unwrap()..].iter().filter(is_said).collect();
+    let turn: Vec<&Value> =
+        lines[lines.iter().rposition(begins_turn).unwrap()..].iter().filter(is_said).collect();
     let mut names = BTreeSet::new();
     turn.iter().for_each(|line| own_names(line, &mut names));
     let mut last = last_name(&lines);
@@ -77,7 +80,7 @@ fn multiply(path: &Path, copies: u32) {
     for copy in 1..=copies {
         for (at, line) in turn.iter().enumerate() {
             let mut line = renamed(line, &names, copy);
-            if at == 0 && line["parentUuid"] != Value::Null || line.get("parentUuid").is_some() && at == 0 {
+            if at == 0 && line.get("parentUuid").is_some() {
                 line["parentUuid"] = json!(last);
             }
             if line.get("ordinal").is_some() {
@@ -92,7 +95,8 @@ fn multiply(path: &Path, copies: u32) {
 
 /// Where the last turn begins: with its prompt, or with the entry that says so.
 fn begins_turn(line: &Value) -> bool {
-    let is_prompt = line["type"] == "user" && line["promptSource"].is_string() || line["type"] == "user" && line["message"]["content"].is_string();
+    let said = line["message"]["content"].as_str().unwrap_or_default();
+    let is_prompt = line["type"] == "user" && said.contains("coat number");
     is_prompt || line["payload"]["type"] == "task_started"
 }
 
@@ -107,12 +111,23 @@ fn last_name(lines: &[Value]) -> String {
 
 /// What the entries of the turn are called, and what they call each other.
 fn own_names(value: &Value, names: &mut BTreeSet<String>) {
-    const KEYS: [&str; 9] =
-        ["uuid", "promptId", "id", "requestId", "tool_use_id", "toolUseID", "turn_id", "call_id", "response_id"];
+    const KEYS: [&str; 9] = [
+        "uuid",
+        "promptId",
+        "id",
+        "requestId",
+        "tool_use_id",
+        "toolUseID",
+        "turn_id",
+        "call_id",
+        "response_id",
+    ];
     match value {
         Value::Object(fields) => {
             for (key, field) in fields {
-                if let (true, Some(name)) = (KEYS.contains(&key.as_str()), field.as_str().filter(|it| it.len() > 20)) {
+                if let (true, Some(name)) =
+                    (KEYS.contains(&key.as_str()), field.as_str().filter(|it| it.len() > 20))
+                {
                     names.insert(name.to_owned());
                 }
                 own_names(field, names);

@@ -2,10 +2,25 @@
 
 use crate::desk::{Client, Desk, Seat, given, given_once, holds_all};
 use crate::kept;
+use serde_json::json;
+use towline_testkit::{Claude, Gate, Request, Rule, Step};
 
 /// Work, clear, next prompt.
 pub fn cleared(client: Client) {
+    cleared_at(&Desk::with(&[client]), client);
+}
+
+/// The same with a model to which the client tells what hooks say in another way.
+pub fn cleared_with_an_older_model(client: Client) {
     let desk = Desk::with(&[client]);
+    Claude::edit_settings(&desk.env, |settings| settings["model"] = json!("claude-sonnet-4-5"));
+    cleared_at(&desk, client);
+    let is_reminded =
+        |request: &Request| request.holds("<system-reminder>\nUserPromptSubmit hook additional context");
+    assert!(desk.model.requests().iter().any(is_reminded), "it is told as it always was");
+}
+
+fn cleared_at(desk: &Desk, client: Client) {
     let seat = desk.sit(client);
     seat.work_on("mast");
     seat.clear();
@@ -25,7 +40,7 @@ pub fn cleared(client: Client) {
     let next = seat.ask("and what else?", [], "nothing: no");
     assert_eq!(given(&next), [text], "it stays where it was given, and is not given again");
     assert_eq!(desk.ways(), ["clear"]);
-    kept::check_heir(&desk, &["what was I doing?", "and what else?"]);
+    kept::check_heir(desk, &["what was I doing?", "and what else?"]);
 }
 
 /// Two panes in one project, cleared in turn and asked in the other order.
@@ -62,7 +77,7 @@ pub fn ghosts(client: Client) {
     seat.leave();
     seat.return_to(client).leave();
     let last = given_once(&seat.return_to(client).ask("and after a ghost?", [], "still: here"));
-    holds_all(&last, &["(it passed the baton)", "Person: what was I doing?\nAgent: painting: yes\n"]);
+    holds_all(&last, &["(it passed the baton)", ":\nwhat was I doing?\n", ":\npainting: yes\n"]);
     assert_eq!(desk.ways(), ["clear", "baton"]);
 }
 
@@ -112,13 +127,34 @@ pub fn compacted(client: Client) {
     seat.work_on("mast");
     seat.compact();
     let text = given_once(&seat.ask("what is left of it?", [], "lines: three"));
-    println!("{text}");
     holds_all(
         &text,
         &["This conversation was compacted.", "turns: 3.", "first measure the mast", "now paint the mast"],
     );
     let next = seat.ask("and what else?", [], "nothing: no");
     assert_eq!(given(&next), [text]);
+}
+
+/// A turn that was stopped by a key, of which no end is told: it is still where the work stood.
+pub fn interrupted(client: Client) {
+    let desk = Desk::with(&[client]);
+    let seat = desk.sit(client);
+    seat.work_on("mast");
+    let gate = Gate::shut();
+    desk.model.add(
+        Rule::when("tell me of the keel").then(Step::text("begun\n\nand never ended").pausing_at(&gate)),
+    );
+    seat.pane.say("tell me of the keel");
+    seat.pane.wait_screen("begun");
+    seat.pane.keys(&["Escape"]);
+    seat.pane.wait_screen_for("the interruption", |screen| screen.to_lowercase().contains("interrupted"));
+    client.wait_idle(&seat.pane);
+    seat.clear();
+    let text = given_once(&seat.ask("what was I doing?", [], "asking: yes"));
+    holds_all(
+        &text,
+        &["tell me of the keel\n", "(interrupted by the person)\n", "painted mast: shall I go on?"],
+    );
 }
 
 /// A project that the user excluded.
