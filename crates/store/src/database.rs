@@ -2,7 +2,7 @@
 //!
 //! The only `Connection::open` of the project. Writing needs the `FoldLock`; reading needs nothing and changes nothing.
 
-use crate::home::{Home, open_or_make};
+use crate::home::{Home, open_or_make, size};
 use crate::lock::FoldLock;
 use crate::marks;
 use rusqlite::config::DbConfig;
@@ -125,8 +125,15 @@ pub(crate) fn open_for_reading(path: &Path, patience: Duration) -> Result<Option
     db.busy_timeout(patience)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     db.pragma_update(None, "query_only", true)?;
-    let is_in_the_making = matches!(schema_of(&db), Ok(0));
-    Ok((!is_in_the_making).then_some(db))
+    Ok((!is_in_the_making(&db, path)).then_some(db))
+}
+
+/// Whether somebody has opened it for the first time and not filled it yet. A file that is cut within its header looks
+/// the same to SQLite, and is damage.
+fn is_in_the_making(db: &Connection, path: &Path) -> bool {
+    const HEADER: u64 = 100;
+    let is_cut = (1..HEADER).contains(&size(path));
+    matches!(schema_of(db), Ok(0)) && !is_cut
 }
 
 /// Moves a damaged database aside, never deletes it, and returns its new place. The marks derived from it go.

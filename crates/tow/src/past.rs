@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(session: &str, prompt: &str, expected: bool) {
+    fn check(agent: Agent, prompt: &str, expected: bool) {
         let turn = PastTurn {
             id: "1a2b3c4d#4".into(),
             clock: "14:05".into(),
@@ -196,18 +196,21 @@ mod tests {
             details: vec![],
             stopped: None,
         };
-        assert_eq!(only_hands_on(&SessionKey::parse(session).unwrap(), &turn), expected, "{prompt}");
+        let session = agent.session_named("s-1").unwrap();
+        assert_eq!(only_hands_on(&session, &turn), expected, "{prompt}");
     }
 
     #[test]
     fn a_turn_that_only_passed_the_baton_is_not_where_the_work_stood() {
-        let (one, other) = ("claude:s-1", "codex:s-1");
-        check(one, "/tow", true);
-        check(one, "/tow fresh", true);
-        check(other, " $tow\n", true);
-        check(one, "$tow", false);
-        check(one, "/tow and run the tests first", false);
-        check(one, "/tow-detail 14:05", false);
-        check(other, "now paint the mast", false);
+        for agent in Agent::ALL {
+            let is_sign = |sign: &&str| agent.own_command(&format!("{sign}tow")).is_some();
+            let sign = ["$", "/"].into_iter().find(is_sign).unwrap();
+            check(agent, &format!("{sign}tow"), true);
+            check(agent, &format!(" {sign}tow\n"), true);
+            check(agent, &format!("{sign}tow fresh"), true);
+            check(agent, &format!("{sign}tow and run the tests first"), false);
+            check(agent, &format!("{sign}tow-detail 14:05"), false);
+            check(agent, "now paint the mast", false);
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! `tow context`: shows what a session would be given, and why each part of it is there.
 //!
-//! The same material and the same composer as the hook's; nothing is taken, given or changed by looking.
+//! The same material and the same composer as the hook's; nothing is taken or given by looking. What the
+//! transcript holds and nobody captured yet is captured first, as it would be for the hook.
 
 use crate::failure::Failure;
-use crate::past;
 use crate::scope::Scope;
+use crate::{capture, past};
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
@@ -48,6 +49,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let archive = Archive::read(&scope.edge.home, PATIENCE).map_err(failed)?;
     let hot = Store::read(&scope.edge.home, PATIENCE).map_err(failed)?;
     let from = whose(scope, archive.as_ref(), arguments)?;
+    if let Some(known) = hot.as_ref().map(|hot| hot.session(&from)).transpose().map_err(failed)?.flatten() {
+        capture::hurry(&scope.edge, &known);
+    }
     let agent = composed_for(arguments, &from)?;
     let way = "as `tow context` was asked".to_owned();
     let material =
