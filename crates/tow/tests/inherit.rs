@@ -252,6 +252,34 @@ fn a_session_is_found_by_its_pane_its_project_and_its_id_and_never_guessed() {
     assert!(std::fs::read_to_string(&said).unwrap().contains("claude:session-left"));
 }
 
+#[test]
+fn the_context_shows_what_the_transcript_holds_though_nobody_captured_it_yet() {
+    let env = hermetic();
+    let recorded =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/transcripts/claude-2.1.325-words.jsonl");
+    let text = std::fs::read_to_string(recorded).unwrap();
+    let file = env.root().join("transcript.jsonl");
+    let first: Value = text.lines().find_map(|line| serde_json::from_str(line).ok()).unwrap();
+    let session = first["sessionId"].as_str().unwrap();
+    let half: usize = text.split_inclusive('\n').take(text.lines().count() / 2).map(str::len).sum();
+    std::fs::write(&file, &text[..half]).unwrap();
+    env.tow(&["capture", "claude", &file.display().to_string()]).ok();
+    let context = || env.tow(&["context", session]).ok().stdout;
+    let before = context();
+    std::fs::write(&file, &text).unwrap();
+    assert_eq!(context(), before, "nobody told where its transcript is");
+    let start = say(&env, "SessionStart", session, json!({"source": "resume", "transcript_path": file}));
+    env.hook("claude", start.to_string()).ok();
+    let shown = context();
+    let turns = |text: &str| -> u32 {
+        let digits = text.split(", turns: ").nth(1).unwrap().split('.').next().unwrap();
+        digits.parse().unwrap()
+    };
+    assert!(turns(&shown) > turns(&before), "{before}\n{shown}");
+    env.tow(&["capture", "claude", &file.display().to_string()]).ok();
+    assert_eq!(context(), shown, "nothing was left to capture");
+}
+
 /// Tells the hook in a process of the agent's name that an editor started: it has no terminal.
 fn in_editor(env: &TestEnv, payloads: &[Value]) -> Run {
     env.link("claude", "/bin/bash");
