@@ -26,7 +26,7 @@ fn append(path: &Path, bytes: &[u8]) {
 /// Starts a capture and kills it once it has been looked after so many times; it may be done by then.
 fn capture_and_kill(env: &TestEnv, agent: &str, path: &Path, looks: usize) {
     let mut command = env.command(env!("CARGO_BIN_EXE_tow"));
-    command.args(["capture", agent]).arg(path).stdin(Stdio::null()).stdout(Stdio::null());
+    command.args(["capture", "--at-once", agent]).arg(path).stdin(Stdio::null()).stdout(Stdio::null());
     let mut child = command.spawn().unwrap();
     for _ in 0..looks {
         if child.try_wait().unwrap().is_some() {
@@ -38,7 +38,7 @@ fn capture_and_kill(env: &TestEnv, agent: &str, path: &Path, looks: usize) {
 }
 
 fn all_that_is_kept(env: &TestEnv, agent: &str, path: &Path) -> String {
-    env.tow(&["capture", agent, &path.to_string_lossy()]).ok();
+    env.tow(&["capture", "--at-once", agent, &path.to_string_lossy()]).ok();
     env.tow(&["export", "--all-projects"]).ok().stdout
 }
 

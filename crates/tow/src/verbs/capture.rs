@@ -18,6 +18,9 @@ use towline_core::fault::{Fault, FaultKind};
 pub struct Arguments {
     agent: String,
     files: Vec<PathBuf>,
+    /// Take what is there, without waiting until the agent has written what it told of.
+    #[arg(long)]
+    at_once: bool,
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -26,7 +29,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             .hint("Run `tow import --help`."));
     };
     let files: Vec<_> = arguments.files.iter().map(|path| Transcript { agent, path: path.clone() }).collect();
-    capture::settle(&files);
+    if !arguments.at_once {
+        capture::settle(&files);
+    }
     let done = match Wishes::load(&scope.edge) {
         Ok(wishes) => capture::capture(&scope.edge, &wishes, &files).map(drop).map_err(|error| chain(&error)),
         Err(failure) => Err(failure.what),

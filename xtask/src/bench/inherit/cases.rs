@@ -53,7 +53,12 @@ impl Measured<'_> {
         match self.what {
             What::Stop => (self.long.person.tow(&["hook", "claude"]), self.stop()),
             What::Capture => (
-                self.long.person.tow(&["capture", "claude", &self.long.transcript().to_string_lossy()]),
+                self.long.person.tow(&[
+                    "capture",
+                    "--at-once",
+                    "claude",
+                    &self.long.transcript().to_string_lossy(),
+                ]),
                 vec![],
             ),
             What::Context => of_crowd(&["context", &called]),
@@ -84,7 +89,12 @@ impl Measured<'_> {
     /// Waits for what a hook started: the next case must not share the machine with it.
     fn finish(&self) -> Result<(), Failure> {
         if self.what == What::Stop {
-            self.long.person.run(&["capture", "claude", &self.long.transcript().to_string_lossy()])?;
+            self.long.person.run(&[
+                "capture",
+                "--at-once",
+                "claude",
+                &self.long.transcript().to_string_lossy(),
+            ])?;
         }
         Ok(())
     }
