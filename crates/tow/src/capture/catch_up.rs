@@ -3,7 +3,7 @@
 //! Costs a look at each file's size where nothing is new. Never waits long and never fails: what cannot be taken in now is
 //! taken in by whoever captures next.
 
-use super::steps::Steps;
+use super::steps::{Kit, Steps};
 use super::{CaptureError, Transcript, Wishes, Writable, known, open};
 use crate::edge::Edge;
 use std::fs;
@@ -115,7 +115,9 @@ fn take_in_while(
 ) -> Result<Caught, CaptureError> {
     let unreadable = |source| CaptureError::Read { path: file.path.clone(), source };
     let mut source = known(&writable.archive, file)?;
-    let Some(mut steps) = Steps::open(file, &mut source, wishes).map_err(unreadable)? else {
+    let mut kit = Kit::new()?;
+    let steps = Steps::open(file, &mut source, wishes, &mut kit);
+    let Some(mut steps) = steps.map_err(unreadable)? else {
         return Ok(Caught::Up);
     };
     while let Some(step) = steps.next().map_err(unreadable)? {

@@ -12,10 +12,10 @@ const BLOCK: usize = 4 << 20;
 /// More than any agent writes in one line.
 const LONGEST_LINE: usize = 64 << 20;
 
-pub(super) struct Lines {
+pub(super) struct Lines<'b> {
     file: File,
     /// What was read and not yet given, from `offset` on.
-    buffer: Vec<u8>,
+    buffer: &'b mut Vec<u8>,
     offset: u64,
     /// How much of the buffer was given last.
     given: usize,
@@ -32,10 +32,12 @@ pub(super) struct Block<'a> {
     pub passed_over: bool,
 }
 
-impl Lines {
-    pub fn from(mut file: File, offset: u64) -> io::Result<Self> {
+impl<'b> Lines<'b> {
+    /// The buffer may have served another file before.
+    pub fn from(mut file: File, offset: u64, buffer: &'b mut Vec<u8>) -> io::Result<Self> {
         file.seek(SeekFrom::Start(offset))?;
-        Ok(Self { file, buffer: Vec::new(), offset, given: 0, is_passing: false })
+        buffer.clear();
+        Ok(Self { file, buffer, offset, given: 0, is_passing: false })
     }
 
     /// The next whole lines; `None` at the end, or before a line that is not whole yet.
@@ -46,14 +48,14 @@ impl Lines {
         let mut passed_over = false;
         loop {
             let searched = self.buffer.len();
-            let read = self.file.by_ref().take(BLOCK as u64).read_to_end(&mut self.buffer)?;
+            let read = self.file.by_ref().take(BLOCK as u64).read_to_end(self.buffer)?;
             if read == 0 && searched == 0 {
                 return Ok(None);
             }
             if self.is_passing {
                 passed_over = !self.pass_over();
             }
-            if let Some(end) = memchr::memrchr(b'\n', &self.buffer) {
+            if let Some(end) = memchr::memrchr(b'\n', self.buffer) {
                 self.given = end + 1;
                 let end = self.offset + self.given as u64;
                 return Ok(Some(Block { lines: &self.buffer[..self.given], end, passed_over }));
@@ -74,7 +76,7 @@ impl Lines {
 
     /// Throws away what belongs to a line that is too long; whether it goes on.
     fn pass_over(&mut self) -> bool {
-        let end = memchr::memchr(b'\n', &self.buffer).map_or(self.buffer.len(), |end| end + 1);
+        let end = memchr::memchr(b'\n', self.buffer).map_or(self.buffer.len(), |end| end + 1);
         self.is_passing = end == self.buffer.len() && self.buffer.last() != Some(&b'\n');
         self.buffer.drain(..end);
         self.offset += end as u64;
@@ -87,7 +89,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn all(lines: &mut Lines) -> (Vec<u8>, u64) {
+    fn all(lines: &mut Lines<'_>) -> (Vec<u8>, u64) {
         let (mut found, mut end) = (vec![], 0);
         while let Some(block) = lines.next().unwrap() {
             found.extend_from_slice(block.lines);
@@ -100,10 +102,10 @@ mod tests {
     fn a_line_that_is_being_written_is_left_for_the_next_time() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"one\ntwo\nthr").unwrap();
-        let (found, end) = all(&mut Lines::from(file.reopen().unwrap(), 0).unwrap());
+        let (found, end) = all(&mut Lines::from(file.reopen().unwrap(), 0, &mut vec![]).unwrap());
         assert_eq!((found.as_slice(), end), (&b"one\ntwo\n"[..], 8));
         file.write_all(b"ee\n").unwrap();
-        let (found, end) = all(&mut Lines::from(file.reopen().unwrap(), end).unwrap());
+        let (found, end) = all(&mut Lines::from(file.reopen().unwrap(), end, &mut vec![]).unwrap());
         assert_eq!((found.as_slice(), end), (&b"three\n"[..], 14));
     }
 
@@ -112,7 +114,8 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let text: String = (0..300_000).map(|n| format!("line {n}{}\n", "x".repeat(n % 97))).collect();
         file.write_all(text.as_bytes()).unwrap();
-        let mut lines = Lines::from(file.reopen().unwrap(), 0).unwrap();
+        let mut buffer = vec![];
+        let mut lines = Lines::from(file.reopen().unwrap(), 0, &mut buffer).unwrap();
         let mut found = vec![];
         while let Some(block) = lines.next().unwrap() {
             assert!(block.lines.ends_with(b"\n") && !block.passed_over);
@@ -128,7 +131,8 @@ mod tests {
         file.write_all(b"before\n").unwrap();
         file.write_all(&vec![b'x'; LONGEST_LINE + BLOCK]).unwrap();
         file.write_all(b"\nafter\n").unwrap();
-        let mut lines = Lines::from(file.reopen().unwrap(), 0).unwrap();
+        let mut buffer = vec![];
+        let mut lines = Lines::from(file.reopen().unwrap(), 0, &mut buffer).unwrap();
         let first = lines.next().unwrap().unwrap();
         assert_eq!((first.lines, first.passed_over), (&b"before\n"[..], false));
         let second = lines.next().unwrap().unwrap();

@@ -3,7 +3,7 @@
 //! Files of sessions come before those of their helpers. It may be stopped at any point and run again: what is written
 //! is not read again.
 
-use super::steps::{Step, Steps};
+use super::steps::{Kit, Step, Steps};
 use super::{CaptureError, Transcript, Wishes, Writable, known};
 use crate::edge::Edge;
 use crate::failure::chain;
@@ -52,13 +52,14 @@ pub fn import(
     let paths = errands.iter().map(|errand| &errand.file.path);
     let all_bytes = paths.filter_map(|path| std::fs::metadata(path).ok()).map(|meta| meta.len()).sum();
     let sources = errands.iter().map(|errand| errand.source.clone()).collect();
+    let kits = (0..readers.get()).map(|_| Kit::new()).collect::<Result<Vec<_>, _>>()?;
     let next = AtomicUsize::new(0);
     let progress = Progress::new(all_bytes, errands.len());
     let imported = thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING * readers.get());
-        for _ in 0..readers.get() {
+        for kit in kits {
             let (sender, errands, next) = (sender.clone(), &errands, &next);
-            scope.spawn(move || read_some(errands, next, wishes, &sender));
+            scope.spawn(move || read_some((errands, next), wishes, kit, &sender));
         }
         drop(sender);
         Writer { edge, writable, errands: &errands, sources, progress }.write(&receiver)
@@ -87,11 +88,16 @@ fn errands(
 }
 
 /// One reader: takes the next file until none is left, or nobody writes any more.
-fn read_some(errands: &[Errand], next: &AtomicUsize, wishes: &Wishes, sender: &SyncSender<Message>) {
+fn read_some(
+    (errands, next): (&[Errand], &AtomicUsize),
+    wishes: &Wishes,
+    mut kit: Kit,
+    sender: &SyncSender<Message>,
+) {
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
         let Some(errand) = errands.get(index) else { return };
-        let problem = read_one(index, errand, wishes, sender).err().map(|error| chain(&error));
+        let problem = read_one((index, errand), wishes, &mut kit, sender).err().map(|error| chain(&error));
         if sender.send(Message::Done { errand: index, problem }).is_err() {
             return;
         }
@@ -99,13 +105,13 @@ fn read_some(errands: &[Errand], next: &AtomicUsize, wishes: &Wishes, sender: &S
 }
 
 fn read_one(
-    index: usize,
-    errand: &Errand,
+    (index, errand): (usize, &Errand),
     wishes: &Wishes,
+    kit: &mut Kit,
     sender: &SyncSender<Message>,
 ) -> std::io::Result<()> {
     let mut source = errand.source.clone();
-    let Some(mut steps) = Steps::open(&errand.file, &mut source, wishes)? else { return Ok(()) };
+    let Some(mut steps) = Steps::open(&errand.file, &mut source, wishes, kit)? else { return Ok(()) };
     let mut fresh = source.reading.offset == 0;
     while let Some(step) = steps.next()? {
         if sender.send(Message::Step { errand: index, fresh, step }).is_err() {

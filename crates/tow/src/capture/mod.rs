@@ -18,7 +18,7 @@ pub use foreign::{Destination, TakenOver, take_over};
 pub use many::{Imported, import};
 pub use rules::Wishes;
 pub use settle::settle;
-use steps::Steps;
+use steps::{Kit, Steps};
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -42,6 +42,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub enum CaptureError {
     #[error("could not read the transcript {path}")]
     Read { path: PathBuf, source: io::Error },
+    #[error("could not make ready to compress")]
+    Kit(#[from] io::Error),
     #[error("could not keep what was captured")]
     Store(#[from] StoreError),
 }
@@ -165,7 +167,9 @@ fn take_in(
     let mut all = Taken::default();
     let mut source = known(&writable.archive, file)?;
     let unreadable = |source| CaptureError::Read { path: file.path.clone(), source };
-    let Some(mut steps) = Steps::open(file, &mut source, wishes).map_err(unreadable)? else { return Ok(all) };
+    let mut kit = Kit::new()?;
+    let steps = Steps::open(file, &mut source, wishes, &mut kit);
+    let Some(mut steps) = steps.map_err(unreadable)? else { return Ok(all) };
     while let Some(step) = steps.next().map_err(unreadable)? {
         source.reading = step.reading;
         all = all.plus(writable.archive.take_in(&mut source, step.rows, now)?);

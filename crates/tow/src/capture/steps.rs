@@ -34,22 +34,40 @@ struct Memory {
     gatherer: Gatherer,
 }
 
+/// What serves one file after another: memory that is worth keeping, and what was found out about folders.
+pub struct Kit {
+    packer: Packer,
+    buffer: Vec<u8>,
+    projects: HashMap<String, ProjectTraces>,
+}
+
+impl Kit {
+    pub fn new() -> io::Result<Kit> {
+        Ok(Kit { packer: Packer::new()?, buffer: Vec::new(), projects: HashMap::new() })
+    }
+}
+
 /// A file that is being read.
 pub struct Steps<'w> {
     agent: Agent,
-    lines: Lines,
+    lines: Lines<'w>,
     memory: Memory,
     reading: Reading,
     wishes: &'w Wishes,
-    packer: Packer,
-    projects: HashMap<String, ProjectTraces>,
+    packer: &'w mut Packer,
+    projects: &'w mut HashMap<String, ProjectTraces>,
     is_excluded: bool,
 }
 
 impl<'w> Steps<'w> {
     /// Opens a file where it was left. One that is not what it was is read from its beginning; `None` if there is nothing
     /// new, or no file.
-    pub fn open(file: &Transcript, source: &mut Source, wishes: &'w Wishes) -> io::Result<Option<Self>> {
+    pub fn open(
+        file: &Transcript,
+        source: &mut Source,
+        wishes: &'w Wishes,
+        kit: &'w mut Kit,
+    ) -> io::Result<Option<Self>> {
         let opened = match File::open(&file.path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -67,12 +85,12 @@ impl<'w> Steps<'w> {
         let fresh = || Memory { reader: file.agent.reader(), gatherer: Gatherer::default() };
         Ok(Some(Self {
             agent: file.agent,
-            lines: Lines::from(opened, offset)?,
+            lines: Lines::from(opened, offset, &mut kit.buffer)?,
             memory: memory.unwrap_or_else(fresh),
             reading: Reading { offset, ..source.reading.clone() },
             wishes,
-            packer: Packer::new()?,
-            projects: HashMap::new(),
+            packer: &mut kit.packer,
+            projects: &mut kit.projects,
             is_excluded: false,
         }))
     }
@@ -88,7 +106,7 @@ impl<'w> Steps<'w> {
             let _ = self.memory.reader.read(&[0xff], &mut vec![]);
         }
         self.reading.offset = block.end;
-        let (memory, packer) = (&mut self.memory, &mut self.packer);
+        let (memory, packer) = (&mut self.memory, &mut *self.packer);
         let mut rows =
             self.wishes.with_rules(self.agent, |rules| gathered(memory, block.lines, (rules, packer)));
         self.find_projects(&mut rows);

@@ -1,6 +1,6 @@
 //! Files as they grow, are cut short, replaced and read again; compared with one reading of the whole.
 
-use super::steps::Steps;
+use super::steps::{Kit, Steps};
 use super::*;
 use crate::config::Config;
 use proptest::prelude::*;
@@ -69,7 +69,9 @@ impl Bench {
     fn capture_and_die(&self, steps_written: usize) {
         let writable = self.writable();
         let mut source = known(&writable.archive, &self.file).unwrap();
-        let Some(mut steps) = Steps::open(&self.file, &mut source, &self.wishes).unwrap() else { return };
+        let mut kit = Kit::new().unwrap();
+        let steps = Steps::open(&self.file, &mut source, &self.wishes, &mut kit).unwrap();
+        let Some(mut steps) = steps else { return };
         for _ in 0..steps_written {
             let Some(step) = steps.next().unwrap() else { return };
             source.reading = step.reading;
