@@ -33,6 +33,11 @@ mod work;
 
 use std::process::ExitCode;
 
+/// The C library that the released program is linked with takes several times as long for small pieces of memory. This
+/// one does nothing before `main`.
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     let mut arguments = edge::arguments().skip(1);
     if arguments.next().is_some_and(|verb| verb == "hook") {
