@@ -25,7 +25,7 @@ pub use restore::{Restored, Restoring};
 pub use retention::{ArchiveRetention, Sizes};
 pub use source::{Reading, Source};
 pub use tally::{ModelUsage, TouchedFile};
-pub use write::Taken;
+pub use write::{Taken, Together};
 
 use crate::database::{complaints, machine_name, move_aside, open_for_reading, open_for_writing};
 use crate::home::Home;
@@ -48,6 +48,9 @@ const LOG_WANTS_UPKEEP: u64 = 4 * 1024 * 1024;
 /// How large it may become while much is written.
 const LOG_MUST_SHRINK: u64 = 64 * 1024 * 1024;
 
+/// Pages that a writer remembers, in KiB: enough that the ends of all indexes stay at hand.
+const CACHE_KIB: i64 = 32 * 1024;
+
 /// The open archive of one data folder.
 pub struct Archive {
     db: Connection,
@@ -66,6 +69,7 @@ impl Archive {
         let db = open_for_writing(&home.archive(), patience, &MIGRATIONS)?;
         // What is deleted is gone: see `tow forget`.
         db.pragma_update(None, "secure_delete", true)?;
+        db.pragma_update(None, "cache_size", -CACHE_KIB)?;
         let machine = machine_name(home, new_machine)?;
         Ok(Archive { db, home: home.clone(), machine })
     }

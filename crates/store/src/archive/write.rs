@@ -112,6 +112,12 @@ impl Taken {
     }
 }
 
+/// Several readings that are written together or not at all.
+pub struct Together<'a> {
+    archive: &'a Archive,
+    transaction: Transaction<'a>,
+}
+
 impl Archive {
     /// Writes the rows of one file and the place up to which they were read.
     pub fn take_in(
@@ -120,15 +126,37 @@ impl Archive {
         rows: Vec<Packed>,
         now: Timestamp,
     ) -> Result<Taken, StoreError> {
+        let together = self.together()?;
+        let taken = together.take_in(source, rows, now)?;
+        together.commit()?;
+        Ok(taken)
+    }
+
+    /// Begins to write what several readings found.
+    pub fn together(&self) -> Result<Together<'_>, StoreError> {
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
-        let mut writer = Writer::new(self, source)?;
+        Ok(Together { archive: self, transaction })
+    }
+}
+
+impl Together<'_> {
+    pub fn take_in(
+        &self,
+        source: &mut Source,
+        rows: Vec<Packed>,
+        now: Timestamp,
+    ) -> Result<Taken, StoreError> {
+        let mut writer = Writer::new(self.archive, source)?;
         for row in rows {
             writer.row(row)?;
         }
         let taken = writer.finish()?;
-        self.save_source(source, now)?;
-        transaction.commit()?;
+        self.archive.save_source(source, now)?;
         Ok(taken)
+    }
+
+    pub fn commit(self) -> Result<(), StoreError> {
+        Ok(self.transaction.commit()?)
     }
 }
 

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
-use towline_store::archive::{Source, Taken};
+use towline_store::StoreError;
+use towline_store::archive::{Source, Taken, Together};
 
 /// How many steps may wait to be written: each holds the rows of one block.
 const WAITING: usize = 2;
@@ -62,7 +63,8 @@ pub fn import(
             scope.spawn(move || read_some((errands, next), wishes, kit, &sender));
         }
         drop(sender);
-        Writer { edge, writable, errands: &errands, sources, progress }.write(&receiver)
+        let writer = Writer { edge, writable, errands: &errands, sources, together: None, held: 0, progress };
+        writer.write(&receiver)
     })?;
     writable.archive.seat_helpers()?;
     writable.archive.checkpoint()?;
@@ -122,11 +124,17 @@ fn read_one(
     Ok(())
 }
 
+/// How much of the files is written together: what many small ones have in common is then written once.
+const TOGETHER: u64 = 16 << 20;
+
 struct Writer<'a> {
     edge: &'a Edge,
     writable: &'a Writable,
     errands: &'a [Errand],
     sources: Vec<Source>,
+    /// What is being written together, and how much of the files it stands for.
+    together: Option<Together<'a>>,
+    held: u64,
     progress: Progress,
 }
 
@@ -144,22 +152,46 @@ impl Writer<'_> {
                     all.unreadable.extend(problem.map(|problem| (path(), problem)));
                 }
                 Message::Step { errand, fresh, step } => {
-                    let source = &mut self.sources[errand];
                     if fresh {
+                        let source = &mut self.sources[errand];
                         *source = Source::fresh(&source.agent, &source.path);
                     }
-                    let grown = step.reading.offset.saturating_sub(source.reading.offset);
-                    source.reading = step.reading;
-                    all.taken =
-                        all.taken.plus(self.writable.archive.take_in(source, step.rows, self.edge.now)?);
-                    self.writable.archive.tidy_at_times()?;
+                    let (taken, grown) = self.take_in(errand, step)?;
+                    all.taken = all.taken.plus(taken);
                     begun[errand] += grown;
                     all.bytes += grown;
                 }
             }
             self.progress.show(all.bytes, done, self.edge.elapsed());
         }
+        self.commit()?;
         self.progress.finish();
         Ok(all)
+    }
+
+    fn take_in(&mut self, errand: usize, step: Step) -> Result<(Taken, u64), StoreError> {
+        let together = match self.together.take() {
+            Some(together) => together,
+            None => self.writable.archive.together()?,
+        };
+        let source = &mut self.sources[errand];
+        let grown = step.reading.offset.saturating_sub(source.reading.offset);
+        source.reading = step.reading;
+        let taken = together.take_in(source, step.rows, self.edge.now)?;
+        self.together = Some(together);
+        self.held += grown;
+        if self.held > TOGETHER {
+            self.commit()?;
+        }
+        Ok((taken, grown))
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        self.held = 0;
+        if let Some(together) = self.together.take() {
+            together.commit()?;
+            self.writable.archive.tidy_at_times()?;
+        }
+        Ok(())
     }
 }
