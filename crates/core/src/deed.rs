@@ -37,6 +37,15 @@ pub enum Deed<'a> {
     Other,
 }
 
+impl Deed<'_> {
+    /// The files that it reads or changes.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        let read = if let Deed::Read { path } = self { Some(&**path) } else { None };
+        let changed: &[Cow<'_, str>] = if let Deed::Changed { paths } = self { paths } else { &[] };
+        read.into_iter().chain(changed.iter().map(|path| &**path))
+    }
+}
+
 /// A commit that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {

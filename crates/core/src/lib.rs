@@ -13,6 +13,7 @@ pub mod effect;
 pub mod escape;
 pub mod event;
 pub mod fault;
+pub mod forget;
 pub mod id;
 pub mod inherit;
 pub mod ledger;

@@ -36,6 +36,10 @@ pub enum StoreError {
     Sql { source: rusqlite::Error },
     #[error("could not unpack what the archive holds")]
     Unpack { source: io::Error },
+    #[error("another process still reads what was erased")]
+    StillRead,
+    #[error("the journal holds records of a newer version of tow")]
+    NewerJournal,
     #[error("could not use the data folder {path}")]
     Folder { path: PathBuf, source: io::Error },
 }
@@ -94,6 +98,17 @@ pub(crate) fn complaints(db: &Connection) -> Result<Vec<String>, StoreError> {
     let mut check = db.prepare("pragma integrity_check(10)")?;
     let lines = check.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
     Ok(lines.into_iter().filter(|line| line != "ok").collect())
+}
+
+/// How long erasing waits for whoever still reads.
+const READERS_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Makes the database anew without its free pages, and empties its log: nothing that was deleted is left in a file.
+pub(crate) fn compact(db: &Connection) -> Result<(), StoreError> {
+    db.busy_timeout(READERS_PATIENCE)?;
+    db.execute_batch("vacuum")?;
+    let is_busy: bool = db.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
+    if is_busy { Err(StoreError::StillRead) } else { Ok(()) }
 }
 
 /// Opens a database, making or migrating what is not there yet.

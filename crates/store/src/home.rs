@@ -45,6 +45,16 @@ impl Home {
         self.folder.join("archive.lock")
     }
 
+    /// What must not be captured again: marks and times, no text.
+    pub(crate) fn forgotten(&self) -> PathBuf {
+        self.folder.join("forgotten")
+    }
+
+    /// There while something is being erased: what it leaves behind is not gone yet.
+    pub fn erasing(&self) -> PathBuf {
+        self.folder.join("erasing")
+    }
+
     pub fn journal(&self) -> PathBuf {
         self.folder.join("journal")
     }
@@ -129,6 +139,13 @@ pub fn put_small(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = open().or_else(|_| private_folder(folder).and_then(|()| open()))?;
     file.write_all(bytes)?;
     fs::rename(&draft, path)
+}
+
+/// Like `put_small`, and it has reached the disk when this returns.
+pub(crate) fn put_for_good(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put_small(path, bytes)?;
+    File::open(path)?.sync_all()?;
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
 /// Opens or makes a file that only its owner can read, for appending.

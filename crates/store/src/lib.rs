@@ -5,12 +5,14 @@
 
 pub mod archive;
 mod database;
+pub mod erase;
 mod fold;
 pub mod foreign;
 pub mod home;
 pub mod journal;
 pub mod lock;
 pub mod marks;
+mod sql_text;
 mod tables;
 pub mod told;
 pub mod upkeep;
@@ -24,5 +26,6 @@ pub use tables::events::KnownEvent;
 pub use tables::faults::KnownFault;
 pub use tables::inheritances::{Inheritance, Wanted};
 pub use tables::jobs::{Job, JobKind};
+pub use tables::projects::KnownProject;
 pub use tables::transcripts::LiveTranscript;
 pub use tables::waits::KnownWait;

@@ -10,6 +10,7 @@ mod config;
 mod edge;
 mod export;
 mod failure;
+mod forget;
 mod hook;
 mod inherit;
 mod live;

@@ -31,6 +31,20 @@ impl Progress {
         }
     }
 
+    /// For work that is counted in rows.
+    pub fn of_rows() -> Progress {
+        Progress::new(0, 0)
+    }
+
+    /// The same for so many rows of all.
+    pub fn show_rows(&mut self, (rows, all): (u64, u64), spent: Duration) {
+        let is_due = self.shown_at.is_none_or(|shown_at| spent.saturating_sub(shown_at) >= EVERY);
+        if self.is_shown && is_due {
+            self.shown_at = Some(spent);
+            complain(&format!("\r{} {rows} of {all} rows, {}\x1b[K", bar(rows, all), span(spent)));
+        }
+    }
+
     /// Takes the line away.
     pub fn finish(&self) {
         if self.shown_at.is_some() {
@@ -40,9 +54,7 @@ impl Progress {
 }
 
 fn line((bytes, all_bytes): (u64, u64), (files, all_files): (usize, usize), spent: Duration) -> String {
-    let done = if all_bytes == 0 { 1.0 } else { (bytes as f64 / all_bytes as f64).min(1.0) };
-    let filled = ((done * WIDTH as f64) as usize).min(WIDTH);
-    let bar = format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH - filled));
+    let bar = bar(bytes, all_bytes);
     let rate = bytes as f64 / spent.as_secs_f64().max(0.001);
     let left =
         Duration::from_secs_f64((all_bytes.saturating_sub(bytes) as f64 / rate.max(1.0)).min(360_000.0));
@@ -53,6 +65,12 @@ fn line((bytes, all_bytes): (u64, u64), (files, all_files): (usize, usize), spen
         size(rate as u64),
         span(left)
     )
+}
+
+fn bar(done: u64, all: u64) -> String {
+    let part = if all == 0 { 1.0 } else { (done as f64 / all as f64).min(1.0) };
+    let filled = ((part * WIDTH as f64) as usize).min(WIDTH);
+    format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH - filled))
 }
 
 /// Bytes as people say them.

@@ -28,11 +28,16 @@ pub(super) struct Call {
 }
 
 impl Call {
+    /// A call of which nothing but its tool is known.
+    pub fn nameless(mark: Mark, turn: Option<Mark>, tool: &str) -> Self {
+        Self { mark, turn, tool: clip(tool, LONGEST_TOOL).to_owned(), is_excluded: false, commits: None }
+    }
+
     pub fn new(mark: Mark, turn: Option<Mark>, tool: &str, deed: &Deed<'_>) -> Self {
         let command = if let Deed::Ran { command } = deed { Some(command) } else { None };
         let commits = command.filter(|command| makes_commits(command));
         let commits = commits.map(|command| clip(command, LONGEST_COMMAND).to_owned());
-        Self { mark, turn, tool: clip(tool, LONGEST_TOOL).to_owned(), is_excluded: false, commits }
+        Self { commits, ..Self::nameless(mark, turn, tool) }
     }
 }
 

@@ -11,6 +11,7 @@ pub use row::{Body, Detail, DetailKind, Row, Settled, Speaker, Touch, TurnBegun,
 use crate::compose::fence;
 use crate::deed::{Deed, commits_of};
 use crate::event::{Origin, ToolOutcome};
+use crate::forget::{Gone, Whose};
 use crate::id::{Mark, SubagentId};
 use crate::line::Digest;
 use crate::piece::{Content, Piece, Stop};
@@ -32,18 +33,29 @@ pub struct Caps {
 }
 
 /// What the user wants kept, and how the agent's calls are understood.
-pub struct Rules<'r> {
+pub struct Rules<'r, 'f> {
     pub caps: Caps,
     pub secrets: Secrets,
     pub is_excluded_tool: &'r dyn Fn(&str) -> bool,
     pub is_excluded_path: &'r dyn Fn(&str) -> bool,
     /// What a call of this tool with this input does.
     pub deed: &'r dyn for<'t, 'i> Fn(&'t str, &'i str) -> Deed<'i>,
+    /// What was forgotten of the session that is read: it is not kept again, nor remembered between two readings.
+    pub gone: Option<Gone<'f>>,
 }
 
-impl Rules<'_> {
+impl Rules<'_, '_> {
     fn clean<'a>(&self, text: Cow<'a, str>, longest_bytes: usize) -> Clean<'a> {
         Clean::new(text, Keeping { longest_bytes, secrets: self.secrets })
+    }
+
+    fn has_forgotten_turn(&self, prompt: &Piece<'_>) -> bool {
+        self.gone.as_ref().is_some_and(|gone| gone.is_turn_gone(Mark::of(&prompt.id), prompt.at))
+    }
+
+    fn has_forgotten(&self, piece: &Piece<'_>) -> bool {
+        let whose = if piece.subagent.is_some() { Whose::Helper } else { Whose::Session };
+        self.gone.as_ref().is_some_and(|gone| gone.is_piece_gone(Mark::of(&piece.id), piece.at, whose))
     }
 }
 
@@ -66,31 +78,49 @@ struct Running {
     stopped: Option<Stop>,
     /// Its prompt was wholly private: nothing that was said or done is kept.
     is_private: bool,
+    /// It was forgotten: not even that there was such a turn is kept.
+    #[serde(default)]
+    is_forgotten: bool,
 }
 
 impl Gatherer {
     /// Adds what is to be kept of the next piece.
-    pub fn take<'a>(&mut self, piece: Piece<'a>, rules: &Rules<'_>, rows: &mut Vec<Row<'a>>) {
+    pub fn take<'a>(&mut self, piece: Piece<'a>, rules: &Rules<'_, '_>, rows: &mut Vec<Row<'a>>) {
         if let (Content::Prompt { text, origin }, None) = (&piece.what, &piece.subagent) {
             let (text, origin) = (text.clone(), *origin);
             return self.begin(&piece, (text, origin), rules, rows);
         }
         let is_hidden = self.turn.as_ref().is_some_and(|turn| turn.is_private);
-        let tells_no_words =
-            matches!(piece.what, Content::Opened { .. } | Content::Usage { .. } | Content::Reverted { .. });
+        let is_structure = matches!(piece.what, Content::Opened { .. } | Content::Reverted { .. });
+        let tells_no_words = is_structure || matches!(piece.what, Content::Usage { .. });
         if piece.subagent.is_none()
             && let Some(turn) = &mut self.turn
         {
             turn.until = turn.until.max(piece.at);
         }
-        if !is_hidden || tells_no_words {
+        let is_of_forgotten = self.turn.as_ref().is_some_and(|turn| turn.is_forgotten);
+        if !is_structure && (is_of_forgotten || rules.has_forgotten(&piece)) {
+            self.pass_over(&piece);
+        } else if !is_hidden || tells_no_words {
             self.keep(piece, rules, rows);
+        }
+    }
+
+    /// Of what was forgotten only that a call has, or had, its result: else another's would be taken for it.
+    fn pass_over(&mut self, piece: &Piece<'_>) {
+        let turn = self.turn.as_ref().map(|turn| turn.mark);
+        if let Content::ToolCall { call, tool, .. } = &piece.what {
+            let is_excluded = self.turn.as_ref().is_some_and(|turn| turn.is_forgotten);
+            self.calls.open(Call { is_excluded, ..Call::nameless(Mark::of(call), turn, tool) });
+        }
+        if let Content::ToolResult { call, .. } = &piece.what {
+            self.calls.close(Mark::of(call));
         }
     }
 
     /// The turn that runs, as it stands: for the end of a reading.
     pub fn settled<'a>(&self) -> Option<Row<'a>> {
-        let turn = self.turn.as_ref()?;
+        let turn = self.turn.as_ref().filter(|turn| !turn.is_forgotten)?;
         // Cutting and joining may have brought together what was apart when it was redacted.
         let line =
             if turn.is_private { "(private)".to_owned() } else { redact(&turn.digest.line()).into_owned() };
@@ -108,12 +138,15 @@ impl Gatherer {
         &mut self,
         piece: &Piece<'a>,
         (text, origin): (Cow<'a, str>, Origin),
-        rules: &Rules<'_>,
+        rules: &Rules<'_, '_>,
         rows: &mut Vec<Row<'a>>,
     ) {
         rows.extend(self.settled());
         let mark = Mark::of(&piece.id);
-        let is_private = is_wholly_private(&text);
+        let is_forgotten = rules.has_forgotten_turn(piece);
+        let is_private = is_forgotten || is_wholly_private(&text);
+        let is_wordless = is_private || rules.has_forgotten(piece);
+        let text = if is_wordless { Cow::Borrowed("") } else { text };
         let words = rules.clean(without_ours(text), rules.caps.body);
         self.turn = Some(Running {
             mark,
@@ -123,7 +156,11 @@ impl Gatherer {
             failures: 0,
             stopped: None,
             is_private,
+            is_forgotten,
         });
+        if is_forgotten {
+            return;
+        }
         rows.push(Row::Turn(TurnBegun {
             mark,
             id: piece.id.clone(),
@@ -132,12 +169,12 @@ impl Gatherer {
             origin,
             agent_turn: piece.turn.clone(),
         }));
-        if !is_private {
+        if !is_wordless {
             rows.push(Row::Body(Body::of(piece, Some(mark), Speaker::Person, words)));
         }
     }
 
-    fn keep<'a>(&mut self, piece: Piece<'a>, rules: &Rules<'_>, rows: &mut Vec<Row<'a>>) {
+    fn keep<'a>(&mut self, piece: Piece<'a>, rules: &Rules<'_, '_>, rows: &mut Vec<Row<'a>>) {
         let place = Place::of(&piece, self.turn.as_ref().map(|turn| turn.mark));
         let caps = rules.caps;
         match piece.what {
@@ -179,7 +216,7 @@ impl Gatherer {
         &mut self,
         place: &Place<'a>,
         text: Cow<'a, str>,
-        rules: &Rules<'_>,
+        rules: &Rules<'_, '_>,
         rows: &mut Vec<Row<'a>>,
     ) {
         let words = rules.clean(text, rules.caps.body);
@@ -196,14 +233,14 @@ impl Gatherer {
         &mut self,
         place: Place<'a>,
         (id, tool, input): (&str, Cow<'a, str>, Cow<'a, str>),
-        rules: &Rules<'_>,
+        rules: &Rules<'_, '_>,
         rows: &mut Vec<Row<'a>>,
     ) {
         let mark = Mark::of(id);
         let input = rules.clean(input, rules.caps.input);
         let deed = (rules.deed)(&tool, input.as_str());
         let is_excluded =
-            (rules.is_excluded_tool)(&tool) || paths(&deed).any(|path| (rules.is_excluded_path)(path));
+            (rules.is_excluded_tool)(&tool) || deed.paths().any(|path| (rules.is_excluded_path)(path));
         self.calls.open(Call { is_excluded, ..Call::new(mark, place.turn, &tool, &deed) });
         if let (None, Some(turn)) = (&place.subagent, &mut self.turn) {
             turn.tools += 1;
@@ -229,7 +266,7 @@ impl Gatherer {
         place: Place<'a>,
         (id, outcome): (&str, ToolOutcome),
         output: Cow<'a, str>,
-        rules: &Rules<'_>,
+        rules: &Rules<'_, '_>,
         rows: &mut Vec<Row<'a>>,
     ) {
         let mark = Mark::of(id);
@@ -309,18 +346,12 @@ fn without_ours(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.contains(fence::OPEN) { Cow::Owned(fence::without_ours(&text).into_owned()) } else { text }
 }
 
-fn paths<'d>(deed: &'d Deed<'_>) -> impl Iterator<Item = &'d str> {
-    let read = if let Deed::Read { path } = deed { Some(&**path) } else { None };
-    let changed: &[Cow<'_, str>] = if let Deed::Changed { paths } = deed { paths } else { &[] };
-    read.into_iter().chain(changed.iter().map(|path| &**path))
-}
-
 /// No sensible path is longer.
 const LONGEST_PATH: usize = 1024;
 
 fn touched<'a>(turn: Mark, deed: &Deed<'_>) -> Vec<Row<'a>> {
     let how = if matches!(deed, Deed::Changed { .. }) { Touch::Changed } else { Touch::Read };
-    let sensible = paths(deed).filter(|path| !path.trim().is_empty() && path.len() <= LONGEST_PATH);
+    let sensible = deed.paths().filter(|path| !path.trim().is_empty() && path.len() <= LONGEST_PATH);
     sensible.map(|path| Row::Touched { turn, path: path.to_owned(), how }).collect()
 }
 

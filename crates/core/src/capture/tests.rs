@@ -24,6 +24,7 @@ fn rows<'a>(pieces: Vec<(&'a str, Content<'a>)>) -> Vec<Row<'a>> {
         is_excluded_tool: &|tool| tool == "Vault",
         is_excluded_path: &|path| path.ends_with(".env"),
         deed: &read_path,
+        gone: None,
     };
     let mut gatherer = Gatherer::default();
     let mut rows = vec![];

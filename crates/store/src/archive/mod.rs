@@ -6,36 +6,43 @@
 mod ask;
 #[cfg(test)]
 mod bench;
+mod erase;
+mod gone;
 mod keep;
 mod name;
 mod pack;
 mod read;
 mod restore;
 mod retention;
+mod scrub;
 mod source;
 mod tally;
 mod write;
 
 pub use ask::{SessionsAsked, TurnsAsked, Which};
+pub use erase::{ErasedRows, Erasing, Extent};
 pub use keep::{KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, KeptUsage};
-pub use name::KnownProject;
+pub use name::ProjectRow;
+pub(crate) use pack::unpacked;
 pub use pack::{Packed, PackedOpening, Packer};
 pub use read::{BodyRow, Conversation, DetailRow, TurnRow};
 pub use restore::{Restored, Restoring};
 pub use retention::{ArchiveRetention, Sizes};
+pub use scrub::{Cleaner, Scrubbed};
 pub use source::{Reading, Source};
 pub use tally::{ModelUsage, TouchedFile};
 pub use write::{Taken, Together};
 
-use crate::database::{complaints, machine_name, move_aside, open_for_reading, open_for_writing};
+use crate::database::{compact, complaints, machine_name, move_aside, open_for_reading, open_for_writing};
 use crate::home::Home;
 use crate::lock::ArchiveLock;
-use crate::tables::projects::Projects;
+use crate::tables::projects::{KnownProject, Projects};
 use crate::{StoreError, home};
 use rusqlite::Connection;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
+use towline_core::forget::Forgotten;
 use towline_core::id::Uid;
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
@@ -56,6 +63,7 @@ pub struct Archive {
     db: Connection,
     home: Home,
     machine: Uid,
+    forgotten: Forgotten,
 }
 
 impl Archive {
@@ -71,13 +79,15 @@ impl Archive {
         db.pragma_update(None, "secure_delete", true)?;
         db.pragma_update(None, "cache_size", -CACHE_KIB)?;
         let machine = machine_name(home, new_machine)?;
-        Ok(Archive { db, home: home.clone(), machine })
+        let forgotten = gone::load(home)?;
+        Ok(Archive { db, home: home.clone(), machine, forgotten })
     }
 
     /// Opens for reading only; `None` if nothing was ever captured.
     pub fn read(home: &Home, patience: Duration) -> Result<Option<Archive>, StoreError> {
         let db = open_for_reading(&home.archive(), patience)?;
-        Ok(db.map(|db| Archive { db, home: home.clone(), machine: Uid([0; 16]) }))
+        let forgotten = Forgotten::default();
+        Ok(db.map(|db| Archive { db, home: home.clone(), machine: Uid([0; 16]), forgotten }))
     }
 
     /// All that is read from now on is of one moment, and costs one look at the locks. For those who ask and leave.
@@ -89,6 +99,16 @@ impl Archive {
     /// Looks at every page; an empty answer means that the archive is sound.
     pub fn complaints(&self) -> Result<Vec<String>, StoreError> {
         complaints(&self.db)
+    }
+
+    /// Leaves nothing behind of what was erased: no free page, no log.
+    pub fn compact(&self) -> Result<(), StoreError> {
+        compact(&self.db)
+    }
+
+    /// All projects of which something was captured.
+    pub fn projects(&self) -> Result<Vec<KnownProject>, StoreError> {
+        Projects { db: &self.db, machine: self.machine }.all()
     }
 
     /// Writes the log back if it has grown. Readers that are in the way are not waited for.
@@ -108,6 +128,11 @@ impl Archive {
     pub fn checkpoint(&self) -> Result<(), StoreError> {
         self.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
         Ok(())
+    }
+
+    /// What must not be captured again.
+    pub fn forgotten(&self) -> &Forgotten {
+        &self.forgotten
     }
 
     /// The row of the project that a folder's traces lead to, if anything was captured there.

@@ -21,7 +21,7 @@ const TURN_BY_UID: &str = "select conversation, ordinal from turns where uid = ?
 
 /// A project of which something was captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownProject {
+pub struct ProjectRow {
     pub row: i64,
     pub name: String,
     pub root: String,
@@ -72,10 +72,10 @@ impl Archive {
     }
 
     /// All projects by name.
-    pub fn projects(&self) -> Result<Vec<KnownProject>, StoreError> {
+    pub fn project_rows(&self) -> Result<Vec<ProjectRow>, StoreError> {
         let mut statement = self.db.prepare_cached(PROJECTS)?;
         let project = |row: &rusqlite::Row<'_>| {
-            Ok(KnownProject { row: row.get(0)?, name: row.get(1)?, root: row.get(2)?, remote: row.get(3)? })
+            Ok(ProjectRow { row: row.get(0)?, name: row.get(1)?, root: row.get(2)?, remote: row.get(3)? })
         };
         Ok(statement.query_map([], project)?.collect::<Result<_, _>>()?)
     }

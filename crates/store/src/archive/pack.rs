@@ -192,6 +192,12 @@ impl Content {
     }
 }
 
+/// The text of a detail as it lies in its row; empty where nothing can be made of it.
+pub(crate) fn unpacked(is_packed: bool, content: Vec<u8>) -> String {
+    let content = if is_packed { Content::Packed(content) } else { Content::Plain(content) };
+    content.text().unwrap_or_default()
+}
+
 fn decompress(content: &[u8]) -> Result<Vec<u8>, StoreError> {
     let size = zstd::bulk::Decompressor::upper_bound(content).unwrap_or(LARGEST).min(LARGEST);
     zstd::bulk::decompress(content, size).map_err(|source| StoreError::Unpack { source })

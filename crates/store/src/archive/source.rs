@@ -2,13 +2,17 @@
 //!
 //! Knows nothing of agents: what a reader remembers is a text here.
 
-use super::Archive;
+use super::{Archive, PackedOpening};
 use crate::StoreError;
 use rusqlite::OptionalExtension;
+use towline_core::forget::{Forgotten, Gone, project_marks};
+use towline_core::id::{AgentName, Mark, SessionId, SessionKey};
 use towline_core::time::Timestamp;
 
 const FIND: &str = "
-    select agent, conversation, offset, head, head_bytes, tail, state, turn from sources where path = ?1";
+    select s.agent, s.conversation, s.offset, s.head, s.head_bytes, s.tail, s.state, s.turn, c.session, p.root, p.remote
+    from sources s left join conversations c on c.id = s.conversation left join projects p on p.id = c.project
+    where s.path = ?1";
 
 const SAVE: &str = "
     insert into sources (path, agent, conversation, offset, head, head_bytes, tail, state, read_at, turn)
@@ -18,13 +22,18 @@ const SAVE: &str = "
         read_at = excluded.read_at, turn = excluded.turn";
 
 /// A file that is captured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     pub path: String,
     pub agent: String,
     pub(super) conversation: Option<i64>,
     /// In which turn of its session a helper began whose file it is.
     pub(super) turn: Option<i64>,
+    /// The session whose file it is, and what its project is known by, once that is known.
+    pub(super) session: Option<SessionKey>,
+    pub(super) project: Vec<Mark>,
+    /// How the file begins, for as long as nothing of it may be kept.
+    pub(super) opening: Option<PackedOpening>,
     pub reading: Reading,
 }
 
@@ -45,17 +54,48 @@ impl Source {
     /// A file of which nothing was read yet, or nothing that still stands.
     pub fn fresh(agent: &str, path: &str) -> Self {
         let (path, agent) = (path.to_owned(), agent.to_owned());
-        Self { path, agent, conversation: None, turn: None, reading: Reading::default() }
+        Self {
+            path,
+            agent,
+            conversation: None,
+            turn: None,
+            session: None,
+            project: vec![],
+            opening: None,
+            reading: Reading::default(),
+        }
     }
+
+    /// What was forgotten of the session whose file it is.
+    pub fn gone<'f>(&self, forgotten: &'f Forgotten) -> Option<Gone<'f>> {
+        forgotten.of(self.session.as_ref()?, &self.project)
+    }
+
+    /// Says whose file it is.
+    pub(super) fn opened(&mut self, session: SessionKey, opening: &PackedOpening) {
+        self.session = Some(session);
+        self.project = opening.project.as_ref().map(towline_core::forget::marks_of).unwrap_or_default();
+    }
+}
+
+/// The session of an agent, if both names are ones.
+pub(super) fn session_of(agent: &str, session: &str) -> Option<SessionKey> {
+    Some(SessionKey { agent: AgentName::parse(agent).ok()?, id: SessionId::parse(session).ok()? })
 }
 
 impl Archive {
     pub fn source(&self, path: &str) -> Result<Option<Source>, StoreError> {
         let mut statement = self.db.prepare_cached(FIND)?;
         let source = |row: &rusqlite::Row<'_>| {
+            let (agent, session): (String, Option<String>) = (row.get(0)?, row.get(8)?);
+            let root: Option<String> = row.get(9)?;
+            let remote: Option<String> = row.get(10)?;
             Ok(Source {
+                session: session.and_then(|session| session_of(&agent, &session)),
+                project: root.map(|root| project_marks(&root, remote.as_deref())).unwrap_or_default(),
+                opening: None,
                 path: path.to_owned(),
-                agent: row.get(0)?,
+                agent,
                 conversation: row.get(1)?,
                 turn: row.get(7)?,
                 reading: Reading {

@@ -5,6 +5,7 @@
 
 use super::name::SHORT;
 use super::pack::{Content, Packed, PackedBody, PackedDetail, PackedOpening, PackedTurn, PackedUsage};
+use super::source::session_of;
 use super::{Archive, Source};
 use crate::StoreError;
 use crate::tables::projects::Projects;
@@ -13,7 +14,8 @@ use std::collections::HashMap;
 use towline_core::capture::{Settled, Touch};
 use towline_core::deed::Commit;
 use towline_core::event::ToolOutcome;
-use towline_core::id::{Mark, SessionId, SubagentId, TurnId, Uid};
+use towline_core::forget::{Gone, Whose as Speaker};
+use towline_core::id::{Mark, SubagentId, TurnId, Uid};
 use towline_core::piece::Stop;
 use towline_core::project::ProjectTraces;
 use towline_core::text::clip_start;
@@ -151,7 +153,10 @@ impl Together<'_> {
             writer.row(row)?;
         }
         let taken = writer.finish()?;
-        self.archive.save_source(source, now)?;
+        // Where all was forgotten, not even the name of the file is kept: it is read anew until something is.
+        if source.opening.is_none() {
+            self.archive.save_source(source, now)?;
+        }
         Ok(taken)
     }
 
@@ -174,6 +179,8 @@ struct Writer<'a> {
     archive: &'a Archive,
     source: &'a mut Source,
     whose: Option<Whose>,
+    /// What was forgotten of the conversation.
+    gone: Option<Gone<'a>>,
     ordinals: HashMap<Mark, i64>,
     taken: Taken,
 }
@@ -181,12 +188,19 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn new(archive: &'a Archive, source: &'a mut Source) -> Result<Self, StoreError> {
         let whose = source.conversation.map(|id| archive.whose(id)).transpose()?;
-        Ok(Writer { archive, source, whose, ordinals: HashMap::new(), taken: Taken::default() })
+        let gone = source.gone(&archive.forgotten);
+        Ok(Writer { archive, source, whose, gone, ordinals: HashMap::new(), taken: Taken::default() })
     }
 
     fn row(&mut self, row: Packed) -> Result<(), StoreError> {
         if let Packed::Opened(opening) = row {
-            return self.open(&opening);
+            return self.open(opening);
+        }
+        if self.gone.as_ref().is_some_and(|gone| is_gone(gone, &row)) {
+            return Ok(());
+        }
+        if let Some(opening) = self.source.opening.take_if(|_| says_something(&row)) {
+            self.begin(&opening)?;
         }
         let Some(whose) = &mut self.whose else {
             self.taken.homeless += 1;
@@ -224,14 +238,25 @@ impl<'a> Writer<'a> {
     }
 
     /// A name that is no session's would be one of our making: what such a file holds has no home.
-    fn open(&mut self, opening: &PackedOpening) -> Result<(), StoreError> {
-        if SessionId::parse(&opening.session).is_err() {
-            return Ok(());
+    fn open(&mut self, mut opening: PackedOpening) -> Result<(), StoreError> {
+        let Some(session) = session_of(&self.source.agent, &opening.session) else { return Ok(()) };
+        self.source.opened(session, &opening);
+        self.gone = self.source.gone(&self.archive.forgotten);
+        self.ordinals.clear();
+        let Some(gone) = &self.gone else { return self.begin(&opening) };
+        if gone.is_place_gone() {
+            (opening.folder, opening.project) = (None, None);
         }
+        // There is no conversation before there is something in it that may be kept.
+        self.whose = None;
+        self.source.opening = Some(opening);
+        Ok(())
+    }
+
+    fn begin(&mut self, opening: &PackedOpening) -> Result<(), StoreError> {
         let id = self.archive.conversation_of(&self.source.agent, opening)?;
         self.source.conversation = Some(id);
         self.whose = Some(self.archive.whose(id)?);
-        self.ordinals.clear();
         Ok(())
     }
 
@@ -361,6 +386,42 @@ impl<'a> Writer<'a> {
         let row = (conversation, turn, &commit.hash, &commit.subject);
         self.archive.db.prepare_cached(ADD_COMMIT)?.execute(row)?;
         Ok(())
+    }
+}
+
+/// Whether a row is part of what was forgotten.
+fn is_gone(gone: &Gone<'_>, row: &Packed) -> bool {
+    let of_helper = |helper: &Option<SubagentId>| match helper {
+        Some(_) => Speaker::Helper,
+        None => Speaker::Session,
+    };
+    // Whether the turn is gone is told by its mark: times are those of the pieces.
+    let of_turn = |turn: Option<Mark>| turn.is_some_and(|turn| gone.is_turn_gone(turn, Timestamp(i64::MIN)));
+    match row {
+        Packed::Opened(_) | Packed::Reverted { .. } => false,
+        Packed::Turn(turn) => gone.is_turn_gone(turn.mark, turn.at),
+        Packed::Body(body) => of_turn(body.turn) || gone.is_piece_gone(body.mark, body.at, Speaker::Session),
+        Packed::Detail(detail) => {
+            let whose = of_helper(&detail.subagent);
+            of_turn(detail.turn) || gone.is_piece_gone(detail.mark, detail.at, whose)
+        }
+        Packed::Usage(usage) => {
+            of_turn(usage.turn) || gone.is_time_gone(usage.at, of_helper(&usage.subagent))
+        }
+        Packed::Touched { turn, .. } | Packed::Committed { turn, .. } => of_turn(Some(*turn)),
+        Packed::Settled(settled) => of_turn(Some(settled.turn)),
+    }
+}
+
+/// Whether a row is worth a conversation.
+fn says_something(row: &Packed) -> bool {
+    match row {
+        Packed::Turn(_) | Packed::Body(_) | Packed::Detail(_) | Packed::Usage(_) => true,
+        Packed::Opened(_)
+        | Packed::Reverted { .. }
+        | Packed::Touched { .. }
+        | Packed::Committed { .. }
+        | Packed::Settled(_) => false,
     }
 }
 

@@ -1,13 +1,15 @@
 //! The journal: every event is accepted here first, by one append of one framed record.
 //!
 //! It knows frames, files and order, and nothing of what a record means. Nothing is ever changed in place:
-//! a file is appended to, sealed under a number, and one day removed whole.
+//! a file is appended to, sealed under a number, replaced whole where something of it must go, and one day removed.
 
 mod frame;
 mod read;
+mod rewrite;
 mod segments;
 
 pub use read::{Chunk, End, Position, read_from};
+pub use rewrite::{Entry, Fate, Rewritten, rehearse, rewrite};
 pub use segments::{Segments, expire, seal, sync, unsealed_bytes};
 
 use crate::home::{Home, append_to, modified_at};

@@ -78,6 +78,11 @@ impl Segments {
         Position { segment, offset: 0 }
     }
 
+    /// The files in order, the active one last.
+    pub(super) fn paths(&self) -> impl DoubleEndedIterator<Item = &Path> {
+        self.files.values().map(PathBuf::as_path)
+    }
+
     /// Bytes from `position` to the end.
     pub fn bytes_after(&self, position: Position) -> u64 {
         let position = self.clamp(position);

@@ -147,6 +147,6 @@ fn known(row: &Row<'_>) -> rusqlite::Result<KnownBaton> {
 }
 
 /// A session's key that cannot be missing.
-pub(super) fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionKey> {
+pub(crate) fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionKey> {
     session_key(row, column)?.ok_or_else(|| super::sessions::unknown(column))
 }

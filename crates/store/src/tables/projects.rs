@@ -24,6 +24,14 @@ struct Known {
     name: String,
 }
 
+/// A project as it is called and found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownProject {
+    pub name: String,
+    pub root: String,
+    pub remote: Option<String>,
+}
+
 /// The projects of one database, and the machine that new rows come from.
 pub(crate) struct Projects<'a> {
     pub db: &'a Connection,
@@ -41,6 +49,14 @@ impl Projects<'_> {
                 Ok(self.db.last_insert_rowid())
             }
         }
+    }
+
+    pub fn all(&self) -> Result<Vec<KnownProject>, StoreError> {
+        let mut statement = self.db.prepare_cached(NAMES)?;
+        let known = |row: &rusqlite::Row<'_>| {
+            Ok(KnownProject { name: row.get(0)?, root: row.get(1)?, remote: row.get(2)? })
+        };
+        Ok(statement.query_map([], known)?.collect::<Result<_, _>>()?)
     }
 
     fn find_project(&self, query: &str, value: &str) -> Result<Option<Known>, StoreError> {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use towline_core::escape::for_terminal;
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
-use towline_store::archive::KnownProject;
+use towline_store::archive::ProjectRow;
 use towline_store::{Archive, StoreError};
 
 /// How long a reader waits for whoever holds the database.
@@ -99,7 +99,7 @@ impl Whose {
             return Ok(row.map_or(Chosen::Strange { name: name.clone() }, |row| Chosen::Known { row, name }));
         }
         match &self.project {
-            Some(name) => called(archive.projects().map_err(unreadable)?, name),
+            Some(name) => called(archive.project_rows().map_err(unreadable)?, name),
             None => Ok(Chosen::All),
         }
     }
@@ -109,9 +109,9 @@ fn is_path(text: &str) -> bool {
     text.contains('/') || text == "." || text == ".." || Path::new(text).is_dir()
 }
 
-fn called(known: Vec<KnownProject>, name: &str) -> Result<Chosen, Failure> {
-    let fits = |project: &&KnownProject| project.name.eq_ignore_ascii_case(name);
-    let fitting: Vec<&KnownProject> = known.iter().filter(fits).collect();
+fn called(known: Vec<ProjectRow>, name: &str) -> Result<Chosen, Failure> {
+    let fits = |project: &&ProjectRow| project.name.eq_ignore_ascii_case(name);
+    let fitting: Vec<&ProjectRow> = known.iter().filter(fits).collect();
     match fitting.as_slice() {
         [one] => Ok(Chosen::Known { row: one.row, name: for_terminal(&one.name) }),
         [] => {
@@ -156,8 +156,8 @@ impl Chosen {
 mod tests {
     use super::*;
 
-    fn project(row: i64, name: &str, root: &str) -> KnownProject {
-        KnownProject { row, name: name.into(), root: root.into(), remote: None }
+    fn project(row: i64, name: &str, root: &str) -> ProjectRow {
+        ProjectRow { row, name: name.into(), root: root.into(), remote: None }
     }
 
     #[test]

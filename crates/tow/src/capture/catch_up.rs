@@ -116,7 +116,7 @@ fn take_in_while(
     let unreadable = |source| CaptureError::Read { path: file.path.clone(), source };
     let mut source = known(&writable.archive, file)?;
     let mut kit = Kit::new()?;
-    let steps = Steps::open(file, &mut source, wishes, &mut kit);
+    let steps = Steps::open(file, &mut source, (wishes, writable.archive.forgotten()), &mut kit);
     let Some(mut steps) = steps.map_err(unreadable)? else {
         return Ok(Caught::Up);
     };

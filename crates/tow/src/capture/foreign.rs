@@ -150,12 +150,12 @@ impl Taking<'_> {
         source: Source,
     ) -> Result<Result<Taken, String>, CaptureError> {
         let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Ok(Taken::default())) };
-        self.wishes.with_rules(agent, |rules| self.take_by(rules, session, (extent, source)))
+        self.wishes.with_rules(agent, None, |rules| self.take_by(rules, session, (extent, source)))
     }
 
     fn take_by(
         &self,
-        rules: &Rules<'_>,
+        rules: &Rules<'_, '_>,
         session: &ForeignSession,
         (extent, source): (Extent, Source),
     ) -> Result<Result<Taken, String>, CaptureError> {

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
+use towline_core::forget::Forgotten;
 use towline_store::StoreError;
 use towline_store::archive::{Source, Taken, Together};
 
@@ -55,12 +56,13 @@ pub fn import(
     let sources = errands.iter().map(|errand| errand.source.clone()).collect();
     let kits = (0..readers.get()).map(|_| Kit::new()).collect::<Result<Vec<_>, _>>()?;
     let next = AtomicUsize::new(0);
+    let rules = (wishes, writable.archive.forgotten());
     let progress = Progress::new(all_bytes, errands.len());
     let imported = thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING * readers.get());
         for kit in kits {
             let (sender, errands, next) = (sender.clone(), &errands, &next);
-            scope.spawn(move || read_some((errands, next), wishes, kit, &sender));
+            scope.spawn(move || read_some((errands, next), rules, kit, &sender));
         }
         drop(sender);
         let writer = Writer { edge, writable, errands: &errands, sources, together: None, held: 0, progress };
@@ -92,14 +94,14 @@ fn errands(
 /// One reader: takes the next file until none is left, or nobody writes any more.
 fn read_some(
     (errands, next): (&[Errand], &AtomicUsize),
-    wishes: &Wishes,
+    rules: (&Wishes, &Forgotten),
     mut kit: Kit,
     sender: &SyncSender<Message>,
 ) {
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
         let Some(errand) = errands.get(index) else { return };
-        let problem = read_one((index, errand), wishes, &mut kit, sender).err().map(|error| chain(&error));
+        let problem = read_one((index, errand), rules, &mut kit, sender).err().map(|error| chain(&error));
         if sender.send(Message::Done { errand: index, problem }).is_err() {
             return;
         }
@@ -108,12 +110,12 @@ fn read_some(
 
 fn read_one(
     (index, errand): (usize, &Errand),
-    wishes: &Wishes,
+    rules: (&Wishes, &Forgotten),
     kit: &mut Kit,
     sender: &SyncSender<Message>,
 ) -> std::io::Result<()> {
     let mut source = errand.source.clone();
-    let Some(mut steps) = Steps::open(&errand.file, &mut source, wishes, kit)? else { return Ok(()) };
+    let Some(mut steps) = Steps::open(&errand.file, &mut source, rules, kit)? else { return Ok(()) };
     let mut fresh = source.reading.offset == 0;
     while let Some(step) = steps.next()? {
         if sender.send(Message::Step { errand: index, fresh, step }).is_err() {

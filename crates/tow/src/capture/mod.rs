@@ -168,7 +168,7 @@ fn take_in(
     let mut source = known(&writable.archive, file)?;
     let unreadable = |source| CaptureError::Read { path: file.path.clone(), source };
     let mut kit = Kit::new()?;
-    let steps = Steps::open(file, &mut source, wishes, &mut kit);
+    let steps = Steps::open(file, &mut source, (wishes, writable.archive.forgotten()), &mut kit);
     let Some(mut steps) = steps.map_err(unreadable)? else { return Ok(all) };
     while let Some(step) = steps.next().map_err(unreadable)? {
         source.reading = step.reading;

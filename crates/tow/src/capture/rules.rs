@@ -12,6 +12,7 @@ use std::path::Path;
 use towline_agents::Agent;
 use towline_core::capture::{Caps, Rules};
 use towline_core::deed::Deed;
+use towline_core::forget::Gone;
 use towline_core::project::ProjectTraces;
 use towline_core::text::Secrets;
 use towline_core::time::Timestamp;
@@ -75,14 +76,20 @@ impl Wishes {
         self.config.secrets
     }
 
-    /// What is kept of this agent's conversations, for as long as somebody gathers.
-    pub(super) fn with_rules<T>(&self, agent: Agent, gather: impl FnOnce(&Rules<'_>) -> T) -> T {
-        gather(&Rules {
+    /// What is kept of this agent's conversations, for as long as somebody gathers. `gone`: what must not come back.
+    pub(super) fn with_rules<'f, T>(
+        &self,
+        agent: Agent,
+        gone: Option<Gone<'f>>,
+        gather: impl FnOnce(&mut Rules<'_, 'f>) -> T,
+    ) -> T {
+        gather(&mut Rules {
             caps: CAPS,
             secrets: self.config.secrets,
             is_excluded_tool: &|tool| self.config.excludes_tool(tool),
             is_excluded_path: &|path| self.config.excludes_path(path),
             deed: &understood_by(agent),
+            gone,
         })
     }
 
@@ -129,9 +136,23 @@ impl Wishes {
         }
     }
 
+    pub fn excludes_tool(&self, tool: &str) -> bool {
+        self.config.excludes_tool(tool)
+    }
+
+    pub fn excludes_path(&self, path: &str) -> bool {
+        self.config.excludes_path(path)
+    }
+
     /// Whether sessions in this folder leave no trace: by the name it goes by and by the one it has.
     pub fn excludes(&self, folder: &str) -> bool {
         privacy::is_excluded(&self.config, folder)
+    }
+
+    /// What the user wants private, for telling it from what they wanted before.
+    pub fn in_words(&self) -> String {
+        let Config { secrets, exclude_projects, exclude_tools, exclude_paths, .. } = &self.config;
+        format!("{secrets:?} {exclude_projects:?} {exclude_tools:?} {exclude_paths:?}")
     }
 
     pub fn traces(&self, folder: &Path) -> ProjectTraces {

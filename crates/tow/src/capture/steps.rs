@@ -13,6 +13,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use towline_agents::{Agent, Reader};
 use towline_core::capture::{Gatherer, Row, Rules};
+use towline_core::forget::{Forgotten, Gone, marks_of};
+use towline_core::id::{AgentName, SessionId, SessionKey};
+use towline_core::piece::Content;
 use towline_core::project::ProjectTraces;
 use towline_store::archive::{Packed, Packer, Reading, Source};
 
@@ -54,6 +57,9 @@ pub struct Steps<'w> {
     memory: Memory,
     reading: Reading,
     wishes: &'w Wishes,
+    /// What must not come back: of everybody, and of the session whose file it is.
+    forgotten: &'w Forgotten,
+    gone: Option<Gone<'w>>,
     packer: &'w mut Packer,
     projects: &'w mut HashMap<String, ProjectTraces>,
     is_excluded: bool,
@@ -65,7 +71,7 @@ impl<'w> Steps<'w> {
     pub fn open(
         file: &Transcript,
         source: &mut Source,
-        wishes: &'w Wishes,
+        (wishes, forgotten): (&'w Wishes, &'w Forgotten),
         kit: &'w mut Kit,
     ) -> io::Result<Option<Self>> {
         let opened = match File::open(&file.path) {
@@ -89,6 +95,8 @@ impl<'w> Steps<'w> {
             memory: memory.unwrap_or_else(fresh),
             reading: Reading { offset, ..source.reading.clone() },
             wishes,
+            forgotten,
+            gone: source.gone(forgotten),
             packer: &mut kit.packer,
             projects: &mut kit.projects,
             is_excluded: false,
@@ -106,9 +114,16 @@ impl<'w> Steps<'w> {
             let _ = self.memory.reader.read(&[0xff], &mut vec![]);
         }
         self.reading.offset = block.end;
+        let (agent, wishes, forgotten) = (self.agent, self.wishes, self.forgotten);
+        let gone_of =
+            |session: &str, folder: Option<&str>| gone_of(forgotten, (agent, session), wishes, folder);
         let (memory, packer) = (&mut self.memory, &mut *self.packer);
-        let mut rows =
-            self.wishes.with_rules(self.agent, |rules| gathered(memory, block.lines, (rules, packer)));
+        let (mut rows, gone) = wishes.with_rules(agent, self.gone.take(), |rules| {
+            let mut gathering = Gathering { memory, packer, rules, gone_of: &gone_of };
+            let rows = gathering.rows(block.lines);
+            (rows, gathering.rules.gone.take())
+        });
+        self.gone = gone;
         self.find_projects(&mut rows);
         if self.is_excluded {
             return Ok(None);
@@ -141,23 +156,51 @@ impl<'w> Steps<'w> {
     }
 }
 
-fn gathered(memory: &mut Memory, lines: &[u8], (rules, packer): (&Rules<'_>, &mut Packer)) -> Vec<Packed> {
-    let mut packed = vec![];
-    let mut found = vec![];
-    let mut rows: Vec<Row<'_>> = vec![];
-    let mut rest = lines;
-    while let Some(end) = memchr::memchr(b'\n', rest) {
-        let line = &rest[..end];
-        rest = &rest[end + 1..];
-        // What cannot be read holds nothing for us; it counts as a line all the same.
-        let _ = memory.reader.read(line, &mut found);
-        for piece in found.drain(..) {
-            memory.gatherer.take(piece, rules, &mut rows);
-        }
-        packed.extend(rows.drain(..).map(|row| packer.pack(row)));
+/// What was forgotten of a session that worked in this folder.
+fn gone_of<'f>(
+    forgotten: &'f Forgotten,
+    (agent, session): (Agent, &str),
+    wishes: &Wishes,
+    folder: Option<&str>,
+) -> Option<Gone<'f>> {
+    if forgotten.is_empty() {
+        return None;
     }
-    packed.extend(memory.gatherer.settled().map(|row| packer.pack(row)));
-    packed
+    let project = folder.map(|folder| marks_of(&wishes.traces(Path::new(folder)))).unwrap_or_default();
+    let (agent, id) = (AgentName::parse(agent.name()).ok()?, SessionId::parse(session).ok()?);
+    forgotten.of(&SessionKey { agent, id }, &project)
+}
+
+/// Lines that become rows.
+struct Gathering<'g, 'r, 'f> {
+    memory: &'g mut Memory,
+    packer: &'g mut Packer,
+    rules: &'g mut Rules<'r, 'f>,
+    gone_of: &'g dyn Fn(&str, Option<&str>) -> Option<Gone<'f>>,
+}
+
+impl Gathering<'_, '_, '_> {
+    fn rows(&mut self, lines: &[u8]) -> Vec<Packed> {
+        let mut packed = vec![];
+        let mut found = vec![];
+        let mut rows: Vec<Row<'_>> = vec![];
+        let mut rest = lines;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let line = &rest[..end];
+            rest = &rest[end + 1..];
+            // What cannot be read holds nothing for us; it counts as a line all the same.
+            let _ = self.memory.reader.read(line, &mut found);
+            for piece in found.drain(..) {
+                if let Content::Opened { session, folder, .. } = &piece.what {
+                    self.rules.gone = (self.gone_of)(session, folder.as_deref());
+                }
+                self.memory.gatherer.take(piece, self.rules, &mut rows);
+            }
+            packed.extend(rows.drain(..).map(|row| self.packer.pack(row)));
+        }
+        packed.extend(self.memory.gatherer.settled().map(|row| self.packer.pack(row)));
+        packed
+    }
 }
 
 /// Whether the file still begins as it did, and still holds before the offset what it held.

@@ -4,7 +4,7 @@
 
 use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::{capture, outcome, push, tell};
+use crate::{capture, forget, outcome, push, tell};
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -54,7 +54,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(_lock) => {
             let rebuilt = if arguments.rebuild { rebuild(scope) } else { Ok(()) };
             let worked = rebuilt.and_then(|()| work(scope));
-            worked.map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?
+            let report = worked.map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+            forget::finish_interrupted(&scope.edge)?;
+            report
         }
         None => Report { busy: true, ..Report::default() },
     };

@@ -26,7 +26,7 @@ const LAST_PLACE: u64 = i64::MAX.cast_unsigned();
 
 /// What was found of a session, on its way to rows.
 pub(super) struct Basket<'a> {
-    rules: &'a Rules<'a>,
+    rules: &'a Rules<'a, 'a>,
     gatherer: Gatherer,
     /// Those that the archive holds already.
     turns: Vec<(Timestamp, Mark)>,
@@ -38,7 +38,7 @@ pub(super) struct Basket<'a> {
 }
 
 impl<'a> Basket<'a> {
-    pub fn new(rules: &'a Rules<'a>, turns: Vec<(Timestamp, Mark)>) -> io::Result<Basket<'a>> {
+    pub fn new(rules: &'a Rules<'a, 'a>, turns: Vec<(Timestamp, Mark)>) -> io::Result<Basket<'a>> {
         let packer = Packer::new()?;
         let gatherer = Gatherer::default();
         Ok(Basket { rules, gatherer, turns, lines: HashMap::new(), packer, rows: vec![], weight: 0 })

@@ -124,8 +124,9 @@ const REBUILD: &str = "tow work --rebuild";
 fn mend_of(error: &StoreError) -> String {
     match error {
         StoreError::Damaged { .. } => "tow work".to_owned(),
+        StoreError::StillRead => "run `tow work` once the other process is done".to_owned(),
         StoreError::Busy { .. } => "wait until the other process is done, then run `tow work`".to_owned(),
-        StoreError::Newer { .. } => "update tow".to_owned(),
+        StoreError::Newer { .. } | StoreError::NewerJournal => "update tow".to_owned(),
         StoreError::Open { path, .. } | StoreError::Folder { path, .. } => {
             format!("ls -ld {}", path.display())
         }

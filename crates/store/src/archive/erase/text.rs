@@ -1,0 +1,70 @@
+//! Erasing whatever holds a text: by looking at every text there is, packed ones included.
+//!
+//! A piece that holds it goes whole; a turn stays without the piece. The text itself is only ever an argument.
+
+use super::Work;
+use crate::StoreError;
+use rusqlite::Row;
+use std::collections::BTreeSet;
+use towline_core::id::Mark;
+
+const BODIES: &str = "select id, conversation, mark from bodies where holds(text)";
+const DETAILS: &str = "
+    select id, conversation, mark from details where holds(unpacked(packed, content)) or holds(tool)";
+const DROP_BODY: &str = "delete from bodies where id = ?1";
+const DROP_DETAIL: &str = "delete from details where id = ?1";
+
+const LINES: &str = "
+    update turns set line = '', revision = revision + 1 where holds(line) returning conversation";
+const FILES: &str = "delete from files where holds(path) returning conversation";
+const COMMITS: &str = "delete from commits where holds(subject) returning conversation";
+const USAGE: &str = "delete from usage where holds(model) returning conversation";
+
+/// Where a session worked is a name as good as any.
+const PLACES: &str = "
+    update conversations set folder = null, branch = null, project = null, revision = revision + 1
+    where holds(folder) or holds(branch) or project in
+        (select id from projects where holds(root) or holds(remote) or holds(name))
+    returning id";
+const SOURCES: &str = "delete from sources where holds(path) or holds(state)";
+
+impl Work<'_> {
+    pub(super) fn text(&mut self) -> Result<(), StoreError> {
+        let mut touched = BTreeSet::new();
+        self.erased.bodies += self.pieces((BODIES, DROP_BODY), &mut touched)?;
+        self.erased.details += self.pieces((DETAILS, DROP_DETAIL), &mut touched)?;
+        for statement in [LINES, FILES, COMMITS, USAGE] {
+            let changed = self.archive.list(statement, [], |row| row.get::<_, i64>(0))?;
+            self.erased.others += changed.len();
+            touched.extend(changed);
+        }
+        for conversation in self.archive.list(PLACES, [], |row| row.get(0))? {
+            let session = self.archive.conversation_by_row(conversation)?.session;
+            self.forgotten.add_place(&session);
+            self.erased.others += 1;
+            touched.insert(conversation);
+        }
+        self.archive.change(SOURCES, [])?;
+        for conversation in touched {
+            self.leave(conversation)?;
+        }
+        Ok(())
+    }
+
+    /// The pieces that a query finds are noted and deleted.
+    fn pieces(
+        &mut self,
+        (find, drop): (&str, &str),
+        touched: &mut BTreeSet<i64>,
+    ) -> Result<usize, StoreError> {
+        let known = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, Mark(row.get(2)?)));
+        let found = self.archive.list(find, [], known)?;
+        for (id, conversation, mark) in &found {
+            let session = self.archive.conversation_by_row(*conversation)?.session;
+            self.forgotten.add_piece(&session, *mark);
+            self.archive.change(drop, [id])?;
+            touched.insert(*conversation);
+        }
+        Ok(found.len())
+    }
+}

@@ -1,0 +1,192 @@
+//! Erasing from the database that is folded from the journal.
+//!
+//! One transaction; a rehearsal takes it back. Changes what the same erasing changes in the journal.
+
+use super::records::STRUCTURE;
+use super::{Erasing, Traces};
+use crate::sql_text::add_holds;
+use crate::{Store, StoreError};
+use rusqlite::{Params, Row, Transaction, TransactionBehavior};
+use std::collections::BTreeSet;
+use towline_core::forget::Stretch;
+use towline_core::id::SessionKey;
+use towline_core::time::Timestamp;
+
+/// How many rows went, or lost their text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ErasedTraces {
+    pub sessions: usize,
+    pub heard_turns: usize,
+    pub events: usize,
+    /// Faults, names of places, waits.
+    pub others: usize,
+}
+
+const SPANS: &str = "select id, agent || ':' || session, started_at, last_event_at from sessions";
+
+/// What points to a session goes before it.
+const DROP_SESSION: [&str; 8] = [
+    "delete from inheritances where heir = ?1 or from_session = ?1",
+    "delete from batons where session = ?1 or taken_by = ?1",
+    "delete from waits where session = ?1",
+    "delete from events where session = ?1",
+    "delete from heard_turns where session = ?1",
+    "update seats set current = null where current =
+        (select agent || ':' || session from sessions where id = ?1)",
+    "update sessions set previous = null where previous =
+        (select agent || ':' || session from sessions where id = ?1)",
+    "delete from sessions where id = ?1",
+];
+
+const COUNT_EVENTS: &str = "select count(*) from events where session = ?1";
+const COUNT_TURNS: &str = "select count(*) from heard_turns where session = ?1";
+
+const DROP_TURNS_THEN: &str = "delete from heard_turns where session = ?1 and started_at between ?2 and ?3";
+const DROP_WAITS_THEN: &str = "delete from waits where session = ?1 and ended_at between ?2 and ?3";
+const DROP_WORDS_THEN: &str = "
+    update sessions set revision = revision + 1, asked_tool = null,
+        prompt = case when prompted_at between ?2 and ?3 then null else prompt end,
+        answer = case when last_event_at >= ?2 and ifnull(prompted_at, 0) <= ?3 then null else answer end
+    where id = ?1";
+
+const LONE_PROJECTS: &str = "
+    delete from projects where id not in (select project from sessions where project is not null)
+        and id not in (select project from batons where project is not null)";
+
+/// What holds the text: turns, sessions, then the rest.
+const BLANK_TURNS: &str = "
+    update heard_turns set prompt = '', revision = revision + 1 where holds(prompt)";
+const BLANK_SESSIONS: &str = "
+    update sessions set revision = revision + 1,
+        prompt = case when holds(prompt) then '' else prompt end,
+        answer = case when holds(answer) then null else answer end,
+        asked_tool = case when holds(asked_tool) then null else asked_tool end
+    where holds(prompt) or holds(answer) or holds(asked_tool)";
+const BLANK_OTHERS: [&str; 7] = [
+    "update sessions set revision = revision + 1,
+        folder = case when holds(folder) then null else folder end,
+        transcript = case when holds(transcript) then null else transcript end,
+        model = case when holds(model) then null else model end,
+        branch = case when holds(branch) then null else branch end
+     where holds(folder) or holds(transcript) or holds(model) or holds(branch)",
+    "update sessions set project = null, revision = revision + 1 where project in
+        (select id from projects where holds(root) or holds(remote) or holds(name))",
+    "update batons set project = null, revision = revision + 1 where project in
+        (select id from projects where holds(root) or holds(remote) or holds(name))",
+    "delete from projects where holds(root) or holds(remote) or holds(name)",
+    "update events set tool = null where holds(tool)",
+    "update inheritances set reason = '', revision = revision + 1 where holds(reason)",
+    "delete from faults where holds(detail)",
+];
+const BLANK_JOBS: &str = "update jobs set last_error = null where holds(last_error)";
+
+impl Store {
+    /// The sessions that lie in the stretch from their first event to their last.
+    pub(super) fn whole_sessions(&self, traces: &Traces) -> Result<BTreeSet<SessionKey>, StoreError> {
+        let (meant, stretch) = match traces {
+            Traces::Text(_) => return Ok(BTreeSet::new()),
+            Traces::Sessions { sessions, stretch } => (Some(sessions), stretch),
+            Traces::Everyone { stretch } => (None, stretch),
+        };
+        let spans = self.spans()?.into_iter();
+        let is_whole = |(_, key, span): &(i64, SessionKey, Stretch)| {
+            meant.is_none_or(|meant| meant.contains(key)) && stretch.covers(*span)
+        };
+        Ok(spans.filter(is_whole).map(|(_, key, _)| key).collect())
+    }
+
+    fn spans(&self) -> Result<Vec<(i64, SessionKey, Stretch)>, StoreError> {
+        let mut statement = self.db.prepare_cached(SPANS)?;
+        let span = |row: &Row<'_>| {
+            let key = crate::tables::batons::key(row, 1)?;
+            let (from, until) = (Timestamp(row.get(2)?), Timestamp(row.get(3)?));
+            Ok((row.get(0)?, key, Stretch { from, until }))
+        };
+        Ok(statement.query_map([], span)?.collect::<Result<_, _>>()?)
+    }
+
+    pub(super) fn erase_rows(
+        &self,
+        traces: &Traces,
+        whole: &BTreeSet<SessionKey>,
+        erasing: Erasing,
+    ) -> Result<ErasedTraces, StoreError> {
+        if let Traces::Text(needle) = traces {
+            add_holds(&self.db, needle.clone())?;
+        }
+        self.db.pragma_update(None, "secure_delete", true)?;
+        let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
+        let erased = match traces {
+            Traces::Text(_) => self.blank()?,
+            Traces::Sessions { sessions, stretch } => self.drop_then(Some(sessions), *stretch, whole)?,
+            Traces::Everyone { stretch } => self.drop_then(None, *stretch, whole)?,
+        };
+        match erasing {
+            Erasing::ForGood => transaction.commit()?,
+            Erasing::Rehearsal => transaction.rollback()?,
+        }
+        Ok(erased)
+    }
+
+    fn blank(&self) -> Result<ErasedTraces, StoreError> {
+        let mut erased = ErasedTraces {
+            heard_turns: self.db.execute(BLANK_TURNS, [])?,
+            others: self.db.execute(BLANK_SESSIONS, [])?,
+            ..ErasedTraces::default()
+        };
+        for statement in BLANK_OTHERS {
+            erased.others += self.db.execute(statement, [])?;
+        }
+        self.db.execute(BLANK_JOBS, [])?;
+        Ok(erased)
+    }
+
+    fn drop_then(
+        &self,
+        meant: Option<&BTreeSet<SessionKey>>,
+        stretch: Stretch,
+        whole: &BTreeSet<SessionKey>,
+    ) -> Result<ErasedTraces, StoreError> {
+        let mut erased = ErasedTraces::default();
+        for (id, key, span) in self.spans()? {
+            let overlaps = span.from <= stretch.until && stretch.from <= span.until;
+            if !overlaps || meant.is_some_and(|meant| !meant.contains(&key)) {
+                continue;
+            }
+            if whole.contains(&key) {
+                self.drop_session(id, &mut erased)?;
+            } else {
+                self.drop_part((id, stretch.from.0, stretch.until.0), &mut erased)?;
+            }
+        }
+        self.db.execute(LONE_PROJECTS, [])?;
+        Ok(erased)
+    }
+
+    pub(super) fn drop_session(&self, id: i64, erased: &mut ErasedTraces) -> Result<(), StoreError> {
+        let count = |query| self.db.query_row(query, [id], |row| row.get::<_, u32>(0));
+        erased.events += count(COUNT_EVENTS)? as usize;
+        erased.heard_turns += count(COUNT_TURNS)? as usize;
+        for statement in DROP_SESSION {
+            self.db.execute(statement, [id])?;
+        }
+        erased.sessions += 1;
+        Ok(())
+    }
+
+    fn drop_part(&self, then: (i64, i64, i64), erased: &mut ErasedTraces) -> Result<(), StoreError> {
+        let events = format!(
+            "delete from events where session = ?1 and at between ?2 and ?3 and kind not in ('{}')",
+            STRUCTURE.join("', '")
+        );
+        erased.events += self.change(&events, then)?;
+        erased.heard_turns += self.change(DROP_TURNS_THEN, then)?;
+        erased.others += self.change(DROP_WAITS_THEN, then)?;
+        self.change(DROP_WORDS_THEN, then)?;
+        Ok(())
+    }
+
+    fn change(&self, statement: &str, params: impl Params) -> Result<usize, StoreError> {
+        Ok(self.db.prepare_cached(statement)?.execute(params)?)
+    }
+}

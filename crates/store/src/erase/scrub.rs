@@ -1,0 +1,123 @@
+//! Applying the rules of today to the journal and to the database that is folded from it.
+//!
+//! Both are small: all of it at once, each in its own way whole or not at all.
+
+use super::records::with_texts;
+use super::rows::ErasedTraces;
+use super::{Erased, Erasing};
+use crate::archive::Cleaner;
+use crate::journal::{self, Entry, Fate, Record};
+use crate::lock::FoldLock;
+use crate::{Store, StoreError};
+use rusqlite::{Row, Transaction, TransactionBehavior};
+use std::collections::BTreeSet;
+use towline_core::event::Event;
+use towline_core::id::SessionKey;
+use towline_core::text::{Keeping, Kept, Secrets};
+
+/// Each text by its row, and how it is changed.
+const TEXTS: [(&str, &str); 4] = [
+    ("select rowid, prompt from heard_turns", "update heard_turns set prompt = ?2 where rowid = ?1"),
+    (
+        "select id, prompt from sessions where prompt is not null",
+        "update sessions set prompt = ?2 where id = ?1",
+    ),
+    (
+        "select id, answer from sessions where answer is not null",
+        "update sessions set answer = ?2 where id = ?1",
+    ),
+    (
+        "select id, last_error from jobs where last_error is not null",
+        "update jobs set last_error = ?2 where id = ?1",
+    ),
+];
+
+/// A fault that tells a secret is worth less than the secret.
+const FAULTS: &str = "select distinct detail from faults";
+const DROP_FAULT: &str = "delete from faults where detail = ?1";
+const FOLDERS: &str = "select id, agent || ':' || session, folder from sessions where folder is not null";
+
+impl Store {
+    /// Counts what would change, and changes nothing.
+    pub fn rehearse_scrub(&self, cleaner: &Cleaner<'_>) -> Result<Erased, StoreError> {
+        let excluded = self.excluded_sessions(cleaner)?;
+        let mut decide = |entry: Entry<'_>| fate(entry, cleaner, &excluded);
+        let journal =
+            journal::rehearse(&self.home, &mut decide).map_err(|source| self.folder_error(source))?;
+        Ok(Erased { rows: self.scrub_rows(cleaner, Erasing::Rehearsal)?, journal })
+    }
+
+    /// Scrubs the journal and the database. Everything in the journal must have been folded: see `settle`.
+    pub fn scrub(&self, lock: &FoldLock, cleaner: &Cleaner<'_>) -> Result<Erased, StoreError> {
+        let excluded = self.excluded_sessions(cleaner)?;
+        let journal = self.rewrite_journal(lock, &mut |entry| fate(entry, cleaner, &excluded))?;
+        let rows = self.scrub_rows(cleaner, Erasing::ForGood)?;
+        super::files::forget_sessions(&self.home, &excluded).map_err(|source| self.folder_error(source))?;
+        Ok(Erased { rows, journal })
+    }
+
+    fn excluded_sessions(&self, cleaner: &Cleaner<'_>) -> Result<BTreeSet<SessionKey>, StoreError> {
+        Ok(self.excluded_rows(cleaner)?.into_iter().map(|(_, key)| key).collect())
+    }
+
+    fn excluded_rows(&self, cleaner: &Cleaner<'_>) -> Result<Vec<(i64, SessionKey)>, StoreError> {
+        let mut statement = self.db.prepare(FOLDERS)?;
+        let known = |row: &Row<'_>| {
+            Ok((row.get::<_, i64>(0)?, crate::tables::batons::key(row, 1)?, row.get::<_, String>(2)?))
+        };
+        let rows = statement.query_map([], known)?.collect::<Result<Vec<_>, _>>()?;
+        let excluded = rows.into_iter().filter(|(_, _, folder)| (cleaner.is_excluded_folder)(folder));
+        Ok(excluded.map(|(id, key, _)| (id, key)).collect())
+    }
+
+    fn scrub_rows(&self, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<ErasedTraces, StoreError> {
+        self.db.pragma_update(None, "secure_delete", true)?;
+        let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
+        let mut erased = ErasedTraces::default();
+        for (id, _) in self.excluded_rows(cleaner)? {
+            self.drop_session(id, &mut erased)?;
+        }
+        for (find, change) in TEXTS {
+            let text = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+            let rows = self.db.prepare(find)?.query_map([], text)?.collect::<Result<Vec<_>, _>>()?;
+            for (id, text) in rows {
+                if let Some(clean) = (cleaner.clean)(&text) {
+                    erased.others += self.db.execute(change, (id, clean))?;
+                }
+            }
+        }
+        let detail = |row: &Row<'_>| row.get::<_, String>(0);
+        let faults = self.db.prepare(FAULTS)?.query_map([], detail)?.collect::<Result<Vec<_>, _>>()?;
+        for fault in faults.iter().filter(|fault| (cleaner.clean)(fault).is_some()) {
+            erased.others += self.db.execute(DROP_FAULT, [fault])?;
+        }
+        match erasing {
+            Erasing::ForGood => transaction.commit()?,
+            Erasing::Rehearsal => transaction.rollback()?,
+        }
+        Ok(erased)
+    }
+}
+
+fn fate(entry: Entry<'_>, cleaner: &Cleaner<'_>, excluded: &BTreeSet<SessionKey>) -> Fate {
+    let clean = cleaner.clean;
+    match entry {
+        Entry::Bytes(bytes) if clean(&String::from_utf8_lossy(bytes)).is_some() => Fate::Gone,
+        Entry::Bytes(_) => Fate::Kept,
+        Entry::Record(Record::Fault(fault)) if clean(&fault.detail).is_some() => Fate::Gone,
+        Entry::Record(Record::Fault(_)) => Fate::Kept,
+        Entry::Record(Record::Event(event)) if excluded.contains(&event.session) => Fate::Gone,
+        Entry::Record(Record::Event(event)) => cleaned(event, clean),
+    }
+}
+
+fn cleaned(event: Event, clean: &dyn Fn(&str) -> Option<String>) -> Fate {
+    let before = event.clone();
+    let after = with_texts(event, &|text| clean(text.as_str()).map_or(text, |clean| kept(&clean)));
+    if after == before { Fate::Kept } else { Fate::Changed(Record::Event(after)) }
+}
+
+/// What was cleaned just now is bounded already.
+fn kept(clean: &str) -> Kept {
+    Kept::new(clean, Keeping { longest_bytes: usize::MAX / 8, secrets: Secrets::Kept })
+}

@@ -1,0 +1,341 @@
+//! What a person means to be forgotten: turns, sessions, a project, a stretch of time, a text.
+//!
+//! Looks at what was folded last. Never guesses: where more than one could be meant, all are named and none is taken.
+
+use crate::calendar::{clock, stretch, today};
+use crate::edge::Edge;
+use crate::failure::Failure;
+use crate::projects;
+use crate::tell::settings;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use towline_core::forget::{Needle, Stretch};
+use towline_core::id::SessionKey;
+use towline_core::project::ProjectTraces;
+use towline_core::time::Timestamp;
+use towline_core::when::{SessionHint, Wanted};
+use towline_store::archive::{Archive, Conversation};
+use towline_store::erase::Traces;
+use towline_store::{KnownProject, Store, StoreError};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What was asked for, as it was typed.
+pub struct Request<'a> {
+    /// A turn, turns, a session, or a time.
+    pub what: Option<&'a str>,
+    pub project: Option<&'a str>,
+    pub since: Option<&'a str>,
+    pub until: Option<&'a str>,
+}
+
+/// What is meant, as it was found in what is kept.
+pub enum Meant {
+    Turns { of: Conversation, from: u32, to: u32 },
+    Sessions { sessions: Vec<SessionKey>, stretch: Stretch },
+    Project { project: KnownProject, stretch: Stretch },
+    Everyone { stretch: Stretch },
+    Text(Arc<Needle>),
+}
+
+/// Finds what is meant.
+pub fn find(edge: &Edge, request: &Request<'_>) -> Result<Meant, Failure> {
+    let wanted = request.what.map(parse).transpose()?;
+    let bounds = bounds(edge, request)?;
+    match (wanted, request.project) {
+        (Some(Wanted::Turn { detail: Some(_), .. }), _) => {
+            Err(Failure::input("a detail cannot be forgotten by its number")
+                .hint("Forget its turn, or what it says by `--match`."))
+        }
+        (Some(Wanted::Turn { session, from, to, .. }), None) if bounds.is_none() => {
+            turns(edge, &session, (from, to))
+        }
+        (Some(Wanted::Session(hint)), None) => session(edge, &hint, bounds),
+        (Some(Wanted::Turn { .. } | Wanted::Session(_)), _) => {
+            Err(Failure::input("turns are forgotten by their numbers alone, sessions not by project")
+                .hint("Run `tow forget --help`."))
+        }
+        (Some(time), name) if bounds.is_none() => scoped(edge, name, Some(moments(edge, &time)?)),
+        (Some(_), _) => Err(Failure::input("the time is given twice").hint("Run `tow forget --help`.")),
+        (None, None) if bounds.is_none() => {
+            Err(Failure::input("nothing was named that should be forgotten").hint("Run `tow forget --help`."))
+        }
+        (None, name) => scoped(edge, name, bounds),
+    }
+}
+
+fn parse(text: &str) -> Result<Wanted, Failure> {
+    Wanted::parse(text).map_err(|error| Failure::input(error.to_string()).hint("Run `tow forget --help`."))
+}
+
+/// From `--since` to `--until`, where one of them is given.
+fn bounds(edge: &Edge, request: &Request<'_>) -> Result<Option<Stretch>, Failure> {
+    let at = |text: &str| moments(edge, &parse(text)?);
+    let since = request.since.map(at).transpose()?;
+    let until = request.until.map(at).transpose()?;
+    if since.is_none() && until.is_none() {
+        return Ok(None);
+    }
+    let from = since.map_or(Timestamp(0), |stretch| stretch.from);
+    let until = until.map_or(edge.now, |stretch| stretch.until);
+    if from > until {
+        return Err(
+            Failure::input("the time ends before it begins").hint("Exchange `--since` and `--until`.")
+        );
+    }
+    Ok(Some(Stretch { from, until }))
+}
+
+/// The latest stretch of the past that an expression can mean.
+fn moments(edge: &Edge, wanted: &Wanted) -> Result<Stretch, Failure> {
+    let ends = |(from, until): (Timestamp, Timestamp)| Stretch { from, until: until.plus_ms(-1) };
+    let days = || today(edge.now).into_iter().flat_map(|today| wanted.windows(today));
+    let civil = || days().filter_map(stretch).find(|(from, _)| *from <= edge.now);
+    wanted.stretch(edge.now).or_else(civil).map(ends).ok_or_else(|| {
+        Failure::input(format!("`{wanted}` is no time that has been")).hint("Run `tow forget --help`.")
+    })
+}
+
+/// A stretch of time of a project or of everybody.
+fn scoped(edge: &Edge, project: Option<&str>, stretch: Option<Stretch>) -> Result<Meant, Failure> {
+    match (project, stretch) {
+        (Some(name), stretch) => {
+            let project = named_project(edge, name)?;
+            let stretch = match stretch {
+                Some(stretch) => stretch,
+                None => so_far(edge, &sessions_of(edge, &project)?)?,
+            };
+            Ok(Meant::Project { project, stretch })
+        }
+        (None, Some(stretch)) => Ok(Meant::Everyone { stretch }),
+        (None, None) => Err(Failure::input("nothing was named").hint("Run `tow forget --help`.")),
+    }
+}
+
+fn turns(edge: &Edge, hint: &SessionHint, (from, to): (u32, u32)) -> Result<Meant, Failure> {
+    let none = || Failure::input(format!("no turn `{hint}#{from}` was captured")).hint("Run `tow sessions`.");
+    let archive = Archive::read(&edge.home, PATIENCE).map_err(failed)?.ok_or_else(none)?;
+    let mut found = archive.conversations_called(&hint.id).map_err(failed)?;
+    found.retain(|conversation| hint.fits(&conversation.session));
+    let of = only(found, |one| one.session.to_string(), none)?;
+    if archive.turns(&of, from, to).map_err(failed)?.is_empty() {
+        return Err(none());
+    }
+    Ok(Meant::Turns { of, from, to })
+}
+
+/// A session is known by what was captured of it, or by what its hooks told.
+fn session(edge: &Edge, hint: &SessionHint, bounds: Option<Stretch>) -> Result<Meant, Failure> {
+    let mut keys: BTreeSet<SessionKey> = BTreeSet::new();
+    if let Some(archive) = Archive::read(&edge.home, PATIENCE).map_err(failed)? {
+        let found = archive.conversations_called(&hint.id).map_err(failed)?;
+        keys.extend(found.into_iter().map(|conversation| conversation.session));
+    }
+    if let Some(store) = Store::read(&edge.home, PATIENCE).map_err(failed)? {
+        keys.extend(store.sessions_named(&hint.id).map_err(failed)?);
+    }
+    keys.retain(|key| hint.fits(key));
+    let none = || {
+        Failure::input(format!("no session's id begins or ends with `{hint}`")).hint("Run `tow sessions`.")
+    };
+    let key = only(keys.into_iter().collect(), ToString::to_string, none)?;
+    let sessions = vec![key];
+    let stretch = bounds.map_or_else(|| so_far(edge, &sessions), Ok)?;
+    Ok(Meant::Sessions { sessions, stretch })
+}
+
+/// Everything up to now; what is dated later, by a clock that was wrong, too.
+fn so_far(edge: &Edge, sessions: &[SessionKey]) -> Result<Stretch, Failure> {
+    let archive = Archive::read(&edge.home, PATIENCE).map_err(failed)?;
+    let store = Store::read(&edge.home, PATIENCE).map_err(failed)?;
+    let mut until = edge.now;
+    for key in sessions {
+        let captured =
+            archive.as_ref().map(|archive| archive.conversation(key)).transpose().map_err(failed)?;
+        let heard = store.as_ref().map(|store| store.session(key)).transpose().map_err(failed)?;
+        until = until.max(captured.flatten().map_or(until, |conversation| conversation.last_at));
+        until = until.max(heard.flatten().map_or(until, |session| session.last_event_at));
+    }
+    Ok(Stretch { from: Timestamp(0), until })
+}
+
+/// A project by its name, or by a folder in it.
+fn named_project(edge: &Edge, name: &str) -> Result<KnownProject, Failure> {
+    let mut known = BTreeSet::new();
+    if let Some(archive) = Archive::read(&edge.home, PATIENCE).map_err(failed)? {
+        known.extend(archive.projects().map_err(failed)?.into_iter().map(in_order));
+    }
+    if let Some(store) = Store::read(&edge.home, PATIENCE).map_err(failed)? {
+        known.extend(store.projects().map_err(failed)?);
+    }
+    let traces = folder(name).map(|folder| projects::traces(&settings(edge), &folder));
+    let is_meant = |project: &KnownProject| match &traces {
+        Some(traces) => is_same(project, traces) || project.root == name,
+        None => project.name == name || project.root == name,
+    };
+    let found: Vec<KnownProject> = known.into_iter().map(from_order).filter(is_meant).collect();
+    let none = || {
+        Failure::input(format!("nothing is kept of a project `{name}`"))
+            .hint("Give its folder, or run `tow sessions`.")
+    };
+    // One project may be known by two rows: by its root in one database, with its remote in the other.
+    if let [first, rest @ ..] = found.as_slice()
+        && rest.iter().all(|other| other.root == first.root)
+    {
+        let remote = found.iter().find_map(|project| project.remote.clone());
+        return Ok(KnownProject { remote, ..first.clone() });
+    }
+    only(found, |project| project.root.clone(), none)
+}
+
+fn in_order(project: KnownProject) -> (String, String, Option<String>) {
+    (project.name, project.root, project.remote)
+}
+
+fn from_order((name, root, remote): (String, String, Option<String>)) -> KnownProject {
+    KnownProject { name, root, remote }
+}
+
+/// A folder that is there; a name without a slash is a project's.
+fn folder(name: &str) -> Option<std::path::PathBuf> {
+    let path = if name.starts_with('/') {
+        Path::new(name).to_owned()
+    } else {
+        crate::edge::current_folder()?.join(name)
+    };
+    (name.contains('/') || name == ".").then(|| std::fs::canonicalize(&path).unwrap_or(path))
+}
+
+fn is_same(project: &KnownProject, traces: &ProjectTraces) -> bool {
+    project.root == traces.root || (project.remote.is_some() && project.remote == traces.remote)
+}
+
+/// All sessions of a project, captured or only heard of.
+fn sessions_of(edge: &Edge, project: &KnownProject) -> Result<Vec<SessionKey>, Failure> {
+    let store = Store::read(&edge.home, PATIENCE).map_err(failed)?;
+    let mut keys =
+        store.map(|store| heard_of(&store, project)).transpose().map_err(failed)?.unwrap_or_default();
+    keys.extend(captured_of(edge, project).map_err(failed)?);
+    Ok(keys.into_iter().collect())
+}
+
+fn heard_of(store: &Store, project: &KnownProject) -> Result<BTreeSet<SessionKey>, StoreError> {
+    let sessions = store.sessions()?.into_iter();
+    let is_meant = |traces: &ProjectTraces| is_same(project, traces);
+    Ok(sessions
+        .filter(|session| session.project.as_ref().is_some_and(is_meant))
+        .map(|session| session.key)
+        .collect())
+}
+
+fn captured_of(edge: &Edge, project: &KnownProject) -> Result<Vec<SessionKey>, StoreError> {
+    let Some(archive) = Archive::read(&edge.home, PATIENCE)? else { return Ok(vec![]) };
+    let traces = ProjectTraces {
+        root: project.root.clone(),
+        remote: project.remote.clone(),
+        name: None,
+        branch: None,
+    };
+    let Some(row) = archive.project(&traces)? else { return Ok(vec![]) };
+    let all = archive.latest_conversations(Some(row), usize::MAX)?;
+    Ok(all.into_iter().map(|conversation| conversation.session).collect())
+}
+
+fn only<T>(mut found: Vec<T>, name: impl Fn(&T) -> String, none: impl Fn() -> Failure) -> Result<T, Failure> {
+    if found.len() > 1 {
+        let names: Vec<String> = found.iter().map(name).collect();
+        return Err(
+            Failure::input("several could be meant").hint(format!("Give one of: {}.", names.join(", ")))
+        );
+    }
+    found.pop().ok_or_else(none)
+}
+
+impl Meant {
+    /// What is meant in words; a text is not repeated.
+    pub fn describe(&self, now: Timestamp) -> String {
+        let when = |stretch: &Stretch| match stretch.from {
+            Timestamp(0) => format!("until {}", clock(stretch.until, now)),
+            from => format!("from {} until {}", clock(from, now), clock(stretch.until, now)),
+        };
+        match self {
+            Meant::Turns { of, from, to } if from == to => {
+                format!("turn {}#{from} of {}", of.short, of.session.agent)
+            }
+            Meant::Turns { of, from, to } => {
+                format!("turns {}#{from}-{to} of {}", of.short, of.session.agent)
+            }
+            Meant::Sessions { sessions, stretch } => {
+                let names: Vec<String> = sessions.iter().map(ToString::to_string).collect();
+                format!("{} {}", names.join(", "), when(stretch))
+            }
+            Meant::Project { project, stretch } => {
+                format!("the project {} ({}) {}", project.name, project.root, when(stretch))
+            }
+            Meant::Everyone { stretch } => format!("everything {}", when(stretch)),
+            Meant::Text(_) => "everything that holds the text".to_owned(),
+        }
+    }
+
+    /// What it means for what hooks told.
+    pub(super) fn traces(&self, store: &Store, edge: &Edge) -> Result<Vec<Traces>, StoreError> {
+        Ok(match self {
+            Meant::Turns { of, from, to } => vec![heard_turns(store, edge, of, (*from, *to))?],
+            Meant::Sessions { sessions, stretch } => {
+                vec![Traces::Sessions { sessions: sessions.iter().cloned().collect(), stretch: *stretch }]
+            }
+            Meant::Project { project, stretch } => {
+                let mut sessions = heard_of(store, project)?;
+                sessions.extend(captured_of(edge, project)?);
+                vec![Traces::Sessions { sessions, stretch: *stretch }]
+            }
+            Meant::Everyone { stretch } => vec![Traces::Everyone { stretch: *stretch }],
+            Meant::Text(needle) => vec![Traces::Text(needle.clone())],
+        })
+    }
+
+    /// Names by which lines of logs are known to speak of it.
+    pub(super) fn needles(&self) -> Vec<Arc<Needle>> {
+        let named = |name: &str| Needle::new(name).map(Arc::new);
+        match self {
+            Meant::Turns { .. } | Meant::Everyone { .. } => vec![],
+            Meant::Sessions { sessions, .. } => {
+                sessions.iter().filter_map(|key| named(key.id.as_str())).collect()
+            }
+            Meant::Project { project, .. } => named(&project.root).into_iter().collect(),
+            Meant::Text(needle) => vec![needle.clone()],
+        }
+    }
+}
+
+/// How far a prompt's entry in the transcript and the hook that told of it may be apart.
+const TOGETHER_MS: i64 = 10_000;
+
+/// From the prompt of the first turn to the prompt after the last one, as hooks told of them.
+fn heard_turns(
+    store: &Store,
+    edge: &Edge,
+    of: &Conversation,
+    (from, to): (u32, u32),
+) -> Result<Traces, StoreError> {
+    let heard: Vec<Timestamp> = store.heard_turns(&of.session)?.iter().map(|turn| turn.started_at).collect();
+    let archive = Archive::read(&edge.home, PATIENCE)?;
+    let turns = archive.map(|archive| archive.turns(of, from, u32::MAX)).transpose()?.unwrap_or_default();
+    let told = |at: Timestamp| {
+        let nearest = heard.iter().copied().min_by_key(|heard| heard.since_ms(at).abs());
+        nearest.filter(|heard| heard.since_ms(at).abs() <= TOGETHER_MS).unwrap_or(at)
+    };
+    let first = turns.first().map_or(of.last_at, |turn| told(turn.at));
+    let last = turns.iter().rfind(|turn| turn.ordinal <= to).map_or(first, |turn| told(turn.at));
+    let captured = turns.iter().find(|turn| turn.ordinal > to).map(|turn| told(turn.at));
+    let next = heard.iter().copied().filter(|heard| *heard > last).chain(captured).min();
+    let until = next.map_or_else(|| edge.now.max(of.last_at), |next| next.plus_ms(-1));
+    let sessions = BTreeSet::from([of.session.clone()]);
+    Ok(Traces::Sessions { sessions, stretch: Stretch { from: first, until: until.max(first) } })
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::new(&error).hint("Run `tow doctor`.")
+}

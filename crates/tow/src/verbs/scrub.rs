@@ -1,0 +1,185 @@
+//! `tow scrub`: applies the rules of today to what was kept before they were made.
+//!
+//! Only what changes is written. May be stopped at any time and run again: it goes on where it was.
+
+use crate::capture::{self, Wishes};
+use crate::edge::Edge;
+use crate::failure::Failure;
+use crate::forget;
+use crate::output::Tone;
+use crate::progress::Progress;
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::json;
+use std::process::ExitCode;
+use std::time::Duration;
+use towline_agents::Agent;
+use towline_core::id::Mark;
+use towline_core::redact::redact;
+use towline_core::text::Secrets;
+use towline_store::archive::{Cleaner, Erasing, Scrubbed};
+use towline_store::erase::{self, Aside, Erased};
+use towline_store::{Pace, Store, StoreError};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow scrub --dry-run         what would change
+  tow scrub                   redact what is kept by the rules of this version and of your settings
+  tow scrub --delete-aside    also delete databases that were set aside: they cannot be cleaned
+
+Run it after an update of tow, and after a change of the settings below `privacy`.";
+
+/// Apply today's rules for secrets and privacy to what is kept.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Show what would change, change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Delete databases that were set aside.
+    #[arg(long, conflicts_with = "dry_run")]
+    delete_aside: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was, or would be, changed.
+struct Done {
+    hot: Erased,
+    archive: Scrubbed,
+    aside: Vec<Aside>,
+}
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let wishes = Wishes::load(&scope.edge)?;
+    let clean = |text: &str| clean(&wishes, text);
+    let is_excluded_folder = |folder: &str| wishes.excludes(folder);
+    let is_excluded_call =
+        |agent: &str, tool: &str, input: &str| excludes_call(&wishes, agent, (tool, input));
+    let is_excluded_path = |path: &str| wishes.excludes_path(path);
+    let cleaner = Cleaner {
+        clean: &clean,
+        is_excluded_folder: &is_excluded_folder,
+        is_excluded_call: &is_excluded_call,
+        is_excluded_path: &is_excluded_path,
+        rules: Mark::of(&format!("{} {}", env!("CARGO_PKG_VERSION"), wishes.in_words())),
+    };
+    let erasing = if arguments.dry_run { Erasing::Rehearsal } else { Erasing::ForGood };
+    let done = scrub(&scope.edge, &cleaner, (erasing, arguments))?;
+    report(scope, arguments, &done);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn scrub(
+    edge: &Edge,
+    cleaner: &Cleaner<'_>,
+    (erasing, arguments): (Erasing, &Arguments),
+) -> Result<Done, Failure> {
+    let folder = |source| Failure::new(&StoreError::Folder { path: edge.home.folder().to_owned(), source });
+    let is_real = erasing == Erasing::ForGood;
+    if is_real {
+        edge.home.create().map_err(folder)?;
+        erase::begin(&edge.home).map_err(folder)?;
+    }
+    let hot = from_database(edge, cleaner, erasing)?;
+    let archive = from_archive(edge, cleaner, erasing)?;
+    let aside = erase::set_aside_files(&edge.home).map_err(folder)?;
+    if arguments.delete_aside {
+        aside.iter().try_for_each(Aside::remove).map_err(folder)?;
+    }
+    if is_real {
+        erase::drop_derived(&edge.home, None).map_err(folder)?;
+        forget::clear_out(edge)?;
+    }
+    Ok(Done { hot, archive, aside })
+}
+
+fn from_database(edge: &Edge, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<Erased, Failure> {
+    if Store::read(&edge.home, PATIENCE).map_err(failed)?.is_none() {
+        return Ok(Erased::default());
+    }
+    forget::with_store(edge, |store, lock| {
+        if erasing == Erasing::Rehearsal {
+            return store.rehearse_scrub(cleaner);
+        }
+        let pace = Pace { has_time: &|| true, now: edge.now, new_machine: edge.uid(), patience: PATIENCE };
+        // What is folded here was told by hooks that found the lock taken: somebody looks at it at the next refresh.
+        store.settle(lock, &pace)?;
+        store.scrub(lock, cleaner)
+    })
+}
+
+fn from_archive(edge: &Edge, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<Scrubbed, Failure> {
+    if !edge.home.archive().exists() {
+        return Ok(Scrubbed::default());
+    }
+    let busy =
+        || Failure::input("another process writes the archive").hint("Wait for it, then run it again.");
+    let writable = capture::open(edge, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
+    let mut progress = Progress::of_rows();
+    let done = writable
+        .archive
+        .scrub(cleaner, erasing, &mut |rows, all| progress.show_rows((rows, all), edge.elapsed()))
+        .map_err(failed)?;
+    progress.finish();
+    Ok(done)
+}
+
+/// A text without its secrets; `None` if it has none, or the user wants them kept.
+fn clean(wishes: &Wishes, text: &str) -> Option<String> {
+    match (wishes.secrets(), redact(text)) {
+        (Secrets::Redacted, std::borrow::Cow::Owned(clean)) if clean != text => Some(clean),
+        (Secrets::Redacted | Secrets::Kept, _) => None,
+    }
+}
+
+fn excludes_call(wishes: &Wishes, agent: &str, (tool, input): (&str, &str)) -> bool {
+    if wishes.excludes_tool(tool) {
+        return true;
+    }
+    let Some(agent) = Agent::named(agent) else { return false };
+    agent.deed(tool, input).paths().any(|path| wishes.excludes_path(path))
+}
+
+fn report(scope: &Scope, arguments: &Arguments, done: &Done) {
+    let Done { hot, archive, aside } = done;
+    if arguments.json {
+        let aside: Vec<_> =
+            aside.iter().map(|aside| json!({"path": aside.path, "bytes": aside.bytes})).collect();
+        let all = json!({
+            "dry_run": arguments.dry_run,
+            "archive": {
+                "sessions": archive.conversations, "bodies": archive.bodies, "details": archive.details,
+                "others": archive.others,
+            },
+            "database": {"sessions": hot.rows.sessions, "texts": hot.rows.others},
+            "journal": {"erased": hot.journal.gone, "changed": hot.journal.changed},
+            "aside": {"files": aside, "deleted": arguments.delete_aside},
+        });
+        return scope.out.line(&all.to_string());
+    }
+    let verb = if arguments.dry_run { "would change" } else { "changed" };
+    scope.out.line(&format!(
+        "{verb} {} details, {} bodies, {} lines and names; erased {} sessions that are excluded",
+        archive.details, archive.bodies, archive.others, archive.conversations
+    ));
+    scope.out.line(&format!(
+        "{verb} {} texts of the database, {} records of the journal",
+        hot.rows.others,
+        hot.journal.changed + hot.journal.gone
+    ));
+    if !aside.is_empty() && !arguments.delete_aside {
+        let line = format!(
+            "{} files that were set aside were not looked into: `tow scrub --delete-aside` deletes them",
+            aside.len()
+        );
+        scope.out.line(&scope.out.tint(Tone::Warning, &line));
+    }
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::new(&error).hint("Run it again; if it fails, run `tow doctor`.")
+}
