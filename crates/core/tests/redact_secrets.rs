@@ -92,6 +92,10 @@ fn announced_secrets_are_found() {
         for Sample { name, text, secret } in secrets::announced(&mut Chance::new(seed)) {
             flaws.try_one(&name, &text, &secret);
             flaws.try_one(&name, &format!("before it\n{text}\nand after"), &secret);
+            let added: String = text.lines().map(|line| format!("+{line}\n")).collect();
+            flaws.try_one(&name, &format!("*** Add File: x\n+# it\n{added}+# end\n"), &secret);
+            let input = serde_json::to_string(&serde_json::json!({ "command": text })).unwrap();
+            flaws.try_one(&name, &input, &secret);
         }
     }
     flaws.are_none();

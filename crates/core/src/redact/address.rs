@@ -76,9 +76,7 @@ pub fn password_record(text: Text<'_>, here: usize) -> Option<Finding> {
     let port = start_of(bytes, text.floor, here, 5, |byte| byte.is_ascii_digit() || byte == b'*');
     let is_port = bytes[port..here] == *b"*" || here - port >= 4;
     let host_end = port.checked_sub(1).filter(|colon| *colon >= text.floor && bytes[*colon] == b':')?;
-    if !is_port || !begins_line(text, host_end) {
-        return None;
-    }
+    let host = host_start(text, host_end).filter(|_| is_port)?;
     let mut field = here + 1;
     for _ in 0..2 {
         let length = length_of(bytes, field, 15, |byte| is_word(byte) || byte == b'*');
@@ -88,9 +86,10 @@ pub fn password_record(text: Text<'_>, here: usize) -> Option<Finding> {
         }
         field += length + 1;
     }
-    let password = Extent::behind(bytes, field, Quoting::ToBlank);
+    let password = record_end(bytes, field, host);
     let value = password.probe(bytes);
-    let is_whole_line = matches!(at(bytes, password.probed), None | Some(b'\n' | b'\r' | b'\\'));
+    let is_fenced = !password.is_bare();
+    let is_whole_line = is_fenced || matches!(at(bytes, password.probed), None | Some(b'\n' | b'\r' | b'\\'));
     let is_secret = password.start == field && value.len() >= 4 && !is_stand_in(value);
     (is_secret && is_whole_line).then(|| Finding {
         kind: Kind::PASSWORD,
@@ -99,11 +98,22 @@ pub fn password_record(text: Text<'_>, here: usize) -> Option<Finding> {
     })
 }
 
-/// Whether only a host's name stands between the line's start and `end`.
-fn begins_line(text: Text<'_>, end: usize) -> bool {
+/// Where the host's name begins that ends at `end`, if nothing else stands before it in its line or string.
+fn host_start(text: Text<'_>, end: usize) -> Option<usize> {
     let start =
         start_of(text.bytes, text.floor, end, 64, |byte| is_word(byte) || matches!(byte, b'.' | b'*'));
-    start < end && (start == 0 || matches!(text.bytes[start - 1], b'\n' | b'"' | b'\'' | b'+' | b'\\'))
+    let begins = start == 0 || matches!(text.bytes[start - 1], b'\n' | b'"' | b'\'' | b'+' | b'\\');
+    (start < end && begins).then_some(start)
+}
+
+/// The last field of a record that begins at `host`: to the end of the line or, where it fills a string, of that.
+fn record_end(bytes: &[u8], field: usize, host: usize) -> Extent {
+    let before = host.checked_sub(1).map(|before| bytes[before]);
+    let quote = before.filter(|byte| matches!(byte, b'"' | b'\''));
+    let fenced = quote.map(|quote| Extent::behind(bytes, field, Quoting::Quoted { quote, escapes: 0 }));
+    let is_filled =
+        |extent: &Extent| at(bytes, extent.probed) == quote && !extent.probe(bytes).contains(&b'\\');
+    fenced.filter(is_filled).unwrap_or_else(|| Extent::behind(bytes, field, Quoting::ToBlank))
 }
 
 /// The secret end of a webhook's path.
@@ -151,6 +161,10 @@ mod tests {
     fn records_of_pgpass_lose_their_password() {
         check("db.example.com:5432:shop:me:s3cret\nx", "db.example.com:5432:shop:me:[redacted:password]\nx");
         check("*:*:*:me:s3cret", "*:*:*:me:[redacted:password]");
+        check(
+            "{\"a\":\"db.example.com:5432:shop:me:s3cret\"}",
+            "{\"a\":\"db.example.com:5432:shop:me:[redacted:password]\"}",
+        );
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn skip_trimmings(bytes: &[u8], from: usize) -> usize {
     while let Some(byte) = at(bytes, here) {
         here += match byte {
             b'-' if at(bytes, here + 1) != Some(b'-') => 1,
-            b'+' if at(bytes, here + 1).is_some_and(|next| next == b'-' || next.is_ascii_whitespace()) => 1,
+            b'+' if at(bytes, here + 1).is_some_and(|next| !is_armour(next)) => 1,
             // The dash of a diff before the dashes of the end line.
             b'-' if title_at(bytes, here).is_none() && title_at(bytes, here + 1).is_some() => 1,
             b'\\' => escape_length(bytes, here),
@@ -182,9 +182,20 @@ mod tests {
 
     #[test]
     fn keys_are_cut_whatever_breaks_their_lines() {
-        for between in
-            ["\n", "\r\n", "\\n", "\\\\n", " ", "\n    ", "\n+", "\n-", "\n> ", "\" +\n\"", "\n  12\u{2192}"]
-        {
+        for between in [
+            "\n",
+            "\r\n",
+            "\\n",
+            "\\\\n",
+            " ",
+            "\n    ",
+            "\n+",
+            "\n-",
+            "\n> ",
+            "\n+> ",
+            "\" +\n\"",
+            "\n  12\u{2192}",
+        ] {
             let key = armoured("RSA PRIVATE KEY", &lines(3, between), between);
             check(&format!("x {key} y"), "x [redacted:private-key] y");
         }

@@ -136,7 +136,7 @@ fn lines(text: Text<'_>, from: usize) -> Option<Finding> {
 /// `value: …` of a name that was given before: `name: DB_PASSWORD`.
 fn labelled(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
     let is_between =
-        |byte: u8| byte.is_ascii_whitespace() || is_quote(byte) || matches!(byte, b',' | b'\\' | b'-');
+        |byte: u8| byte.is_ascii_whitespace() || is_quote(byte) || matches!(byte, b',' | b'\\' | b'-' | b'+');
     let end = start_of(text.bytes, text.floor, name.start, 32, is_between);
     let is_escape = ends_with(text.bytes, text.floor, end, "\\n");
     let label = name_before(text, end - if is_escape { 2 } else { 0 })?;

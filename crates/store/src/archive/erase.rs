@@ -97,7 +97,8 @@ const IS_EMPTY: &str = "
         and not exists (select 1 from bodies where conversation = ?1)
         and not exists (select 1 from details where conversation = ?1)";
 const UNREAD: &str = "delete from sources where conversation = ?1";
-const LONE_PROJECTS: &str = "
+/// A project of which nothing is left.
+pub(super) const LONE_PROJECTS: &str = "
     delete from projects where id not in (select project from conversations where project is not null)";
 
 const OF_SESSION: &str = "select id from conversations where agent = ?1 and session = ?2";

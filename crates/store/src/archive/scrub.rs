@@ -3,6 +3,7 @@
 //! A batch at a time, each written whole with the place where the next one begins: it may be stopped at any point and goes
 //! on there. Only what changes is written.
 
+use super::erase::LONE_PROJECTS;
 use super::{Archive, Erasing, Packer};
 use crate::StoreError;
 use crate::archive::pack::Content;
@@ -70,7 +71,7 @@ const FORGET_PLACE: &str = "delete from facts where name = 'scrub'";
 const CONVERSATIONS: &str = "
     select id, folder from conversations where id > ?1 order by id limit ?2";
 const DETAILS: &str = "
-    select d.id, d.conversation, d.kind, d.call, c.agent, d.tool, d.packed, d.content
+    select d.id, d.conversation, d.kind, d.call, c.agent, d.tool, d.packed, d.content, d.turn
     from details d join conversations c on c.id = d.conversation where d.id > ?1 order by d.id limit ?2";
 const BODIES: &str = "select id, text from bodies where id > ?1 order by id limit ?2";
 const LINES: &str = "select id, line from turns where id > ?1 order by id limit ?2";
@@ -80,6 +81,9 @@ const DROP_CALL: &str = "
 const CHANGE_DETAIL: &str = "update details set packed = ?2, content = ?3, size = ?4 where id = ?1";
 const CHANGE_BODY: &str = "update bodies set text = ?2 where id = ?1";
 const CHANGE_LINE: &str = "update turns set line = ?2, revision = revision + 1 where id = ?1";
+/// A line may tell of the call; read again, the turn gets one of what is left.
+const DROP_LINE: &str = "
+    update turns set line = '', revision = revision + 1 where conversation = ?1 and ordinal = ?2 and line <> ''";
 const UNREAD: &str = "delete from sources where conversation = ?1";
 
 const PATHS: &str = "select distinct path from files";
@@ -186,6 +190,8 @@ impl Work<'_> {
         for row in &rows {
             if row.is_input && (self.cleaner.is_excluded_call)(&row.agent, &row.tool, &row.text) {
                 self.done.details += self.change(DROP_CALL, (row.id, row.conversation, row.call))?;
+                self.done.others += self.change(DROP_LINE, (row.conversation, row.turn))?;
+                self.change(UNREAD, [row.conversation])?;
             } else if let Some(clean) = (self.cleaner.clean)(&row.text) {
                 let (is_packed, bytes) = match self.packer.content(&clean) {
                     Content::Plain(bytes) => (false, bytes),
@@ -250,6 +256,7 @@ impl Work<'_> {
                 self.change(DROP_SOURCE, [path])?;
             }
         }
+        self.change(LONE_PROJECTS, [])?;
         self.change(FORGET_PLACE, [])?;
         match erasing {
             Erasing::ForGood => transaction.commit()?,
@@ -276,6 +283,7 @@ impl Work<'_> {
 struct DetailText {
     id: i64,
     conversation: i64,
+    turn: i64,
     is_input: bool,
     call: Option<i64>,
     agent: String,
@@ -287,6 +295,7 @@ fn detail(row: &Row<'_>) -> rusqlite::Result<DetailText> {
     Ok(DetailText {
         id: row.get(0)?,
         conversation: row.get(1)?,
+        turn: row.get(8)?,
         is_input: row.get::<_, String>(2)? == "input",
         call: row.get(3)?,
         agent: row.get(4)?,

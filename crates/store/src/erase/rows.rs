@@ -49,7 +49,7 @@ const DROP_WORDS_THEN: &str = "
         answer = case when last_event_at >= ?2 and ifnull(prompted_at, 0) <= ?3 then null else answer end
     where id = ?1";
 
-const LONE_PROJECTS: &str = "
+pub(super) const LONE_PROJECTS: &str = "
     delete from projects where id not in (select project from sessions where project is not null)
         and id not in (select project from batons where project is not null)";
 

@@ -3,7 +3,7 @@
 //! Both are small: all of it at once, each in its own way whole or not at all.
 
 use super::records::with_texts;
-use super::rows::ErasedTraces;
+use super::rows::{ErasedTraces, LONE_PROJECTS};
 use super::{Erased, Erasing};
 use crate::archive::Cleaner;
 use crate::journal::{self, Entry, Fate, Record};
@@ -77,6 +77,7 @@ impl Store {
         for (id, _) in self.excluded_rows(cleaner)? {
             self.drop_session(id, &mut erased)?;
         }
+        self.db.execute(LONE_PROJECTS, [])?;
         for (find, change) in TEXTS {
             let text = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
             let rows = self.db.prepare(find)?.query_map([], text)?.collect::<Result<Vec<_>, _>>()?;

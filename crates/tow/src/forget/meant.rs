@@ -324,8 +324,8 @@ fn heard_turns(
     let archive = Archive::read(&edge.home, PATIENCE)?;
     let turns = archive.map(|archive| archive.turns(of, from, u32::MAX)).transpose()?.unwrap_or_default();
     let told = |at: Timestamp| {
-        let nearest = heard.iter().copied().min_by_key(|heard| heard.since_ms(at).abs());
-        nearest.filter(|heard| heard.since_ms(at).abs() <= TOGETHER_MS).unwrap_or(at)
+        let apart = |heard: &Timestamp| heard.since_ms(at).max(at.since_ms(*heard));
+        heard.iter().copied().min_by_key(apart).filter(|heard| apart(heard) <= TOGETHER_MS).unwrap_or(at)
     };
     let first = turns.first().map_or(of.last_at, |turn| told(turn.at));
     let last = turns.iter().rfind(|turn| turn.ordinal <= to).map_or(first, |turn| told(turn.at));

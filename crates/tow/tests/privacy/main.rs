@@ -1,0 +1,13 @@
+//! What must not be kept, and what must no longer be: real hooks, captures and imports of transcripts in the shapes of both
+//! agents, then every byte of the data folder looked at.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests report by panicking")]
+#![expect(clippy::disallowed_methods, reason = "tests drive processes")]
+
+mod forget;
+mod forget_races;
+#[path = "../../../core/tests/secrets/mod.rs"]
+mod samples;
+mod script;
+mod scrub;
+mod secrets;
+mod world;
