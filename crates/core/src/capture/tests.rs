@@ -18,13 +18,18 @@ fn read_path<'i>(_tool: &str, input: &'i str) -> Deed<'i> {
 
 /// All rows of these pieces, with the turn as it stands at the end.
 fn rows<'a>(pieces: Vec<(&'a str, Content<'a>)>) -> Vec<Row<'a>> {
+    gathered(pieces, None).0
+}
+
+/// The same where something was forgotten, and what is remembered at the end.
+fn gathered<'a>(pieces: Vec<(&'a str, Content<'a>)>, gone: Option<Gone<'_>>) -> (Vec<Row<'a>>, String) {
     let rules = Rules {
         caps: CAPS,
         secrets: Secrets::Redacted,
         is_excluded_tool: &|tool| tool == "Vault",
         is_excluded_path: &|path| path.ends_with(".env"),
         deed: &read_path,
-        gone: None,
+        gone,
     };
     let mut gatherer = Gatherer::default();
     let mut rows = vec![];
@@ -36,7 +41,7 @@ fn rows<'a>(pieces: Vec<(&'a str, Content<'a>)>) -> Vec<Row<'a>> {
         gatherer = serde_json_round_trip(&gatherer);
     }
     rows.extend(gatherer.settled());
-    rows
+    (rows, serde_json::to_string(&gatherer).unwrap())
 }
 
 fn serde_json_round_trip(gatherer: &Gatherer) -> Gatherer {
@@ -222,4 +227,44 @@ fn what_we_gave_to_a_session_is_not_captured_back() {
     let prompted = format!("go on {given}");
     let found = rows(vec![("p1", prompt(&prompted)), ("n", Content::Note { text: given.into() })]);
     assert_eq!(told(&found), ["p1 begins", "p1 person: go on ", "p1 settled 0/0 "]);
+}
+
+#[test]
+fn a_turn_that_was_forgotten_is_neither_kept_nor_remembered() {
+    let session = crate::id::SessionKey::parse("agent:s").unwrap();
+    let mut forgotten = crate::forget::Forgotten::default();
+    let stretch = crate::forget::Stretch { from: Timestamp(2_000), until: Timestamp(5_000) };
+    forgotten.add_turn(&session, Mark::of("p2"), stretch);
+    let cost = |message: &'static str| Content::Usage {
+        message: message.into(),
+        model: None,
+        tokens: Tokens::default(),
+    };
+    let pieces = vec![
+        ("p1", prompt("first")),
+        ("a1", answer("one")),
+        ("p2", prompt("zephyr asked")),
+        ("c", call("call-1", "Bash", "run git commit -m zephyr")),
+        ("u", cost("m")),
+        ("r", result("call-1", "[main 1a2b3c4] zephyr")),
+    ];
+    let (found, remembered) = gathered(pieces, forgotten.of(&session, &[]));
+    assert_eq!(told(&found), ["p1 begins", "p1 person: first", "p1 agent: one", "p1 settled 0/0 "]);
+    assert!(!remembered.contains("zephyr"), "{remembered}");
+}
+
+#[test]
+fn a_piece_that_was_forgotten_leaves_its_turn_as_it_is() {
+    let session = crate::id::SessionKey::parse("agent:s").unwrap();
+    let mut forgotten = crate::forget::Forgotten::default();
+    ["p1", "c"].into_iter().for_each(|piece| forgotten.add_piece(&session, Mark::of(piece)));
+    let pieces = vec![
+        ("p1", prompt("zephyr asked")),
+        ("c", call("call-1", "Bash", "run zephyr")),
+        ("r", result("call-1", "done")),
+        ("a", answer("said")),
+    ];
+    let (found, remembered) = gathered(pieces, forgotten.of(&session, &[]));
+    assert_eq!(told(&found), ["p1 begins", "p1 output Bash: done", "p1 agent: said", "p1 settled 0/0 "]);
+    assert!(!remembered.contains("zephyr"), "{remembered}");
 }

@@ -8,6 +8,7 @@ use super::bytes::{is_base64, is_gap, is_quote, length_of, start_of};
 use super::family::{Family, family_of};
 use super::kind::Kind;
 use super::makeup::Makeup;
+use super::provider::behind_escape;
 use super::scan::{Finding, Text};
 use super::stand_in::is_stand_in;
 use super::wrapped;
@@ -60,9 +61,12 @@ const JUDGED: usize = 512;
 pub fn secret(text: Text<'_>, run: Range<usize>) -> Option<Finding> {
     let bytes = text.bytes;
     let is_part = |byte: u8| is_base64(byte) || matches!(byte, b'.' | b'~');
-    let start = start_of(bytes, text.floor, run.start, HEAD, is_part);
+    let head = start_of(bytes, text.floor, run.start, HEAD, is_part);
+    let start = begin(text, head).min(run.end);
+    // The mark of a diff is no part of what was said.
+    let said = if start > head { head } else { start };
     // The announcement first: it is rare, and an image in base64 has a run in every line.
-    if run.start - start == HEAD || !is_announced(text, start) {
+    if run.start.saturating_sub(head) == HEAD || !is_announced(text, said) {
         return None;
     }
     let judged = run.end + length_of(bytes, run.end, JUDGED, is_part);
@@ -73,6 +77,15 @@ pub fn secret(text: Text<'_>, run: Range<usize>) -> Option<Finding> {
         let end = judged + length_of(bytes, judged, usize::MAX, is_part);
         Finding { kind: Kind::SECRET, start, end: wrapped::joined(bytes, end, is_base64) }
     })
+}
+
+/// Where a value begins whose letters were read back to `head`: behind the letter of an escaped line break, and behind
+/// the plus of a diff.
+fn begin(text: Text<'_>, head: usize) -> usize {
+    let start = behind_escape(text.bytes, head).unwrap_or(head);
+    let before = head.checked_sub(1).filter(|before| *before >= text.floor).map(|before| text.bytes[before]);
+    let is_mark = text.bytes[head] == b'+' && before == Some(b'\n');
+    if is_mark { head + 1 } else { start }
 }
 
 fn is_announced(text: Text<'_>, start: usize) -> bool {

@@ -239,3 +239,55 @@ fn an_archive_that_is_too_large_loses_its_oldest_details_first() {
     assert_eq!(left(&archive), (1, 1, 0));
     assert!(archive.sizes().unwrap().bytes <= before);
 }
+
+#[test]
+fn what_was_forgotten_is_not_taken_in_again_by_whoever_reads_it() {
+    let bench = Bench::new();
+    let rows = || {
+        let mut packer = Packer::new().unwrap();
+        let rows = [
+            opened("s-1"),
+            turn("p1", 0, 5),
+            body("p1", "b1", "stays"),
+            turn("p2", 1, 9),
+            body("p2", "b2", "goes"),
+        ];
+        rows.into_iter().map(|row| packer.pack(row)).collect::<Vec<_>>()
+    };
+    let mut archive = bench.open();
+    archive.take_in(&mut Source::fresh("a", "/t"), rows(), Timestamp(1)).unwrap();
+    let of = archive.conversations_called("s-1").unwrap().remove(0);
+    let erased = archive.erase(&Extent::Turns { of: &of, from: 2, to: 2 }, Erasing::ForGood).unwrap();
+    assert_eq!((erased.turns, erased.bodies), (1, 1));
+    assert!(archive.source("/t").unwrap().is_none(), "the file is read again");
+    drop(archive);
+    set_aside(&bench.home, &bench.lock, Timestamp(2)).unwrap();
+    let archive = bench.open();
+    archive.take_in(&mut Source::fresh("a", "/t"), rows(), Timestamp(1)).unwrap();
+    let of = archive.conversations_called("s-1").unwrap().remove(0);
+    let turns = archive.turns(&of, 0, u32::MAX).unwrap();
+    let said: Vec<_> =
+        turns.iter().flat_map(|turn| archive.bodies(turn).unwrap()).map(|body| body.text).collect();
+    assert_eq!(said, ["stays"]);
+}
+
+#[test]
+fn a_file_of_which_all_was_forgotten_leaves_not_even_its_name() {
+    let bench = Bench::new();
+    let mut archive = bench.open();
+    let rows = |at: i64| {
+        let mut packer = Packer::new().unwrap();
+        [opened("s-1"), turn("p1", 0, at)].into_iter().map(|row| packer.pack(row)).collect::<Vec<_>>()
+    };
+    archive.take_in(&mut Source::fresh("a", "/t"), rows(5), Timestamp(1)).unwrap();
+    let stretch = towline_core::forget::Stretch { from: Timestamp(0), until: Timestamp(7) };
+    archive.erase(&Extent::Everyone { stretch }, Erasing::ForGood).unwrap();
+    let mut source = Source::fresh("a", "/t");
+    archive.take_in(&mut source, rows(5), Timestamp(1)).unwrap();
+    assert!(archive.latest_conversations(None, 9).unwrap().is_empty());
+    assert!(archive.source("/t").unwrap().is_none());
+    let mut packer = Packer::new().unwrap();
+    archive.take_in(&mut source, vec![packer.pack(turn("p2", 1, 8))], Timestamp(1)).unwrap();
+    assert_eq!(archive.latest_conversations(None, 9).unwrap().len(), 1, "what came later is kept");
+    assert!(archive.source("/t").unwrap().is_some());
+}

@@ -1,1 +1,152 @@
+//! Erasing from the journal and the database: a fold goes on where it was, a rebuild knows the same.
 
+use super::*;
+use crate::journal::Record;
+use crate::{Pace, rebuild};
+use std::time::Duration;
+use tempfile::TempDir;
+use towline_core::event::{Event, Happening, Origin, StartedBy};
+use towline_core::id::Uid;
+use towline_core::inherit::Wishes;
+use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::time::Timestamp;
+
+struct Bench {
+    _folder: TempDir,
+    home: Home,
+    lock: FoldLock,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.create().unwrap();
+        let lock = FoldLock::try_take(&home).unwrap().unwrap();
+        Bench { _folder: folder, home, lock }
+    }
+
+    fn accept(&self, session: &str, at: i64, happening: Happening) {
+        let (at, session) = (Timestamp(at), SessionKey::parse(session).unwrap());
+        let uid = Uid::v7(at, [9; 10]);
+        let event = Event { uid, at, session, subagent: None, turn: None, happening, scene: None };
+        journal::append(&self.home, &[Record::Event(event)]).unwrap();
+    }
+
+    fn prompt(&self, session: &str, at: i64, text: &str) {
+        let prompt = Kept::new(text, Keeping { longest_bytes: 200, secrets: Secrets::Redacted });
+        self.accept(session, at, Happening::PromptSubmitted { prompt, origin: Origin::Human, own: None });
+    }
+
+    fn store(&self) -> Store {
+        Store::open_and_fold(&self.home, &self.lock, &pace()).unwrap().0
+    }
+
+    fn erase(&self, traces: &Traces) -> Erased {
+        let store = self.store();
+        let rehearsed = store.rehearse_erasing(traces).unwrap();
+        store.settle(&self.lock, &pace()).unwrap();
+        let erased = store.erase(&self.lock, traces).unwrap();
+        assert_eq!(erased, rehearsed, "what was shown is what went");
+        store.compact().unwrap();
+        erased
+    }
+
+    /// Every session with its prompts, as the database knows them.
+    fn told(&self) -> Vec<String> {
+        let store = self.store();
+        let sessions = store.sessions().unwrap();
+        let of = |session: &towline_core::session::Session| {
+            let turns = store.heard_turns(&session.key).unwrap();
+            let prompts: Vec<_> = turns.iter().map(|turn| turn.prompt.as_str().to_owned()).collect();
+            format!("{} {}", session.key, prompts.join(", "))
+        };
+        sessions.iter().map(of).collect()
+    }
+
+    fn told_after_a_rebuild(&self) -> Vec<String> {
+        rebuild(&self.home, &self.lock, Timestamp(1), "a test").unwrap();
+        self.told()
+    }
+}
+
+fn pace() -> Pace<'static> {
+    Pace {
+        has_time: &|| true,
+        now: Timestamp(90),
+        new_machine: Uid([1; 16]),
+        patience: Duration::from_secs(1),
+    }
+}
+
+fn started() -> Happening {
+    Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() }
+}
+
+fn lived() -> Bench {
+    let bench = Bench::new();
+    bench.accept("a:1", 10, started());
+    bench.prompt("a:1", 20, "one");
+    bench.accept("a:2", 25, started());
+    bench.prompt("a:2", 30, "two");
+    bench.prompt("a:1", 40, "three");
+    bench
+}
+
+fn of(session: &str, from: i64, until: i64) -> Traces {
+    let sessions = BTreeSet::from([SessionKey::parse(session).unwrap()]);
+    Traces::Sessions { sessions, stretch: Stretch { from: Timestamp(from), until: Timestamp(until) } }
+}
+
+#[test]
+fn a_whole_session_leaves_no_row_and_no_record() {
+    let bench = lived();
+    let erased = bench.erase(&of("a:1", 0, 90));
+    assert_eq!((erased.rows.sessions, erased.rows.heard_turns, erased.journal.gone), (1, 2, 3));
+    assert_eq!(bench.told(), ["a:2 two"]);
+    assert_eq!(bench.told_after_a_rebuild(), ["a:2 two"]);
+}
+
+#[test]
+fn a_stretch_of_time_takes_what_was_said_then_and_leaves_the_session() {
+    let bench = lived();
+    bench.erase(&of("a:1", 15, 35));
+    assert_eq!(bench.told(), ["a:1 three", "a:2 two"]);
+    assert_eq!(bench.told_after_a_rebuild(), ["a:1 three", "a:2 two"]);
+}
+
+#[test]
+fn a_text_becomes_empty_and_what_was_told_stays() {
+    let bench = lived();
+    let needle = Arc::new(Needle::new("THREE").unwrap());
+    assert_eq!(bench.erase(&Traces::Text(needle)).journal.changed, 1);
+    assert_eq!(bench.told(), ["a:1 one, ", "a:2 two"]);
+    assert_eq!(bench.told_after_a_rebuild(), ["a:1 one, ", "a:2 two"]);
+}
+
+#[test]
+fn what_is_told_after_an_erasing_is_folded_once() {
+    let bench = lived();
+    bench.erase(&of("a:2", 0, 90));
+    bench.prompt("a:1", 50, "four");
+    assert_eq!(bench.told(), ["a:1 one, three, four"]);
+    bench.erase(&of("a:1", 15, 25));
+    bench.prompt("a:1", 60, "five");
+    assert_eq!(bench.told(), ["a:1 three, four, five"]);
+    assert_eq!(bench.told_after_a_rebuild(), ["a:1 three, four, five"]);
+}
+
+#[test]
+fn a_journal_of_a_newer_version_is_not_rewritten() {
+    let bench = lived();
+    let store = bench.store();
+    let active = bench.home.journal().join("active");
+    let mut bytes = std::fs::read(&active).unwrap();
+    // The same records under the mark of a version to come.
+    let newer: Vec<u8> = bytes.clone();
+    bytes.extend(newer);
+    let second = bytes.len() / 2;
+    bytes[second + 3] = b'9';
+    std::fs::write(&active, bytes).unwrap();
+    assert!(matches!(store.settle(&bench.lock, &pace()), Err(StoreError::NewerJournal)));
+}

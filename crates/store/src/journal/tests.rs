@@ -168,3 +168,50 @@ fn a_chunk_ends_at_its_limit_and_the_next_goes_on() {
     }
     assert_eq!(seen, (1..=100).collect::<Vec<_>>());
 }
+
+/// Even faults go, the one with a seven is changed.
+fn odd(entry: Entry<'_>) -> Fate {
+    match entry {
+        Entry::Record(Record::Fault(fault)) if fault.at.0 == 7 => {
+            Fate::Changed(Record::Fault(Fault { detail: String::new(), ..fault }))
+        }
+        Entry::Record(Record::Fault(fault)) if fault.at.0 % 2 == 0 => Fate::Gone,
+        Entry::Record(_) => Fate::Kept,
+        Entry::Bytes(_) => Fate::Gone,
+    }
+}
+
+#[test]
+fn what_is_taken_out_of_sealed_segments_is_gone_and_the_rest_is_read_in_order() {
+    let (_folder, home) = fresh();
+    home.create().unwrap();
+    let lock = FoldLock::try_take(&home).unwrap().unwrap();
+    for n in 1..=4 {
+        append(&home, &[fault(2 * n), fault(2 * n + 1)]).unwrap();
+        if n < 4 {
+            seal(&home, &lock).unwrap();
+        }
+    }
+    fs::write(home.journal().join("00000002.sealed.new"), "left by somebody who was killed").unwrap();
+    assert_eq!(rehearse(&home, &mut odd).unwrap(), Rewritten { gone: 4, changed: 1 });
+    assert_eq!(numbers(&read_all(&home)), [2, 3, 4, 5, 6, 7, 8, 9], "a rehearsal changes nothing");
+    let untouched = fs::read(segments::active(&home)).unwrap();
+    assert_eq!(rewrite(&home, &lock, &mut odd).unwrap(), Rewritten { gone: 3, changed: 1 });
+    assert_eq!(numbers(&read_all(&home)), [3, 5, 7, 8, 9]);
+    assert_eq!(fs::read(segments::active(&home)).unwrap(), untouched, "what is appended to is not rewritten");
+    assert!(!home.journal().join("00000002.sealed.new").exists());
+    assert_eq!(rewrite(&home, &lock, &mut odd).unwrap(), Rewritten { gone: 0, changed: 1 });
+}
+
+#[test]
+fn a_segment_of_which_everything_goes_keeps_its_number() {
+    let (_folder, home) = fresh();
+    home.create().unwrap();
+    let lock = FoldLock::try_take(&home).unwrap().unwrap();
+    append(&home, &[fault(2)]).unwrap();
+    seal(&home, &lock).unwrap();
+    rewrite(&home, &lock, &mut odd).unwrap();
+    append(&home, &[fault(3)]).unwrap();
+    let chunk = read_all(&home);
+    assert_eq!((numbers(&chunk), chunk.next.segment), (vec![3], 2));
+}

@@ -88,9 +88,10 @@ fn bounds(edge: &Edge, request: &Request<'_>) -> Result<Option<Stretch>, Failure
     Ok(Some(Stretch { from, until }))
 }
 
-/// The latest stretch of the past that an expression can mean.
+/// The latest stretch of the past that an expression can mean. What is still to come is not forgotten: `today` ends now.
 fn moments(edge: &Edge, wanted: &Wanted) -> Result<Stretch, Failure> {
-    let ends = |(from, until): (Timestamp, Timestamp)| Stretch { from, until: until.plus_ms(-1) };
+    let ends =
+        |(from, until): (Timestamp, Timestamp)| Stretch { from, until: until.plus_ms(-1).min(edge.now) };
     let days = || today(edge.now).into_iter().flat_map(|today| wanted.windows(today));
     let civil = || days().filter_map(stretch).find(|(from, _)| *from <= edge.now);
     wanted.stretch(edge.now).or_else(civil).map(ends).ok_or_else(|| {

@@ -10,6 +10,7 @@ use crate::progress::size;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
+use std::fs;
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -70,6 +71,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     // What the journal still holds is found by its rows.
     live::store(scope)?;
     let meant = meant(scope, arguments)?;
+    warn_of_size(scope);
     let planned = forget::rehearse(&scope.edge, &meant)?;
     if arguments.dry_run || !is_agreed(scope, arguments, (&meant, &planned))? {
         report(scope, arguments, (&meant, &planned), Told::Planned);
@@ -79,6 +81,17 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let done = forget::carry_out(&scope.edge, &meant, fate)?;
     report(scope, arguments, (&meant, &done), Told::Done);
     Ok(if done.holding.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Beyond this somebody who waits wants to know why.
+const LARGE: u64 = 256 << 20;
+
+/// Databases are read through, and made anew without what was erased.
+fn warn_of_size(scope: &Scope) {
+    let bytes = fs::metadata(scope.edge.home.archive()).map_or(0, |meta| meta.len());
+    if bytes > LARGE && io::stderr().is_terminal() {
+        complain(&format!("looking through {}; this takes a while\n", size(bytes)));
+    }
 }
 
 /// What a report tells of.

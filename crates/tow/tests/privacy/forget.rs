@@ -191,6 +191,20 @@ fn a_session_that_goes_on_after_it_was_forgotten_is_captured_from_then_on() {
 }
 
 #[test]
+fn forgetting_today_says_nothing_of_the_rest_of_the_day() {
+    let world = World::new();
+    let project = world.env.project();
+    let mut script = world.session(Shape::Claude, FIRST, (&project, 1));
+    world.env.set_now(script.at);
+    world.tow(&["forget", "today", "--yes"]).ok();
+    world.has_none_of(&Words::of(FIRST, 1));
+    script.later(60);
+    world.turn(&mut script, &Words::of(FIRST, 2));
+    world.has_all_of(&Words::of(FIRST, 2));
+    world.has_none_of(&Words::of(FIRST, 1));
+}
+
+#[test]
 fn a_rebuilt_database_knows_what_the_erased_one_knew() {
     let world = lived();
     world.tow(&["forget", "aaaaaaaa#2", "--yes"]).ok();

@@ -6,6 +6,7 @@ use serde_json::json;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
+use std::time::Duration;
 use towline_testkit::wait;
 
 const FIRST: &str = "first-aaaaaaaa";
@@ -77,6 +78,27 @@ fn forgetting_that_is_killed_when_set_aside_files_are_deleted_is_done_by_a_secon
 fn forgetting_that_is_killed_once_the_marks_are_kept_is_done_by_a_second_try() {
     check_killed(&[FIRST], |data| data.join("forgotten").exists());
     check_killed(&["--match", FIRST_WORDS], |data| data.join("forgotten").exists());
+}
+
+#[test]
+fn forgetting_that_is_killed_again_and_again_is_done_at_last_and_loses_nothing_else() {
+    let world = lived();
+    let all = ["forget", "--yes", "--match", FIRST_WORDS];
+    for moment in (1..40).map(|step| Duration::from_millis(step * 7)) {
+        let mut child = start(&world, &all);
+        let has_ended = wait::holds_within(moment, || child.try_wait().unwrap().is_some());
+        if !has_ended {
+            child.kill().unwrap();
+        }
+        child.wait().unwrap();
+    }
+    world.tow(&all).ok();
+    (1..=2).for_each(|turn| world.has_none_of(&Words::of(FIRST, turn)));
+    world.has_all_of(&Words::of("second-bbbbbbbb", 1));
+    let before = world.told();
+    assert_eq!(world.store().heard_turns(&crate::world::key("claude:first-aaaaaaaa")).unwrap().len(), 2);
+    world.tow(&["work", "--rebuild"]).ok();
+    assert_eq!(world.told(), before);
 }
 
 /// Holds of all that the first session said and of nothing else.

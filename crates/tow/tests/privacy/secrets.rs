@@ -98,7 +98,7 @@ fn plant(world: &World, shape: Shape, (number, sample): (usize, &Sample)) {
     helper.save(&world.env.home());
 }
 
-/// A live session whose hooks carry the secret, and one that inherits from it.
+/// A live session whose hooks carry the secret, and one that inherits from it: what was shown and given.
 fn tell(world: &World, shape: Shape, (number, sample): (usize, &Sample)) -> String {
     let text = &sample.text;
     let mut script = Script::new(shape, &format!("{}-told-{number:08}", shape.agent()), &world.env.project());
@@ -111,9 +111,14 @@ fn tell(world: &World, shape: Shape, (number, sample): (usize, &Sample)) -> Stri
         json!({"tool_name": "Bash", "tool_input": {"command": text}, "tool_response": text}),
     );
     world.hook(&script, "Stop", json!({"last_assistant_message": format!("used:\n{text}\n")}));
-    let session = script.session.clone();
-    let given = world.tow(&["context", &session]);
-    given.stdout + &given.stderr
+    let shown = world.tow(&["context", &script.session]).ok().stdout;
+    let mut heir = Script::new(shape, &format!("{}-heir-{number:08}", shape.agent()), &world.env.project());
+    heir.later(600);
+    world.hook(&heir, "SessionStart", json!({}));
+    world.tow(&["inherit", "take", &script.session, "--session", &heir.session]).ok();
+    let given = world.hook(&heir, "UserPromptSubmit", json!({"prompt": "go on with it"})).stdout;
+    assert!(given.contains("use this:"), "nothing was given: {given}");
+    shown + &given
 }
 
 #[test]
@@ -138,7 +143,7 @@ fn no_secret_of_any_kind_is_found_in_any_byte_after_hooks_capture_import_and_con
     let kept = world.kept();
     assert!(kept.iter().any(|(name, _)| name.starts_with("unpacked output")));
     assert!(kept.iter().any(|(name, _)| name.starts_with("unpacked answer")), "helpers were captured");
-    let shown = told.iter().map(|text| ("what tow context said".to_owned(), text.clone().into_bytes()));
+    let shown = told.iter().map(|text| ("what was shown and given".to_owned(), text.clone().into_bytes()));
     for (place, bytes) in kept.into_iter().chain(shown) {
         flaws.extend(
             lookout.found(&bytes, &samples).into_iter().map(|sample| format!("{}: {}", place, sample.name)),

@@ -99,25 +99,24 @@ impl World {
         all
     }
 
-    /// Where the text stands in what is kept.
+    /// Where the text stands in what is kept, in upper or lower case.
     pub fn places_of(&self, text: &str) -> Vec<String> {
-        let holds = |bytes: &[u8]| {
-            bytes.windows(text.len()).any(|window| window.eq_ignore_ascii_case(text.as_bytes()))
-        };
-        self.kept().into_iter().filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name).collect()
+        places(&self.kept(), text)
     }
 
     #[track_caller]
     pub fn has_none_of(&self, words: &Words) {
+        let kept = self.kept();
         for word in words.all() {
-            assert_eq!(self.places_of(word), Vec::<String>::new(), "{word}");
+            assert_eq!(places(&kept, word), Vec::<String>::new(), "{word}");
         }
     }
 
     #[track_caller]
     pub fn has_all_of(&self, words: &Words) {
+        let kept = self.kept();
         for word in words.all() {
-            assert_ne!(self.places_of(word), Vec::<String>::new(), "{word}");
+            assert_ne!(places(&kept, word), Vec::<String>::new(), "{word}");
         }
     }
 
@@ -141,6 +140,13 @@ impl World {
         };
         store.sessions().unwrap().iter().map(of).collect()
     }
+}
+
+/// Names of what holds the text.
+pub fn places(kept: &[(String, Vec<u8>)], text: &str) -> Vec<String> {
+    let text = text.to_ascii_lowercase();
+    let holds = |bytes: &[u8]| memchr::memmem::find(&bytes.to_ascii_lowercase(), text.as_bytes()).is_some();
+    kept.iter().filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name.clone()).collect()
 }
 
 pub fn key(raw: &str) -> SessionKey {
