@@ -73,21 +73,38 @@ fn holds(record: &Record, needle: &Needle) -> bool {
 
 /// The event with each of its texts as `change` leaves it; an answer that becomes empty was not heard.
 pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Event {
-    event.happening = match event.happening {
-        Happening::PromptSubmitted { prompt, origin, own } => {
-            Happening::PromptSubmitted { prompt: change(prompt), origin, own }
+    match &mut event.happening {
+        Happening::PromptSubmitted { prompt: text, .. }
+        | Happening::ToolFinished { tool: text, .. }
+        | Happening::PermissionAsked { tool: text, .. }
+        | Happening::PermissionRefused { tool: text } => *text = change(std::mem::take(text)),
+        Happening::TurnEnded { answer, .. } => {
+            *answer = answer.take().map(change).filter(|answer| !answer.is_blank());
         }
-        Happening::TurnEnded { background, answer } => Happening::TurnEnded {
-            background,
-            answer: answer.map(change).filter(|answer| !answer.is_blank()),
-        },
-        Happening::ToolFinished { tool, outcome } => Happening::ToolFinished { tool: change(tool), outcome },
-        Happening::PermissionAsked { tool, reason } => {
-            Happening::PermissionAsked { tool: change(tool), reason }
-        }
-        Happening::PermissionRefused { tool } => Happening::PermissionRefused { tool: change(tool) },
-        other => other,
-    };
+        Happening::SessionStarted { .. }
+        | Happening::SessionEnded { .. }
+        | Happening::ToolsFinished
+        | Happening::AttentionAsked { .. }
+        | Happening::AttentionGiven
+        | Happening::TurnFailed { .. }
+        | Happening::Interrupted
+        | Happening::SubagentStarted
+        | Happening::SubagentStopped
+        | Happening::CompactionStarted { .. }
+        | Happening::CompactionEnded { .. }
+        | Happening::ModelAnswered { .. }
+        | Happening::FolderChanged
+        | Happening::TaskCompleted
+        | Happening::SeatFound
+        | Happening::Seen
+        | Happening::BatonPassed
+        | Happening::BatonDropped
+        | Happening::FreshAsked
+        | Happening::FreshTakenBack
+        | Happening::InheritanceTaken { .. }
+        | Happening::InheritanceGiven { .. }
+        | Happening::Observed { .. } => {}
+    }
     event
 }
 

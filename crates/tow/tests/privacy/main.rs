@@ -1,7 +1,6 @@
 //! What must not be kept, and what must no longer be: real hooks, captures and imports of transcripts in the shapes of both
 //! agents, then every byte of the data folder looked at.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests report by panicking")]
-#![expect(clippy::disallowed_methods, reason = "tests drive processes")]
+#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 mod forget;
 mod forget_races;
