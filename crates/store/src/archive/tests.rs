@@ -291,3 +291,12 @@ fn a_file_of_which_all_was_forgotten_leaves_not_even_its_name() {
     assert_eq!(archive.latest_conversations(None, 9).unwrap().len(), 1, "what came later is kept");
     assert!(archive.source("/t").unwrap().is_some());
 }
+
+#[test]
+fn an_archive_that_is_being_made_is_not_there_yet() {
+    let bench = Bench::new();
+    fs::write(bench.home.archive(), "").unwrap();
+    assert!(Archive::read(&bench.home, Duration::ZERO).unwrap().is_none());
+    drop(bench.open());
+    assert!(Archive::read(&bench.home, Duration::ZERO).unwrap().is_some());
+}

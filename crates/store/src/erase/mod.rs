@@ -16,10 +16,10 @@ pub use rows::ErasedTraces;
 use crate::database::compact;
 use crate::home::Home;
 use crate::journal::{self, Rewritten};
-use crate::lock::FoldLock;
+use crate::lock::{FoldLock, wait_for};
 use crate::{Pace, Store, StoreError};
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use towline_core::forget::{Needle, Stretch};
@@ -117,19 +117,33 @@ impl Store {
     }
 }
 
-/// Notes that something is being erased: until it is noted that it is done, files may still hold it.
-pub fn begin(home: &Home) -> io::Result<()> {
-    crate::home::put_for_good(&home.erasing(), b"")
+/// The right to erase, and the note that somebody does: until it is taken away, files may still hold what was erased.
+/// Whoever is killed leaves the note behind, but not the right.
+pub struct Eraser {
+    home: Home,
+    _lock: File,
 }
 
-pub fn end(home: &Home) -> io::Result<()> {
-    match fs::remove_file(home.erasing()) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
+impl Eraser {
+    /// `None` if somebody else is at it.
+    pub fn begin(home: &Home) -> io::Result<Option<Eraser>> {
+        loop {
+            let Some(lock) = wait_for(&home.erasing(), [])? else { return Ok(None) };
+            // Whoever was done at this moment has taken the note away that we hold.
+            if home.erasing().exists() {
+                lock.sync_all()?;
+                return Ok(Some(Eraser { home: home.clone(), _lock: lock }));
+            }
+        }
+    }
+
+    /// Nothing is left of what was erased.
+    pub fn end(self) -> io::Result<()> {
+        fs::remove_file(self.home.erasing())
     }
 }
 
-/// Whether somebody was stopped while erasing.
+/// Whether somebody was stopped while erasing, or is at it.
 pub fn is_unfinished(home: &Home) -> bool {
     home.erasing().exists()
 }

@@ -150,3 +150,15 @@ fn a_journal_of_a_newer_version_is_not_rewritten() {
     std::fs::write(&active, bytes).unwrap();
     assert!(matches!(store.settle(&bench.lock, &pace()), Err(StoreError::NewerJournal)));
 }
+
+#[test]
+fn one_erases_at_a_time_and_who_is_killed_leaves_a_note() {
+    let bench = Bench::new();
+    assert!(!is_unfinished(&bench.home));
+    let first = Eraser::begin(&bench.home).unwrap().unwrap();
+    assert!(is_unfinished(&bench.home) && Eraser::begin(&bench.home).unwrap().is_none());
+    drop(first);
+    assert!(is_unfinished(&bench.home), "it was not ended");
+    Eraser::begin(&bench.home).unwrap().unwrap().end().unwrap();
+    assert!(!is_unfinished(&bench.home));
+}

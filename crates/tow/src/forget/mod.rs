@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use towline_core::forget::Needle;
 use towline_store::archive::{ErasedRows, Erasing, Extent};
-use towline_store::erase::{self, Aside, Erased};
+use towline_store::erase::{self, Aside, Erased, Eraser};
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Pace, Store, StoreError};
 
@@ -73,7 +73,7 @@ pub fn rehearse(edge: &Edge, meant: &Meant) -> Result<Tally, Failure> {
 pub fn carry_out(edge: &Edge, meant: &Meant, aside_fate: AsideFate) -> Result<Tally, Failure> {
     let folder = |error| unreadable(edge, error);
     edge.home.create().map_err(folder)?;
-    erase::begin(&edge.home).map_err(folder)?;
+    let eraser = begin(edge)?;
     let hot = with_store(edge, |store, lock| {
         let traces = meant.traces(store, edge)?;
         let pace = Pace { has_time: &|| true, now: edge.now, new_machine: edge.uid(), patience: PATIENCE };
@@ -92,17 +92,25 @@ pub fn carry_out(edge: &Edge, meant: &Meant, aside_fate: AsideFate) -> Result<Ta
         aside.iter().try_for_each(Aside::remove).map_err(folder)?;
     }
     let archive = from_archive(edge, meant, Erasing::ForGood)?;
-    erase::end(&edge.home).map_err(folder)?;
+    eraser.end().map_err(folder)?;
     Ok(Tally { archive, hot, aside, holding: holding(edge, meant)? })
 }
 
 /// What somebody who was stopped has left behind: rows that are gone from their tables and not yet from the files.
 pub fn finish_interrupted(edge: &Edge) -> Result<bool, Failure> {
+    let folder = |error| unreadable(edge, error);
     if !erase::is_unfinished(&edge.home) {
         return Ok(false);
     }
+    let Some(eraser) = Eraser::begin(&edge.home).map_err(folder)? else { return Ok(false) };
     clear_out(edge)?;
+    eraser.end().map_err(folder)?;
     Ok(true)
+}
+
+/// The right to erase, for as long as nobody else has it.
+pub fn begin(edge: &Edge) -> Result<Eraser, Failure> {
+    Eraser::begin(&edge.home).map_err(|error| unreadable(edge, error))?.ok_or_else(busy)
 }
 
 /// Makes both databases anew without their free pages and logs.
@@ -114,7 +122,7 @@ pub fn clear_out(edge: &Edge) -> Result<(), Failure> {
         let writable = capture::open(edge, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
         writable.archive.compact().map_err(failed)?;
     }
-    erase::end(&edge.home).map_err(|error| unreadable(edge, error))
+    Ok(())
 }
 
 /// The database with the right to write it; hooks leave their events to the journal meanwhile.

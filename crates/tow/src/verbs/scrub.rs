@@ -79,20 +79,18 @@ fn scrub(
     (erasing, arguments): (Erasing, &Arguments),
 ) -> Result<Done, Failure> {
     let folder = |source| Failure::new(&StoreError::Folder { path: edge.home.folder().to_owned(), source });
-    let is_real = erasing == Erasing::ForGood;
-    if is_real {
-        edge.home.create().map_err(folder)?;
-        erase::begin(&edge.home).map_err(folder)?;
-    }
+    edge.home.create().map_err(folder)?;
+    let eraser = if erasing == Erasing::ForGood { Some(forget::begin(edge)?) } else { None };
     let hot = from_database(edge, cleaner, erasing)?;
     let archive = from_archive(edge, cleaner, erasing)?;
     let aside = erase::set_aside_files(&edge.home).map_err(folder)?;
     if arguments.delete_aside {
         aside.iter().try_for_each(Aside::remove).map_err(folder)?;
     }
-    if is_real {
+    if let Some(eraser) = eraser {
         erase::drop_derived(&edge.home, None).map_err(folder)?;
         forget::clear_out(edge)?;
+        eraser.end().map_err(folder)?;
     }
     Ok(Done { hot, archive, aside })
 }

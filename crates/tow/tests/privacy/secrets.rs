@@ -112,6 +112,7 @@ fn tell(world: &World, shape: Shape, (number, sample): (usize, &Sample)) -> Stri
         json!({"tool_name": "Bash", "tool_input": {"command": text}, "tool_response": text}),
     );
     world.hook(&script, "Stop", json!({"last_assistant_message": format!("used:\n{text}\n")}));
+    world.env.wait_no_process();
     let shown = world.tow(&["context", &script.session]).ok().stdout;
     let mut heir = Script::new(shape, &format!("{}-heir-{number:08}", shape.agent()), &world.env.project());
     heir.later(600);
