@@ -40,7 +40,7 @@ fn a_turn_is_found_by_any_time_at_which_it_was_under_way() {
     assert_eq!(under_way(&bench, NOON + 4 * MINUTE, NOON + 5 * MINUTE), ["11111111#1"]);
     assert_eq!(under_way(&bench, NOON + 6 * MINUTE, NOON + 59 * MINUTE), Vec::<String>::new());
     assert_eq!(under_way(&bench, NOON + HOUR, NOON + HOUR), ["11111111#2"], "both ends are included");
-    let site = bench.archive.projects().unwrap().into_iter().find(|project| project.name == "site").unwrap();
+    let site = bench.archive.project_rows().unwrap().into_iter().find(|project| project.name == "site").unwrap();
     let found = bench.archive.turns_between(Timestamp(NOON), Timestamp(NOON + HOUR), Some(site.row)).unwrap();
     assert_eq!(ids(&found), ["33333333#1"]);
 }
@@ -161,7 +161,7 @@ fn the_latest_sessions_come_first_and_only_those_that_are_asked_for() {
     assert_eq!(shorts(SessionsAsked { agent: Some("beta"), ..asked }), ["22222222", "33333333"]);
     assert_eq!(shorts(SessionsAsked { since: Timestamp(NOON + HOUR), ..asked }), ["22222222", "11111111"]);
     assert_eq!(shorts(SessionsAsked { most: 1, ..asked }), ["22222222"]);
-    let app = bench.archive.projects().unwrap()[0].row;
+    let app = bench.archive.project_rows().unwrap()[0].row;
     assert_eq!(shorts(SessionsAsked { project: Some(app), ..asked }), ["22222222", "11111111"]);
 }
 
