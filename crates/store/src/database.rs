@@ -197,7 +197,7 @@ fn prepare_connection(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "synchronous", "normal")
 }
 
-pub(crate) fn schema_of(db: &Connection) -> rusqlite::Result<u32> {
+fn schema_of(db: &Connection) -> rusqlite::Result<u32> {
     db.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 

@@ -9,6 +9,9 @@ use unicode_width::UnicodeWidthChar;
 /// How much of a text is looked at, in bytes.
 pub(super) const WINDOW: usize = 1024;
 
+/// How much of it is looked at first: more than a gist has room for.
+const NEAR: usize = 320;
+
 /// A gist is long enough from here on, in columns; before that the next sentence is taken too.
 const TELLING: usize = 40;
 
@@ -21,7 +24,24 @@ pub(super) struct Room {
 
 /// The first sentences that carry meaning: no greetings, no code, no marks of headings, lists and tables.
 pub(super) fn gist(text: &str, room: Room) -> String {
-    let text = without_sequences(clip(text, WINDOW));
+    // Most texts say what they are about at once.
+    let near = clip(text, NEAR);
+    let at_once = meaning(near);
+    let is_all = near.len() == text.len();
+    let is_enough = is_all || at_once.as_ref().is_ok_and(|gist| gist.len() > room.bytes || is_told(gist));
+    let found = if is_enough { at_once } else { meaning(clip(text, WINDOW)) };
+    let found = found.unwrap_or_else(|title| title);
+    clipped(found.trim_end_matches(['.', '。', ':', '：', ' ']), room)
+}
+
+/// Whether the next sentence need not be known.
+fn is_told(gist: &str) -> bool {
+    columns(gist) >= TELLING && gist.ends_with(['.', '!', '?', '。', '！', '？'])
+}
+
+/// What a text says first; where there is nothing but titles, the first of them is the error.
+fn meaning(text: &str) -> Result<String, String> {
+    let text = without_sequences(text);
     let mut gist = String::new();
     let mut fallback = String::new();
     for block in blocks(&text) {
@@ -36,8 +56,7 @@ pub(super) fn gist(text: &str, room: Room) -> String {
             break;
         }
     }
-    let found = if gist.is_empty() { &fallback } else { &gist };
-    clipped(found.trim_end_matches(['.', '。', ':', '：', ' ']), room)
+    if gist.is_empty() { Err(fallback) } else { Ok(gist) }
 }
 
 /// The last sentence, if it is a question.

@@ -33,9 +33,7 @@ pub use source::{Reading, Source};
 pub use tally::{ModelUsage, TouchedFile};
 pub use write::{Taken, Together};
 
-use crate::database::{
-    compact, complaints, machine_name, move_aside, open_for_reading, open_for_writing, schema_of,
-};
+use crate::database::{compact, complaints, machine_name, move_aside, open_for_reading, open_for_writing};
 use crate::home::Home;
 use crate::lock::ArchiveLock;
 use crate::tables::projects::{KnownProject, Projects};
@@ -87,16 +85,9 @@ impl Archive {
 
     /// Opens for reading only; `None` if nothing was ever captured.
     pub fn read(home: &Home, patience: Duration) -> Result<Option<Archive>, StoreError> {
-        let Some(db) = open_for_reading(&home.archive(), patience)? else { return Ok(None) };
-        // Somebody is making it this moment.
-        let is_made = schema_of(&db)? > 0;
-        let forgotten = Forgotten::default();
-        Ok(Some(db).filter(|_| is_made).map(|db| Archive {
-            db,
-            home: home.clone(),
-            machine: Uid([0; 16]),
-            forgotten,
-        }))
+        let db = open_for_reading(&home.archive(), patience)?;
+        let machine = Uid([0; 16]);
+        Ok(db.map(|db| Archive { db, home: home.clone(), machine, forgotten: Forgotten::default() }))
     }
 
     /// All that is read from now on is of one moment, and costs one look at the locks. For those who ask and leave.

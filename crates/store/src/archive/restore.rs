@@ -1,6 +1,7 @@
 //! Taking in what an archive gave out: conversations with all that belongs to them.
 //!
-//! Adds what is not known and leaves what is: doing it again changes nothing. Takes only text that is `Clean`.
+//! Adds what is not known and leaves what is: doing it again changes nothing. Takes only text that is `Clean`, and nothing
+//! that was forgotten here.
 
 use super::keep::{KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, KeptUsage};
 use super::pack::{Content, Packer};
@@ -9,11 +10,12 @@ use super::{Archive, PackedOpening};
 use crate::StoreError;
 use crate::tables::projects::Projects;
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use towline_core::capture::Touch;
 use towline_core::deed::Commit;
-use towline_core::id::Mark;
+use towline_core::forget::{Whose as Speaker, marks_of};
+use towline_core::id::{Mark, SessionKey};
 use towline_core::piece::Stop;
 use towline_core::project::ProjectTraces;
 use towline_core::text::Clean;
@@ -72,6 +74,11 @@ pub struct Restored {
 pub struct Restoring {
     packer: Packer,
     whose: Option<Whose>,
+    /// Whose rows come now, and the marks of its project: by them it is known what was forgotten.
+    of: Option<(SessionKey, Vec<Mark>)>,
+    /// A conversation of which something was forgotten: made with the first row that may be kept.
+    pending: Option<KeptConversation>,
+    forgotten_turns: HashSet<u32>,
     pub done: Restored,
 }
 
@@ -83,7 +90,14 @@ struct Whose {
 
 impl Restoring {
     pub fn new() -> io::Result<Restoring> {
-        Ok(Restoring { packer: Packer::new()?, whose: None, done: Restored::default() })
+        Ok(Restoring {
+            packer: Packer::new()?,
+            whose: None,
+            of: None,
+            pending: None,
+            forgotten_turns: HashSet::new(),
+            done: Restored::default(),
+        })
     }
 }
 
@@ -103,13 +117,16 @@ impl Archive {
     }
 
     fn restore_row(&self, restoring: &mut Restoring, row: KeptRow<Clean<'_>>) -> Result<(), StoreError> {
-        if let KeptRow::Conversation(conversation) = &row {
-            let id = self.restore_conversation(conversation)?;
-            restoring.whose = Some(Whose { id, ordinals: HashMap::new() });
-            restoring.done.conversations += 1;
+        if let KeptRow::Conversation(conversation) = row {
+            return self.begin_conversation(restoring, conversation);
+        }
+        if self.is_forgotten(restoring, &row) {
             return Ok(());
         }
-        let Restoring { packer, whose: Some(whose), done } = restoring else { return Ok(()) };
+        if let Some(conversation) = restoring.pending.take() {
+            restoring.whose = Some(self.made(&conversation)?);
+        }
+        let Restoring { packer, whose: Some(whose), done, .. } = restoring else { return Ok(()) };
         match row {
             KeptRow::Conversation(_) => {}
             KeptRow::Turn(turn) => done.turns += self.restore_turn(whose, &turn)?,
@@ -121,6 +138,65 @@ impl Archive {
             KeptRow::Revert { from, at } => self.restore_revert(whose, from, at)?,
         }
         Ok(())
+    }
+
+    fn begin_conversation(
+        &self,
+        restoring: &mut Restoring,
+        mut conversation: KeptConversation,
+    ) -> Result<(), StoreError> {
+        let marks = conversation.project.as_ref().map(marks_of).unwrap_or_default();
+        let session = conversation.session.clone();
+        restoring.forgotten_turns.clear();
+        restoring.done.conversations += 1;
+        match self.forgotten.of(&session, &marks) {
+            None => restoring.whose = Some(self.made(&conversation)?),
+            Some(gone) => {
+                if gone.is_place_gone() {
+                    (conversation.folder, conversation.project) = (None, None);
+                }
+                restoring.whose = None;
+                restoring.pending = Some(conversation);
+            }
+        }
+        restoring.of = Some((session, marks));
+        Ok(())
+    }
+
+    fn made(&self, conversation: &KeptConversation) -> Result<Whose, StoreError> {
+        Ok(Whose { id: self.restore_conversation(conversation)?, ordinals: HashMap::new() })
+    }
+
+    /// Whether the row is part of what was forgotten here.
+    fn is_forgotten(&self, restoring: &mut Restoring, row: &KeptRow<Clean<'_>>) -> bool {
+        let Restoring { of: Some((session, marks)), forgotten_turns, .. } = restoring else { return false };
+        let Some(gone) = self.forgotten.of(session, marks) else { return false };
+        let spoken = |helper: &Option<String>| match helper {
+            Some(_) => Speaker::Helper,
+            None => Speaker::Session,
+        };
+        let of_turn = |turn: &u32| forgotten_turns.contains(turn);
+        match row {
+            KeptRow::Conversation(_) | KeptRow::Revert { .. } => false,
+            KeptRow::Turn(turn) => {
+                let is_gone = gone.is_turn_gone(turn.mark, turn.at);
+                if is_gone {
+                    forgotten_turns.insert(turn.ordinal);
+                }
+                is_gone
+            }
+            KeptRow::Body(body) => {
+                of_turn(&body.turn) || gone.is_piece_gone(body.mark, body.at, Speaker::Session)
+            }
+            KeptRow::Detail(detail) => {
+                let spoken = spoken(&detail.subagent);
+                of_turn(&detail.turn) || gone.is_piece_gone(detail.mark, detail.at, spoken)
+            }
+            KeptRow::Usage(usage) => {
+                of_turn(&usage.turn) || gone.is_time_gone(usage.at, spoken(&usage.subagent))
+            }
+            KeptRow::File { turn, .. } | KeptRow::Commit { turn, .. } => of_turn(turn),
+        }
     }
 
     fn restore_conversation(&self, conversation: &KeptConversation) -> Result<i64, StoreError> {

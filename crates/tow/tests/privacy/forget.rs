@@ -39,6 +39,9 @@ fn read_again(world: &World) {
 #[track_caller]
 fn check(arguments: &[&str], gone: &[(&str, u32)], stays: &[(&str, u32)]) {
     let world = lived();
+    let given_out = world.env.home().join("all.jsonl");
+    let given_out = given_out.to_string_lossy();
+    world.tow(&["export", "--all-projects", "--output", &given_out]).ok();
     let arguments = [&["forget", "--yes"], arguments].concat();
     world.tow(&arguments).ok().prints("forgot");
     let look = |world: &World| {
@@ -47,6 +50,7 @@ fn check(arguments: &[&str], gone: &[(&str, u32)], stays: &[(&str, u32)]) {
     };
     look(&world);
     read_again(&world);
+    world.tow(&["import", &given_out]).ok();
     look(&world);
 }
 

@@ -40,7 +40,8 @@ fn a_turn_is_found_by_any_time_at_which_it_was_under_way() {
     assert_eq!(under_way(&bench, NOON + 4 * MINUTE, NOON + 5 * MINUTE), ["11111111#1"]);
     assert_eq!(under_way(&bench, NOON + 6 * MINUTE, NOON + 59 * MINUTE), Vec::<String>::new());
     assert_eq!(under_way(&bench, NOON + HOUR, NOON + HOUR), ["11111111#2"], "both ends are included");
-    let site = bench.archive.project_rows().unwrap().into_iter().find(|project| project.name == "site").unwrap();
+    let site =
+        bench.archive.project_rows().unwrap().into_iter().find(|project| project.name == "site").unwrap();
     let found = bench.archive.turns_between(Timestamp(NOON), Timestamp(NOON + HOUR), Some(site.row)).unwrap();
     assert_eq!(ids(&found), ["33333333#1"]);
 }
