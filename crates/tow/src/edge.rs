@@ -114,6 +114,12 @@ pub fn current_folder() -> Option<PathBuf> {
     std::env::current_dir().ok()
 }
 
+/// Lets go of the folder that we were started in, which may be on a disk that somebody wants to take away.
+#[expect(clippy::disallowed_methods, reason = "the edge, and nobody else runs in this process")]
+pub fn leave_folder() {
+    let _ = std::env::set_current_dir("/");
+}
+
 /// Where this program lies.
 pub fn own_program() -> Option<PathBuf> {
     std::env::current_exe().ok()

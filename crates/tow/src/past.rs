@@ -19,7 +19,10 @@ use towline_store::{Store, StoreError};
 
 /// More turns than fit into what any agent takes.
 const WITH_WORDS: usize = 40;
-const AS_LINES: usize = 200;
+const AS_LINES: usize = 100;
+
+/// More words than any agent takes, in bytes.
+const ENOUGH: usize = 24 * 1024;
 
 /// How our command is called: by its name where that leads to us, else by its place.
 pub fn program() -> String {
@@ -80,12 +83,15 @@ fn fill(
     conversation: &Conversation,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let rows = archive.last_turns(conversation, WITH_WORDS + AS_LINES)?;
-    let (older, newest) = rows.split_at(rows.len().saturating_sub(WITH_WORDS));
-    past.turns = newest
-        .iter()
-        .map(|turn| with_words(archive, conversation, turn, now))
-        .collect::<Result<_, StoreError>>()?;
+    let mut older = archive.last_turns(conversation, WITH_WORDS + AS_LINES)?;
+    let mut bytes = 0;
+    while past.turns.len() < WITH_WORDS && bytes < ENOUGH {
+        let Some(turn) = older.pop() else { break };
+        let turn = with_words(archive, conversation, &turn, now)?;
+        bytes += turn.words.iter().map(|words| words.text.len()).sum::<usize>();
+        past.turns.push(turn);
+    }
+    past.turns.reverse();
     let captured = past.turns.len();
     past.turns.retain(|turn| !only_hands_on(&conversation.session, turn));
     let passed_over = u32::try_from(captured - past.turns.len()).unwrap_or(0);

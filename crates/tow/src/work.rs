@@ -34,7 +34,9 @@ pub fn alert_detached() {
 fn start(arguments: &[&str]) {
     let Some(program) = own_program() else { return };
     let mut child = Command::new(program);
-    child.args(arguments).env(GUARD, "1").process_group(0).current_dir("/");
+    // In the folder that we are in: another would have to be entered between fork and exec, which costs a copy of our
+    // memory's map. Whoever stays longer leaves it by itself.
+    child.args(arguments).env(GUARD, "1").process_group(0);
     child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let _ = child.spawn();
 }

@@ -10,16 +10,17 @@ use towline_core::id::{AgentName, Mark, SessionId, SessionKey};
 use towline_core::time::Timestamp;
 
 const FIND: &str = "
-    select s.agent, s.conversation, s.offset, s.head, s.head_bytes, s.tail, s.state, s.turn, c.session, p.root, p.remote
+    select s.agent, s.conversation, s.offset, s.head, s.head_bytes, s.tail, s.state, s.turn, c.session, p.root, p.remote,
+        s.modified
     from sources s left join conversations c on c.id = s.conversation left join projects p on p.id = c.project
     where s.path = ?1";
 
 const SAVE: &str = "
-    insert into sources (path, agent, conversation, offset, head, head_bytes, tail, state, read_at, turn)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+    insert into sources (path, agent, conversation, offset, head, head_bytes, tail, state, read_at, turn, modified)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
     on conflict (path) do update set conversation = excluded.conversation, offset = excluded.offset,
         head = excluded.head, head_bytes = excluded.head_bytes, tail = excluded.tail, state = excluded.state,
-        read_at = excluded.read_at, turn = excluded.turn";
+        read_at = excluded.read_at, turn = excluded.turn, modified = excluded.modified";
 
 /// A file that is captured.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,8 @@ pub struct Reading {
     pub head_bytes: u32,
     /// A checksum of the last bytes before the offset.
     pub tail: u32,
+    /// When the file was changed last, in nanoseconds, as its folder says.
+    pub modified: i64,
     /// What the reader remembers.
     pub state: String,
 }
@@ -104,6 +107,7 @@ impl Archive {
                     head_bytes: row.get(4)?,
                     tail: row.get(5)?,
                     state: row.get(6)?,
+                    modified: row.get(11)?,
                 },
             })
         };
@@ -135,6 +139,7 @@ impl Archive {
             source.reading.state,
             now.0,
             source.turn,
+            source.reading.modified,
         ])?;
         Ok(())
     }

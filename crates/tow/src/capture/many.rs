@@ -3,13 +3,14 @@
 //! Files of sessions come before those of their helpers. It may be stopped at any point and run again: what is written
 //! is not read again.
 
-use super::steps::{Kit, Step, Steps};
-use super::{CaptureError, Transcript, Wishes, Writable, known};
+use super::steps::{Kit, Step, Steps, is_known_whole};
+use super::{CaptureError, Transcript, Wishes, Writable, known_as, whole};
 use crate::edge::Edge;
 use crate::failure::chain;
 use crate::progress::Progress;
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -36,6 +37,9 @@ pub struct Imported {
 struct Errand {
     file: Transcript,
     source: Source,
+    bytes: u64,
+    /// It is known to its end.
+    is_done: bool,
 }
 
 enum Message {
@@ -51,8 +55,7 @@ pub fn import(
     (files, readers): (Vec<Transcript>, NonZeroUsize),
 ) -> Result<Imported, CaptureError> {
     let errands = errands(writable, wishes, files)?;
-    let paths = errands.iter().map(|errand| &errand.file.path);
-    let all_bytes = paths.filter_map(|path| std::fs::metadata(path).ok()).map(|meta| meta.len()).sum();
+    let all_bytes = errands.iter().map(|errand| errand.bytes).sum();
     let sources = errands.iter().map(|errand| errand.source.clone()).collect();
     let kits = (0..readers.get()).map(|_| Kit::new()).collect::<Result<Vec<_>, _>>()?;
     let next = AtomicUsize::new(0);
@@ -81,14 +84,24 @@ fn errands(
     files: Vec<Transcript>,
 ) -> Result<Vec<Errand>, CaptureError> {
     let mut errands = vec![];
+    let mut folders = HashMap::new();
     for file in files {
-        let source = known(&writable.archive, &file)?;
+        let source = known_as(&writable.archive, &file, &whole_by_folder(&file.path, &mut folders))?;
         let folder = writable.archive.folder_of(&source)?;
         if folder.is_none_or(|folder| wishes.takes(Some(&folder))) {
-            errands.push(Errand { file, source });
+            let meta = std::fs::metadata(&file.path).ok();
+            let is_done = meta.as_ref().is_some_and(|meta| is_known_whole(meta, &source.reading));
+            errands.push(Errand { file, source, bytes: meta.map_or(0, |meta| meta.len()), is_done });
         }
     }
     Ok(errands)
+}
+
+/// The whole path of a file: many lie in one folder, whose own is looked for once.
+fn whole_by_folder(path: &Path, folders: &mut HashMap<PathBuf, PathBuf>) -> PathBuf {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return whole(path) };
+    let known = folders.entry(folder.to_owned()).or_insert_with(|| whole(folder));
+    if path.is_symlink() { whole(path) } else { known.join(name) }
 }
 
 /// One reader: takes the next file until none is left, or nobody writes any more.
@@ -114,6 +127,9 @@ fn read_one(
     kit: &mut Kit,
     sender: &SyncSender<Message>,
 ) -> std::io::Result<()> {
+    if errand.is_done {
+        return Ok(());
+    }
     let mut source = errand.source.clone();
     let Some(mut steps) = Steps::open(&errand.file, &mut source, rules, kit)? else { return Ok(()) };
     let mut fresh = source.reading.offset == 0;

@@ -179,7 +179,10 @@ fn take_in(
 
 /// What is known of the file; its path is the name it goes by.
 fn known(archive: &Archive, file: &Transcript) -> Result<Source, StoreError> {
-    let path = whole(&file.path);
+    known_as(archive, file, &whole(&file.path))
+}
+
+fn known_as(archive: &Archive, file: &Transcript, path: &Path) -> Result<Source, StoreError> {
     let path = path.to_string_lossy();
     let found = archive.source(&path)?.filter(|source| source.agent == file.agent.name());
     Ok(found.unwrap_or_else(|| Source::fresh(file.agent.name(), &path)))

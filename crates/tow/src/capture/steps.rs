@@ -7,9 +7,9 @@ use super::lines::Lines;
 use super::rules::Wishes;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use towline_agents::{Agent, Reader};
 use towline_core::capture::{Gatherer, Row, Rules};
@@ -79,7 +79,11 @@ impl<'w> Steps<'w> {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        let size = opened.metadata()?.len();
+        let meta = opened.metadata()?;
+        if is_known_whole(&meta, &source.reading) {
+            return Ok(None);
+        }
+        let size = meta.len();
         if source.reading.offset > 0 && !is_the_same(&opened, size, &source.reading)? {
             *source = Source::fresh(&source.agent, &source.path);
         }
@@ -151,6 +155,7 @@ impl<'w> Steps<'w> {
             self.reading.head_bytes = u32::try_from(bytes).unwrap_or(0);
         }
         self.reading.tail = tail(self.lines.file(), self.reading.offset)?;
+        self.reading.modified = modified(&self.lines.file().metadata()?);
         self.reading.state = serde_json::to_string(&self.memory).unwrap_or_default();
         Ok(())
     }
@@ -201,6 +206,15 @@ impl Gathering<'_, '_, '_> {
         packed.extend(self.memory.gatherer.settled().map(|row| self.packer.pack(row)));
         packed
     }
+}
+
+/// Whether nobody has written to the file since it was read to its end.
+pub(super) fn is_known_whole(meta: &Metadata, reading: &Reading) -> bool {
+    meta.len() == reading.offset && reading.offset > 0 && modified(meta) == reading.modified
+}
+
+fn modified(meta: &Metadata) -> i64 {
+    meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec())
 }
 
 /// Whether the file still begins as it did, and still holds before the offset what it held.

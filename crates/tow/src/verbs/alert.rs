@@ -2,6 +2,7 @@
 //!
 //! Prints nothing, and takes nothing: what is to be told is in the configuration and the store.
 
+use crate::edge::leave_folder;
 use crate::failure::Failure;
 use crate::scope::Scope;
 use crate::tell::alert;
@@ -18,6 +19,7 @@ Example:
 pub struct Arguments {}
 
 pub fn run(scope: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
+    leave_folder();
     if scope.edge.home.journal().exists() {
         alert::watch(&scope.edge)?;
     }

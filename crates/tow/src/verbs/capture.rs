@@ -4,6 +4,7 @@
 //! fault for `tow doctor`.
 
 use crate::capture::{self, Transcript, Wishes};
+use crate::edge::leave_folder;
 use crate::failure::{Failure, chain};
 use crate::hook::record_here;
 use crate::scope::Scope;
@@ -29,6 +30,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             .hint("Run `tow import --help`."));
     };
     let files: Vec<_> = arguments.files.iter().map(|path| Transcript { agent, path: path.clone() }).collect();
+    leave_folder();
     if !arguments.at_once {
         capture::settle(&files);
     }

@@ -54,6 +54,7 @@ create table sources (
     head integer not null,
     head_bytes integer not null,
     tail integer not null,
+    modified integer not null,
     turn integer,
     state text not null,
     read_at integer not null
