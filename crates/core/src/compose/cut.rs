@@ -21,12 +21,25 @@ pub struct Fitted {
 
 /// Returns `text` as it may stand between the fences: line breaks and tabs are all that is left of control characters.
 pub fn plain(text: &str) -> String {
+    let text = text.trim();
+    if is_plain(text) {
+        return defused(text).into_owned();
+    }
     let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
     defused(text.trim()).into_owned()
 }
 
+/// Whether nothing has to be left out, as can be seen byte by byte: no control character is of two bytes but those that
+/// begin with 0xc2.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=0x7e | b'\n' | b'\t' | 0x80..=0xc1 | 0xc3..))
+}
+
 /// Returns `text` on one line, at most `longest` characters of it.
 pub fn one_line(text: &str, longest: usize) -> String {
+    if text.len() <= longest && is_one_line(text) {
+        return defused(text).into_owned();
+    }
     let text = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let mut line = String::new();
     for word in text {
@@ -39,11 +52,17 @@ pub fn one_line(text: &str, longest: usize) -> String {
         }
     }
     let line = defused(&line);
-    if line.chars().count() <= longest {
+    if line.len() <= longest || line.chars().count() <= longest {
         return line.into_owned();
     }
     let kept: Vec<char> = line.chars().take(longest.saturating_sub(1)).collect();
     kept.into_iter().chain(['…']).collect()
+}
+
+/// Whether it stands on one line already, as can be seen byte by byte.
+fn is_one_line(text: &str) -> bool {
+    let is_spaced = text.starts_with(' ') || text.ends_with(' ') || text.contains("  ");
+    !is_spaced && text.bytes().all(|byte| matches!(byte, b' '..=0x7e))
 }
 
 /// Returns `text` if `room` holds it, else its beginning and its end around a note on what is missing. The note ends with

@@ -26,7 +26,8 @@ pub fn without_ours(text: &str) -> Cow<'_, str> {
 
 /// Returns `text` with every guarded tag made harmless.
 pub(super) fn defused(text: &str) -> Cow<'_, str> {
-    if !text.contains(opens_tags) {
+    let is_short_of_tags = !text.contains('<') && (text.is_ascii() || !text.contains(opens_tags));
+    if is_short_of_tags {
         return Cow::Borrowed(text);
     }
     let at_tag = |(at, c): (usize, char)| opens_tags(c) && is_guarded(&text[at + c.len_utf8()..]);
