@@ -126,14 +126,18 @@ impl<'a> Cutting<'a> {
     }
 }
 
-/// Where a text may be cut: never before what is drawn onto the character in front of it.
+/// Where a text may be cut: not before what is drawn onto the character in front of it, unless that never ends.
 fn bounds(text: &str, within: Range<usize>) -> impl Iterator<Item = usize> + '_ {
     const JOINER: char = '\u{200d}';
+    /// No sign of any script is made of more.
+    const MOST_JOINED: usize = 32;
     let start = within.start;
     let mut before = text[..start].chars().next_back().unwrap_or(' ');
+    let mut joined = 0;
     text[within].char_indices().filter_map(move |(at, c)| {
-        let is_apart = before != JOINER && c.width() != Some(0);
+        let is_apart = (before != JOINER && c.width() != Some(0)) || joined >= MOST_JOINED;
         before = c;
+        joined = if is_apart { 0 } else { joined + 1 };
         is_apart.then_some(start + at)
     })
 }
@@ -208,6 +212,13 @@ mod tests {
                 assert!(is_whole(head) && is_whole(tail), "{}", fitted.text);
             }
         }
+    }
+
+    #[test]
+    fn marks_without_end_on_one_character_are_cut_too() {
+        let text = "a".to_owned() + &"\u{ec8}".repeat(5_000);
+        let fitted = fitted(&text, "tow detail a#1", Budget::Characters(400)).unwrap();
+        assert!(fitted.is_cut && fitted.text.contains("characters cut"), "{}", fitted.text);
     }
 
     #[test]
