@@ -4,6 +4,7 @@
 
 use crate::edge::{GUARD, own_program};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Upkeep that could not be started is started by the next hook.
@@ -18,7 +19,8 @@ pub fn refresh_detached() {
 
 /// Takes in what is new in the transcripts of a session and of its helper.
 pub fn capture_detached(agent: &str, session: &Option<String>, helper: &Option<String>) {
-    let files = session.iter().chain(helper).map(String::as_str).filter(|path| path.starts_with('/'));
+    let is_there = |path: &&str| path.starts_with('/') && Path::new(path).exists();
+    let files = session.iter().chain(helper).map(String::as_str).filter(is_there);
     let arguments: Vec<&str> = ["capture", agent].into_iter().chain(files).collect();
     if arguments.len() > 2 {
         start(&arguments);

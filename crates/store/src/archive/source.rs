@@ -121,6 +121,12 @@ impl Archive {
         Ok(statement.query_row([source.conversation], |row| row.get(0)).optional()?.flatten())
     }
 
+    /// Whether a file of so many bytes that was changed last at this time was read to its end.
+    pub fn is_read_to(&self, path: &str, (bytes, modified): (u64, i64)) -> Result<bool, StoreError> {
+        const READ: &str = "select 1 from sources where path = ?1 and offset = ?2 and modified = ?3";
+        Ok(self.db.prepare_cached(READ)?.exists((path, bytes.cast_signed(), modified))?)
+    }
+
     /// Forgets how far a file was read: it is read again from its beginning, and adds nothing that is known.
     pub fn forget_source(&self, path: &str) -> Result<(), StoreError> {
         self.db.prepare_cached("delete from sources where path = ?1")?.execute([path])?;

@@ -3,7 +3,7 @@
 //! Files of sessions come before those of their helpers. It may be stopped at any point and run again: what is written
 //! is not read again.
 
-use super::steps::{Kit, Step, Steps, is_known_whole};
+use super::steps::{Kit, Step, Steps, modified};
 use super::{CaptureError, Transcript, Wishes, Writable, known_as, whole};
 use crate::edge::Edge;
 use crate::failure::chain;
@@ -38,8 +38,6 @@ struct Errand {
     file: Transcript,
     source: Source,
     bytes: u64,
-    /// It is known to its end.
-    is_done: bool,
 }
 
 enum Message {
@@ -54,7 +52,7 @@ pub fn import(
     wishes: &Wishes,
     (files, readers): (Vec<Transcript>, NonZeroUsize),
 ) -> Result<Imported, CaptureError> {
-    let errands = errands(writable, wishes, files)?;
+    let (errands, known) = errands(writable, wishes, files)?;
     let all_bytes = errands.iter().map(|errand| errand.bytes).sum();
     let sources = errands.iter().map(|errand| errand.source.clone()).collect();
     let kits = (0..readers.get()).map(|_| Kit::new()).collect::<Result<Vec<_>, _>>()?;
@@ -71,30 +69,38 @@ pub fn import(
         let writer = Writer { edge, writable, errands: &errands, sources, together: None, held: 0, progress };
         writer.write(&receiver)
     })?;
-    writable.archive.seat_helpers()?;
-    writable.archive.checkpoint()?;
-    Ok(imported)
+    if imported.changed > 0 {
+        writable.archive.seat_helpers()?;
+        writable.archive.checkpoint()?;
+    }
+    Ok(Imported { files: imported.files + known, ..imported })
 }
 
-/// All files that are asked for. Of one that was read before, only the archive knows whose it is: what is read on does not
-/// say it again.
+/// The files that are asked for and may hold something new, and how many are known to their end. Of one that was read
+/// before, only the archive knows whose it is: what is read on does not say it again.
 fn errands(
     writable: &Writable,
     wishes: &Wishes,
     files: Vec<Transcript>,
-) -> Result<Vec<Errand>, CaptureError> {
-    let mut errands = vec![];
+) -> Result<(Vec<Errand>, usize), CaptureError> {
+    let (mut errands, mut known) = (vec![], 0);
     let mut folders = HashMap::new();
     for file in files {
-        let source = known_as(&writable.archive, &file, &whole_by_folder(&file.path, &mut folders))?;
+        let path = whole_by_folder(&file.path, &mut folders);
+        let meta = std::fs::metadata(&file.path).ok();
+        let end = meta.as_ref().map(|meta| (meta.len(), modified(meta)));
+        let is_read_to = |end| writable.archive.is_read_to(&path.to_string_lossy(), end);
+        if end.map(is_read_to).transpose()?.unwrap_or(false) {
+            known += 1;
+            continue;
+        }
+        let source = known_as(&writable.archive, &file, &path)?;
         let folder = writable.archive.folder_of(&source)?;
         if folder.is_none_or(|folder| wishes.takes(Some(&folder))) {
-            let meta = std::fs::metadata(&file.path).ok();
-            let is_done = meta.as_ref().is_some_and(|meta| is_known_whole(meta, &source.reading));
-            errands.push(Errand { file, source, bytes: meta.map_or(0, |meta| meta.len()), is_done });
+            errands.push(Errand { file, source, bytes: end.map_or(0, |(bytes, _)| bytes) });
         }
     }
-    Ok(errands)
+    Ok((errands, known))
 }
 
 /// The whole path of a file: many lie in one folder, whose own is looked for once.
@@ -127,9 +133,6 @@ fn read_one(
     kit: &mut Kit,
     sender: &SyncSender<Message>,
 ) -> std::io::Result<()> {
-    if errand.is_done {
-        return Ok(());
-    }
     let mut source = errand.source.clone();
     let Some(mut steps) = Steps::open(&errand.file, &mut source, rules, kit)? else { return Ok(()) };
     let mut fresh = source.reading.offset == 0;

@@ -209,11 +209,12 @@ impl Gathering<'_, '_, '_> {
 }
 
 /// Whether nobody has written to the file since it was read to its end.
-pub(super) fn is_known_whole(meta: &Metadata, reading: &Reading) -> bool {
+fn is_known_whole(meta: &Metadata, reading: &Reading) -> bool {
     meta.len() == reading.offset && reading.offset > 0 && modified(meta) == reading.modified
 }
 
-fn modified(meta: &Metadata) -> i64 {
+/// When a file was changed last, in nanoseconds.
+pub(super) fn modified(meta: &Metadata) -> i64 {
     meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec())
 }
 
