@@ -34,6 +34,8 @@ const NO_FALLBACK: &str = "TOWLINE_NO_AUTO_INHERIT";
 
 /// More than any agent sends; what is beyond it is read and thrown away.
 const LARGEST_PAYLOAD: u64 = 64 << 20;
+const USUAL_PAYLOAD: usize = 64 << 10;
+const ROOM_FOR_MORE: usize = 8 << 20;
 
 /// One hook call: what it was given, and what it may use.
 struct Call {
@@ -180,10 +182,15 @@ impl Call {
 
 /// Everything the agent writes, so that its pipe never breaks.
 fn read_payload() -> Vec<u8> {
-    let mut payload = Vec::with_capacity(64 * 1024);
+    let mut payload = Vec::with_capacity(USUAL_PAYLOAD);
     let mut stdin = io::stdin().lock();
     // A closed or broken stdin is an empty payload, which is a fault of its own.
-    let _ = stdin.by_ref().take(LARGEST_PAYLOAD).read_to_end(&mut payload);
+    let _ = stdin.by_ref().take(USUAL_PAYLOAD as u64).read_to_end(&mut payload);
+    if payload.len() == USUAL_PAYLOAD {
+        // Room that is not used costs nothing; growing step by step would copy what is there each time.
+        payload.reserve(ROOM_FOR_MORE);
+        let _ = stdin.by_ref().take(LARGEST_PAYLOAD - USUAL_PAYLOAD as u64).read_to_end(&mut payload);
+    }
     if payload.len() as u64 == LARGEST_PAYLOAD {
         let _ = io::copy(&mut stdin, &mut io::sink());
     }
