@@ -20,6 +20,11 @@ pub struct ProjectTraces {
 }
 
 impl ProjectTraces {
+    /// Whether they lead to the project that has this root or this remote.
+    pub fn lead_to(&self, root: &str, remote: Option<&str>) -> bool {
+        self.root == root || (remote.is_some() && self.remote.as_deref() == remote)
+    }
+
     /// What to call it: the given name, else the last part of the remote, else of the path.
     pub fn display_name(&self) -> &str {
         let given = self.name.as_deref().filter(|name| !name.trim().is_empty());

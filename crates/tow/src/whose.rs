@@ -64,7 +64,7 @@ pub fn here(store: &Store, verb: &str) -> Result<Session, Failure> {
 pub fn project(store: &Store) -> Result<Option<String>, Failure> {
     let Some(traces) = traces() else { return Ok(None) };
     let projects = store.projects().map_err(failed)?.into_iter();
-    let mut same = projects.filter(|(_, root, remote)| is_same(root, remote.as_deref(), &traces));
+    let mut same = projects.filter(|(_, root, remote)| traces.lead_to(root, remote.as_deref()));
     Ok(same.next().map(|(name, _, _)| name))
 }
 
@@ -116,7 +116,7 @@ fn only_one(store: &Store, verb: &str) -> Result<Session, Failure> {
     let is_here = |session: &Session| {
         let project = session.project.as_ref().zip(traces.as_ref());
         session.state != State::Ended
-            && project.is_some_and(|(own, traces)| is_same(&own.root, own.remote.as_deref(), traces))
+            && project.is_some_and(|(own, traces)| traces.lead_to(&own.root, own.remote.as_deref()))
     };
     let mut open: Vec<Session> = store.live_sessions().map_err(failed)?.into_iter().filter(is_here).collect();
     if open.len() == 1
@@ -137,10 +137,6 @@ fn only_one(store: &Store, verb: &str) -> Result<Session, Failure> {
 fn traces() -> Option<ProjectTraces> {
     let folder = Process::read(std::process::id())?.folder()?;
     Some(project::traces(&folder, &project_name))
-}
-
-fn is_same(root: &str, remote: Option<&str>, traces: &ProjectTraces) -> bool {
-    root == traces.root || (remote.is_some() && remote == traces.remote.as_deref())
 }
 
 fn failed(error: StoreError) -> Failure {

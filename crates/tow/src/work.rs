@@ -36,8 +36,7 @@ pub fn alert_detached() {
 fn start(arguments: &[&str]) {
     let Some(program) = own_program() else { return };
     let mut child = Command::new(program);
-    // In the folder that we are in: another would have to be entered between fork and exec, which costs a copy of our
-    // memory's map. Whoever stays longer leaves it by itself.
+    // In the folder that we are in: whoever stays longer than a moment leaves it by itself.
     child.args(arguments).env(GUARD, "1").process_group(0);
     child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let _ = child.spawn();

@@ -135,12 +135,7 @@ fn finding(start: usize, end: usize) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::redact;
-
-    #[track_caller]
-    fn check(text: &str, expected: &str) {
-        assert_eq!(redact(text), expected, "{text}");
-    }
+    use super::super::tests::check;
 
     #[test]
     fn passwords_in_addresses_are_cut() {

@@ -125,12 +125,7 @@ fn finding(start: usize, end: usize) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::redact;
-
-    #[track_caller]
-    fn check(text: &str, expected: &str) {
-        assert_eq!(redact(text), expected, "{text}");
-    }
+    use super::super::tests::check;
 
     #[test]
     fn options_that_carry_a_secret_lose_it() {

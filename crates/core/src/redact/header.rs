@@ -67,12 +67,7 @@ fn word_end(bytes: &[u8], start: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::redact;
-
-    #[track_caller]
-    fn check(text: &str, expected: &str) {
-        assert_eq!(redact(text), expected, "{text}");
-    }
+    use super::super::tests::check;
 
     #[test]
     fn credentials_are_cut_and_the_scheme_stays() {

@@ -63,12 +63,7 @@ fn in_entry(text: Text<'_>, start: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::redact;
-
-    #[track_caller]
-    fn check(text: &str, expected: &str) {
-        assert_eq!(redact(text), expected, "{text}");
-    }
+    use super::super::tests::check;
 
     #[test]
     fn password_that_is_said_is_cut() {

@@ -2,7 +2,7 @@
 use super::*;
 
 #[track_caller]
-fn check(text: &str, expected: &str) {
+pub(super) fn check(text: &str, expected: &str) {
     assert_eq!(redact(text), expected, "{text}");
 }
 

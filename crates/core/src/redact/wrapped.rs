@@ -62,12 +62,7 @@ fn goes_on(bytes: &[u8], end: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::redact;
-
-    #[track_caller]
-    fn check(text: &str, expected: &str) {
-        assert_eq!(redact(text), expected, "{text}");
-    }
+    use super::super::tests::check;
 
     #[test]
     fn key_of_one_length_is_joined_when_the_rest_fits() {

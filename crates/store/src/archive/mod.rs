@@ -1,7 +1,8 @@
 //! The archive: what was captured from the agents' transcripts, in a database of its own.
 //!
-//! No hook opens it but one that has something to inherit. Takes only text that is `Clean`. What the agents delete later
-//! stays here: it can not be made anew from anything, so it is never part of a rebuild.
+//! No hook opens it but one that has something to give: what is inherited, what a compaction took. Takes only text that
+//! is `Clean`. What the agents delete later stays here: it cannot be made anew from anything, so it is never part of a
+//! rebuild.
 
 mod ask;
 #[cfg(test)]

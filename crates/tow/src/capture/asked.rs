@@ -30,7 +30,8 @@ impl Project {
         match self {
             Project::Named(name) => traces.display_name() == name,
             Project::At { folder: asked, traces: of_asked } => {
-                Path::new(folder).starts_with(asked) || is_same(traces, of_asked)
+                Path::new(folder).starts_with(asked)
+                    || of_asked.lead_to(&traces.root, traces.remote.as_deref())
             }
         }
     }
@@ -44,10 +45,6 @@ impl Project {
         };
         name == asked || name.split('/').any(|part| part == asked)
     }
-}
-
-fn is_same(a: &ProjectTraces, b: &ProjectTraces) -> bool {
-    a.root == b.root || (a.remote.is_some() && a.remote == b.remote)
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 //! Costs a look at each file's size where nothing is new. Never waits long and never fails: what cannot be taken in now is
 //! taken in by whoever captures next.
 
-use super::steps::{Kit, Steps};
-use super::{CaptureError, Transcript, Wishes, Writable, known, open};
+use super::{CaptureError, Transcript, Wishes, known, open, take_in_while};
 use crate::edge::Edge;
 use std::fs;
 use std::path::PathBuf;
@@ -67,17 +66,15 @@ fn live(edge: &Edge, project: Option<&ProjectTraces>) -> Vec<Transcript> {
     let found =
         store.and_then(|store| store.live_transcripts(since(HEARD_WITHIN_MS), since(ENDED_WITHIN_MS)).ok());
     let is_meant = |transcript: &LiveTranscript| {
-        project.is_none_or(|wanted| transcript.project.as_ref().is_some_and(|of| is_same(of, wanted)))
+        project.is_none_or(|wanted| {
+            transcript.project.as_ref().is_some_and(|of| wanted.lead_to(&of.root, of.remote.as_deref()))
+        })
     };
     let known_agent = |transcript: LiveTranscript| {
         let agent = Agent::named(&transcript.agent)?;
         Some(Transcript { agent, path: PathBuf::from(transcript.path) })
     };
     found.into_iter().flatten().filter(is_meant).filter_map(known_agent).collect()
-}
-
-fn is_same(one: &ProjectTraces, other: &ProjectTraces) -> bool {
-    one.root == other.root || (one.remote.is_some() && one.remote == other.remote)
 }
 
 /// Those whose size is not the one up to which they were read, with the files of their helpers.
@@ -99,31 +96,9 @@ fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Transcript> {
 fn take_in_some(edge: &Edge, wishes: &Wishes, files: &[Transcript]) -> Result<Caught, CaptureError> {
     let Some(writable) = open(edge, PATIENCE)? else { return Ok(Caught::Behind) };
     for file in files {
-        if take_in_while(edge, &writable, wishes, file)? == Caught::Behind {
-            return Ok(Caught::Behind);
-        }
-    }
-    Ok(Caught::Up)
-}
-
-/// Reads a file to its end, or until time is up: what was read by then is kept.
-fn take_in_while(
-    edge: &Edge,
-    writable: &Writable,
-    wishes: &Wishes,
-    file: &Transcript,
-) -> Result<Caught, CaptureError> {
-    let unreadable = |source| CaptureError::Read { path: file.path.clone(), source };
-    let mut source = known(&writable.archive, file)?;
-    let mut kit = Kit::new()?;
-    let steps = Steps::open(file, &mut source, (wishes, writable.archive.forgotten()), &mut kit);
-    let Some(mut steps) = steps.map_err(unreadable)? else {
-        return Ok(Caught::Up);
-    };
-    while let Some(step) = steps.next().map_err(unreadable)? {
-        source.reading = step.reading;
-        writable.archive.take_in(&mut source, step.rows, edge.now)?;
-        if edge.elapsed() > PATIENCE {
+        let has_time = || edge.elapsed() <= PATIENCE;
+        let (_, caught) = take_in_while(&writable, wishes, file, (edge.now, &has_time))?;
+        if caught == Caught::Behind {
             return Ok(Caught::Behind);
         }
     }

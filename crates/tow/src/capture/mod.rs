@@ -20,6 +20,9 @@ pub use rules::Wishes;
 pub use settle::settle;
 use steps::{Kit, Steps};
 
+use crate::edge::Edge;
+use crate::failure::chain;
+use crate::hook::record_here;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
@@ -30,10 +33,6 @@ use towline_core::time::Timestamp;
 use towline_store::archive::{self, ArchiveRetention, Source, Taken};
 use towline_store::lock::{ArchiveLock, pauses};
 use towline_store::{Archive, StoreError};
-
-use crate::edge::Edge;
-use crate::failure::chain;
-use crate::hook::record_here;
 
 /// How long one capture waits for another: whoever comes first does the work of both.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -164,17 +163,30 @@ fn take_in(
     file: &Transcript,
     now: Timestamp,
 ) -> Result<Taken, CaptureError> {
+    Ok(take_in_while(writable, wishes, file, (now, &|| true))?.0)
+}
+
+/// Reads a file to its end, or until time is up: what was read by then is kept.
+fn take_in_while(
+    writable: &Writable,
+    wishes: &Wishes,
+    file: &Transcript,
+    (now, has_time): (Timestamp, &dyn Fn() -> bool),
+) -> Result<(Taken, Caught), CaptureError> {
     let mut all = Taken::default();
     let mut source = known(&writable.archive, file)?;
     let unreadable = |source| CaptureError::Read { path: file.path.clone(), source };
     let mut kit = Kit::new()?;
     let steps = Steps::open(file, &mut source, (wishes, writable.archive.forgotten()), &mut kit);
-    let Some(mut steps) = steps.map_err(unreadable)? else { return Ok(all) };
+    let Some(mut steps) = steps.map_err(unreadable)? else { return Ok((all, Caught::Up)) };
     while let Some(step) = steps.next().map_err(unreadable)? {
         source.reading = step.reading;
         all = all.plus(writable.archive.take_in(&mut source, step.rows, now)?);
+        if !has_time() {
+            return Ok((all, Caught::Behind));
+        }
     }
-    Ok(all)
+    Ok((all, Caught::Up))
 }
 
 /// What is known of the file; its path is the name it goes by.

@@ -210,7 +210,7 @@ fn folder(name: &str) -> Option<std::path::PathBuf> {
 }
 
 fn is_same(project: &KnownProject, traces: &ProjectTraces) -> bool {
-    project.root == traces.root || (project.remote.is_some() && project.remote == traces.remote)
+    traces.lead_to(&project.root, project.remote.as_deref())
 }
 
 /// All sessions of a project, captured or only heard of.
