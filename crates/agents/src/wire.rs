@@ -4,10 +4,12 @@
 //! Nothing here knows what an event means.
 
 use crate::PayloadError;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use towline_core::reply::{Reply, Verdict};
 use towline_core::text::{Keeping, Kept};
 
@@ -37,46 +39,122 @@ impl Text<'_> {
     }
 }
 
+/// What is made of a value by its shape; of any other shape it counts as absent.
+pub(crate) trait Lenient<'de>: Default {
+    fn of_text(_: Cow<'de, str>) -> Self {
+        Self::default()
+    }
+
+    fn of_list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Self::default())
+    }
+
+    fn of_object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
+        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Self::default())
+    }
+}
+
+/// Reads a value of any shape, in place.
+pub(crate) fn lenient<'de, T: Lenient<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    struct AnyShape<T>(PhantomData<T>);
+    impl<'de, T: Lenient<'de>> Visitor<'de> for AnyShape<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("any value")
+        }
+        fn visit_borrowed_str<E>(self, text: &'de str) -> Result<T, E> {
+            Ok(T::of_text(Cow::Borrowed(text)))
+        }
+        fn visit_str<E>(self, text: &str) -> Result<T, E> {
+            Ok(T::of_text(Cow::Owned(text.to_owned())))
+        }
+        fn visit_bool<E>(self, _: bool) -> Result<T, E> {
+            Ok(T::default())
+        }
+        fn visit_i64<E>(self, _: i64) -> Result<T, E> {
+            Ok(T::default())
+        }
+        fn visit_u64<E>(self, _: u64) -> Result<T, E> {
+            Ok(T::default())
+        }
+        fn visit_f64<E>(self, _: f64) -> Result<T, E> {
+            Ok(T::default())
+        }
+        fn visit_unit<E>(self) -> Result<T, E> {
+            Ok(T::default())
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<T, A::Error> {
+            T::of_list(list)
+        }
+        fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<T, A::Error> {
+            T::of_object(object)
+        }
+    }
+    deserializer.deserialize_any(AnyShape(PhantomData))
+}
+
+impl<'de: 'a, 'a> Lenient<'de> for Text<'a> {
+    fn of_text(text: Cow<'de, str>) -> Self {
+        Text(Some(text))
+    }
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyText;
-        impl<'de> Visitor<'de> for AnyText {
-            type Value = Text<'de>;
+        lenient(deserializer)
+    }
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("any value")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Some(Cow::Borrowed(text))))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Some(Cow::Owned(text.to_owned()))))
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<Text<'de>, E> {
-                Ok(Text(None))
-            }
-            fn visit_i64<E>(self, _: i64) -> Result<Text<'de>, E> {
-                Ok(Text(None))
-            }
-            fn visit_u64<E>(self, _: u64) -> Result<Text<'de>, E> {
-                Ok(Text(None))
-            }
-            fn visit_f64<E>(self, _: f64) -> Result<Text<'de>, E> {
-                Ok(Text(None))
-            }
-            fn visit_unit<E>(self) -> Result<Text<'de>, E> {
-                Ok(Text(None))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Text<'de>, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Text(None))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text<'de>, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Text(None))
-            }
+/// An object that is read where it stands.
+#[derive(Default)]
+pub(crate) struct Nested<T>(pub T);
+
+impl<'de, T: Default + Deserialize<'de>> Lenient<'de> for Nested<T> {
+    fn of_object<A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(object)).map(Nested)
+    }
+}
+
+impl<'de, T: Default + Deserialize<'de>> Deserialize<'de> for Nested<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        lenient(deserializer)
+    }
+}
+
+/// What a list may hold beside plain texts.
+pub(crate) trait Part<'de>: Default + Deserialize<'de> {
+    fn of_text(text: Cow<'de, str>) -> Self;
+}
+
+/// Parts that stand in a list; one text alone is a list of one.
+pub(crate) struct Parts<T>(pub Vec<T>);
+
+impl<T> Default for Parts<T> {
+    fn default() -> Self {
+        Parts(vec![])
+    }
+}
+
+impl<'de, T: Part<'de>> Lenient<'de> for Parts<T> {
+    fn of_text(text: Cow<'de, str>) -> Self {
+        Parts(vec![T::of_text(text)])
+    }
+
+    fn of_list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        let mut parts = vec![];
+        while let Some(Nested(part)) = list.next_element()? {
+            parts.push(part);
         }
-        deserializer.deserialize_any(AnyText)
+        Ok(Parts(parts))
+    }
+}
+
+impl<'de, T: Part<'de>> Deserialize<'de> for Parts<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        lenient(deserializer)
     }
 }
 

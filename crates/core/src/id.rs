@@ -151,6 +151,13 @@ impl Uid {
         Self::v7(at, random)
     }
 
+    /// The time that it was built with.
+    pub fn at(self) -> crate::time::Timestamp {
+        let mut bytes = [0; 8];
+        bytes[2..].copy_from_slice(&self.0[..6]);
+        crate::time::Timestamp(i64::from_be_bytes(bytes))
+    }
+
     pub fn parse(raw: &str) -> Result<Self, BadName> {
         let bad = || BadName { what: "uid", length: raw.len() };
         let digits: Vec<u8> = raw.bytes().filter(|b| *b != b'-').collect();

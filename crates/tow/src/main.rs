@@ -14,6 +14,7 @@ mod forget;
 mod hook;
 mod inherit;
 mod live;
+mod memory;
 mod outcome;
 mod output;
 mod past;
@@ -34,10 +35,8 @@ mod work;
 
 use std::process::ExitCode;
 
-/// The C library that the released program is linked with takes several times as long for small pieces of memory. This
-/// one does nothing before `main`.
 #[global_allocator]
-static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static HEAP: memory::Heap = memory::Heap::new();
 
 fn main() -> ExitCode {
     let mut arguments = edge::arguments().skip(1);

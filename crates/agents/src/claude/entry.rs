@@ -1,10 +1,10 @@
 //! The fields of a transcript's entries that mean something to us, under the client's own names.
 //!
-//! Whatever may be large is left unread until it is known to be wanted. No field is required, and none of a wrong type
-//! spoils the others.
+//! What is large and seldom wanted is left unread until it is known to be; the message itself is read in place, once. No
+//! field is required, and none of a wrong type spoils the others.
 
 use crate::reader::Any;
-use crate::wire::Text;
+use crate::wire::{Nested, Part, Parts, Text};
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ pub(super) struct Entry<'a> {
     #[serde(borrow)]
     pub is_api_error_message: Any<'a>,
     #[serde(borrow)]
-    pub message: Any<'a>,
+    pub message: Nested<Message<'a>>,
     #[serde(borrow)]
     pub attachment: Any<'a>,
     #[serde(borrow)]
@@ -63,9 +63,9 @@ pub(super) struct Message<'a> {
     #[serde(borrow)]
     pub model: Text<'a>,
     #[serde(borrow)]
-    pub content: Any<'a>,
+    pub content: Parts<Block<'a>>,
     #[serde(borrow)]
-    pub usage: Any<'a>,
+    pub usage: Nested<Usage<'a>>,
 }
 
 /// One part of a message, of any kind: absent fields are empty.
@@ -130,7 +130,7 @@ pub(super) struct Attachment<'a> {
     #[serde(borrow, rename = "type")]
     pub kind: Text<'a>,
     #[serde(borrow)]
-    pub prompt: Any<'a>,
+    pub prompt: Parts<Block<'a>>,
     #[serde(borrow)]
     pub command_mode: Text<'a>,
     #[serde(borrow)]
@@ -170,14 +170,8 @@ pub(super) struct Outcome<'a> {
     pub interrupted: Any<'a>,
 }
 
-/// The blocks of what is either one text or a list of blocks.
-pub(super) fn blocks(content: Any<'_>) -> Vec<Block<'_>> {
-    match content.text() {
-        Some(text) => vec![Block {
-            kind: Text(Some(Cow::Borrowed("text"))),
-            text: Text(Some(text)),
-            ..Block::default()
-        }],
-        None => content.as_a().unwrap_or_default(),
+impl<'de: 'a, 'a> Part<'de> for Block<'a> {
+    fn of_text(text: Cow<'de, str>) -> Self {
+        Block { kind: Text(Some(Cow::Borrowed("text"))), text: Text(Some(text)), ..Block::default() }
     }
 }

@@ -10,12 +10,11 @@
 
 use super::TASK_NOTIFICATION;
 use super::entry::{
-    Attachment, Block, Entry, FileContent, HookError, Message, Origin as WireOrigin, Outcome, Source, Usage,
-    blocks,
+    Attachment, Block, Entry, FileContent, HookError, Message, Origin as WireOrigin, Outcome, Source,
 };
 use super::tail::{INTERRUPTED, is_limit};
 use crate::reader::{Any, Recent, Spot, Trail, Unreadable, decoded_length, joined, mark, parse, typed};
-use crate::wire::Text;
+use crate::wire::{Parts, Text};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -75,12 +74,13 @@ impl Memory {
         if is_of_other_kind(line) {
             return Ok(());
         }
-        let Some(entry) = parse::<Entry<'a>>(line)? else { return Ok(()) };
+        let Some(mut entry) = parse::<Entry<'a>>(line)? else { return Ok(()) };
+        let message = std::mem::take(&mut entry.message.0);
         let spot = self.spot(place, &entry);
         self.open(&entry, &spot, found);
         match entry.kind.as_deref() {
-            Some("user") => self.user(&entry, &spot, found),
-            Some("assistant") => self.assistant(&entry, &spot, found),
+            Some("user") => self.user(message, (&entry, &spot), found),
+            Some("assistant") => self.assistant(message, (&entry, &spot), found),
             Some("attachment") => attachment(&entry, &spot, found),
             Some("system") => system(&entry, &spot, found),
             _ => {}
@@ -109,10 +109,14 @@ impl Memory {
         }
     }
 
-    fn user<'a>(&mut self, entry: &Entry<'a>, spot: &Spot<'a>, found: &mut Vec<Piece<'a>>) {
-        let message: Message<'a> = entry.message.as_a().unwrap_or_default();
+    fn user<'a>(
+        &mut self,
+        message: Message<'a>,
+        (entry, spot): (&Entry<'a>, &Spot<'a>),
+        found: &mut Vec<Piece<'a>>,
+    ) {
         let (mut words, mut details) = (vec![], vec![]);
-        for (index, block) in blocks(message.content).into_iter().enumerate() {
+        for (index, block) in message.content.0.into_iter().enumerate() {
             match block.kind.as_deref() {
                 Some("text") => words.extend(beside(block, index, spot, &mut details)),
                 Some("tool_result") => tool_result(&block, index, (entry, spot), &mut details),
@@ -184,9 +188,13 @@ impl Memory {
         self.trail.begin(followed, spot.place);
     }
 
-    fn assistant<'a>(&mut self, entry: &Entry<'a>, spot: &Spot<'a>, found: &mut Vec<Piece<'a>>) {
-        let message: Message<'a> = entry.message.as_a().unwrap_or_default();
-        let parts = blocks(message.content);
+    fn assistant<'a>(
+        &mut self,
+        mut message: Message<'a>,
+        (entry, spot): (&Entry<'a>, &Spot<'a>),
+        found: &mut Vec<Piece<'a>>,
+    ) {
+        let parts = std::mem::take(&mut message.content.0);
         if entry.is_api_error_message.is_true() {
             found.push(spot.whole(failure(entry, parts)));
             return;
@@ -203,7 +211,7 @@ impl Memory {
 
     /// What the message cost, with its id, unless that was told before: the client repeats it on every block's line.
     fn usage<'a>(&mut self, message: Message<'a>) -> Option<(Cow<'a, str>, Content<'a>)> {
-        let usage: Usage<'_> = message.usage.as_a()?;
+        let usage = message.usage.0;
         let tokens = Tokens {
             input: usage.input_tokens.number().unwrap_or(0),
             cache_read: usage.cache_read_input_tokens.number().unwrap_or(0),
@@ -247,7 +255,7 @@ fn tool_result<'a>(
     found: &mut Vec<Piece<'a>>,
 ) {
     let Some(call) = block.tool_use_id.0.clone() else { return };
-    let parts = blocks(block.content);
+    let Parts(parts): Parts<Block<'a>> = block.content.as_a().unwrap_or_default();
     let images: Vec<Content<'a>> = parts.iter().filter_map(image).collect();
     let texts: Vec<Cow<'a, str>> = parts.into_iter().filter_map(|part| part.text.0).collect();
     // What is no list of texts and images is given as it was written.
@@ -344,7 +352,7 @@ fn said_by_model(block: Block<'_>) -> Option<Content<'_>> {
 fn attachment<'a>(entry: &Entry<'a>, spot: &Spot<'a>, found: &mut Vec<Piece<'a>>) {
     let attachment: Attachment<'a> = entry.attachment.as_a().unwrap_or_default();
     let note = match attachment.kind.as_deref() {
-        Some("queued_command") => return queued(&attachment, spot, found),
+        Some("queued_command") => return queued(attachment, spot, found),
         Some("hook_additional_context") => contexts(attachment.content),
         Some("hook_success") => attachment.content.text().and_then(note),
         Some("hook_blocking_error") => refused(&attachment),
@@ -362,10 +370,10 @@ fn refused<'a>(attachment: &Attachment<'a>) -> Option<Content<'a>> {
 }
 
 /// A prompt that was sent while the agent worked, and taken in between two steps: it has no entry of its own.
-fn queued<'a>(attachment: &Attachment<'a>, spot: &Spot<'a>, found: &mut Vec<Piece<'a>>) {
+fn queued<'a>(attachment: Attachment<'a>, spot: &Spot<'a>, found: &mut Vec<Piece<'a>>) {
     let origin: WireOrigin<'_> = attachment.origin.as_a().unwrap_or_default();
     let is_prompt = attachment.command_mode.as_deref().is_none_or(|mode| mode == "prompt");
-    let parts = blocks(attachment.prompt);
+    let parts = attachment.prompt.0;
     let images = parts.iter().enumerate().filter_map(|(index, block)| Some(spot.part(index, image(block)?)));
     let images: Vec<Piece<'a>> = images.collect();
     let text = joined(parts.into_iter().filter_map(|part| part.text.0), "\n");

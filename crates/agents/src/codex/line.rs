@@ -4,8 +4,9 @@
 //! spoils the others.
 
 use crate::reader::Any;
-use crate::wire::Text;
+use crate::wire::{self, Parts, Text};
 use serde::Deserialize;
+use std::borrow::Cow;
 
 /// One line of the file.
 #[derive(Default, Deserialize)]
@@ -74,9 +75,9 @@ pub(super) struct Item<'a> {
     #[serde(borrow)]
     pub role: Text<'a>,
     #[serde(borrow)]
-    pub content: Any<'a>,
+    pub content: Parts<Part<'a>>,
     #[serde(borrow)]
-    pub summary: Any<'a>,
+    pub summary: Parts<Part<'a>>,
     #[serde(borrow)]
     pub name: Text<'a>,
     #[serde(borrow)]
@@ -122,6 +123,12 @@ pub(super) struct Part<'a> {
     pub text: Text<'a>,
     #[serde(borrow)]
     pub image_url: Text<'a>,
+}
+
+impl<'de: 'a, 'a> wire::Part<'de> for Part<'a> {
+    fn of_text(text: Cow<'de, str>) -> Self {
+        Part { text: Text(Some(text)), ..Part::default() }
+    }
 }
 
 /// An output that older clients wrote as JSON in a text.

@@ -14,7 +14,7 @@ use super::line::{
     Provenance, SessionMeta, ThreadSource, TokenInfo, TurnContext, TurnError, Usage, UsageRecord,
 };
 use crate::reader::{Any, Recent, Spot, Trail, Unreadable, decoded_length, joined, mark, parse, typed};
-use crate::wire::Text;
+use crate::wire::{Parts, Text};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -128,12 +128,12 @@ impl Memory {
         }
         match (item.kind.as_deref(), item.role.as_deref()) {
             (Some("message"), Some("assistant")) => {
-                found.extend(answer(line, &item).map(|what| spot.whole(what)))
+                found.extend(answer(line, item).map(|what| spot.whole(what)))
             }
             (Some("message"), Some("user" | "developer")) => {
-                self.message(&item, provenance.content_item_kinds, &spot, found);
+                self.message(item, provenance.content_item_kinds, &spot, found);
             }
-            (Some("reasoning"), _) => found.extend(thinking(&item).map(|what| spot.whole(what))),
+            (Some("reasoning"), _) => found.extend(thinking(item).map(|what| spot.whole(what))),
             (Some(kind), _) if kind.ends_with("_output") => self.output(item, &spot, found),
             (Some(_), _) => found.extend(call(item).map(|what| spot.whole(what))),
             (None, _) => {}
@@ -141,10 +141,10 @@ impl Memory {
     }
 
     /// What stands in a person's name, or in the client's.
-    fn message<'a>(&mut self, item: &Item<'a>, kinds: Any<'a>, spot: &Spot<'a>, found: &mut Vec<Piece<'a>>) {
+    fn message<'a>(&mut self, item: Item<'a>, kinds: Any<'a>, spot: &Spot<'a>, found: &mut Vec<Piece<'a>>) {
         let kinds: Option<Vec<Text<'a>>> = kinds.as_a();
         let (mut words, mut details) = (vec![], vec![]);
-        for (index, part) in parts(item.content).into_iter().enumerate() {
+        for (index, part) in item.content.0.into_iter().enumerate() {
             let named = kinds.as_ref().map(|kinds| kinds.get(index).and_then(Text::as_deref).unwrap_or(""));
             let text = part.text.as_deref().unwrap_or("");
             let kind = named.map_or_else(|| kind_by_words(text, &item.role), kind_by_name);
@@ -176,7 +176,7 @@ impl Memory {
     fn output<'a>(&mut self, item: Item<'a>, spot: &Spot<'a>, found: &mut Vec<Piece<'a>>) {
         let Some(call) = item.call_id.0 else { return };
         let raw = if item.output.0.is_some() { item.output } else { item.tools };
-        let parts = parts(raw);
+        let Parts(parts): Parts<Part<'a>> = raw.as_a().unwrap_or_default();
         let images: Vec<Piece<'a>> =
             parts.iter().enumerate().filter_map(|(i, part)| shown(i, part, spot)).collect();
         let texts: Vec<Cow<'a, str>> = parts.into_iter().filter_map(|part| part.text.0).collect();
@@ -270,20 +270,14 @@ fn history<'a>(meta: &SessionMeta<'a>) -> (Option<Base<'a>>, Option<u64>) {
 }
 
 /// What the model said to the person; not the summary that it wrote for itself.
-fn answer<'a>(line: &Line<'a>, item: &Item<'a>) -> Option<Content<'a>> {
+fn answer<'a>(line: &Line<'a>, item: Item<'a>) -> Option<Content<'a>> {
     let metadata: ItemMetadata<'_> = line.metadata.as_a().unwrap_or_default();
-    let text = joined(parts(item.content).into_iter().filter_map(|part| part.text.0), "\n");
+    let text = joined(item.content.0.into_iter().filter_map(|part| part.text.0), "\n");
     let is_said = !metadata.compaction_output.is_true() && !text.trim().is_empty();
     is_said.then_some(Content::Answer { text })
 }
 
 /// The parts of what is either one text or a list of parts.
-fn parts(content: Any<'_>) -> Vec<Part<'_>> {
-    match content.text() {
-        Some(text) => vec![Part { text: Text(Some(text)), ..Part::default() }],
-        None => content.as_a().unwrap_or_default(),
-    }
-}
 
 /// What a part of a message is to us.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -351,8 +345,8 @@ fn shell<'a>(text: &str, spot: &Spot<'a>) -> Vec<Piece<'a>> {
     std::iter::once(spot.whole(prompt)).chain(output.map(|output| spot.part("result", output))).collect()
 }
 
-fn thinking<'a>(item: &Item<'a>) -> Option<Content<'a>> {
-    let parts = parts(item.summary).into_iter().chain(parts(item.content));
+fn thinking<'a>(item: Item<'a>) -> Option<Content<'a>> {
+    let parts = item.summary.0.into_iter().chain(item.content.0);
     let text = joined(parts.filter_map(|part| part.text.0), "\n\n");
     (!text.trim().is_empty()).then_some(Content::Thinking { text })
 }

@@ -9,8 +9,8 @@ use unicode_width::UnicodeWidthChar;
 /// How much of a text is looked at, in bytes.
 pub(super) const WINDOW: usize = 1024;
 
-/// How much of it is looked at first: more than a gist has room for.
-const NEAR: usize = 320;
+/// How long a block may grow, in bytes: more than a gist has room for.
+const LONGEST_BLOCK: usize = 400;
 
 /// A gist is long enough from here on, in columns; before that the next sentence is taken too.
 const TELLING: usize = 40;
@@ -24,19 +24,8 @@ pub(super) struct Room {
 
 /// The first sentences that carry meaning: no greetings, no code, no marks of headings, lists and tables.
 pub(super) fn gist(text: &str, room: Room) -> String {
-    // Most texts say what they are about at once.
-    let near = clip(text, NEAR);
-    let at_once = meaning(near);
-    let is_all = near.len() == text.len();
-    let is_enough = is_all || at_once.as_ref().is_ok_and(|gist| gist.len() > room.bytes || is_told(gist));
-    let found = if is_enough { at_once } else { meaning(clip(text, WINDOW)) };
-    let found = found.unwrap_or_else(|title| title);
+    let found = meaning(clip(text, WINDOW)).unwrap_or_else(|title| title);
     clipped(found.trim_end_matches(['.', '。', ':', '：', ' ']), room)
-}
-
-/// Whether the next sentence need not be known.
-fn is_told(gist: &str) -> bool {
-    columns(gist) >= TELLING && gist.ends_with(['.', '!', '?', '。', '！', '？'])
 }
 
 /// What a text says first; where there is nothing but titles, the first of them is the error.
@@ -44,10 +33,9 @@ fn meaning(text: &str) -> Result<String, String> {
     let text = without_sequences(text);
     let mut gist = String::new();
     let mut fallback = String::new();
-    for block in blocks(&text) {
-        if block.is_heading || fallback.is_empty() {
-            let title = if fallback.is_empty() { block.text.clone() } else { fallback };
-            fallback = title;
+    for block in Blocks::of(&text) {
+        if fallback.is_empty() {
+            fallback.clone_from(&block.text);
         }
         if block.is_heading && gist.is_empty() {
             continue;
@@ -66,9 +54,9 @@ pub(super) fn question(text: &str, room: Room) -> Option<String> {
     }
     let from = (text.len().saturating_sub(WINDOW)..=text.len()).find(|at| text.is_char_boundary(*at))?;
     let text = without_sequences(&text[from..]);
-    let last = blocks(&text).into_iter().next_back()?;
-    let sentence = sentences(&last.text).into_iter().next_back()?.trim().to_owned();
-    sentence.ends_with(['?', '？']).then(|| clipped(&sentence, room))
+    let last = Blocks::of(&text).last()?;
+    let sentence = sentences(&last.text).last()?.trim();
+    sentence.ends_with(['?', '？']).then(|| clipped(sentence, room))
 }
 
 /// One line: white space collapsed, no control characters, no sequences, no marks that turn the direction.
@@ -78,33 +66,36 @@ pub(super) fn plain(text: &str, room: Room) -> String {
 
 /// The longest beginning that has room, cut at a word's end; what is cut off is shown as `…`.
 pub(super) fn clipped(text: &str, room: Room) -> String {
-    let (mut end, mut characters, mut bytes) = (0, 0, 0);
-    for c in text.chars() {
+    const MARK: usize = '…'.len_utf8();
+    // Each character takes at most twice its bytes.
+    if text.len() <= room.characters && text.len() <= room.bytes / 2 {
+        return text.to_owned();
+    }
+    let (mut kept, mut characters, mut bytes) = (0, 0, 0);
+    for (at, c) in text.char_indices() {
+        if characters < room.characters && bytes + MARK <= room.bytes {
+            kept = at;
+        }
         characters += 1;
         bytes += if matches!(c, '"' | '\\') { 2 } else { c.len_utf8() };
         if characters > room.characters || bytes > room.bytes {
-            return shortened(text, end, room);
+            let has_mark = room.characters > 0 && room.bytes >= MARK;
+            return if has_mark { format!("{}…", shortened(text, kept)) } else { String::new() };
         }
-        end += c.len_utf8();
     }
     text.to_owned()
 }
 
-fn shortened(text: &str, end: usize, room: Room) -> String {
-    const MARK: usize = '…'.len_utf8();
-    let spare = |kept: &str| {
-        let escapes = kept.matches(['"', '\\']).count();
-        kept.chars().count() < room.characters && kept.len() + escapes + MARK <= room.bytes
-    };
+/// What is kept of a text that may be kept up to here: whole signs, and whole words if they are not long.
+fn shortened(text: &str, end: usize) -> &str {
     let mut kept = &text[..end];
-    while !kept.is_empty() && (!spare(kept) || is_joined(kept, &text[kept.len()..])) {
+    while !kept.is_empty() && is_joined(kept, &text[kept.len()..]) {
         kept = without_last(kept);
     }
     let at_word = kept.rfind(char::is_whitespace).filter(|at| kept.len() - at < 24 && *at > kept.len() / 2);
     let is_inside = text[kept.len()..].starts_with(|c: char| !c.is_whitespace());
     let kept = if is_inside { at_word.map_or(kept, |at| &kept[..at]) } else { kept };
-    let kept = kept.trim_end_matches(|c: char| c.is_whitespace() || ",;:、，—-(".contains(c));
-    if room.characters == 0 || room.bytes < MARK { String::new() } else { format!("{kept}…") }
+    kept.trim_end_matches(|c: char| c.is_whitespace() || ",;:、，—-(".contains(c))
 }
 
 fn without_last(text: &str) -> &str {
@@ -125,31 +116,60 @@ struct Block {
     is_heading: bool,
 }
 
-fn blocks(text: &str) -> Vec<Block> {
-    let mut blocks: Vec<Block> = vec![];
-    let mut fence: Option<&str> = None;
-    let mut is_open = false;
-    for line in text.lines().map(str::trim) {
+/// The blocks of a text, found when they are asked for: most texts say what they are about in the first.
+struct Blocks<'t> {
+    lines: std::str::Lines<'t>,
+    /// The mark that ends the code we are in.
+    fence: Option<&'static str>,
+    /// The block that the next line may belong to.
+    growing: Option<Block>,
+    is_open: bool,
+}
+
+impl<'t> Blocks<'t> {
+    fn of(text: &'t str) -> Self {
+        Blocks { lines: text.lines(), fence: None, growing: None, is_open: false }
+    }
+
+    /// Takes in a line; gives the block before it, if the line begins another.
+    fn add(&mut self, line: &str) -> Option<Block> {
         let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
-        if mark.is_some() || fence.is_some() {
-            is_open = false;
-            fence = if fence.is_none() { mark } else { fence.filter(|open| mark != Some(open)) };
-            continue;
+        if mark.is_some() || self.fence.is_some() {
+            self.is_open = false;
+            self.fence =
+                if self.fence.is_none() { mark } else { self.fence.filter(|open| mark != Some(open)) };
+            return None;
         }
         let (body, begins) = unmarked(line);
         let body = one_line(&without_markup(body));
         if body.is_empty() || line.starts_with('|') {
-            is_open = false;
-        } else if let (true, false, Some(last)) = (is_open, begins, blocks.last_mut()) {
+            self.is_open = false;
+            return None;
+        }
+        if let (true, false, Some(last)) = (self.is_open, begins, &mut self.growing)
+            && last.text.len() < LONGEST_BLOCK
+        {
             last.text.push(' ');
             last.text.push_str(&body);
-        } else {
-            let is_heading = line.starts_with('#');
-            is_open = !is_heading && !line.starts_with('<');
-            blocks.push(Block { text: body, is_heading });
+            return None;
         }
+        let is_heading = line.starts_with('#');
+        self.is_open = !is_heading && !line.starts_with('<');
+        self.growing.replace(Block { text: body, is_heading })
     }
-    blocks
+}
+
+impl Iterator for Blocks<'_> {
+    type Item = Block;
+
+    fn next(&mut self) -> Option<Block> {
+        while let Some(line) = self.lines.next() {
+            if let Some(block) = self.add(line.trim()) {
+                return Some(block);
+            }
+        }
+        self.growing.take()
+    }
 }
 
 /// A line without the marks before it, and whether they begin something new.
@@ -196,7 +216,10 @@ fn tagged(line: &str) -> Option<&str> {
 }
 
 /// Without stars and backticks that surround words; of a link, its words.
-fn without_markup(line: &str) -> String {
+fn without_markup(line: &str) -> Cow<'_, str> {
+    if !line.bytes().any(|byte| matches!(byte, b'*' | b'`' | b'[')) {
+        return Cow::Borrowed(line);
+    }
     let plain = line.replace("**", "").replace('`', "");
     let mut out = String::with_capacity(plain.len());
     let mut rest = plain.as_str();
@@ -214,7 +237,7 @@ fn without_markup(line: &str) -> String {
             }
         }
     }
-    out + rest
+    Cow::Owned(out + rest)
 }
 
 /// Adds sentences until there is enough to go by. Whether more is wanted.
@@ -238,37 +261,37 @@ fn add_sentences(gist: &mut String, block: &str) -> bool {
     true
 }
 
+/// Of one line: it holds no control characters.
 fn columns(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-fn sentences(text: &str) -> Vec<&str> {
-    let mut sentences = vec![];
-    let mut from = 0;
-    for (at, c) in text.char_indices() {
-        let end = at + c.len_utf8();
-        if ends_sentence(c, &text[from..at], &text[end..]) {
-            sentences.push(&text[from..end]);
-            from = end;
-        }
-    }
-    if !text[from..].trim().is_empty() {
-        sentences.push(&text[from..]);
-    }
-    sentences
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut ends =
+            rest.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '｡'));
+        let end = ends.find(|(at, c)| ends_sentence(*c, &rest[..*at], &rest[at + c.len_utf8()..]));
+        let (sentence, after) = rest.split_at(end.map_or(rest.len(), |(at, c)| at + c.len_utf8()));
+        rest = after;
+        (end.is_some() || !sentence.trim().is_empty()).then_some(sentence)
+    })
 }
 
 fn ends_sentence(c: char, before: &str, after: &str) -> bool {
     const SHORT: [&str; 10] = ["e.g", "i.e", "vs", "etc", "cf", "approx", "mr", "dr", "no", "fig"];
-    let next = after.trim_start().chars().next();
+    let next = || after.trim_start().chars().next();
     let is_apart = after.starts_with(char::is_whitespace);
     match c {
-        '。' | '！' | '？' | '｡' => next.is_some_and(|next| !"」』）。！？".contains(next)),
+        '。' | '！' | '？' | '｡' => next().is_some_and(|next| !"」』）。！？".contains(next)),
         '!' | '?' => is_apart,
-        '.' => {
+        '.' if is_apart => {
             let word = before.rsplit(char::is_whitespace).next().unwrap_or("").to_lowercase();
             let is_number = word.chars().all(|c| c.is_ascii_digit());
-            is_apart && !is_number && !SHORT.contains(&word.as_str()) && !next.is_some_and(char::is_lowercase)
+            !is_number && !SHORT.contains(&word.as_str()) && !next().is_some_and(char::is_lowercase)
         }
         _ => false,
     }
@@ -359,13 +382,23 @@ const FILLERS: [&str; 68] = [
     "请问",
 ];
 
+/// More than any of them has, in bytes.
+const LONGEST_FILLER: usize = 40;
+
 fn is_filler(sentence: &str) -> bool {
-    let bare = sentence.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('’', "'");
+    let bare = sentence.trim_matches(|c: char| !c.is_alphanumeric());
+    if bare.len() > LONGEST_FILLER {
+        return false;
+    }
+    let bare = bare.to_lowercase().replace('’', "'");
     bare.is_empty() || FILLERS.contains(&bare.as_str())
 }
 
 /// White space collapsed; control characters and marks of direction left out.
 fn one_line(text: &str) -> String {
+    if is_one_line(text) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     for word in crate::escape::for_terminal(&text.replace(is_break, " ")).split_whitespace() {
         if !out.is_empty() {
@@ -374,6 +407,17 @@ fn one_line(text: &str) -> String {
         out.push_str(word);
     }
     out
+}
+
+/// Whether it is plainly so already, as most texts are.
+fn is_one_line(text: &str) -> bool {
+    let mut before = b' ';
+    let is_plain = text.bytes().all(|byte| {
+        let is_plain = matches!(byte, b'!'..=b'~') || (byte == b' ' && before != b' ');
+        before = byte;
+        is_plain
+    });
+    is_plain && before != b' ' || text.is_empty()
 }
 
 fn is_break(c: char) -> bool {

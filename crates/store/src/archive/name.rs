@@ -17,7 +17,8 @@ const MOST: usize = 20;
 
 const NEXT_AGENT: &str = "select min(agent) from conversations where agent > ?1";
 const PROJECTS: &str = "select id, name, root, remote from projects order by name, id";
-const TURN_BY_UID: &str = "select conversation, ordinal from turns where uid = ?1";
+/// A global id begins with its turn's time, by which turns are found anyway.
+const TURN_BY_UID: &str = "select conversation, ordinal from turns where at = ?1 and uid = ?2";
 
 /// A project of which something was captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +84,8 @@ impl Archive {
     /// The turn that has this global id.
     pub fn turn_by_uid(&self, uid: Uid) -> Result<Option<(Conversation, TurnRow)>, StoreError> {
         let mut statement = self.db.prepare_cached(TURN_BY_UID)?;
-        let place = statement.query_row([uid.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let place =
+            statement.query_row((uid.at().0, uid.0), |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
         let Some((conversation, ordinal)) = place else { return Ok(None) };
         let conversation = self.conversation_by_row(conversation)?;
         let turn = self.turns(&conversation, ordinal, ordinal)?.into_iter().next();

@@ -13,7 +13,7 @@ use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
 
 /// Shorter texts gain nothing worth the call.
-const WORTH_PACKING: usize = 512;
+const WORTH_PACKING: usize = 1024;
 
 /// Fast: what is packed once is read seldom, but everything is packed.
 const LEVEL: i32 = 1;

@@ -45,9 +45,9 @@ const GROW_CONVERSATION: &str = "
 pub(super) const FIND_TURN: &str = "select ordinal from turns where conversation = ?1 and mark = ?2";
 
 const ADD_TURN: &str = "
-    insert into turns (uid, machine, revision, conversation, ordinal, mark, place, at, until, origin, agent_turn, tools,
-        failures, line, reverted)
-    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, 0, 0, '',
+    insert into turns (uid, machine, revision, conversation, ordinal, mark, place, at, origin, agent_turn, until, tools,
+        failures, stopped, line, reverted)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
         exists (select 1 from reverts where conversation = ?3 and from_place <= ?6 and at > ?7))";
 
 const SETTLE_TURN: &str = "
@@ -179,17 +179,28 @@ struct Writer<'a> {
     archive: &'a Archive,
     source: &'a mut Source,
     whose: Option<Whose>,
+    /// The conversation was made in this reading: nothing in it is known from before.
+    is_new: bool,
     /// What was forgotten of the conversation.
     gone: Option<Gone<'a>>,
     ordinals: HashMap<Mark, i64>,
+    /// A turn that has begun: how it stands is told in the same reading, and then it is written once.
+    begun: Option<Begun>,
     taken: Taken,
+}
+
+struct Begun {
+    turn: PackedTurn,
+    ordinal: u32,
 }
 
 impl<'a> Writer<'a> {
     fn new(archive: &'a Archive, source: &'a mut Source) -> Result<Self, StoreError> {
         let whose = source.conversation.map(|id| archive.whose(id)).transpose()?;
         let gone = source.gone(&archive.forgotten);
-        Ok(Writer { archive, source, whose, gone, ordinals: HashMap::new(), taken: Taken::default() })
+        let ordinals = HashMap::new();
+        let (is_new, begun, taken) = (false, None, Taken::default());
+        Ok(Writer { archive, source, whose, is_new, gone, ordinals, begun, taken })
     }
 
     fn row(&mut self, row: Packed) -> Result<(), StoreError> {
@@ -211,7 +222,7 @@ impl<'a> Writer<'a> {
             Packed::Opened(_) => Ok(()),
             Packed::Turn(turn) => {
                 whose.saw(turn.at);
-                self.turn(&turn)
+                self.turn(turn)
             }
             Packed::Body(body) => {
                 whose.saw(body.at);
@@ -224,12 +235,16 @@ impl<'a> Writer<'a> {
             Packed::Usage(usage) => self.usage(id, &usage),
             Packed::Touched { turn, path, how } => self.file(id, turn, (&path, how)),
             Packed::Committed { turn, commit } => self.commit(id, turn, &commit),
-            Packed::Settled(settled) => self.archive.settle(id, &settled),
-            Packed::Reverted { from, at } => self.archive.revert(id, from, at),
+            Packed::Settled(settled) => self.settle(id, settled),
+            Packed::Reverted { from, at } => {
+                self.add_begun()?;
+                self.archive.revert(id, from, at)
+            }
         }
     }
 
-    fn finish(self) -> Result<Taken, StoreError> {
+    fn finish(mut self) -> Result<Taken, StoreError> {
+        self.add_begun()?;
         if let Some(whose) = &self.whose {
             let row = (whose.id, whose.turns, whose.first_at, whose.last_at);
             self.archive.db.prepare_cached(GROW_CONVERSATION)?.execute(row)?;
@@ -240,6 +255,7 @@ impl<'a> Writer<'a> {
     /// A name that is no session's would be one of our making: what such a file holds has no home.
     fn open(&mut self, mut opening: PackedOpening) -> Result<(), StoreError> {
         let Some(session) = session_of(&self.source.agent, &opening.session) else { return Ok(()) };
+        self.add_begun()?;
         self.source.opened(session, &opening);
         self.gone = self.source.gone(&self.archive.forgotten);
         self.ordinals.clear();
@@ -255,34 +271,70 @@ impl<'a> Writer<'a> {
 
     fn begin(&mut self, opening: &PackedOpening) -> Result<(), StoreError> {
         let id = self.archive.conversation_of(&self.source.agent, opening)?;
+        let whose = self.archive.whose(id)?;
+        self.is_new = whose.turns == 0 && self.source.conversation.is_none();
         self.source.conversation = Some(id);
-        self.whose = Some(self.archive.whose(id)?);
+        self.whose = Some(whose);
         Ok(())
     }
 
-    fn turn(&mut self, turn: &PackedTurn) -> Result<(), StoreError> {
+    fn turn(&mut self, turn: PackedTurn) -> Result<(), StoreError> {
+        self.add_begun()?;
         let Some(whose) = &mut self.whose else { return Ok(()) };
-        let db = &self.archive.db;
-        let known = db.prepare_cached(FIND_TURN)?.query_row((whose.id, turn.mark.0), |row| row.get(0));
-        if let Some(ordinal) = known.optional()? {
+        let known = match (self.ordinals.get(&turn.mark).filter(|ordinal| **ordinal > 0), self.is_new) {
+            (Some(ordinal), _) => Some(*ordinal),
+            (None, true) => None,
+            (None, false) => self.archive.ordinal_of(whose.id, turn.mark)?,
+        };
+        if let Some(ordinal) = known {
             self.ordinals.insert(turn.mark, ordinal);
             return Ok(());
         }
         whose.turns += 1;
+        self.ordinals.insert(turn.mark, whose.turns.into());
+        self.begun = Some(Begun { turn, ordinal: whose.turns });
+        self.taken.turns += 1;
+        Ok(())
+    }
+
+    fn settle(&mut self, conversation: i64, settled: Settled) -> Result<(), StoreError> {
+        match self.begun.take() {
+            Some(begun) if begun.turn.mark == settled.turn => self.add_turn(&begun, &settled),
+            begun => {
+                self.begun = begun;
+                self.archive.settle(conversation, &settled)
+            }
+        }
+    }
+
+    /// Writes a turn of which nothing is known but that it began.
+    fn add_begun(&mut self) -> Result<(), StoreError> {
+        let Some(begun) = self.begun.take() else { return Ok(()) };
+        let turn = &begun.turn;
+        let (tools, failures, line) = (0, 0, String::new());
+        let open = Settled { turn: turn.mark, until: turn.at, tools, failures, stopped: None, line };
+        self.add_turn(&begun, &open)
+    }
+
+    fn add_turn(&self, Begun { turn, ordinal }: &Begun, settled: &Settled) -> Result<(), StoreError> {
+        let Some(whose) = &self.whose else { return Ok(()) };
         let uid = Uid::derived(turn.at, &[&whose.agent, &whose.session, &turn.id]);
-        db.prepare_cached(ADD_TURN)?.execute(params![
+        self.archive.db.prepare_cached(ADD_TURN)?.execute(params![
             uid.0,
             self.archive.machine.0,
             whose.id,
-            whose.turns,
+            ordinal,
             turn.mark.0,
             turn.place.cast_signed(),
             turn.at.0,
             turn.origin.name(),
             turn.agent_turn.as_ref().map(TurnId::as_str),
+            settled.until.0,
+            settled.tools,
+            settled.failures,
+            settled.stopped.map(Stop::name),
+            settled.line,
         ])?;
-        self.ordinals.insert(turn.mark, whose.turns.into());
-        self.taken.turns += 1;
         Ok(())
     }
 
@@ -292,8 +344,7 @@ impl<'a> Writer<'a> {
         if let Some(ordinal) = self.ordinals.get(&mark) {
             return Ok(*ordinal);
         }
-        let mut find = self.archive.db.prepare_cached(FIND_TURN)?;
-        let ordinal = find.query_row((conversation, mark.0), |row| row.get(0)).optional()?.unwrap_or(0);
+        let ordinal = self.archive.ordinal_of(conversation, mark)?.unwrap_or(0);
         self.ordinals.insert(mark, ordinal);
         Ok(ordinal)
     }
@@ -303,6 +354,7 @@ impl<'a> Writer<'a> {
         if let Some(turn) = self.source.turn {
             return Ok(turn);
         }
+        self.add_begun()?;
         let mut find = self.archive.db.prepare_cached(TURN_AT)?;
         let turn = find.query_row((conversation, at.0), |row| row.get(0)).optional()?;
         self.source.turn = turn;
@@ -438,6 +490,11 @@ impl Archive {
     pub fn seat_helpers(&self) -> Result<(), StoreError> {
         self.db.execute(SEAT_HELPERS, [])?;
         Ok(())
+    }
+
+    fn ordinal_of(&self, conversation: i64, turn: Mark) -> Result<Option<i64>, StoreError> {
+        let mut find = self.db.prepare_cached(FIND_TURN)?;
+        Ok(find.query_row((conversation, turn.0), |row| row.get(0)).optional()?)
     }
 
     fn whose(&self, id: i64) -> Result<Whose, StoreError> {

@@ -62,7 +62,7 @@ create table sources (
 
 create table turns (
     id integer primary key,
-    uid blob not null unique,
+    uid blob not null,
     machine blob not null,
     revision integer not null,
     conversation integer not null references conversations (id),
