@@ -78,7 +78,9 @@ mod tests {
             }
             held.iter().all(|piece| piece.iter().all(|byte| *byte == piece[0]))
         };
-        let threads: Vec<_> = (0..8).map(|seed| thread::spawn(move || work(seed))).collect();
-        assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|seed| scope.spawn(move || work(seed))).collect();
+            assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+        });
     }
 }

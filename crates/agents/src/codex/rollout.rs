@@ -277,8 +277,6 @@ fn answer<'a>(line: &Line<'a>, item: Item<'a>) -> Option<Content<'a>> {
     is_said.then_some(Content::Answer { text })
 }
 
-/// The parts of what is either one text or a list of parts.
-
 /// What a part of a message is to us.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PartKind {
