@@ -8,10 +8,10 @@ use crate::wire::{self, Parts, Text};
 use serde::Deserialize;
 use std::borrow::Cow;
 
-/// One line of the file.
+/// One line of the file. What it is about is read in place where its kind is known before, and left unread otherwise.
 #[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Line<'a> {
+#[serde(default, bound(deserialize = "P: Deserialize<'de> + Default"))]
+pub(super) struct Line<'a, P = Any<'a>> {
     #[serde(borrow, rename = "type")]
     pub kind: Text<'a>,
     #[serde(borrow)]
@@ -19,8 +19,7 @@ pub(super) struct Line<'a> {
     /// Its number in the thread, over all files of the thread; the older format has none.
     #[serde(borrow)]
     pub ordinal: Any<'a>,
-    #[serde(borrow)]
-    pub payload: Any<'a>,
+    pub payload: P,
     #[serde(borrow)]
     pub metadata: Any<'a>,
 }

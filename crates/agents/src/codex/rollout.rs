@@ -14,7 +14,7 @@ use super::line::{
     Provenance, SessionMeta, ThreadSource, TokenInfo, TurnContext, TurnError, Usage, UsageRecord,
 };
 use crate::reader::{Any, Recent, Spot, Trail, Unreadable, decoded_length, joined, mark, parse, typed};
-use crate::wire::{Parts, Text};
+use crate::wire::{Nested, Parts, Text};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -58,13 +58,21 @@ impl Memory {
         if is_of_other_kind(text) {
             return Ok(());
         }
+        if is_item(text) {
+            let Some(mut line) = parse::<Line<'a, Nested<Item<'a>>>>(text)? else { return Ok(()) };
+            let item = std::mem::take(&mut line.payload.0);
+            let place = self.stamp(number, &line);
+            self.item((item, line.metadata), place, found);
+            return Ok(());
+        }
         let Some(line) = parse::<Line<'a>>(text)? else { return Ok(()) };
-        let place = line.ordinal.number().unwrap_or(number);
-        self.at = line.timestamp.as_deref().and_then(Timestamp::parse_utc).unwrap_or(self.at);
+        let place = self.stamp(number, &line);
         match line.kind.as_deref() {
             Some("session_meta") => self.session_meta(&line, place, found),
             Some("turn_context") => self.turn_context(&line),
-            Some("response_item") => self.item(&line, place, found),
+            Some("response_item") => {
+                self.item((line.payload.as_a().unwrap_or_default(), line.metadata), place, found);
+            }
             Some("event_msg") => self.event(&line, place, found),
             Some("compacted") => {
                 let compacted: Compacted<'a> = line.payload.as_a().unwrap_or_default();
@@ -75,6 +83,12 @@ impl Memory {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Takes note of a line's time, and gives its place.
+    fn stamp<P>(&mut self, number: u64, line: &Line<'_, P>) -> u64 {
+        self.at = line.timestamp.as_deref().and_then(Timestamp::parse_utc).unwrap_or(self.at);
+        line.ordinal.number().unwrap_or(number)
     }
 
     /// Where a line without an id stands. `turn` is the one that it names itself.
@@ -119,8 +133,7 @@ impl Memory {
         }
     }
 
-    fn item<'a>(&mut self, line: &Line<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
-        let item: Item<'a> = line.payload.as_a().unwrap_or_default();
+    fn item<'a>(&mut self, (item, metadata): (Item<'a>, Any<'a>), place: u64, found: &mut Vec<Piece<'a>>) {
         let provenance: Provenance<'a> = item.provenance.as_a().unwrap_or_default();
         let mut spot = self.spot(place, &provenance.turn_id);
         if let Some(id) = &item.id.0 {
@@ -128,7 +141,7 @@ impl Memory {
         }
         match (item.kind.as_deref(), item.role.as_deref()) {
             (Some("message"), Some("assistant")) => {
-                found.extend(answer(line, item).map(|what| spot.whole(what)))
+                found.extend(answer(item, metadata).map(|what| spot.whole(what)))
             }
             (Some("message"), Some("user" | "developer")) => {
                 self.message(item, provenance.content_item_kinds, &spot, found);
@@ -246,11 +259,19 @@ impl Memory {
 /// How far into a line its kind stands, where the client writes what it always writes.
 const HEAD: usize = 160;
 
+/// The line from its kind on.
+fn from_kind(line: &str) -> Option<&[u8]> {
+    let head = &line.as_bytes()[..line.len().min(HEAD)];
+    memmem::find(head, br#""type":""#).map(|at| &line.as_bytes()[at..])
+}
+
+fn is_item(line: &str) -> bool {
+    from_kind(line).is_some_and(|rest| rest.starts_with(br#""type":"response_item","payload":{"#))
+}
+
 /// Whether the line is the client's own state, or an event that repeats an item and tells nothing more.
 fn is_of_other_kind(line: &str) -> bool {
-    let head = &line.as_bytes()[..line.len().min(HEAD)];
-    let Some(at) = memmem::find(head, br#""type":""#) else { return false };
-    let rest = &line.as_bytes()[at..];
+    let Some(rest) = from_kind(line) else { return false };
     if rest.starts_with(br#""type":"world_state","payload""#) {
         return true;
     }
@@ -270,8 +291,8 @@ fn history<'a>(meta: &SessionMeta<'a>) -> (Option<Base<'a>>, Option<u64>) {
 }
 
 /// What the model said to the person; not the summary that it wrote for itself.
-fn answer<'a>(line: &Line<'a>, item: Item<'a>) -> Option<Content<'a>> {
-    let metadata: ItemMetadata<'_> = line.metadata.as_a().unwrap_or_default();
+fn answer<'a>(item: Item<'a>, metadata: Any<'a>) -> Option<Content<'a>> {
+    let metadata: ItemMetadata<'_> = metadata.as_a().unwrap_or_default();
     let text = joined(item.content.0.into_iter().filter_map(|part| part.text.0), "\n");
     let is_said = !metadata.compaction_output.is_true() && !text.trim().is_empty();
     is_said.then_some(Content::Answer { text })
