@@ -29,4 +29,5 @@ pub mod step;
 pub mod telling;
 pub mod text;
 pub mod time;
+pub mod typing;
 pub mod when;

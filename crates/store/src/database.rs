@@ -14,12 +14,13 @@ use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
 /// The schema that this binary writes.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
 
 const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_waits.sql"),
     include_str!("migrations/0003_inherit.sql"),
+    include_str!("migrations/0004_type_safely.sql"),
 ];
 
 #[derive(Debug, thiserror::Error)]

@@ -1,0 +1,50 @@
+//! Typing into an agent's seat: what is seen there right before, and what can be made sure of.
+//!
+//! Plain data and pure decisions. Nothing is typed from here, and whatever is not surely known counts as a reason not to.
+
+use crate::time::Timestamp;
+
+/// What can be made sure of in a seat, by the program that shows it. What it cannot tell is never taken for granted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abilities {
+    /// Whether the pane is the one that the session was found in, and not another under the same name.
+    pub identity: bool,
+    /// Which process would get the keys.
+    pub foreground: bool,
+    /// What stands in the agent's input line.
+    pub screen: bool,
+    /// Whether keys would go to the multiplexer itself: copy mode, a choice, a prompt of its own.
+    pub mode: bool,
+    /// When a person last typed there.
+    pub activity: bool,
+}
+
+/// One look at a seat. `None`: it could not be seen, which is no permission.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// The pane is there and is the one that is meant.
+    pub is_there: Option<bool>,
+    /// The process that would get the keys, or the leader of its group.
+    pub foreground: Option<u32>,
+    /// Keys would go to the multiplexer.
+    pub in_mode: Option<bool>,
+    /// When a person last typed into it.
+    pub last_key_at: Option<Timestamp>,
+    /// What it shows, line by line, with the sequences for colours: what is faint is a hint and not typed.
+    pub screen: Option<String>,
+}
+
+/// What an agent's screen says about its input line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputLine {
+    /// It waits for input, and nothing is in it.
+    Empty,
+    /// Something is in it: typed, pasted, or put back by the agent.
+    Holds { text: String },
+    /// The agent works; what is typed now would be queued, steer it, or be lost.
+    Busy,
+    /// A dialog or a menu would take the keys.
+    Covered,
+    /// Not understood.
+    Unknown,
+}

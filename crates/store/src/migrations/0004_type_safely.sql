@@ -1,0 +1,1 @@
+-- What is typed in a person's place, points to come back to, how full contexts are, and what goes on by itself.
