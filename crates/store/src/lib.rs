@@ -12,6 +12,7 @@ pub mod home;
 pub mod journal;
 pub mod lock;
 pub mod marks;
+mod memory;
 mod sql_text;
 mod tables;
 pub mod told;
