@@ -11,6 +11,7 @@ mod reader;
 pub mod settings;
 mod skills;
 mod skim;
+mod unescape;
 mod wire;
 
 pub use reader::{Reader, Unreadable};

@@ -3,9 +3,10 @@
 //! Bytes in, pieces out: no file is opened here, and nothing is kept but what a later line needs, which is bounded
 //! however long the file is.
 
-use crate::wire::Text;
+use crate::unescape::unescaped;
+use crate::wire::{Part, Parts};
 use crate::{Agent, claude, codex};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -122,12 +123,36 @@ impl<'a> Any<'a> {
     }
 
     pub fn text(self) -> Option<Cow<'a, str>> {
-        if self.raw().starts_with('"') { self.as_a::<Text<'a>>()?.0 } else { None }
+        Some(unescaped(self.raw().strip_prefix('"')?.strip_suffix('"')?))
+    }
+
+    /// The parts of a list; one text alone is a list of one.
+    pub fn parts<T: Part<'a>>(self) -> Vec<T> {
+        match self.text() {
+            Some(text) => vec![T::of_text(text)],
+            None => self.as_a::<Parts<T>>().unwrap_or_default().0,
+        }
     }
 
     /// As it was written; empty if it is absent.
     pub fn raw(self) -> &'a str {
         self.0.map_or("", RawValue::get)
+    }
+}
+
+/// A text that may be long; anything else counts as absent.
+#[derive(Debug, Default)]
+pub(crate) struct LongText<'a>(pub Option<Cow<'a, str>>);
+
+impl LongText<'_> {
+    pub fn as_deref(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for LongText<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Any::deserialize(deserializer).map(|value| LongText(value.text()))
     }
 }
 

@@ -3,7 +3,7 @@
 //! What is large and seldom wanted is left unread until it is known to be; the message itself is read in place, once. No
 //! field is required, and none of a wrong type spoils the others.
 
-use crate::reader::Any;
+use crate::reader::{Any, LongText};
 use crate::wire::{Nested, Part, Parts, Text};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -75,9 +75,9 @@ pub(super) struct Block<'a> {
     #[serde(borrow, rename = "type")]
     pub kind: Text<'a>,
     #[serde(borrow)]
-    pub text: Text<'a>,
+    pub text: LongText<'a>,
     #[serde(borrow)]
-    pub thinking: Text<'a>,
+    pub thinking: LongText<'a>,
     #[serde(borrow)]
     pub id: Text<'a>,
     #[serde(borrow)]
@@ -172,6 +172,6 @@ pub(super) struct Outcome<'a> {
 
 impl<'de: 'a, 'a> Part<'de> for Block<'a> {
     fn of_text(text: Cow<'de, str>) -> Self {
-        Block { kind: Text(Some(Cow::Borrowed("text"))), text: Text(Some(text)), ..Block::default() }
+        Block { kind: Text(Some(Cow::Borrowed("text"))), text: LongText(Some(text)), ..Block::default() }
     }
 }

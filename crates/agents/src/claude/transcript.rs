@@ -14,7 +14,7 @@ use super::entry::{
 };
 use super::tail::{INTERRUPTED, is_limit};
 use crate::reader::{Any, Recent, Spot, Trail, Unreadable, decoded_length, joined, mark, parse, typed};
-use crate::wire::{Parts, Text};
+use crate::wire::Text;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -255,7 +255,7 @@ fn tool_result<'a>(
     found: &mut Vec<Piece<'a>>,
 ) {
     let Some(call) = block.tool_use_id.0.clone() else { return };
-    let Parts(parts): Parts<Block<'a>> = block.content.as_a().unwrap_or_default();
+    let parts: Vec<Block<'a>> = block.content.parts();
     let images: Vec<Content<'a>> = parts.iter().filter_map(image).collect();
     let texts: Vec<Cow<'a, str>> = parts.into_iter().filter_map(|part| part.text.0).collect();
     // What is no list of texts and images is given as it was written.

@@ -3,7 +3,7 @@
 //! Whatever may be large is left unread until it is known to be wanted. No field is required, and none of a wrong type
 //! spoils the others.
 
-use crate::reader::Any;
+use crate::reader::{Any, LongText};
 use crate::wire::{self, Parts, Text};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -119,14 +119,14 @@ pub(super) struct ItemMetadata<'a> {
 #[serde(default)]
 pub(super) struct Part<'a> {
     #[serde(borrow)]
-    pub text: Text<'a>,
+    pub text: LongText<'a>,
     #[serde(borrow)]
     pub image_url: Text<'a>,
 }
 
 impl<'de: 'a, 'a> wire::Part<'de> for Part<'a> {
     fn of_text(text: Cow<'de, str>) -> Self {
-        Part { text: Text(Some(text)), ..Part::default() }
+        Part { text: LongText(Some(text)), ..Part::default() }
     }
 }
 

@@ -14,7 +14,7 @@ use super::line::{
     Provenance, SessionMeta, ThreadSource, TokenInfo, TurnContext, TurnError, Usage, UsageRecord,
 };
 use crate::reader::{Any, Recent, Spot, Trail, Unreadable, decoded_length, joined, mark, parse, typed};
-use crate::wire::{Nested, Parts, Text};
+use crate::wire::{Nested, Text};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -189,7 +189,7 @@ impl Memory {
     fn output<'a>(&mut self, item: Item<'a>, spot: &Spot<'a>, found: &mut Vec<Piece<'a>>) {
         let Some(call) = item.call_id.0 else { return };
         let raw = if item.output.0.is_some() { item.output } else { item.tools };
-        let Parts(parts): Parts<Part<'a>> = raw.as_a().unwrap_or_default();
+        let parts: Vec<Part<'a>> = raw.parts();
         let images: Vec<Piece<'a>> =
             parts.iter().enumerate().filter_map(|(i, part)| shown(i, part, spot)).collect();
         let texts: Vec<Cow<'a, str>> = parts.into_iter().filter_map(|part| part.text.0).collect();

@@ -36,6 +36,9 @@ pub fn cut_blocks<'a>(text: &'a str, open: &str, close: &str) -> Cow<'a, str> {
 
 /// Whether nothing is left of `text` once its private blocks are gone: then not even that it was said is kept.
 pub fn is_wholly_private(text: &str) -> bool {
+    if !text.trim_start().starts_with('<') {
+        return false;
+    }
     let rest = cut_blocks(text, OPEN, CLOSE);
     rest.len() < text.len() && rest.trim().is_empty()
 }
