@@ -187,10 +187,13 @@ pub(crate) fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connect
 }
 
 fn connect_ours(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
-    connect(path, flags).map_err(|source| {
+    let db = connect(path, flags).map_err(|source| {
         let known = source.sqlite_error_code().is_some_and(|code| code != ErrorCode::CannotOpen);
         if known { source.into() } else { StoreError::Open { path: path.to_owned(), source } }
-    })
+    })?;
+    // Else a statement is planned anew whenever other values are bound to it, in case a partial index would serve them.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(db)
 }
 
 fn prepare_connection(db: &Connection) -> rusqlite::Result<()> {

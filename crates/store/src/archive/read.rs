@@ -320,3 +320,31 @@ fn detail(row: &Row<'_>) -> rusqlite::Result<DetailRow> {
 pub(super) fn unknown(column: usize) -> rusqlite::Error {
     rusqlite::Error::InvalidColumnType(column, "a word of this version".into(), rusqlite::types::Type::Text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::*;
+    use rusqlite::StatementStatus;
+
+    #[test]
+    fn what_is_asked_of_each_turn_is_planned_once() {
+        let bench = Bench::new();
+        bench.session("agent:s1", "app", &[(1, 2), (3, 4), (5, 6)]);
+        let archive = &bench.archive;
+        let conversation = archive.latest_conversations(None, 1).unwrap().remove(0);
+        for turn in archive.turns(&conversation, 0, 9).unwrap() {
+            archive.bodies(&turn).unwrap();
+            archive.details(&turn).unwrap();
+            archive.tally(&turn).unwrap();
+        }
+        for query in [BODIES, DETAILS, TALLY] {
+            let statement = archive.db.prepare_cached(query).unwrap();
+            let counted = (
+                statement.get_status(StatementStatus::Run),
+                statement.get_status(StatementStatus::RePrepare),
+            );
+            assert_eq!(counted, (3, 0), "{query}");
+        }
+    }
+}
