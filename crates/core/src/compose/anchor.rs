@@ -111,7 +111,8 @@ impl<'a> LastSaid<'a> {
             None => Some(Fitted { text: String::new(), is_cut: false }),
         };
         // Each gets half, and what the other leaves of its own; what is made harmless may need more than it seemed.
-        let needed = self.answer.map_or(0, |said| room.size_of(said.text) + 1);
+        let of_answer = |said: Said<'_>| room.size_if_held(said.text).map_or(left, |size| size + 1);
+        let needed = self.answer.map_or(0, of_answer);
         let both = |share: usize| {
             let directive = fit(self.directive, share)?;
             let answer = fit(self.answer, left.saturating_sub(room.size_of(&directive.text)))?;
@@ -151,7 +152,7 @@ fn line(text: &str, how: &str, room: Budget) -> Option<Fitted> {
 
 fn id_of(past: &Past, said: Said<'_>) -> String {
     let session = past.session.to_string();
-    one_line(past.turns.get(said.turn).map_or(&session, |turn| &turn.id), LONGEST_NAME)
+    one_line(past.turns.get(said.turn).map_or(&session, |turn| &turn.id), LONGEST_NAME).into_owned()
 }
 
 fn last_words(past: &Past, speaker: Speaker, wanted: impl Fn(&PastTurn) -> bool) -> Option<Said<'_>> {

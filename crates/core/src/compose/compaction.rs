@@ -3,7 +3,7 @@
 //! It takes a third of the budget: the client's own summary has said the rest.
 
 use super::frame::{Draft, nothing, short};
-use super::lines::{Listing, older};
+use super::lines::{Listing, older, worth_giving};
 use super::{Budget, Composed, OlderTurn, PartKind};
 use crate::id::SessionKey;
 
@@ -21,7 +21,7 @@ const SHARE: usize = 3;
 
 pub fn offered_back(compaction: &Compaction, program: &str, budget: Budget) -> Composed {
     let session = &compaction.session;
-    let listed = older(session, &compaction.turns).count();
+    let listed = worth_giving(&compaction.turns).count();
     let in_all = listed.max(compaction.turns_in_all as usize);
     let draft = Draft::open(budget.share(1, SHARE), &header(session, program, in_all));
     let Some(mut draft) = draft.filter(|_| in_all > 0) else { return nothing() };

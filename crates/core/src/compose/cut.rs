@@ -5,7 +5,8 @@
 
 use super::budget::Budget;
 use super::fence::defused;
-use crate::text::clip;
+use crate::text::{clip, clip_start};
+use std::borrow::Cow;
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
@@ -20,25 +21,27 @@ pub struct Fitted {
 }
 
 /// Returns `text` as it may stand between the fences: line breaks and tabs are all that is left of control characters.
-pub fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if is_plain(text) {
-        return defused(text).into_owned();
+        return defused(text);
     }
     let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
-    defused(text.trim()).into_owned()
+    Cow::Owned(defused(text.trim()).into_owned())
 }
 
 /// Whether nothing has to be left out, as can be seen byte by byte: no control character is of two bytes but those that
 /// begin with 0xc2.
 fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b' '..=0x7e | b'\n' | b'\t' | 0x80..=0xc1 | 0xc3..))
+    let is_fit = |byte: &u8| matches!(byte, b' '..=0x7e | b'\n' | b'\t' | 0x80..=0xc1 | 0xc3..);
+    // Each stretch to its end, so that many bytes are looked at by one instruction.
+    text.as_bytes().chunks(128).all(|stretch| stretch.iter().fold(true, |fits, byte| fits & is_fit(byte)))
 }
 
 /// Returns `text` on one line, at most `longest` characters of it.
-pub fn one_line(text: &str, longest: usize) -> String {
+pub fn one_line(text: &str, longest: usize) -> Cow<'_, str> {
     if text.len() <= longest && is_one_line(text) {
-        return defused(text).into_owned();
+        return defused(text);
     }
     let text = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let mut line = String::new();
@@ -53,24 +56,32 @@ pub fn one_line(text: &str, longest: usize) -> String {
     }
     let line = defused(&line);
     if line.len() <= longest || line.chars().count() <= longest {
-        return line.into_owned();
+        return Cow::Owned(line.into_owned());
     }
-    let kept: Vec<char> = line.chars().take(longest.saturating_sub(1)).collect();
-    kept.into_iter().chain(['…']).collect()
+    Cow::Owned(line.chars().take(longest.saturating_sub(1)).chain(['…']).collect())
 }
 
-/// Whether it stands on one line already, as can be seen byte by byte.
+/// Whether it stands on one line already: nothing but single spaces is between its words.
 fn is_one_line(text: &str) -> bool {
-    let is_spaced = text.starts_with(' ') || text.ends_with(' ') || text.contains("  ");
-    !is_spaced && text.bytes().all(|byte| matches!(byte, b' '..=0x7e))
+    let mut before = ' ';
+    let is_fit = |c: char| {
+        let is_second_space = before == ' ' && c == ' ';
+        before = c;
+        match c {
+            ' '..='~' => !is_second_space,
+            '\0'..='\x7f' => false,
+            c => !c.is_whitespace() && !c.is_control(),
+        }
+    };
+    text.chars().all(is_fit) && before != ' '
 }
 
 /// Returns `text` if `room` holds it, else its beginning and its end around a note on what is missing. The note ends with
 /// `how`, the command that gives all of it. `None` if there is no room for a beginning and an end.
 pub fn fitted(text: &str, how: &str, room: Budget) -> Option<Fitted> {
     let text = plain(text);
-    if text.len() <= room.most_bytes() && room.holds(&text) {
-        return Some(Fitted { text, is_cut: false });
+    if room.holds(&text) {
+        return Some(Fitted { text: text.into_owned(), is_cut: false });
     }
     let cutting = Cutting::of(&text, how, room.most_bytes());
     let (mut least, mut most) = (1, cutting.most());
@@ -93,32 +104,27 @@ struct Cutting<'a> {
     text: &'a str,
     characters: usize,
     how: &'a str,
-    /// From the start on.
-    heads: Vec<usize>,
-    /// From the end back.
-    tails: Vec<usize>,
+    heads: Places,
+    tails: Places,
 }
 
 impl<'a> Cutting<'a> {
     /// More than `longest` bytes are kept of neither end.
     fn of(text: &'a str, how: &'a str, longest: usize) -> Cutting<'a> {
-        let heads = bounds(text, 0..clip(text, longest).len()).collect();
-        let far = text.len().saturating_sub(longest);
-        let from = (far..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-        let mut tails: Vec<usize> = bounds(text, from..text.len()).collect();
-        tails.push(text.len());
-        tails.reverse();
+        let heads = Places::within(text, 0..clip(text, longest).len());
+        let from = text.len() - clip_start(text, longest).len();
+        let tails = Places::within(text, from..text.len()).and(text.len());
         Cutting { text, characters: text.chars().count(), how, heads, tails }
     }
 
     fn most(&self) -> usize {
-        (self.heads.len() + self.tails.len()).saturating_sub(2)
+        (self.heads.number() + self.tails.number()).saturating_sub(2)
     }
 
     /// The first and the last of the text, `kept` characters in all or a little less.
     fn keep(&self, kept: usize) -> String {
-        let head = self.heads.get(kept.div_ceil(2)).or(self.heads.last()).copied().unwrap_or(0);
-        let tail = self.tails.get(kept / 2).or(self.tails.last()).copied().unwrap_or(self.text.len());
+        let head = self.heads.from_first(kept.div_ceil(2)).unwrap_or(0);
+        let tail = self.tails.from_last(kept / 2).unwrap_or(self.text.len());
         let head = between_words_before(&self.text[..head]);
         let tail = between_words_behind(&self.text[tail.max(head.len())..]);
         let missing = self.characters - head.chars().count() - tail.chars().count();
@@ -126,7 +132,49 @@ impl<'a> Cutting<'a> {
     }
 }
 
-/// Where a text may be cut: not before what is drawn onto the character in front of it, unless that never ends.
+/// Where a text may be cut, in order.
+enum Places {
+    /// Before each byte: all of them are characters that stand by themselves.
+    Every(Range<usize>),
+    Some(Vec<usize>),
+}
+
+impl Places {
+    fn within(text: &str, stretch: Range<usize>) -> Places {
+        if text.is_ascii() { Places::Every(stretch) } else { Places::Some(bounds(text, stretch).collect()) }
+    }
+
+    /// One more, which comes next.
+    fn and(self, end: usize) -> Places {
+        match self {
+            Places::Every(stretch) => Places::Every(stretch.start..end + 1),
+            Places::Some(places) => Places::Some(places.into_iter().chain([end]).collect()),
+        }
+    }
+
+    fn number(&self) -> usize {
+        match self {
+            Places::Every(stretch) => stretch.len(),
+            Places::Some(places) => places.len(),
+        }
+    }
+
+    /// So many behind the first, or the last.
+    fn from_first(&self, steps: usize) -> Option<usize> {
+        let at = steps.min(self.number().checked_sub(1)?);
+        match self {
+            Places::Every(stretch) => Some(stretch.start + at),
+            Places::Some(places) => places.get(at).copied(),
+        }
+    }
+
+    /// So many before the last, or the first.
+    fn from_last(&self, steps: usize) -> Option<usize> {
+        self.from_first(self.number().saturating_sub(1 + steps))
+    }
+}
+
+/// Not before what is drawn onto the character in front of it, unless that never ends.
 fn bounds(text: &str, within: Range<usize>) -> impl Iterator<Item = usize> + '_ {
     const JOINER: char = '\u{200d}';
     /// No sign of any script is made of more.
@@ -135,7 +183,8 @@ fn bounds(text: &str, within: Range<usize>) -> impl Iterator<Item = usize> + '_ 
     let mut before = text[..start].chars().next_back().unwrap_or(' ');
     let mut joined = 0;
     text[within].char_indices().filter_map(move |(at, c)| {
-        let is_apart = (before != JOINER && c.width() != Some(0)) || joined >= MOST_JOINED;
+        let is_drawn_onto = !c.is_ascii() && c.width() == Some(0);
+        let is_apart = (before != JOINER && !is_drawn_onto) || joined >= MOST_JOINED;
         before = c;
         joined = if is_apart { 0 } else { joined + 1 };
         is_apart.then_some(start + at)

@@ -6,6 +6,7 @@ use super::cut::one_line;
 use super::frame::{LONGEST_CLOCK, LONGEST_NAME, Section, short};
 use super::{Budget, OlderTurn, Part, PartKind, PartState, Past, is_worth_giving};
 use crate::id::SessionKey;
+use std::borrow::Cow;
 
 /// Longer lines are cut: they are to be read at a glance.
 pub const LONGEST_LINE: usize = 200;
@@ -35,27 +36,27 @@ impl<I: Iterator<Item = String>> Listing<'_, I> {
             return Section { parts: part(0, PartState::LeftOut), ..Section::default() };
         };
         let kept = fitting(self.newest_first, room.of(left));
-        let missing = self.in_all.saturating_sub(kept.len());
+        let missing = self.in_all.saturating_sub(kept.lines.len());
         let (more, state) = match missing {
             0 => (String::new(), PartState::Whole),
             missing => (earlier(missing), PartState::Cut),
         };
-        let text = self.title + &more + &kept.concat();
-        let size = room.size_of(&text);
+        let size = room.size_of(&self.title) + room.size_of(&more) + kept.size;
+        let text = [self.title, more].into_iter().chain(kept.lines).collect();
         Section { text, size, parts: part(size, state) }
     }
 }
 
 /// The room that the lines of all turns would take, as far as `room` reaches.
 pub fn wanted(past: &Past, room: Budget) -> usize {
-    fitting(newest_first(past, past.turns.len()), room).iter().map(|line| room.size_of(line)).sum()
+    fitting(newest_first(past, past.turns.len()), room).size
 }
 
 /// The lines of the turns before `first`, as many as `room` holds.
 pub fn section(past: &Past, first: usize, program: &str, room: Budget) -> Section {
     let is_worth = |turn: &&super::PastTurn| is_worth_giving(turn.origin);
     let given = past.turns[first..].iter().filter(is_worth).count();
-    let listed = newest_first(past, first).count();
+    let listed = past.turns[..first].iter().filter(is_worth).count() + worth_giving(&past.older).count();
     let listing = Listing {
         what: PartKind::OlderLines,
         why: "what was done before, a line for each turn",
@@ -69,19 +70,22 @@ pub fn section(past: &Past, first: usize, program: &str, room: Budget) -> Sectio
 
 /// A turn on one line. Its number is enough of an id where the session goes without saying.
 pub fn line(session: &SessionKey, id: &str, clock: &str, line: &str) -> String {
-    let clock = one_line(clock, LONGEST_CLOCK);
-    format!("{} {clock} {}\n", number(session, id), one_line(line, LONGEST_LINE))
+    let (clock, line) = (one_line(clock, LONGEST_CLOCK), one_line(line, LONGEST_LINE));
+    [&number(session, id), " ", &clock, " ", &line, "\n"].concat()
 }
 
 /// `#12` for a turn of this session, else its id.
-pub fn number(session: &SessionKey, id: &str) -> String {
+pub fn number<'a>(session: &SessionKey, id: &'a str) -> Cow<'a, str> {
     let number = id.strip_prefix(short(session)).filter(|rest| rest.starts_with('#'));
     one_line(number.unwrap_or(id), LONGEST_NAME)
 }
 
 pub fn older<'a>(session: &'a SessionKey, turns: &'a [OlderTurn]) -> impl Iterator<Item = String> + 'a {
-    let worth = turns.iter().rev().filter(|turn| is_worth_giving(turn.origin));
-    worth.map(|turn| line(session, &turn.id, &turn.clock, &turn.line))
+    worth_giving(turns).rev().map(|turn| line(session, &turn.id, &turn.clock, &turn.line))
+}
+
+pub fn worth_giving(turns: &[OlderTurn]) -> impl DoubleEndedIterator<Item = &OlderTurn> {
+    turns.iter().filter(|turn| is_worth_giving(turn.origin))
 }
 
 /// The lines of the turns before `first`, newest first.
@@ -91,15 +95,23 @@ fn newest_first(past: &Past, first: usize) -> impl Iterator<Item = String> + '_ 
     turns.chain(older(&past.session, &past.older))
 }
 
+/// Lines, and how large they are.
+struct Kept {
+    lines: Vec<String>,
+    size: usize,
+}
+
 /// The first lines that fit, last one first.
-fn fitting(lines: impl Iterator<Item = String>, room: Budget) -> Vec<String> {
-    let mut left = room.limit();
-    let mut kept = vec![];
-    for line in lines {
-        let Some(rest) = left.checked_sub(room.size_of(&line)) else { break };
-        left = rest;
-        kept.push(line);
+fn fitting(newest_first: impl Iterator<Item = String>, room: Budget) -> Kept {
+    let mut kept = Kept { lines: vec![], size: 0 };
+    for line in newest_first {
+        let size = kept.size + room.size_of(&line);
+        if size > room.limit() {
+            break;
+        }
+        kept.size = size;
+        kept.lines.push(line);
     }
-    kept.reverse();
+    kept.lines.reverse();
     kept
 }

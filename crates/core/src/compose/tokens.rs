@@ -4,6 +4,8 @@
 //! one was fitted to a byte-pair vocabulary of 200,000 tokens: words, digits in threes, punctuation, scripts by how well
 //! the vocabulary knows them. Random letters of a known script may take more; written language does not.
 
+use std::ops::Range;
+
 /// What the client reckons with, whatever the bytes are (`e2e_budget` measures it).
 pub const BYTES_PER_TOKEN: usize = 4;
 
@@ -31,13 +33,16 @@ fn by_characters(line: &str) -> usize {
 
 /// The bytes of the run that begins with `first`: one class of characters, or one sign again and again.
 fn run_length(rest: &str, first: char) -> usize {
-    let ends = |is_in: &dyn Fn(char) -> bool| rest.find(|c| !is_in(c)).unwrap_or(rest.len());
     match first {
-        'a'..='z' | 'A'..='Z' | '0'..='9' => ends(&|c| c.is_ascii_alphanumeric()),
-        ' ' | '\t' => ends(&|c| matches!(c, ' ' | '\t')),
-        '\0'..='\x7f' => ends(&|c| c == first),
+        'a'..='z' | 'A'..='Z' | '0'..='9' => bytes_while(rest, |byte| byte.is_ascii_alphanumeric()),
+        ' ' | '\t' => bytes_while(rest, |byte| matches!(byte, b' ' | b'\t')),
+        '\0'..='\x7f' => bytes_while(rest, |byte| char::from(byte) == first),
         _ => first.len_utf8(),
     }
+}
+
+fn bytes_while(rest: &str, is_in: impl Fn(u8) -> bool) -> usize {
+    rest.bytes().position(|byte| !is_in(byte)).unwrap_or(rest.len())
 }
 
 fn cost(run: &str, first: char, behind: &str) -> usize {
@@ -53,14 +58,17 @@ fn cost(run: &str, first: char, behind: &str) -> usize {
 
 /// Letters and digits without a gap: split where a tokenizer splits them, dearer where they look like a key.
 fn cost_of_name(run: &str) -> usize {
-    let pieces: Vec<&str> = pieces(run.as_bytes()).map(|length| &run[length]).collect();
-    let words = pieces.iter().filter(|piece| !piece.as_bytes()[0].is_ascii_digit()).count();
-    let is_mixed = run.len() >= LEAST_OPAQUE && words >= 2 && words < pieces.len();
-    let is_choppy = run.len() >= 12 && pieces.len() * 3 > run.len();
-    pieces
-        .iter()
-        .map(|piece| if is_mixed || is_choppy { cost_in_key(piece) } else { cost_of_word(piece) })
-        .sum()
+    let cost = if run.len() >= LEAST_OPAQUE && is_opaque(run) { cost_in_key } else { cost_of_word };
+    pieces(run.as_bytes()).map(|within| cost(&run[within])).sum()
+}
+
+fn is_opaque(run: &str) -> bool {
+    let is_word = |within: &Range<usize>| !run.as_bytes()[within.start].is_ascii_digit();
+    let (number, words) = pieces(run.as_bytes())
+        .fold((0, 0), |(all, words), piece| (all + 1, words + usize::from(is_word(&piece))));
+    let is_mixed = words >= 2 && words < number;
+    let is_choppy = run.len() >= 12 && number * 3 > run.len();
+    is_mixed || is_choppy
 }
 
 fn cost_in_key(piece: &str) -> usize {
@@ -82,7 +90,7 @@ fn cost_of_word(piece: &str) -> usize {
 }
 
 /// Capitals with the small letters behind them, and digits in threes.
-fn pieces(run: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+fn pieces(run: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut from = 0;
     std::iter::from_fn(move || {
         let count =

@@ -35,10 +35,11 @@ pub fn section(past: &Past, anchor: &Anchor<'_>, program: &str, room: Budget) ->
     if texts.is_empty() {
         return (Section::default(), first);
     }
+    texts.push(TITLE.to_owned());
     texts.reverse();
     parts.reverse();
-    let text = TITLE.to_owned() + &texts.concat();
-    (Section { size: room.size_of(&text), text, parts }, first)
+    let size = room.size_of(TITLE) + parts.iter().map(|part| part.size).sum::<usize>();
+    (Section { size, text: texts.concat(), parts }, first)
 }
 
 fn chosen(past: &Past, anchor: &Anchor<'_>, program: &str, room: Budget) -> Choice {
@@ -47,15 +48,16 @@ fn chosen(past: &Past, anchor: &Anchor<'_>, program: &str, room: Budget) -> Choi
     for (index, turn) in past.turns.iter().enumerate().rev() {
         let mut state = PartState::Whole;
         if is_worth_giving(turn.origin) && !is_covered(turn, index, anchor) {
-            let mut text = whole(past, index, anchor);
-            if room.size_of(&text) > left {
-                state = PartState::Cut;
-                let is_shred = left < room.limit() / LEAST_SHARE;
-                let shorter = cut(turn, &text, program, room.of(left)).filter(|_| !is_shred);
-                let Some(shorter) = shorter else { break };
-                text = shorter;
-            }
-            let size = room.size_of(&text);
+            let text = whole(past, index, anchor);
+            let (text, size) = match room.of(left).size_if_held(&text) {
+                Some(size) => (text, size),
+                None if left < room.limit() / LEAST_SHARE => break,
+                None => {
+                    state = PartState::Cut;
+                    let Some(shorter) = cut(turn, &text, program, room.of(left)) else { break };
+                    shorter
+                }
+            };
             left -= size;
             choice.texts.push(text);
             choice.parts.push(part(turn, size, state));
@@ -80,8 +82,8 @@ fn suffix(turn: &PastTurn) -> Option<String> {
     }
     let name = |(kind, count): &(String, u32)| format!("{} ×{count}", one_line(kind, LONGEST_NAME));
     let names: Vec<String> = turn.details.iter().take(MOST_KINDS).map(name).collect();
-    let names = one_line(&names.join(", "), LONGEST_SUFFIX);
-    Some(format!("({names}: detail {})\n", one_line(&turn.id, LONGEST_NAME)))
+    let (names, id) = (names.join(", "), one_line(&turn.id, LONGEST_NAME));
+    Some(format!("({}: detail {id})\n", one_line(&names, LONGEST_SUFFIX)))
 }
 
 fn is_covered(turn: &PastTurn, index: usize, anchor: &Anchor<'_>) -> bool {
@@ -95,13 +97,13 @@ fn whole(past: &Past, index: usize, anchor: &Anchor<'_>) -> String {
     let mut text = title(past, turn);
     for (at, words) in turn.words.iter().enumerate() {
         if anchor.covers(index, at) {
-            text.push_str(&format!("{}: (above)\n", speaker(words.speaker)));
+            text.extend([speaker(words.speaker), ": (above)\n"]);
         } else if !words.text.trim().is_empty() {
-            text.push_str(&format!("{}: {}\n", speaker(words.speaker), plain(&words.text)));
+            text.extend([speaker(words.speaker), ": ", &plain(&words.text), "\n"]);
         }
     }
     if turn.words.is_empty() {
-        text.push_str(&format!("{}\n", one_line(&turn.line, LONGEST_LINE)));
+        text.extend([&one_line(&turn.line, LONGEST_LINE), "\n"]);
     }
     if !anchor.tells_the_end_of(index) {
         text.push_str(&end_of(turn));
@@ -109,10 +111,12 @@ fn whole(past: &Past, index: usize, anchor: &Anchor<'_>) -> String {
     text
 }
 
-fn cut(turn: &PastTurn, text: &str, program: &str, room: Budget) -> Option<String> {
+/// What fits of a turn, and its size.
+fn cut(turn: &PastTurn, text: &str, program: &str, room: Budget) -> Option<(String, usize)> {
     let how = format!("{program} detail {}", one_line(&turn.id, LONGEST_NAME));
     let text = fitted(text, &how, room.of(room.limit().saturating_sub(1)))?.text + "\n";
-    room.holds(&text).then_some(text)
+    let size = room.size_if_held(&text)?;
+    Some((text, size))
 }
 
 fn title(past: &Past, turn: &PastTurn) -> String {
@@ -120,7 +124,8 @@ fn title(past: &Past, turn: &PastTurn) -> String {
         Origin::Human | Origin::Command | Origin::Notification | Origin::Bookmark => "",
         Origin::Continuation => ", typed in the person's place",
     };
-    format!("[{} {}{origin}]\n", number(&past.session, &turn.id), one_line(&turn.clock, LONGEST_CLOCK))
+    let (number, clock) = (number(&past.session, &turn.id), one_line(&turn.clock, LONGEST_CLOCK));
+    ["[", &number, " ", &clock, origin, "]\n"].concat()
 }
 
 fn speaker(speaker: Speaker) -> &'static str {
