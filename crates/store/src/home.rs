@@ -73,6 +73,11 @@ impl Home {
         self.folder.join("told")
     }
 
+    /// One file for each transcript whose rest a capture waits for.
+    pub fn doors(&self) -> PathBuf {
+        self.folder.join("doors")
+    }
+
     /// Held by the one process that tells later what is still unseen then.
     pub fn alert_lock(&self) -> PathBuf {
         self.folder.join("alert.lock")

@@ -2,10 +2,12 @@
 //!
 //! Whoever starts it does not wait for it. `tow work` takes its own lock, so starting it once too often costs nothing.
 
+use crate::capture::knock;
 use crate::edge::{GUARD, own_program};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use towline_store::Home;
 
 /// Upkeep that could not be started is started by the next hook.
 pub fn start_detached() {
@@ -17,13 +19,15 @@ pub fn refresh_detached() {
     start(&["bar", "--refresh"]);
 }
 
-/// Takes in what is new in the transcripts of a session and of its helper.
-pub fn capture_detached(agent: &str, session: &Option<String>, helper: &Option<String>) {
+/// Takes in what is new in the transcripts of a session and of its helper, unless somebody is about to. Only as the last
+/// thing that a hook does.
+pub fn capture_detached(home: &Home, agent: &str, transcripts: [&Option<String>; 2]) {
     let is_there = |path: &&str| path.starts_with('/') && Path::new(path).exists();
-    let files = session.iter().chain(helper).map(String::as_str).filter(is_there);
+    let is_left = |path: &&str| !knock(home, Path::new(path));
+    let files = transcripts.into_iter().flatten().map(String::as_str).filter(is_there).filter(is_left);
     let arguments: Vec<&str> = ["capture", agent].into_iter().chain(files).collect();
     if arguments.len() > 2 {
-        start(&arguments);
+        start_and_go(&arguments);
     }
 }
 
@@ -32,12 +36,30 @@ pub fn alert_detached() {
     start(&["alert"]);
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that starts our own program")]
 fn start(arguments: &[&str]) {
-    let Some(program) = own_program() else { return };
-    let mut child = Command::new(program);
+    let _ = ourselves(arguments).map(|mut child| child.spawn());
+}
+
+/// Like `start`, but does not wait until the other program is loaded, which takes as long as a third of a hook. Until then
+/// the other one has a copy of whatever is open here: no lock may be held.
+#[expect(unsafe_code, reason = "no safe call starts a program without waiting until it is loaded")]
+fn start_and_go(arguments: &[&str]) {
+    let Some(mut child) = ourselves(arguments) else { return };
+    // SAFETY: nothing here starts a thread, so that the copy of this process may do whatever this one may. It becomes
+    // another program or ends at once, without running anything that is left to do here.
+    unsafe {
+        if libc::fork() == 0 {
+            let _ = child.exec();
+            libc::_exit(1);
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that starts our own program")]
+fn ourselves(arguments: &[&str]) -> Option<Command> {
+    let mut child = Command::new(own_program()?);
     // In the folder that we are in: whoever stays longer than a moment leaves it by itself.
     child.args(arguments).env(GUARD, "1").process_group(0);
     child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let _ = child.spawn();
+    Some(child)
 }

@@ -5,6 +5,7 @@
 
 mod asked;
 mod catch_up;
+mod door;
 mod foreign;
 mod lines;
 mod many;
@@ -14,10 +15,11 @@ mod steps;
 
 pub use asked::{Asked, Project};
 pub use catch_up::{Caught, catch_up};
+pub use door::knock;
 pub use foreign::{Destination, TakenOver, take_over};
 pub use many::{Imported, import};
 pub use rules::Wishes;
-pub use settle::settle;
+pub use settle::capture_settled;
 use steps::{Kit, Steps};
 
 use crate::edge::Edge;

@@ -1,8 +1,10 @@
 //! Waiting until a client has written what it had to write: it tells of a turn's end before its transcript holds it.
 //!
-//! Only for a process that nobody waits for.
+//! Only for a process that nobody waits for, and one for each transcript: who finds another waiting leaves it to that one.
 
-use super::Transcript;
+use super::door::Door;
+use super::{CaptureError, Transcript, Wishes, capture};
+use crate::edge::Edge;
 use std::fs;
 use std::time::Duration;
 
@@ -11,52 +13,131 @@ const QUIET: Duration = Duration::from_millis(400);
 const LONGEST: Duration = Duration::from_secs(3);
 const STEP: Duration = Duration::from_millis(50);
 
-/// Returns once no file has grown for a while, and at the latest after [`LONGEST`]: a busy session never rests.
+/// Captures these files once their clients have written what they told of.
 #[expect(clippy::disallowed_methods, reason = "waiting for another program's writes, which nobody tells of")]
-pub fn settle(files: &[Transcript]) {
-    settled(files, std::thread::sleep);
+pub fn capture_settled(edge: &Edge, wishes: &Wishes, files: &[Transcript]) -> Result<(), CaptureError> {
+    let mut awaited: Vec<Awaited> =
+        files.iter().filter_map(|file| Awaited::unless_kept(edge, file)).collect();
+    while !awaited.is_empty() {
+        let rest = settled(&mut awaited, std::thread::sleep);
+        if rest == Rest::Quiet {
+            awaited.iter_mut().for_each(Awaited::leave);
+        }
+        let files: Vec<Transcript> = awaited.iter().map(|one| one.file.clone()).collect();
+        capture(edge, wishes, &files)?;
+        if rest == Rest::Quiet {
+            awaited.retain_mut(Awaited::is_asked_for);
+            awaited = awaited.iter().filter_map(|one| Awaited::unless_kept(edge, &one.file)).collect();
+        }
+    }
+    Ok(())
 }
 
-fn settled(files: &[Transcript], mut pause: impl FnMut(Duration)) {
-    let (mut before, mut quiet, mut spent) = (sizes(files), Duration::ZERO, Duration::ZERO);
-    while quiet < QUIET && spent < LONGEST {
-        pause(STEP);
-        spent += STEP;
-        let now = sizes(files);
-        quiet = if now == before { quiet + STEP } else { Duration::ZERO };
-        before = now;
+/// A transcript whose rest we wait for.
+struct Awaited {
+    file: Transcript,
+    size: u64,
+    /// None where none could be made: then others wait for it as well.
+    door: Option<Door>,
+}
+
+impl Awaited {
+    fn unless_kept(edge: &Edge, file: &Transcript) -> Option<Awaited> {
+        let door = match Door::keep(&edge.home, &file.path) {
+            Ok(None) => return None,
+            Ok(door) => door,
+            Err(_) => None,
+        };
+        Some(Awaited { file: file.clone(), size: size(file), door })
+    }
+
+    fn leave(&mut self) {
+        self.door.iter_mut().for_each(Door::leave);
+    }
+
+    fn is_asked_for(&mut self) -> bool {
+        self.door.as_mut().is_some_and(Door::is_knocked_at)
+    }
+
+    fn has_grown(&mut self) -> bool {
+        let size = size(&self.file);
+        std::mem::replace(&mut self.size, size) != size
     }
 }
 
-fn sizes(files: &[Transcript]) -> Vec<u64> {
-    files.iter().map(|file| fs::metadata(&file.path).map_or(0, |meta| meta.len())).collect()
+/// How the waiting ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// Whatever was told of is written.
+    Quiet,
+    /// Somebody asked for what may not be written yet.
+    Disturbed,
+}
+
+/// Returns once no file has grown for a while and nobody has asked, and at the latest after [`LONGEST`]: a busy session
+/// never rests.
+fn settled(awaited: &mut [Awaited], mut pause: impl FnMut(Duration)) -> Rest {
+    let (mut quiet, mut unasked, mut spent) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+    while quiet < QUIET && spent < LONGEST {
+        pause(STEP);
+        (quiet, unasked, spent) = (quiet + STEP, unasked + STEP, spent + STEP);
+        for one in &mut *awaited {
+            if one.is_asked_for() {
+                (quiet, unasked) = (Duration::ZERO, Duration::ZERO);
+            }
+            if one.has_grown() {
+                quiet = Duration::ZERO;
+            }
+        }
+    }
+    if unasked < QUIET { Rest::Disturbed } else { Rest::Quiet }
+}
+
+fn size(file: &Transcript) -> u64 {
+    fs::metadata(&file.path).map_or(0, |meta| meta.len())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::door::knock;
     use super::*;
     use towline_agents::Agent;
+    use towline_store::Home;
 
-    /// How long it took, with a client that writes at these pauses.
-    fn took(writes: impl Fn(u32) -> bool) -> Duration {
+    /// How long it took and how it ended, with a client that writes, and hooks that knock, at these pauses.
+    fn took(writes: impl Fn(u32) -> bool, knocks: impl Fn(u32) -> bool) -> (Duration, Rest) {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("transcript.jsonl");
+        let (home, path) = (Home::at(folder.path()), folder.path().join("transcript.jsonl"));
         fs::write(&path, "{}\n").unwrap();
-        let files = [Transcript { agent: Agent::ALL[0], path: path.clone() }];
+        let file = Transcript { agent: Agent::ALL[0], path: path.clone() };
+        let door = Door::keep(&home, &path).unwrap();
+        let mut awaited = [Awaited { size: size(&file), file, door }];
         let mut pauses = 0;
-        settled(&files, |_| {
+        let rest = settled(&mut awaited, |_| {
             pauses += 1;
             if writes(pauses) {
                 fs::write(&path, "{}\n".repeat(pauses as usize + 1)).unwrap();
             }
+            if knocks(pauses) {
+                assert!(knock(&home, &path));
+            }
         });
-        STEP * pauses
+        (STEP * pauses, rest)
     }
 
     #[test]
     fn tl_8_an_answer_that_is_written_after_its_end_was_told_is_waited_for() {
-        assert_eq!(took(|_| false), QUIET);
-        assert_eq!(took(|pause| pause == 7), QUIET + STEP * 7);
-        assert_eq!(took(|_| true), LONGEST, "a busy session never rests");
+        assert_eq!(took(|_| false, |_| false), (QUIET, Rest::Quiet));
+        assert_eq!(took(|pause| pause == 7, |_| false), (QUIET + STEP * 7, Rest::Quiet));
+        assert_eq!(took(|_| true, |_| false), (LONGEST, Rest::Quiet), "a busy session never rests");
+    }
+
+    #[test]
+    fn who_asks_meanwhile_is_waited_for_as_long_as_who_asked_first() {
+        assert_eq!(took(|_| false, |pause| pause == 7), (QUIET + STEP * 7, Rest::Quiet));
+        assert_eq!(took(|_| false, |_| true), (LONGEST, Rest::Disturbed));
+        let last = u32::try_from(LONGEST.as_millis() / STEP.as_millis()).unwrap();
+        assert_eq!(took(|_| true, |pause| pause == last - 1), (LONGEST, Rest::Disturbed));
+        assert_eq!(took(|_| true, |pause| pause == last - 8), (LONGEST, Rest::Quiet));
     }
 }

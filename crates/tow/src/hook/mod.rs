@@ -85,9 +85,15 @@ fn answer(agent: Option<&OsStr>) {
     if let (Some(mistake), Happening::SessionStarted { .. }) = (mistake, &heard.happening) {
         call.fault(FaultKind::Config, mistake);
     }
-    if let Some(said) = call.accept(heard).and_then(|(event, reply)| call.agent.speak(&event, &reply)) {
+    let Some(reply) = call.accept(&heard) else { return };
+    if let Some(said) = call.agent.speak(&heard.event, &reply) {
         // A closed pipe means that nobody listens any more.
         let _ = io::stdout().write_all(said.as_bytes());
+        let _ = io::stdout().flush();
+    }
+    if heard.happening.ends_something() {
+        let transcripts = [&heard.transcript, &heard.helper_transcript];
+        work::capture_detached(&call.edge.home, call.agent.name(), transcripts);
     }
 }
 
@@ -98,9 +104,9 @@ fn arm_deadline(edge: &Edge) {
 }
 
 impl Call {
-    /// Accepts one event and folds it if somebody waits for that. Returns the event's name and what to say.
-    fn accept(&self, heard: Heard) -> Option<(String, Reply)> {
-        let settled = self.is_settled(&heard);
+    /// Accepts one event and folds it if somebody waits for that. Returns what to say.
+    fn accept(&self, heard: &Heard) -> Option<Reply> {
+        let settled = self.is_settled(heard);
         let moved = matches!(heard.happening, Happening::FolderChanged);
         // A helper's folder and transcript are its own, not its session's.
         let tells_scene = heard.subagent.is_none() && (moved || !settled);
@@ -110,8 +116,8 @@ impl Call {
             session: heard.session.clone(),
             subagent: heard.subagent.clone(),
             turn: heard.turn.clone(),
-            happening: self.with_wishes(&heard),
-            scene: tells_scene.then(|| scene::of(self, &heard)),
+            happening: self.with_wishes(heard),
+            scene: tells_scene.then(|| scene::of(self, heard)),
         };
         if let Err(error) = journal::append(&self.edge.home, &self.records(&event)) {
             self.fault(FaultKind::Journal, crate::failure::chain(&error));
@@ -120,12 +126,8 @@ impl Call {
         if settled {
             return None;
         }
-        self.look_for_seat(&event, &heard);
-        let reply = fold::fold(self, &event);
-        if heard.happening.ends_something() {
-            work::capture_detached(self.agent.name(), &heard.transcript, &heard.helper_transcript);
-        }
-        Some((heard.event, reply))
+        self.look_for_seat(&event, heard);
+        Some(fold::fold(self, &event))
     }
 
     /// The event, and what a person told us by it: one write, so that neither is there without the other.

@@ -31,15 +31,17 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let files: Vec<_> = arguments.files.iter().map(|path| Transcript { agent, path: path.clone() }).collect();
     leave_folder();
-    if !arguments.at_once {
-        capture::settle(&files);
-    }
-    let done = match Wishes::load(&scope.edge) {
-        Ok(wishes) => capture::capture(&scope.edge, &wishes, &files).map(drop).map_err(|error| chain(&error)),
-        Err(failure) => Err(failure.what),
-    };
-    if let Err(detail) = done {
+    if let Err(detail) = taken_in(scope, arguments, &files) {
         record_here(&scope.edge, Fault { at: scope.edge.now, kind: FaultKind::Store, detail });
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn taken_in(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> Result<(), String> {
+    let wishes = Wishes::load(&scope.edge).map_err(|failure| failure.what)?;
+    let done = match arguments.at_once {
+        true => capture::capture(&scope.edge, &wishes, files).map(drop),
+        false => capture::capture_settled(&scope.edge, &wishes, files),
+    };
+    done.map_err(|error| chain(&error))
 }
