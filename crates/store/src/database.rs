@@ -4,8 +4,7 @@
 
 use crate::home::{Home, open_or_make, size};
 use crate::lock::FoldLock;
-use crate::marks;
-use crate::memory;
+use crate::{marks, memory};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
@@ -182,7 +181,7 @@ pub(crate) fn move_aside(database: &Path, now: Timestamp) -> io::Result<PathBuf>
 
 #[expect(clippy::disallowed_methods, reason = "the one place that opens a database")]
 pub(crate) fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    memory::is_ours();
+    memory::lend();
     Connection::open_with_flags(path, flags)
 }
 

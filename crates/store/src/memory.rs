@@ -1,121 +1,120 @@
-//! SQLite's memory, taken from where the program takes its own.
+//! Where SQLite takes its memory from: the allocator that everything else in this program uses.
 //!
-//! The C library that the released program is linked with is slow with small pieces, and a database asks for many. Knows
-//! nothing of what is kept in them; SQLite asks how large a piece is, so its size stands before it.
+//! The C library that the released program is linked with asks the kernel for small pieces one by one and gives them back
+//! one by one, which would be a fifth of a hook. No memory of SQLite's is used here, only lent and taken back.
+#![expect(unsafe_code, reason = "SQLite asks for memory by C functions")]
 
 use rusqlite::ffi;
 use std::alloc::{Layout, alloc, dealloc, realloc};
 use std::ffi::{c_int, c_void};
+use std::ptr;
 use std::sync::Once;
 
-/// What SQLite wants a piece to begin at a multiple of; its size takes as much before it.
-const WORD: usize = 8;
+/// Before each piece stands how large it is: SQLite asks for that, and tells nobody when it gives one back.
+const HEAD: usize = size_of::<usize>();
 
-/// Before the first database is opened; later it changes nothing.
-#[expect(unsafe_code, reason = "SQLite is told by a call of C")]
-pub(crate) fn is_ours() {
+/// What every piece begins at a multiple of.
+const ALIGNMENT: usize = 8;
+
+/// Lends memory to SQLite from now on. Does nothing once SQLite has begun to work.
+pub(crate) fn lend() {
     static ONCE: Once = Once::new();
+    let methods = ffi::sqlite3_mem_methods {
+        xMalloc: Some(lend_piece),
+        xFree: Some(take_back),
+        xRealloc: Some(exchange),
+        xSize: Some(size),
+        xRoundup: Some(round_up),
+        xInit: Some(begin),
+        xShutdown: Some(end),
+        pAppData: ptr::null_mut(),
+    };
     ONCE.call_once(|| {
-        let methods = ffi::sqlite3_mem_methods {
-            xMalloc: Some(take),
-            xFree: Some(give_back),
-            xRealloc: Some(change),
-            xSize: Some(size),
-            xRoundup: Some(rounded),
-            xInit: Some(begin),
-            xShutdown: Some(end),
-            pAppData: std::ptr::null_mut(),
-        };
-        // SAFETY: SQLite copies the methods, which keep what it promises. If it was used before, it refuses and goes on
-        // with the memory that it has.
+        // SAFETY: the functions keep SQLite's contract, and it copies the table of them. An answer other than OK leaves
+        // it with the C library's memory, which is only slower.
         unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MALLOC, &raw const methods) };
     });
 }
 
 fn layout(bytes: usize) -> Option<Layout> {
-    Layout::from_size_align(bytes.checked_add(WORD)?, WORD).ok()
+    Layout::from_size_align(bytes.checked_add(HEAD)?, ALIGNMENT).ok()
+}
+
+unsafe extern "C" fn lend_piece(bytes: c_int) -> *mut c_void {
+    let Ok(bytes) = usize::try_from(bytes) else { return ptr::null_mut() };
+    let Some(layout) = layout(bytes) else { return ptr::null_mut() };
+    // SAFETY: the layout has a head, so that it is not empty.
+    unsafe { headed(alloc(layout), bytes) }
+}
+
+/// Writes the size before a piece, and returns where the piece begins.
+///
+/// # Safety
+/// `start` is null, or the start of a piece that was made by [`layout`] of these bytes.
+unsafe fn headed(start: *mut u8, bytes: usize) -> *mut c_void {
+    if start.is_null() {
+        return ptr::null_mut();
+    }
+    // SAFETY: there is room for the head, and the start is aligned for it.
+    unsafe {
+        start.cast::<usize>().write(bytes);
+        start.add(HEAD).cast()
+    }
 }
 
 /// # Safety
-/// `whole` is null or begins a piece of `bytes` behind its size.
-#[expect(unsafe_code, reason = "a piece is a pointer to C")]
-unsafe fn begun(whole: *mut u8, bytes: usize) -> *mut c_void {
-    if whole.is_null() {
-        return std::ptr::null_mut();
-    }
-    // SAFETY: the piece is larger than its size by one word, and begins at one.
+/// `piece` was lent and not taken back.
+unsafe fn start_of(piece: *mut c_void) -> (*mut u8, usize) {
+    // SAFETY: the head stands before every piece that was lent.
     unsafe {
-        whole.cast::<usize>().write(bytes);
-        whole.add(WORD).cast()
+        let start = piece.cast::<u8>().sub(HEAD);
+        (start, start.cast::<usize>().read())
     }
 }
 
-/// # Safety
-/// `piece` came from `take` or `change`.
-#[expect(unsafe_code, reason = "a piece is a pointer to C")]
-unsafe fn whole(piece: *mut c_void) -> (*mut u8, usize) {
-    // SAFETY: each such piece has its size one word before it.
-    unsafe {
-        let whole = piece.cast::<u8>().sub(WORD);
-        (whole, whole.cast::<usize>().read())
-    }
-}
-
-#[expect(unsafe_code, reason = "SQLite calls it")]
-unsafe extern "C" fn take(bytes: c_int) -> *mut c_void {
-    let bytes = usize::try_from(bytes).unwrap_or(0);
-    let Some(layout) = layout(bytes) else { return std::ptr::null_mut() };
-    // SAFETY: the layout is never empty.
-    unsafe { begun(alloc(layout), bytes) }
-}
-
-#[expect(unsafe_code, reason = "SQLite calls it")]
-unsafe extern "C" fn give_back(piece: *mut c_void) {
+unsafe extern "C" fn take_back(piece: *mut c_void) {
     if piece.is_null() {
         return;
     }
-    // SAFETY: SQLite gives back what it took, once.
+    // SAFETY: SQLite gives back what it was lent, once, and the layout is made of the size that it was lent with.
     unsafe {
-        let (whole, bytes) = whole(piece);
+        let (start, bytes) = start_of(piece);
         if let Some(layout) = layout(bytes) {
-            dealloc(whole, layout);
+            dealloc(start, layout);
         }
     }
 }
 
-#[expect(unsafe_code, reason = "SQLite calls it")]
-unsafe extern "C" fn change(piece: *mut c_void, bytes: c_int) -> *mut c_void {
-    let bytes = usize::try_from(bytes).unwrap_or(0);
-    // SAFETY: SQLite changes what it took; a new size that does not fit leaves the piece as it is.
+unsafe extern "C" fn exchange(piece: *mut c_void, bytes: c_int) -> *mut c_void {
+    let Ok(bytes) = usize::try_from(bytes) else { return ptr::null_mut() };
+    // SAFETY: SQLite exchanges only what it was lent; what cannot be exchanged stays as it is.
     unsafe {
-        let (whole, before) = whole(piece);
+        let (start, before) = start_of(piece);
         match (layout(before), layout(bytes)) {
-            (Some(before), Some(after)) => begun(realloc(whole, before, after.size()), bytes),
-            _ => std::ptr::null_mut(),
+            (Some(before), Some(after)) => headed(realloc(start, before, after.size()), bytes),
+            _ => ptr::null_mut(),
         }
     }
 }
 
-#[expect(unsafe_code, reason = "SQLite calls it")]
 unsafe extern "C" fn size(piece: *mut c_void) -> c_int {
     if piece.is_null() {
         return 0;
     }
-    // SAFETY: SQLite asks about what it took.
-    c_int::try_from(unsafe { whole(piece) }.1).unwrap_or(c_int::MAX)
+    // SAFETY: SQLite asks only about what it was lent.
+    let (_, bytes) = unsafe { start_of(piece) };
+    c_int::try_from(bytes).unwrap_or(c_int::MAX)
 }
 
-#[expect(unsafe_code, reason = "SQLite calls it")]
-unsafe extern "C" fn rounded(bytes: c_int) -> c_int {
-    bytes.saturating_add(7) & !7
+unsafe extern "C" fn round_up(bytes: c_int) -> c_int {
+    const MULTIPLE: c_int = ALIGNMENT as c_int;
+    bytes.saturating_add(MULTIPLE - 1) / MULTIPLE * MULTIPLE
 }
 
-#[expect(unsafe_code, reason = "SQLite calls it")]
 unsafe extern "C" fn begin(_: *mut c_void) -> c_int {
     ffi::SQLITE_OK
 }
 
-#[expect(unsafe_code, reason = "SQLite calls it")]
 unsafe extern "C" fn end(_: *mut c_void) {}
 
 #[cfg(test)]
@@ -123,20 +122,28 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(unsafe_code, reason = "what SQLite would do")]
-    fn a_piece_keeps_its_words_and_knows_its_size_when_it_grows_and_shrinks() {
-        // SAFETY: every piece is used within its size and given back once.
+    fn a_piece_keeps_what_is_in_it_and_knows_its_size() {
+        // SAFETY: pieces are used as SQLite uses them.
         unsafe {
-            let piece = take(10);
-            piece.cast::<u8>().write_bytes(7, 10);
-            assert_eq!((size(piece), piece as usize % WORD), (10, 0));
-            let larger = change(piece, 5000);
-            assert_eq!((size(larger), larger.cast::<u8>().add(9).read()), (5000, 7));
-            let smaller = change(larger, 4);
-            assert_eq!((size(smaller), smaller.cast::<u8>().add(3).read()), (4, 7));
-            give_back(smaller);
-            give_back(std::ptr::null_mut());
-            assert_eq!((size(std::ptr::null_mut()), rounded(13)), (0, 16));
+            let piece = lend_piece(24);
+            assert_eq!((size(piece), piece.addr() % ALIGNMENT), (24, 0));
+            piece.cast::<u8>().write_bytes(7, 24);
+            let larger = exchange(piece, 4096);
+            assert_eq!(size(larger), 4096);
+            assert_eq!(std::slice::from_raw_parts(larger.cast::<u8>(), 24), [7; 24]);
+            let smaller = exchange(larger, 8);
+            assert_eq!((size(smaller), *smaller.cast::<u8>()), (8, 7));
+            take_back(smaller);
+            take_back(ptr::null_mut());
+            assert_eq!(size(ptr::null_mut()), 0);
+            assert!(lend_piece(-1).is_null());
         }
+    }
+
+    #[test]
+    fn sizes_are_rounded_up_to_whole_words() {
+        // SAFETY: it only reckons.
+        let rounded = [0, 1, 8, 9, c_int::MAX].map(|bytes| unsafe { round_up(bytes) });
+        assert_eq!(rounded, [0, 8, 8, 16, c_int::MAX / 8 * 8]);
     }
 }

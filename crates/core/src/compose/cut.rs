@@ -123,8 +123,8 @@ impl<'a> Cutting<'a> {
 
     /// The first and the last of the text, `kept` characters in all or a little less.
     fn keep(&self, kept: usize) -> String {
-        let head = self.heads.from_first(kept.div_ceil(2)).unwrap_or(0);
-        let tail = self.tails.from_last(kept / 2).unwrap_or(self.text.len());
+        let head = self.heads.nth(kept.div_ceil(2)).unwrap_or(0);
+        let tail = self.tails.nth_back(kept / 2).unwrap_or(self.text.len());
         let head = between_words_before(&self.text[..head]);
         let tail = between_words_behind(&self.text[tail.max(head.len())..]);
         let missing = self.characters - head.chars().count() - tail.chars().count();
@@ -160,7 +160,7 @@ impl Places {
     }
 
     /// So many behind the first, or the last.
-    fn from_first(&self, steps: usize) -> Option<usize> {
+    fn nth(&self, steps: usize) -> Option<usize> {
         let at = steps.min(self.number().checked_sub(1)?);
         match self {
             Places::Every(stretch) => Some(stretch.start + at),
@@ -169,8 +169,8 @@ impl Places {
     }
 
     /// So many before the last, or the first.
-    fn from_last(&self, steps: usize) -> Option<usize> {
-        self.from_first(self.number().saturating_sub(1 + steps))
+    fn nth_back(&self, steps: usize) -> Option<usize> {
+        self.nth(self.number().saturating_sub(1 + steps))
     }
 }
 

@@ -40,7 +40,6 @@ use crate::lock::ArchiveLock;
 use crate::tables::projects::{KnownProject, Projects};
 use crate::{StoreError, home};
 use rusqlite::Connection;
-use rusqlite::config::DbConfig;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -80,8 +79,6 @@ impl Archive {
         // What is deleted is gone: see `tow forget`.
         db.pragma_update(None, "secure_delete", true)?;
         db.pragma_update(None, "cache_size", -CACHE_KIB)?;
-        // Statements are not planned anew for other values.
-        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         let machine = machine_name(home, new_machine)?;
         let forgotten = gone::load(home)?;
         Ok(Archive { db, home: home.clone(), machine, forgotten })

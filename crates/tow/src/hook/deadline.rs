@@ -1,7 +1,7 @@
 //! The hook's own deadline: a timer that ends the process with success, whatever it is doing.
 //!
-//! The only unsafe code of the binary. Everything that is cut off in the middle is made to be: a torn journal record is
-//! skipped, a transaction is rolled back, a lock dies with its holder.
+//! Everything that is cut off in the middle is made to be: a torn journal record is skipped, a transaction is rolled back,
+//! a lock dies with its holder.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;

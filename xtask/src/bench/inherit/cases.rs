@@ -86,9 +86,11 @@ impl Measured<'_> {
         }
     }
 
-    /// Waits for what a hook started: the next case must not share the machine with it.
+    /// Waits for what a hook started: the next case must not share the machine with it, and the next hook must start
+    /// another.
     fn finish(&self) -> Result<(), Failure> {
         if self.what == What::Stop {
+            self.long.person.wait_for_captures();
             self.long.person.run(&[
                 "capture",
                 "--at-once",
