@@ -1,19 +1,86 @@
-//! Where the program's memory comes from: one heap behind a lock that costs next to nothing while nobody else wants it.
+//! Where the program's memory comes from: one heap for all threads, and a shelf of small pieces for each.
 //!
 //! The C library that the released program is linked with takes several times as long for small pieces, and so does a
 //! mutex around each. Does nothing before `main`, and never gives memory to more than one owner.
+#![expect(unsafe_code, reason = "an allocator is unsafe by its nature")]
 
 use dlmalloc::Dlmalloc;
 use std::alloc::{GlobalAlloc, Layout};
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How often a thread looks before it lets others run: whoever holds the heap is done within a few hundred steps.
 const PATIENCE: u32 = 100;
 
+/// Small pieces are as large as a multiple of this, and begin at one.
+const STEP: usize = 16;
+
+/// How many sizes of small pieces there are.
+const SIZES: usize = 32;
+
+/// How many pieces of one size a thread keeps for itself.
+const MOST: u32 = 64;
+
 pub struct Heap {
     is_taken: AtomicBool,
     pieces: UnsafeCell<Dlmalloc>,
+}
+
+/// Pieces of one size that a thread gave back. Each holds where the next one is.
+#[derive(Clone, Copy)]
+struct Shelf {
+    first: *mut u8,
+    count: u32,
+}
+
+thread_local! {
+    /// What is on them when a thread ends is lost: little, and threads are few.
+    static SHELVES: [Cell<Shelf>; SIZES] = const { [const { Cell::new(Shelf { first: ptr::null_mut(), count: 0 }) }; SIZES] };
+}
+
+/// A size of small pieces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Size(usize);
+
+impl Size {
+    fn of(layout: Layout) -> Option<Size> {
+        let number = layout.size().div_ceil(STEP);
+        (layout.align() <= STEP && (1..=SIZES).contains(&number)).then_some(Size(number))
+    }
+
+    fn bytes(self) -> usize {
+        self.0 * STEP
+    }
+
+    /// A piece from this thread's shelf; null if there is none.
+    fn take(self) -> *mut u8 {
+        SHELVES.with(|shelves| {
+            let Shelf { first, count } = shelves[self.0 - 1].get();
+            if !first.is_null() {
+                // SAFETY: whatever lies on a shelf holds where the next piece is.
+                let next = unsafe { first.cast::<*mut u8>().read() };
+                shelves[self.0 - 1].set(Shelf { first: next, count: count - 1 });
+            }
+            first
+        })
+    }
+
+    /// Puts a piece on this thread's shelf, if there is room.
+    ///
+    /// # Safety
+    /// The piece is of this size, and nobody uses it any more.
+    unsafe fn put(self, piece: *mut u8) -> bool {
+        SHELVES.with(|shelves| {
+            let Shelf { first, count } = shelves[self.0 - 1].get();
+            if count < MOST {
+                // SAFETY: every piece has room for where the next one is, and begins where that may stand.
+                unsafe { piece.cast::<*mut u8>().write(first) };
+                shelves[self.0 - 1].set(Shelf { first: piece, count: count + 1 });
+            }
+            count < MOST
+        })
+    }
 }
 
 impl Heap {
@@ -21,7 +88,6 @@ impl Heap {
         Heap { is_taken: AtomicBool::new(false), pieces: UnsafeCell::new(Dlmalloc::new()) }
     }
 
-    #[expect(unsafe_code, reason = "the heap is handed to one thread at a time, which is what the flag says")]
     fn with<T>(&self, use_it: impl FnOnce(&mut Dlmalloc) -> T) -> T {
         let mut looks = 0;
         while self.is_taken.swap(true, Ordering::Acquire) {
@@ -35,27 +101,56 @@ impl Heap {
     }
 }
 
-#[expect(unsafe_code, reason = "whoever shares it goes through `with`")]
 // SAFETY: the heap is only reached by `with`, one thread at a time.
 unsafe impl Sync for Heap {}
 
-#[expect(unsafe_code, reason = "an allocator is unsafe by its nature; each call passes its promises on")]
-// SAFETY: all four pass on what they are promised to an allocator that asks for the same.
+// SAFETY: every piece comes from one allocator, in the size that it is given back with, and lies on one shelf at most.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        self.with(|heap| unsafe { heap.malloc(layout.size(), layout.align()) })
+        let Some(size) = Size::of(layout) else {
+            return self.with(|heap| unsafe { heap.malloc(layout.size(), layout.align()) });
+        };
+        let piece = size.take();
+        if piece.is_null() { self.with(|heap| unsafe { heap.malloc(size.bytes(), STEP) }) } else { piece }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        self.with(|heap| unsafe { heap.calloc(layout.size(), layout.align()) })
+        if Size::of(layout).is_none() {
+            return self.with(|heap| unsafe { heap.calloc(layout.size(), layout.align()) });
+        }
+        let piece = unsafe { self.alloc(layout) };
+        if !piece.is_null() {
+            unsafe { piece.write_bytes(0, layout.size()) };
+        }
+        piece
     }
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
-        self.with(|heap| unsafe { heap.free(piece, layout.size(), layout.align()) });
+        let Some(size) = Size::of(layout) else {
+            return self.with(|heap| unsafe { heap.free(piece, layout.size(), layout.align()) });
+        };
+        if !unsafe { size.put(piece) } {
+            self.with(|heap| unsafe { heap.free(piece, size.bytes(), STEP) });
+        }
     }
 
-    unsafe fn realloc(&self, piece: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        self.with(|heap| unsafe { heap.realloc(piece, layout.size(), layout.align(), size) })
+    unsafe fn realloc(&self, piece: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        // SAFETY: whoever changes a size promises that it can be one.
+        let wanted = unsafe { Layout::from_size_align_unchecked(bytes, layout.align()) };
+        match (Size::of(layout), Size::of(wanted)) {
+            (Some(before), Some(after)) if before == after => piece,
+            (None, None) => {
+                self.with(|heap| unsafe { heap.realloc(piece, layout.size(), layout.align(), bytes) })
+            }
+            (_, _) => unsafe {
+                let other = self.alloc(wanted);
+                if !other.is_null() {
+                    ptr::copy_nonoverlapping(piece, other, layout.size().min(bytes));
+                    self.dealloc(piece, layout);
+                }
+                other
+            },
+        }
     }
 }
 
@@ -71,6 +166,11 @@ mod tests {
                 let size = (round * 7919 + seed * 104_729) % 3000 + 1;
                 let mark = u8::try_from((round + seed) % 251).unwrap();
                 held.push(vec![mark; size]);
+                // Pieces that grow and shrink over all sizes keep what is in them.
+                let grown = round % held.len();
+                let first = held[grown][0];
+                held[grown].resize(size % 700 + 1, first);
+                held[grown].shrink_to_fit();
                 if held.len() > 64 {
                     let piece = held.swap_remove(round % 64);
                     assert!(piece.iter().all(|byte| *byte == piece[0]));

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use towline_core::forget::Forgotten;
 use towline_store::StoreError;
@@ -55,25 +55,58 @@ pub fn import(
     let (errands, known) = errands(writable, wishes, files)?;
     let all_bytes = errands.iter().map(|errand| errand.bytes).sum();
     let sources = errands.iter().map(|errand| errand.source.clone()).collect();
-    let kits = (0..readers.get()).map(|_| Kit::new()).collect::<Result<Vec<_>, _>>()?;
-    let next = AtomicUsize::new(0);
     let rules = (wishes, writable.archive.forgotten());
-    let progress = Progress::new(all_bytes, errands.len());
-    let imported = thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(WAITING * readers.get());
-        for kit in kits {
-            let (sender, errands, next) = (sender.clone(), &errands, &next);
-            scope.spawn(move || read_some((errands, next), rules, kit, &sender));
-        }
-        drop(sender);
-        let writer = Writer { edge, writable, errands: &errands, sources, together: None, held: 0, progress };
-        writer.write(&receiver)
-    })?;
+    let writer = Writer::new(edge, writable, (&errands, sources), Progress::new(all_bytes, errands.len()));
+    let imported = match readers.get() {
+        1 => in_turn(&errands, rules, writer)?,
+        several => at_once(&errands, rules, several, writer)?,
+    };
     if imported.changed > 0 {
         writable.archive.seat_helpers()?;
         writable.archive.checkpoint()?;
     }
     Ok(Imported { files: imported.files + known, ..imported })
+}
+
+/// One file after the other, by one thread: nobody waits for anybody.
+fn in_turn(
+    errands: &[Errand],
+    rules: (&Wishes, &Forgotten),
+    mut writer: Writer<'_>,
+) -> Result<Imported, CaptureError> {
+    let mut kit = Kit::new()?;
+    for (index, errand) in errands.iter().enumerate() {
+        let mut failed = None;
+        let read = read_one((index, errand), rules, &mut kit, &mut |message| {
+            failed = writer.take(message).err();
+            failed.is_none()
+        });
+        failed.map_or(Ok(()), Err)?;
+        writer.take(Message::Done { errand: index, problem: read.err().map(|error| chain(&error)) })?;
+    }
+    writer.finish()
+}
+
+/// Several read, and this thread writes.
+fn at_once(
+    errands: &[Errand],
+    rules: (&Wishes, &Forgotten),
+    readers: usize,
+    mut writer: Writer<'_>,
+) -> Result<Imported, CaptureError> {
+    let kits = (0..readers).map(|_| Kit::new()).collect::<Result<Vec<_>, _>>()?;
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(WAITING * readers);
+        for kit in kits {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || read_some((errands, next), rules, kit, &sender));
+        }
+        drop(sender);
+        // Where it cannot be written, the readers find nobody who listens, and end.
+        receiver.into_iter().try_for_each(|message| writer.take(message))
+    })?;
+    writer.finish()
 }
 
 /// The files that are asked for and may hold something new, and how many are known to their end. Of one that was read
@@ -120,7 +153,8 @@ fn read_some(
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
         let Some(errand) = errands.get(index) else { return };
-        let problem = read_one((index, errand), rules, &mut kit, sender).err().map(|error| chain(&error));
+        let read = read_one((index, errand), rules, &mut kit, &mut |message| sender.send(message).is_ok());
+        let problem = read.err().map(|error| chain(&error));
         if sender.send(Message::Done { errand: index, problem }).is_err() {
             return;
         }
@@ -131,13 +165,13 @@ fn read_one(
     (index, errand): (usize, &Errand),
     rules: (&Wishes, &Forgotten),
     kit: &mut Kit,
-    sender: &SyncSender<Message>,
+    give: &mut dyn FnMut(Message) -> bool,
 ) -> std::io::Result<()> {
     let mut source = errand.source.clone();
     let Some(mut steps) = Steps::open(&errand.file, &mut source, rules, kit)? else { return Ok(()) };
     let mut fresh = source.reading.offset == 0;
     while let Some(step) = steps.next()? {
-        if sender.send(Message::Step { errand: index, fresh, step }).is_err() {
+        if !give(Message::Step { errand: index, fresh, step }) {
             return Ok(());
         }
         fresh = false;
@@ -156,38 +190,52 @@ struct Writer<'a> {
     /// What is being written together, and how much of the files it stands for.
     together: Option<Together<'a>>,
     held: u64,
+    /// How much of each file was new.
+    grown: Vec<u64>,
+    done: usize,
+    all: Imported,
     progress: Progress,
 }
 
-impl Writer<'_> {
-    fn write(mut self, receiver: &Receiver<Message>) -> Result<Imported, CaptureError> {
-        let mut all = Imported { files: self.errands.len(), ..Imported::default() };
-        let mut begun = vec![0_u64; self.errands.len()];
-        let mut done = 0;
-        for message in receiver {
-            match message {
-                Message::Done { errand, problem } => {
-                    done += 1;
-                    all.changed += usize::from(begun[errand] > 0);
-                    let path = || self.errands[errand].file.path.clone();
-                    all.unreadable.extend(problem.map(|problem| (path(), problem)));
-                }
-                Message::Step { errand, fresh, step } => {
-                    if fresh {
-                        let source = &mut self.sources[errand];
-                        *source = Source::fresh(&source.agent, &source.path);
-                    }
-                    let (taken, grown) = self.take_in(errand, step)?;
-                    all.taken = all.taken.plus(taken);
-                    begun[errand] += grown;
-                    all.bytes += grown;
-                }
+impl<'a> Writer<'a> {
+    fn new(
+        edge: &'a Edge,
+        writable: &'a Writable,
+        (errands, sources): (&'a [Errand], Vec<Source>),
+        progress: Progress,
+    ) -> Self {
+        let all = Imported { files: errands.len(), ..Imported::default() };
+        let (together, held, grown, done) = (None, 0, vec![0; errands.len()], 0);
+        Writer { edge, writable, errands, sources, together, held, grown, done, all, progress }
+    }
+
+    fn take(&mut self, message: Message) -> Result<(), CaptureError> {
+        match message {
+            Message::Done { errand, problem } => {
+                self.done += 1;
+                self.all.changed += usize::from(self.grown[errand] > 0);
+                let path = || self.errands[errand].file.path.clone();
+                self.all.unreadable.extend(problem.map(|problem| (path(), problem)));
             }
-            self.progress.show(all.bytes, done, self.edge.elapsed());
+            Message::Step { errand, fresh, step } => {
+                if fresh {
+                    let source = &mut self.sources[errand];
+                    *source = Source::fresh(&source.agent, &source.path);
+                }
+                let (taken, grown) = self.take_in(errand, step)?;
+                self.all.taken = self.all.taken.plus(taken);
+                self.grown[errand] += grown;
+                self.all.bytes += grown;
+            }
         }
+        self.progress.show(self.all.bytes, self.done, self.edge.elapsed());
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Imported, CaptureError> {
         self.commit()?;
         self.progress.finish();
-        Ok(all)
+        Ok(self.all)
     }
 
     fn take_in(&mut self, errand: usize, step: Step) -> Result<(Taken, u64), StoreError> {
