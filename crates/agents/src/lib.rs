@@ -4,6 +4,7 @@
 //! agent's words here. Nothing in this crate decides, keeps state, or reads a clock or an environment.
 
 mod call;
+mod cells;
 pub mod claude;
 pub mod codex;
 mod files;
@@ -26,6 +27,7 @@ use towline_core::event::{Happening, OwnCommand, Presence};
 use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
 use towline_core::reply::Reply;
 use towline_core::text::Keeping;
+use towline_core::typing::InputLine;
 
 /// An agent that can be hooked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -246,6 +248,24 @@ impl Agent {
             Agent::Claude => claude::screen::screen(text),
             Agent::Codex => codex::screen::screen(text),
         }
+    }
+
+    /// What stands in the agent's input line, by its screen with the sequences for colours.
+    pub fn input_line(self, screen_with_sequences: &str) -> InputLine {
+        match self {
+            Agent::Claude => claude::input::input_line(screen_with_sequences),
+            Agent::Codex => codex::input::input_line(screen_with_sequences),
+        }
+    }
+
+    /// Whether what the input line holds is this text and nothing else, broken into lines or folded as the agent shows it.
+    pub fn is_typed(self, held: &str, text: &str) -> bool {
+        let letters = |text: &str| text.chars().filter(|char| !char.is_whitespace()).collect::<String>();
+        let is_folded = match self {
+            Agent::Claude => claude::input::is_folded(held, text),
+            Agent::Codex => codex::input::is_folded(held, text),
+        };
+        is_folded || letters(held) == letters(text)
     }
 
     /// How full the context is, by the last part of the transcript's file. `announced` is the model that the session

@@ -287,3 +287,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_text_is_typed_if_nothing_else_stands_in_the_line_however_it_is_broken() {
+    for agent in Agent::ALL {
+        assert!(agent.is_typed("a long line that\nis broken", "a long line that is broken"));
+        assert!(agent.is_typed("·", "·"));
+        assert!(!agent.is_typed("half typed·", "·"));
+        assert!(!agent.is_typed("", "·"));
+        assert!(!agent.is_typed("/clea", "/clear"));
+    }
+    assert!(Agent::Claude.is_typed("[Pasted text #3 +4 lines]", "1\n2\n3\n4\n5"));
+    assert!(Agent::Codex.is_typed("[Pasted Content 1200 chars]", &"x".repeat(1200)));
+}

@@ -6,6 +6,7 @@
 pub(crate) mod context;
 pub(crate) mod deed;
 mod entry;
+pub(crate) mod input;
 pub mod install;
 mod reset;
 pub(crate) mod screen;

@@ -4,6 +4,7 @@
 //! conversation says further up never counts, and what is not surely known is unknown: while text streams beside
 //! half-typed input, the client shows no sign of work at all.
 
+use std::ops::Range;
 use towline_core::arbiter::ScreenSight;
 
 /// What turns while the client works.
@@ -32,13 +33,15 @@ pub(crate) fn screen(text: &str) -> ScreenSight {
 }
 
 /// The box in which a person types, between two lines across the screen.
-struct InputBox<'a> {
+pub(super) struct InputBox<'a> {
     above: &'a [&'a str],
-    below: &'a [&'a str],
+    pub(super) below: &'a [&'a str],
+    /// The lines in which a person types.
+    pub(super) inside: Range<usize>,
     width: usize,
 }
 
-fn input_box<'a>(lines: &'a [&'a str]) -> Option<InputBox<'a>> {
+pub(super) fn input_box<'a>(lines: &'a [&'a str]) -> Option<InputBox<'a>> {
     let bottom = lines.iter().rposition(|line| is_border(line))?;
     let top = lines[..bottom].iter().rposition(|line| is_border(line))?;
     let below = &lines[bottom + 1..];
@@ -48,7 +51,12 @@ fn input_box<'a>(lines: &'a [&'a str]) -> Option<InputBox<'a>> {
     // A dialog below an old box is a dialog.
     let is_lowest = !below.iter().any(|line| line.starts_with('▔') || is_cursor(line));
     let width = lines[bottom].chars().count();
-    (is_typed_into && is_lowest).then_some(InputBox { above: &lines[..top], below, width })
+    (is_typed_into && is_lowest).then_some(InputBox {
+        above: &lines[..top],
+        below,
+        inside: top + 1..bottom,
+        width,
+    })
 }
 
 /// A line across the screen, perhaps with the name of a helper in it.
@@ -57,11 +65,11 @@ fn is_border(line: &str) -> bool {
 }
 
 impl<'a> InputBox<'a> {
-    fn is_busy(&self) -> bool {
+    pub(super) fn is_busy(&self) -> bool {
         self.hints(BUSY_HINT) || self.work_line().is_some_and(is_at_work)
     }
 
-    fn waits(&self) -> bool {
+    pub(super) fn waits(&self) -> bool {
         self.hints(IDLE_HINT) || self.conversation().last().is_some_and(|line| is_end_of_turn(line))
     }
 
@@ -81,7 +89,7 @@ impl<'a> InputBox<'a> {
     }
 
     /// What stands above it, without the notice that newer clients put between.
-    fn conversation(&self) -> &'a [&'a str] {
+    pub(super) fn conversation(&self) -> &'a [&'a str] {
         let is_notice = |line: &str| line.starts_with("  ") && line.chars().count() + 2 == self.width;
         let mut rest = self.above;
         while let Some((last, before)) = rest.split_last()
@@ -115,7 +123,7 @@ fn is_end_of_turn(line: &str) -> bool {
 }
 
 /// Dialogs end with a hint on how to leave them, or with their last option.
-fn shows_dialog(lines: &[&str]) -> bool {
+pub(super) fn shows_dialog(lines: &[&str]) -> bool {
     let mut lowest = lines.iter().rev().filter(|line| !line.is_empty() && !is_border(line));
     let Some(last) = lowest.next() else { return false };
     let hints = last.split(" · ").any(|part| part.trim() == "Esc to cancel");

@@ -5,6 +5,7 @@
 
 pub(crate) mod context;
 pub(crate) mod deed;
+pub(crate) mod input;
 pub mod install;
 mod line;
 pub mod rollout;
