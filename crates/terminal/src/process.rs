@@ -39,6 +39,11 @@ impl Process {
         self.front == Some(self.group)
     }
 
+    /// The leader of the group of processes that its terminal listens to.
+    pub fn front(&self) -> Option<u32> {
+        self.front
+    }
+
     pub fn arguments(&self) -> Vec<String> {
         let raw = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
         split_words(&raw)
@@ -95,24 +100,25 @@ pub enum Children {
     Unknown,
 }
 
-/// The children of a process. Each thread has its own: an agent may start a tool from any of them.
+/// The youngest child of a process.
 pub fn children(pid: u32) -> Children {
     let Some(now) = ticks_since_boot() else { return Children::Unknown };
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Children::Unknown };
-    let lists = threads.filter_map(|thread| Some(fs::read_to_string(thread.ok()?.path().join("children"))));
-    let mut youngest = None;
-    let mut is_told = false;
-    // A thread that has ended meanwhile has left its children to another.
-    for list in lists.filter_map(Result::ok) {
-        is_told = true;
-        let pids = list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
-        youngest = youngest.max(pids.filter_map(Process::read).map(|child| child.started).max());
-    }
-    match youngest {
+    let Some(pids) = child_pids(pid) else { return Children::Unknown };
+    match pids.into_iter().filter_map(Process::read).map(|child| child.started).max() {
         Some(started) => Children::Youngest { age_ms: ticks_to_ms(now.saturating_sub(started)) },
-        None if is_told => Children::None,
-        None => Children::Unknown,
+        None => Children::None,
     }
+}
+
+/// The children of a process; `None` if the kernel does not tell. Each thread has its own: an agent may start a tool from
+/// any of them.
+pub(crate) fn child_pids(pid: u32) -> Option<Vec<u32>> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let lists = threads.filter_map(|thread| Some(fs::read_to_string(thread.ok()?.path().join("children"))));
+    // A thread that has ended meanwhile has left its children to another.
+    let lists: Vec<String> = lists.filter_map(Result::ok).collect();
+    let pids = lists.iter().flat_map(|list| list.split_ascii_whitespace()).filter_map(|pid| pid.parse().ok());
+    (!lists.is_empty()).then(|| pids.collect())
 }
 
 /// Now, in the ticks in which the kernel counts when processes started.

@@ -6,8 +6,9 @@
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::Read;
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
-use std::process::{ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// A server as `$TMUX` names it.
@@ -249,7 +250,7 @@ pub(crate) struct Answer {
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Everything up to the end of the pipe, if that comes within `patience` of the last bytes.
-fn read_within(mut pipe: ChildStdout, patience: Duration) -> Option<Vec<u8>> {
+pub(crate) fn read_within(mut pipe: impl Read + AsFd, patience: Duration) -> Option<Vec<u8>> {
     let mut bytes = vec![];
     let mut part = [0; 16 * 1024];
     loop {

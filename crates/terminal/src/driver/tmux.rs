@@ -1,0 +1,151 @@
+//! A pane of tmux: everything can be seen and made sure of.
+//!
+//! What is typed goes through the server's buffers straight into the one pane, never as keys: those would also reach the
+//! panes that are synchronised with it. The server itself checks the pane in the same call.
+
+use super::call::Call;
+use super::sitter::Sitter;
+use super::{DriverError, ENTER, NoDriver};
+use crate::tmux::MARK;
+use towline_core::seat::Place;
+use towline_core::time::Timestamp;
+use towline_core::typing::{Abilities, Look};
+
+pub(super) const ABILITIES: Abilities =
+    Abilities { identity: true, foreground: true, screen: true, mode: true, activity: true };
+
+#[derive(Debug)]
+pub(super) struct Pane {
+    socket: String,
+    id: String,
+    terminal: String,
+}
+
+/// How a buffer is put into the pane.
+#[derive(Clone, Copy)]
+enum Way {
+    /// Between brackets, if the program there asked for them.
+    Paste,
+    /// As if from the keyboard.
+    Keys,
+}
+
+impl Pane {
+    pub(super) fn of(place: &Place) -> Result<Pane, NoDriver> {
+        match (&place.server, &place.pane, &place.tty) {
+            (Some(socket), Some(id), Some(terminal)) => {
+                Ok(Pane { socket: socket.clone(), id: id.clone(), terminal: terminal.clone() })
+            }
+            (_, _, _) => Err(NoDriver::NoPane),
+        }
+    }
+
+    /// One call: everything is of the same moment.
+    pub(super) fn look(&self, sitter: &Sitter) -> Look {
+        let about = format!("{MARK}{ABOUT}");
+        let question = [
+            &["display-message", "-p", "-t", &self.id, &about, ";"][..],
+            &["list-clients", "-F", CLIENT, ";"],
+            &["display-message", "-p", MARK, ";", "capture-pane", "-e", "-p", "-t", &self.id],
+        ];
+        match self.ask(&question.concat(), b"") {
+            Ok(answer) => self.seen(&answer, sitter).unwrap_or_default(),
+            Err(DriverError::Refused { .. }) => Look { is_there: Some(false), ..Look::default() },
+            Err(_) => Look::default(),
+        }
+    }
+
+    fn seen(&self, answer: &str, sitter: &Sitter) -> Option<Look> {
+        let mut parts = answer.split(MARK).skip(1);
+        let (about, clients) = parts.next()?.split_once('\n')?;
+        let screen = parts.next()?.strip_prefix('\n')?;
+        let mut fields = about.split(' ');
+        let (terminal, dead, mode) = (fields.next()?, fields.next()?, fields.next()?);
+        let (off, shared, window) = (fields.next()?, fields.next()?, fields.next()?);
+        let is_same = terminal == self.terminal && sitter.process().is_some();
+        let reaches =
+            |client: &Client<'_>| client.pane == self.id || (shared == "1" && client.window == window);
+        Some(Look {
+            is_there: Some(is_same && dead == "0"),
+            foreground: None,
+            in_mode: Some(mode != "0" || off != "0"),
+            last_key_at: last_key(clients.lines().filter_map(Client::parse).collect(), reaches),
+            screen: Some(screen.to_owned()),
+        })
+    }
+
+    pub(super) fn paste(&self, text: &str) -> Result<(), DriverError> {
+        self.put(text, Way::Paste)
+    }
+
+    pub(super) fn enter(&self) -> Result<(), DriverError> {
+        self.put(ENTER, Way::Keys)
+    }
+
+    fn put(&self, text: &str, way: Way) -> Result<(), DriverError> {
+        let buffer = format!("towline-{}", std::process::id());
+        let options = match way {
+            Way::Paste => "-p",
+            Way::Keys => "-r",
+        };
+        let is_as_seen = format!("#{{==:{STATE},{} 0 0 0}}", self.terminal);
+        let then = format!("paste-buffer {options} -d -b {buffer} -t {}", self.id);
+        let otherwise = format!("delete-buffer -b {buffer} ; display-message -p {REFUSED}");
+        let order = [
+            &["load-buffer", "-b", &buffer, "-", ";"][..],
+            &["if-shell", "-F", "-t", &self.id, &is_as_seen, &then, &otherwise],
+        ];
+        match self.ask(&order.concat(), text.as_bytes())?.trim() {
+            "" => Ok(()),
+            said => Err(DriverError::Refused { program: PROGRAM, said: said.replace('-', " ") }),
+        }
+    }
+
+    fn ask(&self, arguments: &[&str], input: &[u8]) -> Result<String, DriverError> {
+        // Without -u, a client in a plain locale is told `_` for everything that is not ASCII.
+        let arguments = [&["-u", "-S", &self.socket], arguments].concat();
+        Call { program: PROGRAM, arguments: &arguments, variables: &[], input }.run()
+    }
+}
+
+const PROGRAM: &str = "tmux";
+
+/// Whether the pane is the one that is meant and would take what is typed.
+const STATE: &str = "#{pane_tty} #{pane_dead} #{pane_in_mode} #{pane_input_off}";
+
+const ABOUT: &str =
+    "#{pane_tty} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{?synchronize-panes,1,0} #{window_id}";
+
+const CLIENT: &str = "#{pane_id} #{window_id} #{client_activity} #{client_control_mode}";
+
+/// One word, since tmux takes it for a command's argument.
+const REFUSED: &str = "the-pane-changed-meanwhile";
+
+/// Somebody attached to the server.
+struct Client<'a> {
+    /// Where what is typed goes.
+    pane: &'a str,
+    window: &'a str,
+    /// In seconds since the Unix epoch.
+    active: i64,
+    /// A program that shows panes by itself: it sends keys in its own way, and nobody tells when.
+    is_program: bool,
+}
+
+impl<'a> Client<'a> {
+    fn parse(line: &'a str) -> Option<Client<'a>> {
+        let mut fields = line.split(' ');
+        let (pane, window) = (fields.next()?, fields.next()?);
+        let active = fields.next()?.parse().ok()?;
+        Some(Client { pane, window, active, is_program: fields.next()? != "0" })
+    }
+}
+
+/// The end of the second in which somebody last typed where it reaches the pane; long ago where nobody can.
+fn last_key(clients: Vec<Client<'_>>, reaches: impl Fn(&Client<'_>) -> bool) -> Option<Timestamp> {
+    if clients.iter().any(|client| client.is_program) {
+        return None;
+    }
+    let last = clients.iter().filter(|client| reaches(client)).map(|client| client.active).max();
+    Some(Timestamp(last.map_or(0, |seconds| seconds.saturating_mul(1000).saturating_add(999))))
+}
