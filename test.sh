@@ -10,6 +10,8 @@ needs=(
   "git git"
   "tmux tmux"
   "screen screen"
+  "kitty kitty libgl1-mesa-dri"
+  "Xvfb xvfb"
   "ps procps"
   "script bsdutils"
   "sqlite3 sqlite3"

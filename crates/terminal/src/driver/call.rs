@@ -17,6 +17,7 @@ pub(super) struct Call<'a> {
     pub variables: &'a [Variable],
     /// No more than a pipe holds: it is written before anybody reads.
     pub input: &'a [u8],
+    pub patience: Duration,
 }
 
 impl Call<'_> {
@@ -37,8 +38,9 @@ impl Call<'_> {
             // One that has ended by now says why itself.
             let _ = pipe.write_all(self.input);
         }
-        let said = child.stdout.take().and_then(|pipe| read_within(pipe, PATIENCE));
-        let complaint = said.as_ref().and(child.stderr.take()).and_then(|pipe| read_within(pipe, PATIENCE));
+        let said = child.stdout.take().and_then(|pipe| read_within(pipe, self.patience));
+        let complaint =
+            said.as_ref().and(child.stderr.take()).and_then(|pipe| read_within(pipe, self.patience));
         let (Some(said), Some(complaint)) = (said, complaint) else {
             let _ = child.kill();
             let _ = child.wait();
@@ -62,5 +64,8 @@ impl Call<'_> {
 /// What we start does not lead to hooks of ours.
 const GUARD: &str = "TOWLINE_CHILD";
 
-/// tmux answers in a few milliseconds; programs with an interpreter of their own take longer to start.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// For a program that answers in a few milliseconds, also on a machine that has much else to do.
+pub(super) const QUICK: Duration = Duration::from_secs(2);
+
+/// For one that starts an interpreter of its own first.
+pub(super) const SLOW: Duration = Duration::from_secs(8);

@@ -2,7 +2,7 @@
 //!
 //! It has no mode in which text would not reach the program: what it shows over a window is a window of its own.
 
-use super::call::Call;
+use super::call::{Call, SLOW};
 use super::sitter::{Sitter, Variable};
 use super::{DriverError, ENTER, NoDriver, bracketed};
 use towline_core::seat::Place;
@@ -68,7 +68,8 @@ impl Window {
     fn ask(&self, order: &str, more: &[&str], input: &[u8]) -> Result<String, DriverError> {
         let window = format!("id:{}", self.id);
         let arguments = [&["@", "--to", &self.socket, order, "--match", &window], more].concat();
-        Call { program: PROGRAM, arguments: &arguments, variables: &self.variables, input }.run()
+        Call { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: SLOW }
+            .run()
     }
 }
 

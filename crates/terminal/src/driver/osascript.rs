@@ -2,7 +2,7 @@
 //!
 //! Terminal.app has no way to type a text without sending it off, hence no driver.
 
-use super::call::Call;
+use super::call::{Call, SLOW};
 use super::sitter::Variable;
 use super::{DriverError, ENTER, NoDriver, bracketed};
 use towline_core::seat::Place;
@@ -57,7 +57,8 @@ impl Session {
     fn ask(&self, order: &[&str]) -> Result<String, DriverError> {
         let arguments = [&["-", &self.terminal], order].concat();
         let input = SCRIPT.as_bytes();
-        Call { program: PROGRAM, arguments: &arguments, variables: &self.variables, input }.run()
+        Call { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: SLOW }
+            .run()
     }
 }
 

@@ -4,7 +4,7 @@
 //! and does not tell that it is in it. What is typed goes through a register and a private file: its command lines are
 //! too short for it.
 
-use super::call::Call;
+use super::call::{Call, QUICK};
 use super::sitter::{Sitter, Variable};
 use super::{DriverError, ENTER, NoDriver, bracketed};
 use crate::process::{Process, child_pids};
@@ -101,7 +101,14 @@ impl Window {
 
     fn ask(&self, order: &[&str]) -> Result<String, DriverError> {
         let arguments = [&["-S", &self.session, "-p", &self.number], order].concat();
-        Call { program: PROGRAM, arguments: &arguments, variables: &self.variables, input: b"" }.run()
+        Call {
+            program: PROGRAM,
+            arguments: &arguments,
+            variables: &self.variables,
+            input: b"",
+            patience: QUICK,
+        }
+        .run()
     }
 }
 

@@ -3,7 +3,7 @@
 //! What is typed goes through the server's buffers straight into the one pane, never as keys: those would also reach the
 //! panes that are synchronised with it. The server itself checks the pane in the same call.
 
-use super::call::Call;
+use super::call::{Call, QUICK};
 use super::sitter::Sitter;
 use super::{DriverError, ENTER, NoDriver};
 use crate::tmux::MARK;
@@ -104,7 +104,7 @@ impl Pane {
     fn ask(&self, arguments: &[&str], input: &[u8]) -> Result<String, DriverError> {
         // Without -u, a client in a plain locale is told `_` for everything that is not ASCII.
         let arguments = [&["-u", "-S", &self.socket], arguments].concat();
-        Call { program: PROGRAM, arguments: &arguments, variables: &[], input }.run()
+        Call { program: PROGRAM, arguments: &arguments, variables: &[], input, patience: QUICK }.run()
     }
 }
 

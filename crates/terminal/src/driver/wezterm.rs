@@ -2,7 +2,7 @@
 //!
 //! Whether it is in copy mode is not told.
 
-use super::call::Call;
+use super::call::{Call, QUICK};
 use super::sitter::{Sitter, Variable};
 use super::{DriverError, ENTER, NoDriver};
 use serde_json::Value;
@@ -59,7 +59,8 @@ impl Pane {
 
     fn ask(&self, order: &str, more: &[&str], input: &[u8]) -> Result<String, DriverError> {
         let arguments = [&["cli", "--no-auto-start", order], more].concat();
-        Call { program: PROGRAM, arguments: &arguments, variables: &self.variables, input }.run()
+        Call { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: QUICK }
+            .run()
     }
 }
 

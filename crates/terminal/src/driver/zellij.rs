@@ -2,7 +2,7 @@
 //!
 //! Whether it scrolls or searches is not told.
 
-use super::call::Call;
+use super::call::{Call, QUICK};
 use super::sitter::{Sitter, Variable};
 use super::{DriverError, NoDriver};
 use towline_core::seat::Place;
@@ -67,7 +67,14 @@ impl Pane {
     fn ask(&self, action: &str, more: &[&str]) -> Result<String, DriverError> {
         let pane = format!("terminal_{}", self.number);
         let arguments = [&["--session", &self.session, "action", action, "--pane-id", &pane], more].concat();
-        Call { program: PROGRAM, arguments: &arguments, variables: &self.variables, input: b"" }.run()
+        Call {
+            program: PROGRAM,
+            arguments: &arguments,
+            variables: &self.variables,
+            input: b"",
+            patience: QUICK,
+        }
+        .run()
     }
 }
 
