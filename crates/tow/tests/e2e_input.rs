@@ -54,9 +54,11 @@ impl Desk {
     fn send(&self, text: &str) {
         self.wait_line(&InputLine::Empty);
         self.driver.type_in(text).unwrap();
-        wait::until_evident("the text in the input line", wait::PATIENCE, || match self.line() {
-            InputLine::Holds { text: held } if self.agent.is_typed(&held, text) => Ok(()),
-            other => Err(format!("{other:?}\n{}", self.pane.screen())),
+        wait::until_evident("the text in the input line", wait::PATIENCE, || {
+            let line = self.line();
+            let is_typed = |held: &str| self.agent.is_typed(held, text);
+            let is_there = matches!(&line, InputLine::Holds { text: held } if is_typed(held));
+            if is_there { Ok(()) } else { Err(format!("{line:?}\n{}", self.pane.screen())) }
         });
         self.driver.press_enter().unwrap();
     }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use towline_core::event::Presence;
 use towline_core::seat::{Place, SeatKind};
 use towline_terminal::place::seat_of;
 use towline_terminal::process::Process;
@@ -57,8 +58,8 @@ pub fn wait_caught(env: &TestEnv, expected: &str) {
 /// The place of a process, as it is found for an agent.
 #[track_caller]
 pub fn place_of(pid: u32) -> Place {
-    let process = Process::read(pid).expect("the process runs");
-    seat_of(&process, towline_core::event::Presence::Terminal).expect("it has a terminal")
+    let process = Process::read(pid).unwrap();
+    seat_of(&process, Presence::Terminal).unwrap()
 }
 
 /// A place of which only the kind and the ends of its address matter.

@@ -3,7 +3,7 @@
 use crate::bench::{HOSTILE, caught_in, env, pasted, place_of, wait_caught};
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use towline_core::seat::{Place, SeatKind};
 use towline_terminal::driver::{Driver, DriverError, LONGEST};
 use towline_testkit::{Run, TestEnv, wait};
@@ -12,6 +12,17 @@ struct Bench {
     env: TestEnv,
     place: Place,
     driver: Driver,
+    /// The environment, dropped before, has ended them.
+    _started: Started,
+}
+
+/// What a test has started itself, and has to wait for.
+struct Started([Child; 2]);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(|child| drop(child.wait()));
+    }
 }
 
 impl Bench {
@@ -25,23 +36,24 @@ fn socket(env: &TestEnv) -> String {
 }
 
 /// The server chooses a display that is free and says which.
-fn display(env: &TestEnv) -> String {
+fn display(env: &TestEnv) -> (Child, String) {
     let mut command = env.command("Xvfb");
     command.args(["-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp"]);
     let mut server = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut number = String::new();
     BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
-    format!(":{}", number.trim())
+    (server, format!(":{}", number.trim()))
 }
 
 fn bench() -> Bench {
     let env = env();
-    env.set("DISPLAY", display(&env));
+    let (server, display) = display(&env);
+    env.set("DISPLAY", display);
     env.set("LIBGL_ALWAYS_SOFTWARE", "1");
     let mut kitty = env.command("kitty");
     kitty.args(["--config", "NONE", "-o", "allow_remote_control=socket-only", "--listen-on", &socket(&env)]);
     kitty.args(["catcher", caught_in(&env).to_str().unwrap()]);
-    kitty.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let shown = kitty.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let catcher = wait::until("the program in kitty", wait::PATIENCE, || {
         let all = env.processes();
         // Ready: it became `cat` after it had set up its terminal.
@@ -49,7 +61,7 @@ fn bench() -> Bench {
     });
     let place = place_of(catcher);
     let driver = Driver::of(&place).unwrap();
-    Bench { env, place, driver }
+    Bench { env, place, driver, _started: Started([server, shown]) }
 }
 
 #[test]

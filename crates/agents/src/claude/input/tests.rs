@@ -98,6 +98,15 @@ fn work_is_seen_by_the_faded_mark_whatever_stands_in_the_box() {
 }
 
 #[test]
+fn the_mark_is_faded_in_every_theme_and_only_while_the_client_works() {
+    for theme in ["light", "light-ansi", "dark-ansi", "dark-daltonized"] {
+        let named = |situation: &str| format!("theme-{theme}-{situation}");
+        check(&[&named("idle")], &InputLine::Empty);
+        check(&[&named("busy"), &named("busy-half")], &InputLine::Busy);
+    }
+}
+
+#[test]
 fn a_dialog_a_list_a_search_and_the_transcript_cover_the_box() {
     check(&["permission", "permission-amend", "question", "question-other"], &InputLine::Covered);
     check(&["model", "config", "help-dialog", "permissions-dialog", "export-dialog"], &InputLine::Covered);
