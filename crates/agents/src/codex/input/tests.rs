@@ -49,6 +49,7 @@ fn a_composer_that_waits_with_nothing_in_it_is_empty() {
     );
     check(&["interrupted-streaming", "interrupted-before-first-byte", "after-permission"], &InputLine::Empty);
     check(&["after-compact", "after-hooks-review", "after-history-search", "narrow-idle"], &InputLine::Empty);
+    check(&["finished-long", "attached-finished", "vim-normal-sent", "limit"], &InputLine::Empty);
 }
 
 #[test]
@@ -56,6 +57,7 @@ fn what_is_typed_is_held() {
     check(&["half-typed", "half-typed-cursor-at-start"], &holds("half typed"));
     check(&["two-lines"], &holds("line one\nline two"));
     check(&["narrow-half-typed"], &holds("half typed and long enough to be\nbroken over two lines"));
+    check(&["vim-normal-pasted"], &holds("dd paste ·"));
     check(&["history"], &holds("say one"));
     check(&["approvals"], &holds("/approvals"));
 }
@@ -108,7 +110,14 @@ fn a_dialog_a_picker_a_search_and_the_transcript_cover_the_composer() {
 
 #[test]
 fn a_view_over_the_whole_screen_is_not_understood() {
-    check(&["diff"], &InputLine::Unknown);
+    check(&["diff", "resumed-elsewhere"], &InputLine::Unknown);
+}
+
+/// Enter would lead back to the end then, and nobody sees there whether the turn has ended.
+#[test]
+fn a_composer_below_a_conversation_that_is_read_further_up_is_not_understood() {
+    check(&["scrolled-up"], &InputLine::Unknown);
+    check(&["scrolled-pasted"], &holds("after scroll"));
 }
 
 #[test]
