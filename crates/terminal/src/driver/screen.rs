@@ -39,7 +39,7 @@ impl Window {
     }
 
     pub(super) fn look(&self, sitter: &Sitter) -> Look {
-        let is_there = match self.ask(&["-Q", "number"]) {
+        let is_there = match self.ask(&QUESTION) {
             Ok(_) => self.is_only_window(sitter),
             Err(DriverError::Refused { .. }) => Some(false),
             Err(_) => None,
@@ -70,7 +70,7 @@ impl Window {
 
     /// Commands to a window that is not there are dropped without a word, hence the question first.
     fn put(&self, keys: &str) -> Result<(), DriverError> {
-        self.ask(&["-Q", "number"])?;
+        self.ask(&QUESTION)?;
         let no_file = |error: io::Error| DriverError::NoFile { program: PROGRAM, cause: error.to_string() };
         let folder = self.private_folder().map_err(no_file)?;
         let done = self.put_through(&folder.join("text"), keys);
@@ -87,7 +87,7 @@ impl Window {
         self.ask(&["-X", "readreg", REGISTER, &quoted(&path)])?;
         self.ask(&["-X", "paste", REGISTER])?;
         // An answer to a question says that the orders before it were carried out: the file was read by then.
-        self.ask(&["-Q", "number"]).map(drop)
+        self.ask(&QUESTION).map(drop)
     }
 
     /// Made by us or not at all, and open to nobody else.
@@ -113,6 +113,9 @@ impl Window {
 }
 
 const PROGRAM: &str = "screen";
+
+/// Any answer will do: the window is there. Whoever looks at it sees every answer, so it is an empty one.
+const QUESTION: [&str; 3] = ["-Q", "echo", ""];
 
 /// One that no person has: they are named by keys.
 const REGISTER: &str = "\u{1}";

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use towline_core::seat::{Place, SeatKind};
 use towline_terminal::driver::{Driver, DriverError, LONGEST};
-use towline_testkit::{Run, TestEnv, wait};
+use towline_testkit::{Run, TestEnv, Tmux, wait};
 
 struct Bench {
     env: TestEnv,
@@ -83,6 +83,20 @@ fn a_text_of_the_full_length_arrives_whole() {
     let text: String = "0123456789 abcdefghij\n".chars().cycle().take(LONGEST).collect();
     bench.driver.type_in(&text).unwrap();
     wait_caught(&bench.env, &pasted(&text));
+}
+
+/// With somebody attached, screen shows the answers to questions to them.
+#[test]
+fn whoever_looks_at_the_window_sees_nothing_but_the_program() {
+    let bench = bench();
+    let tmux = Tmux::start(&bench.env);
+    let looker = tmux.open(&["screen", "-U", "-x", bench.session()], &[]);
+    looker.wait_screen("ready now");
+    assert_eq!(bench.driver.look().is_there, Some(true));
+    bench.driver.type_in("text").unwrap();
+    bench.driver.press_enter().unwrap();
+    wait_caught(&bench.env, &format!("{}\r", pasted("text")));
+    assert_eq!(looker.screen().trim(), "ready now");
 }
 
 #[test]
