@@ -8,6 +8,7 @@ use crate::project::ProjectTraces;
 use crate::seat::Place;
 use crate::text::Kept;
 use crate::time::Timestamp;
+use crate::typing::{Stage, Wish};
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened in one session.
@@ -115,6 +116,17 @@ pub enum Happening {
     /// What was decided has reached the session, or the person before it.
     InheritanceGiven {
         decision: Uid,
+    },
+    /// Something is to be typed into the session's seat. The event's own id is the intent's.
+    IntentMade {
+        wish: Wish,
+    },
+    /// An intent has gone on; the event's session is the one that it is typed into.
+    IntentMoved {
+        intent: Uid,
+        to: Stage,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
     /// Something was found out that no hook told. It holds only if nothing has happened since `as_of`.
     Observed {
@@ -331,7 +343,9 @@ impl Happening {
             Happening::ModelAnswered { .. }
             | Happening::FolderChanged
             | Happening::TaskCompleted
-            | Happening::InheritanceGiven { .. } => Urgency::Whenever,
+            | Happening::InheritanceGiven { .. }
+            | Happening::IntentMade { .. }
+            | Happening::IntentMoved { .. } => Urgency::Whenever,
             Happening::ToolFinished { outcome: ToolOutcome::Interrupted, .. } => Urgency::Shown,
             Happening::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. }
             | Happening::ToolsFinished => Urgency::UnlessWorking,
@@ -389,6 +403,8 @@ impl Happening {
             Happening::FreshTakenBack => "fresh_taken_back",
             Happening::InheritanceTaken { .. } => "inheritance_taken",
             Happening::InheritanceGiven { .. } => "inheritance_given",
+            Happening::IntentMade { .. } => "intent_made",
+            Happening::IntentMoved { .. } => "intent_moved",
             Happening::Observed { .. } => "observed",
         }
     }
@@ -406,7 +422,11 @@ impl Happening {
         );
         let is_ours = matches!(
             self,
-            Happening::SeatFound | Happening::Observed { .. } | Happening::InheritanceGiven { .. }
+            Happening::SeatFound
+                | Happening::Observed { .. }
+                | Happening::InheritanceGiven { .. }
+                | Happening::IntentMade { .. }
+                | Happening::IntentMoved { .. }
         );
         !is_a_persons && !is_ours
     }

@@ -188,7 +188,9 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         | Happening::SeatFound
         | Happening::BatonDropped
         | Happening::InheritanceTaken { .. }
-        | Happening::InheritanceGiven { .. } => None,
+        | Happening::InheritanceGiven { .. }
+        | Happening::IntentMade { .. }
+        | Happening::IntentMoved { .. } => None,
         // The later wish stands.
         Happening::BatonPassed | Happening::FreshTakenBack => fresh(session, None),
         Happening::FreshAsked => fresh(session, Some(event.at)),

@@ -2,6 +2,12 @@
 //!
 //! Plain data and pure decisions. Nothing is typed from here, and whatever is not surely known counts as a reason not to.
 
+mod intent;
+mod permit;
+
+pub use intent::{BadWish, Intent, LONGEST_BYTES, Purpose, Stage, Wish, answers, shows};
+pub use permit::{Moment, Pause, Rules, Starts, Verdict, Why, may_press, may_type};
+
 use crate::time::Timestamp;
 
 /// What can be made sure of in a seat, by the program that shows it. What it cannot tell is never taken for granted.
@@ -17,6 +23,59 @@ pub struct Abilities {
     pub mode: bool,
     /// When a person last typed there.
     pub activity: bool,
+}
+
+/// One of them, by its name: what is told when it is missing, and what a person can choose to go without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ability {
+    Identity,
+    Foreground,
+    Screen,
+    Mode,
+    Activity,
+}
+
+impl Ability {
+    pub const ALL: [Ability; 5] =
+        [Ability::Identity, Ability::Foreground, Ability::Screen, Ability::Mode, Ability::Activity];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Ability::Identity => "identity",
+            Ability::Foreground => "foreground",
+            Ability::Screen => "screen",
+            Ability::Mode => "mode",
+            Ability::Activity => "activity",
+        }
+    }
+
+    /// Reads back what `name` wrote.
+    pub fn named(name: &str) -> Option<Ability> {
+        Ability::ALL.into_iter().find(|ability| ability.name() == name)
+    }
+
+    /// What it tells, in words that follow "cannot tell".
+    pub fn tells(self) -> &'static str {
+        match self {
+            Ability::Identity => "whether the pane is the one that is meant",
+            Ability::Foreground => "which program would get the keys",
+            Ability::Screen => "what stands in the input line",
+            Ability::Mode => "whether the keys would go to the terminal program itself",
+            Ability::Activity => "when somebody last typed there",
+        }
+    }
+}
+
+impl Abilities {
+    pub fn has(self, ability: Ability) -> bool {
+        match ability {
+            Ability::Identity => self.identity,
+            Ability::Foreground => self.foreground,
+            Ability::Screen => self.screen,
+            Ability::Mode => self.mode,
+            Ability::Activity => self.activity,
+        }
+    }
 }
 
 /// One look at a seat. `None`: it could not be seen, which is no permission.

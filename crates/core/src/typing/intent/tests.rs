@@ -1,0 +1,193 @@
+//! The life of an intent, and what confirms it.
+
+use super::*;
+use crate::event::EndedBy;
+use crate::id::SubagentId;
+use crate::inherit::Wishes;
+use crate::seat::{Place, Proof, SeatKind};
+use crate::step::{Before, step};
+use proptest::prelude::*;
+
+fn key(raw: &str) -> SessionKey {
+    SessionKey::parse(raw).unwrap()
+}
+
+fn kept(text: &str, longest_bytes: usize) -> Kept {
+    Kept::new(text, Keeping { longest_bytes, secrets: Secrets::Redacted })
+}
+
+fn in_flight(purpose: Purpose, text: &str) -> Intent {
+    let wish = Wish::new("tmux:1:%1", purpose, text, Timestamp(9_000)).unwrap();
+    Intent {
+        uid: Uid([1; 16]),
+        session: key("a:1"),
+        wish,
+        made_at: Timestamp(100),
+        stage: Stage::Typed,
+        moved_at: Timestamp(210),
+        typing_at: Some(Timestamp(200)),
+        why: None,
+        into: Some(key("a:1")),
+        led_to: None,
+    }
+}
+
+fn event(session: &str, at: i64, happening: Happening) -> Event {
+    let at = Timestamp(at);
+    Event {
+        uid: Uid::v7(at, [0; 10]),
+        at,
+        session: key(session),
+        subagent: None,
+        turn: None,
+        happening,
+        scene: None,
+    }
+}
+
+fn started(session: &str, at: i64, by: StartedBy) -> Session {
+    let start = Happening::SessionStarted { by, wishes: Wishes::default() };
+    let mut session = step(Before::default(), &event(session, at, start)).session.unwrap();
+    session.seat = Some("tmux:1:%1".into());
+    session
+}
+
+fn prompt(text: &str) -> Happening {
+    Happening::PromptSubmitted { prompt: kept(text, 2_000), origin: Origin::Human, own: None }
+}
+
+/// Whether the intent is answered by what happens to the session.
+fn is_answered(intent: &Intent, session: &Session, event: &Event) -> bool {
+    let after = step(Before { session: Some(session.clone()), ..Before::default() }, event).session.unwrap();
+    answers(intent, event, &after)
+}
+
+#[test]
+fn a_prompt_is_confirmed_by_exactly_its_text_in_its_session_after_typing_began() {
+    let (intent, session) = (in_flight(Purpose::Bookmark, "·"), started("a:1", 1, StartedBy::Startup));
+    let check = |event: Event, expected: bool| {
+        assert_eq!(is_answered(&intent, &session, &event), expected, "{event:?}");
+    };
+    check(event("a:1", 300, prompt("·")), true);
+    check(event("a:1", 300, prompt(" ·\n")), true);
+    check(event("a:1", 300, prompt("half·")), false);
+    check(event("a:1", 199, prompt("·")), false);
+    check(event("a:1", 300, Happening::TurnEnded { background: None, answer: None }), false);
+    let helper = Some(SubagentId::parse("h").unwrap());
+    check(Event { subagent: helper, ..event("a:1", 300, prompt("·")) }, false);
+    let other = started("a:2", 1, StartedBy::Startup);
+    assert!(!is_answered(&intent, &other, &event("a:2", 300, prompt("·"))));
+}
+
+#[test]
+fn a_long_prompt_is_known_by_what_was_kept_of_it() {
+    let text = "Continue with the work that was handed over. ".repeat(100);
+    let whole = kept(text.trim(), 20_000);
+    assert!(shows(&kept(&text, 2_000), &whole));
+    assert!(shows(&kept(&text, 100), &whole));
+    assert!(!shows(&kept(&text.replace("work", "play"), 100), &whole));
+    assert!(!shows(&Kept::default(), &whole), "nothing was kept of it: it may be any");
+    assert!(!shows(&kept("…", 100), &whole));
+}
+
+#[test]
+fn a_clear_is_confirmed_by_the_session_that_begins_in_its_seat() {
+    let intent = in_flight(Purpose::Clear, "/clear");
+    let start = |by| Happening::SessionStarted { by, wishes: Wishes::default() };
+    let begins = |key: &str, at, by| answers(&intent, &event(key, at, start(by)), &started(key, at, by));
+    assert!(begins("a:2", 300, StartedBy::Clear));
+    assert!(!begins("a:2", 300, StartedBy::Startup));
+    assert!(!begins("a:1", 300, StartedBy::Clear), "it is the old one");
+    let mut elsewhere = started("a:2", 300, StartedBy::Clear);
+    elsewhere.seat = Some("tmux:1:%2".into());
+    assert!(!answers(&intent, &event("a:2", 300, start(StartedBy::Clear)), &elsewhere));
+    let found = event("a:2", 301, Happening::SeatFound);
+    assert!(answers(&intent, &found, &started("a:2", 300, StartedBy::Clear)), "its seat was found later");
+    assert!(!answers(&intent, &found, &started("a:2", 150, StartedBy::Clear)), "it began before");
+    let ended = Happening::SessionEnded { by: EndedBy::Clear };
+    assert!(!is_answered(&intent, &started("a:1", 1, StartedBy::Startup), &event("a:1", 300, ended)));
+}
+
+#[test]
+fn a_compaction_is_confirmed_only_by_one_that_was_asked_for() {
+    let (intent, session) = (in_flight(Purpose::Compact, "/compact"), started("a:1", 1, StartedBy::Startup));
+    let began = |trigger| event("a:1", 300, Happening::CompactionStarted { trigger });
+    assert!(is_answered(&intent, &session, &began(Trigger::Manual)));
+    assert!(!is_answered(&intent, &session, &began(Trigger::Auto)));
+}
+
+#[test]
+fn a_continuation_is_confirmed_in_the_session_that_its_first_prompt_begins() {
+    let intent = in_flight(Purpose::Continue, "go on");
+    let cleared = started("a:2", 300, StartedBy::Clear);
+    assert!(is_answered(&intent, &cleared, &event("a:2", 301, prompt("go on"))));
+    let place = Place {
+        key: "tmux:1:%1".into(),
+        kind: SeatKind::Tmux,
+        pane: None,
+        server: None,
+        tty: None,
+        pid: 1,
+        started: 1,
+        program: None,
+        proof: Proof::Evidence,
+    };
+    let unseated = Session { seat: None, ..cleared };
+    let prompted =
+        step(Before { session: Some(unseated), ..Before::default() }, &event("a:2", 301, prompt("go on")));
+    let mut prompted = prompted.session.unwrap();
+    assert!(!answers(&intent, &event("a:2", 301, prompt("go on")), &prompted), "nobody knows where it sits");
+    prompted.seat = Some(place.key);
+    assert!(answers(&intent, &event("a:2", 302, Happening::SeatFound), &prompted));
+}
+
+#[test]
+fn what_is_not_in_flight_is_confirmed_by_nothing() {
+    let session = started("a:1", 1, StartedBy::Startup);
+    for stage in Stage::ALL.into_iter().filter(|stage| !stage.is_in_flight()) {
+        let intent = Intent { stage, ..in_flight(Purpose::Bookmark, "·") };
+        assert!(!is_answered(&intent, &session, &event("a:1", 300, prompt("·"))), "{stage:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_typed_is_named() {
+    let wish = |text: &str| Wish::new("s", Purpose::Continue, text, Timestamp(1)).map(|wish| wish.text);
+    assert_eq!(wish(" \n"), Err(BadWish::Blank));
+    assert_eq!(wish("a\x1b[201~b"), Err(BadWish::Control));
+    assert_eq!(wish("a\rb"), Err(BadWish::Control));
+    assert_eq!(wish(&"x ".repeat(15_000)), Err(BadWish::TooLong { bytes: 29_999 }));
+    assert_eq!(wish(&"x ".repeat(200_000)), Err(BadWish::TooLong { bytes: 80_000 + '…'.len_utf8() }));
+    assert_eq!(wish("two\nlines ").unwrap().as_str(), "two\nlines");
+    let secret = format!("use {}{}", "ghp_", "A1".repeat(18));
+    assert!(!wish(&secret).unwrap().as_str().contains("A1A1"));
+}
+
+#[test]
+fn every_word_reads_back() {
+    for purpose in Purpose::ALL {
+        assert_eq!(Purpose::named(purpose.name()), Some(purpose));
+        assert_eq!(serde_json::to_string(&purpose).unwrap(), format!("\"{}\"", purpose.name()));
+    }
+    for stage in Stage::ALL {
+        assert_eq!(Stage::named(stage.name()), Some(stage));
+        assert_eq!(serde_json::to_string(&stage).unwrap(), format!("\"{}\"", stage.name()));
+    }
+}
+
+proptest! {
+    /// Once typing has begun there is no way back to it, and an end is an end.
+    #[test]
+    fn no_way_leads_back_to_typing(moves in prop::collection::vec(0..7_usize, 0..40)) {
+        let (mut stage, mut typed) = (Stage::Waiting, 0);
+        for to in moves.into_iter().map(|index| Stage::ALL[index]) {
+            let was = stage;
+            if stage.may_become(to) {
+                stage = to;
+            }
+            typed += u32::from(was != Stage::Typing && stage == Stage::Typing);
+            prop_assert!(!was.is_over() || stage == was);
+        }
+        prop_assert!(typed <= 1);
+    }
+}
