@@ -188,6 +188,7 @@ impl<'a> Batch<'a> {
         {
             return Ok(());
         }
+        let event = &*self.by_its_origin(event)?;
         let before = self.before(event)?;
         let inheriting = before.session.as_ref().map_or(Inheriting::Nothing, |session| session.inheriting);
         let after = step(before, event);
@@ -208,6 +209,7 @@ impl<'a> Batch<'a> {
             self.store.add_wait(id, &wait)?;
         }
         self.events += 1;
+        self.type_in(event)?;
         self.inherit(event, inheriting)
     }
 
@@ -295,6 +297,7 @@ impl<'a> Batch<'a> {
 }
 
 mod inherit;
+mod typing;
 
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+use towline_core::id::Mark;
 use towline_core::time::Timestamp;
 
 /// The data folder of one user on one machine.
@@ -86,6 +87,21 @@ impl Home {
     /// Where that process can be woken before its time.
     pub fn alert_socket(&self) -> PathBuf {
         self.folder.join("alert.sock")
+    }
+
+    /// Who types where, and whether nothing is to be typed at all.
+    pub fn typing(&self) -> PathBuf {
+        self.folder.join("typing")
+    }
+
+    /// There while nothing is to be typed: until when, or for ever if it is empty.
+    pub fn typing_pause(&self) -> PathBuf {
+        self.typing().join("paused")
+    }
+
+    /// Held by the one process that types into this seat.
+    pub fn typing_lock(&self, seat: &str) -> PathBuf {
+        self.typing().join(format!("{:016x}.lock", Mark::of(seat).0))
     }
 
     /// Copies of the agents' settings as they were before us.

@@ -26,6 +26,7 @@ pub use tables::batons::KnownBaton;
 pub use tables::events::KnownEvent;
 pub use tables::faults::KnownFault;
 pub use tables::inheritances::{Inheritance, Wanted};
+pub use tables::intents::WantedIntents;
 pub use tables::jobs::{Job, JobKind};
 pub use tables::projects::KnownProject;
 pub use tables::transcripts::LiveTranscript;

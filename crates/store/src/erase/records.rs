@@ -10,6 +10,7 @@ use towline_core::event::{Event, Happening, Scene};
 use towline_core::forget::Needle;
 use towline_core::id::SessionKey;
 use towline_core::text::Kept;
+use towline_core::typing::Wish;
 
 pub(super) fn fate(entry: Entry<'_>, traces: &Traces, whole: &BTreeSet<SessionKey>) -> Fate {
     match (entry, traces) {
@@ -42,7 +43,7 @@ pub(super) fn is_structure(happening: &Happening) -> bool {
     STRUCTURE.contains(&happening.name())
 }
 
-pub(super) const STRUCTURE: [&str; 11] = [
+pub(super) const STRUCTURE: [&str; 12] = [
     "session_started",
     "session_ended",
     "folder_changed",
@@ -54,6 +55,7 @@ pub(super) const STRUCTURE: [&str; 11] = [
     "fresh_taken_back",
     "inheritance_taken",
     "inheritance_given",
+    "intent_moved",
 ];
 
 /// Texts that hold it become empty, places that do are left out; what still holds it then goes whole.
@@ -77,7 +79,8 @@ pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Eve
         Happening::PromptSubmitted { prompt: text, .. }
         | Happening::ToolFinished { tool: text, .. }
         | Happening::PermissionAsked { tool: text, .. }
-        | Happening::PermissionRefused { tool: text } => *text = change(std::mem::take(text)),
+        | Happening::PermissionRefused { tool: text }
+        | Happening::IntentMade { wish: Wish { text, .. } } => *text = change(std::mem::take(text)),
         Happening::TurnEnded { answer, .. } => {
             *answer = answer.take().map(change).filter(|answer| !answer.is_blank());
         }
@@ -103,6 +106,7 @@ pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Eve
         | Happening::FreshTakenBack
         | Happening::InheritanceTaken { .. }
         | Happening::InheritanceGiven { .. }
+        | Happening::IntentMoved { .. }
         | Happening::Observed { .. } => {}
     }
     event

@@ -25,7 +25,10 @@ pub struct ErasedTraces {
 const SPANS: &str = "select id, agent || ':' || session, started_at, last_event_at from sessions";
 
 /// What points to a session goes before it.
-const DROP_SESSION: [&str; 8] = [
+const DROP_SESSION: [&str; 11] = [
+    "delete from intents where session = ?1",
+    "update intents set typed_into = null where typed_into = ?1",
+    "update intents set led_to = null where led_to = ?1",
     "delete from inheritances where heir = ?1 or from_session = ?1",
     "delete from batons where session = ?1 or taken_by = ?1",
     "delete from waits where session = ?1",
@@ -43,6 +46,7 @@ const COUNT_TURNS: &str = "select count(*) from heard_turns where session = ?1";
 
 const DROP_TURNS_THEN: &str = "delete from heard_turns where session = ?1 and started_at between ?2 and ?3";
 const DROP_WAITS_THEN: &str = "delete from waits where session = ?1 and ended_at between ?2 and ?3";
+const DROP_INTENTS_THEN: &str = "delete from intents where session = ?1 and made_at between ?2 and ?3";
 const DROP_WORDS_THEN: &str = "
     update sessions set revision = revision + 1, asked_tool = null,
         prompt = case when prompted_at between ?2 and ?3 then null else prompt end,
@@ -62,7 +66,8 @@ const BLANK_SESSIONS: &str = "
         answer = case when holds(answer) then null else answer end,
         asked_tool = case when holds(asked_tool) then null else asked_tool end
     where holds(prompt) or holds(answer) or holds(asked_tool)";
-const BLANK_OTHERS: [&str; 7] = [
+const BLANK_OTHERS: [&str; 8] = [
+    "update intents set text = '', revision = revision + 1 where holds(text)",
     "update sessions set revision = revision + 1,
         folder = case when holds(folder) then null else folder end,
         transcript = case when holds(transcript) then null else transcript end,
@@ -182,6 +187,7 @@ impl Store {
         erased.events += self.change(&events, then)?;
         erased.heard_turns += self.change(DROP_TURNS_THEN, then)?;
         erased.others += self.change(DROP_WAITS_THEN, then)?;
+        erased.others += self.change(DROP_INTENTS_THEN, then)?;
         self.change(DROP_WORDS_THEN, then)?;
         Ok(())
     }

@@ -16,7 +16,8 @@ use towline_core::id::SessionKey;
 use towline_core::text::{Keeping, Kept, Secrets};
 
 /// Each text by its row, and how it is changed.
-const TEXTS: [(&str, &str); 4] = [
+const TEXTS: [(&str, &str); 5] = [
+    ("select id, text from intents", "update intents set text = ?2 where id = ?1"),
     ("select rowid, prompt from heard_turns", "update heard_turns set prompt = ?2 where rowid = ?1"),
     (
         "select id, prompt from sessions where prompt is not null",

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::journal::Record;
-use crate::{Pace, rebuild};
+use crate::{Pace, WantedIntents, rebuild};
 use std::time::Duration;
 use tempfile::TempDir;
 use towline_core::event::{Event, Happening, Origin, StartedBy};
@@ -10,6 +10,7 @@ use towline_core::id::Uid;
 use towline_core::inherit::Wishes;
 use towline_core::text::{Keeping, Kept, Secrets};
 use towline_core::time::Timestamp;
+use towline_core::typing::{Purpose, Wish};
 
 struct Bench {
     _folder: TempDir,
@@ -161,4 +162,35 @@ fn one_erases_at_a_time_and_who_is_killed_leaves_a_note() {
     assert!(is_unfinished(&bench.home), "it was not ended");
     Eraser::begin(&bench.home).unwrap().unwrap().end().unwrap();
     assert!(!is_unfinished(&bench.home));
+}
+
+fn bookmark(text: &str) -> Happening {
+    let wish = Wish::new("tmux:1:%1", Purpose::Continue, text, Timestamp(9_000)).unwrap();
+    Happening::IntentMade { wish }
+}
+
+/// Every intent with its text, as the database knows them.
+fn intents(bench: &Bench) -> Vec<String> {
+    let all = bench.store().intents(&WantedIntents { limit: 99, ..WantedIntents::default() }).unwrap();
+    all.iter().map(|intent| format!("{} {}", intent.session, intent.wish.text.as_str())).collect()
+}
+
+#[test]
+fn what_was_typed_is_forgotten_like_what_was_said() {
+    let bench = lived();
+    bench.accept("a:1", 22, bookmark("go on with the heron"));
+    bench.accept("a:1", 24, bookmark("go on"));
+    bench.accept("a:2", 27, bookmark("go on too"));
+    assert_eq!(intents(&bench), ["a:2 go on too", "a:1 go on", "a:1 go on with the heron"]);
+    bench.erase(&Traces::Text(Arc::new(Needle::new("heron").unwrap())));
+    assert_eq!(intents(&bench), ["a:2 go on too", "a:1 go on", "a:1 "]);
+    let stretch = Stretch { from: Timestamp(23), until: Timestamp(25) };
+    bench.erase(&Traces::Sessions { sessions: BTreeSet::from([SessionKey::parse("a:1").unwrap()]), stretch });
+    assert_eq!(intents(&bench), ["a:2 go on too", "a:1 "]);
+    let stretch = Stretch { from: Timestamp(0), until: Timestamp(1_000) };
+    bench.erase(&Traces::Sessions { sessions: BTreeSet::from([SessionKey::parse("a:2").unwrap()]), stretch });
+    let left = intents(&bench);
+    assert_eq!(left, ["a:1 "]);
+    bench.told_after_a_rebuild();
+    assert_eq!(intents(&bench), left);
 }

@@ -11,6 +11,7 @@ use towline_core::session::TurnOutcome;
 use towline_core::text::{Keeping, Kept, Secrets};
 
 mod inherit;
+mod typing;
 
 const ALWAYS: fn() -> bool = || true;
 

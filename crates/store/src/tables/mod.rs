@@ -7,6 +7,7 @@ pub mod events;
 pub mod faults;
 pub mod heard_turns;
 pub mod inheritances;
+pub mod intents;
 pub mod jobs;
 pub mod journal_position;
 pub(crate) mod projects;

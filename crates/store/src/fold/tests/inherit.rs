@@ -14,7 +14,7 @@ fn start(by: StartedBy) -> Happening {
     Happening::SessionStarted { by, wishes: Wishes::default() }
 }
 
-const CLEARED: Happening = Happening::SessionEnded { by: EndedBy::Clear };
+pub(super) const CLEARED: Happening = Happening::SessionEnded { by: EndedBy::Clear };
 
 fn place(seat: &str) -> Place {
     Place {
@@ -32,34 +32,34 @@ fn place(seat: &str) -> Place {
 
 /// Accepts events of sessions that a person sits before, all in one project.
 impl Bench {
-    fn tell(&mut self, session: &str, happening: Happening) {
+    pub(super) fn tell(&mut self, session: &str, happening: Happening) {
         self.tell_at(session, None, happening);
     }
 
-    fn sit(&mut self, session: &str, seat: &str) {
+    pub(super) fn sit(&mut self, session: &str, seat: &str) {
         self.tell_at(session, Some(seat), Happening::SeatFound);
     }
 
-    fn tell_at(&mut self, session: &str, seat: Option<&str>, happening: Happening) {
+    pub(super) fn tell_at(&mut self, session: &str, seat: Option<&str>, happening: Happening) {
         let event = self.event(session, happening);
         let scene = Some(scene(seat, Presence::Terminal));
         self.append(&[Event { scene, ..event }]);
     }
 
     /// The session starts, sits down, and is asked for something.
-    fn work(&mut self, session: &str, seat: &str) {
+    pub(super) fn work(&mut self, session: &str, seat: &str) {
         self.begin(session, seat, StartedBy::Startup);
         self.tell(session, prompt("work"));
         self.tell(session, STOP);
     }
 
-    fn begin(&mut self, session: &str, seat: &str, by: StartedBy) {
+    pub(super) fn begin(&mut self, session: &str, seat: &str, by: StartedBy) {
         self.tell(session, start(by));
         self.sit(session, seat);
     }
 
     /// The pair of events by which an agent tells that its person cleared, and the next prompt.
-    fn clear(&mut self, from: &str, to: &str, seat: &str) {
+    pub(super) fn clear(&mut self, from: &str, to: &str, seat: &str) {
         self.tell(from, CLEARED);
         self.begin(to, seat, StartedBy::Clear);
         self.tell(to, prompt("go on"));
