@@ -27,7 +27,7 @@ use towline_core::event::{Happening, OwnCommand, Presence};
 use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
 use towline_core::reply::Reply;
 use towline_core::text::Keeping;
-use towline_core::typing::InputLine;
+use towline_core::typing::{InputLine, Starts};
 
 /// An agent that can be hooked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,6 +127,14 @@ impl Agent {
             Agent::Codex => &['$', '/'],
         };
         typed.trim_start().strip_prefix(signs).and_then(OwnCommand::parse)
+    }
+
+    /// When it tells that a session has begun.
+    pub fn starts(self) -> Starts {
+        match self {
+            Agent::Claude => Starts::AtOnce,
+            Agent::Codex => Starts::WithFirstPrompt,
+        }
     }
 
     pub fn presence(self, around: &Surroundings<'_>) -> Presence {

@@ -134,6 +134,20 @@ pub fn age(ms: i64) -> String {
     }
 }
 
+/// The milliseconds of a length of time as a person writes it: `90s`, `45m`, `1h`, `2d`.
+pub fn span(text: &str) -> Option<i64> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let ms = match unit {
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    let is_plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_plain.then(|| number.parse::<i64>().ok()?.checked_mul(ms)).flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,6 +155,15 @@ mod tests {
 
     fn seat(name: &str, state: State, since: i64) -> Shown {
         Shown { state, seen: false, ..Shown::at(name, "a", Timestamp(since)) }
+    }
+
+    #[test]
+    fn a_length_of_time_is_a_number_and_its_unit() {
+        let found = ["90s", "45m", "1h", "2d"].map(span);
+        assert_eq!(found, [Some(90_000), Some(2_700_000), Some(3_600_000), Some(172_800_000)]);
+        for wrong in ["", "h", "1", "1w", "-1h", "1.5h", "é", "99999999999999999d", "1 h"] {
+            assert_eq!(span(wrong), None, "{wrong:?}");
+        }
     }
 
     #[test]

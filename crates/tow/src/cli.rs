@@ -47,6 +47,9 @@ enum Verb {
     Fresh(verbs::fresh::Arguments),
     Inherit(verbs::inherit::Arguments),
     Notify(verbs::notify::Arguments),
+    Typed(verbs::typed::Arguments),
+    Pause(verbs::pause::Arguments),
+    Resume(verbs::resume::Arguments),
     Tmux(verbs::tmux::Arguments),
     Context(verbs::context::Arguments),
     Detail(verbs::detail::Arguments),
@@ -64,6 +67,8 @@ enum Verb {
     Capture(verbs::capture::Arguments),
     #[command(hide = true)]
     Alert(verbs::alert::Arguments),
+    #[command(hide = true)]
+    Type(verbs::type_in::Arguments),
     #[command(hide = true)]
     BenchSeed(verbs::bench_seed::Arguments),
 }
@@ -101,6 +106,9 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Verb::Fresh(arguments) => verbs::fresh::run(&scope, arguments),
         Verb::Inherit(arguments) => verbs::inherit::run(&scope, arguments),
         Verb::Notify(arguments) => verbs::notify::run(&scope, arguments),
+        Verb::Typed(arguments) => verbs::typed::run(&scope, arguments),
+        Verb::Pause(arguments) => verbs::pause::run(&scope, arguments),
+        Verb::Resume(arguments) => verbs::resume::run(&scope, arguments),
         Verb::Tmux(arguments) => verbs::tmux::run(&scope, arguments),
         Verb::Context(arguments) => verbs::context::run(&scope, arguments),
         Verb::Detail(arguments) => verbs::detail::run(&scope, arguments),
@@ -116,6 +124,7 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Verb::Completions(arguments) => verbs::completions::run(&scope, arguments, Cli::command()),
         Verb::Capture(arguments) => verbs::capture::run(&scope, arguments),
         Verb::Alert(arguments) => verbs::alert::run(&scope, arguments),
+        Verb::Type(arguments) => verbs::type_in::run(&scope, arguments),
         Verb::BenchSeed(arguments) => verbs::bench_seed::run(&scope, arguments),
     }
 }

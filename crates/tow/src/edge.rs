@@ -46,6 +46,13 @@ impl Edge {
         })
     }
 
+    /// For tests of what stays for a while: a home of their own, and the real clock.
+    #[cfg(test)]
+    pub fn at(home: Home, config_file: PathBuf) -> Edge {
+        let (now, fraction) = now();
+        Edge { home, config_file, now, fraction, begun: begun(), drawn: Cell::new(0) }
+    }
+
     /// The same home at this moment. A clock that tests hold still goes on from where it was held.
     pub fn later(&self) -> Edge {
         let ran_on = self.now.plus_ms(i64::try_from(self.elapsed_ms()).unwrap_or(i64::MAX));

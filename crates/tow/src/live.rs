@@ -140,7 +140,7 @@ const ROUNDS: usize = 3;
 
 /// Folds what is in the journal. Hooks leave their events to whoever has the lock: so it is looked at again after the
 /// lock is let go. What somebody else is folding can be shown as it is.
-fn fold(scope: &Scope) -> Result<Option<Store>, Failure> {
+pub fn fold(scope: &Scope) -> Result<Option<Store>, Failure> {
     let home = &scope.edge.home;
     if !home.journal().exists() {
         return Ok(None);

@@ -29,6 +29,7 @@ mod seen;
 mod sight;
 mod tell;
 mod tmux;
+mod typing;
 mod verbs;
 mod whose;
 mod work;

@@ -36,6 +36,11 @@ pub fn alert_detached() {
     start(&["alert"]);
 }
 
+/// Types what waits for this seat.
+pub fn type_detached(seat: &str) {
+    start(&["type", "--", seat]);
+}
+
 fn start(arguments: &[&str]) {
     let _ = ourselves(arguments).map(|mut child| child.spawn());
 }

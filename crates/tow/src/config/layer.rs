@@ -4,6 +4,7 @@
 
 use super::nearest::nearest;
 use super::notify::{self, Notify};
+use super::typing::{self, Typing};
 use super::{Config, DEFAULT};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -167,6 +168,7 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
             absolute(names().map(|(path, _)| Some(path)))?;
             if names().all(|(_, name)| name.is_str()) { Ok(()) } else { Err("names in quotes".into()) }
         }
+        _ if key.starts_with("typing.") => typing::range_of(key, value),
         _ if key.starts_with("notify.") => notify::range_of(key, value),
         _ => Ok(()),
     }
@@ -223,6 +225,7 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
             .map(|(path, name)| (path.to_owned(), texts(name)))
             .collect(),
         notify: Notify::read(&|key| values.get(key).cloned()),
+        typing: Typing::read(&|key| values.get(key).cloned()),
     }
 }
 

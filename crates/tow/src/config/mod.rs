@@ -6,10 +6,12 @@
 mod layer;
 mod nearest;
 mod notify;
+mod typing;
 
 pub use layer::{Mistake, layered, value_at};
 pub use nearest::nearest;
 pub use notify::{Commands, Notify, OCCASIONS};
+pub use typing::Typing;
 
 use std::collections::BTreeMap;
 use towline_agents::Keepings;
@@ -40,6 +42,7 @@ pub struct Config {
     pub after_compaction: bool,
     pub project_names: BTreeMap<String, String>,
     pub notify: Notify,
+    pub typing: Typing,
 }
 
 impl Config {
@@ -63,6 +66,7 @@ impl Config {
             after_compaction: true,
             project_names: BTreeMap::new(),
             notify: Notify::compiled_in(),
+            typing: Typing::compiled_in(),
         }
     }
 

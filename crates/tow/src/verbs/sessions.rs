@@ -70,7 +70,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(show(scope, arguments, &listed, (&past.project.words(), is_cut)))
 }
 
-fn time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+/// The time that a person means by `--since`.
+pub(super) fn time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let refused =
         |why: String| Failure::input(why).hint("Write a time such as yesterday, 14:05 or '2h ago'.");
     let wanted = Wanted::parse(text).map_err(|error| refused(error.to_string()))?;

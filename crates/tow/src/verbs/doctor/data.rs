@@ -7,6 +7,7 @@ use crate::config::layered;
 use crate::failure::{Failure, chain};
 use crate::hook::fallback_logs;
 use crate::scope::Scope;
+use crate::typing::rules;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
@@ -14,6 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 use towline_core::fault::{Fault, FaultKind};
+use towline_core::typing::{Pause, Rules};
 use towline_store::journal::Segments;
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Home, KnownFault, SCHEMA, Store, StoreError};
@@ -24,7 +26,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const LISTED: usize = 5;
 
 pub fn all(scope: &Scope) -> Vec<Check> {
-    let mut checks = vec![config(scope), folder(scope)];
+    let mut checks = vec![config(scope), typing(scope), folder(scope)];
     match Store::read(&scope.edge.home, PATIENCE) {
         Err(error) => checks.push(Check::bad("database", chain(&error), mend_of(&error))),
         Ok(None) => {
@@ -57,6 +59,25 @@ fn config(scope: &Scope) -> Check {
                 Check::warning("config", format!("{file}: {first}{more}"), "tow config edit")
             }
         },
+    }
+}
+
+/// Off is as good as on: only a pause that nobody thinks of any more is worth a warning.
+fn typing(scope: &Scope) -> Check {
+    match rules(&scope.edge) {
+        Rules { enabled: false, .. } => Check::good("typing", "off: nothing is typed in your place"),
+        Rules { pause: Some(Pause { until: Some(until) }), .. } => {
+            Check::good("typing", format!("on, paused until {}", until.to_utc()))
+        }
+        Rules { pause: Some(Pause { until: None }), .. } => {
+            Check::warning("typing", "on, but paused without an end", "tow resume")
+        }
+        Rules { without, .. } if !without.is_empty() => {
+            let names: Vec<&str> = without.iter().map(|ability| ability.name()).collect();
+            let detail = format!("on, even where a terminal cannot tell: {}", names.join(", "));
+            Check::warning("typing", detail, "tow config unset typing.without")
+        }
+        Rules { .. } => Check::good("typing", "on; `tow typed` lists what was typed, `tow pause` stops it"),
     }
 }
 

@@ -7,11 +7,14 @@ mod watch;
 
 use crate::failure::Failure;
 use crate::live::{self, Glance};
+use crate::output::Tone;
 use crate::scope::Scope;
+use crate::typing::paused;
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::session::State;
 use towline_core::shown::Shown;
+use towline_core::typing::Why;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,8 +64,16 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         scope.out.line(&object(&seats));
     } else {
         print(scope, &seats);
+        say_pause(scope);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A pause is easily forgotten.
+fn say_pause(scope: &Scope) {
+    if let Some(pause) = paused(&scope.edge.home, scope.edge.now) {
+        scope.out.line(&scope.out.tint(Tone::Warning, &Why::Paused(pause).to_string()));
+    }
 }
 
 fn object(seats: &[Shown]) -> String {

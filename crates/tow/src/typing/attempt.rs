@@ -1,0 +1,174 @@
+//! Typing one intent: wait until it may be typed, type, see that it stands there, press Enter, wait for the agent to tell.
+//!
+//! Every step forward is in the journal before it is taken, but for the last one. Nothing is tried twice, and nothing is
+//! typed or pressed once anything is not as it should be.
+
+use super::accept_move;
+use super::patience::Patience;
+use super::sight::{Sight, World};
+use crate::failure::Failure;
+use towline_core::id::SessionKey;
+use towline_core::time::Timestamp;
+use towline_core::typing::{Intent, Stage, Verdict, Why};
+
+/// How long one intent may take.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub ready_ms: i64,
+    pub confirm_ms: i64,
+}
+
+/// An agent draws what was typed in less than this.
+const DRAWN_WITHIN_MS: i64 = 5_000;
+
+/// How an intent ended that was not confirmed.
+struct End {
+    to: Stage,
+    why: String,
+}
+
+impl End {
+    fn refused(why: impl ToString) -> End {
+        End { to: Stage::Refused, why: why.to_string() }
+    }
+
+    fn expired(why: impl ToString) -> End {
+        End { to: Stage::Expired, why: why.to_string() }
+    }
+
+    /// Keys were pressed before it ended.
+    fn with_text_left(self) -> End {
+        End {
+            why: format!("{}; Enter was not pressed, what was typed may still stand there", self.why),
+            ..self
+        }
+    }
+}
+
+/// Takes an intent that waits to its end.
+pub(super) fn attempt(world: &mut World<'_>, intent: &Intent, limits: Limits) -> Result<(), Failure> {
+    let until = intent.wish.expires_at.min(world.edge().now.plus_ms(limits.ready_ms));
+    let into = match ready(world, intent, until)? {
+        Ok(into) => into,
+        Err(end) => return finish(world, intent, (&intent.session, end)),
+    };
+    accept_move(&world.edge(), &into, (intent, Stage::Typing), None)?;
+    match type_and_press(world, intent)? {
+        Err(end) => finish(world, intent, (&into, end)),
+        Ok(()) => {
+            accept_move(&world.edge(), &into, (intent, Stage::Typed), None)?;
+            let until = world.edge().now.plus_ms(limits.confirm_ms);
+            await_confirmation(world, intent, (&into, until))
+        }
+    }
+}
+
+/// Waits for the agent to tell that it was done; the fold that hears of it confirms. Whatever else happens, it expires.
+pub(super) fn await_confirmation(
+    world: &mut World<'_>,
+    intent: &Intent,
+    (into, until): (&SessionKey, Timestamp),
+) -> Result<(), Failure> {
+    let mut patience = Patience::until(until);
+    loop {
+        match world.intent(intent.uid)? {
+            Some(known) if known.stage.is_over() => return Ok(()),
+            Some(_) | None => {}
+        }
+        if !patience.waits(world.edge().now) {
+            let hoped = intent.wish.purpose.confirmation();
+            let why = format!("it was typed, but nothing told that {hoped}; it is not typed again");
+            return finish(world, intent, (into, End::expired(why)));
+        }
+    }
+}
+
+/// The session to type into, once it may be done.
+fn ready(
+    world: &mut World<'_>,
+    intent: &Intent,
+    until: Timestamp,
+) -> Result<Result<SessionKey, End>, Failure> {
+    let mut patience = Patience::until(until);
+    let mut last = "what happened is not known yet".to_owned();
+    loop {
+        let sight = world.see(intent.uid)?;
+        match sight.as_ref().map(judged) {
+            Some(Judged::Over) => return Ok(Err(End::refused("it was taken back"))),
+            Some(Judged::End(end)) => return Ok(Err(end)),
+            Some(Judged::Wait(why)) => last = why.to_string(),
+            Some(Judged::Ready(into)) => return Ok(Ok(into)),
+            None => {}
+        }
+        if !patience.waits(world.edge().now) {
+            return Ok(Err(End::expired(format!("it could not be typed in time: {last}"))));
+        }
+    }
+}
+
+enum Judged {
+    Ready(SessionKey),
+    Wait(Why),
+    End(End),
+    Over,
+}
+
+fn judged(sight: &Sight) -> Judged {
+    match (sight.may_type(), &sight.blind) {
+        _ if sight.intent.stage.is_over() => Judged::Over,
+        (Verdict::Refused(Why::TooLate), _) => Judged::End(End::expired(Why::TooLate)),
+        // A refusal that is about the user's wishes says more than that nobody could look.
+        (Verdict::Refused(why @ (Why::Off | Why::Paused(_))), _) => Judged::End(End::refused(why)),
+        (_, Some(blind)) => Judged::End(End::refused(blind)),
+        (Verdict::Refused(why), None) => Judged::End(End::refused(why)),
+        (Verdict::NotYet(why), None) => Judged::Wait(why),
+        (Verdict::Ready, None) => Judged::Ready(sight.session()),
+    }
+}
+
+/// The row says that typing has begun: from here on there is no second try.
+fn type_and_press(world: &mut World<'_>, intent: &Intent) -> Result<Result<(), End>, Failure> {
+    let Some(sight) = world.see(intent.uid)? else {
+        return Ok(Err(End::refused("what happened is not known right now")));
+    };
+    let hands = match (judged(&sight), &sight.hands) {
+        (Judged::Ready(_), Some(hands)) if sight.intent.stage == Stage::Typing => hands,
+        (Judged::Wait(why), _) => return Ok(Err(End::refused(format!("at the last moment: {why}")))),
+        (Judged::End(end), _) => return Ok(Err(end)),
+        (Judged::Ready(_) | Judged::Over, _) => return Ok(Err(End::refused("it was taken back"))),
+    };
+    if let Err(error) = hands.type_in(intent.wish.text.as_str()) {
+        return Ok(Err(End::refused(format!("it could not be typed: {error}")).with_text_left()));
+    }
+    let pressed = press(world, intent, &sight)?;
+    Ok(pressed.map_err(End::with_text_left))
+}
+
+/// Presses Enter once the line holds exactly the text and all else is still as it was.
+fn press(world: &mut World<'_>, intent: &Intent, typed_on: &Sight) -> Result<Result<(), End>, Failure> {
+    let mut patience = Patience::until(world.edge().now.plus_ms(DRAWN_WITHIN_MS));
+    let mut last = "what happened is not known right now".to_owned();
+    loop {
+        if let Some(sight) = world.see(intent.uid)? {
+            match (sight.may_press(&typed_on.look), &sight.hands) {
+                (Verdict::Ready, Some(hands)) => {
+                    let pressed = hands.press_enter();
+                    return Ok(
+                        pressed.map_err(|error| End::refused(format!("Enter could not be pressed: {error}")))
+                    );
+                }
+                (Verdict::Refused(why), _) => return Ok(Err(End::refused(why))),
+                (Verdict::NotYet(why), _) => last = why.to_string(),
+                (Verdict::Ready, None) => {}
+            }
+        }
+        if !patience.waits(world.edge().now) {
+            return Ok(Err(End::refused(last)));
+        }
+    }
+}
+
+fn finish(world: &mut World<'_>, intent: &Intent, (session, end): (&SessionKey, End)) -> Result<(), Failure> {
+    accept_move(&world.edge(), session, (intent, end.to), Some(end.why))?;
+    world.store().map(drop)
+}

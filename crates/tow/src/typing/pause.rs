@@ -1,0 +1,64 @@
+//! The pause: a small file that keeps everything from being typed, until it is taken away or its time is over.
+//!
+//! What cannot be read counts as a pause without end.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use towline_core::time::Timestamp;
+use towline_core::typing::Pause;
+use towline_store::home::{Home, put_small};
+
+/// Nothing is typed from now on.
+pub fn pause(home: &Home, pause: Pause) -> io::Result<()> {
+    let until = pause.until.map_or_else(String::new, |until| until.0.to_string());
+    put_small(&home.typing_pause(), until.as_bytes())
+}
+
+/// Whether there was a pause.
+pub fn lift(home: &Home) -> io::Result<bool> {
+    match fs::remove_file(home.typing_pause()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The pause that lasts now.
+pub fn paused(home: &Home, now: Timestamp) -> Option<Pause> {
+    let written = match fs::read_to_string(home.typing_pause()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return None,
+        written => written.ok(),
+    };
+    let until = written.and_then(|text| text.trim().parse().ok()).map(Timestamp);
+    Some(Pause { until }).filter(|pause| pause.until.is_none_or(|until| now < until))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_lasts_until_its_time_or_until_it_is_lifted() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        assert_eq!(paused(&home, Timestamp(5)), None);
+        let until = Pause { until: Some(Timestamp(10)) };
+        pause(&home, until).unwrap();
+        assert_eq!((paused(&home, Timestamp(9)), paused(&home, Timestamp(10))), (Some(until), None));
+        pause(&home, Pause { until: None }).unwrap();
+        assert_eq!(paused(&home, Timestamp(i64::MAX)), Some(Pause { until: None }));
+        assert!(lift(&home).unwrap() && !lift(&home).unwrap());
+        assert_eq!(paused(&home, Timestamp(5)), None);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_a_pause() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        fs::create_dir_all(home.typing_pause()).unwrap();
+        assert_eq!(paused(&home, Timestamp(5)), Some(Pause { until: None }));
+        fs::remove_dir(home.typing_pause()).unwrap();
+        fs::write(home.typing_pause(), "soon").unwrap();
+        assert_eq!(paused(&home, Timestamp(5)), Some(Pause { until: None }));
+    }
+}

@@ -1,0 +1,79 @@
+//! The queue of one seat: its intents are typed one after the other, by whoever holds the seat's lock.
+//!
+//! The lock dies with its holder. What one who died left in the middle is never typed again: it is said to have expired.
+
+use super::accept_move;
+use super::attempt::{Limits, attempt, await_confirmation};
+use super::hands::{Reach, reach};
+use super::patience::Patience;
+use super::sight::World;
+use crate::edge::Edge;
+use crate::failure::Failure;
+use crate::tell::settings;
+use std::fs::File;
+use std::io;
+use towline_core::typing::{Intent, Stage};
+use towline_store::home::private_folder;
+use towline_store::lock::wait_for;
+
+/// Types what waits for this seat, and returns when nothing is left.
+pub fn work_off(edge: &Edge, seat: &str) -> Result<(), Failure> {
+    work_off_by(edge, seat, &reach)
+}
+
+/// Whoever finds the lock taken leaves its intent to the holder, who looks again after letting go.
+pub(super) fn work_off_by(edge: &Edge, seat: &str, reach: Reach<'_>) -> Result<(), Failure> {
+    let mut world = World::new(edge, reach);
+    while !open(&mut world, seat)?.is_empty() {
+        let Some(lock) = lock(edge, seat).map_err(|error| unusable(edge, &error))? else { return Ok(()) };
+        let typing = settings(edge).typing;
+        let limits = Limits { ready_ms: typing.limit_ms, confirm_ms: typing.confirm_ms };
+        while let Some(intent) = open(&mut world, seat)?.into_iter().next() {
+            take_up(&mut world, &intent, limits)?;
+        }
+        drop(lock);
+    }
+    Ok(())
+}
+
+/// What others fold is soon done; what nobody can fold is left to the next one.
+const FOLDED_WITHIN_MS: i64 = 5_000;
+
+fn open(world: &mut World<'_>, seat: &str) -> Result<Vec<Intent>, Failure> {
+    let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
+    let mut patience = Patience::until(world.edge().now.plus_ms(FOLDED_WITHIN_MS));
+    loop {
+        if let Some(store) = world.store()? {
+            return store.open_intents(seat).map_err(failed);
+        }
+        if !patience.waits(world.edge().now) {
+            return Ok(vec![]);
+        }
+    }
+}
+
+fn lock(edge: &Edge, seat: &str) -> io::Result<Option<File>> {
+    private_folder(&edge.home.typing())?;
+    wait_for(&edge.home.typing_lock(seat), [])
+}
+
+fn unusable(edge: &Edge, error: &io::Error) -> Failure {
+    Failure::about(format!("could not use {}", edge.home.typing().display()), error).hint("Run `tow doctor`.")
+}
+
+/// We hold the lock: whoever has begun with this intent is no more.
+fn take_up(world: &mut World<'_>, intent: &Intent, limits: Limits) -> Result<(), Failure> {
+    let into = intent.into.as_ref().unwrap_or(&intent.session);
+    match intent.stage {
+        Stage::Waiting => attempt(world, intent, limits),
+        Stage::Typing => {
+            let why = "the typing process died; whether it was typed is not known, it is not typed again";
+            accept_move(&world.edge(), into, (intent, Stage::Expired), Some(why.to_owned()))
+        }
+        Stage::Typed => {
+            let until = intent.moved_at.plus_ms(limits.confirm_ms);
+            await_confirmation(world, intent, (into, until))
+        }
+        Stage::Confirmed | Stage::Refused | Stage::Expired | Stage::Dropped => Ok(()),
+    }
+}

@@ -1,0 +1,178 @@
+//! Everything that is known and seen of an intent's seat at one moment, gathered afresh each time.
+//!
+//! Folds and looks; what it means is judged in `core`. Rows that are not up to date are no knowledge.
+
+use super::hands::{Hands, Reach};
+use super::rules;
+use crate::edge::Edge;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::scope::Scope;
+use crate::{live, sight};
+use towline_agents::Agent;
+use towline_core::arbiter::ProcessSight;
+use towline_core::id::Uid;
+use towline_core::seat::{Place, Seat};
+use towline_core::session::Session;
+use towline_core::typing::{
+    Abilities, InputLine, Intent, Look, Moment, Rules, Starts, Verdict, may_press, may_type,
+};
+use towline_store::{Store, StoreError, journal};
+use towline_terminal::process::Process;
+
+/// The data folder as one process sees it that stays for a while.
+pub(super) struct World<'a> {
+    begun: &'a Edge,
+    reach: Reach<'a>,
+    /// As it was folded last, and how long the journal was then.
+    folded: Option<(u64, Store)>,
+}
+
+/// One intent, and all that decides whether it may be typed.
+pub(super) struct Sight {
+    pub edge: Edge,
+    pub intent: Intent,
+    pub hands: Option<Box<dyn Hands>>,
+    /// Why nobody could look, where it will not change.
+    pub blind: Option<String>,
+    rules: Rules,
+    seat: Option<Seat>,
+    session: Option<Session>,
+    before: Option<Intent>,
+    starts: Starts,
+    process: ProcessSight,
+    group: Option<u32>,
+    abilities: Abilities,
+    pub look: Look,
+    line: InputLine,
+}
+
+impl<'a> World<'a> {
+    pub fn new(begun: &'a Edge, reach: Reach<'a>) -> Self {
+        World { begun, reach, folded: None }
+    }
+
+    /// This moment.
+    pub fn edge(&self) -> Edge {
+        self.begun.later()
+    }
+
+    /// The store with everything that is in the journal; `None` while that cannot be had.
+    pub fn store(&mut self) -> Result<Option<&Store>, Failure> {
+        let home = &self.begun.home;
+        let written = journal::unsealed_bytes(home);
+        if self.folded.as_ref().is_none_or(|(seen, _)| *seen != written) {
+            let scope = Scope { edge: self.begun.later(), out: Output::new() };
+            self.folded = live::fold(&scope)?.map(|store| (written, store));
+        }
+        let Some((_, store)) = &self.folded else { return Ok(None) };
+        if store.backlog_bytes().map_err(failed)? == 0 {
+            return Ok(self.folded.as_ref().map(|(_, store)| store));
+        }
+        self.folded = None;
+        Ok(None)
+    }
+
+    pub fn intent(&mut self, uid: Uid) -> Result<Option<Intent>, Failure> {
+        Ok(self.store()?.map(|store| store.intent(uid)).transpose().map_err(failed)?.flatten())
+    }
+
+    /// Looks at the world; `None` while the rows are not up to date, or if the intent is gone.
+    pub fn see(&mut self, uid: Uid) -> Result<Option<Sight>, Failure> {
+        let edge = self.edge();
+        let reach = self.reach;
+        let Some(store) = self.store()? else { return Ok(None) };
+        let Some(mut sight) = known(store, uid, edge).map_err(failed)? else { return Ok(None) };
+        sight.look_around(reach);
+        Ok(Some(sight))
+    }
+}
+
+fn known(store: &Store, uid: Uid, edge: Edge) -> Result<Option<Sight>, StoreError> {
+    let Some(intent) = store.intent(uid)? else { return Ok(None) };
+    let before = intent.wish.after.map(|before| store.intent(before)).transpose()?.flatten();
+    let session = store.session(intent.meant(before.as_ref()))?;
+    Ok(Some(Sight {
+        rules: rules(&edge),
+        edge,
+        seat: store.seat(&intent.wish.seat)?,
+        session,
+        intent,
+        hands: None,
+        blind: None,
+        before,
+        starts: Starts::AtOnce,
+        process: ProcessSight::Unknown,
+        group: None,
+        abilities: Abilities::default(),
+        look: Look::default(),
+        line: InputLine::Unknown,
+    }))
+}
+
+impl Sight {
+    /// The session that is to be typed into.
+    pub fn session(&self) -> towline_core::id::SessionKey {
+        self.intent.meant(self.before.as_ref()).clone()
+    }
+
+    pub fn may_type(&self) -> Verdict {
+        may_type(&self.intent, &self.moment(), &self.rules)
+    }
+
+    pub fn may_press(&self, typed_on: &Look) -> Verdict {
+        may_press(&self.intent, &self.moment(), &self.rules, typed_on)
+    }
+
+    fn look_around(&mut self, reach: Reach<'_>) {
+        let Some(place) = self.seat.as_ref().map(|seat| seat.place.clone()) else { return };
+        let Some(agent) = Agent::named(self.session().agent.as_str()) else { return };
+        self.starts = agent.starts();
+        self.process = sight::process(&place);
+        self.group = group_of(&place);
+        match reach(&place, agent) {
+            Err(why) => self.blind = Some(why),
+            Ok(hands) => {
+                self.abilities = hands.abilities();
+                self.look = hands.look();
+                self.line = self.read(&*hands);
+                self.hands = Some(hands);
+            }
+        }
+    }
+
+    /// What the agent shows in place of our text, such as a word for a long paste, is our text.
+    fn read(&self, hands: &dyn Hands) -> InputLine {
+        let text = self.intent.wish.text.as_str();
+        match self.look.screen.as_deref().map_or(InputLine::Unknown, |screen| hands.input_line(screen)) {
+            InputLine::Holds { text: held } if hands.is_typed(&held, text) => {
+                InputLine::Holds { text: text.to_owned() }
+            }
+            other => other,
+        }
+    }
+
+    fn moment(&self) -> Moment<'_> {
+        Moment {
+            now: self.edge.now,
+            seat: self.seat.as_ref(),
+            session: self.session.as_ref(),
+            before: self.before.as_ref(),
+            starts: self.starts,
+            process: self.process,
+            group: self.group,
+            abilities: self.abilities,
+            look: &self.look,
+            line: &self.line,
+        }
+    }
+}
+
+/// Of the process that sits there, not of one that has its number by now.
+fn group_of(place: &Place) -> Option<u32> {
+    Process::read(place.pid).filter(|process| process.started == place.started).map(|process| process.group())
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::new(&error).hint("Run `tow doctor`.")
+}

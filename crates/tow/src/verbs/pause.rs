@@ -1,0 +1,53 @@
+//! `tow pause`: nothing is typed in anybody's place, from now on and until it is lifted or its time is over.
+//!
+//! Stops what is already being typed too: it is looked at right before every key.
+
+use crate::calendar::clock;
+use crate::failure::Failure;
+use crate::scope::Scope;
+use crate::typing;
+use clap::Args;
+use serde_json::json;
+use std::process::ExitCode;
+use towline_core::shown::span;
+use towline_core::typing::Pause;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow pause              until `tow resume`
+  tow pause --for 1h     for an hour; also 90s, 45m, 2d
+  tow resume             go on typing";
+
+/// Type nothing in your place for a while.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// How long: 90s, 45m, 1h, 2d. Without it, until `tow resume`.
+    #[arg(long = "for", value_name = "TIME")]
+    span: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let ms = arguments.span.as_deref().map(length).transpose()?;
+    let until = ms.map(|ms| scope.edge.now.plus_ms(ms));
+    typing::pause(&scope.edge.home, Pause { until }).map_err(|error| {
+        Failure::about("could not pause: something may still be typed", &error)
+            .hint("Run `tow config set typing.enabled false`.")
+    })?;
+    if arguments.json {
+        scope.out.line(&json!({"paused": true, "until": until.map(|until| until.to_utc())}).to_string());
+    } else {
+        let until = until.map_or_else(|| "`tow resume`".to_owned(), |until| clock(until, scope.edge.now));
+        scope.out.line(&format!("nothing is typed until {until}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn length(text: &str) -> Result<i64, Failure> {
+    span(text).filter(|ms| *ms > 0).ok_or_else(|| {
+        Failure::input(format!("`{text}` is no length of time")).hint("Write 90s, 45m, 1h or 2d.")
+    })
+}

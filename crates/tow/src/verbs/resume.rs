@@ -1,0 +1,45 @@
+//! `tow resume`: what is to be typed may be typed again.
+//!
+//! Brings nothing back that was refused in the meantime.
+
+use crate::config::Typing;
+use crate::failure::Failure;
+use crate::scope::Scope;
+use crate::tell::settings;
+use crate::typing;
+use clap::Args;
+use serde_json::json;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow resume     lift `tow pause`
+  tow typed      what was refused in the meantime";
+
+/// Lift a pause: type again what is to be typed.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let was_paused = typing::lift(&scope.edge.home).map_err(|error| {
+        let file = scope.edge.home.typing_pause();
+        Failure::about(format!("could not remove {}", file.display()), &error)
+            .hint(format!("Remove {} yourself.", file.display()))
+    })?;
+    let Typing { enabled, .. } = settings(&scope.edge).typing;
+    if arguments.json {
+        scope.out.line(&json!({"paused": false, "was_paused": was_paused, "enabled": enabled}).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    scope.out.line(match (was_paused, enabled) {
+        (_, false) => "typing is off; `tow config set typing.enabled true` turns it on",
+        (true, true) => "typing goes on",
+        (false, true) => "typing was not paused",
+    });
+    Ok(ExitCode::SUCCESS)
+}

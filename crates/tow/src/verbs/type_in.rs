@@ -1,0 +1,36 @@
+//! `tow type`: types what waits for a seat, and ends. Started by whoever makes an intent.
+//!
+//! Prints nothing: what became of each intent is in its row, and `tow typed` shows it. What keeps it from working at all is a
+//! fault for `tow doctor`.
+
+use crate::edge::leave_folder;
+use crate::failure::Failure;
+use crate::hook::record_here;
+use crate::scope::Scope;
+use crate::typing;
+use clap::Args;
+use std::process::ExitCode;
+use towline_core::fault::{Fault, FaultKind};
+
+const EXAMPLES: &str = "\
+Example:
+  tow type tmux:4242:%3     what is started when something is to be typed; `tow typed` shows what came of it";
+
+/// Type what waits for a seat.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The seat's key.
+    seat: String,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    leave_folder();
+    if scope.edge.home.journal().exists()
+        && let Err(failure) = typing::work_off(&scope.edge, &arguments.seat)
+    {
+        let detail = format!("nothing could be typed: {}", failure.what);
+        record_here(&scope.edge, Fault { at: scope.edge.now, kind: FaultKind::Store, detail });
+    }
+    Ok(ExitCode::SUCCESS)
+}

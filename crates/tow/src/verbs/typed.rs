@@ -1,0 +1,179 @@
+//! `tow typed`: what was typed in a person's place, or was to be: when, why, and how it ended.
+//!
+//! Shows rows and types nothing. Taking back what still waits is the only thing it changes.
+
+use crate::calendar::clock;
+use crate::failure::Failure;
+use crate::output::Tone;
+use crate::scope::Scope;
+use crate::verbs::sessions::time;
+use crate::{live, typing, whose, work};
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::escape::{fit, for_terminal, pad};
+use towline_core::time::Timestamp;
+use towline_core::typing::{Intent, Stage};
+use towline_store::{Store, StoreError, WantedIntents};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow typed                        the last ones, newest first
+  tow typed --since yesterday      all since then
+  tow typed --session 1a2b3c4d     only what was for one session
+  tow typed --drop 9f3c            take back one that waits
+  tow typed --json | jq '.intents[] | select(.state == \"refused\") | .why'
+
+States: waiting, typing, typed (Enter was pressed), confirmed (the agent told of it), refused, expired, dropped. What is
+refused or expired is never typed again. `tow pause` stops everything at once.";
+
+/// Show what was typed in your place, and how it ended.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Only in this seat.
+    #[arg(long, value_name = "SEAT")]
+    seat: Option<String>,
+    /// Only for this session: how its id begins or ends.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only since this time: `yesterday`, `2h ago`, `14:05`, `2026-10-01`.
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// How many at most.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Take back one that waits: how its id begins or ends.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["seat", "session", "since"])]
+    drop: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let Some(store) = live::fold(scope)? else {
+        scope.out.line(&if arguments.json { json!({"intents": []}).to_string() } else { NOTHING.into() });
+        return Ok(ExitCode::SUCCESS);
+    };
+    if let Some(part) = &arguments.drop {
+        return take_back(scope, arguments, &named(&store, part)?);
+    }
+    nudge(scope, &store).map_err(failed)?;
+    let intents = wanted(scope, arguments, &store)?;
+    if arguments.json {
+        scope.out.line(&json!({"intents": intents.iter().map(row).collect::<Vec<_>>()}).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    if intents.is_empty() {
+        scope.out.line(NOTHING);
+    }
+    for intent in &intents {
+        print(scope, intent);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+const NOTHING: &str = "nothing was typed in your place";
+
+/// What somebody died over, or nobody took up, is seen to by somebody else.
+fn nudge(scope: &Scope, store: &Store) -> Result<(), StoreError> {
+    for seat in store.seats_with_intents()? {
+        let is_left =
+            |intent: &Intent| intent.stage.is_in_flight() || scope.edge.now >= intent.wish.expires_at;
+        if store.open_intents(&seat)?.iter().any(is_left) {
+            work::type_detached(&seat);
+        }
+    }
+    Ok(())
+}
+
+fn wanted(scope: &Scope, arguments: &Arguments, store: &Store) -> Result<Vec<Intent>, Failure> {
+    let session = arguments.session.as_deref().map(|name| whose::named(store, name)).transpose()?;
+    let since = arguments.since.as_deref().map(|text| time(text, scope.edge.now)).transpose()?;
+    let wanted = WantedIntents {
+        seat: arguments.seat.as_deref(),
+        session: session.as_ref().map(|session| &session.key),
+        since,
+        limit: arguments.limit,
+    };
+    store.intents(&wanted).map_err(failed)
+}
+
+fn named(store: &Store, part: &str) -> Result<Intent, Failure> {
+    let all =
+        store.intents(&WantedIntents { limit: u32::MAX, ..WantedIntents::default() }).map_err(failed)?;
+    let fits = |intent: &Intent| {
+        let id = intent.uid.to_string();
+        !part.is_empty() && (id.starts_with(part) || id.ends_with(part))
+    };
+    let mut found: Vec<Intent> = all.into_iter().filter(fits).collect();
+    match (found.pop(), found.len()) {
+        (Some(intent), 0) => Ok(intent),
+        (Some(_), _) => {
+            Err(Failure::input(format!("`{part}` fits several intents")).hint("Give more of the id."))
+        }
+        (None, _) => {
+            Err(Failure::input(format!("no intent's id begins or ends with `{part}`"))
+                .hint("Run `tow typed`."))
+        }
+    }
+}
+
+fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<ExitCode, Failure> {
+    if !intent.stage.may_become(Stage::Dropped) {
+        let what = format!("{} is {} and cannot be taken back", short(intent), intent.stage.name());
+        return Err(Failure::input(what).hint("`tow pause` keeps anything more from being typed."));
+    }
+    let why = Some("taken back by hand".to_owned());
+    typing::accept_move(&scope.edge, &intent.session, (intent, Stage::Dropped), why)?;
+    let known =
+        live::fold(scope)?.map(|store| store.intent(intent.uid)).transpose().map_err(failed)?.flatten();
+    match known.filter(|known| known.stage == Stage::Dropped) {
+        Some(known) if arguments.json => scope.out.line(&row(&known).to_string()),
+        Some(known) => scope.out.line(&format!("{} is not typed", short(&known))),
+        None => {
+            return Err(
+                Failure::input(format!("{} was begun meanwhile", short(intent))).hint("Run `tow typed`.")
+            );
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What tells ids apart is their end: they begin with the time.
+fn short(intent: &Intent) -> String {
+    let id = intent.uid.to_string();
+    id[id.len() - 8..].to_owned()
+}
+
+fn print(scope: &Scope, intent: &Intent) {
+    let tone = match intent.stage {
+        Stage::Confirmed => Tone::Good,
+        Stage::Waiting | Stage::Typing | Stage::Typed | Stage::Dropped => Tone::Faint,
+        Stage::Refused | Stage::Expired => Tone::Warning,
+    };
+    let when = clock(intent.made_at, scope.edge.now);
+    let stage = scope.out.tint(tone, &pad(intent.stage.name(), 9));
+    let text = fit(&for_terminal(intent.wish.text.as_str()), 40);
+    let (purpose, session) = (pad(intent.wish.purpose.name(), 8), &intent.session);
+    let session = format!("{}:{}", session.agent, session.short());
+    scope.out.line(&format!("{when:>16}  {}  {stage}  {purpose}  {session}  {text}", short(intent)));
+    if let Some(why) = &intent.why {
+        scope.out.line(&format!("{:28}{}", "", scope.out.tint(Tone::Faint, &for_terminal(why))));
+    }
+}
+
+fn row(intent: &Intent) -> Value {
+    let utc = |at: Timestamp| at.to_utc();
+    json!({
+        "id": intent.uid, "seat": intent.wish.seat, "session": intent.session, "purpose": intent.wish.purpose.name(),
+        "text": intent.wish.text.as_str(), "state": intent.stage.name(), "why": intent.why,
+        "made_at": utc(intent.made_at), "expires_at": utc(intent.wish.expires_at), "moved_at": utc(intent.moved_at),
+        "after": intent.wish.after, "typed_into": intent.into, "led_to": intent.led_to,
+    })
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::new(&error).hint("Run `tow doctor`.")
+}
