@@ -150,7 +150,10 @@ fn press(world: &mut World<'_>, intent: &Intent, typed_on: &Sight) -> Result<Res
     let mut last = "what happened is not known right now".to_owned();
     loop {
         if let Some(sight) = world.see(intent.uid)? {
-            match (sight.may_press(&typed_on.look), &sight.hands) {
+            // Where our own typing counts as somebody's, only what stands in the line tells whether it was alone.
+            let is_deafened = sight.hands.as_ref().is_some_and(|hands| hands.counts_own_keys());
+            let quiet_since = if is_deafened { &sight.look } else { &typed_on.look };
+            match (sight.may_press(quiet_since), &sight.hands) {
                 (Verdict::Ready, Some(hands)) => {
                     let pressed = hands.press_enter();
                     return Ok(

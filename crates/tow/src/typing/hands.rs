@@ -16,6 +16,8 @@ pub trait Hands {
     fn is_typed(&self, held: &str, text: &str) -> bool;
     /// Puts the text into the input line, and presses nothing. Says why it could not.
     fn type_in(&self, text: &str) -> Result<(), String>;
+    /// Whether what is typed here counts as somebody's typing, where that is looked at.
+    fn counts_own_keys(&self) -> bool;
     fn press_enter(&self) -> Result<(), String>;
 }
 

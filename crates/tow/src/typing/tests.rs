@@ -1,1 +1,461 @@
+//! What the process that types does, in a real pane of a real tmux: a program with an input line stands for the agent, and
+//! the test tells what the agent would.
 
+use super::hands::Hands;
+use super::queue::work_off_by;
+use super::*;
+use std::fs;
+use std::path::PathBuf;
+use towline_agents::Agent;
+use towline_core::event::{EndedBy, Origin, Presence, Scene, StartedBy};
+use towline_core::inherit::Wishes;
+use towline_core::seat::{Place, Proof, SeatKind};
+use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::time::Timestamp;
+use towline_core::typing::{Abilities, InputLine, Look, Pause, Purpose};
+use towline_store::lock::{FoldLock, wait_for};
+use towline_store::{Home, Pace, Store, WantedIntents};
+use towline_terminal::process::Process;
+use towline_testkit::{Pane, TestEnv, Tmux, wait};
+
+/// Shows `> ` and what is typed behind it; what is submitted is written down line by line.
+const AGENT: &str = r#"#!/bin/bash
+while IFS= read -r -e -p '> ' line; do printf '%s\n' "$line" >> "$1"; done
+"#;
+
+const SEAT: &str = "tmux:bench:%0";
+
+/// A pane with its agent, and a data folder in which its session has answered a prompt.
+struct Bench {
+    home: Home,
+    config: PathBuf,
+    pane: Pane,
+    place: Place,
+    submitted: PathBuf,
+}
+
+impl Bench {
+    fn new(settings: &str) -> Bench {
+        let env = TestEnv::new("/bin/true");
+        let submitted = env.root().join("submitted");
+        let script = env.script("agent", AGENT).display().to_string();
+        let tmux = Tmux::start(&env);
+        let pane = tmux.open(&["bash", &script, &submitted.display().to_string()], &[]);
+        pane.wait_screen(">");
+        let config = env.root().join("config.toml");
+        fs::write(&config, format!("[typing]\nenabled = true\nquiet_s = 0\n{settings}\n")).unwrap();
+        let home = Home::at(env.data_dir());
+        home.create().unwrap();
+        let place = place(&pane);
+        let bench = Bench { home, config, pane, place, submitted };
+        bench.begin("claude:1", StartedBy::Startup);
+        bench.prompted("claude:1", "work");
+        bench.tell("claude:1", Happening::TurnEnded { background: Some(0), answer: None });
+        bench
+    }
+
+    /// This moment.
+    fn edge(&self) -> Edge {
+        Edge::at(self.home.clone(), self.config.clone())
+    }
+
+    fn begin(&self, session: &str, by: StartedBy) {
+        let start = Happening::SessionStarted { by, wishes: Wishes::default() };
+        let scene = Scene {
+            presence: Presence::Terminal,
+            folder: None,
+            transcript: None,
+            model: None,
+            place: Some(self.place.clone()),
+            project: None,
+        };
+        let event = event(&self.edge(), &key(session), start);
+        self.append(Event { scene: Some(scene), ..event });
+    }
+
+    fn prompted(&self, session: &str, text: &str) {
+        let prompt = Kept::new(text, Keeping { longest_bytes: 2_000, secrets: Secrets::Redacted });
+        self.tell(session, Happening::PromptSubmitted { prompt, origin: Origin::Human, own: None });
+    }
+
+    fn tell(&self, session: &str, happening: Happening) {
+        self.append(event(&self.edge(), &key(session), happening));
+    }
+
+    fn append(&self, event: Event) {
+        journal::append(&self.home, &[Record::Event(event)]).unwrap();
+    }
+
+    /// Made, and nobody has begun with it.
+    fn make(&self, purpose: Purpose, text: &str) -> Intent {
+        self.wish(Wish::new(SEAT, purpose, text, self.edge().now.plus_ms(60_000)).unwrap())
+    }
+
+    fn wish(&self, wish: Wish) -> Intent {
+        let made = event(&self.edge(), &key("claude:1"), Happening::IntentMade { wish });
+        let uid = made.uid;
+        self.append(made);
+        self.intent(uid)
+    }
+
+    fn store(&self) -> Store {
+        let pauses = [std::time::Duration::from_millis(5); 400];
+        let lock = FoldLock::take_within(&self.home, pauses).unwrap().unwrap();
+        let edge = self.edge();
+        let patience = std::time::Duration::from_secs(2);
+        let pace = Pace { has_time: &|| true, now: edge.now, new_machine: edge.uid(), patience };
+        Store::open_and_fold(&edge.home, &lock, &pace).unwrap().0
+    }
+
+    fn intent(&self, uid: Uid) -> Intent {
+        self.store().intent(uid).unwrap().unwrap()
+    }
+
+    fn work_off(&self) {
+        self.work_off_with(|hands| hands);
+    }
+
+    /// With hands that something else happens to.
+    fn work_off_with(&self, change: impl Fn(TmuxHands) -> TmuxHands) {
+        let reach = |_: &Place, _: Agent| -> Result<Box<dyn Hands>, String> {
+            let hands = TmuxHands { pane: self.pane.clone(), pid: self.place.pid, meanwhile: None };
+            Ok(Box::new(change(hands)))
+        };
+        work_off_by(&self.edge(), SEAT, &reach).unwrap();
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let written = fs::read_to_string(&self.submitted).unwrap_or_default();
+        written.lines().map(str::to_owned).collect()
+    }
+
+    /// Runs the queue while the agent tells of what it is given, as `told` says.
+    fn work_off_heard(&self, number: usize, told: impl Fn(&Bench, &str) + Sync) {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for index in 0..number {
+                    let line =
+                        wait::until("a submitted line", wait::PATIENCE, || self.lines().get(index).cloned());
+                    told(self, &line);
+                }
+            });
+            self.work_off();
+        });
+    }
+
+    #[track_caller]
+    fn check(&self, intent: &Intent, stage: Stage, why: &str) {
+        let known = self.intent(intent.uid);
+        let said = known.why.unwrap_or_default();
+        assert!(known.stage == stage && said.contains(why), "{:?}: {said}", known.stage);
+    }
+}
+
+fn key(raw: &str) -> SessionKey {
+    SessionKey::parse(raw).unwrap()
+}
+
+fn place(pane: &Pane) -> Place {
+    let pid = pane.program_pid();
+    Place {
+        key: SEAT.into(),
+        kind: SeatKind::Tmux,
+        pane: Some(pane.id.clone()),
+        server: Some(pane.tmux().socket().display().to_string()),
+        tty: Some(pane.tty()),
+        pid,
+        started: Process::read(pid).unwrap().started,
+        program: None,
+        proof: Proof::Terminal,
+    }
+}
+
+/// Looks and types through the bench's own tmux; `meanwhile` is what happens right after the text was typed.
+struct TmuxHands {
+    pane: Pane,
+    pid: u32,
+    meanwhile: Option<Box<dyn Fn(&Pane)>>,
+}
+
+impl Hands for TmuxHands {
+    fn abilities(&self) -> Abilities {
+        Abilities { identity: true, foreground: true, screen: true, mode: true, activity: true }
+    }
+
+    fn look(&self) -> Look {
+        let is_in_front = Process::read(self.pid).is_some_and(|process| process.is_in_front());
+        Look {
+            is_there: Some(true),
+            foreground: Some(if is_in_front { self.pid } else { 1 }),
+            in_mode: Some(self.pane.format("#{pane_in_mode}") != "0"),
+            last_key_at: Some(Timestamp(0)),
+            screen: Some(self.pane.screen()),
+        }
+    }
+
+    fn input_line(&self, screen: &str) -> InputLine {
+        let Some(line) = screen.lines().last().and_then(|line| line.strip_prefix('>')) else {
+            return InputLine::Unknown;
+        };
+        match line.trim() {
+            "" => InputLine::Empty,
+            text => InputLine::Holds { text: text.to_owned() },
+        }
+    }
+
+    fn is_typed(&self, held: &str, text: &str) -> bool {
+        held == text
+    }
+
+    fn type_in(&self, text: &str) -> Result<(), String> {
+        self.pane.paste(text);
+        if let Some(meanwhile) = &self.meanwhile {
+            meanwhile(&self.pane);
+        }
+        Ok(())
+    }
+
+    fn counts_own_keys(&self) -> bool {
+        false
+    }
+
+    fn press_enter(&self) -> Result<(), String> {
+        self.pane.keys(&["Enter"]);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_marker_is_typed_once_and_confirmed_by_its_prompt() {
+    let bench = Bench::new("");
+    let intent = bench.make(Purpose::Bookmark, "·");
+    bench.work_off_heard(1, |bench, line| bench.prompted("claude:1", line));
+    bench.check(&intent, Stage::Confirmed, "");
+    assert_eq!(bench.intent(intent.uid).into, Some(key("claude:1")));
+    bench.work_off();
+    assert_eq!(bench.lines(), ["·"]);
+}
+
+#[test]
+fn what_nobody_confirms_expires_and_is_not_typed_again() {
+    let bench = Bench::new("confirm_s = 1");
+    let intent = bench.make(Purpose::Bookmark, "·");
+    bench.work_off();
+    bench.check(&intent, Stage::Expired, "nothing told that the prompt was submitted; it is not typed again");
+    bench.work_off();
+    assert_eq!(bench.lines(), ["·"]);
+}
+
+#[test]
+fn half_typed_text_is_waited_for_and_never_submitted() {
+    let bench = Bench::new("limit_s = 1");
+    bench.pane.half_type("mine");
+    bench.pane.wait_screen("> mine");
+    let intent = bench.make(Purpose::Bookmark, "·");
+    bench.work_off();
+    bench.check(&intent, Stage::Expired, "something stands in the input line");
+    assert_eq!((bench.lines(), bench.pane.screen().ends_with("> mine")), (vec![], true));
+}
+
+#[test]
+fn a_line_that_is_emptied_in_time_is_typed_into() {
+    let bench = Bench::new("");
+    bench.pane.half_type("mine");
+    bench.pane.wait_screen("> mine");
+    let intent = bench.make(Purpose::Bookmark, "·");
+    std::thread::scope(|scope| {
+        scope.spawn(|| bench.pane.keys(&["C-u"]));
+        bench.work_off_heard(1, |bench, line| bench.prompted("claude:1", line));
+    });
+    bench.check(&intent, Stage::Confirmed, "");
+    assert_eq!(bench.lines(), ["·"]);
+}
+
+#[test]
+fn what_a_person_types_into_it_keeps_enter_from_being_pressed() {
+    let bench = Bench::new("");
+    let intent = bench.make(Purpose::Continue, "go on");
+    bench.work_off_with(|hands| TmuxHands {
+        meanwhile: Some(Box::new(|pane| pane.half_type("mine"))),
+        ..hands
+    });
+    bench.check(&intent, Stage::Refused, "does not hold exactly what was typed; Enter was not pressed");
+    assert_eq!((bench.lines(), bench.pane.screen().ends_with("> go onmine")), (vec![], true));
+}
+
+#[test]
+fn a_pause_at_the_last_moment_keeps_enter_from_being_pressed() {
+    let bench = Bench::new("");
+    let intent = bench.make(Purpose::Bookmark, "·");
+    let home = bench.home.clone();
+    bench.work_off_with(|hands| {
+        let home = home.clone();
+        TmuxHands {
+            meanwhile: Some(Box::new(move |_| pause(&home, Pause { until: None }).unwrap())),
+            ..hands
+        }
+    });
+    bench.check(&intent, Stage::Refused, "typing is paused");
+    assert_eq!(bench.lines(), [""; 0]);
+    let next = bench.make(Purpose::Bookmark, "·");
+    bench.work_off();
+    bench.check(&next, Stage::Refused, "typing is paused (`tow resume`)");
+}
+
+#[test]
+fn nothing_is_typed_while_it_is_off() {
+    let bench = Bench::new("");
+    fs::write(&bench.config, "").unwrap();
+    let intent = bench.make(Purpose::Bookmark, "·");
+    bench.work_off();
+    bench.check(&intent, Stage::Refused, "typing is off");
+    assert_eq!((bench.lines(), bench.pane.screen()), (vec![], ">".to_owned()));
+}
+
+#[test]
+fn two_intents_of_a_seat_are_typed_one_after_the_other() {
+    let bench = Bench::new("");
+    let (first, second) = (bench.make(Purpose::Bookmark, "·"), bench.make(Purpose::Continue, "go on"));
+    bench.work_off_heard(2, |bench, line| {
+        bench.prompted("claude:1", line);
+        bench.tell("claude:1", Happening::TurnEnded { background: Some(0), answer: None });
+    });
+    bench.check(&first, Stage::Confirmed, "");
+    // The turn that a marker begins is nobody's wish: the second one is not outdated by it.
+    bench.check(&second, Stage::Confirmed, "");
+    assert_eq!(bench.lines(), ["·", "go on"]);
+}
+
+#[test]
+fn a_clear_and_the_continuation_behind_it_go_to_the_session_that_begins() {
+    let bench = Bench::new("");
+    let clear = bench.make(Purpose::Clear, "/clear");
+    let until = bench.edge().now.plus_ms(60_000);
+    let go_on = bench.wish(Wish::new(SEAT, Purpose::Continue, "go on", until).unwrap().after(clear.uid));
+    bench.work_off_heard(2, |bench, line| match line {
+        "/clear" => {
+            bench.tell("claude:1", Happening::SessionEnded { by: EndedBy::Clear });
+            bench.begin("claude:2", StartedBy::Clear);
+        }
+        line => bench.prompted("claude:2", line),
+    });
+    bench.check(&clear, Stage::Confirmed, "");
+    bench.check(&go_on, Stage::Confirmed, "");
+    assert_eq!(bench.intent(go_on.uid).into, Some(key("claude:2")));
+    assert_eq!(bench.lines(), ["/clear", "go on"]);
+}
+
+#[test]
+fn what_comes_after_something_that_failed_is_refused() {
+    let bench = Bench::new("confirm_s = 1");
+    let clear = bench.make(Purpose::Clear, "/clear");
+    let until = bench.edge().now.plus_ms(60_000);
+    let go_on = bench.wish(Wish::new(SEAT, Purpose::Continue, "go on", until).unwrap().after(clear.uid));
+    bench.work_off();
+    bench.check(&clear, Stage::Expired, "nothing told that a new session began");
+    bench.check(&go_on, Stage::Refused, "what it comes after was not confirmed");
+    assert_eq!(bench.lines(), ["/clear"]);
+}
+
+#[test]
+fn what_a_dead_process_has_begun_is_never_typed() {
+    let bench = Bench::new("");
+    let begun = bench.make(Purpose::Bookmark, "·");
+    accept_move(&bench.edge(), &key("claude:1"), (&begun, Stage::Typing), None).unwrap();
+    bench.work_off();
+    bench.check(&begun, Stage::Expired, "the typing process died");
+    assert_eq!((bench.lines(), bench.pane.screen()), (vec![], ">".to_owned()));
+}
+
+#[test]
+fn what_a_dead_process_has_typed_may_still_be_confirmed() {
+    let bench = Bench::new("");
+    let begun = bench.make(Purpose::Bookmark, "·");
+    for stage in [Stage::Typing, Stage::Typed] {
+        accept_move(&bench.edge(), &key("claude:1"), (&begun, stage), None).unwrap();
+    }
+    bench.prompted("claude:1", "·");
+    bench.work_off();
+    bench.check(&begun, Stage::Confirmed, "");
+    assert!(bench.lines().is_empty());
+}
+
+#[test]
+fn a_session_that_lost_its_seat_is_not_typed_into() {
+    let bench = Bench::new("");
+    let intent = bench.make(Purpose::Bookmark, "·");
+    bench.begin("claude:2", StartedBy::Startup);
+    bench.work_off();
+    bench.check(&intent, Stage::Refused, "another session sits in the seat");
+    assert!(bench.lines().is_empty());
+}
+
+#[test]
+fn a_person_who_went_on_is_not_interrupted() {
+    let bench = Bench::new("");
+    let intent = bench.make(Purpose::Clear, "/clear");
+    bench.prompted("claude:1", "one more thing");
+    bench.tell("claude:1", Happening::TurnEnded { background: Some(0), answer: None });
+    bench.work_off();
+    bench.check(&intent, Stage::Refused, "somebody has gone on since");
+    assert!(bench.lines().is_empty());
+}
+
+#[test]
+fn copy_mode_and_another_program_are_waited_for() {
+    let bench = Bench::new("limit_s = 1");
+    bench.pane.tmux().run(&["copy-mode", "-t", &bench.pane.id]);
+    let intent = bench.make(Purpose::Bookmark, "·");
+    bench.work_off();
+    bench.check(&intent, Stage::Expired, "such as copy mode");
+    bench.pane.keys(&["q"]);
+    bench.pane.keys(&["C-z"]);
+    wait::until("the shell in front", wait::PATIENCE, || {
+        Process::read(bench.place.pid).filter(|process| !process.is_in_front())
+    });
+    let intent = bench.make(Purpose::Bookmark, "·");
+    bench.work_off();
+    bench.check(&intent, Stage::Expired, "another program would get the keys");
+    assert!(bench.lines().is_empty());
+}
+
+#[test]
+fn a_process_that_ended_is_not_typed_into() {
+    let bench = Bench::new("");
+    let intent = bench.make(Purpose::Bookmark, "·");
+    bench.pane.keys(&["C-d"]);
+    bench.pane.wait_end();
+    bench.work_off();
+    bench.check(&intent, Stage::Refused, "the agent's process has ended");
+}
+
+#[test]
+fn whoever_finds_the_seat_taken_leaves_it_to_the_holder() {
+    let bench = Bench::new("");
+    let intent = bench.make(Purpose::Bookmark, "·");
+    fs::create_dir_all(bench.home.typing()).unwrap();
+    let held = wait_for(&bench.home.typing_lock(SEAT), []).unwrap().unwrap();
+    bench.work_off();
+    bench.check(&intent, Stage::Waiting, "");
+    drop(held);
+    bench.work_off_heard(1, |bench, line| bench.prompted("claude:1", line));
+    bench.check(&intent, Stage::Confirmed, "");
+}
+
+#[test]
+fn what_is_taken_back_while_it_waits_is_not_typed() {
+    let bench = Bench::new("");
+    bench.pane.half_type("mine");
+    bench.pane.wait_screen("> mine");
+    let intent = bench.make(Purpose::Bookmark, "·");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            accept_move(&bench.edge(), &key("claude:1"), (&intent, Stage::Dropped), None).unwrap();
+        });
+        bench.work_off();
+    });
+    bench.check(&intent, Stage::Dropped, "");
+    assert!(bench.lines().is_empty());
+    let all = bench.store().intents(&WantedIntents { limit: 9, ..WantedIntents::default() }).unwrap();
+    assert_eq!(all.len(), 1);
+}
