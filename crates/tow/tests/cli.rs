@@ -42,6 +42,10 @@ fn every_verb_has_help_with_examples() {
         "show",
         "export",
         "import",
+        "typed",
+        "pause",
+        "resume",
+        "type",
     ] {
         let run = env.tow(&[verb, "--help"]).ok();
         assert!(run.stdout.contains("Example"), "{verb}: {}", run.stdout);

@@ -160,9 +160,9 @@ pub fn may_type(intent: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict 
 /// Whether Enter may be pressed: all of it still holds, the line holds the text, and nobody typed since `typed_on`, the
 /// look right before typing.
 pub fn may_press(intent: &Intent, moment: &Moment<'_>, rules: &Rules, typed_on: &Look) -> Verdict {
-    match verdict(&[wanted, in_turn, sits, is_suited, is_there, listens], intent, moment, rules) {
-        Verdict::Ready => {}
-        other => return other,
+    let still = verdict(&[wanted, in_turn, sits, is_suited, is_there, listens], intent, moment, rules);
+    if still != Verdict::Ready {
+        return still;
     }
     if moment.look.last_key_at != typed_on.last_key_at {
         return Verdict::Refused(Why::TypedMeanwhile);
@@ -231,9 +231,12 @@ fn is_suited(intent: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
         State::Limited if purpose.suits(State::Limited) && limit_lasts(session, moment.now) => {
             Verdict::NotYet(Why::LimitLasts)
         }
-        state if purpose.suits(state) => Verdict::Ready,
         state @ (State::Idle | State::Completed | State::Interrupted | State::Limited | State::Ended) => {
-            Verdict::Refused(Why::Unsuited(state))
+            if purpose.suits(state) {
+                Verdict::Ready
+            } else {
+                Verdict::Refused(Why::Unsuited(state))
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use towline_core::inherit::Wishes;
 use towline_core::seat::{Place, Proof, SeatKind};
 use towline_core::text::{Keeping, Kept, Secrets};
 use towline_core::time::Timestamp;
-use towline_core::typing::{Abilities, InputLine, Look, Pause, Purpose};
+use towline_core::typing::{Abilities, InputLine, Look, Pause, Purpose, Starts};
 use towline_store::lock::{FoldLock, wait_for};
 use towline_store::{Home, Pace, Store, WantedIntents};
 use towline_terminal::process::Process;
@@ -48,9 +48,9 @@ impl Bench {
         home.create().unwrap();
         let place = place(&pane);
         let bench = Bench { home, config, pane, place, submitted };
-        bench.begin("claude:1", StartedBy::Startup);
-        bench.prompted("claude:1", "work");
-        bench.tell("claude:1", Happening::TurnEnded { background: Some(0), answer: None });
+        bench.begin("1", StartedBy::Startup);
+        bench.prompted("1", "work");
+        bench.tell("1", Happening::TurnEnded { background: Some(0), answer: None });
         bench
     }
 
@@ -92,7 +92,7 @@ impl Bench {
     }
 
     fn wish(&self, wish: Wish) -> Intent {
-        let made = event(&self.edge(), &key("claude:1"), Happening::IntentMade { wish });
+        let made = event(&self.edge(), &key("1"), Happening::IntentMade { wish });
         let uid = made.uid;
         self.append(made);
         self.intent(uid)
@@ -151,8 +151,10 @@ impl Bench {
     }
 }
 
-fn key(raw: &str) -> SessionKey {
-    SessionKey::parse(raw).unwrap()
+/// A session of whichever agent tells at once that one has begun.
+fn key(id: &str) -> SessionKey {
+    let agent = Agent::ALL.into_iter().find(|agent| agent.starts() == Starts::AtOnce).unwrap();
+    SessionKey::parse(&format!("{}:{id}", agent.name())).unwrap()
 }
 
 fn place(pane: &Pane) -> Place {
@@ -174,8 +176,10 @@ fn place(pane: &Pane) -> Place {
 struct TmuxHands {
     pane: Pane,
     pid: u32,
-    meanwhile: Option<Box<dyn Fn(&Pane)>>,
+    meanwhile: Option<Meanwhile>,
 }
+
+type Meanwhile = Box<dyn Fn(&Pane)>;
 
 impl Hands for TmuxHands {
     fn abilities(&self) -> Abilities {
@@ -229,9 +233,9 @@ impl Hands for TmuxHands {
 fn a_marker_is_typed_once_and_confirmed_by_its_prompt() {
     let bench = Bench::new("");
     let intent = bench.make(Purpose::Bookmark, "·");
-    bench.work_off_heard(1, |bench, line| bench.prompted("claude:1", line));
+    bench.work_off_heard(1, |bench, line| bench.prompted("1", line));
     bench.check(&intent, Stage::Confirmed, "");
-    assert_eq!(bench.intent(intent.uid).into, Some(key("claude:1")));
+    assert_eq!(bench.intent(intent.uid).into, Some(key("1")));
     bench.work_off();
     assert_eq!(bench.lines(), ["·"]);
 }
@@ -265,7 +269,7 @@ fn a_line_that_is_emptied_in_time_is_typed_into() {
     let intent = bench.make(Purpose::Bookmark, "·");
     std::thread::scope(|scope| {
         scope.spawn(|| bench.pane.keys(&["C-u"]));
-        bench.work_off_heard(1, |bench, line| bench.prompted("claude:1", line));
+        bench.work_off_heard(1, |bench, line| bench.prompted("1", line));
     });
     bench.check(&intent, Stage::Confirmed, "");
     assert_eq!(bench.lines(), ["·"]);
@@ -317,8 +321,8 @@ fn two_intents_of_a_seat_are_typed_one_after_the_other() {
     let bench = Bench::new("");
     let (first, second) = (bench.make(Purpose::Bookmark, "·"), bench.make(Purpose::Continue, "go on"));
     bench.work_off_heard(2, |bench, line| {
-        bench.prompted("claude:1", line);
-        bench.tell("claude:1", Happening::TurnEnded { background: Some(0), answer: None });
+        bench.prompted("1", line);
+        bench.tell("1", Happening::TurnEnded { background: Some(0), answer: None });
     });
     bench.check(&first, Stage::Confirmed, "");
     // The turn that a marker begins is nobody's wish: the second one is not outdated by it.
@@ -334,14 +338,14 @@ fn a_clear_and_the_continuation_behind_it_go_to_the_session_that_begins() {
     let go_on = bench.wish(Wish::new(SEAT, Purpose::Continue, "go on", until).unwrap().after(clear.uid));
     bench.work_off_heard(2, |bench, line| match line {
         "/clear" => {
-            bench.tell("claude:1", Happening::SessionEnded { by: EndedBy::Clear });
-            bench.begin("claude:2", StartedBy::Clear);
+            bench.tell("1", Happening::SessionEnded { by: EndedBy::Clear });
+            bench.begin("2", StartedBy::Clear);
         }
-        line => bench.prompted("claude:2", line),
+        line => bench.prompted("2", line),
     });
     bench.check(&clear, Stage::Confirmed, "");
     bench.check(&go_on, Stage::Confirmed, "");
-    assert_eq!(bench.intent(go_on.uid).into, Some(key("claude:2")));
+    assert_eq!(bench.intent(go_on.uid).into, Some(key("2")));
     assert_eq!(bench.lines(), ["/clear", "go on"]);
 }
 
@@ -361,7 +365,7 @@ fn what_comes_after_something_that_failed_is_refused() {
 fn what_a_dead_process_has_begun_is_never_typed() {
     let bench = Bench::new("");
     let begun = bench.make(Purpose::Bookmark, "·");
-    accept_move(&bench.edge(), &key("claude:1"), (&begun, Stage::Typing), None).unwrap();
+    accept_move(&bench.edge(), &key("1"), (&begun, Stage::Typing), None).unwrap();
     bench.work_off();
     bench.check(&begun, Stage::Expired, "the typing process died");
     assert_eq!((bench.lines(), bench.pane.screen()), (vec![], ">".to_owned()));
@@ -372,9 +376,9 @@ fn what_a_dead_process_has_typed_may_still_be_confirmed() {
     let bench = Bench::new("");
     let begun = bench.make(Purpose::Bookmark, "·");
     for stage in [Stage::Typing, Stage::Typed] {
-        accept_move(&bench.edge(), &key("claude:1"), (&begun, stage), None).unwrap();
+        accept_move(&bench.edge(), &key("1"), (&begun, stage), None).unwrap();
     }
-    bench.prompted("claude:1", "·");
+    bench.prompted("1", "·");
     bench.work_off();
     bench.check(&begun, Stage::Confirmed, "");
     assert!(bench.lines().is_empty());
@@ -384,7 +388,7 @@ fn what_a_dead_process_has_typed_may_still_be_confirmed() {
 fn a_session_that_lost_its_seat_is_not_typed_into() {
     let bench = Bench::new("");
     let intent = bench.make(Purpose::Bookmark, "·");
-    bench.begin("claude:2", StartedBy::Startup);
+    bench.begin("2", StartedBy::Startup);
     bench.work_off();
     bench.check(&intent, Stage::Refused, "another session sits in the seat");
     assert!(bench.lines().is_empty());
@@ -394,8 +398,8 @@ fn a_session_that_lost_its_seat_is_not_typed_into() {
 fn a_person_who_went_on_is_not_interrupted() {
     let bench = Bench::new("");
     let intent = bench.make(Purpose::Clear, "/clear");
-    bench.prompted("claude:1", "one more thing");
-    bench.tell("claude:1", Happening::TurnEnded { background: Some(0), answer: None });
+    bench.prompted("1", "one more thing");
+    bench.tell("1", Happening::TurnEnded { background: Some(0), answer: None });
     bench.work_off();
     bench.check(&intent, Stage::Refused, "somebody has gone on since");
     assert!(bench.lines().is_empty());
@@ -438,7 +442,7 @@ fn whoever_finds_the_seat_taken_leaves_it_to_the_holder() {
     bench.work_off();
     bench.check(&intent, Stage::Waiting, "");
     drop(held);
-    bench.work_off_heard(1, |bench, line| bench.prompted("claude:1", line));
+    bench.work_off_heard(1, |bench, line| bench.prompted("1", line));
     bench.check(&intent, Stage::Confirmed, "");
 }
 
@@ -450,7 +454,7 @@ fn what_is_taken_back_while_it_waits_is_not_typed() {
     let intent = bench.make(Purpose::Bookmark, "·");
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            accept_move(&bench.edge(), &key("claude:1"), (&intent, Stage::Dropped), None).unwrap();
+            accept_move(&bench.edge(), &key("1"), (&intent, Stage::Dropped), None).unwrap();
         });
         bench.work_off();
     });
