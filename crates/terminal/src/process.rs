@@ -44,11 +44,6 @@ impl Process {
         self.front
     }
 
-    /// The group of processes that it belongs to, by the number of its leader.
-    pub fn group(&self) -> u32 {
-        self.group
-    }
-
     pub fn arguments(&self) -> Vec<String> {
         let raw = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
         split_words(&raw)

@@ -46,9 +46,8 @@ pub struct Moment<'a> {
     /// The intent that this one comes after.
     pub before: Option<&'a Intent>,
     pub starts: Starts,
-    /// The agent's process, and the group of processes that it belongs to.
+    /// The agent's process.
     pub process: ProcessSight,
-    pub group: Option<u32>,
     pub abilities: Abilities,
     pub look: &'a Look,
     pub line: &'a InputLine,
@@ -258,7 +257,7 @@ fn is_there(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
 fn listens(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
     let agent = moment.seat.map(|seat| seat.place.pid);
     let foreground = match moment.look.foreground {
-        Some(pid) if Some(pid) == agent || Some(pid) == moment.group => Verdict::Ready,
+        Some(pid) if Some(pid) == agent => Verdict::Ready,
         Some(_) => Verdict::NotYet(Why::OtherProgram),
         None => unknown(Ability::Foreground, moment, rules),
     };

@@ -12,13 +12,12 @@ use crate::{live, sight};
 use towline_agents::Agent;
 use towline_core::arbiter::ProcessSight;
 use towline_core::id::Uid;
-use towline_core::seat::{Place, Seat};
+use towline_core::seat::Seat;
 use towline_core::session::Session;
 use towline_core::typing::{
     Abilities, InputLine, Intent, Look, Moment, Rules, Starts, Verdict, may_press, may_type,
 };
 use towline_store::{Store, StoreError, journal};
-use towline_terminal::process::Process;
 
 /// The data folder as one process sees it that stays for a while.
 pub(super) struct World<'a> {
@@ -41,7 +40,6 @@ pub(super) struct Sight {
     before: Option<Intent>,
     starts: Starts,
     process: ProcessSight,
-    group: Option<u32>,
     abilities: Abilities,
     pub look: Look,
     line: InputLine,
@@ -103,7 +101,6 @@ fn known(store: &Store, uid: Uid, edge: Edge) -> Result<Option<Sight>, StoreErro
         before,
         starts: Starts::AtOnce,
         process: ProcessSight::Unknown,
-        group: None,
         abilities: Abilities::default(),
         look: Look::default(),
         line: InputLine::Unknown,
@@ -129,7 +126,6 @@ impl Sight {
         let Some(agent) = Agent::named(self.session().agent.as_str()) else { return };
         self.starts = agent.starts();
         self.process = sight::process(&place);
-        self.group = group_of(&place);
         match reach(&place, agent) {
             Err(why) => self.blind = Some(why),
             Ok(hands) => {
@@ -157,17 +153,11 @@ impl Sight {
             before: self.before.as_ref(),
             starts: self.starts,
             process: self.process,
-            group: self.group,
             abilities: self.abilities,
             look: &self.look,
             line: &self.line,
         }
     }
-}
-
-/// Of the process that sits there, not of one that has its number by now.
-fn group_of(place: &Place) -> Option<u32> {
-    Process::read(place.pid).filter(|process| process.started == place.started).map(|process| process.group())
 }
 
 fn failed(error: StoreError) -> Failure {

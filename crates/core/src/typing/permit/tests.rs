@@ -23,7 +23,6 @@ struct World {
     session: Option<Session>,
     starts: Starts,
     process: ProcessSight,
-    group: Option<u32>,
     abilities: Abilities,
     look: Look,
     line: InputLine,
@@ -39,7 +38,6 @@ impl World {
             before: self.before.as_ref(),
             starts: self.starts,
             process: self.process,
-            group: self.group,
             abilities: self.abilities,
             look: &self.look,
             line: &self.line,
@@ -114,7 +112,6 @@ fn all_is_well(purpose: Purpose) -> World {
         session: Some(session("a:1", state)),
         starts: Starts::AtOnce,
         process: ProcessSight::Alive,
-        group: Some(40),
         abilities: Abilities { identity: true, foreground: true, screen: true, mode: true, activity: true },
         look: Look {
             is_there: Some(true),
@@ -149,7 +146,7 @@ fn after_clear(stage: Stage, led_to: Option<&str>) -> World {
 type Change = (&'static str, fn(&mut World));
 
 /// One change each, to a world in which all is well.
-const CHANGES: [Change; 38] = [
+const CHANGES: [Change; 37] = [
     ("nothing", |_| {}),
     ("off", |w| w.rules.enabled = false),
     ("paused", |w| w.rules.pause = Some(Pause { until: None })),
@@ -185,7 +182,6 @@ const CHANGES: [Change; 38] = [
     ("pane gone", |w| w.look.is_there = Some(false)),
     ("pane not told", |w| w.look.is_there = None),
     ("another program in front", |w| w.look.foreground = Some(43)),
-    ("the agent's group in front", |w| w.look.foreground = Some(40)),
     ("copy mode", |w| w.look.in_mode = Some(true)),
     ("half-typed text", |w| w.line = InputLine::Holds { text: "half".into() }),
     ("screen busy", |w| w.line = InputLine::Busy),
