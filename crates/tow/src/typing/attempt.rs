@@ -11,13 +11,6 @@ use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
 use towline_core::typing::{Intent, Stage, Verdict, Why};
 
-/// How long one intent may take.
-#[derive(Clone, Copy)]
-pub(super) struct Limits {
-    pub ready_ms: i64,
-    pub confirm_ms: i64,
-}
-
 /// An agent draws what was typed in less than this.
 const DRAWN_WITHIN_MS: i64 = 5_000;
 
@@ -45,9 +38,8 @@ impl End {
     }
 }
 
-/// Takes an intent that waits to its end.
-pub(super) fn attempt(world: &mut World<'_>, intent: &Intent, limits: Limits) -> Result<(), Failure> {
-    let until = intent.wish.expires_at.min(world.edge().now.plus_ms(limits.ready_ms));
+/// Types an intent that waits, if that can be done until then.
+pub(super) fn attempt(world: &mut World<'_>, intent: &Intent, until: Timestamp) -> Result<(), Failure> {
     let into = match ready(world, intent, until)? {
         Ok(into) => into,
         Err(end) => return finish(world, intent, (&intent.session, end)),
@@ -55,11 +47,7 @@ pub(super) fn attempt(world: &mut World<'_>, intent: &Intent, limits: Limits) ->
     accept_move(&world.edge(), &into, (intent, Stage::Typing), None)?;
     match type_and_press(world, intent)? {
         Err(end) => finish(world, intent, (&into, end)),
-        Ok(()) => {
-            accept_move(&world.edge(), &into, (intent, Stage::Typed), None)?;
-            let until = world.edge().now.plus_ms(limits.confirm_ms);
-            await_confirmation(world, intent, (&into, until))
-        }
+        Ok(()) => accept_move(&world.edge(), &into, (intent, Stage::Typed), None),
     }
 }
 
@@ -67,8 +55,9 @@ pub(super) fn attempt(world: &mut World<'_>, intent: &Intent, limits: Limits) ->
 pub(super) fn await_confirmation(
     world: &mut World<'_>,
     intent: &Intent,
-    (into, until): (&SessionKey, Timestamp),
+    until: Timestamp,
 ) -> Result<(), Failure> {
+    let into = intent.into.as_ref().unwrap_or(&intent.session);
     let mut patience = Patience::until(until);
     loop {
         match world.intent(intent.uid)? {

@@ -3,7 +3,7 @@
 //! The lock dies with its holder. What one who died left in the middle is never typed again: it is said to have expired.
 
 use super::accept_move;
-use super::attempt::{Limits, attempt, await_confirmation};
+use super::attempt::{attempt, await_confirmation};
 use super::hands::{Reach, reach};
 use super::patience::Patience;
 use super::sight::World;
@@ -12,7 +12,8 @@ use crate::failure::Failure;
 use crate::tell::settings;
 use std::fs::File;
 use std::io;
-use towline_core::typing::{Intent, Stage};
+use towline_agents::Agent;
+use towline_core::typing::{Intent, Purpose, Stage, Starts};
 use towline_store::home::private_folder;
 use towline_store::lock::wait_for;
 
@@ -26,10 +27,8 @@ pub(super) fn work_off_by(edge: &Edge, seat: &str, reach: Reach<'_>) -> Result<(
     let mut world = World::new(edge, reach);
     while !open(&mut world, seat)?.is_empty() {
         let Some(lock) = lock(edge, seat).map_err(|error| unusable(edge, &error))? else { return Ok(()) };
-        let typing = settings(edge).typing;
-        let limits = Limits { ready_ms: typing.limit_ms, confirm_ms: typing.confirm_ms };
-        while let Some(intent) = open(&mut world, seat)?.into_iter().next() {
-            take_up(&mut world, &intent, limits)?;
+        while let Some(intent) = next(&open(&mut world, seat)?) {
+            take_up(&mut world, intent)?;
         }
         drop(lock);
     }
@@ -61,19 +60,35 @@ fn unusable(edge: &Edge, error: &io::Error) -> Failure {
     Failure::about(format!("could not use {}", edge.home.typing().display()), error).hint("Run `tow doctor`.")
 }
 
-/// We hold the lock: whoever has begun with this intent is no more.
-fn take_up(world: &mut World<'_>, intent: &Intent, limits: Limits) -> Result<(), Failure> {
-    let into = intent.into.as_ref().unwrap_or(&intent.session);
+/// The oldest one; but what an agent tells only with the next prompt cannot be waited for before that is typed.
+fn next(open: &[Intent]) -> Option<&Intent> {
+    let first = open.first()?;
+    let follows = |intent: &&Intent| intent.stage == Stage::Waiting && intent.wish.after == Some(first.uid);
+    let follower = open.iter().find(follows).filter(|_| is_told_late(first));
+    Some(follower.unwrap_or(first))
+}
+
+fn is_told_late(intent: &Intent) -> bool {
+    let agent = Agent::named(intent.session.agent.as_str());
+    intent.stage == Stage::Typed
+        && intent.wish.purpose == Purpose::Clear
+        && agent.is_some_and(|agent| agent.starts() == Starts::WithFirstPrompt)
+}
+
+/// We hold the lock: whoever has begun with this intent is either us or no more.
+fn take_up(world: &mut World<'_>, intent: &Intent) -> Result<(), Failure> {
+    let edge = world.edge();
+    let typing = settings(&edge).typing;
     match intent.stage {
-        Stage::Waiting => attempt(world, intent, limits),
+        Stage::Waiting => {
+            attempt(world, intent, intent.wish.expires_at.min(edge.now.plus_ms(typing.limit_ms)))
+        }
         Stage::Typing => {
+            let into = intent.into.as_ref().unwrap_or(&intent.session);
             let why = "the typing process died; whether it was typed is not known, it is not typed again";
-            accept_move(&world.edge(), into, (intent, Stage::Expired), Some(why.to_owned()))
+            accept_move(&edge, into, (intent, Stage::Expired), Some(why.to_owned()))
         }
-        Stage::Typed => {
-            let until = intent.moved_at.plus_ms(limits.confirm_ms);
-            await_confirmation(world, intent, (into, until))
-        }
+        Stage::Typed => await_confirmation(world, intent, intent.moved_at.plus_ms(typing.confirm_ms)),
         Stage::Confirmed | Stage::Refused | Stage::Expired | Stage::Dropped => Ok(()),
     }
 }
