@@ -27,7 +27,7 @@ use towline_core::event::{Happening, OwnCommand, Presence};
 use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
 use towline_core::reply::Reply;
 use towline_core::text::Keeping;
-use towline_core::typing::InputLine;
+use towline_core::typing::{InputLine, Starts};
 
 /// An agent that can be hooked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,8 +130,7 @@ impl Agent {
     }
 
     /// When it tells that a session has begun.
-    pub fn starts(self) -> towline_core::typing::Starts {
-        use towline_core::typing::Starts;
+    pub fn starts(self) -> Starts {
         match self {
             Agent::Claude => Starts::AtOnce,
             Agent::Codex => Starts::WithFirstPrompt,

@@ -3,8 +3,9 @@
 //! Decides nothing: it looks, types and presses when it is told to.
 
 use towline_agents::Agent;
-use towline_core::seat::Place;
+use towline_core::seat::{Place, SeatKind};
 use towline_core::typing::{Abilities, InputLine, Look};
+use towline_terminal::driver::Driver;
 
 /// The eyes and hands for one seat.
 pub trait Hands {
@@ -25,6 +26,46 @@ pub trait Hands {
 pub type Reach<'a> = &'a dyn Fn(&Place, Agent) -> Result<Box<dyn Hands>, String>;
 
 /// The hands for a seat, by the program that shows it.
-pub fn reach(place: &Place, _: Agent) -> Result<Box<dyn Hands>, String> {
-    Err(format!("nothing can be typed into a seat of kind {}", place.kind.name()))
+pub fn reach(place: &Place, agent: Agent) -> Result<Box<dyn Hands>, String> {
+    let driver = Driver::of(place).map_err(|error| error.to_string())?;
+    // tmux knows its clients' keys from what is pasted; elsewhere the terminal's device tells that something came in.
+    let counts_own_keys = place.kind != SeatKind::Tmux;
+    Ok(Box::new(Driven { driver, agent, counts_own_keys }))
+}
+
+/// A terminal's driver, and the agent whose screen it shows.
+struct Driven {
+    driver: Driver,
+    agent: Agent,
+    counts_own_keys: bool,
+}
+
+impl Hands for Driven {
+    fn abilities(&self) -> Abilities {
+        self.driver.abilities()
+    }
+
+    fn look(&self) -> Look {
+        self.driver.look()
+    }
+
+    fn input_line(&self, screen: &str) -> InputLine {
+        self.agent.input_line(screen)
+    }
+
+    fn is_typed(&self, held: &str, text: &str) -> bool {
+        self.agent.is_typed(held, text)
+    }
+
+    fn type_in(&self, text: &str) -> Result<(), String> {
+        self.driver.type_in(text).map_err(|error| error.to_string())
+    }
+
+    fn counts_own_keys(&self) -> bool {
+        self.counts_own_keys
+    }
+
+    fn press_enter(&self) -> Result<(), String> {
+        self.driver.press_enter().map_err(|error| error.to_string())
+    }
 }
