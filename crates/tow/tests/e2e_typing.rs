@@ -1,7 +1,6 @@
 //! Typing into the real clients in real tmux: what is meant arrives and is confirmed, what a person types stays theirs, and
 //! nothing is typed twice by anybody.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
-#![expect(clippy::disallowed_methods, reason = "starts and kills the process that types")]
 
 use serde_json::Value;
 use std::process::Stdio;
