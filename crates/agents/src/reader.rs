@@ -65,7 +65,7 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(line: &'a str) -> Result<Option<T>, 
 }
 
 /// A prompt of nothing but this is a bookmark.
-pub(crate) const BOOKMARK: &str = "·";
+pub(crate) use towline_core::bookmark::MARKER as BOOKMARK;
 
 /// Who asks in a prompt that a person's input box sent.
 pub(crate) fn typed(text: &str) -> Origin {
@@ -104,7 +104,7 @@ impl<'a> Spot<'a> {
 }
 
 /// A value that counts only if it is exactly `true`, a number, or a text; it may be anything, and large.
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Any<'a>(#[serde(borrow)] pub Option<&'a RawValue>);
 

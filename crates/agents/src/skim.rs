@@ -15,7 +15,7 @@ const BULK: usize = 4 * 1024;
 /// unless it is one of these.
 const WANTED: [&[u8]; 3] = [b"\"prompt\"", b"\"background_tasks\"", b"\"last_assistant_message\""];
 
-/// The payload with every bulky value of its outermost object replaced by `null`.
+/// The payload with every bulky value of its outermost object replaced by `null`. What it is shorter by was bulk.
 pub(crate) fn without_bulk(payload: &[u8]) -> Cow<'_, [u8]> {
     if payload.len() < WORTH_IT {
         return Cow::Borrowed(payload);

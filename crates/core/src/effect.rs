@@ -2,6 +2,7 @@
 //!
 //! Nothing here does it: the binary carries effects out after the decision is saved.
 
+use crate::bookmark::{Point, Reason};
 use crate::id::SessionKey;
 use crate::session::State;
 use crate::time::Timestamp;
@@ -20,4 +21,10 @@ pub enum Effect {
     },
     /// A session sits where it did not sit before.
     SeatTaken { session: SessionKey, seat: String },
+    /// A point was reached at which a bookmark may be due: that depends on what the user has set.
+    PointReached(Box<Point>),
+    /// A bookmark was set: what was due of this session before is no longer.
+    BookmarkMade { session: SessionKey },
+    /// A marker is to be typed in this seat.
+    MarkerWanted { session: SessionKey, seat: String, reason: Reason, at: Timestamp },
 }

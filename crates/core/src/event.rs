@@ -2,6 +2,7 @@
 //!
 //! An event carries only what later steps need, never a whole payload, and no vendor's vocabulary.
 
+use crate::bookmark::{Code, Reason as DueReason, Setting};
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
 use crate::inherit::Wishes;
 use crate::project::ProjectTraces;
@@ -50,6 +51,9 @@ pub enum Happening {
     ToolFinished {
         tool: Kept,
         outcome: ToolOutcome,
+        /// The size of what the tool was given and gave.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        bytes: u64,
     },
     /// All tools that were asked for together are done with, also those that a person refused.
     ToolsFinished,
@@ -127,6 +131,26 @@ pub enum Happening {
         to: Stage,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
+    },
+    /// A point to come back to was set: by a threshold or by a person. A marker that is typed sets one by itself.
+    BookmarkSet(Setting),
+    /// What state the code and the context were in at a bookmark, found out once nobody waited for it.
+    BookmarkPlaced {
+        bookmark: Uid,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<Code>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context_tokens: Option<u64>,
+    },
+    BookmarkDeleted {
+        bookmark: Uid,
+    },
+    BookmarkRestored {
+        bookmark: Uid,
+    },
+    /// A marker is to be typed into the session's seat.
+    MarkerWanted {
+        reason: DueReason,
     },
     /// Something was found out that no hook told. It holds only if nothing has happened since `as_of`.
     Observed {
@@ -345,7 +369,12 @@ impl Happening {
             | Happening::TaskCompleted
             | Happening::InheritanceGiven { .. }
             | Happening::IntentMade { .. }
-            | Happening::IntentMoved { .. } => Urgency::Whenever,
+            | Happening::IntentMoved { .. }
+            | Happening::BookmarkSet(_)
+            | Happening::BookmarkPlaced { .. }
+            | Happening::BookmarkDeleted { .. }
+            | Happening::BookmarkRestored { .. }
+            | Happening::MarkerWanted { .. } => Urgency::Whenever,
             Happening::ToolFinished { outcome: ToolOutcome::Interrupted, .. } => Urgency::Shown,
             Happening::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. }
             | Happening::ToolsFinished => Urgency::UnlessWorking,
@@ -406,6 +435,11 @@ impl Happening {
             Happening::IntentMade { .. } => "intent_made",
             Happening::IntentMoved { .. } => "intent_moved",
             Happening::Observed { .. } => "observed",
+            Happening::BookmarkSet(_) => "bookmark_set",
+            Happening::BookmarkPlaced { .. } => "bookmark_placed",
+            Happening::BookmarkDeleted { .. } => "bookmark_deleted",
+            Happening::BookmarkRestored { .. } => "bookmark_restored",
+            Happening::MarkerWanted { .. } => "marker_wanted",
         }
     }
 
@@ -419,6 +453,8 @@ impl Happening {
                 | Happening::FreshAsked
                 | Happening::FreshTakenBack
                 | Happening::InheritanceTaken { .. }
+                | Happening::BookmarkDeleted { .. }
+                | Happening::BookmarkRestored { .. }
         );
         let is_ours = matches!(
             self,
@@ -427,6 +463,9 @@ impl Happening {
                 | Happening::InheritanceGiven { .. }
                 | Happening::IntentMade { .. }
                 | Happening::IntentMoved { .. }
+                | Happening::BookmarkSet(_)
+                | Happening::BookmarkPlaced { .. }
+                | Happening::MarkerWanted { .. }
         );
         !is_a_persons && !is_ours
     }
@@ -439,6 +478,11 @@ impl Happening {
             Origin::Human | Origin::Command | Origin::Continuation => true,
             Origin::Notification | Origin::Bookmark => false,
         }
+    }
+
+    /// Whether it is a marker that stands in the conversation: nobody asks for anything by it.
+    pub fn is_marker(&self) -> bool {
+        matches!(self, Happening::PromptSubmitted { origin: Origin::Bookmark, .. })
     }
 
     /// Whether the transcript is worth reading now: something came to its end, or is about to be cut.
@@ -464,4 +508,9 @@ impl Happening {
         };
         Some(tool)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

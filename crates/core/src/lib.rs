@@ -5,6 +5,7 @@
 
 pub mod arbiter;
 pub mod bar;
+pub mod bookmark;
 pub mod capture;
 pub mod compose;
 pub mod context;

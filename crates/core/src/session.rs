@@ -2,6 +2,7 @@
 //!
 //! Plain data: what changes it is decided in `step`, and where it is kept is the store's business.
 
+use crate::bookmark::SinceBookmark;
 use crate::event::{EndedBy, Origin, Presence, Reason, StartedBy};
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
 use crate::inherit::{Inheriting, Wishes};
@@ -108,6 +109,7 @@ pub struct Session {
     pub context_tokens: Option<u64>,
     pub compactions: u32,
     pub turns: u32,
+    pub since_bookmark: SinceBookmark,
     /// The turn that has not ended.
     pub open_turn: Option<Turn>,
 }

@@ -3,6 +3,7 @@
 //! `step` is the only place that decides. It does no I/O and reads no clock: what should be done about a change
 //! is returned as effects, and carried out by the caller once the change is saved.
 
+use crate::bookmark::{Bookmark, How, Point, Setting, SinceBookmark};
 use crate::effect::Effect;
 use crate::event::{
     EndedBy, Event, Failure, Happening, Observed, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome,
@@ -34,6 +35,8 @@ pub struct After {
     pub ended_turn: Option<Turn>,
     /// A wait for a person that ended by this event.
     pub ended_wait: Option<Wait>,
+    /// A bookmark that this event set.
+    pub bookmark: Option<Bookmark>,
     pub effects: Vec<Effect>,
 }
 
@@ -51,11 +54,15 @@ pub fn step(before: Before, event: &Event) -> After {
     let seat = take_seat(&mut session, before.seat, event);
     let left_seat =
         before.former_seat.filter(|_| seat.is_some()).and_then(|former| leave_seat(&session, former));
+    let since_bookmark = session.since_bookmark;
+    session.since_bookmark.take_in(event, session.context_tokens);
     let ended_turn = apply(&mut session, event);
+    let bookmark = bookmark_set(&session, event, &since_bookmark);
     let ended_wait = was.and_then(|was| ended_wait(was, &session, event));
     let mut effects = announce(was.map(|(state, _)| state), &session, event);
     effects.extend(announce_seat(sat_at.as_deref(), &session));
-    After { session: Some(session), seat, left_seat, ended_turn, ended_wait, effects }
+    effects.extend(announce_bookmark(&session, event));
+    After { session: Some(session), seat, left_seat, ended_turn, ended_wait, bookmark, effects }
 }
 
 /// A session is met by anything that its agent does but its end: nothing is to be said of one that is only seen leaving.
@@ -97,6 +104,7 @@ fn first_sight(event: &Event) -> Option<Session> {
         context_tokens: None,
         compactions: 0,
         turns: 0,
+        since_bookmark: SinceBookmark::default(),
         open_turn: None,
     })
 }
@@ -190,7 +198,12 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         | Happening::InheritanceTaken { .. }
         | Happening::InheritanceGiven { .. }
         | Happening::IntentMade { .. }
-        | Happening::IntentMoved { .. } => None,
+        | Happening::IntentMoved { .. }
+        | Happening::BookmarkSet(_)
+        | Happening::BookmarkPlaced { .. }
+        | Happening::BookmarkDeleted { .. }
+        | Happening::BookmarkRestored { .. }
+        | Happening::MarkerWanted { .. } => None,
         // The later wish stands.
         Happening::BatonPassed | Happening::FreshTakenBack => fresh(session, None),
         Happening::FreshAsked => fresh(session, Some(event.at)),
@@ -470,6 +483,55 @@ fn announce(from: Option<State>, session: &Session, event: &Event) -> Vec<Effect
     }
     let (session, seat, to) = (session.key.clone(), session.seat.clone(), session.state);
     vec![Effect::StateChanged { session, seat, from, to, at: event.at }]
+}
+
+/// A bookmark that somebody set, or that a marker is. `since` is what had happened until then.
+fn bookmark_set(session: &Session, event: &Event, since: &SinceBookmark) -> Option<Bookmark> {
+    let set = if let Happening::BookmarkSet(set) = &event.happening {
+        set.clone()
+    } else if is_marker(event) {
+        let reason = since.wanted.map(|(_, reason)| reason);
+        Setting { how: How::Typed, after_turn: session.turns, reason, label: None, code: None }
+    } else {
+        return None;
+    };
+    let (turn, context_tokens) = (event.turn.clone(), session.context_tokens);
+    Some(Bookmark { uid: event.uid, at: event.at, turn, set, context_tokens })
+}
+
+fn is_marker(event: &Event) -> bool {
+    event.happening.is_marker() && event.subagent.is_none()
+}
+
+fn announce_bookmark(session: &Session, event: &Event) -> Option<Effect> {
+    let key = session.key.clone();
+    if is_marker(event) || matches!(event.happening, Happening::BookmarkSet(_)) {
+        return Some(Effect::BookmarkMade { session: key });
+    }
+    if let Happening::MarkerWanted { reason } = event.happening {
+        let seat = session.seat.clone()?;
+        return Some(Effect::MarkerWanted { session: key, seat, reason, at: event.at });
+    }
+    let is_end = matches!(event.happening, Happening::TurnEnded { .. }) && event.subagent.is_none();
+    let is_return = matches!(event.happening, Happening::SubagentStopped);
+    if is_end || is_return { reached(session, event) } else { None }
+}
+
+/// A turn that failed, or that a person stopped, is no point to come back to; nor is any of a session that nobody sits
+/// before. Markers are typed in terminals only.
+fn reached(session: &Session, event: &Event) -> Option<Effect> {
+    let goes_well = matches!(session.state, State::Working | State::Blocked(_) | State::Completed);
+    if session.presence == Presence::Headless || !goes_well || !session.since_bookmark.has_happened() {
+        return None;
+    }
+    Some(Effect::PointReached(Box::new(Point {
+        session: session.key.clone(),
+        seat: session.seat.clone().filter(|_| session.presence == Presence::Terminal),
+        turn: event.turn.clone(),
+        after_turn: session.turns,
+        at: event.at,
+        since: session.since_bookmark,
+    })))
 }
 
 fn announce_seat(sat_at: Option<&str>, session: &Session) -> Option<Effect> {

@@ -208,6 +208,10 @@ impl<'a> Batch<'a> {
         if let Some(wait) = after.ended_wait {
             self.store.add_wait(id, &wait)?;
         }
+        if let Some(bookmark) = after.bookmark {
+            self.store.add_bookmark(id, &bookmark)?;
+        }
+        self.change_bookmark(event)?;
         self.events += 1;
         self.type_in(event)?;
         self.inherit(event, inheriting)
@@ -296,6 +300,7 @@ impl<'a> Batch<'a> {
     }
 }
 
+mod bookmark;
 mod inherit;
 mod typing;
 

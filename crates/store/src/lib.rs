@@ -23,6 +23,7 @@ pub use database::{SCHEMA, Store, StoreError};
 pub use fold::{Folded, Pace, rebuild};
 pub use home::Home;
 pub use tables::batons::KnownBaton;
+pub use tables::bookmarks::{BookmarksAsked, Deleted, KnownBookmark};
 pub use tables::events::KnownEvent;
 pub use tables::faults::KnownFault;
 pub use tables::inheritances::{Inheritance, Wanted};

@@ -68,7 +68,8 @@ pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, P
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
-    let Some(happening) = meaning(event, &wire, keeping) else { return Ok(None) };
+    let bytes = wire.tool_bytes(payload.len().saturating_sub(slim.len()));
+    let Some(happening) = meaning(event, &wire, (keeping, bytes)) else { return Ok(None) };
     let folder = if wire.new_cwd.0.is_some() { wire.new_cwd } else { wire.cwd };
     Ok(Some(Heard {
         event: event.to_owned(),
@@ -84,14 +85,15 @@ pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, P
     }))
 }
 
-fn meaning(event: &str, wire: &Wire<'_>, keeping: Keepings) -> Option<Happening> {
+/// `bytes`: how much a tool was given and gave.
+fn meaning(event: &str, wire: &Wire<'_>, (keeping, bytes): (Keepings, u64)) -> Option<Happening> {
     let tool = || Kept::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
     Some(match event {
         "SessionStart" => Happening::SessionStarted { by: started_by(wire), wishes: Wishes::default() },
         "SessionEnd" => Happening::SessionEnded { by: ended_by(wire) },
         "UserPromptSubmit" => prompt(wire, keeping.prompt),
-        "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done },
-        "PostToolUseFailure" => Happening::ToolFinished { tool: tool(), outcome: failed(wire) },
+        "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
+        "PostToolUseFailure" => Happening::ToolFinished { tool: tool(), outcome: failed(wire), bytes },
         "PostToolBatch" => Happening::ToolsFinished,
         "PermissionRequest" => Happening::PermissionAsked { tool: tool(), reason: asked_for(wire) },
         "PermissionDenied" => Happening::PermissionRefused { tool: tool() },

@@ -51,7 +51,8 @@ pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, P
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
-    let Some(happening) = meaning(event, &wire, keeping) else { return Ok(None) };
+    let bytes = wire.tool_bytes(payload.len().saturating_sub(slim.len()));
+    let Some(happening) = meaning(event, &wire, (keeping, bytes)) else { return Ok(None) };
     Ok(Some(Heard {
         event: event.to_owned(),
         session: Agent::Codex.session(wire.session_id.0)?,
@@ -66,14 +67,15 @@ pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, P
     }))
 }
 
-fn meaning(event: &str, wire: &Wire<'_>, keeping: Keepings) -> Option<Happening> {
+/// `bytes`: how much a tool was given and gave.
+fn meaning(event: &str, wire: &Wire<'_>, (keeping, bytes): (Keepings, u64)) -> Option<Happening> {
     let tool = || Kept::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
     Some(match event {
         "SessionStart" => Happening::SessionStarted { by: started_by(wire), wishes: Wishes::default() },
         "SessionEnd" => Happening::SessionEnded { by: EndedBy::Other },
         "UserPromptSubmit" => prompt(wire, keeping.prompt),
         // A failing command looks like any other here: the payload has no exit code.
-        "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done },
+        "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
         "PermissionRequest" => Happening::PermissionAsked { tool: tool(), reason: Reason::Permission },
         "Stop" => Happening::TurnEnded {
             background: None,

@@ -1,8 +1,9 @@
 //! The fields of Codex's payloads that mean something to us, under the client's own names.
 //!
-//! One struct for all events: absent fields are empty. Tool input and output are not among them, so they are never
-//! copied, whatever their size.
+//! One struct for all events: absent fields are empty. Of tool input and output only the size is known: they are never
+//! copied, whatever it is.
 
+use crate::reader::Any;
 use crate::wire::{Loose, Text};
 use serde::Deserialize;
 
@@ -34,6 +35,18 @@ pub(super) struct Wire<'a> {
     #[serde(borrow)]
     pub tool_name: Text<'a>,
     #[serde(borrow)]
+    pub tool_input: Any<'a>,
+    #[serde(borrow)]
+    pub tool_response: Any<'a>,
+    #[serde(borrow)]
     pub trigger: Text<'a>,
     pub token_usage: Loose,
+}
+
+impl Wire<'_> {
+    /// How much the tool was given and gave; `cut` was taken out of the payload before it was read.
+    pub fn tool_bytes(&self, cut: usize) -> u64 {
+        let bytes = cut + self.tool_input.raw().len() + self.tool_response.raw().len();
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
 }

@@ -36,7 +36,7 @@ fn prompted(before: Session, at: i64) -> Session {
 
 /// Prompted, and a tool has finished since.
 fn working() -> Session {
-    let finished = Happening::ToolFinished { tool: kept("shell"), outcome: ToolOutcome::Done };
+    let finished = Happening::ToolFinished { tool: kept("shell"), outcome: ToolOutcome::Done, bytes: 0 };
     after(Some(prompted(idle(), PROMPTED)), LAST_HEARD, finished)
 }
 

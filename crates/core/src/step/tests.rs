@@ -86,7 +86,7 @@ fn prompt(text: &str) -> Happening {
 }
 
 fn tool(outcome: ToolOutcome) -> Happening {
-    Happening::ToolFinished { tool: Kept::default(), outcome }
+    Happening::ToolFinished { tool: Kept::default(), outcome, bytes: 0 }
 }
 
 const STOP: Happening = Happening::TurnEnded { background: Some(0), answer: None };
@@ -322,7 +322,8 @@ fn a_prompt_that_a_program_typed_is_activity_but_not_what_the_person_asked() {
 fn another_tools_result_does_not_end_a_block() {
     let named = |name: &str| Kept::new(name, Keeping { longest_bytes: 100, secrets: Secrets::Redacted });
     let asks = |name: &str| Happening::PermissionAsked { tool: named(name), reason: Reason::Permission };
-    let finished = |name: &str| Happening::ToolFinished { tool: named(name), outcome: ToolOutcome::Done };
+    let finished =
+        |name: &str| Happening::ToolFinished { tool: named(name), outcome: ToolOutcome::Done, bytes: 0 };
     let blocked = State::Blocked(Reason::Permission);
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));

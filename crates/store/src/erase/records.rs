@@ -6,6 +6,7 @@
 use super::Traces;
 use crate::journal::{Entry, Fate, Record};
 use std::collections::BTreeSet;
+use towline_core::bookmark::Code;
 use towline_core::event::{Event, Happening, Scene};
 use towline_core::forget::Needle;
 use towline_core::id::SessionKey;
@@ -84,6 +85,11 @@ pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Eve
         Happening::TurnEnded { answer, .. } => {
             *answer = answer.take().map(change).filter(|answer| !answer.is_blank());
         }
+        Happening::BookmarkSet(set) => {
+            set.label = set.label.take().map(change);
+            set.code = set.code.take().map(|code| with_code(code, change));
+        }
+        Happening::BookmarkPlaced { code, .. } => *code = code.take().map(|code| with_code(code, change)),
         Happening::SessionStarted { .. }
         | Happening::SessionEnded { .. }
         | Happening::ToolsFinished
@@ -107,9 +113,16 @@ pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Eve
         | Happening::InheritanceTaken { .. }
         | Happening::InheritanceGiven { .. }
         | Happening::IntentMoved { .. }
+        | Happening::BookmarkDeleted { .. }
+        | Happening::BookmarkRestored { .. }
+        | Happening::MarkerWanted { .. }
         | Happening::Observed { .. } => {}
     }
     event
+}
+
+fn with_code(code: Code, change: &dyn Fn(Kept) -> Kept) -> Code {
+    Code { commit: change(code.commit), branch: code.branch.map(change), ..code }
 }
 
 fn without_place(mut event: Event, needle: &Needle) -> Event {

@@ -18,17 +18,18 @@ pub struct ErasedTraces {
     pub sessions: usize,
     pub heard_turns: usize,
     pub events: usize,
-    /// Faults, names of places, waits.
+    /// Faults, names of places, waits, bookmarks.
     pub others: usize,
 }
 
 const SPANS: &str = "select id, agent || ':' || session, started_at, last_event_at from sessions";
 
 /// What points to a session goes before it.
-const DROP_SESSION: [&str; 11] = [
+const DROP_SESSION: [&str; 12] = [
     "delete from intents where session = ?1",
     "update intents set typed_into = null where typed_into = ?1",
     "update intents set led_to = null where led_to = ?1",
+    "delete from bookmarks where session = ?1",
     "delete from inheritances where heir = ?1 or from_session = ?1",
     "delete from batons where session = ?1 or taken_by = ?1",
     "delete from waits where session = ?1",
@@ -47,6 +48,7 @@ const COUNT_TURNS: &str = "select count(*) from heard_turns where session = ?1";
 const DROP_TURNS_THEN: &str = "delete from heard_turns where session = ?1 and started_at between ?2 and ?3";
 const DROP_WAITS_THEN: &str = "delete from waits where session = ?1 and ended_at between ?2 and ?3";
 const DROP_INTENTS_THEN: &str = "delete from intents where session = ?1 and made_at between ?2 and ?3";
+const DROP_BOOKMARKS_THEN: &str = "delete from bookmarks where session = ?1 and at between ?2 and ?3";
 const DROP_WORDS_THEN: &str = "
     update sessions set revision = revision + 1, asked_tool = null,
         prompt = case when prompted_at between ?2 and ?3 then null else prompt end,
@@ -66,8 +68,13 @@ const BLANK_SESSIONS: &str = "
         answer = case when holds(answer) then null else answer end,
         asked_tool = case when holds(asked_tool) then null else asked_tool end
     where holds(prompt) or holds(answer) or holds(asked_tool)";
-const BLANK_OTHERS: [&str; 8] = [
+const BLANK_OTHERS: [&str; 9] = [
     "update intents set text = '', revision = revision + 1 where holds(text)",
+    "update bookmarks set revision = revision + 1,
+        label = case when holds(label) then '' else label end,
+        branch = case when holds(branch) then '' else branch end,
+        commit_id = case when holds(commit_id) then '' else commit_id end
+     where holds(label) or holds(branch) or holds(commit_id)",
     "update sessions set revision = revision + 1,
         folder = case when holds(folder) then null else folder end,
         transcript = case when holds(transcript) then null else transcript end,
@@ -188,6 +195,7 @@ impl Store {
         erased.heard_turns += self.change(DROP_TURNS_THEN, then)?;
         erased.others += self.change(DROP_WAITS_THEN, then)?;
         erased.others += self.change(DROP_INTENTS_THEN, then)?;
+        erased.others += self.change(DROP_BOOKMARKS_THEN, then)?;
         self.change(DROP_WORDS_THEN, then)?;
         Ok(())
     }

@@ -16,7 +16,7 @@ use towline_core::id::SessionKey;
 use towline_core::text::{Keeping, Kept, Secrets};
 
 /// Each text by its row, and how it is changed.
-const TEXTS: [(&str, &str); 5] = [
+const TEXTS: [(&str, &str); 8] = [
     ("select id, text from intents", "update intents set text = ?2 where id = ?1"),
     ("select rowid, prompt from heard_turns", "update heard_turns set prompt = ?2 where rowid = ?1"),
     (
@@ -30,6 +30,18 @@ const TEXTS: [(&str, &str); 5] = [
     (
         "select id, last_error from jobs where last_error is not null",
         "update jobs set last_error = ?2 where id = ?1",
+    ),
+    (
+        "select id, label from bookmarks where label is not null",
+        "update bookmarks set label = ?2 where id = ?1",
+    ),
+    (
+        "select id, branch from bookmarks where branch is not null",
+        "update bookmarks set branch = ?2 where id = ?1",
+    ),
+    (
+        "select id, commit_id from bookmarks where commit_id is not null",
+        "update bookmarks set commit_id = ?2 where id = ?1",
     ),
 ];
 

@@ -10,6 +10,7 @@ use towline_core::project::ProjectTraces;
 use towline_core::session::TurnOutcome;
 use towline_core::text::{Keeping, Kept, Secrets};
 
+mod bookmark;
 mod inherit;
 mod typing;
 
@@ -63,7 +64,7 @@ fn prompt(text: &str) -> Happening {
 
 fn tool() -> Happening {
     let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Redacted };
-    Happening::ToolFinished { tool: Kept::new("Bash", keeping), outcome: ToolOutcome::Done }
+    Happening::ToolFinished { tool: Kept::new("Bash", keeping), outcome: ToolOutcome::Done, bytes: 0 }
 }
 
 const STOP: Happening = Happening::TurnEnded { background: Some(0), answer: None };

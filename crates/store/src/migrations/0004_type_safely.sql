@@ -3,6 +3,12 @@
 -- Something that is meant to be typed into a seat, and what became of it. `typed_into` is the session it was typed into,
 -- `led_to` the one whose event confirmed it.
 create table intents (
+-- What happened since a session's last bookmark (JSON; empty: nothing), so that the fold can go on counting.
+alter table sessions add column since_bookmark text not null default '';
+
+-- Points to come back to. `threshold`, `count` and `counted` say why it was set; `label` is what a person called it.
+-- `placed_at` is when the state of code and context was looked at.
+create table bookmarks (
     id integer primary key,
     uid blob not null unique,
     machine blob not null,
@@ -24,3 +30,20 @@ create table intents (
 create index open_intents on intents (seat, made_at) where stage in ('waiting', 'typing', 'typed');
 create index intents_by_time on intents (made_at);
 create index intents_by_session on intents (session);
+    at integer not null,
+    after_turn integer not null,
+    turn text,
+    how text not null,
+    threshold text,
+    count integer,
+    counted text,
+    label text,
+    commit_id text,
+    branch text,
+    dirty integer,
+    context_tokens integer,
+    placed_at integer,
+    deleted_at integer
+) strict;
+create index bookmarks_by_session on bookmarks (session, at);
+create index bookmarks_by_time on bookmarks (at);

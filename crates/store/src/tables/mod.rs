@@ -3,6 +3,7 @@
 //! Rows in, rows out: nothing here decides what a row should say.
 
 pub mod batons;
+pub mod bookmarks;
 pub mod events;
 pub mod faults;
 pub mod heard_turns;

@@ -5,6 +5,7 @@
 use super::heard_turns::kept;
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
+use towline_core::bookmark::SinceBookmark;
 use towline_core::event::{EndedBy, Presence, StartedBy};
 use towline_core::id::{SessionKey, SubagentId, Uid};
 use towline_core::inherit::{Fallback, Inheriting, OnClear, Wishes};
@@ -17,7 +18,7 @@ const COLUMNS: &str = "s.id, s.uid, s.agent || ':' || s.session, s.state, s.reas
     s.last_event_at, s.ended_at, s.ended_by, s.presence, s.folder, s.transcript, s.model, s.branch, s.seat, s.previous,
     s.prompt, s.subagents, s.background, s.context_tokens, s.compactions, s.turns, p.root, p.remote, p.name, s.project, s.seen,
     s.asked_tool, s.asked_subagent, s.limited_until, s.tasks, s.asked_at, s.prompted_at, s.answer, s.inheriting,
-    s.on_clear, s.fallback, s.fresh_at";
+    s.on_clear, s.fallback, s.fresh_at, s.since_bookmark";
 
 /// A session as it lies in its row.
 pub(crate) struct StoredSession {
@@ -33,9 +34,9 @@ const SAVE: &str = "
         last_event_at, ended_at, ended_by, presence, folder, transcript, model, branch, project, seat, previous, prompt,
         subagents, background, context_tokens, compactions, turns, seen,
         asked_tool, asked_subagent, limited_until, tasks, asked_at, prompted_at, answer, inheriting, on_clear, fallback,
-        fresh_at)
+        fresh_at, since_bookmark)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-        ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38)
+        ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39)
     on conflict (agent, session) do update set revision = revision + 1, state = excluded.state, reason = excluded.reason,
         since = excluded.since, started_by = excluded.started_by, last_event_at = excluded.last_event_at,
         ended_at = excluded.ended_at, ended_by = excluded.ended_by, presence = excluded.presence,
@@ -46,7 +47,8 @@ const SAVE: &str = "
         asked_tool = excluded.asked_tool, asked_subagent = excluded.asked_subagent,
         limited_until = excluded.limited_until, tasks = excluded.tasks, asked_at = excluded.asked_at,
         prompted_at = excluded.prompted_at, answer = excluded.answer, inheriting = excluded.inheriting,
-        on_clear = excluded.on_clear, fallback = excluded.fallback, fresh_at = excluded.fresh_at
+        on_clear = excluded.on_clear, fallback = excluded.fallback, fresh_at = excluded.fresh_at,
+        since_bookmark = excluded.since_bookmark
     returning id";
 
 const HEARD: &str = "
@@ -156,6 +158,7 @@ impl Store {
                 session.wishes.on_clear.name(),
                 session.wishes.fallback.name(),
                 session.fresh_at.map(|at| at.0),
+                counted(&session.since_bookmark),
             ],
             |row| row.get(0),
         )?;
@@ -205,9 +208,23 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         context_tokens: row.get::<_, Option<i64>>(21)?.map(i64::cast_unsigned),
         compactions: row.get(22)?,
         turns: row.get(23)?,
+        since_bookmark: counts(&row.get::<_, String>(40)?),
         open_turn: None,
     };
     Ok(StoredSession { id: row.get(0)?, project: row.get(27)?, session })
+}
+
+/// Most sessions that are loaded have nothing to count.
+fn counted(since: &SinceBookmark) -> String {
+    if *since == SinceBookmark::default() {
+        return String::new();
+    }
+    serde_json::to_string(since).unwrap_or_default()
+}
+
+/// What a newer version counted, and we do not know, begins anew.
+fn counts(text: &str) -> SinceBookmark {
+    serde_json::from_str(text).unwrap_or_default()
 }
 
 fn asked(row: &Row<'_>) -> rusqlite::Result<Option<Asked>> {

@@ -74,7 +74,11 @@ fn event(arguments: &Arguments, now: Timestamp, n: u64) -> Event {
             own: None,
         },
         9 => Happening::TurnEnded { background: Some(0), answer: None },
-        _ => Happening::ToolFinished { tool: Kept::new("Bash", keeping), outcome: ToolOutcome::Done },
+        _ => Happening::ToolFinished {
+            tool: Kept::new("Bash", keeping),
+            outcome: ToolOutcome::Done,
+            bytes: 400,
+        },
     };
     let key = SessionKey::parse(&format!("seeded:past-{session}"));
     let project = ProjectTraces {

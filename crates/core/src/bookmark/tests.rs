@@ -1,0 +1,407 @@
+//! Each threshold, each barrier alone, and any order of events.
+
+use super::*;
+use crate::effect::Effect;
+use crate::event::{
+    Event, Failure, Happening, Observed, Origin, Presence, Scene, StartedBy, ToolOutcome, Trigger,
+};
+use crate::id::SubagentId;
+use crate::inherit::Wishes;
+use crate::session::Session;
+use crate::step::{Before, step};
+use crate::text::{Keeping, Secrets};
+use proptest::prelude::*;
+
+/// A session that is told events, and a user who sets what is due.
+struct World {
+    rules: Rules,
+    presence: Presence,
+    clock: i64,
+    session: Option<Session>,
+    journal: Vec<Event>,
+    set: Vec<Bookmark>,
+}
+
+impl World {
+    fn with(rules: Rules) -> World {
+        let presence = Presence::Terminal;
+        let mut world = World { rules, presence, clock: 0, session: None, journal: vec![], set: vec![] };
+        world.tell(1, Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() });
+        world
+    }
+
+    fn event(&self, happening: Happening) -> Event {
+        let helper = matches!(happening, Happening::SubagentStopped | Happening::SubagentStarted);
+        let at = Timestamp(self.clock);
+        let number = u8::try_from(self.journal.len() % 251).unwrap();
+        Event {
+            uid: Uid::v7(at, [number; 10]),
+            at,
+            session: SessionKey::parse("a:1").unwrap(),
+            subagent: helper.then(|| SubagentId::parse("h").unwrap()),
+            turn: None,
+            happening,
+            scene: Some(Scene {
+                presence: self.presence,
+                folder: None,
+                transcript: None,
+                model: None,
+                place: None,
+                project: None,
+            }),
+        }
+    }
+
+    /// Takes one event in, and does what is due because of it.
+    fn tell(&mut self, after_ms: i64, happening: Happening) {
+        self.clock += after_ms;
+        let mut next = Some(self.event(happening));
+        while let Some(event) = next.take() {
+            self.journal.push(event.clone());
+            let after = step(Before { session: self.session.take(), ..Before::default() }, &event);
+            self.session = after.session;
+            self.set.extend(after.bookmark);
+            for effect in after.effects {
+                if let Effect::PointReached(point) = effect {
+                    next = self.answer(&point);
+                }
+            }
+        }
+    }
+
+    fn answer(&self, point: &Point) -> Option<Event> {
+        let set = |reason| Setting {
+            how: How::Silent,
+            after_turn: point.after_turn,
+            reason: Some(reason),
+            label: None,
+            code: None,
+        };
+        match due(point, &self.rules, Timestamp(self.clock)) {
+            Due::Nothing => None,
+            Due::Set(reason) => Some(self.event(Happening::BookmarkSet(set(reason)))),
+            Due::Type(reason) => Some(self.event(Happening::MarkerWanted { reason })),
+        }
+    }
+
+    fn ask(&mut self) {
+        self.tell(1, asked("do it", Origin::Human));
+    }
+
+    fn tools(&mut self, number: usize, bytes: u64) {
+        (0..number).for_each(|_| self.tell(1, tool(bytes)));
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        self.set.iter().filter_map(|bookmark| bookmark.set.reason.map(Reason::words)).collect()
+    }
+}
+
+const NEVER: Rules = Rules {
+    mode: Mode::Silent,
+    min_tokens: u64::MAX,
+    min_tool_calls: u32::MAX,
+    min_seconds: u32::MAX,
+    agent_burst: u32::MAX,
+    cooldown_seconds: 25,
+};
+
+const ALWAYS: Rules =
+    Rules { min_tokens: 0, min_tool_calls: 0, min_seconds: 0, agent_burst: 0, cooldown_seconds: 0, ..NEVER };
+
+const STOP: Happening = Happening::TurnEnded { background: Some(0), answer: None };
+
+fn asked(text: &str, origin: Origin) -> Happening {
+    let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Redacted };
+    Happening::PromptSubmitted { prompt: Kept::new(text, keeping), origin, own: None }
+}
+
+fn tool(bytes: u64) -> Happening {
+    Happening::ToolFinished { tool: Kept::default(), outcome: ToolOutcome::Done, bytes }
+}
+
+#[test]
+fn tav_23_each_threshold_triggers_alone_and_is_named() {
+    let check = |rules: Rules, work: &dyn Fn(&mut World), expected: &[&str]| {
+        let mut world = World::with(rules);
+        world.ask();
+        work(&mut world);
+        world.tell(1, STOP);
+        assert_eq!(world.reasons(), expected);
+    };
+    let by_tokens = Rules { min_tokens: 6_000, ..NEVER };
+    check(by_tokens, &|world| world.tools(3, 8_000), &["about 6001 tokens"]);
+    check(by_tokens, &|world| world.tools(2, 8_000), &[]);
+    let by_tools = Rules { min_tool_calls: 15, ..NEVER };
+    check(by_tools, &|world| world.tools(15, 0), &["15 tool calls"]);
+    check(by_tools, &|world| world.tools(14, 0), &[]);
+    let by_seconds = Rules { min_seconds: 120, ..NEVER };
+    let spread = |world: &mut World, ms| {
+        world.tools(1, 0);
+        world.tell(ms, tool(0));
+    };
+    check(by_seconds, &|world| spread(world, 120_000), &["120 s of work"]);
+    check(by_seconds, &|world| spread(world, 119_999), &[]);
+    let by_helpers = Rules { agent_burst: 3, ..NEVER };
+    check(
+        by_helpers,
+        &|world| (0..3).for_each(|_| world.tell(1, Happening::SubagentStopped)),
+        &["3 helpers came back"],
+    );
+    check(by_helpers, &|world| (0..2).for_each(|_| world.tell(1, Happening::SubagentStopped)), &[]);
+}
+
+#[test]
+fn tav_23_thresholds_are_looked_at_in_order_of_tokens_tools_time_and_helpers() {
+    let mut world = World::with(Rules { cooldown_seconds: 0, ..Rules::USUAL });
+    world.ask();
+    world.tools(15, 2_000);
+    world.tell(130_000, tool(0));
+    world.tell(1, STOP);
+    assert_eq!(world.reasons(), ["about 7501 tokens"]);
+}
+
+#[test]
+fn tav_8_time_counts_from_the_first_to_the_last_thing_done_and_not_by_the_clock() {
+    let mut world = World::with(Rules { min_seconds: 120, ..NEVER });
+    world.ask();
+    world.tell(600_000, tool(0));
+    world.tell(50_000, tool(0));
+    world.tell(600_000, STOP);
+    assert_eq!(world.reasons(), [""; 0]);
+    assert_eq!(world.session.unwrap().since_bookmark.seconds(), 50);
+}
+
+#[test]
+fn tav_29_a_helper_that_comes_back_is_evaluated_by_all_thresholds() {
+    let mut world = World::with(Rules { min_tool_calls: 5, ..NEVER });
+    world.ask();
+    world.tools(5, 0);
+    assert!(world.set.is_empty(), "a tool's end is no point to come back to");
+    world.tell(1, Happening::SubagentStopped);
+    assert_eq!(world.reasons(), ["5 tool calls"]);
+}
+
+#[test]
+fn what_the_agent_says_of_its_context_stands_before_the_estimate() {
+    let mut world = World::with(Rules { min_tokens: 6_000, ..NEVER });
+    let answered = |context_tokens| Happening::ModelAnswered { context_tokens };
+    world.ask();
+    world.tell(1, answered(20_000));
+    world.tools(1, 900_000);
+    world.tell(1, answered(24_000));
+    world.tell(1, STOP);
+    assert!(world.set.is_empty(), "what was there before anything was done does not count");
+    world.ask();
+    world.tell(1, Happening::CompactionEnded { trigger: Trigger::Auto });
+    world.tell(1, answered(5_000));
+    world.tell(1, answered(7_000));
+    world.tell(1, STOP);
+    assert_eq!(world.reasons(), ["6000 tokens"], "a compaction takes nothing back of what was counted");
+}
+
+#[test]
+fn the_cooldown_alone_holds_the_next_one_back() {
+    let mut world = World::with(Rules { cooldown_seconds: 25, ..ALWAYS });
+    world.ask();
+    world.tell(1, STOP);
+    world.ask();
+    world.tell(24_998, STOP);
+    assert_eq!(world.set.len(), 1);
+    world.tell(1, STOP);
+    assert_eq!(world.set.len(), 2);
+}
+
+#[test]
+fn the_counters_alone_hold_the_next_one_back() {
+    let mut world = World::with(Rules { min_tool_calls: 3, cooldown_seconds: 0, ..NEVER });
+    world.ask();
+    world.tools(3, 0);
+    world.tell(1, STOP);
+    world.ask();
+    world.tools(2, 0);
+    world.tell(60_000, STOP);
+    assert_eq!(world.set.len(), 1, "they began anew with the first");
+}
+
+#[test]
+fn that_nothing_happened_since_alone_holds_the_next_one_back() {
+    let mut world = World::with(ALWAYS);
+    world.ask();
+    world.tell(1, STOP);
+    world.tell(60_000, STOP);
+    assert_eq!(world.set.len(), 1);
+    world.tell(60_000, asked("·", Origin::Bookmark));
+    world.tell(1, Happening::ModelAnswered { context_tokens: 50_000 });
+    world.tell(60_000, STOP);
+    assert_eq!(world.set.len(), 2, "the answer to a marker is worth no bookmark");
+}
+
+#[test]
+fn tav_24_a_turn_that_failed_sets_no_bookmark() {
+    for failure in [Failure::Other, Failure::UsageLimit] {
+        let mut world = World::with(ALWAYS);
+        world.ask();
+        world.tools(20, 9_000);
+        world.tell(1, Happening::TurnFailed { failure, until: None });
+        world.tell(1, STOP);
+        assert!(world.set.is_empty(), "{failure:?}");
+    }
+}
+
+#[test]
+fn tav_25_a_turn_that_a_person_stopped_sets_no_bookmark() {
+    let seen = |what| Happening::Observed { what, as_of: Timestamp(i64::MAX), until: None };
+    for stopped in [Happening::Interrupted, seen(Observed::Interrupted), seen(Observed::Failed)] {
+        let mut world = World::with(ALWAYS);
+        world.ask();
+        world.tools(20, 9_000);
+        world.tell(1, stopped);
+        world.tell(1, STOP);
+        assert!(world.set.is_empty());
+        world.ask();
+        world.tell(1, STOP);
+        assert_eq!(world.set.len(), 1, "what was done until then still counts");
+    }
+}
+
+#[test]
+fn nobody_sits_before_a_headless_session_and_it_gets_none() {
+    let mut world = World::with(ALWAYS);
+    world.presence = Presence::Headless;
+    world.ask();
+    world.tools(20, 9_000);
+    world.tell(1, STOP);
+    assert!(world.set.is_empty());
+}
+
+#[test]
+fn tav_19_nothing_is_set_while_bookmarks_are_off() {
+    let mut world = World::with(Rules { mode: Mode::Off, ..ALWAYS });
+    world.ask();
+    world.tools(20, 9_000);
+    world.tell(1, STOP);
+    assert!(world.set.is_empty());
+}
+
+#[test]
+fn a_point_that_is_folded_much_later_is_no_news() {
+    let mut world = World::with(NEVER);
+    world.ask();
+    world.tools(1, 0);
+    let session = world.session.unwrap();
+    let (key, since) = (session.key, session.since_bookmark);
+    let at = Timestamp(10);
+    let point = Point { session: key, seat: None, turn: None, after_turn: 1, at, since };
+    assert!(matches!(due(&point, &ALWAYS, Timestamp(60_010)), Due::Set(_)));
+    assert_eq!(due(&point, &ALWAYS, Timestamp(60_011)), Due::Nothing);
+}
+
+#[test]
+fn tav_26_a_marker_that_is_wanted_is_not_wanted_again_before_the_cooldown() {
+    let mut world = World::with(Rules { mode: Mode::Typed, cooldown_seconds: 25, ..ALWAYS });
+    let wanted = |world: &World| {
+        world.journal.iter().filter(|event| matches!(event.happening, Happening::MarkerWanted { .. })).count()
+    };
+    world.ask();
+    if let Some(session) = &mut world.session {
+        session.seat = Some("tmux:%1".into());
+    }
+    world.tools(1, 40);
+    world.tell(1, STOP);
+    world.tell(1, Happening::SubagentStopped);
+    assert_eq!((wanted(&world), world.set.len()), (1, 0), "what is wanted is not there yet");
+    world.tell(100, asked("·", Origin::Bookmark));
+    assert_eq!(world.set[0].set.how, How::Typed);
+    assert_eq!(world.reasons(), ["about 11 tokens"], "the marker stands for what was due");
+    world.tell(100, STOP);
+    assert_eq!(wanted(&world), 1);
+}
+
+#[test]
+fn where_nothing_can_be_typed_the_bookmark_is_silent() {
+    let mut world = World::with(Rules { mode: Mode::Typed, ..ALWAYS });
+    world.ask();
+    world.tools(1, 0);
+    world.tell(1, STOP);
+    assert_eq!(world.set[0].set.how, How::Silent);
+}
+
+#[test]
+fn tav_31_a_marker_sets_a_bookmark_whoever_typed_it_and_asks_for_nothing() {
+    let mut world = World::with(NEVER);
+    world.ask();
+    world.tools(3, 0);
+    world.tell(1, asked("·", Origin::Bookmark));
+    let session = world.session.clone().unwrap();
+    assert_eq!((world.set.len(), world.set[0].set.how, world.set[0].set.after_turn), (1, How::Typed, 2));
+    assert_eq!(session.prompt.unwrap().as_str(), "do it");
+    assert_eq!(session.since_bookmark.tool_calls, 0);
+}
+
+#[test]
+fn tav_13_what_is_usual_is_what_users_know() {
+    let usual = Rules::USUAL;
+    assert_eq!((usual.min_tokens, usual.min_tool_calls, usual.min_seconds), (6_000, 15, 120));
+    assert_eq!((usual.agent_burst, usual.cooldown_seconds, MARKER), (3, 25, "·"));
+}
+
+#[test]
+fn what_is_counted_reads_back_from_its_words() {
+    let mut world = World::with(NEVER);
+    world.ask();
+    world.tools(2, 100);
+    let since = world.session.unwrap().since_bookmark;
+    let text = serde_json::to_string(&since).unwrap();
+    assert_eq!(serde_json::from_str::<SinceBookmark>(&text).unwrap(), since);
+    for threshold in Threshold::ALL {
+        assert_eq!(Threshold::parse(threshold.name()), Some(threshold));
+    }
+    assert_eq!(
+        (How::parse("typed"), Mode::parse("off"), Mode::parse("on")),
+        (Some(How::Typed), Some(Mode::Off), None)
+    );
+}
+
+fn any_happening() -> impl Strategy<Value = Happening> {
+    prop_oneof![
+        8 => (0..9_000u64).prop_map(tool),
+        3 => Just(asked("do it", Origin::Human)),
+        1 => Just(asked("·", Origin::Bookmark)),
+        1 => Just(asked("<done>", Origin::Notification)),
+        4 => Just(STOP),
+        2 => Just(Happening::SubagentStopped),
+        1 => Just(Happening::Interrupted),
+        1 => Just(Happening::TurnFailed { failure: Failure::Other, until: None }),
+        2 => (0..200_000u64).prop_map(|context_tokens| Happening::ModelAnswered { context_tokens }),
+        1 => Just(Happening::CompactionEnded { trigger: Trigger::Auto }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn in_any_order_of_events_bookmarks_keep_their_distance_and_have_a_reason(
+        events in prop::collection::vec((0..40_000i64, any_happening()), 0..120),
+    ) {
+        let mut world = World::with(Rules::USUAL);
+        for (after_ms, happening) in events {
+            world.tell(after_ms, happening);
+        }
+        let mut last: Option<&Bookmark> = None;
+        for bookmark in &world.set {
+            if bookmark.set.how == How::Silent {
+                prop_assert!(bookmark.set.reason.is_some(), "none without a threshold");
+                let far = last.is_none_or(|last| bookmark.at.since_ms(last.at) >= 25_000);
+                prop_assert!(far, "none within the cooldown");
+            }
+            last = Some(bookmark);
+        }
+        let mut replayed = (None, vec![]);
+        for event in &world.journal {
+            let after = step(Before { session: replayed.0.take(), ..Before::default() }, event);
+            replayed.0 = after.session;
+            replayed.1.extend(after.bookmark);
+        }
+        prop_assert_eq!(replayed, (world.session, world.set));
+    }
+}

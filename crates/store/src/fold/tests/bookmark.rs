@@ -1,0 +1,132 @@
+//! Bookmarks in rows: the same after a rebuild, placed once, deleted and restored, forgotten with their session.
+
+use super::*;
+use crate::erase::Traces;
+use crate::{BookmarksAsked, Deleted, KnownBookmark};
+use towline_core::bookmark::{Code, Counted, How, Reason, Setting, Threshold};
+use towline_core::forget::{Needle, Stretch};
+
+const ALL: BookmarksAsked<'static> =
+    BookmarksAsked { session: None, project: None, deleted: Deleted::Included, most: 100 };
+
+fn kept(text: &str) -> Kept {
+    Kept::new(text, Keeping { longest_bytes: 200, secrets: Secrets::Redacted })
+}
+
+fn set(how: How, label: Option<&str>) -> Happening {
+    let reason = Reason { threshold: Threshold::Tokens, count: 6_100, counted: Counted::Estimated };
+    let reason = (how == How::Silent).then_some(reason);
+    Happening::BookmarkSet(Setting { how, after_turn: 1, reason, label: label.map(kept), code: None })
+}
+
+fn code() -> Code {
+    Code { commit: kept("0123abcd"), branch: Some(kept("main")), dirty: Some(true) }
+}
+
+/// A session with a bookmark of each kind, the oldest placed and the second deleted.
+fn bench() -> Bench {
+    let mut bench = Bench::new();
+    bench.accept("a:1", prompt("paint the mast"));
+    bench.accept("a:1", tool());
+    let first = bench.event("a:1", set(How::Silent, None));
+    let second = bench.event("a:1", set(How::Manual, Some("before the storm")));
+    let marker = Happening::PromptSubmitted { prompt: kept("·"), origin: Origin::Bookmark, own: None };
+    let third = bench.event("a:1", marker);
+    let placed = |context_tokens| Happening::BookmarkPlaced {
+        bookmark: first.uid,
+        code: Some(code()),
+        context_tokens: Some(context_tokens),
+    };
+    let placed_first = bench.event("a:1", placed(4_000));
+    let placed_again = bench.event("a:1", placed(9_000));
+    let deleted = bench.event("a:1", Happening::BookmarkDeleted { bookmark: second.uid });
+    bench.append(&[first, second, third, placed_first, placed_again, deleted]);
+    bench
+}
+
+fn rows(store: &Store) -> Vec<KnownBookmark> {
+    store.bookmarks(&ALL).unwrap()
+}
+
+#[test]
+fn bookmarks_and_what_is_counted_since_are_the_same_after_a_rebuild() {
+    let mut bench = bench();
+    bench.accept("a:1", tool());
+    let (store, _) = bench.fold();
+    let (before, session) = (rows(&store), store.session(&key("a:1")).unwrap());
+    assert_eq!(before.len(), 3);
+    assert_eq!(session.as_ref().unwrap().since_bookmark.tool_calls, 1);
+    drop(store);
+    let lock = FoldLock::try_take(&bench.home).unwrap().unwrap();
+    rebuild(&bench.home, &lock, Timestamp(1), "a test").unwrap();
+    drop(lock);
+    let (store, _) = bench.fold();
+    assert_eq!((rows(&store), store.session(&key("a:1")).unwrap()), (before, session));
+}
+
+#[test]
+fn a_bookmark_says_how_why_and_where_it_was_set_and_the_first_look_stands() {
+    let bench = bench();
+    let (store, _) = bench.fold();
+    let [typed, manual, silent] = rows(&store).try_into().unwrap();
+    let how = [&typed, &manual, &silent].map(|known| known.bookmark.set.how);
+    assert_eq!(how, [How::Typed, How::Manual, How::Silent]);
+    assert_eq!(silent.bookmark.set.reason.unwrap().words(), "about 6100 tokens");
+    assert_eq!(
+        (silent.bookmark.set.code.clone(), silent.bookmark.context_tokens),
+        (Some(code()), Some(4_000))
+    );
+    assert_eq!((silent.before, manual.before), (None, Some(silent.bookmark.at)));
+    assert_eq!(manual.bookmark.set.label.unwrap().as_str(), "before the storm");
+    assert_eq!(typed.bookmark.set.after_turn, 2);
+    let unplaced = store.unplaced_bookmarks(silent.bookmark.at).unwrap();
+    assert_eq!(unplaced.len(), 2, "those that nobody has looked at");
+}
+
+#[test]
+fn a_bookmark_that_is_deleted_can_be_restored() {
+    let mut bench = bench();
+    let (store, _) = bench.fold();
+    let shown =
+        |store: &Store| store.bookmarks(&BookmarksAsked { deleted: Deleted::LeftOut, ..ALL }).unwrap().len();
+    assert_eq!(shown(&store), 2);
+    let deleted = rows(&store).into_iter().find(|known| known.deleted_at.is_some()).unwrap();
+    drop(store);
+    bench.accept("a:1", Happening::BookmarkRestored { bookmark: deleted.bookmark.uid });
+    let (store, _) = bench.fold();
+    assert_eq!(shown(&store), 3);
+    let name = deleted.bookmark.uid.to_string();
+    for part in [&name[28..], &name[..10], &name] {
+        assert!(
+            store
+                .bookmarks_named(part)
+                .unwrap()
+                .iter()
+                .any(|known| known.bookmark.uid == deleted.bookmark.uid)
+        );
+    }
+}
+
+#[test]
+fn what_is_forgotten_takes_its_bookmarks_and_their_words_with_it() {
+    let check = |traces: &Traces, left: usize| {
+        let bench = bench();
+        let (store, _) = bench.fold();
+        let lock = FoldLock::try_take(&bench.home).unwrap().unwrap();
+        let rehearsed = store.rehearse_erasing(traces).unwrap();
+        store.settle(&lock, &pace(&ALWAYS)).unwrap();
+        assert_eq!(store.erase(&lock, traces).unwrap(), rehearsed);
+        let after = rows(&store);
+        assert_eq!(after.len(), left);
+        assert!(!format!("{after:?}").contains("storm"));
+        rebuild(&bench.home, &lock, Timestamp(1), "a test").unwrap();
+        drop((store, lock));
+        let (store, _) = bench.fold();
+        let words =
+            |rows: &[KnownBookmark]| rows.iter().map(|row| row.bookmark.set.clone()).collect::<Vec<_>>();
+        assert_eq!(words(&rows(&store)), words(&after));
+    };
+    let stretch = Stretch { from: Timestamp(0), until: Timestamp(i64::MAX) };
+    check(&Traces::Sessions { sessions: [key("a:1")].into(), stretch }, 0);
+    check(&Traces::Text(std::sync::Arc::new(Needle::new("storm").unwrap())), 3);
+}

@@ -1,0 +1,198 @@
+//! Bookmarks: the points of conversations that one may want to go back to.
+//!
+//! A bookmark that is deleted keeps its row, so that it can be restored; only forgetting takes rows away.
+
+use super::batons::key;
+use super::heard_turns::kept;
+use super::sessions::word;
+use crate::{Store, StoreError};
+use rusqlite::Row;
+use towline_core::bookmark::{Bookmark, Code, Counted, How, Reason, Setting, Threshold};
+use towline_core::id::{SessionKey, TurnId, Uid};
+use towline_core::text::Kept;
+use towline_core::time::Timestamp;
+
+/// A journal that is read twice must not set it twice.
+const ADD: &str = "
+    insert into bookmarks (uid, machine, revision, session, at, after_turn, turn, how, threshold, count, counted, label,
+        commit_id, branch, dirty, context_tokens, placed_at)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) on conflict do nothing";
+
+/// The first look stands: a later one sees a later state.
+const PLACE: &str = "
+    update bookmarks set revision = revision + 1, placed_at = ?2, commit_id = ?3, branch = ?4, dirty = ?5,
+        context_tokens = ifnull(?6, context_tokens)
+    where uid = ?1 and placed_at is null";
+
+const DELETE: &str = "
+    update bookmarks set revision = revision + 1, deleted_at = ?2 where uid = ?1 and deleted_at is not ?2";
+
+const COLUMNS: &str = "
+    select b.uid, s.agent || ':' || s.session, p.name, b.at, b.after_turn, b.turn, b.how, b.threshold, b.count, b.counted,
+        b.label, b.commit_id, b.branch, b.dirty, b.context_tokens, b.placed_at, b.deleted_at, s.folder,
+        (select max(e.at) from bookmarks e where e.session = b.session and e.at < b.at)
+    from bookmarks b join sessions s on s.id = b.session left join projects p on p.id = s.project";
+
+/// A bookmark with whose it is and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownBookmark {
+    pub session: SessionKey,
+    /// The name of the session's project.
+    pub project: Option<String>,
+    /// Where the session worked.
+    pub folder: Option<String>,
+    pub bookmark: Bookmark,
+    /// When the bookmark before it in the session was set, if there is one.
+    pub before: Option<Timestamp>,
+    /// When the state of code and context was looked at.
+    pub placed_at: Option<Timestamp>,
+    pub deleted_at: Option<Timestamp>,
+}
+
+/// What was found out about a bookmark after it was set.
+pub(crate) struct Placing<'a> {
+    pub code: Option<&'a Code>,
+    pub context_tokens: Option<u64>,
+    pub at: Timestamp,
+}
+
+/// Which bookmarks are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct BookmarksAsked<'a> {
+    pub session: Option<&'a SessionKey>,
+    /// By the name of the session's project.
+    pub project: Option<&'a str>,
+    pub deleted: Deleted,
+    pub most: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deleted {
+    LeftOut,
+    Included,
+}
+
+impl Store {
+    pub(crate) fn add_bookmark(&self, session: i64, bookmark: &Bookmark) -> Result<(), StoreError> {
+        let set = &bookmark.set;
+        let code = set.code.as_ref();
+        self.db.prepare_cached(ADD)?.execute(rusqlite::params![
+            bookmark.uid.0,
+            self.machine.0,
+            session,
+            bookmark.at.0,
+            set.after_turn,
+            bookmark.turn.as_ref().map(TurnId::as_str),
+            set.how.name(),
+            set.reason.map(|reason| reason.threshold.name()),
+            set.reason.map(|reason| reason.count.cast_signed()),
+            set.reason.map(|reason| counted_name(reason.counted)),
+            set.label.as_ref().map(Kept::as_str),
+            code.map(|code| code.commit.as_str()),
+            code.and_then(|code| code.branch.as_ref()).map(Kept::as_str),
+            code.and_then(|code| code.dirty),
+            bookmark.context_tokens.map(u64::cast_signed),
+            code.map(|_| bookmark.at.0),
+        ])?;
+        Ok(())
+    }
+
+    pub(crate) fn place_bookmark(&self, bookmark: Uid, placing: &Placing<'_>) -> Result<(), StoreError> {
+        let code = placing.code;
+        self.db.prepare_cached(PLACE)?.execute((
+            bookmark.0,
+            placing.at.0,
+            code.map(|code| code.commit.as_str()),
+            code.and_then(|code| code.branch.as_ref()).map(Kept::as_str),
+            code.and_then(|code| code.dirty),
+            placing.context_tokens.map(u64::cast_signed),
+        ))?;
+        Ok(())
+    }
+
+    pub(crate) fn delete_bookmark(&self, bookmark: Uid, at: Option<Timestamp>) -> Result<(), StoreError> {
+        self.db.prepare_cached(DELETE)?.execute((bookmark.0, at.map(|at| at.0)))?;
+        Ok(())
+    }
+
+    /// Bookmarks, newest first.
+    pub fn bookmarks(&self, asked: &BookmarksAsked<'_>) -> Result<Vec<KnownBookmark>, StoreError> {
+        let query = format!(
+            "{COLUMNS} where (?1 is null or s.agent || ':' || s.session = ?1) and (?2 is null or p.name = ?2)
+             and (?3 or b.deleted_at is null) order by b.at desc, b.uid desc limit ?4"
+        );
+        let session = asked.session.map(ToString::to_string);
+        let included = asked.deleted == Deleted::Included;
+        let mut statement = self.db.prepare_cached(&query)?;
+        let rows = statement.query_map((session, asked.project, included, asked.most), known)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The bookmarks whose id begins or ends so, deleted ones too; no more of them than a person would read.
+    pub fn bookmarks_named(&self, part: &str) -> Result<Vec<KnownBookmark>, StoreError> {
+        let query = format!(
+            "{COLUMNS} where substr(lower(hex(b.uid)), 1, length(?1)) = ?1
+             or substr(lower(hex(b.uid)), -length(?1)) = ?1 order by b.at desc limit 20"
+        );
+        let part = part.replace('-', "").to_ascii_lowercase();
+        let mut statement = self.db.prepare_cached(&query)?;
+        Ok(statement.query_map([part], known)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The bookmarks since a time of which nobody has looked yet what state the code was in, oldest first.
+    pub fn unplaced_bookmarks(&self, since: Timestamp) -> Result<Vec<KnownBookmark>, StoreError> {
+        let query = format!("{COLUMNS} where b.at >= ?1 and b.placed_at is null order by b.at limit 100");
+        let mut statement = self.db.prepare_cached(&query)?;
+        Ok(statement.query_map([since.0], known)?.collect::<Result<_, _>>()?)
+    }
+}
+
+fn known(row: &Row<'_>) -> rusqlite::Result<KnownBookmark> {
+    let text =
+        |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(column)?.map(|text| kept(&text)));
+    let (commit, branch, dirty) = (text(11)?, text(12)?, row.get(13)?);
+    let set = Setting {
+        how: word(row, 6, How::parse)?,
+        after_turn: row.get(4)?,
+        reason: reason(row)?,
+        label: text(10)?,
+        code: commit.map(|commit| Code { commit, branch, dirty }),
+    };
+    let bookmark = Bookmark {
+        uid: Uid(row.get(0)?),
+        at: Timestamp(row.get(3)?),
+        turn: row.get::<_, Option<String>>(5)?.and_then(|id| TurnId::parse(&id).ok()),
+        set,
+        context_tokens: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
+    };
+    let time = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(Timestamp));
+    Ok(KnownBookmark {
+        session: key(row, 1)?,
+        project: row.get(2)?,
+        folder: row.get(17)?,
+        bookmark,
+        before: time(18)?,
+        placed_at: time(15)?,
+        deleted_at: time(16)?,
+    })
+}
+
+fn reason(row: &Row<'_>) -> rusqlite::Result<Option<Reason>> {
+    if row.get::<_, Option<String>>(7)?.is_none() {
+        return Ok(None);
+    }
+    let counted = word(row, 9, named_counted)?;
+    let count = row.get::<_, Option<i64>>(8)?.map_or(0, i64::cast_unsigned);
+    Ok(Some(Reason { threshold: word(row, 7, Threshold::parse)?, count, counted }))
+}
+
+fn counted_name(counted: Counted) -> &'static str {
+    match counted {
+        Counted::Exactly => "exactly",
+        Counted::Estimated => "estimated",
+    }
+}
+
+fn named_counted(name: &str) -> Option<Counted> {
+    [Counted::Exactly, Counted::Estimated].into_iter().find(|counted| counted_name(*counted) == name)
+}
