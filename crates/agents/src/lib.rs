@@ -9,6 +9,7 @@ pub mod claude;
 pub mod codex;
 mod files;
 mod reader;
+mod rewind;
 pub mod settings;
 mod skills;
 mod skim;
@@ -16,6 +17,7 @@ mod unescape;
 mod wire;
 
 pub use reader::{Reader, Unreadable};
+pub use rewind::WayBack;
 use settings::{Inspection, Page, Refusal, Target};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -223,6 +225,14 @@ impl Agent {
         match self {
             Agent::Claude => false,
             Agent::Codex => codex::shows_prompt(screen, prompt),
+        }
+    }
+
+    /// What a person does to have the conversation as it was, step by step.
+    pub fn way_back(self, way: &WayBack<'_>) -> Vec<String> {
+        match self {
+            Agent::Claude => rewind::by_list(way),
+            Agent::Codex => rewind::by_fork(way),
         }
     }
 

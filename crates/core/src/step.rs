@@ -489,9 +489,9 @@ fn announce(from: Option<State>, session: &Session, event: &Event) -> Vec<Effect
 fn bookmark_set(session: &Session, event: &Event, since: &SinceBookmark) -> Option<Bookmark> {
     let set = if let Happening::BookmarkSet(set) = &event.happening {
         set.clone()
-    } else if is_marker(event) {
+    } else if is_marker(session, event) {
         let reason = since.wanted.map(|(_, reason)| reason);
-        Setting { how: How::Typed, after_turn: session.turns, reason, label: None, code: None }
+        Setting { how: How::Typed, after_turn: session.turns, reason, label: None }
     } else {
         return None;
     };
@@ -499,13 +499,13 @@ fn bookmark_set(session: &Session, event: &Event, since: &SinceBookmark) -> Opti
     Some(Bookmark { uid: event.uid, at: event.at, turn, set, context_tokens })
 }
 
-fn is_marker(event: &Event) -> bool {
-    event.happening.is_marker() && event.subagent.is_none()
+fn is_marker(session: &Session, event: &Event) -> bool {
+    event.happening.is_marker() && event.subagent.is_none() && session.presence != Presence::Headless
 }
 
 fn announce_bookmark(session: &Session, event: &Event) -> Option<Effect> {
     let key = session.key.clone();
-    if is_marker(event) || matches!(event.happening, Happening::BookmarkSet(_)) {
+    if is_marker(session, event) || matches!(event.happening, Happening::BookmarkSet(_)) {
         return Some(Effect::BookmarkMade { session: key });
     }
     if let Happening::MarkerWanted { reason } = event.happening {

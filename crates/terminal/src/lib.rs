@@ -7,6 +7,7 @@ pub mod driver;
 pub mod place;
 pub mod process;
 pub mod project;
+pub mod repository;
 pub mod tail;
 pub mod tmux;
 pub mod tmux_settings;

@@ -3,11 +3,12 @@
 //! Decides nothing: what is shown of a seat and in which order is `core`'s, and what an agent is doing is `step`'s. What
 //! was seen goes through the journal like everything else.
 
+use crate::bookmarks::Bookmarked;
 use crate::failure::Failure;
 use crate::quiet::{self, Watch};
 use crate::scan::{self, Stray};
 use crate::scope::Scope;
-use crate::{outcome, push, sight, tell};
+use crate::{outcome, push, sight, tell, work};
 use std::io;
 use std::time::Duration;
 use towline_core::arbiter::judge;
@@ -175,7 +176,10 @@ fn carry_out(scope: &Scope, store: &Store, effects: &[Effect]) -> Result<(), Sto
     if effects.is_empty() {
         return Ok(());
     }
-    outcome::carry_out(&scope.edge, &tell::settings(&scope.edge), store, effects)
+    if outcome::settle(&scope.edge, &tell::settings(&scope.edge), store, effects)? == Bookmarked::Something {
+        work::place_detached();
+    }
+    Ok(())
 }
 
 fn unusable(scope: &Scope, error: &io::Error) -> Failure {

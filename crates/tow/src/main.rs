@@ -3,6 +3,7 @@
 //! The hook is matched before anything else: it must not pay for a grammar that it does not use. Nothing here decides.
 
 mod back;
+mod bookmarks;
 mod calendar;
 mod capture;
 mod cli;

@@ -2,6 +2,7 @@
 //!
 //! Called by whoever folded, while it still holds the lock: so what is told is told in order, and once.
 
+use crate::bookmarks::{self, Bookmarked};
 use crate::config::Config;
 use crate::edge::Edge;
 use crate::{live, push, tell, work};
@@ -12,11 +13,26 @@ use towline_store::{Store, StoreError};
 /// A push takes tmux a few milliseconds; a server that takes longer is told by somebody whom nobody waits for.
 const PATIENCE: Duration = Duration::from_millis(10);
 
+/// Carries out what was decided, and sets the bookmarks that are due by it. For whoever folds again until nothing is new.
+pub fn settle(
+    edge: &Edge,
+    config: &Config,
+    store: &Store,
+    effects: &[Effect],
+) -> Result<Bookmarked, StoreError> {
+    carry_out(edge, config, store, effects)?;
+    Ok(bookmarks::set_due(edge, config, effects))
+}
+
 /// Nothing that is not shown costs a look at the seats.
 pub fn carry_out(edge: &Edge, config: &Config, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
     let is_shown = |effect: &Effect| match effect {
         Effect::StateChanged { seat, .. } => seat.is_some(),
         Effect::SeatTaken { .. } => true,
+        // Whoever folds again after it sets what is due: see `settle`.
+        Effect::PointReached(_) | Effect::BookmarkMade { .. } => false,
+        // Becomes an intent to type the marker in that seat once the typing is joined: this is its one place.
+        Effect::MarkerWanted { .. } => false,
     };
     if effects.iter().any(is_shown) {
         // Nothing changes under the lock: what is read once holds until it is let go.

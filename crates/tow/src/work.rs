@@ -2,6 +2,7 @@
 //!
 //! Whoever starts it does not wait for it. `tow work` takes its own lock, so starting it once too often costs nothing.
 
+use crate::bookmarks::Bookmarked;
 use crate::capture::knock;
 use crate::edge::{GUARD, own_program};
 use std::os::unix::process::CommandExt;
@@ -19,17 +20,27 @@ pub fn refresh_detached() {
     start(&["bar", "--refresh"]);
 }
 
-/// Takes in what is new in the transcripts of a session and of its helper, unless somebody is about to. Only as the last
-/// thing that a hook does.
-pub fn capture_detached(home: &Home, agent: &str, transcripts: [&Option<String>; 2]) {
+/// Takes in what is new in the transcripts of a session and of its helper, unless somebody is about to. If bookmarks were
+/// told of, it first looks what state the code is in. Only as the last thing that a hook does.
+pub fn capture_detached(home: &Home, agent: &str, transcripts: [&Option<String>; 2], bookmarks: Bookmarked) {
     let is_there = |path: &&str| path.starts_with('/') && Path::new(path).exists();
     let is_left = |path: &&str| !knock(home, Path::new(path));
     let files = transcripts.into_iter().flatten().map(String::as_str).filter(is_there).filter(is_left);
-    let arguments: Vec<&str> = ["capture", agent].into_iter().chain(files).collect();
+    let mut arguments: Vec<&str> = ["capture", agent].into_iter().chain(files).collect();
+    if bookmarks == Bookmarked::Something {
+        arguments.insert(1, PLACE);
+    }
     if arguments.len() > 2 {
         start_and_go(&arguments);
     }
 }
+
+/// Finds out what state the code is in at bookmarks that were just told of.
+pub fn place_detached() {
+    start(&["capture", PLACE]);
+}
+
+const PLACE: &str = "--place";
 
 /// Tells later what is still unseen then.
 pub fn alert_detached() {

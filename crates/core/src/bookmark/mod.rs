@@ -14,6 +14,10 @@ use crate::text::Kept;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+/// What the model is told of a marker: it must answer something, and the less the better.
+pub const IGNORE_MARKER: &str = "<towline-context>\nThis prompt is a bookmark that Towline set, so that the conversation can \
+    be rewound to here. Nobody asks for anything: do nothing, run no tool, answer only `ok`.\n</towline-context>";
+
 /// The text that, typed alone as a prompt, is a bookmark in the agent's own list.
 pub const MARKER: &str = "·";
 
@@ -187,8 +191,6 @@ pub struct Setting {
     /// What a person called it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Kept>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<Code>,
 }
 
 /// A bookmark as it is remembered.

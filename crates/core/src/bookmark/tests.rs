@@ -75,7 +75,6 @@ impl World {
             after_turn: point.after_turn,
             reason: Some(reason),
             label: None,
-            code: None,
         };
         match due(point, &self.rules, Timestamp(self.clock)) {
             Due::Nothing => None,

@@ -85,10 +85,7 @@ pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Eve
         Happening::TurnEnded { answer, .. } => {
             *answer = answer.take().map(change).filter(|answer| !answer.is_blank());
         }
-        Happening::BookmarkSet(set) => {
-            set.label = set.label.take().map(change);
-            set.code = set.code.take().map(|code| with_code(code, change));
-        }
+        Happening::BookmarkSet(set) => set.label = set.label.take().map(change),
         Happening::BookmarkPlaced { code, .. } => *code = code.take().map(|code| with_code(code, change)),
         Happening::SessionStarted { .. }
         | Happening::SessionEnded { .. }

@@ -15,8 +15,8 @@ use towline_core::time::Timestamp;
 /// A journal that is read twice must not set it twice.
 const ADD: &str = "
     insert into bookmarks (uid, machine, revision, session, at, after_turn, turn, how, threshold, count, counted, label,
-        commit_id, branch, dirty, context_tokens, placed_at)
-    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) on conflict do nothing";
+        context_tokens)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) on conflict do nothing";
 
 /// The first look stands: a later one sees a later state.
 const PLACE: &str = "
@@ -42,6 +42,7 @@ pub struct KnownBookmark {
     /// Where the session worked.
     pub folder: Option<String>,
     pub bookmark: Bookmark,
+    pub code: Option<Code>,
     /// When the bookmark before it in the session was set, if there is one.
     pub before: Option<Timestamp>,
     /// When the state of code and context was looked at.
@@ -75,7 +76,6 @@ pub enum Deleted {
 impl Store {
     pub(crate) fn add_bookmark(&self, session: i64, bookmark: &Bookmark) -> Result<(), StoreError> {
         let set = &bookmark.set;
-        let code = set.code.as_ref();
         self.db.prepare_cached(ADD)?.execute(rusqlite::params![
             bookmark.uid.0,
             self.machine.0,
@@ -88,11 +88,7 @@ impl Store {
             set.reason.map(|reason| reason.count.cast_signed()),
             set.reason.map(|reason| counted_name(reason.counted)),
             set.label.as_ref().map(Kept::as_str),
-            code.map(|code| code.commit.as_str()),
-            code.and_then(|code| code.branch.as_ref()).map(Kept::as_str),
-            code.and_then(|code| code.dirty),
             bookmark.context_tokens.map(u64::cast_signed),
-            code.map(|_| bookmark.at.0),
         ])?;
         Ok(())
     }
@@ -156,7 +152,6 @@ fn known(row: &Row<'_>) -> rusqlite::Result<KnownBookmark> {
         after_turn: row.get(4)?,
         reason: reason(row)?,
         label: text(10)?,
-        code: commit.map(|commit| Code { commit, branch, dirty }),
     };
     let bookmark = Bookmark {
         uid: Uid(row.get(0)?),
@@ -171,6 +166,7 @@ fn known(row: &Row<'_>) -> rusqlite::Result<KnownBookmark> {
         project: row.get(2)?,
         folder: row.get(17)?,
         bookmark,
+        code: commit.map(|commit| Code { commit, branch, dirty }),
         before: time(18)?,
         placed_at: time(15)?,
         deleted_at: time(16)?,

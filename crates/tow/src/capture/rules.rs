@@ -71,6 +71,11 @@ impl Wishes {
         }
     }
 
+    /// Whether a prompt is the marker of a bookmark.
+    pub(super) fn is_marker(&self, prompt: &str) -> bool {
+        self.config.bookmarks.is_marker(prompt)
+    }
+
     /// Whether secrets are replaced before anything is kept.
     pub fn secrets(&self) -> Secrets {
         self.config.secrets

@@ -13,6 +13,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use towline_agents::{Agent, Reader};
 use towline_core::capture::{Gatherer, Row, Rules};
+use towline_core::event::Origin;
 use towline_core::forget::{Forgotten, Gone, marks_of};
 use towline_core::id::{AgentName, SessionId, SessionKey};
 use towline_core::piece::Content;
@@ -123,7 +124,8 @@ impl<'w> Steps<'w> {
             |session: &str, folder: Option<&str>| gone_of(forgotten, (agent, session), wishes, folder);
         let (memory, packer) = (&mut self.memory, &mut *self.packer);
         let (mut rows, gone) = wishes.with_rules(agent, self.gone.take(), |rules| {
-            let mut gathering = Gathering { memory, packer, rules, gone_of: &gone_of };
+            let is_marker = |prompt: &str| wishes.is_marker(prompt);
+            let mut gathering = Gathering { memory, packer, rules, gone_of: &gone_of, is_marker: &is_marker };
             let rows = gathering.rows(block.lines);
             (rows, gathering.rules.gone.take())
         });
@@ -182,6 +184,7 @@ struct Gathering<'g, 'r, 'f> {
     packer: &'g mut Packer,
     rules: &'g mut Rules<'r, 'f>,
     gone_of: &'g dyn Fn(&str, Option<&str>) -> Option<Gone<'f>>,
+    is_marker: &'g dyn Fn(&str) -> bool,
 }
 
 impl Gathering<'_, '_, '_> {
@@ -195,7 +198,12 @@ impl Gathering<'_, '_, '_> {
             rest = &rest[end + 1..];
             // What cannot be read holds nothing for us; it counts as a line all the same.
             let _ = self.memory.reader.read(line, &mut found);
-            for piece in found.drain(..) {
+            for mut piece in found.drain(..) {
+                if let Content::Prompt { text, origin: origin @ Origin::Human } = &mut piece.what
+                    && (self.is_marker)(text)
+                {
+                    *origin = Origin::Bookmark;
+                }
                 if let Content::Opened { session, folder, .. } = &piece.what {
                     self.rules.gone = (self.gone_of)(session, folder.as_deref());
                 }

@@ -2,6 +2,7 @@
 //!
 //! The defaults say which keys exist and of which type they are; there is no second list.
 
+use super::bookmarks::{self, Bookmarks};
 use super::nearest::nearest;
 use super::notify::{self, Notify};
 use super::typing::{self, Typing};
@@ -169,12 +170,13 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
             if names().all(|(_, name)| name.is_str()) { Ok(()) } else { Err("names in quotes".into()) }
         }
         _ if key.starts_with("typing.") => typing::range_of(key, value),
+        _ if key.starts_with("bookmarks.") => bookmarks::range_of(key, value),
         _ if key.starts_with("notify.") => notify::range_of(key, value),
         _ => Ok(()),
     }
 }
 
-fn one_of(value: &Value, names: &[&str]) -> Result<(), String> {
+pub(super) fn one_of(value: &Value, names: &[&str]) -> Result<(), String> {
     let is_known = value.as_str().is_none_or(|name| names.contains(&name));
     if is_known { Ok(()) } else { Err(format!("one of {}", names.join(", "))) }
 }
@@ -226,6 +228,7 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
             .collect(),
         notify: Notify::read(&|key| values.get(key).cloned()),
         typing: Typing::read(&|key| values.get(key).cloned()),
+        bookmarks: Bookmarks::read(&|key| values.get(key).cloned()),
     }
 }
 
@@ -271,6 +274,30 @@ mod tests {
             "[privacy]\nexclude_projects = [1]",
             "line 2: `privacy.exclude_projects` must be made of whole paths that begin with `/`",
         );
+    }
+
+    #[test]
+    fn tav_14_a_threshold_that_is_no_number_from_nought_up_is_named_and_the_default_is_used() {
+        for wrong in ["'banana'", "'6000'", "[]", "nan", "true"] {
+            let found = layered(&format!("[bookmarks]\nmin_tokens = {wrong}"));
+            assert_eq!((found.mistakes.len(), found.config), (1, layered("").config), "{wrong}");
+        }
+        check_mistake(
+            "[bookmarks]\nmin_seconds = -1",
+            "line 2: `bookmarks.min_seconds` must be from 0 to 1000000000",
+        );
+        check_mistake(
+            "[bookmarks]\nmode = 'loud'",
+            "line 2: `bookmarks.mode` must be one of silent, typed, off",
+        );
+        for wrong in ["''", "'two words'", "'/mark'", "'seventeen-letters'"] {
+            check_mistake(
+                &format!("[bookmarks]\nmarker = {wrong}"),
+                "line 2: `bookmarks.marker` must be one word of at most 16 bytes that no agent takes for a command",
+            );
+        }
+        let rules = layered("[bookmarks]\nmode = 'typed'\nmin_tool_calls = 0").config.bookmarks.rules;
+        assert_eq!((rules.mode.name(), rules.min_tool_calls, rules.min_tokens), ("typed", 0, 6_000));
     }
 
     #[test]

@@ -3,11 +3,13 @@
 //! Pure functions of text. A mistake never stops anything: it is named with its line and the nearest right key, and the
 //! default is used in its place.
 
+mod bookmarks;
 mod layer;
 mod nearest;
 mod notify;
 mod typing;
 
+pub use bookmarks::Bookmarks;
 pub use layer::{Mistake, layered, value_at};
 pub use nearest::nearest;
 pub use notify::{Commands, Notify, OCCASIONS};
@@ -43,6 +45,7 @@ pub struct Config {
     pub project_names: BTreeMap<String, String>,
     pub notify: Notify,
     pub typing: Typing,
+    pub bookmarks: Bookmarks,
 }
 
 impl Config {
@@ -67,6 +70,7 @@ impl Config {
             project_names: BTreeMap::new(),
             notify: Notify::compiled_in(),
             typing: Typing::compiled_in(),
+            bookmarks: Bookmarks::compiled_in(),
         }
     }
 

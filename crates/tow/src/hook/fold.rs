@@ -4,6 +4,7 @@
 //! for longer than one fold, and no hook waits for another unless its agent needs the answer.
 
 use super::{Call, scene};
+use crate::bookmarks::{Bookmarked, reply_to_marker};
 use crate::failure::chain;
 use crate::{inherit, outcome, tell, work};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,8 +22,8 @@ use towline_store::{Folded, Pace, Store, StoreError, journal, upkeep};
 const ROUNDS: usize = 3;
 
 /// Folds, and returns what is to be said about it.
-pub(super) fn fold(call: &Call, event: &Event) -> Reply {
-    let mut reply = Reply::default();
+pub(super) fn fold(call: &Call, event: &Event) -> (Reply, Bookmarked) {
+    let (mut reply, mut bookmarked) = (Reply::default(), Bookmarked::Nothing);
     let mut rest = Asked::Nothing;
     for round in 0..ROUNDS {
         let lock = match take_lock(call, event, round) {
@@ -49,11 +50,14 @@ pub(super) fn fold(call: &Call, event: &Event) -> Reply {
             rest = Asked::Inheritance(event);
         }
         reply = reply.merge(done.reply);
-        if journal::unsealed_bytes(&call.edge.home) == seen {
+        if done.refolded.is_some() {
+            bookmarked = Bookmarked::Something;
+        }
+        if journal::unsealed_bytes(&call.edge.home) == done.refolded.unwrap_or(seen) {
             break;
         }
     }
-    reply
+    (reply, bookmarked)
 }
 
 /// What one fold leaves to be done without the lock.
@@ -61,6 +65,8 @@ struct Done {
     reply: Reply,
     unseated: BTreeSet<SessionKey>,
     inheriting: BTreeMap<SessionKey, Inheriting>,
+    /// The size of the journal when it was folded again, for what the first fold made us tell it.
+    refolded: Option<u64>,
 }
 
 /// What a fold is to answer.
@@ -103,7 +109,10 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
     let new_machine = call.edge.uid();
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
     let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
-    outcome::carry_out(&call.edge, &call.config, &store, &folded.effects)?;
+    let refolded = match outcome::settle(&call.edge, &call.config, &store, &folded.effects)? {
+        Bookmarked::Nothing => None,
+        Bookmarked::Something => Some(fold_again(call, &store, &pace)?),
+    };
     let inherited = |event: &Event| inherited(call, event, &store, &folded);
     let reply = match asked {
         Asked::Nothing => Reply::default(),
@@ -114,7 +123,15 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
     if upkeep::is_due(&store, call.edge.now)? {
         work::start_detached();
     }
-    Ok(Done { reply, unseated: folded.unseated, inheriting: folded.inheriting })
+    Ok(Done { reply, unseated: folded.unseated, inheriting: folded.inheriting, refolded })
+}
+
+/// Folds what we told the journal ourselves, on the connection that is open: a round of its own would cost more.
+fn fold_again(call: &Call, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreError> {
+    let seen = journal::unsealed_bytes(&call.edge.home);
+    let folded = store.fold(pace)?;
+    outcome::carry_out(&call.edge, &call.config, store, &folded.effects)?;
+    Ok(seen)
 }
 
 /// Never more than half of what is left until the deadline ends everything.
@@ -160,6 +177,9 @@ fn reply_to(call: &Call, event: &Event, store: &Store) -> Result<Reply, StoreErr
     let reply = Reply { terminal, ..Reply::default() };
     if let Happening::PromptSubmitted { own: Some(own), .. } = event.happening {
         return Ok(reply.merge(inherit::acknowledged(own, &event.session, store)?));
+    }
+    if event.happening.is_marker() && event.subagent.is_none() {
+        return Ok(reply.merge(reply_to_marker()));
     }
     if let Happening::SessionStarted { by: StartedBy::Compact, .. } = event.happening {
         let wanted = call.config.after_compaction;

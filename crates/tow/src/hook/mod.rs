@@ -10,6 +10,7 @@ mod scene;
 
 pub use fault::{fallback_logs, record_here};
 
+use crate::bookmarks::Bookmarked;
 use crate::config::{Config, Mistake, layered};
 use crate::edge::{Edge, GUARD, variable};
 use crate::{privacy, work};
@@ -19,7 +20,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::process::ExitCode;
 use towline_agents::{Agent, Heard};
-use towline_core::event::{Event, Happening, Scene, Urgency};
+use towline_core::event::{Event, Happening, Origin, Scene, Urgency};
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::inherit::{Fallback, OnClear, Wishes};
 use towline_core::reply::Reply;
@@ -74,7 +75,7 @@ fn answer(agent: Option<&OsStr>) {
     let (config, mistake) = load_config(&edge);
     deadline::set(config.deadline_ms.saturating_sub(edge.elapsed_ms()).max(1));
     let call = Call { agent, edge, config, process: OnceCell::new() };
-    let heard = match call.agent.hear(&payload, call.config.keeping()) {
+    let mut heard = match call.agent.hear(&payload, call.config.keeping()) {
         Ok(Some(heard)) => heard,
         Ok(None) => return,
         Err(error) => return call.fault(FaultKind::Payload, format!("{}: {error}", call.agent.name())),
@@ -82,10 +83,11 @@ fn answer(agent: Option<&OsStr>) {
     if heard.folder.as_deref().is_some_and(|folder| privacy::is_excluded(&call.config, folder)) {
         return;
     }
+    call.know_marker(&mut heard.happening);
     if let (Some(mistake), Happening::SessionStarted { .. }) = (mistake, &heard.happening) {
         call.fault(FaultKind::Config, mistake);
     }
-    let Some(reply) = call.accept(&heard) else { return };
+    let Some((reply, bookmarks)) = call.accept(&heard) else { return };
     if let Some(said) = call.agent.speak(&heard.event, &reply) {
         // A closed pipe means that nobody listens any more.
         let _ = io::stdout().write_all(said.as_bytes());
@@ -93,7 +95,7 @@ fn answer(agent: Option<&OsStr>) {
     }
     if heard.happening.ends_something() {
         let transcripts = [&heard.transcript, &heard.helper_transcript];
-        work::capture_detached(&call.edge.home, call.agent.name(), transcripts);
+        work::capture_detached(&call.edge.home, call.agent.name(), transcripts, bookmarks);
     }
 }
 
@@ -104,8 +106,8 @@ fn arm_deadline(edge: &Edge) {
 }
 
 impl Call {
-    /// Accepts one event and folds it if somebody waits for that. Returns what to say.
-    fn accept(&self, heard: &Heard) -> Option<Reply> {
+    /// Accepts one event and folds it if somebody waits for that. Returns what to say, and whether bookmarks were told of.
+    fn accept(&self, heard: &Heard) -> Option<(Reply, Bookmarked)> {
         let settled = self.is_settled(heard);
         let moved = matches!(heard.happening, Happening::FolderChanged);
         // A helper's folder and transcript are its own, not its session's.
@@ -150,6 +152,15 @@ impl Call {
         let fallback = if is_off { Fallback::Off } else { Fallback::On };
         let on_clear = if is_veto { OnClear::Never } else { self.config.on_clear };
         Happening::SessionStarted { by, wishes: Wishes { on_clear, fallback } }
+    }
+
+    /// A prompt that is the user's own marker is one, whatever the agent takes it for.
+    fn know_marker(&self, happening: &mut Happening) {
+        if let Happening::PromptSubmitted { prompt, origin: origin @ Origin::Human, own: None } = happening
+            && self.config.bookmarks.is_marker(prompt.as_str())
+        {
+            *origin = Origin::Bookmark;
+        }
     }
 
     /// Whether the journal is enough for now.

@@ -116,7 +116,10 @@ struct Change<'a> {
 fn change(effect: &Effect, now: Timestamp) -> Option<Change<'_>> {
     let (session, seat, from, to, at) = match effect {
         Effect::StateChanged { session, seat, from, to, at } => (session, seat, from, to, at),
-        Effect::SeatTaken { .. } => return None,
+        Effect::SeatTaken { .. }
+        | Effect::PointReached(_)
+        | Effect::BookmarkMade { .. }
+        | Effect::MarkerWanted { .. } => return None,
     };
     let begins = from.is_none() && *to == State::Idle;
     let is_news = !begins && now.since_ms(*at) <= FRESH_MS;

@@ -3,6 +3,7 @@
 //! Nobody waits for it, so it waits until the agent has written what it told of. It says nothing: what goes wrong is a
 //! fault for `tow doctor`.
 
+use crate::bookmarks::{Looked, look};
 use crate::capture::{self, Transcript, Wishes};
 use crate::edge::leave_folder;
 use crate::failure::{Failure, chain};
@@ -17,21 +18,33 @@ use towline_core::fault::{Fault, FaultKind};
 /// Take in what is new in an agent's transcripts.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    agent: String,
+    agent: Option<String>,
     files: Vec<PathBuf>,
+    /// Find out first what state the code is in at the bookmarks that were just set.
+    #[arg(long)]
+    place: bool,
     /// Take what is there, without waiting until the agent has written what it told of.
     #[arg(long)]
     at_once: bool,
 }
 
+impl Arguments {
+    fn transcripts(&self) -> Result<Vec<Transcript>, Failure> {
+        let Some(name) = &self.agent else { return Ok(vec![]) };
+        let unknown =
+            || Failure::input(format!("there is no agent `{name}`")).hint("Run `tow import --help`.");
+        let agent = Agent::named(name).ok_or_else(unknown)?;
+        Ok(self.files.iter().map(|path| Transcript { agent, path: path.clone() }).collect())
+    }
+}
+
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let Some(agent) = Agent::named(&arguments.agent) else {
-        return Err(Failure::input(format!("there is no agent `{}`", arguments.agent))
-            .hint("Run `tow import --help`."));
-    };
-    let files: Vec<_> = arguments.files.iter().map(|path| Transcript { agent, path: path.clone() }).collect();
+    let files = arguments.transcripts()?;
     leave_folder();
-    if let Err(detail) = taken_in(scope, arguments, &files) {
+    let looked = if arguments.place { look(&scope.edge) } else { vec![] };
+    let taken_in = taken_in(scope, arguments, &files);
+    Looked::tell(looked, scope);
+    if let Err(detail) = taken_in {
         record_here(&scope.edge, Fault { at: scope.edge.now, kind: FaultKind::Store, detail });
     }
     Ok(ExitCode::SUCCESS)

@@ -2,8 +2,10 @@
 //!
 //! Started by hooks when there is something to do; at most one at a time. Never stays.
 
+use crate::bookmarks::Bookmarked;
 use crate::failure::Failure;
 use crate::scope::Scope;
+use crate::work::place_detached;
 use crate::{capture, forget, outcome, push, tell};
 use clap::Args;
 use std::process::ExitCode;
@@ -81,7 +83,11 @@ fn work(scope: &Scope) -> Result<Report, StoreError> {
         report.folded_events += folded.events;
         if !folded.effects.is_empty() {
             // A hook that found the lock taken left its event to us, and what is to be told of it too.
-            outcome::carry_out(&scope.edge, &tell::settings(&scope.edge), &store, &folded.effects)?;
+            let bookmarked =
+                outcome::settle(&scope.edge, &tell::settings(&scope.edge), &store, &folded.effects)?;
+            if bookmarked == Bookmarked::Something {
+                place_detached();
+            }
         }
         if folded.caught_up && !is_tidy {
             tidy(scope, &store, &lock, &mut report)?;

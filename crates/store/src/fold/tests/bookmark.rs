@@ -16,7 +16,7 @@ fn kept(text: &str) -> Kept {
 fn set(how: How, label: Option<&str>) -> Happening {
     let reason = Reason { threshold: Threshold::Tokens, count: 6_100, counted: Counted::Estimated };
     let reason = (how == How::Silent).then_some(reason);
-    Happening::BookmarkSet(Setting { how, after_turn: 1, reason, label: label.map(kept), code: None })
+    Happening::BookmarkSet(Setting { how, after_turn: 1, reason, label: label.map(kept) })
 }
 
 fn code() -> Code {
@@ -72,10 +72,7 @@ fn a_bookmark_says_how_why_and_where_it_was_set_and_the_first_look_stands() {
     let how = [&typed, &manual, &silent].map(|known| known.bookmark.set.how);
     assert_eq!(how, [How::Typed, How::Manual, How::Silent]);
     assert_eq!(silent.bookmark.set.reason.unwrap().words(), "about 6100 tokens");
-    assert_eq!(
-        (silent.bookmark.set.code.clone(), silent.bookmark.context_tokens),
-        (Some(code()), Some(4_000))
-    );
+    assert_eq!((silent.code.clone(), silent.bookmark.context_tokens), (Some(code()), Some(4_000)));
     assert_eq!((silent.before, manual.before), (None, Some(silent.bookmark.at)));
     assert_eq!(manual.bookmark.set.label.unwrap().as_str(), "before the storm");
     assert_eq!(typed.bookmark.set.after_turn, 2);

@@ -1,0 +1,77 @@
+//! What state the code in a folder is in, as `git` says.
+//!
+//! One spawn, bounded in time, that takes no lock and runs nothing that the repository names. Never on a hook's path.
+
+use crate::tmux::read_within;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Of what is checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedOut {
+    pub commit: String,
+    /// None where no branch is.
+    pub branch: Option<String>,
+    /// Whether files differ from the commit, or are in none.
+    pub is_dirty: bool,
+}
+
+/// A large repository takes a while; one that takes longer is not waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// `None` for a folder that is in no repository, and for one without a commit.
+#[expect(clippy::disallowed_methods, reason = "the one place that runs git")]
+pub fn checked_out(folder: &Path) -> Option<CheckedOut> {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(folder).args(["--no-optional-locks", "-c", "core.fsmonitor=false", "status"]);
+    git.args(["--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty"]);
+    // What an agent's environment says of a repository is not about this folder.
+    git.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
+    let mut child = git.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let said = child.stdout.take().and_then(|pipe| read_within(pipe, PATIENCE));
+    if said.is_none() {
+        let _ = child.kill();
+    }
+    let has_succeeded = child.wait().is_ok_and(|status| status.success());
+    said.filter(|_| has_succeeded).and_then(|said| read(&String::from_utf8_lossy(&said)))
+}
+
+fn read(status: &str) -> Option<CheckedOut> {
+    let header = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let commit = header("# branch.oid ").filter(|commit| *commit != "(initial)")?.to_owned();
+    let branch = header("# branch.head ").filter(|branch| *branch != "(detached)").map(str::to_owned);
+    let is_dirty = status.lines().any(|line| !line.starts_with('#'));
+    Some(CheckedOut { commit, branch, is_dirty })
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "real repositories are made by the real git")]
+mod tests {
+    use super::*;
+
+    fn git(folder: &Path, arguments: &[&str]) -> String {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"]);
+        git.arg("-C").arg(folder).args(arguments).env_remove("GIT_DIR");
+        let output = git.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    #[test]
+    fn commit_branch_and_what_no_commit_holds_are_known() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path();
+        assert_eq!(checked_out(folder), None, "no repository");
+        git(folder, &["init", "-q"]);
+        assert_eq!(checked_out(folder), None, "no commit");
+        git(folder, &["commit", "-q", "--allow-empty", "-m", "first"]);
+        let commit = git(folder, &["rev-parse", "HEAD"]);
+        let clean = CheckedOut { commit, branch: Some("main".into()), is_dirty: false };
+        assert_eq!(checked_out(folder), Some(clean.clone()));
+        std::fs::write(folder.join("new"), "x").unwrap();
+        git(folder, &["checkout", "-q", "--detach"]);
+        assert_eq!(checked_out(folder), Some(CheckedOut { branch: None, is_dirty: true, ..clean }));
+    }
+}

@@ -1,0 +1,94 @@
+//! Bookmarks, where the world is: setting those that are due, finding out what state the code was in, putting them into words.
+//!
+//! Decides nothing: whether one is due is `core::bookmark`'s to say, and what is set goes through the journal.
+
+mod place;
+mod words;
+
+pub use place::{Looked, code_in, look};
+pub use words::{Labels, named, short};
+
+use crate::config::Config;
+use crate::edge::Edge;
+use crate::failure::chain;
+use crate::hook::record_here;
+use std::collections::BTreeMap;
+use towline_core::bookmark::{Due, How, IGNORE_MARKER, Point, Setting, due};
+use towline_core::effect::Effect;
+use towline_core::event::{Event, Happening};
+use towline_core::fault::{Fault, FaultKind};
+use towline_core::id::SessionKey;
+use towline_core::reply::Reply;
+use towline_store::journal::{self, Record};
+
+/// Whether bookmarks were set, or markers wanted: then there is something new in the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Bookmarked {
+    Nothing,
+    /// It is to be folded.
+    Something,
+}
+
+/// Tells the journal of the bookmarks that are due by what a fold did. Called with the fold lock held, by somebody who
+/// folds again: so nobody sets the same one twice.
+pub fn set_due(edge: &Edge, config: &Config, effects: &[Effect]) -> Bookmarked {
+    let set = |point: &&Point| {
+        let happening = match due(point, &config.bookmarks.rules, edge.now) {
+            Due::Nothing => return None,
+            Due::Type(reason) => Happening::MarkerWanted { reason },
+            Due::Set(reason) => Happening::BookmarkSet(Setting {
+                how: How::Silent,
+                after_turn: point.after_turn,
+                reason: Some(reason),
+                label: None,
+            }),
+        };
+        Some(Record::Event(told(edge, point, happening)))
+    };
+    let records: Vec<Record> = open_points(effects).values().filter_map(set).collect();
+    if records.is_empty() {
+        return Bookmarked::Nothing;
+    }
+    match journal::append(&edge.home, &records) {
+        Ok(()) => Bookmarked::Something,
+        Err(error) => {
+            record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: chain(&error) });
+            Bookmarked::Nothing
+        }
+    }
+}
+
+/// The last point of each session at which nothing was set since.
+fn open_points(effects: &[Effect]) -> BTreeMap<&SessionKey, &Point> {
+    let mut open = BTreeMap::new();
+    for effect in effects {
+        match effect {
+            Effect::PointReached(point) => {
+                open.insert(&point.session, &**point);
+            }
+            Effect::BookmarkMade { session } | Effect::MarkerWanted { session, .. } => {
+                open.remove(session);
+            }
+            Effect::StateChanged { .. } | Effect::SeatTaken { .. } => {}
+        }
+    }
+    open
+}
+
+fn told(edge: &Edge, point: &Point, happening: Happening) -> Event {
+    Event {
+        uid: edge.uid(),
+        at: point.at,
+        session: point.session.clone(),
+        subagent: None,
+        turn: point.turn.clone(),
+        happening,
+        scene: None,
+    }
+}
+
+/// What the model is told of a marker that was typed.
+pub fn reply_to_marker() -> Reply {
+    Reply { context: vec![IGNORE_MARKER.to_owned()], ..Reply::default() }
+}

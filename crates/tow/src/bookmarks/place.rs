@@ -1,0 +1,66 @@
+//! What state code and context were in at a bookmark: found out by a process that nobody waits for.
+//!
+//! The code is looked at first, and at once, since an agent may go on; the context once its transcript is written.
+
+use crate::edge::Edge;
+use crate::scope::Scope;
+use crate::{live, sight};
+use std::path::Path;
+use std::time::Duration;
+use towline_core::bookmark::Code;
+use towline_core::event::Happening;
+use towline_core::id::{SessionKey, Uid};
+use towline_core::text::{Keeping, Kept, Secrets};
+use towline_store::Store;
+use towline_store::journal::Record;
+use towline_terminal::repository::{CheckedOut, checked_out};
+
+/// A bookmark that nobody has looked at for so long is left as it is: by now the code is another.
+const WITHIN_MS: i64 = 5 * 60_000;
+
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A bookmark, and the code at it.
+pub struct Looked {
+    bookmark: Uid,
+    session: SessionKey,
+    code: Option<Code>,
+}
+
+/// Looks at the code of all bookmarks that were just set.
+pub fn look(edge: &Edge) -> Vec<Looked> {
+    let Ok(Some(store)) = Store::read(&edge.home, PATIENCE) else { return vec![] };
+    let unplaced = store.unplaced_bookmarks(edge.now.plus_ms(-WITHIN_MS)).unwrap_or_default();
+    let looked = unplaced.into_iter().map(|known| Looked {
+        bookmark: known.bookmark.uid,
+        code: code_in(known.folder.as_deref()),
+        session: known.session,
+    });
+    looked.collect()
+}
+
+/// What is checked out in a folder, as it is kept.
+pub fn code_in(folder: Option<&str>) -> Option<Code> {
+    let CheckedOut { commit, branch, is_dirty } = checked_out(Path::new(folder?))?;
+    let kept = |text: &str| Kept::new(text, Keeping { longest_bytes: 500, secrets: Secrets::Redacted });
+    // A commit is a number that looks like a secret.
+    let commit = Kept::new(&commit, Keeping { longest_bytes: 64, secrets: Secrets::Kept });
+    Some(Code { commit, branch: branch.as_deref().map(kept), dirty: Some(is_dirty) })
+}
+
+impl Looked {
+    /// Tells the journal, with how full the context is.
+    pub fn tell(looked: Vec<Looked>, scope: &Scope) {
+        let Ok(Some(store)) = Store::read(&scope.edge.home, PATIENCE) else { return };
+        let placed = |looked: Looked| {
+            let session = store.session(&looked.session).ok().flatten();
+            let context_tokens = session.as_ref().and_then(sight::context).map(|context| context.tokens);
+            let (bookmark, code) = (looked.bookmark, looked.code);
+            let happening = Happening::BookmarkPlaced { bookmark, code, context_tokens };
+            Record::Event(live::event(scope, looked.session, happening))
+        };
+        let records: Vec<Record> = looked.into_iter().map(placed).collect();
+        // What could not be told is not known: the bookmark is there without it.
+        let _ = live::accept(scope, &records);
+    }
+}

@@ -1,0 +1,108 @@
+//! What a bookmark is called, and by which id.
+//!
+//! Only reads; the words are `core::bookmark`'s.
+
+use crate::failure::Failure;
+use crate::output::plain;
+use std::collections::HashMap;
+use std::time::Duration;
+use towline_core::bookmark::{How, label};
+use towline_core::event::Origin;
+use towline_core::id::{SessionKey, Uid};
+use towline_core::session::Turn;
+use towline_core::text::Kept;
+use towline_store::archive::{Archive, TurnsAsked, Which};
+use towline_store::{KnownBookmark, Store, StoreError};
+
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// More turns than a label counts one by one.
+const MOST_TURNS: usize = 50;
+
+/// What people call a bookmark by: the end of its id.
+pub fn short(uid: Uid) -> String {
+    let whole = uid.to_string();
+    whole[whole.len() - 8..].to_owned()
+}
+
+/// The bookmark whose id begins or ends so.
+pub fn named(store: &Store, part: &str) -> Result<KnownBookmark, Failure> {
+    let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
+    let mut found = store.bookmarks_named(part).map_err(failed)?;
+    if found.len() > 1 {
+        let names: Vec<String> = found.iter().map(|known| known.bookmark.uid.to_string()).collect();
+        let what = format!("`{}` fits several bookmarks: {}", plain(part), names.join(", "));
+        return Err(Failure::input(what).hint("Give more of the id."));
+    }
+    let none = || {
+        Failure::input(format!("no bookmark's id begins or ends with `{}`", plain(part)))
+            .hint("Run `tow bookmarks --all-projects --deleted`.")
+    };
+    found.pop().ok_or_else(none)
+}
+
+/// Finds labels, each session's turns once.
+pub struct Labels<'a> {
+    store: &'a Store,
+    archive: Option<Archive>,
+    heard: HashMap<SessionKey, Vec<Turn>>,
+}
+
+impl<'a> Labels<'a> {
+    pub fn of(store: &'a Store) -> Result<Labels<'a>, StoreError> {
+        let archive = Archive::read(store.home(), PATIENCE)?;
+        Ok(Labels { store, archive, heard: HashMap::new() })
+    }
+
+    /// The name that a person gave it, or what was done since the one before.
+    pub fn label(&mut self, known: &KnownBookmark) -> Result<String, StoreError> {
+        if let Some(named) = known.bookmark.set.label.as_ref().filter(|named| !named.is_blank()) {
+            return Ok(named.as_str().to_owned());
+        }
+        let lines = self.lines(known)?;
+        let prompt = self.prompt(known)?;
+        Ok(label(&lines, prompt.as_deref()))
+    }
+
+    /// One line for each turn that went on between the bookmark before and this one.
+    pub fn lines(&self, known: &KnownBookmark) -> Result<Vec<String>, StoreError> {
+        let Some(archive) = &self.archive else { return Ok(vec![]) };
+        let Some(conversation) = archive.conversation(&known.session)? else { return Ok(vec![]) };
+        let until = known.bookmark.at.plus_ms(1);
+        let asked = TurnsAsked { before: until, ..TurnsAsked::last(MOST_TURNS, Which::Standing) };
+        let turns = archive.turns_of(&conversation, &asked)?;
+        let is_since = |until| known.before.is_none_or(|before| until > before);
+        Ok(turns.into_iter().filter(|turn| is_since(turn.until)).map(|turn| turn.line).collect())
+    }
+
+    /// What was asked last before it.
+    fn prompt(&mut self, known: &KnownBookmark) -> Result<Option<String>, StoreError> {
+        let is_asked = |turn: &&Turn| {
+            turn.started_at <= known.bookmark.at
+                && !matches!(turn.origin, Origin::Bookmark | Origin::Notification)
+        };
+        let last = self.heard(&known.session)?.iter().rev().find(is_asked);
+        Ok(last.map(|turn| Kept::as_str(&turn.prompt).to_owned()))
+    }
+
+    /// The prompts that were given after it, oldest first, a marker's own among them: by them one goes back.
+    pub fn prompts_since(&mut self, known: &KnownBookmark) -> Result<Vec<String>, StoreError> {
+        let set = &known.bookmark.set;
+        // What is behind a marker begins with the marker itself.
+        let first = match set.how {
+            How::Typed => set.after_turn,
+            How::Silent | How::Manual => set.after_turn + 1,
+        };
+        let is_listed = |turn: &&Turn| turn.ordinal >= first && turn.origin != Origin::Notification;
+        let since = self.heard(&known.session)?.iter().filter(is_listed);
+        Ok(since.map(|turn| turn.prompt.as_str().to_owned()).collect())
+    }
+
+    fn heard(&mut self, session: &SessionKey) -> Result<&[Turn], StoreError> {
+        if !self.heard.contains_key(session) {
+            let turns = self.store.heard_turns(session)?;
+            self.heard.insert(session.clone(), turns);
+        }
+        Ok(self.heard.get(session).map_or(&[], Vec::as_slice))
+    }
+}

@@ -1,0 +1,85 @@
+//! `tow bookmark`: sets a point to come back to, by hand.
+//!
+//! Types nothing: the agent does not hear of it.
+
+use crate::bookmarks::{code_in, short};
+use crate::failure::Failure;
+use crate::scope::Scope;
+use crate::{inherit, live, sight, tell, whose};
+use clap::Args;
+use serde_json::json;
+use std::process::ExitCode;
+use towline_core::bookmark::{Code, How, Setting};
+use towline_core::event::{Event, Happening};
+use towline_core::session::Session;
+use towline_core::text::{Keeping, Kept};
+use towline_store::journal::Record;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow bookmark                       here, called by what was done since the last one
+  tow bookmark before the big change
+  tow bookmark --session 1a2b3c4d works
+
+`tow bookmarks` lists them, `tow rewind ID` says how to get back. Most are set by themselves: see [bookmarks] in
+`tow config`.";
+
+/// Set a point to come back to.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// What to call it.
+    label: Vec<String>,
+    /// How the session's id begins or ends; without it, the session that this runs in.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// As much as fits into a line of a list.
+const LONGEST_LABEL: usize = 200;
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let store = whose::store(scope)?;
+    let session = whose::session(&store, arguments.session.as_deref(), "tow bookmark --session")?;
+    drop(store);
+    let code = code_in(session.folder.as_deref());
+    let [set, placed] = events(scope, arguments, &session, code.clone());
+    let id = set.uid;
+    live::accept(scope, &[Record::Event(set), Record::Event(placed)])?;
+    live::store(scope)?;
+    if arguments.json {
+        let code =
+            code.map(|code| json!({"commit": code.commit, "branch": code.branch, "dirty": code.dirty}));
+        let set = json!({"id": short(id), "uid": id, "session": session.key, "code": code});
+        scope.out.line(&set.to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let short = short(id);
+    let at = code.map_or(String::new(), |code| {
+        format!(" at {}", &code.commit.as_str()[..code.commit.as_str().len().min(10)])
+    });
+    scope.out.line(&format!("bookmark {short} in {}{at}", inherit::in_short(&session)));
+    scope.out.line(&format!("next: `tow rewind {short}` says how to get back here"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// That it is set, and in which state.
+fn events(scope: &Scope, arguments: &Arguments, session: &Session, code: Option<Code>) -> [Event; 2] {
+    let secrets = tell::settings(&scope.edge).secrets;
+    let label = Kept::new(&arguments.label.join(" "), Keeping { longest_bytes: LONGEST_LABEL, secrets });
+    let setting = Setting {
+        how: How::Manual,
+        after_turn: session.turns,
+        reason: None,
+        label: (!label.is_blank()).then_some(label),
+    };
+    let turn = session.open_turn.as_ref().and_then(|turn| turn.id.clone());
+    let event = |happening| live::event(scope, session.key.clone(), happening);
+    let set = Event { turn, ..event(Happening::BookmarkSet(setting)) };
+    let context_tokens = sight::context(session).map(|context| context.tokens);
+    let placed = event(Happening::BookmarkPlaced { bookmark: set.uid, code, context_tokens });
+    [set, placed]
+}
