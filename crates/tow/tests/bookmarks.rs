@@ -1,5 +1,5 @@
 //! Bookmarks through the real binary: payloads in, rows and replies out, by a clock that the test holds.
-#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests report by panicking")]
 
 mod common;
 

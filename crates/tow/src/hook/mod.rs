@@ -96,6 +96,8 @@ fn answer(agent: Option<&OsStr>) {
     if heard.happening.ends_something() {
         let transcripts = [&heard.transcript, &heard.helper_transcript];
         work::capture_detached(&call.edge.home, call.agent.name(), transcripts, bookmarks);
+    } else if heard.happening.is_marker() {
+        work::place_detached();
     }
 }
 

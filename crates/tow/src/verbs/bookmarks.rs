@@ -194,7 +194,7 @@ fn line(scope: &Scope, known: &KnownBookmark, label: &str) {
     let waited = if waited.is_empty() { "now".to_owned() } else { waited };
     let columns = scope.out.columns().max(40);
     let head = format!("{} {}", short(known.bookmark.uid), pad(&waited, 4));
-    scope.out.line(&fit(&format!("{head} {}", for_terminal(label)), columns).trim_end().to_owned());
+    scope.out.line(fit(&format!("{head} {}", for_terminal(label)), columns).trim_end());
     let about = format!("{} {} {}", known.session.agent, known.session.short(), details(known));
     scope.out.line(&scope.out.tint(Tone::Faint, &format!("              {}", about.trim_end())));
 }

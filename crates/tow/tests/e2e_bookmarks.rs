@@ -1,0 +1,215 @@
+//! Bookmarks with the real clients: set by themselves while they work, typed by hand, and gone back to.
+#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+
+use serde_json::{Value, json};
+use std::fs;
+use towline_testkit::{Claude, Codex, Daemon, Model, Pane, Rule, Step, TestEnv, Tmux, wait};
+
+const CODEX: Codex = Codex::V0_166_0;
+
+/// One of the real clients in a pane, and the model behind it.
+struct Desk {
+    env: TestEnv,
+    model: Model,
+    tmux: Tmux,
+    claude: Option<Claude>,
+    pane: Pane,
+}
+
+impl Desk {
+    #[track_caller]
+    fn with(claude: Option<Claude>) -> Desk {
+        let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+        let model = Model::echo();
+        match claude {
+            Some(claude) => claude.seed(&env),
+            None => CODEX.seed(&env, &model, Daemon::Off),
+        }
+        let agent = if claude.is_some() { "claude" } else { "codex" };
+        env.tow(&["install", "--agent", agent]).ok();
+        // The turns of a script follow each other faster than any person's.
+        env.tow(&["config", "set", "bookmarks.cooldown_seconds", "0"]).ok();
+        let tmux = Tmux::start(&env);
+        let pane = match claude {
+            Some(claude) => claude.interactive(&tmux, &model, &[]),
+            None => {
+                CODEX.trust_hooks(&env);
+                CODEX.interactive(&tmux, &[])
+            }
+        };
+        Desk { env, model, tmux, claude, pane }
+    }
+
+    /// One answer in which the model wants so many commands run.
+    fn commands(&self, number: usize) -> Step {
+        let input = |n: usize| match self.claude {
+            Some(_) => ("Bash", json!({"command": format!("echo {n}"), "description": "say"})),
+            None => ("exec_command", json!({"cmd": format!("echo {n}")})),
+        };
+        (0..number).map(input).fold(Step::default(), |step, (tool, input)| step.and_tool(tool, input))
+    }
+
+    /// Asks, and waits until the turn is over.
+    #[track_caller]
+    fn ask(&self, prompt: &str, commands: usize) {
+        let answer = format!("done with {prompt}");
+        let mut rule = Rule::when(prompt);
+        if commands > 0 {
+            rule = rule.then(self.commands(commands));
+        }
+        self.model.add(rule.then(Step::text(answer.as_str())));
+        self.pane.say(prompt);
+        self.pane.wait_screen(&answer);
+        self.wait_idle();
+    }
+
+    #[track_caller]
+    fn wait_idle(&self) {
+        match self.claude {
+            Some(claude) => claude.wait_idle(&self.pane),
+            None => CODEX.wait_idle(&self.pane),
+        }
+        self.env.wait_states(&["completed"]);
+    }
+
+    #[track_caller]
+    fn bookmarks(&self) -> Vec<Value> {
+        let found = self.env.tow(&["bookmarks", "--json"]).ok().json();
+        found["bookmarks"].as_array().unwrap().clone()
+    }
+
+    /// Waits until there are so many, all of them looked at, and gives them oldest first.
+    #[track_caller]
+    fn wait_bookmarks(&self, number: usize) -> Vec<Value> {
+        wait::until_evident("bookmarks and the state of the code at them", wait::PATIENCE, || {
+            let mut found = self.bookmarks();
+            found.reverse();
+            let is_looked_at = |row: &Value| !row["placed_at"].is_null();
+            if found.len() == number && found.iter().all(is_looked_at) {
+                Ok(found)
+            } else {
+                Err(json!(found).to_string())
+            }
+        })
+    }
+
+    /// How to get back to a bookmark, and how many prompts were given since.
+    #[track_caller]
+    fn way_back(&self, row: &Value) -> (usize, String) {
+        let id = row["id"].as_str().unwrap();
+        let found = self.env.tow(&["rewind", id, "--json"]).ok().json();
+        let since = usize::try_from(found["prompts_since"].as_u64().unwrap()).unwrap();
+        (since, found["conversation"].to_string())
+    }
+
+    /// A run with two stretches of much work and a little between them; then a marker that somebody types.
+    #[track_caller]
+    fn work(&self) -> Vec<Value> {
+        self.ask("first paint the mast", 15);
+        let commit = self.env.git(&["rev-parse", "HEAD"]);
+        let first = self.wait_bookmarks(1);
+        assert_eq!(first[0]["reason"], "15 tool calls");
+        assert_eq!(
+            (first[0]["commit"].as_str(), first[0]["dirty"].as_bool()),
+            (Some(commit.as_str()), Some(false))
+        );
+        assert!(first[0]["context_tokens"].as_u64() > Some(1_000), "{first:?}");
+        self.ask("then mend the sail", 2);
+        assert_eq!(self.bookmarks().len(), 1, "little was done");
+        fs::write(self.env.project().join("sail"), "white").unwrap();
+        self.ask("now haul the anchor", 14);
+        let second = self.wait_bookmarks(2);
+        assert_eq!(
+            (second[1]["reason"].as_str(), second[1]["dirty"].as_bool()),
+            (Some("16 tool calls"), Some(true))
+        );
+        self.model.add(Rule::when("·").then(Step::text("ok then")));
+        self.pane.paste("·");
+        self.pane.wait_screen_for("the marker in the input", |screen| {
+            screen.lines().any(|line| line.trim_start_matches(['❯', '›']).trim() == "·")
+        });
+        self.pane.keys(&["Enter"]);
+        self.pane.wait_screen("ok then");
+        self.wait_idle();
+        let all = self.wait_bookmarks(3);
+        assert_eq!(all[2]["how"], "typed");
+        all
+    }
+
+    /// What everybody sees of the run.
+    #[track_caller]
+    fn check_told(&self, all: &[Value]) {
+        let marked = self
+            .model
+            .wait_request("the marker", |request| request.prompt.contains('·') && request.step == 0);
+        assert!(marked.holds("Nobody asks for anything: do nothing"), "{:#}", marked.body);
+        let label = |row: &Value| row["label"].as_str().unwrap().to_owned();
+        wait::until_evident("labels by what was done", wait::PATIENCE, || {
+            let labels: Vec<String> = self.wait_bookmarks(3).iter().map(label).collect();
+            let is_told = labels[0].contains("paint the mast") && labels[1].contains("haul the anchor");
+            let is_counted = labels[1].contains("and the turn before");
+            if is_told && is_counted { Ok(()) } else { Err(format!("{labels:?}")) }
+        });
+        let turns = self.env.tow(&["turns", "--json"]).ok().json();
+        let origins: Vec<&str> =
+            turns["turns"].as_array().unwrap().iter().map(|turn| turn["origin"].as_str().unwrap()).collect();
+        assert_eq!(origins, ["human", "human", "human"], "a marker is no turn of memory");
+        assert_eq!(all[2]["after_turn"], 4);
+    }
+}
+
+#[test]
+fn a_long_run_gets_its_bookmarks_and_they_can_be_gone_back_to_in_2_1_325() {
+    claude(Claude::V2_1_325);
+}
+
+#[test]
+fn a_long_run_gets_its_bookmarks_and_they_can_be_gone_back_to_in_2_1_197() {
+    claude(Claude::V2_1_197);
+}
+
+fn claude(claude: Claude) {
+    let desk = Desk::with(Some(claude));
+    let all = desk.work();
+    desk.check_told(&all);
+    for (row, prompts, prompt) in [(0, 3, "then mend the sail"), (1, 1, "·"), (2, 1, "·")] {
+        let (since, steps) = desk.way_back(&all[row]);
+        assert_eq!(since, prompts);
+        assert!(steps.contains(&format!("the entry “{prompt}”")), "{steps}");
+        desk.pane.say("/rewind");
+        desk.pane.wait_screen("(current)");
+        for _ in 0..since {
+            desk.pane.keys(&["Up"]);
+        }
+        desk.pane.wait_screen_for("the entry of the bookmark", |screen| {
+            let list = screen.lines().skip_while(|line| line.trim() != "Rewind");
+            list.into_iter().any(|line| line.contains('❯') && line.contains(prompt))
+        });
+        desk.pane.keys(&["Escape"]);
+        desk.wait_idle();
+    }
+}
+
+#[test]
+fn a_long_run_gets_its_bookmarks_and_they_can_be_gone_back_to_in_codex() {
+    let desk = Desk::with(None);
+    let all = desk.work();
+    desk.check_told(&all);
+    let (since, steps) = desk.way_back(&all[0]);
+    assert_eq!(since, 3);
+    assert!(steps.contains("then Left twice, until “then mend the sail” is chosen"), "{steps}");
+    let session = all[0]["session"].as_str().unwrap().trim_start_matches("codex:").to_owned();
+    let fork = CODEX.interactive(&desk.tmux, &["fork", &session]);
+    fork.wait_screen("ok then");
+    fork.keys(&["Escape"]);
+    fork.keys(&["Escape"]);
+    eprintln!("{}", fork.screen());
+    fork.keys(&["Left"]);
+    fork.keys(&["Left"]);
+    eprintln!("{}", fork.screen());
+    fork.keys(&["Enter"]);
+    fork.wait_screen_for("the prompt in the input again", |screen| {
+        let input = screen.lines().rev().find(|line| line.starts_with('›'));
+        input.is_some_and(|line| line.contains("then mend the sail"))
+    });
+}
