@@ -203,10 +203,15 @@ fn a_long_run_gets_its_bookmarks_and_they_can_be_gone_back_to_in_codex() {
     fork.wait_screen("ok then");
     fork.keys(&["Escape"]);
     fork.keys(&["Escape"]);
-    eprintln!("{}", fork.screen());
+    fork.wait_screen("Browsing transcript");
     fork.keys(&["Left"]);
     fork.keys(&["Left"]);
-    eprintln!("{}", fork.screen());
+    fork.wait_screen_for("the chosen prompt above all", |screen| {
+        screen
+            .lines()
+            .find(|line| line.starts_with('›'))
+            .is_some_and(|line| line.contains("then mend the sail"))
+    });
     fork.keys(&["Enter"]);
     fork.wait_screen_for("the prompt in the input again", |screen| {
         let input = screen.lines().rev().find(|line| line.starts_with('›'));

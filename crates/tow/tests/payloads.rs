@@ -92,10 +92,12 @@ fn is_kept(agent: &str, payload: &[u8], met: &mut BTreeSet<SessionKey>) -> bool 
     (!leaves && met.insert(heard.session.clone())) || met.contains(&heard.session)
 }
 
-/// How many events agents told of; where a session sits is our own finding.
+/// How many events agents told of; where a session sits is our own finding, and so is that a bookmark was due.
 fn events_of(store: &Store, sessions: &BTreeSet<SessionKey>) -> usize {
     let events = sessions.iter().flat_map(|session| store.events(session).expect("they can be read"));
-    events.filter(|event| event.kind != Happening::SeatFound.name()).count()
+    events
+        .filter(|event| !["seat_found", "bookmark_set", "bookmark_placed"].contains(&event.kind.as_str()))
+        .count()
 }
 
 #[test]

@@ -26,7 +26,17 @@ fn code() -> Code {
 /// A session with a bookmark of each kind, the oldest placed and the second deleted.
 fn bench() -> Bench {
     let mut bench = Bench::new();
-    bench.accept("a:1", prompt("paint the mast"));
+    let mut asked = bench.event("a:1", prompt("paint the mast"));
+    let scene = Scene {
+        presence: Presence::Terminal,
+        folder: None,
+        transcript: None,
+        model: None,
+        place: None,
+        project: None,
+    };
+    asked.scene = Some(scene);
+    bench.append(&[asked]);
     bench.accept("a:1", tool());
     let first = bench.event("a:1", set(How::Silent, None));
     let second = bench.event("a:1", set(How::Manual, Some("before the storm")));
