@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use std::fs;
-use towline_testkit::{Claude, Codex, Daemon, Model, Pane, Rule, Step, TestEnv, Tmux, wait};
+use towline_testkit::{Claude, Codex, Daemon, Gate, Kind, Model, Pane, Rule, Step, TestEnv, Tmux, wait};
 
 const CODEX: Codex = Codex::V0_166_0;
 
@@ -123,6 +123,15 @@ impl Desk {
             (second[1]["reason"].as_str(), second[1]["dirty"].as_bool()),
             (Some("16 tool calls"), Some(true))
         );
+        self.type_marker();
+        let all = self.wait_bookmarks(3);
+        assert_eq!(all[2]["how"], "typed");
+        all
+    }
+
+    /// Types the marker by hand, and waits until the model has answered it.
+    #[track_caller]
+    fn type_marker(&self) {
         self.model.add(Rule::when("·").then(Step::text("ok then")));
         self.pane.paste("·");
         self.pane.wait_screen_for("the marker in the input", |screen| {
@@ -131,9 +140,6 @@ impl Desk {
         self.pane.keys(&["Enter"]);
         self.pane.wait_screen("ok then");
         self.wait_idle();
-        let all = self.wait_bookmarks(3);
-        assert_eq!(all[2]["how"], "typed");
-        all
     }
 
     /// What everybody sees of the run.
@@ -188,6 +194,38 @@ fn claude(claude: Claude) {
         desk.pane.keys(&["Escape"]);
         desk.wait_idle();
     }
+}
+
+#[test]
+fn a_turn_that_dies_of_a_full_context_or_is_stopped_sets_no_bookmark_in_2_1_325() {
+    let desk = Desk::with(Some(Claude::V2_1_325));
+    let gate = Gate::shut();
+    let stopped = Step::text("start\n\nof something that never ends").pausing_at(&gate);
+    desk.model.add(Rule::when("talk").then(desk.commands(15)).then(stopped));
+    desk.pane.say("talk");
+    desk.pane.wait_screen("● start");
+    desk.pane.keys(&["Escape"]);
+    desk.env.wait_states(&["interrupted"]);
+    let full =
+        Step::error(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum");
+    // The client compacts first, and dies of it only if that is too long as well.
+    desk.model.add(Rule::when("").of(Kind::Compact).then(full.clone()));
+    desk.model.add(Rule::when("fill it").then(desk.commands(15)).then(full));
+    desk.pane.say("fill it");
+    desk.pane.wait_screen("Context limit reached");
+    desk.env.wait_states(&["interrupted"]);
+    assert!(desk.bookmarks().is_empty());
+}
+
+#[test]
+fn where_markers_are_typed_the_one_that_arrives_stands_for_what_was_due() {
+    let desk = Desk::with(Some(Claude::V2_1_325));
+    desk.env.tow(&["config", "set", "bookmarks.mode", "typed"]).ok();
+    desk.ask("first paint the mast", 15);
+    assert!(desk.bookmarks().is_empty(), "it is there when it is typed");
+    desk.type_marker();
+    let all = desk.wait_bookmarks(1);
+    assert_eq!((all[0]["how"].as_str(), all[0]["reason"].as_str()), (Some("typed"), Some("15 tool calls")));
 }
 
 #[test]

@@ -43,9 +43,7 @@ pub fn look(edge: &Edge) -> Vec<Looked> {
 pub fn code_in(folder: Option<&str>) -> Option<Code> {
     let CheckedOut { commit, branch, is_dirty } = checked_out(Path::new(folder?))?;
     let kept = |text: &str| Kept::new(text, Keeping { longest_bytes: 500, secrets: Secrets::Redacted });
-    // A commit is a number that looks like a secret.
-    let commit = Kept::new(&commit, Keeping { longest_bytes: 64, secrets: Secrets::Kept });
-    Some(Code { commit, branch: branch.as_deref().map(kept), dirty: Some(is_dirty) })
+    Some(Code { commit: kept(&commit), branch: branch.as_deref().map(kept), dirty: Some(is_dirty) })
 }
 
 impl Looked {
@@ -62,5 +60,17 @@ impl Looked {
         let records: Vec<Record> = looked.into_iter().map(placed).collect();
         // What could not be told is not known: the bookmark is there without it.
         let _ = live::accept(scope, &records);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_is_no_secret() {
+        let commit = "d4dd1ac9aebca0e78c240215a0893ef874bccb61";
+        let kept = Kept::new(commit, Keeping { longest_bytes: 500, secrets: Secrets::Redacted });
+        assert_eq!(kept.as_str(), commit);
     }
 }
