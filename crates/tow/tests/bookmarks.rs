@@ -302,6 +302,39 @@ fn bookmarks_are_listed_searched_shown_deleted_and_restored() {
         .complains("no bookmark's id begins or ends with `zzz`");
 }
 
+/// What was printed, without what is another in each run.
+fn shown(desk: &Desk, arguments: &[&str], ids: &[&str]) -> String {
+    let mut text = desk.env.tow(arguments).ok().stdout;
+    for (number, id) in (1..).zip(ids) {
+        text = text.replace(id, &format!("BOOKMARK{number}"));
+    }
+    let commit = desk.env.git(&["rev-parse", "HEAD"]);
+    text.replace(&commit, "COMMIT").replace(&commit[..10], "COMMIT")
+}
+
+#[test]
+fn what_a_person_reads_of_bookmarks() {
+    let desk = Desk::of("claude");
+    desk.ask("paint the mast");
+    desk.tools(15, 10);
+    desk.stop();
+    desk.wait_placed();
+    desk.env.wait_no_process();
+    desk.later(3_600_000);
+    desk.ask("mend the sail");
+    desk.env.tow(&["bookmark", "before", "the", "storm", "--session", SHORT]).ok();
+    desk.later(60_000);
+    let rows = desk.bookmarks(&[]);
+    let ids: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+    insta::assert_snapshot!("list", shown(&desk, &["bookmarks"], &ids));
+    insta::assert_snapshot!("show", shown(&desk, &["bookmarks", "show", ids[1]], &ids));
+    insta::assert_snapshot!("rewind", shown(&desk, &["rewind", ids[1]], &ids));
+    insta::assert_snapshot!("nothing_found", shown(&desk, &["bookmarks", "--search", "keel"], &[]));
+    let mut row = rows[0].clone();
+    (row["id"], row["uid"], row["commit"]) = (json!("ID"), json!("UID"), json!("COMMIT"));
+    insta::assert_snapshot!("json", serde_json::to_string_pretty(&row).unwrap());
+}
+
 #[test]
 fn a_session_that_is_forgotten_takes_its_bookmarks_with_it() {
     let desk = Desk::of("claude");

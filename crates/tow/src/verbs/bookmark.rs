@@ -11,6 +11,7 @@ use serde_json::json;
 use std::process::ExitCode;
 use towline_core::bookmark::{Code, How, Setting};
 use towline_core::event::{Event, Happening};
+use towline_core::id::Uid;
 use towline_core::session::Session;
 use towline_core::text::{Keeping, Kept};
 use towline_store::journal::Record;
@@ -50,20 +51,20 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let id = set.uid;
     live::accept(scope, &[Record::Event(set), Record::Event(placed)])?;
     live::store(scope)?;
-    if arguments.json {
-        let code =
-            code.map(|code| json!({"commit": code.commit, "branch": code.branch, "dirty": code.dirty}));
-        let set = json!({"id": short(id), "uid": id, "session": session.key, "code": code});
-        scope.out.line(&set.to_string());
-        return Ok(ExitCode::SUCCESS);
-    }
-    let short = short(id);
-    let at = code.map_or(String::new(), |code| {
-        format!(" at {}", &code.commit.as_str()[..code.commit.as_str().len().min(10)])
-    });
-    scope.out.line(&format!("bookmark {short} in {}{at}", inherit::in_short(&session)));
-    scope.out.line(&format!("next: `tow rewind {short}` says how to get back here"));
+    say(scope, arguments, &session, (id, code.as_ref()));
     Ok(ExitCode::SUCCESS)
+}
+
+fn say(scope: &Scope, arguments: &Arguments, session: &Session, (id, code): (Uid, Option<&Code>)) {
+    let short = short(id);
+    if arguments.json {
+        let set = json!({"id": short, "uid": id, "session": session.key, "code": code});
+        return scope.out.line(&set.to_string());
+    }
+    let commit = code.map(|code| code.commit.as_str().chars().take(10).collect::<String>());
+    let at = commit.map_or(String::new(), |commit| format!(" at {commit}"));
+    scope.out.line(&format!("bookmark {short} in {}{at}", inherit::in_short(session)));
+    scope.out.line(&format!("next: `tow rewind {short}` says how to get back here"));
 }
 
 /// That it is set, and in which state.

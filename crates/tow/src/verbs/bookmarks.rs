@@ -169,9 +169,12 @@ fn found(store: &Store, asked: &List) -> Result<(Vec<(KnownBookmark, String)>, S
 
 fn labelled(store: &Store, asked: &BookmarksAsked<'_>) -> Result<Vec<(KnownBookmark, String)>, StoreError> {
     let mut labels = Labels::of(store)?;
-    let with_label =
-        |known: KnownBookmark| Ok((labels.label(&known)?, known)).map(|(label, known)| (known, label));
-    store.bookmarks(asked)?.into_iter().map(with_label).collect()
+    let mut found = vec![];
+    for known in store.bookmarks(asked)? {
+        let label = labels.label(&known)?;
+        found.push((known, label));
+    }
+    Ok(found)
 }
 
 fn is_about(known: &KnownBookmark, label: &str, text: &str) -> bool {
