@@ -30,10 +30,9 @@ pub fn carry_out(edge: &Edge, config: &Config, store: &Store, effects: &[Effect]
         Effect::StateChanged { seat, .. } => seat.is_some(),
         Effect::SeatTaken { .. } => true,
         // Whoever folds again after it sets what is due: see `settle`.
-        Effect::PointReached(_) | Effect::BookmarkMade { .. } => false,
-        // Becomes an intent to type the marker in that seat once the typing is joined: this is its one place.
-        Effect::MarkerWanted { .. } => false,
+        Effect::PointReached(_) | Effect::BookmarkMade { .. } | Effect::MarkerWanted { .. } => false,
     };
+    bookmarks::type_markers(edge, config, effects);
     if effects.iter().any(is_shown) {
         // Nothing changes under the lock: what is read once holds until it is let go.
         let seats = live::seats_of(store)?;

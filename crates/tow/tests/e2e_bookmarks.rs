@@ -162,6 +162,17 @@ impl Desk {
         assert_eq!(origins, ["human", "human", "human"], "a marker is no turn of memory");
         assert_eq!(all[2]["after_turn"], 4);
     }
+
+    #[track_caller]
+    fn shows_markers_in_its_list(&self) {
+        self.pane.say("/rewind");
+        self.pane.wait_screen("(current)");
+        self.pane.wait_screen_for("markers in the list", |screen| {
+            let list = screen.lines().skip_while(|line| line.trim() != "Rewind");
+            list.into_iter().filter(|line| line.trim_matches(['❯', ' ']) == "·").count() >= 2
+        });
+        self.pane.keys(&["Escape"]);
+    }
 }
 
 #[test]
@@ -218,14 +229,62 @@ fn a_turn_that_dies_of_a_full_context_or_is_stopped_sets_no_bookmark_in_2_1_325(
 }
 
 #[test]
-fn where_markers_are_typed_the_one_that_arrives_stands_for_what_was_due() {
+fn where_nothing_may_be_typed_a_bookmark_is_set_all_the_same() {
     let desk = Desk::with(Some(Claude::V2_1_325));
     desk.env.tow(&["config", "set", "bookmarks.mode", "typed"]).ok();
     desk.ask("first paint the mast", 15);
-    assert!(desk.bookmarks().is_empty(), "it is there when it is typed");
-    desk.type_marker();
     let all = desk.wait_bookmarks(1);
-    assert_eq!((all[0]["how"].as_str(), all[0]["reason"].as_str()), (Some("typed"), Some("15 tool calls")));
+    assert_eq!((all[0]["how"].as_str(), all[0]["reason"].as_str()), (Some("silent"), Some("15 tool calls")));
+    assert!(!desk.pane.screen().lines().any(|line| line.trim_start_matches(['❯', '›']).trim() == "·"));
+}
+
+/// A long run in which markers type themselves: each is a bookmark, the model is told to ignore it, memory holds none.
+#[track_caller]
+fn markers_that_type_themselves(desk: &Desk) {
+    desk.env.tow(&["config", "set", "bookmarks.mode", "typed"]).ok();
+    desk.env.tow(&["config", "set", "typing.enabled", "true"]).ok();
+    desk.env.tow(&["config", "set", "typing.quiet_s", "0"]).ok();
+    desk.model.add(Rule::when("·").then(Step::text("ok then")));
+    for (round, prompt) in
+        ["first paint the mast", "then mend the sail", "now haul the anchor"].iter().enumerate()
+    {
+        desk.ask(prompt, 15);
+        let all = desk.wait_bookmarks(round + 1);
+        assert!(all.iter().all(|row| row["how"] == "typed" && row["reason"] == "15 tool calls"), "{all:?}");
+        desk.wait_idle();
+    }
+    let marked =
+        desk.model.wait_request("the marker", |request| request.prompt.contains('·') && request.step == 0);
+    assert!(marked.holds("Nobody asks for anything: do nothing"), "{:#}", marked.body);
+    let typed = desk.env.tow(&["typed", "--json"]).ok().json();
+    let states: Vec<&str> =
+        typed["intents"].as_array().unwrap().iter().map(|row| row["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["confirmed"; 3], "{typed:#}");
+    wait::until_evident("three turns of memory", wait::PATIENCE, || {
+        let turns = desk.env.tow(&["turns", "--json"]).ok().json();
+        let origins: Vec<String> =
+            turns["turns"].as_array().unwrap().iter().map(|turn| turn["origin"].to_string()).collect();
+        if origins == ["\"human\""; 3] { Ok(()) } else { Err(format!("{origins:?}")) }
+    });
+}
+
+#[test]
+fn markers_type_themselves_in_2_1_197() {
+    let desk = Desk::with(Some(Claude::V2_1_197));
+    markers_that_type_themselves(&desk);
+    desk.shows_markers_in_its_list();
+}
+
+#[test]
+fn markers_type_themselves_in_2_1_325() {
+    let desk = Desk::with(Some(Claude::V2_1_325));
+    markers_that_type_themselves(&desk);
+    desk.shows_markers_in_its_list();
+}
+
+#[test]
+fn markers_type_themselves_in_codex() {
+    markers_that_type_themselves(&Desk::with(None));
 }
 
 #[test]

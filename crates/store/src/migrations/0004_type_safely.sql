@@ -3,12 +3,6 @@
 -- Something that is meant to be typed into a seat, and what became of it. `typed_into` is the session it was typed into,
 -- `led_to` the one whose event confirmed it.
 create table intents (
--- What happened since a session's last bookmark (JSON; empty: nothing), so that the fold can go on counting.
-alter table sessions add column since_bookmark text not null default '';
-
--- Points to come back to. `threshold`, `count` and `counted` say why it was set; `label` is what a person called it.
--- `placed_at` is when the state of code and context was looked at.
-create table bookmarks (
     id integer primary key,
     uid blob not null unique,
     machine blob not null,
@@ -30,6 +24,18 @@ create table bookmarks (
 create index open_intents on intents (seat, made_at) where stage in ('waiting', 'typing', 'typed');
 create index intents_by_time on intents (made_at);
 create index intents_by_session on intents (session);
+
+-- What happened since a session's last bookmark (JSON; empty: nothing), so that the fold can go on counting.
+alter table sessions add column since_bookmark text not null default '';
+
+-- Points to come back to. `threshold`, `count` and `counted` say why it was set; `label` is what a person called it.
+-- `placed_at` is when the state of code and context was looked at.
+create table bookmarks (
+    id integer primary key,
+    uid blob not null unique,
+    machine blob not null,
+    revision integer not null,
+    session integer not null references sessions (id),
     at integer not null,
     after_turn integer not null,
     turn text,
@@ -46,4 +52,3 @@ create index intents_by_session on intents (session);
     deleted_at integer
 ) strict;
 create index bookmarks_by_session on bookmarks (session, at);
-create index bookmarks_by_time on bookmarks (at);

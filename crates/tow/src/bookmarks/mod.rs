@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::edge::Edge;
 use crate::failure::chain;
 use crate::hook::record_here;
+use crate::typing;
 use std::collections::BTreeMap;
 use towline_core::bookmark::{Due, How, IGNORE_MARKER, Point, Setting, due};
 use towline_core::effect::Effect;
@@ -19,6 +20,7 @@ use towline_core::event::{Event, Happening};
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::id::SessionKey;
 use towline_core::reply::Reply;
+use towline_core::typing::{Purpose, Wish};
 use towline_store::journal::{self, Record};
 
 /// Whether bookmarks were set, or markers wanted: then there is something new in the journal.
@@ -36,8 +38,9 @@ pub fn set_due(edge: &Edge, config: &Config, effects: &[Effect]) -> Bookmarked {
     let set = |point: &&Point| {
         let happening = match due(point, &config.bookmarks.rules, edge.now) {
             Due::Nothing => return None,
-            Due::Type(reason) => Happening::MarkerWanted { reason },
-            Due::Set(reason) => Happening::BookmarkSet(Setting {
+            Due::Type(reason) if config.typing.enabled => Happening::MarkerWanted { reason },
+            // Where nothing may be typed there is a point to come back to all the same.
+            Due::Type(reason) | Due::Set(reason) => Happening::BookmarkSet(Setting {
                 how: How::Silent,
                 after_turn: point.after_turn,
                 reason: Some(reason),
@@ -57,6 +60,28 @@ pub fn set_due(edge: &Edge, config: &Config, effects: &[Effect]) -> Bookmarked {
             Bookmarked::Nothing
         }
     }
+}
+
+/// What is folded late, or once more from the journal, is typed by nobody.
+const FRESH_MS: i64 = 10_000;
+
+/// Sees to it that the markers that are wanted are typed.
+pub fn type_markers(edge: &Edge, config: &Config, effects: &[Effect]) {
+    for effect in effects {
+        if let Effect::MarkerWanted { session, seat, at, .. } = effect
+            && edge.now.since_ms(*at) <= FRESH_MS
+            && let Err(detail) = type_marker(edge, config, session, seat)
+        {
+            record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail });
+        }
+    }
+}
+
+fn type_marker(edge: &Edge, config: &Config, session: &SessionKey, seat: &str) -> Result<(), String> {
+    let expires_at = edge.now.plus_ms(config.typing.limit_ms);
+    let wish = Wish::new(seat, Purpose::Bookmark, &config.bookmarks.marker, expires_at);
+    let wish = wish.map_err(|error| format!("no marker was typed: {error}"))?;
+    typing::make(edge, session, wish).map(drop).map_err(|error| chain(&error))
 }
 
 /// The last point of each session at which nothing was set since.

@@ -23,7 +23,6 @@ use towline_core::typing::{Intent, Rules, Stage, Wish};
 use towline_store::journal::{self, AppendError, Record};
 
 /// Accepts an intent for the session, and sees to it that somebody types it. Returns its id.
-#[expect(dead_code, reason = "the first who make intents are bookmarks and continuations")]
 pub fn make(edge: &Edge, session: &SessionKey, wish: Wish) -> Result<Uid, AppendError> {
     let seat = wish.seat.clone();
     let made = event(edge, session, Happening::IntentMade { wish });
