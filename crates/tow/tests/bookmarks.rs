@@ -367,7 +367,5 @@ fn rewind_says_how_to_get_back_in_the_conversation_and_in_the_code_and_runs_noth
     desk.ask("mend the sail");
     let id = desk.bookmarks(&[])[0]["id"].as_str().unwrap().to_owned();
     let steps = desk.env.tow(&["rewind", &id]).ok().prints(&format!("run `codex fork {ID}`"));
-    steps
-        .prints("press Esc twice, then Left once, until “·” is chosen")
-        .prints("nothing is known of its state");
+    steps.prints("press Esc twice, then Left once, until “·” is chosen");
 }
