@@ -31,4 +31,5 @@ pub mod telling;
 pub mod text;
 pub mod time;
 pub mod typing;
+pub mod waking;
 pub mod when;

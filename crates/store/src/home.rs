@@ -79,6 +79,11 @@ impl Home {
         self.folder.join("doors")
     }
 
+    /// Held by the one process that waits for the end of usage limits.
+    pub fn wake_lock(&self) -> PathBuf {
+        self.folder.join("wake.lock")
+    }
+
     /// Held by the one process that tells later what is still unseen then.
     pub fn alert_lock(&self) -> PathBuf {
         self.folder.join("alert.lock")

@@ -73,6 +73,8 @@ enum Verb {
     #[command(hide = true)]
     Type(verbs::type_in::Arguments),
     #[command(hide = true)]
+    Wake(verbs::wake::Arguments),
+    #[command(hide = true)]
     BenchSeed(verbs::bench_seed::Arguments),
 }
 
@@ -131,6 +133,7 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Verb::Capture(arguments) => verbs::capture::run(&scope, arguments),
         Verb::Alert(arguments) => verbs::alert::run(&scope, arguments),
         Verb::Type(arguments) => verbs::type_in::run(&scope, arguments),
+        Verb::Wake(arguments) => verbs::wake::run(&scope, arguments),
         Verb::BenchSeed(arguments) => verbs::bench_seed::run(&scope, arguments),
     }
 }

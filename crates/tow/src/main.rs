@@ -32,6 +32,7 @@ mod tell;
 mod tmux;
 mod typing;
 mod verbs;
+mod waking;
 mod whose;
 mod work;
 

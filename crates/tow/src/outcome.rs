@@ -5,7 +5,7 @@
 use crate::bookmarks::{self, Bookmarked};
 use crate::config::Config;
 use crate::edge::Edge;
-use crate::{live, push, tell, work};
+use crate::{live, push, tell, waking, work};
 use std::time::Duration;
 use towline_core::effect::Effect;
 use towline_store::{Store, StoreError};
@@ -33,6 +33,7 @@ pub fn carry_out(edge: &Edge, config: &Config, store: &Store, effects: &[Effect]
         Effect::PointReached(_) | Effect::BookmarkMade { .. } | Effect::MarkerWanted { .. } => false,
     };
     bookmarks::type_markers(edge, config, effects);
+    waking::await_limits(config, effects);
     if effects.iter().any(is_shown) {
         // Nothing changes under the lock: what is read once holds until it is let go.
         let seats = live::seats_of(store)?;

@@ -105,7 +105,7 @@ fn may_tell(session: &Session, now: Timestamp) -> bool {
 }
 
 /// An end of a limit that is not in the transcript by then is not going to be.
-const SAID_WITHIN_MS: i64 = 60_000;
+pub const SAID_WITHIN_MS: i64 = 60_000;
 
 fn tail(session: &Session) -> Option<Tail> {
     let agent = Agent::named(session.key.agent.as_str())?;

@@ -47,6 +47,11 @@ pub fn alert_detached() {
     start(&["alert"]);
 }
 
+/// Waits for the end of usage limits.
+pub fn wake_detached() {
+    start(&["wake"]);
+}
+
 /// Types what waits for this seat.
 pub fn type_detached(seat: &str) {
     start(&["type", "--", seat]);

@@ -3,6 +3,7 @@
 //! The defaults say which keys exist and of which type they are; there is no second list.
 
 use super::bookmarks::{self, Bookmarks};
+use super::limits::{self, Limits};
 use super::nearest::nearest;
 use super::notify::{self, Notify};
 use super::typing::{self, Typing};
@@ -170,6 +171,7 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
             if names().all(|(_, name)| name.is_str()) { Ok(()) } else { Err("names in quotes".into()) }
         }
         _ if key.starts_with("typing.") => typing::range_of(key, value),
+        _ if key.starts_with("limits.") => limits::range_of(key, value),
         _ if key.starts_with("bookmarks.") => bookmarks::range_of(key, value),
         _ if key.starts_with("notify.") => notify::range_of(key, value),
         _ => Ok(()),
@@ -228,6 +230,7 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
             .collect(),
         notify: Notify::read(&|key| values.get(key).cloned()),
         typing: Typing::read(&|key| values.get(key).cloned()),
+        limits: Limits::read(&|key| values.get(key).cloned()),
         bookmarks: Bookmarks::read(&|key| values.get(key).cloned()),
     }
 }

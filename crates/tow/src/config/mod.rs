@@ -5,12 +5,14 @@
 
 mod bookmarks;
 mod layer;
+mod limits;
 mod nearest;
 mod notify;
 mod typing;
 
 pub use bookmarks::Bookmarks;
 pub use layer::{Mistake, layered, value_at};
+pub use limits::Limits;
 pub use nearest::nearest;
 pub use notify::{Commands, Notify, OCCASIONS};
 pub use typing::Typing;
@@ -45,6 +47,7 @@ pub struct Config {
     pub project_names: BTreeMap<String, String>,
     pub notify: Notify,
     pub typing: Typing,
+    pub limits: Limits,
     pub bookmarks: Bookmarks,
 }
 
@@ -70,6 +73,7 @@ impl Config {
             project_names: BTreeMap::new(),
             notify: Notify::compiled_in(),
             typing: Typing::compiled_in(),
+            limits: Limits::compiled_in(),
             bookmarks: Bookmarks::compiled_in(),
         }
     }

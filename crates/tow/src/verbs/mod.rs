@@ -42,5 +42,6 @@ pub mod turns;
 pub mod type_in;
 pub mod typed;
 pub mod uninstall;
+pub mod wake;
 pub mod why;
 pub mod work;

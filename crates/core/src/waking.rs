@@ -1,0 +1,122 @@
+//! Sessions that a usage limit stopped: which of them goes on next, and when.
+//!
+//! One at a time, in the order in which their limits end. A session whose limit has no known end is never woken, and none
+//! is woken twice for the same limit, or soon after it was.
+
+use crate::session::{Session, State};
+use crate::time::Timestamp;
+
+/// Agents tell the end of a limit to the minute, and servers are a little late.
+pub const GRACE_MS: i64 = 10_000;
+
+/// One that runs into its limit again at once is not hammered.
+pub const APART_MS: i64 = 15 * 60_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next<'s> {
+    Nothing,
+    /// Nothing is due before this time.
+    Wait(Timestamp),
+    Wake(&'s Session),
+}
+
+/// What is to be done now. `woken_at` tells when a session was last woken.
+pub fn next<'s>(
+    sessions: &'s [Session],
+    woken_at: &dyn Fn(&Session) -> Option<Timestamp>,
+    now: Timestamp,
+) -> Next<'s> {
+    let due = |session: &'s Session| Some((due_at(session, woken_at(session))?, session));
+    match sessions.iter().filter_map(due).min_by_key(|(at, session)| (*at, session.key.clone())) {
+        None => Next::Nothing,
+        Some((at, session)) if at <= now => Next::Wake(session),
+        Some((at, _)) => Next::Wait(at),
+    }
+}
+
+/// When a session goes on; `None` if it does not by itself.
+fn due_at(session: &Session, woken_at: Option<Timestamp>) -> Option<Timestamp> {
+    let is_stopped = session.state == State::Limited && session.seat.is_some() && session.ended.is_none();
+    let until = session.limited_until.filter(|_| is_stopped)?;
+    let due = until.plus_ms(GRACE_MS);
+    match woken_at {
+        Some(woken) if woken >= session.since => None,
+        Some(woken) => Some(due.max(woken.plus_ms(APART_MS))),
+        None => Some(due),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Event, Failure, Happening};
+    use crate::id::{SessionKey, Uid};
+    use crate::step::{Before, step};
+    use proptest::prelude::*;
+
+    const NEVER: &dyn Fn(&Session) -> Option<Timestamp> = &|_| None;
+
+    fn limited(id: &str, since: i64, until: Option<i64>) -> Session {
+        let failed = Happening::TurnFailed { failure: Failure::UsageLimit, until: until.map(Timestamp) };
+        let event = Event {
+            uid: Uid([0; 16]),
+            at: Timestamp(since),
+            session: SessionKey::parse(&format!("agent:{id}")).unwrap(),
+            subagent: None,
+            turn: None,
+            happening: failed,
+            scene: None,
+        };
+        let session = step(Before::default(), &event).session.unwrap();
+        Session { seat: Some(format!("tmux:1:%{id}")), ..session }
+    }
+
+    fn key(next: Next<'_>) -> Option<String> {
+        let Next::Wake(session) = next else { return None };
+        Some(session.key.to_string())
+    }
+
+    #[test]
+    fn the_one_whose_limit_ends_first_goes_on_first_and_not_before() {
+        let all = [limited("b", 0, Some(60_000)), limited("a", 0, Some(30_000)), limited("c", 0, None)];
+        assert_eq!(next(&all, NEVER, Timestamp(39_999)), Next::Wait(Timestamp(40_000)));
+        assert_eq!(key(next(&all, NEVER, Timestamp(40_000))).as_deref(), Some("agent:a"));
+        assert_eq!(key(next(&all[..1], NEVER, Timestamp(90_000))).as_deref(), Some("agent:b"));
+        assert_eq!(next(&all[2..], NEVER, Timestamp(i64::MAX / 2)), Next::Nothing, "nobody knows its end");
+    }
+
+    #[test]
+    fn nobody_is_woken_twice_for_one_limit_or_soon_after_the_last_time() {
+        let all = [limited("a", 1_000_000, Some(1_060_000))];
+        assert_eq!(next(&all, &|_| Some(Timestamp(1_000_000)), Timestamp(i64::MAX / 2)), Next::Nothing);
+        let before = &|_: &Session| Some(Timestamp(999_000));
+        assert_eq!(next(&all, before, Timestamp(1_100_000)), Next::Wait(Timestamp(999_000 + APART_MS)));
+    }
+
+    #[test]
+    fn who_sits_nowhere_works_or_is_gone_is_left_alone() {
+        let session = limited("a", 0, Some(1));
+        let gone = Session { seat: None, ..session.clone() };
+        let working = Session { state: State::Working, ..session };
+        assert_eq!(next(&[gone, working], NEVER, Timestamp(i64::MAX / 2)), Next::Nothing);
+    }
+
+    proptest! {
+        #[test]
+        fn however_often_a_limit_is_met_wakings_are_apart(limits in prop::collection::vec(0_i64..5_000_000, 1..40)) {
+            let (mut now, mut woken): (i64, Vec<i64>) = (0, vec![]);
+            for length in limits {
+                let all = [limited("a", now, Some(now + length))];
+                let last = woken.last().copied().map(Timestamp);
+                now = match next(&all, &|_| last, Timestamp(now)) {
+                    Next::Wait(at) => at.0,
+                    Next::Wake(_) => now,
+                    Next::Nothing => { now += 1; continue }
+                };
+                woken.push(now);
+                now += 1;
+            }
+            prop_assert!(woken.windows(2).all(|pair| pair[1] - pair[0] >= APART_MS));
+        }
+    }
+}

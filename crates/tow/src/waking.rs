@@ -1,0 +1,141 @@
+//! Going on when a usage limit ends: one process that sleeps until then, and ends with the last session that waits.
+//!
+//! At most one exists, by a lock that dies with it; one session is woken at a time, by an intent like any other. It types
+//! nothing itself, and whoever is paused, busy or looked at by a person then is left alone by the injector.
+
+use crate::config::Config;
+use crate::edge::Edge;
+use crate::failure::Failure;
+use crate::live::Glance;
+use crate::output::Output;
+use crate::scope::Scope;
+use crate::sight::SAID_WITHIN_MS;
+use crate::tell::settings;
+use crate::{live, typing, work};
+use std::time::Duration;
+use towline_core::effect::Effect;
+use towline_core::id::Uid;
+use towline_core::session::{Session, State};
+use towline_core::time::Timestamp;
+use towline_core::typing::{Purpose, Wish};
+use towline_core::waking::{Next, next};
+use towline_store::lock::wait_for;
+use towline_store::{Store, StoreError, WantedIntents};
+
+/// Nobody sleeps longer than this: machines are put to sleep, clocks jump, and people change their minds.
+const LONGEST_SLEEP_MS: i64 = 30_000;
+
+/// For what is about to be known.
+const SOON_MS: u64 = 500;
+
+/// How often it is looked whether what was typed has ended.
+const LOOK_MS: u64 = 200;
+
+/// Sees to it that somebody waits for the end of a limit that was just met.
+pub fn await_limits(config: &Config, effects: &[Effect]) {
+    let is_met =
+        |effect: &Effect| matches!(effect, Effect::StateChanged { to: State::Limited, seat: Some(_), .. });
+    if is_wanted(config) && effects.iter().any(is_met) {
+        work::wake_detached();
+    }
+}
+
+fn is_wanted(config: &Config) -> bool {
+    config.limits.resume && config.typing.enabled
+}
+
+/// Waits and wakes until no session is left to be woken. Whoever finds the lock taken leaves it to the holder, who looks
+/// again after letting go.
+pub fn watch(begun: &Edge) -> Result<(), Failure> {
+    let failed = |error| Failure::about("could not take the lock of those who wake", &error);
+    while !matches!(look(begun)?, Todo::Nothing) {
+        let Some(lock) = wait_for(&begun.home.wake_lock(), []).map_err(failed)? else { return Ok(()) };
+        while step(begun)? {}
+        drop(lock);
+    }
+    Ok(())
+}
+
+/// Whether something is left to wait for.
+fn step(begun: &Edge) -> Result<bool, Failure> {
+    match look(begun)? {
+        Todo::Nothing => return Ok(false),
+        Todo::Sleep(ms) => rest(ms),
+        Todo::Wake(session, words) => wake(begun, &session, &words)?,
+    }
+    Ok(true)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the end of a limit is a time, and what was typed is told by no call"
+)]
+fn rest(ms: u64) {
+    std::thread::sleep(Duration::from_millis(ms));
+}
+
+enum Todo {
+    Nothing,
+    Sleep(u64),
+    Wake(Box<Session>, String),
+}
+
+/// What is wanted and what is waited for are read anew each time.
+fn look(begun: &Edge) -> Result<Todo, Failure> {
+    let scope = Scope { edge: begun.later(), out: Output::new() };
+    let (config, now) = (settings(&scope.edge), scope.edge.now);
+    if !is_wanted(&config) || !scope.edge.home.journal().exists() {
+        return Ok(Todo::Nothing);
+    }
+    // When a limit ends is told by no hook: it is looked for in the transcripts.
+    live::seats(&scope, Glance::Cheap)?;
+    let Some(store) = live::fold(&scope)? else { return Ok(Todo::Sleep(SOON_MS)) };
+    let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
+    let sessions = store.live_sessions().map_err(failed)?;
+    if sessions.iter().any(|session| is_end_awaited(session, now)) {
+        return Ok(Todo::Sleep(SOON_MS));
+    }
+    let woken = |session: &Session| last_waking(&store, session);
+    Ok(match next(&sessions, &woken, now) {
+        Next::Nothing => Todo::Nothing,
+        Next::Wait(at) => Todo::Sleep(at.since_ms(now).clamp(1, LONGEST_SLEEP_MS).unsigned_abs()),
+        Next::Wake(session) => Todo::Wake(Box::new(session.clone()), config.limits.words),
+    })
+}
+
+/// Whether its transcript may still come to say when the limit ends.
+fn is_end_awaited(session: &Session, now: Timestamp) -> bool {
+    let is_open = session.state == State::Limited && session.limited_until.is_none();
+    is_open && session.seat.is_some() && now.since_ms(session.since) < SAID_WITHIN_MS
+}
+
+/// When it was last tried. What cannot be found out counts as just now: nothing is typed on a guess.
+fn last_waking(store: &Store, session: &Session) -> Option<Timestamp> {
+    let wanted = WantedIntents { session: Some(&session.key), limit: u32::MAX, ..WantedIntents::default() };
+    let Ok(intents) = store.intents(&wanted) else { return Some(Timestamp(i64::MAX / 2)) };
+    intents.iter().filter(|intent| intent.wish.purpose == Purpose::Resume).map(|intent| intent.made_at).max()
+}
+
+/// Wakes one session, and returns when it is known how that ended.
+fn wake(begun: &Edge, session: &Session, words: &str) -> Result<(), Failure> {
+    let edge = begun.later();
+    let limit_ms = settings(&edge).typing.limit_ms;
+    let Some(seat) = &session.seat else { return Ok(()) };
+    let wish = Wish::new(seat, Purpose::Resume, words, edge.now.plus_ms(limit_ms));
+    let wish = wish.map_err(|error| Failure::about("nothing can be typed after a usage limit", &error))?;
+    let intent = typing::make(&edge, &session.key, wish)
+        .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+    let patience = settings(&edge).typing.confirm_ms + limit_ms;
+    let over_at = edge.now.plus_ms(patience);
+    while !is_over(begun, intent)? && begun.later().now < over_at {
+        rest(LOOK_MS);
+    }
+    Ok(())
+}
+
+fn is_over(begun: &Edge, intent: Uid) -> Result<bool, Failure> {
+    let scope = Scope { edge: begun.later(), out: Output::new() };
+    let Some(store) = live::fold(&scope)? else { return Ok(false) };
+    let found = store.intent(intent).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+    Ok(found.is_some_and(|intent| intent.stage.is_over()))
+}
