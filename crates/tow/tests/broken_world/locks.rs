@@ -10,7 +10,9 @@ use crate::common::payload;
 use crate::holder::Holder;
 use crate::world::{World, sane, session};
 
+/// Once nobody else is at it: the first hook starts upkeep, which would hold the fold's lock meanwhile.
 fn hold_database(world: &World, script: &str) -> Holder {
+    world.env.wait_no_process();
     let mut shell = world.command("sqlite3");
     shell.arg(world.data().database()).stderr(Stdio::null());
     Holder::start(shell, script)
