@@ -27,6 +27,7 @@ use towline_core::context::Context;
 use towline_core::deed::Deed;
 use towline_core::event::{Happening, OwnCommand, Presence};
 use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
+use towline_core::meter::Fill;
 use towline_core::reply::Reply;
 use towline_core::text::Keeping;
 use towline_core::typing::{InputLine, Starts};
@@ -53,6 +54,16 @@ pub struct Heard {
     pub model: Option<String>,
     /// The end of a prompt as it was typed, to be looked for on screens. Never kept.
     pub typed: Option<String>,
+}
+
+/// What an agent tells the program that draws its status line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    pub session: SessionKey,
+    /// The model, as people call it.
+    pub model: Option<String>,
+    pub folder: Option<String>,
+    pub fill: Option<Fill>,
 }
 
 /// How much is kept of what a payload says, by what it is.
@@ -292,6 +303,15 @@ impl Agent {
         match self {
             Agent::Claude => claude::context::context(text, announced),
             Agent::Codex => codex::context::context(text),
+        }
+    }
+
+    /// What a payload for the status line says; `None` for what is none of this agent.
+    pub fn status(self, payload: &[u8]) -> Option<Status> {
+        match self {
+            Agent::Claude => claude::status::status(payload),
+            // It draws its own, and asks nobody.
+            Agent::Codex => None,
         }
     }
 

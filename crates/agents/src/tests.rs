@@ -121,10 +121,11 @@ const CODEX_EVENTS: [&str; 14] = [
 ];
 
 /// A payload of this event that has every field any event needs.
-fn full_payload(event: &str) -> Vec<u8> {
+fn full_payload(agent: Agent, event: &str) -> Vec<u8> {
+    let tool = if agent == Agent::Claude { "Agent" } else { "spawn_agent" };
     serde_json::json!({
         "hook_event_name": event, "session_id": "s", "agent_type": "helper", "agent_id": "a",
-        "notification_type": "permission_prompt", "token_usage": {"total_tokens": 5},
+        "notification_type": "permission_prompt", "token_usage": {"total_tokens": 5}, "tool_name": tool,
     })
     .to_string()
     .into_bytes()
@@ -133,7 +134,7 @@ fn full_payload(event: &str) -> Vec<u8> {
 #[test]
 fn exactly_the_events_that_mean_something_are_registered() {
     let modelled = |agent: Agent, events: &[&'static str]| {
-        let heard = |event: &&str| agent.hear(&full_payload(event), KEEPING).unwrap().is_some();
+        let heard = |event: &&str| agent.hear(&full_payload(agent, event), KEEPING).unwrap().is_some();
         events.iter().copied().filter(heard).collect::<std::collections::BTreeSet<_>>()
     };
     let registered =

@@ -183,6 +183,8 @@ pub(crate) struct Room {
     pub context: &'static [&'static str],
     /// Takes `decision: "block"`.
     pub block: &'static [&'static str],
+    /// Takes `hookSpecificOutput.permissionDecision: "deny"`.
+    pub deny: &'static [&'static str],
     /// Takes `terminalSequence`, and passes it on to its terminal.
     pub terminal: &'static [&'static str],
 }
@@ -193,9 +195,8 @@ pub(crate) fn answer(room: &Room, event: &str, reply: &Reply) -> Option<String> 
     if !reply.notices.is_empty() && room.notices.contains(&event) {
         answer.insert("systemMessage".into(), json!(reply.notices.join("\n")));
     }
-    if !reply.context.is_empty() && room.context.contains(&event) {
-        let context = json!({"hookEventName": event, "additionalContext": reply.context.join("\n\n")});
-        answer.insert("hookSpecificOutput".into(), context);
+    if let Some(specific) = specific(room, event, reply) {
+        answer.insert("hookSpecificOutput".into(), specific);
     }
     if !reply.terminal.is_empty() && room.terminal.contains(&event) {
         answer.insert("terminalSequence".into(), json!(reply.terminal));
@@ -207,6 +208,25 @@ pub(crate) fn answer(room: &Room, event: &str, reply: &Reply) -> Option<String> 
         answer.insert("reason".into(), json!(reason));
     }
     (!answer.is_empty()).then(|| Value::Object(answer).to_string())
+}
+
+/// What stands under the event's own name: text for the model, and that a tool may not run.
+fn specific(room: &Room, event: &str, reply: &Reply) -> Option<Value> {
+    let mut specific = Map::new();
+    if !reply.context.is_empty() && room.context.contains(&event) {
+        specific.insert("additionalContext".into(), json!(reply.context.join("\n\n")));
+    }
+    if let Verdict::Block { reason } = &reply.verdict
+        && room.deny.contains(&event)
+    {
+        specific.insert("permissionDecision".into(), json!("deny"));
+        specific.insert("permissionDecisionReason".into(), json!(reason));
+    }
+    if specific.is_empty() {
+        return None;
+    }
+    specific.insert("hookEventName".into(), json!(event));
+    Some(Value::Object(specific))
 }
 
 /// The entries of the last part of a file of lines, as far as they are whole.

@@ -68,7 +68,11 @@ fn new_file_registers_every_event_once_in_exec_form() {
     let events = after["hooks"].as_object().unwrap();
     assert_eq!(events.len(), claude::install::EVENTS.len());
     for event in claude::install::EVENTS {
-        assert_eq!(shortened(events[*event].clone()), json!([{"hooks": ["OURS"]}]), "{event}");
+        let group = match *event {
+            "PreToolUse" => json!({"matcher": "Agent|Task", "hooks": ["OURS"]}),
+            _ => json!({"hooks": ["OURS"]}),
+        };
+        assert_eq!(shortened(events[*event].clone()), json!([group]), "{event}");
         assert!(plan.changes.contains(&Change::Added { event: (*event).to_owned() }));
     }
     assert!(plan.after.unwrap().ends_with(b"}\n"));
@@ -197,26 +201,24 @@ fn entry_behind_a_matcher_is_freed() {
 #[test]
 fn entry_for_an_event_that_we_no_longer_register_goes() {
     let text = format!(
-        r#"{{"hooks":{{"MessageDisplay":[{{"hooks":[{RIGHT}]}}],"PreToolUse":[{{"hooks":[{RIGHT}]}},{{"hooks":["x"]}}]}}}}"#
+        r#"{{"hooks":{{"MessageDisplay":[{{"hooks":[{RIGHT}]}}],"Setup":[{{"hooks":[{RIGHT}]}},{{"hooks":["x"]}}]}}}}"#
     );
     let plan = claude().plan(Some(text.as_bytes())).unwrap();
     let after: Value = serde_json::from_slice(plan.after.as_deref().unwrap()).unwrap();
     assert_eq!(after["hooks"].get("MessageDisplay"), None);
-    assert_eq!(after["hooks"]["PreToolUse"], json!([{"hooks": ["x"]}]));
-    assert!(
-        plan.changes.contains(&Change::Removed { event: "PreToolUse".to_owned(), was: RIGHT.to_owned() })
-    );
+    assert_eq!(after["hooks"]["Setup"], json!([{"hooks": ["x"]}]));
+    assert!(plan.changes.contains(&Change::Removed { event: "Setup".to_owned(), was: RIGHT.to_owned() }));
 }
 
 #[test]
 fn codex_entries_of_others_keep_their_places() {
     let text = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"tow hook codex"}]},{"hooks":["x"]}],
-        "PreToolUse":[{"hooks":[{"type":"command","command":"tow hook codex"}]},{"hooks":["y"]},{"hooks":[{"type":"command","command":"tow hook codex"}]}]}}"#;
+        "MessageDisplay":[{"hooks":[{"type":"command","command":"tow hook codex"}]},{"hooks":["y"]},{"hooks":[{"type":"command","command":"tow hook codex"}]}]}}"#;
     let list = stop_list(&codex(), text);
     assert_eq!(list[0]["hooks"][0]["command"], json!("/opt/tow hook codex"));
     assert_eq!(list[1], json!({"hooks": ["x"]}));
     let after: Value = serde_json::from_str(&installed(&codex(), text)).unwrap();
-    assert_eq!(after["hooks"]["PreToolUse"], json!([{"hooks": []}, {"hooks": ["y"]}]));
+    assert_eq!(after["hooks"]["MessageDisplay"], json!([{"hooks": []}, {"hooks": ["y"]}]));
     let gone: Value = serde_json::from_str(&removed(&codex(), text)).unwrap();
     assert_eq!(gone["hooks"]["Stop"], json!([{"hooks": []}, {"hooks": ["x"]}]));
 }
@@ -226,7 +228,7 @@ fn layout_of_the_file_is_kept() {
     for text in [
         "{\n  \"a\": 1\n}\n",
         "{\n \"a\": 1\n}",
-        "{\n    \"hooks\": {\n        \"PreToolUse\": []\n    },\n    \"z\": 1\n}\n\n",
+        "{\n    \"hooks\": {\n        \"MessageDisplay\": []\n    },\n    \"z\": 1\n}\n\n",
         "{\r\n\t\"a\": {},\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [{\r\n\t\t\t\"hooks\": []\r\n\t\t}]\r\n\t}\r\n}\r\n",
         "\u{feff}{\"a\":1,\"hooks\":{\"Stop\":[{\"hooks\":[1]}],\"Notification\":[2]}}",
         "  { \"a\": 1, \"a\": 2 }  ",
@@ -257,8 +259,8 @@ fn repeated_keys_stay_and_the_last_one_is_edited() {
 
 #[test]
 fn containers_that_we_emptied_go_and_others_stay() {
-    let text = format!(r#"{{"a":1,"hooks":{{"PreToolUse":[],"Stop":[{{"hooks":[{RIGHT}]}}]}}}}"#);
-    assert_eq!(removed(&claude(), &text), r#"{"a":1,"hooks":{"PreToolUse":[]}}"#);
+    let text = format!(r#"{{"a":1,"hooks":{{"MessageDisplay":[],"Stop":[{{"hooks":[{RIGHT}]}}]}}}}"#);
+    assert_eq!(removed(&claude(), &text), r#"{"a":1,"hooks":{"MessageDisplay":[]}}"#);
     let text = format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{RIGHT}]}}]}},"b":1}}"#);
     assert_eq!(removed(&claude(), &text), r#"{"b":1}"#);
 }
@@ -306,7 +308,7 @@ fn inspection_tells_right_stale_and_missing_apart() {
     let text = format!(
         r#"{{"disableAllHooks":true,"hooks":{{"Stop":[{{"hooks":["x",{RIGHT}]}},{{"hooks":[{RIGHT}]}}],
         "SessionStart":[{{"hooks":[{{"type":"command","command":"tow hook claude"}}]}}],
-        "Notification":[{{"matcher":"x","hooks":[{RIGHT}]}}],"PreToolUse":[{{"hooks":[{RIGHT}]}}]}}}}"#
+        "Notification":[{{"matcher":"x","hooks":[{RIGHT}]}}],"PreToolUse":[{{"hooks":[{RIGHT}]}}],"MessageDisplay":[{{"hooks":[{RIGHT}]}}]}}}}"#
     );
     let found = claude().inspect(Some(text.as_bytes())).unwrap();
     assert!(!found.is_sound());
@@ -320,9 +322,10 @@ fn inspection_tells_right_stale_and_missing_apart() {
             ("Stop", Fault::Duplicate),
             ("SessionStart", Fault::Outdated),
             ("Notification", Fault::Confined),
-            ("PreToolUse", Fault::Unwanted)
+            ("PreToolUse", Fault::Confined),
+            ("MessageDisplay", Fault::Unwanted)
         ]
     );
-    assert_eq!(found.missing.len(), claude::install::EVENTS.len() - 3);
+    assert_eq!(found.missing.len(), claude::install::EVENTS.len() - 4);
     assert!(!found.missing.contains(&"Stop"));
 }

@@ -5,6 +5,7 @@
 use crate::bookmark::{Code, Reason as DueReason, Setting};
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
 use crate::inherit::Wishes;
+use crate::meter::{Audience, Fill};
 use crate::project::ProjectTraces;
 use crate::seat::Place;
 use crate::text::Kept;
@@ -98,6 +99,19 @@ pub enum Happening {
     /// The model answered one request; the context held this many tokens then.
     ModelAnswered {
         context_tokens: u64,
+    },
+    /// How full the context is was found out: by the agent's display, or by its transcript.
+    ContextMeasured {
+        fill: Fill,
+    },
+    /// Somebody was told that the context has filled up to this threshold.
+    ContextAnnounced {
+        percent: u8,
+        to: Audience,
+    },
+    /// The agent is about to start a helper, and waits whether it may.
+    HelperWanted {
+        tool: Kept,
     },
     FolderChanged,
     TaskCompleted,
@@ -365,6 +379,8 @@ impl Happening {
     pub fn urgency(&self) -> Urgency {
         match self {
             Happening::ModelAnswered { .. }
+            | Happening::ContextMeasured { .. }
+            | Happening::ContextAnnounced { .. }
             | Happening::FolderChanged
             | Happening::TaskCompleted
             | Happening::InheritanceGiven { .. }
@@ -398,7 +414,9 @@ impl Happening {
             | Happening::FreshTakenBack
             | Happening::InheritanceTaken { .. }
             | Happening::Observed { .. } => Urgency::Shown,
-            Happening::SessionStarted { .. } | Happening::PromptSubmitted { .. } => Urgency::Answered,
+            Happening::SessionStarted { .. }
+            | Happening::PromptSubmitted { .. }
+            | Happening::HelperWanted { .. } => Urgency::Answered,
         }
     }
 
@@ -422,6 +440,9 @@ impl Happening {
             Happening::CompactionStarted { .. } => "compaction_started",
             Happening::CompactionEnded { .. } => "compaction_ended",
             Happening::ModelAnswered { .. } => "model_answered",
+            Happening::ContextMeasured { .. } => "context_measured",
+            Happening::ContextAnnounced { .. } => "context_announced",
+            Happening::HelperWanted { .. } => "helper_wanted",
             Happening::FolderChanged => "folder_changed",
             Happening::TaskCompleted => "task_completed",
             Happening::SeatFound => "seat_found",
@@ -466,6 +487,8 @@ impl Happening {
                 | Happening::BookmarkSet(_)
                 | Happening::BookmarkPlaced { .. }
                 | Happening::MarkerWanted { .. }
+                | Happening::ContextMeasured { .. }
+                | Happening::ContextAnnounced { .. }
         );
         !is_a_persons && !is_ours
     }
@@ -502,7 +525,8 @@ impl Happening {
     pub fn tool(&self) -> Option<&Kept> {
         let (Happening::ToolFinished { tool, .. }
         | Happening::PermissionAsked { tool, .. }
-        | Happening::PermissionRefused { tool }) = self
+        | Happening::PermissionRefused { tool }
+        | Happening::HelperWanted { tool }) = self
         else {
             return None;
         };

@@ -19,6 +19,7 @@ pub mod id;
 pub mod inherit;
 pub mod ledger;
 pub mod line;
+pub mod meter;
 pub mod piece;
 pub mod project;
 pub mod redact;

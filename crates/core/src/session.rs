@@ -6,6 +6,7 @@ use crate::bookmark::SinceBookmark;
 use crate::event::{EndedBy, Origin, Presence, Reason, StartedBy};
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
 use crate::inherit::{Inheriting, Wishes};
+use crate::meter::Meter;
 use crate::project::ProjectTraces;
 use crate::text::Kept;
 use crate::time::Timestamp;
@@ -107,6 +108,8 @@ pub struct Session {
     /// Tasks that outlived the turn that started them, as the agent counted them at the end of that turn.
     pub background: u32,
     pub context_tokens: Option<u64>,
+    /// How full the context is, and who has heard of it.
+    pub meter: Meter,
     pub compactions: u32,
     pub turns: u32,
     pub since_bookmark: SinceBookmark,

@@ -9,6 +9,7 @@ use crate::event::{
     EndedBy, Event, Failure, Happening, Observed, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome,
 };
 use crate::inherit::{Inheriting, Wishes};
+use crate::meter::{Audience, Fill, Meter};
 use crate::seat::{Place, Seat};
 use crate::session::{Asked, Session, State, Turn, TurnOutcome, Wait};
 use crate::text::Kept;
@@ -102,6 +103,7 @@ fn first_sight(event: &Event) -> Option<Session> {
         subagents: BTreeSet::new(),
         background: 0,
         context_tokens: None,
+        meter: Meter::default(),
         compactions: 0,
         turns: 0,
         since_bookmark: SinceBookmark::default(),
@@ -192,6 +194,7 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         Happening::SubagentStarted => subagent_started(session, event),
         Happening::SubagentStopped => subagent_stopped(session, event),
         Happening::CompactionStarted { .. }
+        | Happening::HelperWanted { .. }
         | Happening::FolderChanged
         | Happening::SeatFound
         | Happening::BatonDropped
@@ -213,6 +216,8 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         Happening::Observed { what, until, .. } => observed(session, event, *what, *until),
         Happening::CompactionEnded { .. } => compaction_ended(session),
         Happening::ModelAnswered { context_tokens } => model_answered(session, event, *context_tokens),
+        Happening::ContextMeasured { fill } => context_measured(session, event, *fill),
+        Happening::ContextAnnounced { percent, to } => context_announced(session, *to, *percent),
     }
 }
 
@@ -412,13 +417,26 @@ fn subagent_stopped(session: &mut Session, event: &Event) -> Option<Turn> {
 fn compaction_ended(session: &mut Session) -> Option<Turn> {
     session.compactions += 1;
     session.context_tokens = None;
+    session.meter.compacted();
     None
 }
 
 fn model_answered(session: &mut Session, event: &Event, context_tokens: u64) -> Option<Turn> {
     if event.subagent.is_none() {
         session.context_tokens = Some(context_tokens);
+        session.meter.answered(context_tokens, event.at);
     }
+    None
+}
+
+fn context_measured(session: &mut Session, event: &Event, fill: Fill) -> Option<Turn> {
+    session.context_tokens = Some(fill.tokens);
+    session.meter.measured(fill, event.at);
+    None
+}
+
+fn context_announced(session: &mut Session, to: Audience, percent: u8) -> Option<Turn> {
+    session.meter.told = session.meter.told.and(to, percent);
     None
 }
 

@@ -69,6 +69,11 @@ impl Home {
         self.folder.join("bars")
     }
 
+    /// The last number of each session's meter.
+    pub fn meters(&self) -> PathBuf {
+        self.folder.join("meters")
+    }
+
     /// What was told of which session, and when.
     pub fn told(&self) -> PathBuf {
         self.folder.join("told")

@@ -13,6 +13,7 @@ pub mod journal;
 pub mod lock;
 pub mod marks;
 mod memory;
+pub mod meters;
 mod sql_text;
 mod tables;
 pub mod told;

@@ -20,6 +20,12 @@ pub fn is_any(home: &Home) -> bool {
     fs::read_dir(home.marks()).is_ok_and(|mut marks| marks.next().is_some())
 }
 
+/// Lets the session's next tool result be folded: there is something to say to its agent. A mark that cannot be removed
+/// keeps that waiting until the next prompt.
+pub fn lift(home: &Home, session: &SessionKey) {
+    let _ = remove(home, session);
+}
+
 pub(crate) fn make(home: &Home, session: &SessionKey) {
     // A mark that cannot be made costs time, nothing else.
     let _ = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path(home, session));

@@ -34,8 +34,10 @@ enum Verb {
     Uninstall(verbs::uninstall::Arguments),
     Doctor(verbs::doctor::Arguments),
     Status(verbs::status::Arguments),
+    Statusline(verbs::statusline::Arguments),
     Bar(verbs::bar::Arguments),
     Menu(verbs::menu::Arguments),
+    Meter(verbs::meter::Arguments),
     Goto(verbs::goto::Arguments),
     Why(verbs::why::Arguments),
     Next(verbs::next::Arguments),
@@ -99,6 +101,10 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Verb::Doctor(arguments) => verbs::doctor::run(&scope, arguments),
         Verb::Status(arguments) => verbs::status::run(&scope, arguments),
         Verb::Bar(arguments) => verbs::bar::run(&scope, arguments),
+        Verb::Meter(arguments) => verbs::meter::run(&scope, arguments),
+        Verb::Statusline(_) => {
+            Err(Failure::input("the agents call this").hint("Run `tow statusline --help`."))
+        }
         Verb::Menu(arguments) => verbs::menu::run(&scope, arguments),
         Verb::Goto(arguments) => verbs::goto::run(&scope, arguments),
         Verb::Why(arguments) => verbs::why::run(&scope, arguments),

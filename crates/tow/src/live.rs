@@ -15,6 +15,7 @@ use towline_core::arbiter::judge;
 use towline_core::effect::Effect;
 use towline_core::event::{Event, Happening, Observed};
 use towline_core::id::SessionKey;
+use towline_core::meter::Source;
 use towline_core::seat::Place;
 use towline_core::session::Session;
 use towline_core::shown::{Shown, by_urgency};
@@ -72,7 +73,9 @@ pub fn look(scope: &Scope, glance: Glance) -> Result<Live, Failure> {
 }
 
 fn context_of(session: &Session) -> Option<u8> {
-    sight::context(session)?.percent()
+    // A guess would look like a number here.
+    let (fill, _) = sight::fill(session).filter(|(fill, _)| fill.source != Source::Length)?;
+    Some(fill.percent())
 }
 
 /// The same as they were folded last: nothing is folded, no process asked, no lock taken.

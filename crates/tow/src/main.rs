@@ -12,6 +12,7 @@ mod edge;
 mod export;
 mod failure;
 mod forget;
+mod guard;
 mod hook;
 mod inherit;
 mod live;
@@ -28,6 +29,7 @@ mod scan;
 mod scope;
 mod seen;
 mod sight;
+mod statusline;
 mod tell;
 mod tmux;
 mod typing;
@@ -42,13 +44,13 @@ use std::process::ExitCode;
 static HEAP: memory::Heap = memory::Heap::new();
 
 fn main() -> ExitCode {
-    let mut arguments = edge::arguments().skip(1);
-    if arguments.next().is_some_and(|verb| verb == "hook") {
-        let agent = arguments.next();
-        // `tow hook --help` is a person's question, not an agent's event.
-        if !agent.as_ref().is_some_and(|word| word.as_encoded_bytes().starts_with(b"-")) {
-            return hook::run(agent.as_deref());
-        }
+    let mut arguments = edge::arguments().skip(1).peekable();
+    let verb = arguments.next();
+    // `tow hook --help` is a person's question, not an agent's event.
+    let is_question = arguments.peek().is_some_and(|word| matches!(word.to_str(), Some("-h" | "--help")));
+    match verb.as_deref().and_then(std::ffi::OsStr::to_str) {
+        Some("hook") if !is_question => hook::run(arguments.next().as_deref()),
+        Some("statusline") if !is_question => statusline::run(arguments),
+        _ => cli::run(),
     }
-    cli::run()
 }

@@ -16,6 +16,7 @@ use towline_core::arbiter::{
 };
 use towline_core::context::Context;
 use towline_core::event::Reason;
+use towline_core::meter::Fill;
 use towline_core::seat::{Place, Proof, SeatKind};
 use towline_core::session::{Session, State};
 use towline_core::time::Timestamp;
@@ -63,15 +64,41 @@ pub fn of(session: &Session, place: &Place, edge: &Edge) -> Sights {
     seen.into_iter().next().unwrap_or_else(|| without_screen(session, place, edge.now))
 }
 
-/// How full the session's context is, by its transcript.
-pub fn context(session: &Session) -> Option<Context> {
+/// How full the session's context is and since when, by whatever says it last; if nothing does, by how much was written.
+pub fn fill(session: &Session) -> Option<(Fill, Timestamp)> {
     let agent = Agent::named(session.key.agent.as_str())?;
-    let path = Path::new(session.transcript.as_deref()?);
+    let path = session.transcript.as_deref();
+    let read = path.and_then(|path| context_in(agent, path, session.model.as_deref()));
+    match (read, session.meter.last) {
+        // What a hook or the display said since is newer than the file.
+        (Some((_, written)), Some((known, at))) if at > written => Some((known, at)),
+        (Some((context, written)), None) => {
+            let fill = Fill::read(context);
+            Some((session.context_tokens.map_or(fill, |tokens| fill.answered(tokens)), written))
+        }
+        (Some((context, written)), Some((known, _))) => {
+            Some((Fill::read(context).after(Some(known)), written))
+        }
+        (None, Some(known)) => Some(known),
+        (None, None) => guessed(session),
+    }
+}
+
+/// What an agent's transcript at this path says of its context, and when it was written. `announced` is the model that the
+/// session named when it began.
+pub fn context_in(agent: Agent, path: &str, announced: Option<&str>) -> Option<(Context, Timestamp)> {
     let within = |limit| {
-        let (end, _) = last_bytes(path, limit).ok()?;
-        agent.context(&end, session.model.as_deref())
+        let (end, written) = last_bytes(Path::new(path), limit).ok()?;
+        Some((agent.context(&end, announced)?, written))
     };
     within(END).or_else(|| within(LONG_END))
+}
+
+/// Only for a conversation that was never cut: what was compacted away is still in the file.
+fn guessed(session: &Session) -> Option<(Fill, Timestamp)> {
+    let path = Path::new(session.transcript.as_deref()?);
+    let bytes = fs::metadata(path).ok().filter(|_| session.compactions == 0 && session.turns > 0)?.len();
+    Some((Fill::guessed(bytes), written_at(path)?))
 }
 
 /// A process id alone may be somebody else's by now.

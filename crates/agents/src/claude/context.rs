@@ -36,7 +36,8 @@ fn said(entry: &Entry<'_>, announced: Option<&str>) -> Option<Option<Context>> {
 fn answer(entry: &Entry<'_>, announced: Option<&str>) -> Option<Context> {
     let message: Message<'_> = serde_json::from_str(entry.message?.get()).ok()?;
     let count = |name: &str| message.usage.0.get(name).and_then(Value::as_u64).unwrap_or(0);
-    let parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];
+    // As the client counts it itself: what it sent, and not what came back.
+    let parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
     let tokens = parts.into_iter().map(count).fold(0, u64::saturating_add);
     let window = window(message.model.as_deref()?, announced);
     // What does not fit into the smaller window sits in the larger one.

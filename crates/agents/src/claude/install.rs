@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::settings::{Invocation, Order, Page, Refusal, Target, Wanted, absolute_command};
+use crate::settings::{Invocation, Order, Page, Refusal, Showing, Target, Wanted, absolute_command};
 use crate::skills::{self, Dialect};
 
 /// The events that we register: exactly those that the adapter gives a meaning.
@@ -12,6 +12,7 @@ pub const EVENTS: &[&str] = &[
     "SessionStart",
     "SessionEnd",
     "UserPromptSubmit",
+    "PreToolUse",
     "PostToolUse",
     "PostToolUseFailure",
     "PostToolBatch",
@@ -30,6 +31,9 @@ pub const EVENTS: &[&str] = &[
     "TaskCompleted",
 ];
 
+/// The tools whose start somebody may want to refuse. Other tools run no hook of ours before they start.
+const MATCHERS: &[(&str, &str)] = &[("PreToolUse", "Agent|Task")];
+
 /// Far above what a hook takes, far below what the client allows. It also lifts the 1.5 s that SessionEnd has by default.
 const TIMEOUT_S: u32 = 5;
 
@@ -39,9 +43,11 @@ const TIMEOUT_S: u32 = 5;
 pub fn target(config_dir: &Path, tow: &Path) -> Result<Target, Refusal> {
     let file = config_dir.join("settings.json");
     let command = absolute_command(&file, tow)?;
-    let invocation = Invocation::Exec { command, args: vec!["hook".to_owned(), "claude".to_owned()] };
-    let wanted = EVENTS.iter().map(|event| Wanted::new(event, invocation.clone(), TIMEOUT_S));
-    Ok(Target::new("claude", file, Order::Free).wanting(wanted).silenced_by("disableAllHooks"))
+    let args = vec!["hook".to_owned(), "claude".to_owned()];
+    let invocation = Invocation::Exec { command: command.clone(), args };
+    let wanted = EVENTS.iter().map(|event| Wanted::new(event, invocation.clone(), TIMEOUT_S).among(MATCHERS));
+    let target = Target::new("claude", file, Order::Free).wanting(wanted);
+    Ok(target.with_status_line(command, Showing::AsItIs).silenced_by("disableAllHooks"))
 }
 
 /// Our skills in `config_dir`. People call them `/tow` and `/tow-detail`.

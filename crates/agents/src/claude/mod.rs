@@ -10,6 +10,7 @@ pub(crate) mod input;
 pub mod install;
 mod reset;
 pub(crate) mod screen;
+pub(crate) mod status;
 pub(crate) mod tail;
 pub mod transcript;
 mod wire;
@@ -32,12 +33,16 @@ const TASK_NOTIFICATION: &str = "<task-notification>";
 /// The tool whose permission dialog is really a question.
 const QUESTION_TOOL: &str = "AskUserQuestion";
 
+/// The tool that starts a helper, by its name of today and its former one.
+const HELPER_TOOLS: [&str; 2] = ["Agent", "Task"];
+
 pub(crate) const ROOM: Room = Room {
     notices: &[
         "SessionStart",
         "UserPromptSubmit",
         "PostToolUse",
         "PostToolUseFailure",
+        "PostToolBatch",
         "PermissionRequest",
         "Stop",
         "SubagentStart",
@@ -47,8 +52,16 @@ pub(crate) const ROOM: Room = Room {
         "Notification",
     ],
     // Stop takes context too, but goes on with the turn because of it: that is a block, and is asked for as one.
-    context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart"],
+    context: &[
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PostToolBatch",
+        "SubagentStart",
+    ],
     block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
+    deny: &["PreToolUse"],
     // Each was seen to pass it on. The two around a compaction do too, but show the answer on the screen besides.
     terminal: &[
         "SessionStart",
@@ -92,6 +105,10 @@ fn meaning(event: &str, wire: &Wire<'_>, (keeping, bytes): (Keepings, u64)) -> O
         "SessionStart" => Happening::SessionStarted { by: started_by(wire), wishes: Wishes::default() },
         "SessionEnd" => Happening::SessionEnded { by: ended_by(wire) },
         "UserPromptSubmit" => prompt(wire, keeping.prompt),
+        // Registered for these tools alone: no other one pays for it.
+        "PreToolUse" if wire.tool_name.as_deref().is_some_and(|name| HELPER_TOOLS.contains(&name)) => {
+            Happening::HelperWanted { tool: tool() }
+        }
         "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
         "PostToolUseFailure" => Happening::ToolFinished { tool: tool(), outcome: failed(wire), bytes },
         "PostToolBatch" => Happening::ToolsFinished,

@@ -19,6 +19,7 @@ pub const EVENTS: &[&str] = &[
     "SessionStart",
     "SessionEnd",
     "UserPromptSubmit",
+    "PreToolUse",
     "PostToolUse",
     "PermissionRequest",
     "PreCompact",
@@ -29,6 +30,9 @@ pub const EVENTS: &[&str] = &[
     "Interrupt",
     "PostModelRequest",
 ];
+
+/// The tool whose start somebody may want to refuse. Other tools run no hook of ours before they start.
+const MATCHERS: &[(&str, &str)] = &[("PreToolUse", "^spawn_agent$")];
 
 /// What to press so that Codex runs our entries.
 pub const HOW_TO_TRUST: &str = "start codex and choose 'Trust all and continue', or review them with /hooks";
@@ -67,8 +71,9 @@ pub enum TrustUnknown {
 pub fn target(codex_home: &Path, tow: &Path) -> Result<Target, Refusal> {
     let file = codex_home.join("hooks.json");
     let line = format!("{} hook codex", quote(&absolute_command(&file, tow)?));
-    let wanted =
-        EVENTS.iter().map(|event| Wanted::new(event, Invocation::Shell(line.clone()), timeout_s(event)));
+    let wanted = EVENTS
+        .iter()
+        .map(|event| Wanted::new(event, Invocation::Shell(line.clone()), timeout_s(event)).among(MATCHERS));
     Ok(Target::new("codex", file, Order::Trusted).wanting(wanted))
 }
 

@@ -26,6 +26,9 @@ use towline_core::inherit::Wishes;
 use towline_core::text::{Keeping, Kept};
 use wire::Wire;
 
+/// The tool that starts a helper.
+const HELPER_TOOL: &str = "spawn_agent";
+
 pub(crate) const ROOM: Room = Room {
     notices: &[
         "SessionStart",
@@ -41,6 +44,7 @@ pub(crate) const ROOM: Room = Room {
     ],
     context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStart"],
     block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
+    deny: &["PreToolUse"],
     // It has notifications of its own (`tui.notifications`), and no way for a hook to ask for one.
     terminal: &[],
 };
@@ -74,6 +78,8 @@ fn meaning(event: &str, wire: &Wire<'_>, (keeping, bytes): (Keepings, u64)) -> O
         "SessionStart" => Happening::SessionStarted { by: started_by(wire), wishes: Wishes::default() },
         "SessionEnd" => Happening::SessionEnded { by: EndedBy::Other },
         "UserPromptSubmit" => prompt(wire, keeping.prompt),
+        // Registered for this tool alone: no other one pays for it.
+        "PreToolUse" if wire.tool_name.is(HELPER_TOOL) => Happening::HelperWanted { tool: tool() },
         // A failing command looks like any other here: the payload has no exit code.
         "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
         "PermissionRequest" => Happening::PermissionAsked { tool: tool(), reason: Reason::Permission },

@@ -39,7 +39,7 @@ pub struct Entry {
 pub enum Fault {
     /// An older form, another path or another timeout.
     Outdated,
-    /// A matcher keeps it from running at every occasion.
+    /// Its matcher is not the one we want: it runs too seldom, or too often.
     Confined,
     /// The event is not one that we register.
     Unwanted,

@@ -21,6 +21,7 @@ mod ours;
 mod page;
 mod plan;
 mod refusal;
+mod status_line;
 mod subject;
 mod swap;
 mod target;
@@ -33,7 +34,7 @@ pub use inspect::{Entry, Fault, Inspection};
 pub use page::{Page, PageStanding};
 pub use plan::{Change, Containers, Plan};
 pub use refusal::{Cause, Refusal};
-pub use target::{Invocation, Order, Target, Wanted};
+pub use target::{Invocation, Order, Showing, Target, Wanted};
 
 pub(crate) use target::absolute_command;
 pub use words::quote;

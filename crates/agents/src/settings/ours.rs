@@ -32,7 +32,7 @@ pub(super) enum Fit {
     Right,
     /// Stands where it should, but runs something else: an older form, path or timeout.
     Outdated,
-    /// Stands in a group that a matcher restricts.
+    /// Stands in a group whose matcher is not the one we want.
     Confined,
     /// Registered for an event that we do not want.
     Unwanted,
@@ -77,7 +77,7 @@ fn in_list(target: &Target, text: &str, (event, list): (&str, &Span)) -> Vec<Sig
             };
             found.push(Sighting {
                 event: event.to_owned(),
-                fit: fit(target, event, (&value, is_open(text, &element.value))),
+                fit: fit(target, event, (&value, matcher(text, &element.value))),
                 group,
                 index,
                 company: handlers.len(),
@@ -116,26 +116,25 @@ fn text_of<'a>(handler: &'a Value, key: &str) -> Option<&'a str> {
     handler.get(key).and_then(Value::as_str)
 }
 
-fn is_tow(program: &str) -> bool {
+pub(super) fn is_tow(program: &str) -> bool {
     let name = program.rsplit(['/', '\\']).next();
     matches!(name, Some("tow" | "tow.exe"))
 }
 
-fn fit(target: &Target, event: &str, (handler, is_open): (&Value, bool)) -> Fit {
-    match (target.wanted(event), is_open) {
-        (None, _) => Fit::Unwanted,
-        (Some(_), false) => Fit::Confined,
-        (Some(wanted), true) if wanted.handler().to_value() == *handler => Fit::Right,
-        (Some(_), true) => Fit::Outdated,
+fn fit(target: &Target, event: &str, (handler, matcher): (&Value, Option<&str>)) -> Fit {
+    match target.wanted(event) {
+        None => Fit::Unwanted,
+        Some(wanted) if wanted.matcher() != matcher => Fit::Confined,
+        Some(wanted) if wanted.handler().to_value() == *handler => Fit::Right,
+        Some(_) => Fit::Outdated,
     }
 }
 
-/// Whether the group's entries run at every occasion of the event.
-fn is_open(text: &str, group: &Span) -> bool {
-    match json::member(text, group, "matcher") {
-        None => true,
-        Some(matcher) => matches!(&text[matcher.value], "\"\"" | "\"*\"" | "null"),
-    }
+/// What the group's entries are restricted to, as it stands in the file; `None` if they run at every occasion.
+fn matcher<'a>(text: &'a str, group: &Span) -> Option<&'a str> {
+    let value = &text[json::member(text, group, "matcher")?.value];
+    let inside = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
+    (!matches!(inside, "" | "*" | "null")).then_some(inside)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use super::json::{self, Element, Kind, Span};
 use super::layout::{Layout, Node};
 use super::ours::{self, Fit, Sighting};
 use super::refusal::{Cause, Refusal};
+use super::status_line;
 use super::subject::Subject;
 use super::target::{Order, Target, Wanted};
 
@@ -112,6 +113,10 @@ impl Target {
             text = without(self, &text, &last, kept);
         }
         changes.reverse();
+        if let Some((edited, change)) = status_line::removed(&text) {
+            text = edited;
+            changes.push(change);
+        }
         let after = if changes.is_empty() { existing.map(<[u8]>::to_vec) } else { Some(text.into_bytes()) };
         Ok(self.planned(existing, after, changes))
     }
@@ -174,8 +179,10 @@ fn next_step(target: &Target, text: &str, layout: &Layout) -> Result<Option<(Str
             return Ok(Some(step));
         }
     }
-    let unwanted = sightings.iter().rfind(|seen| seen.fit == Fit::Unwanted);
-    Ok(unwanted.map(|seen| (without(target, text, seen, &Containers::default()), seen.removed(text))))
+    match sightings.iter().rfind(|seen| seen.fit == Fit::Unwanted) {
+        Some(seen) => Ok(Some((without(target, text, seen, &Containers::default()), seen.removed(text)))),
+        None => status_line::step(target, text, layout),
+    }
 }
 
 /// Keeps the right entry, else upgrades one where it stands, else adds one at the end; then drops the rest.

@@ -42,6 +42,9 @@ pub enum Cause {
     /// The list of an event is no array.
     #[error("`hooks.{event}` is not an array")]
     ListNotArray { event: String },
+    /// The setting for the status line is nothing that runs a command.
+    #[error("`statusLine` runs no command")]
+    StatusLineUnknown,
     /// Our own block was opened and not closed: what belongs to it cannot be told.
     #[error("line {line} opens our block, and nothing closes it")]
     OpenBlock {
@@ -99,6 +102,9 @@ impl Refusal {
             }
             Cause::ListNotArray { event } => {
                 format!("Make `hooks.{event}` in {file} an array, or remove it, then run the command again.")
+            }
+            Cause::StatusLineUnknown => {
+                format!("Remove `statusLine` from {file}, then run the command again.")
             }
             Cause::OpenBlock { line } => {
                 format!("Remove line {line} of {file} and what belongs to it, then run the command again.")

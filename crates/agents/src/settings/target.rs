@@ -18,6 +18,16 @@ pub struct Target {
     wanted: Vec<Wanted>,
     order: Order,
     off_switch: Option<&'static str>,
+    status_line: Option<(String, Showing)>,
+}
+
+/// Whether we draw a line for the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Showing {
+    /// Only if we do so already.
+    AsItIs,
+    /// In front of whatever draws one now.
+    Wanted,
 }
 
 /// What the place of an entry in its list means to the agent.
@@ -35,6 +45,7 @@ pub struct Wanted {
     event: &'static str,
     invocation: Invocation,
     timeout_s: u32,
+    matcher: Option<&'static str>,
 }
 
 /// How the agent starts a hook.
@@ -54,7 +65,7 @@ pub enum Invocation {
 impl Target {
     /// The settings `file` of `agent`, with nothing wanted yet.
     pub fn new(agent: &'static str, file: PathBuf, order: Order) -> Self {
-        Self { agent, file, wanted: Vec::new(), order, off_switch: None }
+        Self { agent, file, wanted: Vec::new(), order, off_switch: None, status_line: None }
     }
 
     /// The same target that wants these entries.
@@ -65,6 +76,17 @@ impl Target {
     /// The same target in whose file `key: true` silences all hooks.
     pub fn silenced_by(self, key: &'static str) -> Self {
         Self { off_switch: Some(key), ..self }
+    }
+
+    /// The same target in whose file the program draws the status line, or may.
+    pub fn with_status_line(self, program: String, showing: Showing) -> Self {
+        Self { status_line: Some((program, showing)), ..self }
+    }
+
+    /// The same target, with the status line if the agent has one.
+    pub fn showing(self) -> Self {
+        let status_line = self.status_line.map(|(program, _)| (program, Showing::Wanted));
+        Self { status_line, ..self }
     }
 
     /// The agent, as `tow hook` knows it.
@@ -89,6 +111,10 @@ impl Target {
 
     pub(super) fn order(&self) -> Order {
         self.order
+    }
+
+    pub(super) fn status_line(&self) -> Option<(&str, Showing)> {
+        self.status_line.as_ref().map(|(program, showing)| (program.as_str(), *showing))
     }
 
     pub(super) fn off_switch(&self) -> Option<&'static str> {
@@ -126,7 +152,17 @@ impl Subject for Target {
 impl Wanted {
     /// An entry for `event`.
     pub fn new(event: &'static str, invocation: Invocation, timeout_s: u32) -> Self {
-        Self { event, invocation, timeout_s }
+        Self { event, invocation, timeout_s, matcher: None }
+    }
+
+    /// The same entry, restricted to what `matchers` says of its event.
+    pub(crate) fn among(self, matchers: &[(&str, &'static str)]) -> Self {
+        let matcher = matchers.iter().find(|(event, _)| *event == self.event).map(|(_, matcher)| *matcher);
+        Self { matcher, ..self }
+    }
+
+    pub(super) fn matcher(&self) -> Option<&'static str> {
+        self.matcher
     }
 
     /// The event that the entry waits for.
@@ -148,7 +184,9 @@ impl Wanted {
     }
 
     pub(super) fn group(&self) -> Node {
-        Node::Object(vec![("hooks", Node::Array(vec![self.handler()]))])
+        let matcher = self.matcher.map(|matcher| ("matcher", Node::Text(matcher.to_owned())));
+        let hooks = ("hooks", Node::Array(vec![self.handler()]));
+        Node::Object(matcher.into_iter().chain([hooks]).collect())
     }
 
     pub(super) fn list(&self) -> Node {

@@ -93,6 +93,9 @@ impl SinceBookmark {
             | Happening::BookmarkRestored { .. }
             | Happening::IntentMade { .. }
             | Happening::IntentMoved { .. }
+            | Happening::ContextMeasured { .. }
+            | Happening::ContextAnnounced { .. }
+            | Happening::HelperWanted { .. }
             | Happening::Observed { .. } => {}
         }
     }

@@ -81,7 +81,8 @@ pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Eve
         | Happening::ToolFinished { tool: text, .. }
         | Happening::PermissionAsked { tool: text, .. }
         | Happening::PermissionRefused { tool: text }
-        | Happening::IntentMade { wish: Wish { text, .. } } => *text = change(std::mem::take(text)),
+        | Happening::IntentMade { wish: Wish { text, .. } }
+        | Happening::HelperWanted { tool: text } => *text = change(std::mem::take(text)),
         Happening::TurnEnded { answer, .. } => {
             *answer = answer.take().map(change).filter(|answer| !answer.is_blank());
         }
@@ -113,6 +114,8 @@ pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Eve
         | Happening::BookmarkDeleted { .. }
         | Happening::BookmarkRestored { .. }
         | Happening::MarkerWanted { .. }
+        | Happening::ContextMeasured { .. }
+        | Happening::ContextAnnounced { .. }
         | Happening::Observed { .. } => {}
     }
     event

@@ -6,6 +6,7 @@ use std::fs;
 use tempfile::TempDir;
 use towline_core::event::{EndedBy, Happening, Origin, Presence, Scene, StartedBy, ToolOutcome};
 use towline_core::inherit::Wishes;
+use towline_core::meter::{Audience, Fill, Told};
 use towline_core::project::ProjectTraces;
 use towline_core::session::TurnOutcome;
 use towline_core::text::{Keeping, Kept, Secrets};
@@ -113,6 +114,26 @@ fn an_event_that_is_read_twice_counts_once() {
     let (store, _) = bench.fold();
     assert_eq!(store.count_events().unwrap(), 1);
     assert_eq!(store.session(&key("a:1")).unwrap().unwrap().turns, 1);
+}
+
+#[test]
+fn what_a_meter_said_and_who_heard_of_it_survives_a_rebuild_and_not_a_compaction() {
+    let mut bench = Bench::new();
+    bench.accept("a:1", prompt("work"));
+    bench.accept("a:1", Happening::ContextMeasured { fill: Fill::shown(130_000, 200_000).unwrap() });
+    bench.accept("a:1", Happening::ContextAnnounced { percent: 60, to: Audience::Model });
+    let key = SessionKey::parse("a:1").unwrap();
+    let meter = |bench: &Bench| bench.fold().0.session(&key).unwrap().unwrap().meter;
+    let before = meter(&bench);
+    assert_eq!(before.fill(), Fill::shown(130_000, 200_000));
+    assert_eq!(before.told, Told { model: 60, person: 0 });
+    let lock = FoldLock::try_take(&bench.home).unwrap().unwrap();
+    rebuild(&bench.home, &lock, Timestamp(9), "a test").unwrap();
+    drop(lock);
+    assert_eq!(meter(&bench), before);
+    bench.accept("a:1", Happening::CompactionEnded { trigger: towline_core::event::Trigger::Manual });
+    let after = meter(&bench);
+    assert_eq!((after.last, after.told, after.compacted_at), (None, Told::default(), Some(65)));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use towline_core::bookmark::SinceBookmark;
 use towline_core::event::{EndedBy, Presence, StartedBy};
 use towline_core::id::{SessionKey, SubagentId, Uid};
 use towline_core::inherit::{Fallback, Inheriting, OnClear, Wishes};
+use towline_core::meter::{Exactness, Fill, Meter, Source, Told};
 use towline_core::project::ProjectTraces;
 use towline_core::session::{Asked, Session, State};
 use towline_core::text::Kept;
@@ -18,7 +19,8 @@ const COLUMNS: &str = "s.id, s.uid, s.agent || ':' || s.session, s.state, s.reas
     s.last_event_at, s.ended_at, s.ended_by, s.presence, s.folder, s.transcript, s.model, s.branch, s.seat, s.previous,
     s.prompt, s.subagents, s.background, s.context_tokens, s.compactions, s.turns, p.root, p.remote, p.name, s.project, s.seen,
     s.asked_tool, s.asked_subagent, s.limited_until, s.tasks, s.asked_at, s.prompted_at, s.answer, s.inheriting,
-    s.on_clear, s.fallback, s.fresh_at, s.since_bookmark";
+    s.on_clear, s.fallback, s.fresh_at, s.context_window, s.context_exact, s.context_source, s.context_at, s.told_model,
+    s.told_person, s.compacted_percent, s.since_bookmark";
 
 /// A session as it lies in its row.
 pub(crate) struct StoredSession {
@@ -34,9 +36,11 @@ const SAVE: &str = "
         last_event_at, ended_at, ended_by, presence, folder, transcript, model, branch, project, seat, previous, prompt,
         subagents, background, context_tokens, compactions, turns, seen,
         asked_tool, asked_subagent, limited_until, tasks, asked_at, prompted_at, answer, inheriting, on_clear, fallback,
-        fresh_at, since_bookmark)
+        fresh_at, context_window, context_exact, context_source, context_at, told_model, told_person, compacted_percent,
+        since_bookmark)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-        ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39)
+        ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,
+        ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46)
     on conflict (agent, session) do update set revision = revision + 1, state = excluded.state, reason = excluded.reason,
         since = excluded.since, started_by = excluded.started_by, last_event_at = excluded.last_event_at,
         ended_at = excluded.ended_at, ended_by = excluded.ended_by, presence = excluded.presence,
@@ -48,7 +52,10 @@ const SAVE: &str = "
         limited_until = excluded.limited_until, tasks = excluded.tasks, asked_at = excluded.asked_at,
         prompted_at = excluded.prompted_at, answer = excluded.answer, inheriting = excluded.inheriting,
         on_clear = excluded.on_clear, fallback = excluded.fallback, fresh_at = excluded.fresh_at,
-        since_bookmark = excluded.since_bookmark
+        context_window = excluded.context_window, context_exact = excluded.context_exact,
+        context_source = excluded.context_source, context_at = excluded.context_at,
+        told_model = excluded.told_model, told_person = excluded.told_person,
+        compacted_percent = excluded.compacted_percent, since_bookmark = excluded.since_bookmark
     returning id";
 
 const HEARD: &str = "
@@ -158,6 +165,13 @@ impl Store {
                 session.wishes.on_clear.name(),
                 session.wishes.fallback.name(),
                 session.fresh_at.map(|at| at.0),
+                session.meter.fill().map(|fill| fill.window.cast_signed()),
+                session.meter.fill().map(|fill| fill.exact.name()),
+                session.meter.fill().map(|fill| fill.source.name()),
+                session.meter.last.map(|(_, at)| at.0),
+                session.meter.told.model,
+                session.meter.told.person,
+                session.meter.compacted_at,
                 counted(&session.since_bookmark),
             ],
             |row| row.get(0),
@@ -206,9 +220,10 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         subagents: row.get::<_, String>(19)?.split(' ').filter_map(|id| SubagentId::parse(id).ok()).collect(),
         background: row.get(20)?,
         context_tokens: row.get::<_, Option<i64>>(21)?.map(i64::cast_unsigned),
+        meter: meter(row)?,
         compactions: row.get(22)?,
         turns: row.get(23)?,
-        since_bookmark: counts(&row.get::<_, String>(40)?),
+        since_bookmark: counts(&row.get::<_, String>(47)?),
         open_turn: None,
     };
     Ok(StoredSession { id: row.get(0)?, project: row.get(27)?, session })
@@ -225,6 +240,21 @@ fn counted(since: &SinceBookmark) -> String {
 /// What a newer version counted, and we do not know, begins anew.
 fn counts(text: &str) -> SinceBookmark {
     serde_json::from_str(text).unwrap_or_default()
+}
+
+fn meter(row: &Row<'_>) -> rusqlite::Result<Meter> {
+    let told = Told { model: row.get(44)?, person: row.get(45)? };
+    Ok(Meter { last: fill(row)?, told, compacted_at: row.get(46)? })
+}
+
+fn fill(row: &Row<'_>) -> rusqlite::Result<Option<(Fill, Timestamp)>> {
+    let (Some(tokens), Some(window)) = (row.get::<_, Option<i64>>(21)?, row.get::<_, Option<i64>>(40)?)
+    else {
+        return Ok(None);
+    };
+    let (exact, source) = (word(row, 41, Exactness::parse)?, word(row, 42, Source::parse)?);
+    let fill = Fill { tokens: tokens.cast_unsigned(), window: window.cast_unsigned(), exact, source };
+    Ok(Some((fill, Timestamp(row.get(43)?))))
 }
 
 fn asked(row: &Row<'_>) -> rusqlite::Result<Option<Asked>> {

@@ -3,6 +3,7 @@
 //! The defaults say which keys exist and of which type they are; there is no second list.
 
 use super::bookmarks::{self, Bookmarks};
+use super::guard::{self, Guard, StatusLine};
 use super::limits::{self, Limits};
 use super::nearest::nearest;
 use super::notify::{self, Notify};
@@ -82,7 +83,7 @@ struct Leaf {
 }
 
 /// Tables below which the user chooses the names.
-const FREE_TABLES: [&str; 1] = ["projects.names"];
+const FREE_TABLES: [&str; 3] = ["projects.names", "guard.thresholds", "guard.projects"];
 
 fn leaves(text: &str) -> Result<Vec<Leaf>, Mistake> {
     let document = Document::parse(text.to_owned()).map_err(|error| {
@@ -174,6 +175,7 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
         _ if key.starts_with("limits.") => limits::range_of(key, value),
         _ if key.starts_with("bookmarks.") => bookmarks::range_of(key, value),
         _ if key.starts_with("notify.") => notify::range_of(key, value),
+        _ if key.starts_with("guard.") => guard::range_of(key, value),
         _ => Ok(()),
     }
 }
@@ -232,6 +234,8 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
         typing: Typing::read(&|key| values.get(key).cloned()),
         limits: Limits::read(&|key| values.get(key).cloned()),
         bookmarks: Bookmarks::read(&|key| values.get(key).cloned()),
+        guard: Guard::read(&|key| values.get(key).cloned()),
+        statusline: StatusLine::read(&|key| values.get(key).cloned()),
     }
 }
 

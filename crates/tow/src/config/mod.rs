@@ -4,6 +4,7 @@
 //! default is used in its place.
 
 mod bookmarks;
+mod guard;
 mod layer;
 mod limits;
 mod nearest;
@@ -11,6 +12,7 @@ mod notify;
 mod typing;
 
 pub use bookmarks::Bookmarks;
+pub use guard::{Guard, StatusLine};
 pub use layer::{Mistake, layered, value_at};
 pub use limits::Limits;
 pub use nearest::nearest;
@@ -49,6 +51,8 @@ pub struct Config {
     pub typing: Typing,
     pub limits: Limits,
     pub bookmarks: Bookmarks,
+    pub guard: Guard,
+    pub statusline: StatusLine,
 }
 
 impl Config {
@@ -75,6 +79,8 @@ impl Config {
             typing: Typing::compiled_in(),
             limits: Limits::compiled_in(),
             bookmarks: Bookmarks::compiled_in(),
+            guard: Guard::compiled_in(),
+            statusline: StatusLine::compiled_in(),
         }
     }
 

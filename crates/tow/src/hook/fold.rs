@@ -6,7 +6,7 @@
 use super::{Call, scene};
 use crate::bookmarks::{Bookmarked, reply_to_marker};
 use crate::failure::chain;
-use crate::{inherit, outcome, tell, work};
+use crate::{guard, inherit, outcome, tell, work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
@@ -22,11 +22,11 @@ use towline_store::{Folded, Pace, Store, StoreError, journal, upkeep};
 const ROUNDS: usize = 3;
 
 /// Folds, and returns what is to be said about it.
-pub(super) fn fold(call: &Call, event: &Event) -> (Reply, Bookmarked) {
+pub(super) fn fold(call: &Call, (event, urgency): (&Event, Urgency)) -> (Reply, Bookmarked) {
     let (mut reply, mut bookmarked) = (Reply::default(), Bookmarked::Nothing);
     let mut rest = Asked::Nothing;
     for round in 0..ROUNDS {
-        let lock = match take_lock(call, event, round) {
+        let lock = match take_lock(call, urgency, round) {
             Ok(Some(lock)) => lock,
             Ok(None) => break,
             Err(error) => {
@@ -94,8 +94,8 @@ fn report(call: &Call, error: &StoreError) {
 }
 
 /// Only an agent that waits for an answer waits for the lock: for most events only if its terminal is to be told of them.
-fn take_lock(call: &Call, event: &Event, round: usize) -> io::Result<Option<FoldLock>> {
-    let patience = match event.happening.urgency() {
+fn take_lock(call: &Call, urgency: Urgency, round: usize) -> io::Result<Option<FoldLock>> {
+    let patience = match urgency {
         Urgency::Answered if round == 0 => patience(call),
         Urgency::Shown if round == 0 && call.config.notify.speaks_by_terminal() => patience(call),
         Urgency::Answered | Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever => Duration::ZERO,
@@ -116,7 +116,9 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
     let inherited = |event: &Event| inherited(call, event, &store, &folded);
     let reply = match asked {
         Asked::Nothing => Reply::default(),
-        Asked::All(event) => reply_to(call, event, &store)?.merge(inherited(event)?),
+        Asked::All(event) => reply_to(call, event, &store)?
+            .merge(inherited(event)?)
+            .merge(guarded(call, event, &store, &folded)?),
         Asked::Inheritance(event) => inherited(event)?,
     };
     upkeep::shrink_if_huge(&store)?;
@@ -132,6 +134,11 @@ fn fold_again(call: &Call, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreE
     let folded = store.fold(pace)?;
     outcome::carry_out(&call.edge, &call.config, store, &folded.effects)?;
     Ok(seen)
+}
+
+/// Only by what is known up to the last event: what is behind may have been said already.
+fn guarded(call: &Call, event: &Event, store: &Store, folded: &Folded) -> Result<Reply, StoreError> {
+    if folded.caught_up { guard::reply(&call.edge, &call.config, store, event) } else { Ok(Reply::default()) }
 }
 
 /// Never more than half of what is left until the deadline ends everything.

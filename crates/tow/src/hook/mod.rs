@@ -13,7 +13,7 @@ pub use fault::{fallback_logs, record_here};
 use crate::bookmarks::Bookmarked;
 use crate::config::{Config, Mistake, layered};
 use crate::edge::{Edge, GUARD, variable};
-use crate::{privacy, work};
+use crate::{guard, privacy, work};
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read, Write};
@@ -110,7 +110,8 @@ fn arm_deadline(edge: &Edge) {
 impl Call {
     /// Accepts one event and folds it if somebody waits for that. Returns what to say, and whether bookmarks were told of.
     fn accept(&self, heard: &Heard) -> Option<(Reply, Bookmarked)> {
-        let settled = self.is_settled(heard);
+        let urgency = self.urgency(heard);
+        let settled = self.is_settled(heard, urgency);
         let moved = matches!(heard.happening, Happening::FolderChanged);
         // A helper's folder and transcript are its own, not its session's.
         let tells_scene = heard.subagent.is_none() && (moved || !settled);
@@ -131,7 +132,7 @@ impl Call {
             return None;
         }
         self.look_for_seat(&event, heard);
-        Some(fold::fold(self, &event))
+        Some(fold::fold(self, (&event, urgency)))
     }
 
     /// The event, and what a person told us by it: one write, so that neither is there without the other.
@@ -165,9 +166,25 @@ impl Call {
         }
     }
 
+    /// How soon the database must know: sooner than the event itself asks for if its agent is to be told something.
+    fn urgency(&self, heard: &Heard) -> Urgency {
+        let own = heard.happening.urgency();
+        if !self.is_settled(heard, own) || !guard::is_due(&self.edge, &self.config, (self.agent, heard)) {
+            return own;
+        }
+        match own {
+            Urgency::UnlessWorking => Urgency::Answered,
+            // Nothing can be said in answer to it: the next tool result is to be folded.
+            Urgency::Whenever | Urgency::Shown | Urgency::Answered => {
+                marks::lift(&self.edge.home, &heard.session);
+                own
+            }
+        }
+    }
+
     /// Whether the journal is enough for now.
-    fn is_settled(&self, heard: &Heard) -> bool {
-        match heard.happening.urgency() {
+    fn is_settled(&self, heard: &Heard, urgency: Urgency) -> bool {
+        match urgency {
             Urgency::Whenever => true,
             Urgency::UnlessWorking => marks::is_working(&self.edge.home, &heard.session),
             Urgency::Shown | Urgency::Answered => false,

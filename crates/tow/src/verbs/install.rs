@@ -20,6 +20,7 @@ const EXAMPLES: &str = "\
 Examples:
   tow install                   every agent that is found
   tow install --tmux            every agent that is found, and the bar in tmux
+  tow install --statusline      the same, and the status line: context, project and branch behind your own
   tow install --dry-run         show the changes as a diff, write nothing
   tow install --agent NAME      one agent, found or not
 
@@ -34,6 +35,9 @@ pub struct Arguments {
     /// Also load Towline from tmux.conf: the bar, the menu's key, and what you have seen.
     #[arg(long)]
     tmux: bool,
+    /// Also draw the status line of agents that have one, in front of yours, and take their exact numbers from it.
+    #[arg(long)]
+    statusline: bool,
 }
 
 /// Which agents, and whether anything is written.
@@ -65,6 +69,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let edit = |agent: Agent| {
         let folder = folder_of(agent)?;
         let target = agent.target(&folder, &tow).map_err(refused)?;
+        let target = if arguments.statusline { target.showing() } else { target };
         let plan = match choice.writing() {
             Writing::Planned => target.preview(Pace::USUAL).map_err(refused)?,
             Writing::Done => target.apply(&archive, Pace::USUAL).map_err(refused)?.plan,

@@ -11,7 +11,7 @@ use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_store::lock::{FoldLock, WorkLock, pauses};
-use towline_store::{Pace, Store, StoreError, journal, told, upkeep};
+use towline_store::{Pace, Store, StoreError, journal, meters, told, upkeep};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -111,6 +111,7 @@ fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut Report) -> R
     report.expired_journal_bytes = done.expired_journal_bytes;
     // Nothing is told of a state that is older than this: see `tell::alert`.
     told::forget(&scope.edge.home, scope.edge.now.plus_ms(-86_400_000));
+    meters::forget(&scope.edge.home, scope.edge.now.plus_ms(-30 * 86_400_000));
     push::leftovers(&scope.edge.home).iter().for_each(|file| drop(std::fs::remove_file(file)));
     upkeep::checkpoint(store)
 }

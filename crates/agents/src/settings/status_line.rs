@@ -1,0 +1,202 @@
+//! The one command of a settings file that draws a line for the person: ours in front of theirs, and theirs given back.
+//!
+//! Keeps no note of what stood there: our own command carries it as a word, so that it can be given back from the file
+//! alone. Touches nothing of the setting but the command.
+
+use serde_json::Value;
+
+use super::edit::{self, Addition};
+use super::json::{self, Span};
+use super::layout::{Layout, Node};
+use super::ours::is_tow;
+use super::plan::Change;
+use super::refusal::{Cause, Refusal};
+use super::subject::Subject;
+use super::target::{Showing, Target};
+use super::words::{self, quote};
+
+/// The setting, under the agent's own name.
+pub(super) const KEY: &str = "statusLine";
+const VERB: &str = "statusline";
+/// Stands before the command that was there before us.
+const OVER: &str = "--over";
+
+/// What stands in the file.
+enum Seen {
+    Nothing,
+    Ours {
+        command: Span,
+        over: Option<String>,
+    },
+    Theirs {
+        command: Span,
+        text: String,
+    },
+    /// Something that runs no command.
+    Unknown,
+}
+
+/// The next thing to do so that the setting is as wanted.
+pub(super) fn step(
+    target: &Target,
+    text: &str,
+    layout: &Layout,
+) -> Result<Option<(String, Change)>, Refusal> {
+    let Some((program, showing)) = target.status_line() else { return Ok(None) };
+    let put = |command: &Span, over: Option<&str>| {
+        edit::replace(text, command, &Node::Text(line(program, over)), layout)
+    };
+    Ok(match (seen(text), showing) {
+        (Seen::Nothing | Seen::Theirs { .. } | Seen::Unknown, Showing::AsItIs) => None,
+        (Seen::Unknown, Showing::Wanted) => return Err(target.refuse(Cause::StatusLineUnknown)),
+        (Seen::Nothing, Showing::Wanted) => Some((added(text, program, layout), change(text, None))),
+        (Seen::Theirs { command, text: theirs }, Showing::Wanted) => {
+            Some((put(&command, Some(&theirs)), change(text, Some(&command))))
+        }
+        (Seen::Ours { command, over }, Showing::AsItIs | Showing::Wanted) => {
+            let edited = put(&command, over.as_deref());
+            let is_news = text_at(&edited, &seen(&edited)) != text_at(text, &seen(text));
+            is_news.then(|| (edited, change(text, Some(&command))))
+        }
+    })
+}
+
+/// The text without us: with what we stood in front of, or without the setting.
+pub(super) fn removed(text: &str) -> Option<(String, Change)> {
+    let Seen::Ours { command, over } = seen(text) else { return None };
+    let was = text[command.clone()].to_owned();
+    let edited = match over {
+        Some(theirs) => edit::replace(text, &command, &Node::Text(theirs), &Layout::of(text)),
+        None => {
+            let root = json::root(text);
+            let place =
+                json::elements(text, &root).iter().rposition(|member| member.key.as_deref() == Some(KEY));
+            edit::remove(text, &root, place?)
+        }
+    };
+    Some((edited, Change::Removed { event: KEY.to_owned(), was }))
+}
+
+fn added(text: &str, program: &str, layout: &Layout) -> String {
+    let setting = Node::Object(vec![
+        ("type", Node::Text("command".to_owned())),
+        ("command", Node::Text(line(program, None))),
+    ]);
+    edit::append(text, &json::root(text), &Addition::Member(KEY, &setting), layout)
+}
+
+fn change(text: &str, replaced: Option<&Span>) -> Change {
+    let event = KEY.to_owned();
+    match replaced {
+        None => Change::Added { event },
+        Some(span) => Change::Upgraded { event, was: text[span.clone()].to_owned() },
+    }
+}
+
+fn line(program: &str, over: Option<&str>) -> String {
+    let own = format!("{} {VERB}", quote(program));
+    over.map_or_else(|| own.clone(), |theirs| format!("{own} {OVER} {}", quote(theirs)))
+}
+
+fn seen(text: &str) -> Seen {
+    let Some(setting) = json::member(text, &json::root(text), KEY) else { return Seen::Nothing };
+    let Some(command) = json::member(text, &setting.value, "command") else { return Seen::Unknown };
+    let Ok(Value::String(line)) = serde_json::from_str(&text[command.value.clone()]) else {
+        return Seen::Unknown;
+    };
+    match words::split(&line).as_deref() {
+        Some([program, verb]) if is_tow(program) && verb == VERB => {
+            Seen::Ours { command: command.value, over: None }
+        }
+        Some([program, verb, over, theirs]) if is_tow(program) && verb == VERB && over == OVER => {
+            Seen::Ours { command: command.value, over: Some(theirs.clone()) }
+        }
+        Some(_) | None => Seen::Theirs { command: command.value, text: line },
+    }
+}
+
+fn text_at<'a>(text: &'a str, seen: &Seen) -> Option<&'a str> {
+    let (Seen::Ours { command, .. } | Seen::Theirs { command, .. }) = seen else { return None };
+    Some(&text[command.clone()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::Containers;
+    use super::super::target::Order;
+    use super::*;
+    use std::path::PathBuf;
+
+    fn target(showing: Showing) -> Target {
+        Target::new("claude", PathBuf::from("/x/settings.json"), Order::Free)
+            .with_status_line("/opt/tow".to_owned(), showing)
+    }
+
+    fn installed(text: &str, showing: Showing) -> String {
+        let plan = target(showing).plan(Some(text.as_bytes())).unwrap();
+        let after = plan.after.unwrap();
+        assert!(target(showing).plan(Some(&after)).unwrap().is_empty(), "a second run changes nothing");
+        String::from_utf8(after).unwrap()
+    }
+
+    fn given_back(text: &str) -> String {
+        let plan =
+            target(Showing::AsItIs).plan_removal(Some(text.as_bytes()), &Containers::default()).unwrap();
+        String::from_utf8(plan.after.unwrap()).unwrap()
+    }
+
+    #[track_caller]
+    fn check(before: &str, expected: &str) {
+        let after = installed(before, Showing::Wanted);
+        assert_eq!(after, expected);
+        assert_eq!(given_back(&after), before);
+        assert_eq!(installed(before, Showing::AsItIs), before, "only whoever asks for it gets it");
+        assert_eq!(installed(&after, Showing::AsItIs), after, "it stays where it is");
+    }
+
+    #[test]
+    fn a_line_of_the_users_own_goes_on_behind_ours_and_is_given_back() {
+        check(
+            r#"{"statusLine": {"type": "command", "command": "~/line.sh | head -1", "padding": 0}, "x": 1}"#,
+            r#"{"statusLine": {"type": "command", "command": "/opt/tow statusline --over '~/line.sh | head -1'", "padding": 0}, "x": 1}"#,
+        );
+        check(
+            r#"{"statusLine": {"type": "command", "command": "echo 'it'\"s\" $(date)"}}"#,
+            r#"{"statusLine": {"type": "command", "command": "/opt/tow statusline --over 'echo '\\''it'\\''\"s\" $(date)'"}}"#,
+        );
+    }
+
+    #[test]
+    fn where_there_was_none_the_setting_comes_and_goes() {
+        check(
+            r#"{"x": 1}"#,
+            r#"{"x": 1, "statusLine": {"type": "command", "command": "/opt/tow statusline"}}"#,
+        );
+        check(
+            "{\n  \"x\": 1\n}\n",
+            "{\n  \"x\": 1,\n  \"statusLine\": {\n    \"type\": \"command\",\n    \"command\": \"/opt/tow statusline\"\n  }\n}\n",
+        );
+    }
+
+    #[test]
+    fn a_program_that_moved_is_found_at_its_new_place_with_what_it_stood_in_front_of() {
+        let old = r#"{"statusLine": {"command": "'/old place/tow' statusline --over 'a b'"}}"#;
+        let new = r#"{"statusLine": {"command": "/opt/tow statusline --over 'a b'"}}"#;
+        assert_eq!(installed(old, Showing::AsItIs), new);
+        assert_eq!(given_back(new), r#"{"statusLine": {"command": "a b"}}"#);
+    }
+
+    #[test]
+    fn what_runs_no_command_is_refused_and_left_alone() {
+        for text in [
+            r#"{"statusLine": null}"#,
+            r#"{"statusLine": {"type": "static"}}"#,
+            r#"{"statusLine": {"command": 3}}"#,
+        ] {
+            let refused = target(Showing::Wanted).plan(Some(text.as_bytes())).unwrap_err();
+            assert!(matches!(refused.cause, Cause::StatusLineUnknown), "{text}");
+            assert_eq!(installed(text, Showing::AsItIs), text);
+            assert_eq!(given_back(text), text);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The meter over all numbers, and thresholds over all ways up and down.
+
+use super::guard::Strategy as Way;
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const AT: Timestamp = Timestamp(7);
+
+fn thresholds() -> BTreeMap<u8, String> {
+    [40, 50, 60, 70].map(|percent| (percent, format!("from {percent}: {{remaining}} left"))).into()
+}
+
+fn shown(percent: u8) -> Fill {
+    Fill::shown(u64::from(percent) * 2_000, 200_000).unwrap()
+}
+
+/// What one audience is told on this way, threshold by threshold.
+fn announced(way: &[u8]) -> Vec<u8> {
+    let (mut meter, thresholds, mut said) = (Meter::default(), thresholds(), vec![]);
+    for percent in way {
+        meter.measured(shown(*percent), AT);
+        if let Some(notice) = due(&thresholds, *percent, meter.told.model) {
+            said.push(notice.percent);
+            meter.told = meter.told.and(Audience::Model, notice.percent);
+        }
+    }
+    said
+}
+
+#[test]
+fn each_threshold_is_announced_once_and_of_several_the_highest() {
+    assert_eq!(announced(&[10, 39, 40, 41, 45, 49]), [40]);
+    assert_eq!(announced(&[41, 52, 63, 74, 99]), [40, 50, 60, 70]);
+    assert_eq!(announced(&[5, 72, 73]), [70]);
+}
+
+#[test]
+fn a_share_that_fell_back_is_announced_again_but_not_for_a_wobble() {
+    assert_eq!(announced(&[51, 49, 51, 46, 50]), [50]);
+    assert_eq!(announced(&[51, 45, 51]), [50, 50]);
+    assert_eq!(announced(&[75, 20, 45, 75]), [70, 40, 70]);
+}
+
+#[test]
+fn a_compaction_makes_everything_news_and_is_remembered() {
+    let mut meter = Meter::default();
+    meter.measured(shown(81), AT);
+    meter.told = meter.told.and(Audience::Person, 70);
+    meter.compacted();
+    assert_eq!(meter, Meter { compacted_at: Some(81), ..Meter::default() });
+    meter.compacted();
+    assert_eq!(meter.compacted_at, Some(81));
+}
+
+#[test]
+fn model_and_person_hear_of_it_each_by_themselves() {
+    let told = Told::default().and(Audience::Person, 50);
+    assert_eq!((told.of(Audience::Model), told.of(Audience::Person)), (0, 50));
+    assert!(due(&thresholds(), 55, told.person).is_none());
+    assert_eq!(due(&thresholds(), 55, told.model).unwrap().percent, 50);
+}
+
+#[test]
+fn a_notice_says_how_full_it_is_and_what_is_left() {
+    let thresholds = BTreeMap::from([(40, "{percent} of {session}, {remaining} left.".to_owned())]);
+    let said = |fill: Fill| due(&thresholds, 60, 0).unwrap().words(fill, "a:1");
+    assert_eq!(said(shown(60)), "towline: the context is 60 % full. 60 of a:1, 80000 left.");
+    let guess = Fill::read(Context { tokens: 120_000, window: None });
+    assert_eq!(said(guess), "towline: the context is about 60 % full. 60 of a:1, 80000 left.");
+    assert_eq!(unknown_placeholder("{percent} {left}"), Some("left"));
+    assert_eq!(unknown_placeholder("{percent} { remaining"), None);
+}
+
+#[test]
+fn helpers_are_refused_from_the_limit_on_and_never_by_a_guess() {
+    assert!(refusal(shown(84), 85).is_none());
+    let reason = refusal(shown(85), 85).unwrap();
+    assert!(reason.contains("85 % full") && reason.contains("guard.refuse_helpers_at"), "{reason}");
+    assert!(refusal(shown(100), 0).is_none());
+    assert!(refusal(Fill::read(Context { tokens: 190_000, window: None }), 85).is_none());
+}
+
+#[test]
+fn both_windows_are_measured_by_their_own_size() {
+    assert_eq!(Fill::shown(150_000, 1_000_000).map(Fill::percent), Some(15));
+    assert_eq!(Fill::shown(150_000, 200_000).map(Fill::percent), Some(75));
+    assert_eq!(Fill::shown(5, 0), None);
+}
+
+#[test]
+fn the_window_that_the_agent_told_stands_while_what_is_in_it_fits() {
+    let told = Fill::shown(10_000, 1_000_000).unwrap();
+    let read = |tokens| Fill::read(Context { tokens, window: Some(200_000) });
+    assert_eq!(read(20_000).after(Some(told)).window, 1_000_000);
+    assert_eq!(read(20_000).after(None).window, 200_000);
+    let small = Fill::shown(10_000, 200_000).unwrap();
+    let large = Fill::read(Context { tokens: 300_000, window: Some(1_000_000) });
+    assert_eq!(large.after(Some(small)).window, 1_000_000);
+}
+
+#[test]
+fn a_guess_never_takes_the_place_of_a_number() {
+    let known = shown(30);
+    assert_eq!(Fill::guessed(1_000_000).after(Some(known)), known);
+    assert_eq!(known.after(Some(Fill::guessed(1_000_000))), known);
+    assert_eq!(Fill::guessed(80_000).percent(), 5);
+    assert_eq!(Fill::guessed(80_000).exact, Exactness::Estimated);
+}
+
+#[test]
+fn an_answer_without_a_window_says_nothing_by_itself() {
+    let mut meter = Meter::default();
+    meter.answered(5_000, AT);
+    assert_eq!(meter, Meter::default());
+    meter.measured(Fill::read(Context { tokens: 1_000, window: Some(272_000) }), AT);
+    meter.answered(136_000, AT);
+    let fill = meter.fill().unwrap();
+    assert_eq!((fill.percent(), fill.source, fill.exact), (50, Source::Hook, Exactness::Exact));
+}
+
+#[test]
+fn every_word_reads_back() {
+    assert!(Source::ALL.into_iter().all(|source| Source::parse(source.name()) == Some(source)));
+    assert!(Exactness::ALL.into_iter().all(|exact| Exactness::parse(exact.name()) == Some(exact)));
+    assert!(Way::ALL.into_iter().all(|way| Way::parse(way.name()) == Some(way)));
+    assert_eq!((Source::parse("x"), Exactness::parse("x"), Way::parse("x")), (None, None, None));
+}
+
+proptest! {
+    #[test]
+    fn no_way_up_is_announced_twice(way in proptest::collection::vec(0u8..=100, 1..40)) {
+        let mut rising = way.clone();
+        rising.sort_unstable();
+        let said = announced(&rising);
+        prop_assert!(said.windows(2).all(|pair| pair[0] < pair[1]), "{said:?}");
+        let top = rising.last().copied().unwrap_or(0);
+        prop_assert_eq!(said.last().copied(), thresholds().range(..=top).next_back().map(|(percent, _)| *percent));
+    }
+
+    #[test]
+    fn between_two_announcements_of_one_threshold_the_share_was_below_it(way in proptest::collection::vec(0u8..=100, 1..60)) {
+        let (mut meter, thresholds) = (Meter::default(), thresholds());
+        let mut lowest_since: BTreeMap<u8, u8> = BTreeMap::new();
+        for percent in way {
+            meter.measured(shown(percent), AT);
+            lowest_since.values_mut().for_each(|lowest| *lowest = percent.min(*lowest));
+            if let Some(notice) = due(&thresholds, percent, meter.told.model) {
+                let before = lowest_since.insert(notice.percent, percent);
+                prop_assert!(before.is_none_or(|lowest| lowest < notice.percent));
+                meter.told = meter.told.and(Audience::Model, notice.percent);
+            }
+        }
+    }
+
+    #[test]
+    fn share_and_room_never_leave_their_bounds(tokens: u64, window in 1u64.., known in proptest::option::of(any::<(u64, u64)>())) {
+        let known = known.and_then(|(tokens, window)| Fill::shown(tokens, window));
+        let read = Fill::read(Context { tokens, window: Some(window) });
+        for fill in [read, read.after(known), Fill::guessed(tokens), Fill::read(Context { tokens, window: None })] {
+            prop_assert!(fill.percent() <= 100 && fill.remaining() <= fill.window && fill.window > 0);
+        }
+    }
+}

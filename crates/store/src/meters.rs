@@ -1,0 +1,103 @@
+//! The last number of each session's meter, one small file each: what runs often compares with it and is done.
+//!
+//! Never decides: what was announced stands in the database, and a file that is lost or behind costs one fold too many.
+
+use crate::home::{Home, put_small};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use towline_core::id::SessionKey;
+use towline_core::meter::{Exactness, Fill, Source};
+use towline_core::time::Timestamp;
+
+/// What was noted of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Noted {
+    pub fill: Fill,
+    pub at: Timestamp,
+    /// The threshold that the model has heard of, as far as it was known then.
+    pub told: u8,
+}
+
+/// What cannot be read was not noted.
+pub fn last(home: &Home, session: &SessionKey) -> Option<Noted> {
+    parse(&fs::read_to_string(path(home, session)).ok()?)
+}
+
+/// Whole or not at all.
+pub fn note(home: &Home, session: &SessionKey, noted: Noted) -> io::Result<()> {
+    let Noted { fill: Fill { tokens, window, exact, source }, at, told } = noted;
+    let text = format!("{tokens} {window} {} {} {} {told}\n", exact.name(), source.name(), at.0);
+    put_small(&path(home, session), text.as_bytes())
+}
+
+/// Forgets what was noted before this time.
+pub fn forget(home: &Home, before: Timestamp) {
+    let entries = fs::read_dir(home.meters()).into_iter().flatten().filter_map(Result::ok);
+    for path in entries.map(|entry| entry.path()) {
+        let noted = fs::read_to_string(&path).ok().and_then(|text| parse(&text));
+        if noted.is_none_or(|noted| noted.at < before) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Forgets one session.
+pub(crate) fn remove(home: &Home, session: &SessionKey) -> io::Result<()> {
+    match fs::remove_file(path(home, session)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn parse(text: &str) -> Option<Noted> {
+    let mut words = text.strip_suffix('\n')?.split(' ');
+    let tokens = words.next()?.parse().ok()?;
+    let window = words.next()?.parse().ok().filter(|window| *window > 0)?;
+    let exact = Exactness::parse(words.next()?)?;
+    let source = Source::parse(words.next()?)?;
+    let at = Timestamp(words.next()?.parse().ok()?);
+    let told = words.next()?.parse().ok()?;
+    Some(Noted { fill: Fill { tokens, window, exact, source }, at, told })
+}
+
+/// Both halves of a key are plain names, so the dot separates them safely.
+fn path(home: &Home, session: &SessionKey) -> PathBuf {
+    home.meters().join(format!("{}.{}", session.agent, session.id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_noted_reads_back_until_it_is_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        let session = SessionKey::parse("agent:id").unwrap();
+        let fill = Fill::shown(90_000, 200_000).unwrap();
+        let noted = Noted { fill, at: Timestamp(5), told: 40 };
+        assert_eq!(last(&home, &session), None);
+        note(&home, &session, noted).unwrap();
+        assert_eq!(last(&home, &session), Some(noted));
+        forget(&home, Timestamp(5));
+        assert_eq!(last(&home, &session), Some(noted));
+        forget(&home, Timestamp(6));
+        assert_eq!(last(&home, &session), None);
+    }
+
+    #[test]
+    fn a_file_that_was_torn_counts_as_none_and_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        let session = SessionKey::parse("agent:id").unwrap();
+        fs::create_dir(home.meters()).unwrap();
+        for torn in ["", "12", "1 0 exact client 5 0\n", "1 2 exact client 5 400\n", "1 2 exact client 5 4"] {
+            fs::write(path(&home, &session), torn).unwrap();
+            assert_eq!(last(&home, &session), None, "{torn:?}");
+        }
+        forget(&home, Timestamp(0));
+        assert_eq!(fs::read_dir(home.meters()).unwrap().count(), 0);
+        remove(&home, &session).unwrap();
+    }
+}

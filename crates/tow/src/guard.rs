@@ -1,0 +1,190 @@
+//! The guard of a filling context: what hooks see of it, who is told, and which helper is refused.
+//!
+//! Decides nothing: `core::meter` does, by what the journal says. It blocks nothing but helpers; the end of a turn least of
+//! all. What the hot path asks is answered by one small file and the end of the transcript.
+
+use crate::config::Config;
+use crate::edge::Edge;
+use crate::failure::chain;
+use crate::{hook, sight};
+use towline_agents::{Agent, Heard};
+use towline_core::event::{Event, Happening, ToolOutcome};
+use towline_core::fault::{Fault, FaultKind};
+use towline_core::meter::{Audience, Fill, Source, Strategy, due, refusal};
+use towline_core::reply::{Reply, Verdict};
+use towline_core::session::Session;
+use towline_core::time::Timestamp;
+use towline_store::journal::{self, Record};
+use towline_store::meters::{self, Noted};
+use towline_store::{Store, StoreError, marks};
+
+/// For so long the agent's own display is believed to be still there and to tell of every change.
+const DISPLAY_LASTS_MS: i64 = 600_000;
+
+/// Whether the model is to hear of its context, by an event that would else only be accepted. A single tool's end does not
+/// even ask: the end of the whole round follows it, or the answer before it has lifted the session's mark.
+pub fn is_due(edge: &Edge, config: &Config, (agent, heard): (Agent, &Heard)) -> bool {
+    let is_off = config.guard.strategy_in(heard.folder.as_deref()) == Strategy::Off;
+    let is_asked = matches!(heard.happening, Happening::ToolsFinished | Happening::ModelAnswered { .. });
+    if !is_asked || is_off || heard.subagent.is_some() {
+        return false;
+    }
+    let noted = meters::last(&edge.home, &heard.session);
+    let told = noted.map_or(0, |noted| noted.told);
+    let fill = glimpse((agent, heard), noted, edge.now);
+    fill.is_some_and(|fill| due(&config.guard.thresholds, fill.percent(), told).is_some())
+}
+
+/// How full the context is, as far as it can be told without the database.
+fn glimpse((agent, heard): (Agent, &Heard), noted: Option<Noted>, now: Timestamp) -> Option<Fill> {
+    let known = noted.map(|noted| noted.fill);
+    let is_shown =
+        |noted: &Noted| noted.fill.source == Source::Client && now.since_ms(noted.at) < DISPLAY_LASTS_MS;
+    match heard.happening {
+        Happening::ModelAnswered { context_tokens } => {
+            let window = known.or_else(|| read(agent, heard));
+            window.map(|fill| fill.answered(context_tokens))
+        }
+        _ if noted.as_ref().is_some_and(is_shown) => known,
+        _ => read(agent, heard).map(|fill| known.map_or(fill, |known| known.answered(fill.tokens))),
+    }
+}
+
+fn read(agent: Agent, heard: &Heard) -> Option<Fill> {
+    let (context, _) = sight::context_in(agent, heard.transcript.as_deref()?, None)?;
+    Some(Fill::read(context))
+}
+
+/// What is to be said with the answer to this event. Called with the fold lock held and everything folded, so that it is
+/// said once.
+pub fn reply(edge: &Edge, config: &Config, store: &Store, event: &Event) -> Result<Reply, StoreError> {
+    if event.subagent.is_some() || !is_occasion(&event.happening) {
+        return Ok(Reply::default());
+    }
+    let Some(mut session) = store.session(&event.session)? else { return Ok(Reply::default()) };
+    let mut records = measured(edge, &mut session);
+    let (reply, announced) = said(config, &session, event);
+    for (percent, to) in announced {
+        session.meter.told = session.meter.told.and(to, percent);
+        records.push(record(edge, event, Happening::ContextAnnounced { percent, to }));
+    }
+    if let Err(error) = accept(edge, &records) {
+        // What cannot be remembered would be said at every occasion from now on.
+        hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: error });
+        return Ok(Reply { notices: vec![], context: vec![], ..reply });
+    }
+    remember(edge, &session);
+    Ok(reply)
+}
+
+/// Where something can be said, or is worth knowing.
+fn is_occasion(happening: &Happening) -> bool {
+    matches!(
+        happening,
+        Happening::PromptSubmitted { .. }
+            | Happening::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. }
+            | Happening::ToolsFinished
+            | Happening::TurnEnded { .. }
+            | Happening::CompactionStarted { .. }
+            | Happening::HelperWanted { .. }
+    )
+}
+
+/// Takes in what the transcript says now; a whole percent more or less is worth an event.
+fn measured(edge: &Edge, session: &mut Session) -> Vec<Record> {
+    let before = session.meter.fill().map_or(0, Fill::percent);
+    let Some((fill, _)) = sight::fill(session).filter(|(fill, _)| fill.source != Source::Length) else {
+        return vec![];
+    };
+    if fill.percent() == before {
+        return vec![];
+    }
+    session.meter.measured(fill, edge.now);
+    let happening = Happening::ContextMeasured { fill };
+    vec![Record::Event(own_event(edge, session, happening))]
+}
+
+/// What each audience is due at this event, and the thresholds that were used up by it.
+fn said(config: &Config, session: &Session, event: &Event) -> (Reply, Vec<(u8, Audience)>) {
+    let mut reply = Reply::default();
+    let mut announced = vec![];
+    let is_off = config.guard.strategy_in(session.folder.as_deref()) == Strategy::Off;
+    let Some(fill) = session.meter.fill().filter(|_| !is_off) else { return (reply, announced) };
+    if let Happening::HelperWanted { .. } = event.happening {
+        if let Some(reason) = refusal(fill, config.guard.refuse_helpers_at) {
+            reply.verdict = Verdict::Block { reason };
+        }
+        return (reply, announced);
+    }
+    for audience in audiences(&event.happening) {
+        let told = session.meter.told.of(*audience);
+        let Some(notice) = due(&config.guard.thresholds, fill.percent(), told) else { continue };
+        let words = notice.words(fill, &session.key.to_string());
+        match audience {
+            Audience::Model => reply.context.push(words),
+            Audience::Person => reply.notices.push(words),
+        }
+        announced.push((notice.percent, *audience));
+    }
+    (reply, announced)
+}
+
+/// The end of a turn tells the person alone: text for the model would go on with the turn.
+fn audiences(happening: &Happening) -> &'static [Audience] {
+    match happening {
+        Happening::TurnEnded { .. } => &[Audience::Person],
+        Happening::ToolFinished { .. } | Happening::ToolsFinished => &[Audience::Model, Audience::Person],
+        happening if happening.is_real_prompt() => &[Audience::Model, Audience::Person],
+        _ => &[],
+    }
+}
+
+fn record(edge: &Edge, event: &Event, happening: Happening) -> Record {
+    let event = Event { uid: edge.uid(), at: edge.now, turn: None, happening, scene: None, ..event.clone() };
+    Record::Event(event)
+}
+
+fn own_event(edge: &Edge, session: &Session, happening: Happening) -> Event {
+    let (uid, at, session) = (edge.uid(), edge.now, session.key.clone());
+    Event { uid, at, session, subagent: None, turn: None, happening, scene: None }
+}
+
+fn accept(edge: &Edge, records: &[Record]) -> Result<(), String> {
+    if records.is_empty() {
+        return Ok(());
+    }
+    journal::append(&edge.home, records).map_err(|error| chain(&error))
+}
+
+/// Leaves what is known to those who cannot afford to ask. Losing it costs a fold too many.
+fn remember(edge: &Edge, session: &Session) {
+    let Some((fill, at)) = session.meter.last else { return };
+    let noted = Noted { fill, at, told: session.meter.told.model };
+    let known = meters::last(&edge.home, &session.key);
+    if known.is_none_or(|known| Noted { at, ..known } != noted) {
+        let _ = meters::note(&edge.home, &session.key, noted);
+    }
+}
+
+/// Takes in what an agent's display says, if it is news: one event, and the mark of the session is lifted if its model is
+/// to hear of it.
+pub fn shown(edge: &Edge, config: &Config, status: &towline_agents::Status) {
+    let Some(fill) = status.fill else { return };
+    let noted = meters::last(&edge.home, &status.session);
+    if noted.is_some_and(|noted| noted.fill == fill && edge.now.since_ms(noted.at) < DISPLAY_LASTS_MS / 2) {
+        return;
+    }
+    let told = noted.map_or(0, |noted| noted.told);
+    let happening = Happening::ContextMeasured { fill };
+    let (uid, at, session) = (edge.uid(), edge.now, status.session.clone());
+    let event = Event { uid, at, session, subagent: None, turn: None, happening, scene: None };
+    let is_same = noted.is_some_and(|noted| noted.fill == fill);
+    if !is_same && let Err(error) = accept(edge, &[Record::Event(event)]) {
+        return hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: error });
+    }
+    let is_off = config.guard.strategy_in(status.folder.as_deref()) == Strategy::Off;
+    if !is_off && due(&config.guard.thresholds, fill.percent(), told).is_some() {
+        marks::lift(&edge.home, &status.session);
+    }
+    let _ = meters::note(&edge.home, &status.session, Noted { fill, at: edge.now, told });
+}

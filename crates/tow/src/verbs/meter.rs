@@ -1,0 +1,86 @@
+//! `tow meter`: how full the context of every agent is, and how sure that is.
+//!
+//! Draws what the store and the transcripts say. It decides nothing and announces nothing.
+
+use crate::failure::Failure;
+use crate::output::Tone;
+use crate::scope::Scope;
+use crate::{live, sight};
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::escape::{for_terminal, pad};
+use towline_core::meter::{Exactness, Fill};
+use towline_core::session::Session;
+use towline_core::time::Timestamp;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow meter             how full each context is; ~ stands before what is only estimated
+  tow meter --json | jq '.sessions[] | select(.percent >= 60) | .session'
+
+Numbers are exact if the agent says them itself: by its status line (`tow install --statusline`), its transcript or its
+hooks. See also `tow config get guard.thresholds`.";
+
+/// Show how full the context of every agent is.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let sessions: Vec<Session> = live::sitting_now(scope)?.into_iter().map(|(session, _)| session).collect();
+    let metered: Vec<(&Session, Option<(Fill, Timestamp)>)> =
+        sessions.iter().map(|session| (session, sight::fill(session))).collect();
+    if arguments.json {
+        let rows: Vec<Value> = metered.iter().map(|(session, fill)| row(scope, session, *fill)).collect();
+        scope.out.line(&json!({"sessions": rows}).to_string());
+    } else if metered.is_empty() {
+        scope.out.line("no agent sits anywhere");
+    } else {
+        metered.iter().for_each(|(session, fill)| scope.out.line(&line(scope, session, *fill)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(scope: &Scope, session: &Session, metered: Option<(Fill, Timestamp)>) -> Value {
+    let fill = metered.map(|(fill, _)| fill);
+    json!({
+        "session": session.key.to_string(),
+        "agent": session.key.agent.to_string(),
+        "seat": session.seat,
+        "project": session.project.as_ref().map(|traces| traces.display_name()),
+        "percent": fill.map(Fill::percent),
+        "tokens": fill.map(|fill| fill.tokens),
+        "window": fill.map(|fill| fill.window),
+        "remaining": fill.map(Fill::remaining),
+        "exact": fill.map(|fill| fill.exact == Exactness::Exact),
+        "source": fill.map(|fill| fill.source.name()),
+        "age_s": metered.map(|(_, at)| scope.edge.now.since_ms(at).max(0) / 1000),
+        "announced": session.meter.told.model.max(session.meter.told.person),
+        "compactions": session.compactions,
+        "compacted_at_percent": session.meter.compacted_at,
+    })
+}
+
+fn line(scope: &Scope, session: &Session, metered: Option<(Fill, Timestamp)>) -> String {
+    let name = session.project.as_ref().map_or("", |traces| traces.display_name());
+    let who =
+        format!("{} {} {}", pad(session.key.agent.as_str(), 7), session.key.short(), for_terminal(name));
+    let Some((fill, at)) = metered else { return format!("{} {who}", pad("-", 5)) };
+    let mark = if fill.exact == Exactness::Exact { "" } else { "~" };
+    let percent = pad(&format!("{mark}{}%", fill.percent()), 5);
+    let tone = match fill.percent() {
+        0..50 => Tone::Good,
+        50..70 => Tone::Warning,
+        _ => Tone::Bad,
+    };
+    let seconds = scope.edge.now.since_ms(at).max(0) / 1000;
+    let sure = format!("{}, {}, {seconds} s ago", fill.exact.name(), fill.source.name());
+    let before = session.meter.compacted_at.map_or(String::new(), |at| format!("; last compacted at {at} %"));
+    let numbers = pad(&format!("{} of {}", fill.tokens, fill.window), 18);
+    format!("{} {numbers} {who} ({sure}{before})", scope.out.tint(tone, &percent))
+}
