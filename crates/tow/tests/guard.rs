@@ -73,6 +73,8 @@ impl Desk {
     /// One event by the hook; what it answered.
     #[track_caller]
     fn does(&self, event: &str, fields: Value) -> Value {
+        // Whoever tidies up in the background may hold the lock, and then the end of a turn waits for nobody.
+        self.env.wait_no_process();
         self.tick();
         let mut payload = json!({"hook_event_name": event, "session_id": SESSION, "cwd": self.env.project(),
             "transcript_path": self.transcript()});
