@@ -51,8 +51,7 @@ fn glimpse((agent, heard): (Agent, &Heard), noted: Option<Noted>, now: Timestamp
 }
 
 fn read(agent: Agent, heard: &Heard) -> Option<Fill> {
-    let (context, _) = sight::context_in(agent, heard.transcript.as_deref()?, None)?;
-    Some(Fill::read(context))
+    sight::context_near(agent, heard.transcript.as_deref()?).map(Fill::read)
 }
 
 /// What is to be said with the answer to this event. Called with the fold lock held and everything folded, so that it is

@@ -86,12 +86,23 @@ pub fn fill(session: &Session) -> Option<(Fill, Timestamp)> {
 
 /// What an agent's transcript at this path says of its context, and when it was written. `announced` is the model that the
 /// session named when it began.
-pub fn context_in(agent: Agent, path: &str, announced: Option<&str>) -> Option<(Context, Timestamp)> {
-    let within = |limit| {
-        let (end, written) = last_bytes(Path::new(path), limit).ok()?;
-        Some((agent.context(&end, announced)?, written))
-    };
+fn context_in(agent: Agent, path: &str, announced: Option<&str>) -> Option<(Context, Timestamp)> {
+    let within = |limit| context_within(limit, (agent, path), announced);
     within(END).or_else(|| within(LONG_END))
+}
+
+/// The same for whoever cannot wait for more than a look.
+pub fn context_near(agent: Agent, path: &str) -> Option<Context> {
+    Some(context_within(END, (agent, path), None)?.0)
+}
+
+fn context_within(
+    limit: u64,
+    (agent, path): (Agent, &str),
+    announced: Option<&str>,
+) -> Option<(Context, Timestamp)> {
+    let (end, written) = last_bytes(Path::new(path), limit).ok()?;
+    Some((agent.context(&end, announced)?, written))
 }
 
 /// Only for a conversation that was never cut: what was compacted away is still in the file.

@@ -214,7 +214,7 @@ fn hooks_of_others_that_codex_trusts_stay_trusted() {
     let file = env.home().join(".codex/hooks.json");
     fs::write(&file, serde_json::to_string_pretty(&hooks).unwrap()).unwrap();
     CODEX.trust_hooks(&env);
-    env.tow(&["install", "--agent", "codex"]).ok().prints("12 hooks are not trusted yet");
+    env.tow(&["install", "--agent", "codex"]).ok().prints("13 hooks are not trusted yet");
     let trusted = |ours: bool| {
         let listed =
             CODEX.hooks(&env).into_iter().filter(|hook| hook.to_string().contains("hook codex") == ours);
@@ -227,5 +227,5 @@ fn hooks_of_others_that_codex_trusts_stay_trusted() {
     CODEX.headless(&env, "hello", &[]).ok();
     assert!(wait_told(&env, &[], |text| text.contains("session_ended")).contains("turn_ended"));
     assert_eq!(fs::read_to_string(env.root().join("foreign.log")).unwrap().lines().count(), 2);
-    env.tow(&["doctor"]).ok().prints("12 events registered");
+    env.tow(&["doctor"]).ok().prints("13 events registered");
 }

@@ -80,7 +80,10 @@ fn flaw_in_part(room: &Room, event: Option<&str>, (part, value): (&str, &Value))
         "systemMessage" => {
             value.is_string() && !event.is_some_and(|event| event.is_empty() || room.silent.contains(&event))
         }
-        "hookSpecificOutput" => fits(room.context) && is_context(event, value),
+        "hookSpecificOutput" => {
+            (fits(room.context) && is_context(event, value))
+                || (fits(&["PreToolUse"]) && is_denial(event, value))
+        }
         "decision" => fits(room.block) && value == "block",
         "reason" => fits(room.block) && value.is_string(),
         "terminalSequence" => {
@@ -97,5 +100,17 @@ fn flaw_in_part(room: &Room, event: Option<&str>, (part, value): (&str, &Value))
 fn is_context(event: Option<&str>, value: &Value) -> bool {
     value.as_object().is_some_and(|object| object.len() == 2)
         && value["additionalContext"].is_string()
-        && value["hookEventName"].as_str().is_some_and(|named| event.is_none_or(|event| event == named))
+        && repeats(event, value)
+}
+
+/// Both clients take it from the event before a tool runs, and show its reason to the model.
+fn is_denial(event: Option<&str>, value: &Value) -> bool {
+    value.as_object().is_some_and(|object| object.len() == 3)
+        && value["permissionDecision"] == "deny"
+        && value["permissionDecisionReason"].is_string()
+        && repeats(event, value)
+}
+
+fn repeats(event: Option<&str>, value: &Value) -> bool {
+    value["hookEventName"].as_str().is_some_and(|named| event.is_none_or(|event| event == named))
 }

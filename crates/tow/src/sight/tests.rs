@@ -6,6 +6,7 @@ use std::io::{Seek, SeekFrom, Write};
 use towline_core::event::{Event, Happening, StartedBy};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::Wishes;
+use towline_core::meter::{Exactness, Source};
 use towline_core::step::{Before, step};
 
 const ANSWER: &str = r#"{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"total_tokens":100000},"model_context_window":200000}}}"#;
@@ -51,10 +52,10 @@ fn bytes_read() -> u64 {
 fn check(transcript: &Path, expected: Option<u64>, most: u64) {
     let session = session(agent(), transcript);
     let before = bytes_read();
-    let found = context(&session);
+    let found = fill(&session);
     let cost = bytes_read() - before;
     assert_eq!(
-        found.map(|context| (context.tokens, context.percent())),
+        found.map(|(fill, _)| (fill.tokens, Some(fill.percent()))),
         expected.map(|tokens| (tokens, Some(50)))
     );
     assert!(cost <= most, "{cost} bytes were read");
@@ -84,8 +85,29 @@ fn a_session_without_a_transcript_has_no_known_context() {
     check(Path::new("/nonexistent/transcript"), None, COUNTING);
     let mut nowhere = session(agent(), Path::new("/"));
     nowhere.transcript = None;
-    assert_eq!(context(&nowhere), None);
-    assert_eq!(context(&session("unheard-of", huge(ANSWER).path())), None);
+    assert_eq!(fill(&nowhere), None);
+    assert_eq!(fill(&session("unheard-of", huge(ANSWER).path())), None);
+}
+
+#[test]
+fn a_conversation_that_nobody_counted_is_guessed_by_its_length_unless_it_was_cut() {
+    let file = huge("{}");
+    let mut session = Session { turns: 1, ..session(agent(), file.path()) };
+    let guess = fill(&session).unwrap().0;
+    assert_eq!((guess.source, guess.exact), (Source::Length, Exactness::Estimated));
+    session.compactions = 1;
+    assert_eq!(fill(&session), None);
+}
+
+#[test]
+fn what_was_said_after_the_transcript_was_written_is_newer() {
+    let file = huge(ANSWER);
+    let mut session = session(agent(), file.path());
+    let known = Fill::shown(120_000, 200_000).unwrap();
+    for (at, tokens) in [(i64::MAX, 120_000), (0, 100_000)] {
+        session.meter.last = Some((known, Timestamp(at)));
+        assert_eq!(fill(&session).unwrap().0.tokens, tokens);
+    }
 }
 
 #[test]
