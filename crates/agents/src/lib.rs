@@ -16,6 +16,7 @@ mod skim;
 mod unescape;
 mod wire;
 
+pub use codex::{history, server};
 pub use reader::{Reader, Unreadable};
 pub use rewind::WayBack;
 use settings::{Inspection, Page, Refusal, Target};
@@ -295,6 +296,14 @@ impl Agent {
             Agent::Codex => codex::input::is_folded(held, text),
         };
         is_folded || letters(held) == letters(text)
+    }
+
+    /// Where the agent's sessions can be changed without its screen; `None` where nothing serves them.
+    pub fn server(self, folder: &Path) -> Option<server::Address> {
+        match self {
+            Agent::Claude => None,
+            Agent::Codex => Some(codex::server::address(folder)),
+        }
     }
 
     /// How full the context is, by the last part of the transcript's file. `announced` is the model that the session

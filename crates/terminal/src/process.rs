@@ -5,7 +5,7 @@
 use rustix::param::clock_ticks_per_second;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,6 +154,16 @@ pub fn of_same_user(like: u32) -> Vec<Process> {
     pids.filter(|pid| owner(*pid) == ours).filter_map(Process::read).collect()
 }
 
+/// The processes of our user that have this file open.
+pub fn holders(file: &Path) -> Vec<Process> {
+    let Ok(file) = fs::canonicalize(file) else { return vec![] };
+    let has_open = |process: &Process| {
+        let entries = fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten().flatten();
+        entries.filter_map(|entry| fs::read_link(entry.path()).ok()).any(|open| open == file)
+    };
+    of_same_user(std::process::id()).into_iter().filter(has_open).collect()
+}
+
 /// The name may hold spaces and brackets: it ends at the last closing one.
 fn parse_stat(stat: &str) -> Option<Process> {
     let (pid, rest) = stat.split_once(" (")?;
@@ -251,6 +261,18 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "a child to be found")]
     fn sleeper() -> std::process::Child {
         std::process::Command::new("sleep").arg("60").spawn().unwrap()
+    }
+
+    #[test]
+    fn who_has_a_file_open_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("held");
+        let file = fs::File::create(&path).unwrap();
+        let pids = || holders(&path).iter().map(|process| process.pid).collect::<Vec<_>>();
+        assert_eq!(pids(), [std::process::id()]);
+        drop(file);
+        assert_eq!(pids(), [0; 0]);
+        assert_eq!(holders(&folder.path().join("missing")), []);
     }
 
     #[test]

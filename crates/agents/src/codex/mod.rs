@@ -5,11 +5,13 @@
 
 pub(crate) mod context;
 pub(crate) mod deed;
+pub mod history;
 pub(crate) mod input;
 pub mod install;
 mod line;
 pub mod rollout;
 pub(crate) mod screen;
+pub mod server;
 pub(crate) mod tail;
 mod wire;
 

@@ -40,6 +40,7 @@ pub mod skills;
 pub mod status;
 pub mod statusline;
 pub mod tmux;
+pub mod trim;
 pub mod turns;
 pub mod type_in;
 pub mod typed;

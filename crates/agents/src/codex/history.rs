@@ -1,0 +1,109 @@
+//! What a rollout of Codex says of its turns one by one, and whether a change of the thread has reached it.
+//!
+//! Only the client's own numbers count: a turn of which it wrote none has none.
+
+use super::line::{Event, Line, SessionMeta, Usage, UsageRecord};
+use crate::reader::Any;
+use std::collections::BTreeMap;
+use towline_core::id::{SessionId, TurnId};
+
+/// What the context held after each turn that the file tells of.
+pub fn tokens_by_turn(rollout: &[u8]) -> BTreeMap<TurnId, u64> {
+    let mut tokens = BTreeMap::new();
+    for (kind, payload) in lines(rollout).filter_map(|line| Some((line.kind.0?, line.payload))) {
+        if kind != "token_usage_record" {
+            continue;
+        }
+        let record: UsageRecord<'_> = payload.as_a().unwrap_or_default();
+        let turn = record.turn_id.as_deref().and_then(|id| TurnId::parse(id).ok());
+        if let (Some(turn), Some(count)) = (turn, total(record.usage)) {
+            tokens.insert(turn, count);
+        }
+    }
+    tokens
+}
+
+/// The number under which a turn began, in the file that tells of it.
+pub fn beginning_of(rollout: &[u8], turn: &TurnId) -> Option<u64> {
+    lines(rollout).find_map(|line| {
+        let is_event = line.kind.is("event_msg");
+        let event: Event<'_> = is_event.then(|| line.payload.as_a())??;
+        let is_it = event.kind.is("task_started") && event.turn_id.is(turn.as_str());
+        is_it.then(|| line.ordinal.number())?
+    })
+}
+
+/// Whether the file is one in which this thread goes on after a revert, with nothing from number `before` on.
+pub fn is_reverted(rollout: &[u8], thread: &SessionId, before: u64) -> bool {
+    let Some(first) = lines(rollout).next().filter(|line| line.kind.is("session_meta")) else { return false };
+    let meta: SessionMeta<'_> = first.payload.as_a().unwrap_or_default();
+    meta.id.is(thread.as_str()) && first.ordinal.number().is_some_and(|number| number <= before)
+}
+
+/// Whether the file gives the model exactly this text.
+pub fn holds_injected(rollout: &[u8], text: &str) -> bool {
+    lines(rollout).filter(|line| line.kind.is("response_item")).any(|line| {
+        let item: super::line::Item<'_> = line.payload.as_a().unwrap_or_default();
+        let mut parts = item.content.0.iter().filter_map(|part| part.text.as_deref());
+        item.role.is("developer") && parts.any(|part| part == text)
+    })
+}
+
+fn lines(rollout: &[u8]) -> impl Iterator<Item = Line<'_>> {
+    let texts = rollout.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
+    texts.filter_map(|line| serde_json::from_str(line).ok())
+}
+
+/// All that a response was given and gave is what the next one starts from.
+fn total(usage: Any<'_>) -> Option<u64> {
+    let usage: Usage<'_> = usage.as_a()?;
+    let sum = usage.input_tokens.number()?.saturating_add(usage.output_tokens.number()?);
+    (sum > 0).then_some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn recorded(name: &str) -> Vec<u8> {
+        let path = format!("{}/transcripts/codex-0.166.0-{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+        fs::read(path).unwrap()
+    }
+
+    fn turn(number: u32) -> TurnId {
+        TurnId::parse(&format!("00000000-0000-7000-8000-000000000{number}")).unwrap()
+    }
+
+    #[test]
+    fn each_turns_tokens_are_the_clients_own() {
+        let tokens = tokens_by_turn(&recorded("before-revert"));
+        assert_eq!(tokens.get(&turn(123)), Some(&1020));
+        assert_eq!(tokens.len(), 3);
+        assert!(tokens_by_turn(b"not a rollout\n{}\n").is_empty());
+    }
+
+    #[test]
+    fn a_revert_is_known_by_the_file_that_goes_on_before_the_turn_that_was_cut() {
+        let (before, after) = (recorded("before-revert"), recorded("after-revert"));
+        let thread = SessionId::parse("00000000-0000-7000-8000-000000000011").unwrap();
+        let last = beginning_of(&before, &turn(123)).unwrap();
+        assert!(is_reverted(&after, &thread, last));
+        assert!(!is_reverted(&after, &thread, 13), "it goes on at 14");
+        assert!(!is_reverted(&after, &SessionId::parse("another").unwrap(), last));
+        assert!(!is_reverted(b"", &thread, last));
+        assert_eq!(beginning_of(&before, &TurnId::parse("unknown").unwrap()), None);
+    }
+
+    #[test]
+    fn only_the_whole_text_given_to_the_model_counts_as_injected() {
+        let line = |role: &str, text: &str| {
+            format!(
+                r#"{{"type":"response_item","payload":{{"type":"message","role":"{role}","content":[{{"type":"input_text","text":"{text}"}}]}}}}"#
+            )
+        };
+        assert!(holds_injected(line("developer", "a\\nb").as_bytes(), "a\nb"));
+        assert!(!holds_injected(line("developer", "a\\nb").as_bytes(), "a"));
+        assert!(!holds_injected(line("user", "a").as_bytes(), "a"));
+    }
+}

@@ -1,0 +1,172 @@
+//! Asking an agent's server about its sessions, and changing them there.
+//!
+//! Every question has an end: a server that does not answer is an error that says so. Nothing is asked twice, since
+//! nobody knows what became of the first time.
+
+mod wire;
+
+use crate::edge::Edge;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+use towline_agents::server::{Address, Call, Heard, READY, Refused, Thread, Turn, heard, thread, turns};
+use towline_core::id::{SessionId, TurnId};
+use wire::Wire;
+
+/// Long enough for a server on a busy machine to load a long thread.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// A server in the background is there at once, or it is stuck.
+const TO_MEET: Duration = Duration::from_secs(5);
+
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    #[error("could not reach the server at {address}")]
+    Reach { address: String, source: io::Error },
+    #[error("the server did not answer {method} within {seconds} seconds")]
+    Silent { method: &'static str, seconds: u64 },
+    #[error("the connection to the server broke off at {method}")]
+    Broken { method: &'static str, source: io::Error },
+    #[error("the server refused {method}")]
+    Refused { method: &'static str, source: Refused },
+    #[error("the server's answer to {method} is not understood: it may be of a newer version")]
+    Strange { method: &'static str },
+}
+
+/// Which server it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The one that runs in the background, in which the sessions are that people see.
+    Shared,
+    /// One of our own, which ends with us.
+    Private,
+}
+
+/// A connection to a server.
+pub struct Client<'a> {
+    wire: Wire<'a>,
+    pub kind: Kind,
+    edge: &'a Edge,
+    asked: u64,
+}
+
+impl<'a> Client<'a> {
+    /// The server in the background if one listens, else one of our own, by the agent's program.
+    pub fn connect(edge: &'a Edge, address: &Address, program: &Path) -> Result<Client<'a>, ServerError> {
+        match Client::shared(edge, &address.socket) {
+            Err(ServerError::Reach { source, .. }) if is_nobody(&source) => {
+                Client::private(edge, program, address.arguments)
+            }
+            other => other,
+        }
+    }
+
+    fn shared(edge: &'a Edge, socket: &Path) -> Result<Client<'a>, ServerError> {
+        let reached = Wire::to_socket(edge, socket, edge.elapsed() + TO_MEET);
+        let wire =
+            reached.map_err(|source| ServerError::Reach { address: socket.display().to_string(), source })?;
+        Client { wire, kind: Kind::Shared, edge, asked: 0 }.introduced()
+    }
+
+    fn private(edge: &'a Edge, program: &Path, arguments: &[&str]) -> Result<Client<'a>, ServerError> {
+        let wire = Wire::to_child(edge, program, arguments)
+            .map_err(|source| ServerError::Reach { address: program.display().to_string(), source })?;
+        Client { wire, kind: Kind::Private, edge, asked: 0 }.introduced()
+    }
+
+    fn introduced(mut self) -> Result<Client<'a>, ServerError> {
+        let call = Call::introduce(env!("CARGO_PKG_VERSION"));
+        self.ask(&call)?;
+        self.wire
+            .send(READY, self.edge.elapsed() + PATIENCE)
+            .map_err(|source| ServerError::Broken { method: call.method, source })?;
+        Ok(self)
+    }
+
+    /// What is known of a thread.
+    pub fn thread(&mut self, id: &SessionId) -> Result<Thread, ServerError> {
+        self.ask_for(&Call::thread(id), thread)
+    }
+
+    /// All turns of a thread, oldest first.
+    pub fn turns(&mut self, id: &SessionId) -> Result<Vec<Turn>, ServerError> {
+        let (mut all, mut cursor) = (vec![], None);
+        loop {
+            let mut page = self.ask_for(&Call::turns(id, cursor.as_deref()), turns)?;
+            let is_last = page.turns.is_empty() || page.next.is_none();
+            all.append(&mut page.turns);
+            if is_last {
+                return Ok(all);
+            }
+            cursor = page.next;
+        }
+    }
+
+    /// Loads a thread here, so that it can be changed.
+    pub fn load(&mut self, id: &SessionId) -> Result<Thread, ServerError> {
+        self.ask_for(&Call::load(id), thread)
+    }
+
+    /// Lets go of a thread that we loaded: the server forgets it unless somebody else looks at it.
+    pub fn leave(&mut self, id: &SessionId) -> Result<(), ServerError> {
+        self.ask(&Call::leave(id)).map(|_| ())
+    }
+
+    /// Takes back a turn and all after it. Gives the thread with the file in which it goes on.
+    pub fn revert_to(&mut self, id: &SessionId, before: &TurnId) -> Result<Thread, ServerError> {
+        self.ask_for(&Call::revert(id, before), thread)
+    }
+
+    /// Makes a new thread of what was before a turn. The old one stays as it is.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for going back to a bookmark by a fork"))]
+    pub fn fork_at(&mut self, id: &SessionId, before: &TurnId) -> Result<Thread, ServerError> {
+        self.ask_for(&Call::fork(id, before), thread)
+    }
+
+    /// Gives the model of a thread something to know, without a turn of its own.
+    pub fn inject(&mut self, id: &SessionId, text: &str) -> Result<(), ServerError> {
+        self.ask(&Call::inject(id, text)).map(|_| ())
+    }
+
+    fn ask_for<T>(
+        &mut self,
+        call: &Call,
+        read: impl Fn(&serde_json::Value) -> Option<T>,
+    ) -> Result<T, ServerError> {
+        let answer = self.ask(call)?;
+        read(&answer).ok_or(ServerError::Strange { method: call.method })
+    }
+
+    fn ask(&mut self, call: &Call) -> Result<serde_json::Value, ServerError> {
+        self.asked += 1;
+        let until = self.edge.elapsed() + PATIENCE;
+        let method = call.method;
+        self.wire.send(&call.numbered(self.asked), until).map_err(|error| broken(method, error))?;
+        loop {
+            let text = self.wire.next(until).map_err(|error| broken(method, error))?;
+            match heard(&text) {
+                Some(Heard::Answer { number, result }) if number == self.asked => {
+                    return result.map_err(|source| ServerError::Refused { method, source });
+                }
+                Some(Heard::Asked { decline }) => {
+                    self.wire.send(&decline, until).map_err(|error| broken(method, error))?;
+                }
+                Some(Heard::Answer { .. } | Heard::Told) | None => {}
+            }
+        }
+    }
+}
+
+/// Whether nobody is there at all, and not somebody who is stuck.
+fn is_nobody(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
+}
+
+fn broken(method: &'static str, source: io::Error) -> ServerError {
+    match source.kind() {
+        io::ErrorKind::TimedOut => ServerError::Silent { method, seconds: PATIENCE.as_secs() },
+        _ => ServerError::Broken { method, source },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! Texts to and from a server: over the socket of one in the background, or to a child of our own.
+//!
+//! Both are sockets, so that every wait can have an end; nothing here knows what the texts mean.
+
+use crate::edge::{Edge, GUARD};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tungstenite::{HandshakeError, Message, WebSocket};
+
+/// No answer that we ask for comes near it.
+const LONGEST: usize = 64 << 20;
+
+/// How long a child may take to end by itself.
+const TO_END: Duration = Duration::from_secs(2);
+
+pub(super) enum Wire<'a> {
+    /// A message is a frame.
+    Frames(Box<WebSocket<Timed<'a>>>),
+    /// A message is a line.
+    Lines { reader: BufReader<Timed<'a>>, child: Child },
+}
+
+impl<'a> Wire<'a> {
+    pub fn to_socket(edge: &'a Edge, path: &Path, until: Duration) -> io::Result<Wire<'a>> {
+        let stream = Timed { stream: UnixStream::connect(path)?, edge, until };
+        match tungstenite::client("ws://localhost/", stream) {
+            Ok((socket, _)) => Ok(Wire::Frames(Box::new(socket))),
+            Err(HandshakeError::Failure(error)) => Err(as_io(error)),
+            Err(HandshakeError::Interrupted(_)) => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+
+    /// The child's standard input and output are one socket: a pipe could not be waited for with an end.
+    #[expect(clippy::disallowed_methods, reason = "a server of our own, where none runs in the background")]
+    pub fn to_child(edge: &'a Edge, program: &Path, arguments: &[&str]) -> io::Result<Wire<'a>> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let output = OwnedFd::from(theirs.try_clone()?);
+        let mut command = Command::new(program);
+        command.args(arguments).env(GUARD, "1");
+        command.stdin(OwnedFd::from(theirs)).stdout(output).stderr(Stdio::null());
+        let child = command.spawn()?;
+        let stream = Timed { stream: ours, edge, until: edge.elapsed() };
+        Ok(Wire::Lines { reader: BufReader::new(stream), child })
+    }
+
+    pub fn send(&mut self, text: &str, until: Duration) -> io::Result<()> {
+        match self {
+            Wire::Frames(socket) => {
+                socket.get_mut().until = until;
+                socket.send(Message::text(text)).map_err(as_io)
+            }
+            Wire::Lines { reader, .. } => {
+                let stream = reader.get_mut();
+                stream.until = until;
+                stream.write_all(format!("{text}\n").as_bytes())
+            }
+        }
+    }
+
+    /// The next message.
+    pub fn next(&mut self, until: Duration) -> io::Result<String> {
+        match self {
+            Wire::Frames(socket) => {
+                socket.get_mut().until = until;
+                loop {
+                    match socket.read().map_err(as_io)? {
+                        Message::Text(text) => return Ok(text.to_string()),
+                        Message::Close(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                        // A ping is answered by the library itself.
+                        Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
+                    }
+                }
+            }
+            Wire::Lines { reader, .. } => {
+                reader.get_mut().until = until;
+                next_line(reader)
+            }
+        }
+    }
+}
+
+fn next_line(reader: &mut BufReader<Timed<'_>>) -> io::Result<String> {
+    let mut line = String::new();
+    reader.by_ref().take(LONGEST as u64).read_line(&mut line)?;
+    if line.ends_with('\n') { Ok(line) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+impl Drop for Wire<'_> {
+    /// A child that is told that nothing more comes ends by itself, and closes its end of the socket.
+    fn drop(&mut self) {
+        let Wire::Lines { reader, child } = self else { return };
+        let stream = reader.get_mut();
+        stream.until = stream.edge.elapsed() + TO_END;
+        let _ = stream.stream.shutdown(std::net::Shutdown::Write);
+        let _ = io::copy(reader, &mut io::sink());
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+/// A socket whose reads and writes all end by the same moment, which is counted from when the program began.
+pub(super) struct Timed<'a> {
+    stream: UnixStream,
+    edge: &'a Edge,
+    until: Duration,
+}
+
+impl Timed<'_> {
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.until.saturating_sub(self.edge.elapsed());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+    }
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(Some(self.left()?))?;
+        self.stream.read(buffer).map_err(timed_out)
+    }
+}
+
+impl Write for Timed<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(self.left()?))?;
+        self.stream.write(buffer).map_err(timed_out)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// The system says that it would have to wait, which is the same here.
+fn timed_out(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
+        _ => error,
+    }
+}
+
+fn as_io(error: tungstenite::Error) -> io::Error {
+    match error {
+        tungstenite::Error::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}

@@ -1,0 +1,122 @@
+//! Trimming a session: take back, give the memory, and look whether both are in the session's own file.
+//!
+//! Never says that something is done because a server said so. What half of it is done is always told.
+
+use super::{Cut, Survey};
+use crate::failure::chain;
+use crate::server::{Client, ServerError};
+use std::fs;
+use std::path::{Path, PathBuf};
+use towline_agents::history;
+use towline_agents::server::Status;
+use towline_core::id::SessionId;
+
+/// How far one half of it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// Read back from the file.
+    Done,
+    NotDone {
+        why: String,
+    },
+    /// The server took it, and the file does not show it.
+    Unconfirmed {
+        why: String,
+    },
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub reverted: Half,
+    pub injected: Half,
+    /// The file in which the session goes on.
+    pub path: Option<PathBuf>,
+}
+
+impl Outcome {
+    pub fn is_done(&self) -> bool {
+        (&self.reverted, &self.injected) == (&Half::Done, &Half::Done)
+    }
+}
+
+/// Trims a session of which everything was checked. What was loaded for it is let go again.
+pub fn carry_out(client: &mut Client<'_>, survey: &Survey, cut: &Cut, memory: &str) -> Outcome {
+    let id = &survey.thread.id;
+    let is_loaded = match ready(client, survey) {
+        Ok(is_loaded) => is_loaded,
+        Err(why) => return nothing_done(why, survey),
+    };
+    let outcome = both(client, survey, cut, memory);
+    if is_loaded {
+        // It ends with us anyway if this fails.
+        let _ = client.leave(id);
+    }
+    outcome
+}
+
+/// Looks once more, since a person may have begun to work meanwhile. Gives whether it was loaded for this.
+fn ready(client: &mut Client<'_>, survey: &Survey) -> Result<bool, String> {
+    let id = &survey.thread.id;
+    let now = client.thread(id).map_err(|error| chain(&error))?;
+    let turns = client.turns(id).map_err(|error| chain(&error))?;
+    if now.path != survey.thread.path || turns != survey.turns {
+        return Err("the session went on meanwhile".to_owned());
+    }
+    match now.status {
+        Status::Idle => Ok(false),
+        Status::NotLoaded => client.load(id).map(|_| true).map_err(|error| chain(&error)),
+        Status::Active | Status::Other => Err("the session is at work".to_owned()),
+    }
+}
+
+fn both(client: &mut Client<'_>, survey: &Survey, cut: &Cut, memory: &str) -> Outcome {
+    let id = &survey.thread.id;
+    let path = match client.revert_to(id, &cut.before) {
+        Ok(thread) => thread.path,
+        Err(error) => return taken_back_or_not(client, survey, &error),
+    };
+    let injected = client.inject(id, memory);
+    let text = path.as_deref().and_then(|path| fs::read(path).ok()).unwrap_or_default();
+    let reverted = reverted(survey, cut, (path.as_deref(), &text));
+    let injected = match injected {
+        Err(error) => Half::NotDone { why: chain(&error) },
+        Ok(()) if history::holds_injected(&text, memory) => Half::Done,
+        Ok(()) => Half::Unconfirmed { why: format!("{} does not hold it", shown(path.as_deref())) },
+    };
+    Outcome { reverted, injected, path }
+}
+
+fn reverted(survey: &Survey, cut: &Cut, (path, text): (Option<&Path>, &[u8])) -> Half {
+    let before = survey.beginnings.get(&cut.before).copied().unwrap_or(u64::MAX);
+    let is_new = path.is_some() && path != survey.thread.path.as_deref();
+    if is_new && history::is_reverted(text, &survey.thread.id, before) {
+        return Half::Done;
+    }
+    Half::Unconfirmed { why: format!("{} does not show it", shown(path)) }
+}
+
+/// An answer that did not come says nothing about what was done: the server is asked what the session is now.
+fn taken_back_or_not(client: &mut Client<'_>, survey: &Survey, error: &ServerError) -> Outcome {
+    let path = path_now(client, &survey.thread.id);
+    let why = chain(error);
+    let not_given = |why: &str| Half::NotDone { why: why.to_owned() };
+    let reverted = match &path {
+        Some(path) if Some(path) == survey.thread.path.as_ref() => Half::NotDone { why },
+        Some(_) | None => Half::Unconfirmed { why },
+    };
+    Outcome { reverted, injected: not_given("it was not tried"), path }
+}
+
+fn path_now(client: &mut Client<'_>, id: &SessionId) -> Option<PathBuf> {
+    client.thread(id).ok()?.path
+}
+
+fn nothing_done(why: String, survey: &Survey) -> Outcome {
+    let injected = Half::NotDone { why: "it was not tried".to_owned() };
+    Outcome { reverted: Half::NotDone { why }, injected, path: survey.thread.path.clone() }
+}
+
+fn shown(path: Option<&Path>) -> String {
+    path.map_or("the session's file".to_owned(), |path| path.display().to_string())
+}

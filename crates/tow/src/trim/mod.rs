@@ -1,0 +1,77 @@
+//! Making room in a session that is nearly full: its turns are taken back, and the model is given the memory of them.
+//!
+//! Reckons with the agent's own numbers alone, touches nothing while anybody is at work there, and calls a half of it
+//! done only when the session's own file shows it.
+
+mod carry_out;
+mod survey;
+
+pub use carry_out::{Half, Outcome, carry_out};
+pub use survey::{Check, Survey, checks, survey};
+
+use std::collections::BTreeSet;
+use towline_agents::Agent;
+use towline_agents::server::Turn;
+use towline_core::compose::{Composed, Material, compose};
+use towline_core::id::TurnId;
+use towline_core::time::Timestamp;
+use towline_store::StoreError;
+use towline_store::archive::{Archive, Conversation};
+
+/// What would be taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The first turn that goes; all after it go too.
+    pub before: TurnId,
+    pub since: Option<Timestamp>,
+    pub kept: usize,
+    pub turns: usize,
+    /// What the context held after the last turn that stays; `None` where the agent wrote no number.
+    pub tokens_kept: Option<u64>,
+}
+
+/// A first turn stays by itself if it is not more than this part of what is there.
+const SMALL_PART: u64 = 4;
+
+/// Which turns go. Unless a number is given, the first turn stays, which says what all is about, if it is small.
+pub fn cut(survey: &Survey, keep: Option<usize>) -> Option<Cut> {
+    let turns = &survey.turns;
+    let tokens_after = |turn: &Turn| survey.tokens.get(&turn.id).copied();
+    let kept = keep.unwrap_or_else(|| {
+        let first = turns.first().and_then(tokens_after);
+        let all = survey.usage.map(|usage| usage.tokens);
+        let is_small = first.zip(all).is_some_and(|(first, all)| first <= all / SMALL_PART);
+        usize::from(turns.len() > 1 && is_small)
+    });
+    let first = turns.get(kept)?;
+    Some(Cut {
+        before: first.id.clone(),
+        since: first.started_at,
+        kept,
+        turns: turns.len() - kept,
+        tokens_kept: kept.checked_sub(1).and_then(|last| turns.get(last)).and_then(tokens_after),
+    })
+}
+
+/// More turns than are ever given.
+const MOST_TURNS: usize = 10_000;
+
+/// The memory of what would be taken back: what stays is not said twice.
+pub fn memory(
+    agent: Agent,
+    mut material: Material,
+    (archive, conversation): (&Archive, &Conversation),
+    cut: &Cut,
+) -> Result<Composed, StoreError> {
+    if let (Some(past), Some(since), 1..) = (material.past.as_mut(), cut.since, cut.kept) {
+        let stays = archive.last_turns(conversation, MOST_TURNS)?.into_iter().filter(|turn| turn.at < since);
+        let stays: BTreeSet<String> = stays.map(|turn| conversation.turn_id(&turn)).collect();
+        past.turns.retain(|turn| !stays.contains(&turn.id));
+        past.older.retain(|turn| !stays.contains(&turn.id));
+        past.turns_in_all = past.turns_in_all.saturating_sub(u32::try_from(stays.len()).unwrap_or(u32::MAX));
+    }
+    Ok(compose(&material, agent.budget()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! `tow trim` on real threads of the real Codex: what the model is asked with after it.
+#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+
+use serde_json::Value;
+use std::fs;
+use towline_testkit::{Codex, Daemon, Gate, Model, Pane, Rule, Run, Step, TestEnv, Tmux, Usage};
+
+const CODEX: Codex = Codex::V0_166_0;
+
+/// Three turns: the first leaves little in the window, the last most of it.
+fn scripted() -> Model {
+    let step = |text: &str, input| Step::text(text).usage(Usage { input, ..Usage::default() });
+    Model::start([
+        Rule::when("build the mast").then(step("the mast stands", 12_000)),
+        Rule::when("paint the HULL-BLUE").then(step("the hull is ANSWER-BLUE now", 100_000)),
+        Rule::when("caulk the DECK-SEAMS").then(step("the seams are tight", 200_000)),
+        Rule::when("how far are we").then(step("nearly done", 13_000)),
+    ])
+}
+
+fn installed(model: &Model, daemon: Daemon) -> TestEnv {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    CODEX.seed(&env, model, daemon);
+    env.tow(&["install", "--agent", "codex"]).ok();
+    CODEX.trust_hooks(&env);
+    env
+}
+
+#[track_caller]
+fn work(pane: &Pane) {
+    let asked = [
+        ("build the mast", "the mast stands"),
+        ("paint the HULL-BLUE", "ANSWER-BLUE"),
+        ("caulk the DECK-SEAMS", "the seams are tight"),
+    ];
+    for (prompt, answer) in asked {
+        pane.say(prompt);
+        pane.wait_screen(answer);
+        CODEX.wait_idle(pane);
+    }
+}
+
+/// The ids and names of the checks that do not hold.
+fn refused(report: &Value) -> Vec<&str> {
+    let checks = report["checks"].as_array().unwrap().iter();
+    checks.filter(|check| check["ok"] == false).map(|check| check["check"].as_str().unwrap()).collect()
+}
+
+fn trim(env: &TestEnv, arguments: &[&str]) -> Run {
+    env.tow(&[&["trim"], arguments].concat())
+}
+
+#[test]
+fn a_nearly_full_thread_behind_the_daemon_goes_on_with_the_memory_of_what_was_cut() {
+    let model = scripted();
+    let env = installed(&model, Daemon::On);
+    let tmux = Tmux::start(&env);
+    let pane = CODEX.interactive(&tmux, &[]);
+    CODEX.wait_daemon(&env);
+    work(&pane);
+
+    let shown = trim(&env, &["--json"]).ok().json();
+    assert_eq!((&shown["cut"]["turns"], &shown["cut"]["kept"]), (&2.into(), &1.into()), "{shown}");
+    assert_eq!(shown["usage"]["tokens"], 200_025, "{shown}");
+    assert_eq!(shown["cut"]["tokens_kept"], 12_025, "{shown}");
+    assert_eq!((refused(&shown), &shown["outcome"]), (vec![], &Value::Null), "{shown}");
+    let memory = shown["memory"].as_str().unwrap();
+    assert!(memory.contains("HULL-BLUE") && memory.contains("DECK-SEAMS"), "{memory}");
+    assert!(!memory.contains("build the mast"), "what stays is not said twice: {memory}");
+    trim(&env, &["--preflight"]).ok().prints("nothing is being worked on");
+    trim(&env, &[]).ok().prints("would go:   2 turns").prints("nothing was changed");
+
+    let done = trim(&env, &["--execute", "--json"]).ok().json();
+    assert_eq!(done["outcome"]["done"], true, "{done}");
+    let file = fs::read_to_string(done["outcome"]["file"].as_str().unwrap()).unwrap();
+    assert!(file.contains("towline-context") && !file.contains("caulk the DECK-SEAMS\"}]"), "{file}");
+
+    pane.say("how far are we");
+    let request = model.wait_prompt("how far are we");
+    assert_eq!(request.count("build the mast"), 1, "the first turn stays");
+    assert_eq!(request.count("<towline-context>"), 1);
+    assert_eq!(request.count("HULL-BLUE"), 1, "only in the memory");
+    assert_eq!(request.count("the seams are tight"), 1, "only in the memory");
+    pane.wait_screen("nearly done");
+    CODEX.wait_idle(&pane);
+
+    trim(&env, &["--execute"]).exits(2).complains("less than 50 %");
+    CODEX.stop_daemon(&env);
+}
+
+#[test]
+fn a_thread_that_is_at_work_is_left_alone() {
+    let gate = Gate::shut();
+    let model = scripted();
+    model.add(Rule::when("talk on").then(Step::text("the start of something long").pausing_at(&gate)));
+    let env = installed(&model, Daemon::On);
+    let tmux = Tmux::start(&env);
+    let pane = CODEX.interactive(&tmux, &[]);
+    CODEX.wait_daemon(&env);
+    work(&pane);
+    pane.say("talk on");
+    pane.wait_screen_for("an answer that goes on", |screen| screen.contains("• the\n"));
+    assert_eq!(refused(&trim(&env, &["--json"]).ok().json()), ["idle"]);
+    trim(&env, &["--preflight"]).exits(1).prints("a turn is running");
+    trim(&env, &["--execute"]).exits(2).complains("nothing was changed").complains("idle: a turn is running");
+    gate.open();
+    pane.wait_screen("something long");
+    CODEX.wait_idle(&pane);
+    assert!(!model.saw("towline-context"));
+    CODEX.stop_daemon(&env);
+}
+
+#[test]
+fn a_thread_that_another_program_holds_is_left_alone_and_trimmed_when_it_is_let_go() {
+    let model = scripted();
+    let env = installed(&model, Daemon::Off);
+    let tmux = Tmux::start(&env);
+    let pane = CODEX.interactive(&tmux, &[]);
+    work(&pane);
+
+    let report = trim(&env, &["--json"]).ok().json();
+    assert_eq!(refused(&report), ["alone"], "the client has it open: {report}");
+    trim(&env, &["--execute"]).exits(2).complains("nothing was changed").complains("has it open");
+
+    pane.say("/quit");
+    pane.wait_end();
+
+    let id = report["session"].as_str().unwrap();
+    let done = trim(&env, &[id, "--execute", "--keep", "0", "--json"]).ok().json();
+    assert_eq!(done["outcome"]["done"], true, "nobody holds it any more: {done}");
+    let thread = id.split(':').next_back().unwrap();
+    CODEX.headless(&env, "how far are we", &["resume", thread]).ok();
+    let request = model.wait_prompt("how far are we");
+    assert_eq!((request.count("<towline-context>"), request.count("HULL-BLUE")), (1, 1));
+    assert_eq!(request.count("build the mast"), 1, "in the memory");
+}
+
+#[test]
+fn without_a_number_of_the_agents_own_nothing_is_done() {
+    let model = scripted();
+    let env = installed(&model, Daemon::Off);
+    let first = CODEX.headless(&env, "caulk the DECK-SEAMS", &[]).ok().stdout;
+    let started: Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
+    let id = started["thread_id"].as_str().unwrap();
+    let done = trim(&env, &[id, "--execute", "--json"]).ok().json();
+    assert_eq!(done["outcome"]["done"], true, "{done}");
+    let report = trim(&env, &[id, "--json"]).ok().json();
+    assert_eq!(refused(&report), ["thread", "usage", "memory"], "{report}");
+    trim(&env, &[id, "--execute"]).exits(2);
+}
