@@ -16,6 +16,7 @@ mod skim;
 mod unescape;
 mod wire;
 
+pub use claude::repair;
 pub use codex::{history, server};
 pub use reader::{Reader, Unreadable};
 pub use rewind::WayBack;
@@ -296,6 +297,26 @@ impl Agent {
             Agent::Codex => codex::input::is_folded(held, text),
         };
         is_folded || letters(held) == letters(text)
+    }
+
+    /// What a person types to go on with a session.
+    pub fn resuming(self, session: &SessionId) -> String {
+        match self {
+            Agent::Claude => format!("claude --resume {session}"),
+            Agent::Codex => format!("codex resume {session}"),
+        }
+    }
+
+    /// A transcript with places to go back to, where the agent's sessions can die of a full context and be mended so.
+    pub fn repaired(
+        self,
+        transcript: &[u8],
+        wish: repair::Wish<'_>,
+    ) -> Option<Result<repair::Repair, repair::Unrepairable>> {
+        match self {
+            Agent::Claude => Some(claude::repair::repaired(transcript, wish)),
+            Agent::Codex => None,
+        }
     }
 
     /// Where the agent's sessions can be changed without its screen; `None` where nothing serves them.

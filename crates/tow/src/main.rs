@@ -25,6 +25,7 @@ mod progress;
 mod projects;
 mod push;
 mod quiet;
+mod repair;
 mod scan;
 mod scope;
 mod seen;

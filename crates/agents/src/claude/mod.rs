@@ -8,6 +8,7 @@ pub(crate) mod deed;
 mod entry;
 pub(crate) mod input;
 pub mod install;
+pub mod repair;
 mod reset;
 pub(crate) mod screen;
 pub(crate) mod status;

@@ -29,6 +29,7 @@ pub mod next;
 pub mod notify;
 pub mod pause;
 pub mod popup;
+pub mod repair;
 pub mod report;
 pub mod resume;
 pub mod rewind;

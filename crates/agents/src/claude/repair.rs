@@ -1,0 +1,296 @@
+//! Repairing a transcript of Claude Code that died of a full context: places to go back to are put into it.
+//!
+//! A session that is too long to be sent can only go on from an earlier prompt, and one that worked for hours on its own
+//! has none. So prompts of nothing but a marker are put between its answers, before the place where it died. Nothing is
+//! taken away, no line is changed but for whose successor it is, and all of it can be taken out again to the byte.
+
+mod chain;
+mod dead;
+mod line;
+
+use chain::{Chain, Faults, faults};
+use line::{Line, lines};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use towline_core::id::Uid;
+use towline_core::time::Timestamp;
+
+/// Where markers go, and which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wish<'a> {
+    /// One after so many answers, wherever else one goes.
+    pub every: usize,
+    pub marker: &'a str,
+}
+
+/// What a transcript is, and what it would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// The whole file with its markers; what it was if there are none to add.
+    pub text: Vec<u8>,
+    pub marks: Vec<Mark>,
+    /// Markers that are there already.
+    pub present: usize,
+    pub death: Option<Death>,
+    /// What was wrong with the file before, and does not stand in the way.
+    pub warnings: Vec<String>,
+    /// The folder that the session worked in.
+    pub folder: Option<String>,
+}
+
+/// Where the session died.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Death {
+    pub at: Option<Timestamp>,
+    pub cause: Cause,
+}
+
+/// Why no answer came any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The context was full.
+    Full,
+    /// Something else: the service, the account, an interruption.
+    Other,
+}
+
+/// A marker that would be put in, in front of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    pub uuid: String,
+    /// The answer that comes after it.
+    pub before: String,
+    pub at: Option<Timestamp>,
+    pub why: Break,
+    /// How that answer begins.
+    pub words: String,
+}
+
+/// Why a place is a good one to go back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Break {
+    /// Enough answers came since the last one.
+    Answers,
+    /// A turn ended.
+    TurnEnd,
+    /// Nothing happened for a while.
+    Pause,
+}
+
+/// Why a transcript is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unrepairable {
+    #[error("the transcript is empty")]
+    Empty,
+    #[error("nobody asked for anything in it")]
+    NoPrompt,
+    #[error("its entries are not linked with each other")]
+    NoChain,
+    #[error("its entries go round in a circle at {uuid}")]
+    Circle { uuid: String },
+    #[error("two entries of the conversation have the same id, {uuid}")]
+    Twice { uuid: String },
+    #[error("what would come of it is not sound: {what}")]
+    Unsound { what: String },
+}
+
+/// Returns the transcript with its markers, checked whole.
+pub fn repaired(text: &[u8], wish: Wish<'_>) -> Result<Repair, Unrepairable> {
+    let lines = lines(text);
+    let chain = examined(&lines)?;
+    let death = dead::zone(&chain);
+    let living = death.as_ref().map_or(chain.entries.len(), |(from, _)| *from);
+    let marks = chosen(&chain, living, wish);
+    let written = with_marks(&lines, &chain, &marks, wish.marker);
+    let before = faults(&lines);
+    sound(&written, (&chain, &before), &marks)?;
+    let present = chain.entries.iter().filter(|line| line.is_marker(wish.marker)).count();
+    Ok(Repair {
+        text: written,
+        marks: marks.into_iter().map(|(_, mark)| mark).collect(),
+        present,
+        death: death.map(|(_, death)| death),
+        warnings: before.in_words(),
+        folder: chain.entries.iter().rev().find_map(|line| line.cwd.clone()),
+    })
+}
+
+/// The transcript without the markers that a repair put in.
+pub fn without_markers(text: &[u8]) -> Vec<u8> {
+    let all = lines(text);
+    let ours: BTreeMap<&str, &str> = all
+        .iter()
+        .filter(|line| line.is_ours)
+        .filter_map(|line| Some((line.uuid.as_deref()?, line.raw_parent?)))
+        .collect();
+    let mut written = Vec::with_capacity(text.len());
+    for line in all.iter().filter(|line| !line.is_ours) {
+        match line.parent.as_deref().and_then(|parent| ours.get(parent)) {
+            Some(parent) => written.extend(line.with_parent(parent)),
+            None => written.extend_from_slice(line.bytes),
+        }
+    }
+    written
+}
+
+fn examined<'l, 'a>(lines: &'l [Line<'a>]) -> Result<Chain<'l, 'a>, Unrepairable> {
+    if lines.iter().all(|line| line.bytes.trim_ascii().is_empty()) {
+        return Err(Unrepairable::Empty);
+    }
+    if !lines.iter().any(|line| line.kind == "user") {
+        return Err(Unrepairable::NoPrompt);
+    }
+    Chain::of(lines)
+}
+
+/// A pause of this length is a good place.
+const PAUSE_MS: i64 = 60_000;
+
+/// How far the walk has come since the last place to go back to.
+#[derive(Default)]
+struct Since {
+    answers: usize,
+    last_message: Option<String>,
+    turn_end: bool,
+    pause: bool,
+}
+
+/// The places, by where their answers stand in the chain. Nothing before the last compaction is sent any more.
+fn chosen(chain: &Chain<'_, '_>, living: usize, wish: Wish<'_>) -> Vec<(usize, Mark)> {
+    let start =
+        chain.entries.iter().rposition(|line| line.subtype == "compact_boundary").map_or(0, |at| at + 1);
+    let (mut marks, mut since) = (vec![], Since::default());
+    for at in start..living {
+        let line = chain.entries[at];
+        let before = at.checked_sub(1).filter(|before| *before >= start).map(|before| chain.entries[before]);
+        since.pause |= before.is_some_and(|before| is_pause(before, line));
+        if line.is_prompt() {
+            since = Since::default();
+            continue;
+        }
+        if let (Some(before), Some(why)) = (before, due(&since, line, wish.every)) {
+            marks.push((at, mark(before, line, why)));
+            since = Since::default();
+        }
+        since.pass(line);
+    }
+    marks
+}
+
+impl Since {
+    fn pass(&mut self, line: &Line<'_>) {
+        self.turn_end |= line.subtype == "turn_duration";
+        if line.is_answer() && (self.last_message.is_none() || self.last_message != line.message) {
+            self.answers += 1;
+            self.last_message = line.message.clone();
+        }
+    }
+}
+
+/// Only in front of an answer in words that begins here: what belongs together stays so. Right after a prompt there is
+/// a place to go back to already.
+fn due(since: &Since, line: &Line<'_>, every: usize) -> Option<Break> {
+    let begins = line.message.is_none() || since.last_message != line.message;
+    if since.answers == 0 || !begins || !line.is_answer() || line.said.is_empty() {
+        return None;
+    }
+    match since {
+        Since { turn_end: true, .. } => Some(Break::TurnEnd),
+        Since { pause: true, .. } => Some(Break::Pause),
+        Since { answers, .. } if *answers >= every.max(1) => Some(Break::Answers),
+        Since { .. } => None,
+    }
+}
+
+fn is_pause(before: &Line<'_>, line: &Line<'_>) -> bool {
+    before.at.zip(line.at).is_some_and(|(before, at)| at.since_ms(before) > PAUSE_MS)
+}
+
+const LONGEST_WORDS: usize = 80;
+
+/// Its id is made of its neighbours': the same file is always repaired to the same bytes.
+fn mark(before: &Line<'_>, line: &Line<'_>, why: Break) -> Mark {
+    let at = match (before.at, line.at) {
+        (Some(before), Some(at)) => Some(before.plus_ms(at.since_ms(before) / 2)),
+        (before, at) => before.or(at),
+    };
+    let (old, new) = (before.uuid.as_deref().unwrap_or(""), line.uuid.as_deref().unwrap_or(""));
+    let uuid = Uid::derived(at.unwrap_or(Timestamp(0)), &["repair", old, new]).to_string();
+    let words = line.said.chars().take(LONGEST_WORDS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    Mark { uuid, before: new.to_owned(), at, why, words }
+}
+
+fn with_marks(lines: &[Line<'_>], chain: &Chain<'_, '_>, marks: &[(usize, Mark)], marker: &str) -> Vec<u8> {
+    let by_line: BTreeMap<usize, &Mark> =
+        marks.iter().map(|(at, mark)| (chain.entries[*at].number, mark)).collect();
+    let mut written = vec![];
+    for line in lines {
+        match by_line.get(&line.number) {
+            Some(mark) => {
+                written.extend_from_slice(entry(mark, line, marker).as_bytes());
+                written.extend(line.with_parent(&json!(mark.uuid).to_string()));
+            }
+            None => written.extend_from_slice(line.bytes),
+        }
+    }
+    written
+}
+
+/// Fields that every entry of a session has in common.
+const SHARED: [&str; 7] = ["userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug"];
+
+/// By this field our own markers are known again; the client passes over what it does not know.
+const OURS: (&str, &str) = ("towline", "repair");
+
+fn entry(mark: &Mark, next: &Line<'_>, marker: &str) -> String {
+    let fields: Value = serde_json::from_slice(next.bytes).unwrap_or_default();
+    let shared = SHARED.iter().filter_map(|name| Some(((*name).to_owned(), fields.get(*name)?.clone())));
+    let parent: Value = next.raw_parent.and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
+    let mut entry: serde_json::Map<String, Value> = shared.collect();
+    entry.entry("userType").or_insert_with(|| json!("external"));
+    entry.extend([
+        ("parentUuid".to_owned(), parent),
+        ("isSidechain".to_owned(), json!(false)),
+        ("type".to_owned(), json!("user")),
+        ("message".to_owned(), json!({"role": "user", "content": marker})),
+        ("uuid".to_owned(), json!(mark.uuid)),
+        (OURS.0.to_owned(), json!(OURS.1)),
+    ]);
+    let at = mark.at.map(|at| json!(to_the_millisecond(at))).or_else(|| fields.get("timestamp").cloned());
+    entry.extend(at.map(|at| ("timestamp".to_owned(), at)));
+    format!("{}\n", Value::Object(entry))
+}
+
+/// As the client writes times.
+fn to_the_millisecond(at: Timestamp) -> String {
+    format!("{}.{:03}Z", at.to_utc().trim_end_matches('Z'), at.0.rem_euclid(1000))
+}
+
+/// What was written must be what it was, with the markers in their places and no fault that was not there before.
+fn sound(
+    written: &[u8],
+    (before, faults_before): (&Chain<'_, '_>, &Faults),
+    marks: &[(usize, Mark)],
+) -> Result<(), Unrepairable> {
+    let unsound = |what: &str| Unrepairable::Unsound { what: what.to_owned() };
+    let lines = lines(written);
+    let after = Chain::of(&lines)?;
+    let new: BTreeSet<&str> = marks.iter().map(|(_, mark)| mark.uuid.as_str()).collect();
+    let ids = |chain: &Chain<'_, '_>| -> Vec<String> {
+        chain.entries.iter().filter_map(|line| line.uuid.clone()).collect()
+    };
+    let rest: Vec<String> = ids(&after).into_iter().filter(|id| !new.contains(id.as_str())).collect();
+    if new.len() != marks.len() || after.entries.len() != before.entries.len() + marks.len() {
+        return Err(unsound("a marker is missing or there twice"));
+    }
+    if rest != ids(before) {
+        return Err(unsound("the conversation is not the one that it was"));
+    }
+    if faults(&lines) != *faults_before {
+        return Err(unsound("entries are there twice, or without what they follow"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
