@@ -127,7 +127,9 @@ fn mended_and_gone_back_to(claude: Claude) {
     pane.keys(&["C-u"]);
     pane.say("go on from here");
     pane.wait_screen("there is room again");
-    let request = ship.model.wait_prompt("go on from here");
+    let request = ship.model.wait_request("the conversation", |request| {
+        request.kind == Kind::Main && request.prompt.contains("go on from here")
+    });
     assert!(request.holds("PART-HULL is done") && request.holds("output of PART-HULL"));
     assert!(!request.holds("PART-MAST is done") && !request.holds("now sail"));
     claude.wait_idle(&pane);
@@ -140,7 +142,14 @@ fn mended_and_gone_back_to(claude: Claude) {
 /// Goes up the list of prompts to the so-manieth marker.
 #[track_caller]
 fn choose_marker(pane: &Pane, wanted: usize) {
-    let list = |screen: &str| screen.split("the point before").nth(1).map(str::to_owned);
+    // Notes on what became of the code appear beside the prompts a moment later.
+    let is_prompt = |line: &&str| {
+        ["build", "·", "now sail", "/exit", "(current)", "more"].iter().any(|words| line.contains(words))
+    };
+    let list = |screen: &str| {
+        let below = screen.split("the point before").nth(1)?;
+        Some(below.lines().filter(is_prompt).collect::<Vec<_>>().join("\n"))
+    };
     let chosen = |list: &str| {
         let line = list.lines().find_map(|line| line.trim_start().strip_prefix('❯'));
         line.map(|line| line.trim().to_owned())

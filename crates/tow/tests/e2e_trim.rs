@@ -3,7 +3,9 @@
 
 use serde_json::Value;
 use std::fs;
-use towline_testkit::{Codex, Daemon, Gate, Model, Pane, Rule, Run, Step, TestEnv, Tmux, Usage};
+use towline_testkit::{
+    Codex, Daemon, Gate, Kind, Model, Pane, Request, Rule, Run, Step, TestEnv, Tmux, Usage,
+};
 
 const CODEX: Codex = Codex::V0_166_0;
 
@@ -40,7 +42,13 @@ fn work(pane: &Pane) {
     }
 }
 
-/// The ids and names of the checks that do not hold.
+/// What the model of the conversation was asked with; a title may be asked for with the same words.
+#[track_caller]
+fn asked(model: &Model, prompt: &str) -> Request {
+    model.wait_request(prompt, |request| request.kind == Kind::Main && request.prompt.contains(prompt))
+}
+
+/// The names of the checks that do not hold.
 fn refused(report: &Value) -> Vec<&str> {
     let checks = report["checks"].as_array().unwrap().iter();
     checks.filter(|check| check["ok"] == false).map(|check| check["check"].as_str().unwrap()).collect()
@@ -76,7 +84,7 @@ fn a_nearly_full_thread_behind_the_daemon_goes_on_with_the_memory_of_what_was_cu
     assert!(file.contains("towline-context") && !file.contains("caulk the DECK-SEAMS\"}]"), "{file}");
 
     pane.say("how far are we");
-    let request = model.wait_prompt("how far are we");
+    let request = asked(&model, "how far are we");
     assert_eq!(request.count("build the mast"), 1, "the first turn stays");
     assert_eq!(request.count("<towline-context>"), 1);
     assert_eq!(request.count("HULL-BLUE"), 1, "only in the memory");
@@ -130,7 +138,7 @@ fn a_thread_that_another_program_holds_is_left_alone_and_trimmed_when_it_is_let_
     assert_eq!(done["outcome"]["done"], true, "nobody holds it any more: {done}");
     let thread = id.split(':').next_back().unwrap();
     CODEX.headless(&env, "how far are we", &["resume", thread]).ok();
-    let request = model.wait_prompt("how far are we");
+    let request = asked(&model, "how far are we");
     assert_eq!((request.count("<towline-context>"), request.count("HULL-BLUE")), (1, 1));
     assert_eq!(request.count("build the mast"), 1, "in the memory");
 }
@@ -147,4 +155,13 @@ fn without_a_number_of_the_agents_own_nothing_is_done() {
     let report = trim(&env, &[id, "--json"]).ok().json();
     assert_eq!(refused(&report), ["thread", "usage", "memory"], "{report}");
     trim(&env, &[id, "--execute"]).exits(2);
+}
+
+#[test]
+fn what_no_server_can_take_back_is_said_to_be_so() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    let payload = r#"{"hook_event_name":"SessionStart","session_id":"s-1","cwd":"/p","source":"startup"}"#;
+    env.hook("claude", payload).ok();
+    trim(&env, &["s-1"]).exits(2).complains("cannot be trimmed").complains("/compact");
+    trim(&env, &["unknown"]).exits(2).complains("begins or ends with `unknown`");
 }

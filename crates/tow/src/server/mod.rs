@@ -162,10 +162,10 @@ fn is_nobody(error: &io::Error) -> bool {
 }
 
 fn broken(method: &'static str, source: io::Error) -> ServerError {
-    match source.kind() {
-        io::ErrorKind::TimedOut => ServerError::Silent { method, seconds: PATIENCE.as_secs() },
-        _ => ServerError::Broken { method, source },
+    if source.kind() == io::ErrorKind::TimedOut {
+        return ServerError::Silent { method, seconds: PATIENCE.as_secs() };
     }
+    ServerError::Broken { method, source }
 }
 
 #[cfg(test)]

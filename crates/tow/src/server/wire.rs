@@ -136,15 +136,9 @@ impl Write for Timed<'_> {
 
 /// The system says that it would have to wait, which is the same here.
 fn timed_out(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
-        _ => error,
-    }
+    if error.kind() == io::ErrorKind::WouldBlock { io::ErrorKind::TimedOut.into() } else { error }
 }
 
 fn as_io(error: tungstenite::Error) -> io::Error {
-    match error {
-        tungstenite::Error::Io(error) => error,
-        other => io::Error::other(other),
-    }
+    if let tungstenite::Error::Io(error) = error { error } else { io::Error::other(error) }
 }

@@ -85,3 +85,86 @@ fn only_the_agents_own_numbers_are_reckoned_with() {
     );
     check_refused(|survey| survey.usage = Some(Context { tokens: 100_000, window: Some(200_000) }), &[]);
 }
+
+/// A server that answers some methods and refuses the others; it knows one thread, before and after it is reverted.
+fn stand_in(folder: &std::path::Path, revert: &str, inject: &str) -> std::path::PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let thread = |path: &str| {
+        let path = folder.join(path);
+        format!(
+            r#"{{\"thread\":{{\"id\":\"thread\",\"path\":\"{}\",\"historyMode\":\"paginated\",\"status\":{{\"type\":\"idle\"}}}}}}"#,
+            path.display()
+        )
+    };
+    let turns =
+        r#"{\"data\":[{\"id\":\"t0\",\"startedAt\":0},{\"id\":\"t1\",\"startedAt\":1}],\"nextCursor\":null}"#;
+    let script = format!(
+        r#"#!/bin/sh
+n=0
+say() {{ echo "{{\"id\":$n,\"result\":$1}}"; }}
+refuse() {{ echo "{{\"id\":$n,\"error\":{{\"message\":\"not now\"}}}}"; }}
+while read -r line; do
+  case "$line" in *'"initialized"'*) continue ;; esac
+  n=$((n + 1))
+  case "$line" in
+    *thread/read*) say "{old}" ;;
+    *turns/list*) say "{turns}" ;;
+    *thread/revert*) {revert} ;;
+    *inject_items*) {inject} ;;
+    *) say "{{}}" ;;
+  esac
+done
+"#,
+        old = thread("old.jsonl"),
+        revert = revert.replace("NEW", &thread("new.jsonl")),
+    );
+    let path = folder.join("server");
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+const REVERTED: &str = r#"{"type":"session_meta","ordinal":4,"payload":{"id":"thread"}}"#;
+
+/// How far both halves came, in a word each.
+#[track_caller]
+fn check_outcome(revert: &str, inject: &str, new_file: &str, expected: (&str, &str)) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("new.jsonl"), new_file).unwrap();
+    let program = stand_in(folder.path(), revert, inject);
+    let address = towline_agents::server::Address { socket: folder.path().join("none"), arguments: &[] };
+    let edge = crate::edge::Edge::new().unwrap();
+    let mut client = crate::server::Client::connect(&edge, &address, &program).unwrap();
+    let mut known = surveyed(&[10_000, 180_000]);
+    known.thread.path = Some(folder.path().join("old.jsonl"));
+    known.turns = client.turns(&known.thread.id).unwrap();
+    known.beginnings.insert(TurnId::parse("t1").unwrap(), 4);
+    let cut = cut(&known, Some(1)).unwrap();
+    let outcome = carry_out(&mut client, &known, &cut, "the memory");
+    let word = |half: &Half| match half {
+        Half::Done => "done",
+        Half::NotDone { .. } => "not done",
+        Half::Unconfirmed { .. } => "not confirmed",
+    };
+    assert_eq!((word(&outcome.reverted), word(&outcome.injected)), expected, "{outcome:?}");
+    assert_eq!(outcome.is_done(), expected == ("done", "done"));
+}
+
+#[test]
+fn each_half_is_done_only_if_the_file_shows_it() {
+    let item = r#"{"type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":"the memory"}]}}"#;
+    let both = format!("{REVERTED}\n{item}\n");
+    check_outcome(r#"say "NEW""#, r#"say "{}""#, &both, ("done", "done"));
+    check_outcome(r#"say "NEW""#, r#"say "{}""#, REVERTED, ("done", "not confirmed"));
+    check_outcome(r#"say "NEW""#, r#"say "{}""#, item, ("not confirmed", "done"));
+    let later = both.replace("\"ordinal\":4", "\"ordinal\":5");
+    check_outcome(r#"say "NEW""#, r#"say "{}""#, &later, ("not confirmed", "done"));
+}
+
+#[test]
+fn what_was_refused_or_broke_off_is_told_half_by_half() {
+    check_outcome("refuse", r#"say "{}""#, "", ("not done", "not done"));
+    check_outcome(r#"say "NEW""#, "refuse", REVERTED, ("done", "not done"));
+    check_outcome("exit", "refuse", "", ("not confirmed", "not done"));
+    check_outcome(r#"say "NEW""#, "exit", REVERTED, ("done", "not done"));
+}

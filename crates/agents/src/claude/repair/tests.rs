@@ -3,6 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 use std::fs;
+use towline_core::event::Origin;
+use towline_core::piece::Content;
 
 const WISH: Wish<'static> = Wish { every: 1, marker: "·" };
 
@@ -204,6 +206,30 @@ fn recorded_transcripts_are_repaired_and_given_back_to_the_byte() {
         assert_eq!(without_markers(&repair.text), text, "{name}");
         assert_eq!(repaired(&repair.text, WISH).unwrap().text, repair.text, "{name}");
     }
+}
+
+#[test]
+fn a_marker_is_never_read_as_something_that_a_person_asked_for() {
+    for name in RECORDED {
+        let text = recorded(name);
+        let repair = repaired(&text, WISH).unwrap();
+        assert_eq!(asked(&repair.text), asked(&text), "{name}");
+    }
+}
+
+/// What a person asked for, and what was taken back, as every other reader of the file finds it.
+fn asked(text: &[u8]) -> Vec<String> {
+    let (mut reader, mut found) = (crate::Agent::Claude.reader(), vec![]);
+    for line in text.split(|byte| *byte == b'\n') {
+        let _ = reader.read(line, &mut found);
+    }
+    let words = found.iter().filter_map(|piece| {
+        if let Content::Prompt { text, origin: Origin::Human } = &piece.what {
+            return Some(text.to_string());
+        }
+        matches!(piece.what, Content::Reverted { .. }).then(|| "taken back".to_owned())
+    });
+    words.collect()
 }
 
 fn anything() -> impl Strategy<Value = Made> {
