@@ -154,6 +154,11 @@ pub fn of_same_user(like: u32) -> Vec<Process> {
     pids.filter(|pid| owner(*pid) == ours).filter_map(Process::read).collect()
 }
 
+/// Whether processes can be seen here at all: where they cannot, that none is found says nothing.
+pub fn can_be_seen() -> bool {
+    Process::read(std::process::id()).is_some()
+}
+
 /// The processes of our user that have this file open.
 pub fn holders(file: &Path) -> Vec<Process> {
     let Ok(file) = fs::canonicalize(file) else { return vec![] };

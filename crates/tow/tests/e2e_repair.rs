@@ -102,7 +102,7 @@ fn mended_and_gone_back_to(claude: Claude) {
     assert_eq!((&shown["dead"]["full_context"], &shown["written"]), (&json!(true), &json!(false)));
     assert_eq!(fs::read(&path).unwrap(), before, "a dry run changes nothing");
 
-    env.tow(&["repair", &id, "--write"]).ok().prints("3 markers were put in").prints("--resume");
+    env.tow(&["repair", &id, "--write"]).ok().prints("put in: 3 markers").prints("--resume");
     let repaired = fs::read(&path).unwrap();
     assert_ne!(repaired, before);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
@@ -211,7 +211,7 @@ fn tav_38_a_transcript_is_named_by_its_path_or_a_part_of_its_id() {
     sunken(&env, "aaaa2222", &lines("Prompt is too long"));
     sunken(&env, "cccc3333", &lines("API Error: 529 overloaded"));
     let before = fs::read(&path).unwrap();
-    env.tow(&["repair", path.to_str().unwrap()]).ok().prints("puts 1 markers in");
+    env.tow(&["repair", path.to_str().unwrap()]).ok().prints("puts 1 marker in");
     env.tow(&["repair", "aaaa1"]).ok().prints("before: two");
     env.tow(&["repair", "1111", "--every", "2"]).ok().prints("nothing to put in");
     env.tow(&["repair", "aaaa"]).exits(2).complains("fits several transcripts");
@@ -238,7 +238,7 @@ fn what_did_not_die_of_a_full_context_is_repaired_only_by_force() {
     assert_eq!(fs::read(&path).unwrap(), before);
     env.tow(&["repair", "cccc3333", "--write", "--force", "--marker", "HERE"])
         .ok()
-        .prints("1 markers were put in");
+        .prints("put in: 1 marker");
     assert!(fs::read_to_string(&path).unwrap().contains(r#""content":"HERE""#));
     env.tow(&["repair", "cccc3333", "--restore"]).ok();
     assert_eq!(fs::read(&path).unwrap(), before);

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use std::fs;
+use std::os::unix::net::UnixListener;
 use towline_testkit::{
     Codex, Daemon, Gate, Kind, Model, Pane, Request, Rule, Run, Step, TestEnv, Tmux, Usage,
 };
@@ -164,4 +165,15 @@ fn what_no_server_can_take_back_is_said_to_be_so() {
     env.hook("claude", payload).ok();
     trim(&env, &["s-1"]).exits(2).complains("cannot be trimmed").complains("/compact");
     trim(&env, &["unknown"]).exits(2).complains("begins or ends with `unknown`");
+}
+
+#[test]
+fn a_server_in_the_background_that_is_stuck_is_named_and_no_other_is_started() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    let socket = env.home().join(".codex/app-server-control/app-server-control.sock");
+    fs::create_dir_all(socket.parent().unwrap()).unwrap();
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let id = "01a1df44-9a4d-74d0-9be2-209d489b7643";
+    let run = trim(&env, &[id, "--execute"]).exits(1).complains("could not reach the server at");
+    assert!(run.stderr.contains("timed out"), "{}", run.stderr);
 }

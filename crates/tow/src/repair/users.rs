@@ -9,10 +9,13 @@ use std::path::Path;
 use towline_agents::Agent;
 use towline_core::seat::Seat;
 use towline_store::Store;
-use towline_terminal::process::{Process, holders, of_same_user};
+use towline_terminal::process::{Process, can_be_seen, holders, of_same_user};
 
 /// Every process that may have the session open, with the reason.
 pub fn users(subject: &Subject, folder: Option<&str>, store: Option<&Store>) -> Vec<String> {
+    if !can_be_seen() {
+        return vec!["it cannot be told here which programs run".to_owned()];
+    }
     let id = subject.id();
     let seats = store.and_then(|store| store.seats().ok()).unwrap_or_default();
     let own = std::process::id();

@@ -10,7 +10,7 @@ use towline_agents::server::{History, Status, Thread, Turn};
 use towline_agents::{Agent, history};
 use towline_core::context::Context;
 use towline_core::id::{SessionId, TurnId};
-use towline_terminal::process::holders;
+use towline_terminal::process::{can_be_seen, holders};
 
 /// The newest count stands near the end of the file.
 const TAIL: usize = 4 << 20;
@@ -49,6 +49,9 @@ pub fn survey(agent: Agent, client: &mut Client<'_>, id: &SessionId) -> Result<S
 
 /// Whoever has the file open and is not the server that we speak to.
 fn strangers(agent: Agent, path: &Path) -> Vec<String> {
+    if !can_be_seen() {
+        return vec!["a program that cannot be seen here".to_owned()];
+    }
     let others = holders(path).into_iter().filter(|process| !agent.is_shared_server(&process.arguments()));
     others.map(|process| format!("{} (process {})", process.program_name(), process.pid)).collect()
 }

@@ -194,7 +194,7 @@ fn show(
     line(&format!("session {}: {}", for_terminal(&subject.id()), death(scope, repair)));
     repair.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}\n")));
     if repair.present > 0 {
-        line(&format!("{} markers are there already", repair.present));
+        line(&format!("there already: {}", markers(repair.present)));
     }
     for mark in &repair.marks {
         line(&marked(scope, mark));
@@ -202,14 +202,18 @@ fn show(
     let count = repair.marks.len();
     match written {
         None if count == 0 => line("there is nothing to put in"),
-        None => line(&format!("next: `tow repair {} --write` puts {count} markers in", subject.id())),
+        None => line(&format!("next: `tow repair {} --write` puts {} in", subject.id(), markers(count))),
         Some(None) => line("there was nothing to put in: the file is as it was"),
         Some(Some(backup)) => {
-            line(&format!("{count} markers were put in; as it was: {}", plain(&backup.to_string_lossy())));
+            line(&format!("put in: {}; as it was: {}", markers(count), plain(&backup.to_string_lossy())));
             let resume = SessionId::parse(&subject.id()).map(|id| subject.agent.resuming(&id));
             resume.iter().for_each(|resume| line(&format!("next: `{resume}`, then go back to a marker")));
         }
     }
+}
+
+fn markers(count: usize) -> String {
+    if count == 1 { "1 marker".to_owned() } else { format!("{count} markers") }
 }
 
 fn death(scope: &Scope, repair: &Repair) -> String {
@@ -279,7 +283,7 @@ fn list(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     for (subject, repair) in &dead {
         let folder = for_terminal(repair.folder.as_deref().unwrap_or(""));
-        let marks = format!("{} markers to put in, {} there", repair.marks.len(), repair.present);
+        let marks = format!("{} to put in, {} there", markers(repair.marks.len()), repair.present);
         scope.out.line(&format!("{}  {}  {marks}  {folder}", subject.id(), death(scope, repair)));
     }
     if dead.is_empty() {

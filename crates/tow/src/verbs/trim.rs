@@ -232,7 +232,7 @@ fn show_plan(scope: &Scope, plan: &Plan) {
     let Some(cut) = &plan.cut else { return };
     let line = |text: &str| scope.out.line(text);
     line("");
-    line(&format!("would go:   {} turns, from {} on; {} stay", cut.turns, cut.before, cut.kept));
+    line(&format!("would go:   {}, from {} on; {} before stay", turns(cut.turns), cut.before, cut.kept));
     if let Some(usage) = plan.survey.usage {
         line(&format!("tokens:     {} now, {}", usage.tokens, tokens_after(plan, cut)));
     }
@@ -242,6 +242,10 @@ fn show_plan(scope: &Scope, plan: &Plan) {
     }
     line("");
     line(&format!("next: `tow trim {} --execute` does it; nothing was changed", plan.key.short()));
+}
+
+fn turns(count: usize) -> String {
+    if count == 1 { "1 turn".to_owned() } else { format!("{count} turns") }
 }
 
 fn memory_tokens(plan: &Plan) -> usize {
@@ -262,7 +266,7 @@ fn tokens_after(plan: &Plan, cut: &Cut) -> String {
 fn show_outcome(scope: &Scope, plan: &Plan, outcome: &Outcome) {
     let line = |text: &str| scope.out.line(text);
     let cut = plan.cut.as_ref().map_or(0, |cut| cut.turns);
-    line(&half(scope, &format!("{cut} turns taken back"), &outcome.reverted));
+    line(&half(scope, &format!("{} taken back", turns(cut)), &outcome.reverted));
     line(&half(scope, "the memory of them given", &outcome.injected));
     if outcome.is_done() {
         let path = outcome.path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
