@@ -40,14 +40,14 @@ fn glimpse((agent, heard): (Agent, &Heard), noted: Option<Noted>, now: Timestamp
     let known = noted.map(|noted| noted.fill);
     let is_shown =
         |noted: &Noted| noted.fill.source == Source::Client && now.since_ms(noted.at) < DISPLAY_LASTS_MS;
-    match heard.happening {
-        Happening::ModelAnswered { context_tokens } => {
-            let window = known.or_else(|| read(agent, heard));
-            window.map(|fill| fill.answered(context_tokens))
-        }
-        _ if noted.as_ref().is_some_and(is_shown) => known,
-        _ => read(agent, heard).map(|fill| known.map_or(fill, |known| known.answered(fill.tokens))),
+    if let Happening::ModelAnswered { context_tokens } = heard.happening {
+        let window = known.or_else(|| read(agent, heard));
+        return window.map(|fill| fill.answered(context_tokens));
     }
+    if noted.as_ref().is_some_and(is_shown) {
+        return known;
+    }
+    read(agent, heard).map(|fill| known.map_or(fill, |known| known.answered(fill.tokens)))
 }
 
 fn read(agent: Agent, heard: &Heard) -> Option<Fill> {
@@ -130,11 +130,13 @@ fn said(config: &Config, session: &Session, event: &Event) -> (Reply, Vec<(u8, A
 
 /// The end of a turn tells the person alone: text for the model would go on with the turn.
 fn audiences(happening: &Happening) -> &'static [Audience] {
-    match happening {
-        Happening::TurnEnded { .. } => &[Audience::Person],
-        Happening::ToolFinished { .. } | Happening::ToolsFinished => &[Audience::Model, Audience::Person],
-        happening if happening.is_real_prompt() => &[Audience::Model, Audience::Person],
-        _ => &[],
+    let is_tool = matches!(happening, Happening::ToolFinished { .. } | Happening::ToolsFinished);
+    if is_tool || happening.is_real_prompt() {
+        &[Audience::Model, Audience::Person]
+    } else if matches!(happening, Happening::TurnEnded { .. }) {
+        &[Audience::Person]
+    } else {
+        &[]
     }
 }
 
