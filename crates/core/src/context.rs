@@ -2,6 +2,8 @@
 //!
 //! Estimates nothing: a window that is not known gives no share of it.
 
+use crate::time::Timestamp;
+
 /// What the newest answer of a session's main thread says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context {
@@ -9,6 +11,8 @@ pub struct Context {
     pub tokens: u64,
     /// What it can hold, where that is known.
     pub window: Option<u64>,
+    /// When the answer was given, where that is said.
+    pub at: Option<Timestamp>,
 }
 
 impl Context {
@@ -25,7 +29,7 @@ mod tests {
 
     #[track_caller]
     fn check(tokens: u64, window: Option<u64>, expected: Option<u8>) {
-        assert_eq!(Context { tokens, window }.percent(), expected);
+        assert_eq!(Context { tokens, window, at: None }.percent(), expected);
     }
 
     #[test]

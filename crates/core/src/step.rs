@@ -214,7 +214,7 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         Happening::Seen => seen(session),
         Happening::Observed { as_of, .. } if session.last_event_at > *as_of => None,
         Happening::Observed { what, until, .. } => observed(session, event, *what, *until),
-        Happening::CompactionEnded { .. } => compaction_ended(session),
+        Happening::CompactionEnded { .. } => compaction_ended(session, event),
         Happening::ModelAnswered { context_tokens } => model_answered(session, event, *context_tokens),
         Happening::ContextMeasured { fill } => context_measured(session, event, *fill),
         Happening::ContextAnnounced { percent, to } => context_announced(session, *to, *percent),
@@ -414,10 +414,10 @@ fn subagent_stopped(session: &mut Session, event: &Event) -> Option<Turn> {
     if was_known { unblock(session, event) } else { None }
 }
 
-fn compaction_ended(session: &mut Session) -> Option<Turn> {
+fn compaction_ended(session: &mut Session, event: &Event) -> Option<Turn> {
     session.compactions += 1;
     session.context_tokens = None;
-    session.meter.compacted();
+    session.meter.compacted(event.at);
     None
 }
 

@@ -10,7 +10,7 @@ use crate::{hook, sight};
 use towline_agents::{Agent, Heard};
 use towline_core::event::{Event, Happening, ToolOutcome};
 use towline_core::fault::{Fault, FaultKind};
-use towline_core::meter::{Audience, Fill, Source, Strategy, due, refusal};
+use towline_core::meter::{Audience, Fill, Source, Strategy, Told, due, refusal};
 use towline_core::reply::{Reply, Verdict};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
@@ -30,9 +30,18 @@ pub fn is_due(edge: &Edge, config: &Config, (agent, heard): (Agent, &Heard)) -> 
         return false;
     }
     let noted = meters::last(&edge.home, &heard.session);
-    let told = noted.map_or(0, |noted| noted.told);
     let fill = glimpse((agent, heard), noted, edge.now);
-    fill.is_some_and(|fill| due(&config.guard.thresholds, fill.percent(), told).is_some())
+    fill.is_some_and(|fill| is_news(config, fill, noted))
+}
+
+/// Whether the model has not heard of it yet, as far as was noted.
+fn is_news(config: &Config, fill: Fill, noted: Option<Noted>) -> bool {
+    due(&config.guard.thresholds, fill.percent(), still_told(fill, noted)).is_some()
+}
+
+fn still_told(fill: Fill, noted: Option<Noted>) -> u8 {
+    let told = Told { model: noted.map_or(0, |noted| noted.told), person: 0 };
+    told.fallen_to(fill.percent()).model
 }
 
 /// How full the context is, as far as it can be told without the database.
@@ -41,8 +50,7 @@ fn glimpse((agent, heard): (Agent, &Heard), noted: Option<Noted>, now: Timestamp
     let is_shown =
         |noted: &Noted| noted.fill.source == Source::Client && now.since_ms(noted.at) < DISPLAY_LASTS_MS;
     if let Happening::ModelAnswered { context_tokens } = heard.happening {
-        let window = known.or_else(|| read(agent, heard));
-        return window.map(|fill| fill.answered(context_tokens));
+        return known.or_else(|| read(agent, heard)).map(|fill| fill.answered(context_tokens));
     }
     if noted.as_ref().is_some_and(is_shown) {
         return known;
@@ -85,6 +93,7 @@ fn is_occasion(happening: &Happening) -> bool {
             | Happening::ToolsFinished
             | Happening::TurnEnded { .. }
             | Happening::CompactionStarted { .. }
+            | Happening::CompactionEnded { .. }
             | Happening::HelperWanted { .. }
     )
 }
@@ -115,7 +124,7 @@ fn said(config: &Config, session: &Session, event: &Event) -> (Reply, Vec<(u8, A
         }
         return (reply, announced);
     }
-    for audience in audiences(&event.happening) {
+    for audience in Audience::at(&event.happening) {
         let told = session.meter.told.of(*audience);
         let Some(notice) = due(&config.guard.thresholds, fill.percent(), told) else { continue };
         let words = notice.words(fill, &session.key.to_string());
@@ -126,18 +135,6 @@ fn said(config: &Config, session: &Session, event: &Event) -> (Reply, Vec<(u8, A
         announced.push((notice.percent, *audience));
     }
     (reply, announced)
-}
-
-/// The end of a turn tells the person alone: text for the model would go on with the turn.
-fn audiences(happening: &Happening) -> &'static [Audience] {
-    let is_tool = matches!(happening, Happening::ToolFinished { .. } | Happening::ToolsFinished);
-    if is_tool || happening.is_real_prompt() {
-        &[Audience::Model, Audience::Person]
-    } else if matches!(happening, Happening::TurnEnded { .. }) {
-        &[Audience::Person]
-    } else {
-        &[]
-    }
 }
 
 fn record(edge: &Edge, event: &Event, happening: Happening) -> Record {
@@ -157,11 +154,13 @@ fn accept(edge: &Edge, records: &[Record]) -> Result<(), String> {
     journal::append(&edge.home, records).map_err(|error| chain(&error))
 }
 
-/// Leaves what is known to those who cannot afford to ask. Losing it costs a fold too many.
+/// Leaves what is known to those who cannot afford to ask. Losing it costs a fold too many. After a compaction the old
+/// number stays, so that a display which still shows it brings no news.
 fn remember(edge: &Edge, session: &Session) {
-    let Some((fill, at)) = session.meter.last else { return };
-    let noted = Noted { fill, at, told: session.meter.told.model };
     let known = meters::last(&edge.home, &session.key);
+    let last = session.meter.last.or_else(|| known.map(|known| (known.fill, known.at)));
+    let Some((fill, at)) = last else { return };
+    let noted = Noted { fill, at, told: session.meter.told.model };
     if known.is_none_or(|known| Noted { at, ..known } != noted) {
         let _ = meters::note(&edge.home, &session.key, noted);
     }
@@ -175,7 +174,6 @@ pub fn shown(edge: &Edge, config: &Config, status: &towline_agents::Status) {
     if noted.is_some_and(|noted| noted.fill == fill && edge.now.since_ms(noted.at) < DISPLAY_LASTS_MS / 2) {
         return;
     }
-    let told = noted.map_or(0, |noted| noted.told);
     let happening = Happening::ContextMeasured { fill };
     let (uid, at, session) = (edge.uid(), edge.now, status.session.clone());
     let event = Event { uid, at, session, subagent: None, turn: None, happening, scene: None };
@@ -184,8 +182,9 @@ pub fn shown(edge: &Edge, config: &Config, status: &towline_agents::Status) {
         return hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: error });
     }
     let is_off = config.guard.strategy_in(status.folder.as_deref()) == Strategy::Off;
-    if !is_off && due(&config.guard.thresholds, fill.percent(), told).is_some() {
+    if !is_off && is_news(config, fill, noted) {
         marks::lift(&edge.home, &status.session);
     }
+    let told = still_told(fill, noted);
     let _ = meters::note(&edge.home, &status.session, Noted { fill, at: edge.now, told });
 }

@@ -69,6 +69,7 @@ pub fn fill(session: &Session) -> Option<(Fill, Timestamp)> {
     let agent = Agent::named(session.key.agent.as_str())?;
     let path = session.transcript.as_deref();
     let read = path.and_then(|path| context_in(agent, path, session.model.as_deref()));
+    let read = read.filter(|(context, _)| session.meter.counts(*context));
     match (read, session.meter.last) {
         // What a hook or the display said since is newer than the file.
         (Some((_, written)), Some((known, at))) if at > written => Some((known, at)),

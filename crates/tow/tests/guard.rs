@@ -8,6 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use towline_core::id::SessionKey;
 use towline_core::meter::Source;
 use towline_core::session::Session;
+use towline_core::time::Timestamp;
 use towline_store::{Home, Store};
 use towline_testkit::{Run, TestEnv};
 
@@ -45,16 +46,21 @@ impl Desk {
         self.env.set_now(self.now.get());
     }
 
+    /// Half a second from now.
+    fn written_at(&self) -> String {
+        Timestamp(self.now.get() + 500).to_utc()
+    }
+
     /// The newest answer was given to so many tokens.
     fn holds(&self, tokens: u64) {
         let line = match self.agent {
             "claude" => {
-                json!({"type": "assistant", "isSidechain": false, "timestamp": "2027-01-15T08:00:00.000Z",
+                json!({"type": "assistant", "isSidechain": false, "timestamp": self.written_at(),
                 "message": {"id": "m", "model": "claude-sonnet-4-5", "content": [], "usage": {"input_tokens": 10,
                 "cache_read_input_tokens": tokens - 10, "cache_creation_input_tokens": 0, "output_tokens": 500}}})
             }
             _ => {
-                json!({"type": "event_msg", "timestamp": "2027-01-15T08:00:00.000Z", "payload": {"type": "token_count",
+                json!({"type": "event_msg", "timestamp": self.written_at(), "payload": {"type": "token_count",
                 "info": {"last_token_usage": {"total_tokens": tokens}, "model_context_window": 200_000}}})
             }
         };
@@ -200,11 +206,15 @@ fn ctx_10_a_compaction_resets_and_is_remembered() {
     desk.holds(150_000);
     assert!(to_model(&desk.asks()).contains("75 %"));
     desk.does("PreCompact", json!({"trigger": "manual"}));
-    desk.writes(&json!({"type": "system", "subtype": "compact_boundary"}));
+    // Clients write the boundary down with the next prompt only.
     desk.does("PostCompact", json!({"trigger": "manual"}));
     let session = desk.session();
-    assert_eq!((session.meter.last, session.meter.compacted_at), (None, Some(75)));
+    assert_eq!((session.meter.last, session.meter.compacted_percent), (None, Some(75)));
     assert_eq!(desk.asks(), Value::Null);
+    assert_eq!(desk.session().meter.last, None);
+    desk.holds(90_000);
+    let said = desk.does("PostToolBatch", json!({}));
+    assert!(to_model(&said).contains("45 %"), "also within a turn: {said}");
     desk.holds(150_000);
     assert!(to_model(&desk.asks()).contains("75 %"), "it is a new crossing");
 }

@@ -8,6 +8,7 @@ use crate::wire::{Loose, Text, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::context::Context;
+use towline_core::time::Timestamp;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -42,7 +43,8 @@ fn answer(entry: &Entry<'_>, announced: Option<&str>) -> Option<Context> {
     let window = window(message.model.as_deref()?, announced);
     // What does not fit into the smaller window sits in the larger one.
     let window = window.map(|window| if tokens > window { LARGE } else { window });
-    (tokens > 0).then_some(Context { tokens, window })
+    let at = entry.timestamp.as_deref().and_then(Timestamp::parse_utc);
+    (tokens > 0).then_some(Context { tokens, window, at })
 }
 
 const SMALL: u64 = 200_000;

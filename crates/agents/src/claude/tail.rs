@@ -26,7 +26,7 @@ pub(super) struct Entry<'a> {
     #[serde(borrow)]
     pub subtype: Text<'a>,
     #[serde(borrow)]
-    timestamp: Text<'a>,
+    pub timestamp: Text<'a>,
     #[serde(rename = "isSidechain")]
     pub is_sidechain: Loose,
     #[serde(rename = "isApiErrorMessage")]

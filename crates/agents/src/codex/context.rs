@@ -8,6 +8,7 @@ use crate::wire::{Loose, Text, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::context::Context;
+use towline_core::time::Timestamp;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -38,7 +39,8 @@ fn count(entry: &Entry<'_>) -> Option<Context> {
     }
     let tokens = count.info.0.get("last_token_usage")?.get("total_tokens").and_then(Value::as_u64)?;
     let window = count.info.0.get("model_context_window").and_then(Value::as_u64);
-    (tokens > 0).then_some(Context { tokens, window })
+    let at = entry.timestamp.as_deref().and_then(Timestamp::parse_utc);
+    (tokens > 0).then_some(Context { tokens, window, at })
 }
 
 #[cfg(test)]

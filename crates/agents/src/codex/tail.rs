@@ -16,7 +16,7 @@ pub(super) struct Entry<'a> {
     #[serde(borrow, rename = "type")]
     pub kind: Text<'a>,
     #[serde(borrow)]
-    timestamp: Text<'a>,
+    pub timestamp: Text<'a>,
     /// Left unread unless the entry is an event: it may be large.
     #[serde(borrow)]
     pub payload: Option<&'a RawValue>,

@@ -4,6 +4,7 @@
 //! number which is not a guess.
 
 use super::{Exactness, Fill};
+use crate::event::Happening;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -43,6 +44,21 @@ impl Strategy {
 pub enum Audience {
     Model,
     Person,
+}
+
+impl Audience {
+    /// Who can be told something at this event. The end of a turn tells the person alone: text for the model would go on
+    /// with the turn.
+    pub fn at(happening: &Happening) -> &'static [Audience] {
+        let is_tools = matches!(happening, Happening::ToolFinished { .. } | Happening::ToolsFinished);
+        if is_tools || happening.is_real_prompt() {
+            &[Audience::Model, Audience::Person]
+        } else if matches!(happening, Happening::TurnEnded { .. }) {
+            &[Audience::Person]
+        } else {
+            &[]
+        }
+    }
 }
 
 /// The highest threshold that each has heard of since the context was last below it; 0 for none.

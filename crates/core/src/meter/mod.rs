@@ -85,8 +85,10 @@ pub struct Meter {
     pub last: Option<(Fill, Timestamp)>,
     /// Who has heard of it, and up to which share.
     pub told: Told,
-    /// The share that was used when the context was last compacted.
-    pub compacted_at: Option<u8>,
+    /// When the context was last compacted.
+    pub compacted_at: Option<Timestamp>,
+    /// The share that was used then.
+    pub compacted_percent: Option<u8>,
 }
 
 impl Fill {
@@ -134,7 +136,7 @@ impl Fill {
 
     /// The share that is used, in whole percent, and never above all of it.
     pub fn percent(self) -> u8 {
-        Context { tokens: self.tokens, window: Some(self.window) }.percent().unwrap_or(0)
+        Context { tokens: self.tokens, window: Some(self.window), at: None }.percent().unwrap_or(0)
     }
 
     /// How many tokens there is room for.
@@ -163,9 +165,14 @@ impl Meter {
     }
 
     /// The context was compacted: nothing is known of it until the next answer, and everything is news again.
-    pub fn compacted(&mut self) {
-        let compacted_at = self.fill().map(Fill::percent).or(self.compacted_at);
-        *self = Meter { compacted_at, ..Meter::default() };
+    pub fn compacted(&mut self, at: Timestamp) {
+        let compacted_percent = self.fill().map(Fill::percent).or(self.compacted_percent);
+        *self = Meter { compacted_at: Some(at), compacted_percent, ..Meter::default() };
+    }
+
+    /// Whether what a transcript says still counts: agents write down only later that the context was cut.
+    pub fn counts(&self, context: Context) -> bool {
+        self.compacted_at.is_none_or(|cut| context.at.is_some_and(|at| at > cut))
     }
 }
 

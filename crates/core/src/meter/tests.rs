@@ -2,6 +2,8 @@
 
 use super::guard::Strategy as Way;
 use super::*;
+use crate::event::{Happening, Origin};
+use crate::text::Kept;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -47,10 +49,15 @@ fn a_compaction_makes_everything_news_and_is_remembered() {
     let mut meter = Meter::default();
     meter.measured(shown(81), AT);
     meter.told = meter.told.and(Audience::Person, 70);
-    meter.compacted();
-    assert_eq!(meter, Meter { compacted_at: Some(81), ..Meter::default() });
-    meter.compacted();
-    assert_eq!(meter.compacted_at, Some(81));
+    meter.compacted(AT);
+    let cut = Meter { compacted_at: Some(AT), compacted_percent: Some(81), ..Meter::default() };
+    assert_eq!(meter, cut);
+    let said = |at: Option<i64>| Context { tokens: 1, window: None, at: at.map(Timestamp) };
+    let counts = [Some(6), Some(7), Some(8), None].map(|at| meter.counts(said(at)));
+    assert_eq!(counts, [false, false, true, false], "what was said before the cut is in the file still");
+    assert!(Meter::default().counts(said(None)));
+    meter.compacted(Timestamp(9));
+    assert_eq!(meter.compacted_percent, Some(81));
 }
 
 #[test]
@@ -62,11 +69,22 @@ fn model_and_person_hear_of_it_each_by_themselves() {
 }
 
 #[test]
+fn the_end_of_a_turn_is_for_the_person_alone_and_a_bookmark_for_nobody() {
+    let prompt = |origin| Happening::PromptSubmitted { prompt: Kept::default(), origin, own: None };
+    let stop = Happening::TurnEnded { background: None, answer: None };
+    assert_eq!(Audience::at(&prompt(Origin::Human)), [Audience::Model, Audience::Person]);
+    assert_eq!(Audience::at(&Happening::ToolsFinished), [Audience::Model, Audience::Person]);
+    assert_eq!(Audience::at(&stop), [Audience::Person]);
+    assert_eq!(Audience::at(&prompt(Origin::Bookmark)), []);
+    assert_eq!(Audience::at(&Happening::Seen), []);
+}
+
+#[test]
 fn a_notice_says_how_full_it_is_and_what_is_left() {
     let thresholds = BTreeMap::from([(40, "{percent} of {session}, {remaining} left.".to_owned())]);
     let said = |fill: Fill| due(&thresholds, 60, 0).unwrap().words(fill, "a:1");
     assert_eq!(said(shown(60)), "towline: the context is 60 % full. 60 of a:1, 80000 left.");
-    let guess = Fill::read(Context { tokens: 120_000, window: None });
+    let guess = Fill::read(Context { tokens: 120_000, window: None, at: None });
     assert_eq!(said(guess), "towline: the context is about 60 % full. 60 of a:1, 80000 left.");
     assert_eq!(unknown_placeholder("{percent} {left}"), Some("left"));
     assert_eq!(unknown_placeholder("{percent} { remaining"), None);
@@ -78,7 +96,7 @@ fn helpers_are_refused_from_the_limit_on_and_never_by_a_guess() {
     let reason = refusal(shown(85), 85).unwrap();
     assert!(reason.contains("85 % full") && reason.contains("guard.refuse_helpers_at"), "{reason}");
     assert!(refusal(shown(100), 0).is_none());
-    assert!(refusal(Fill::read(Context { tokens: 190_000, window: None }), 85).is_none());
+    assert!(refusal(Fill::read(Context { tokens: 190_000, window: None, at: None }), 85).is_none());
 }
 
 #[test]
@@ -91,11 +109,11 @@ fn both_windows_are_measured_by_their_own_size() {
 #[test]
 fn the_window_that_the_agent_told_stands_while_what_is_in_it_fits() {
     let told = Fill::shown(10_000, 1_000_000).unwrap();
-    let read = |tokens| Fill::read(Context { tokens, window: Some(200_000) });
+    let read = |tokens| Fill::read(Context { tokens, window: Some(200_000), at: None });
     assert_eq!(read(20_000).after(Some(told)).window, 1_000_000);
     assert_eq!(read(20_000).after(None).window, 200_000);
     let small = Fill::shown(10_000, 200_000).unwrap();
-    let large = Fill::read(Context { tokens: 300_000, window: Some(1_000_000) });
+    let large = Fill::read(Context { tokens: 300_000, window: Some(1_000_000), at: None });
     assert_eq!(large.after(Some(small)).window, 1_000_000);
 }
 
@@ -113,7 +131,7 @@ fn an_answer_without_a_window_says_nothing_by_itself() {
     let mut meter = Meter::default();
     meter.answered(5_000, AT);
     assert_eq!(meter, Meter::default());
-    meter.measured(Fill::read(Context { tokens: 1_000, window: Some(272_000) }), AT);
+    meter.measured(Fill::read(Context { tokens: 1_000, window: Some(272_000), at: None }), AT);
     meter.answered(136_000, AT);
     let fill = meter.fill().unwrap();
     assert_eq!((fill.percent(), fill.source, fill.exact), (50, Source::Hook, Exactness::Exact));
@@ -156,8 +174,8 @@ proptest! {
     #[test]
     fn share_and_room_never_leave_their_bounds(tokens: u64, window in 1u64.., known in proptest::option::of(any::<(u64, u64)>())) {
         let known = known.and_then(|(tokens, window)| Fill::shown(tokens, window));
-        let read = Fill::read(Context { tokens, window: Some(window) });
-        for fill in [read, read.after(known), Fill::guessed(tokens), Fill::read(Context { tokens, window: None })] {
+        let read = Fill::read(Context { tokens, window: Some(window), at: None });
+        for fill in [read, read.after(known), Fill::guessed(tokens), Fill::read(Context { tokens, window: None, at: None })] {
             prop_assert!(fill.percent() <= 100 && fill.remaining() <= fill.window && fill.window > 0);
         }
     }

@@ -133,7 +133,7 @@ fn what_a_meter_said_and_who_heard_of_it_survives_a_rebuild_and_not_a_compaction
     assert_eq!(meter(&bench), before);
     bench.accept("a:1", Happening::CompactionEnded { trigger: towline_core::event::Trigger::Manual });
     let after = meter(&bench);
-    assert_eq!((after.last, after.told, after.compacted_at), (None, Told::default(), Some(65)));
+    assert_eq!((after.last, after.told, after.compacted_percent), (None, Told::default(), Some(65)));
 }
 
 #[test]

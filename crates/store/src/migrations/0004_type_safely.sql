@@ -54,11 +54,12 @@ create table bookmarks (
 create index bookmarks_by_session on bookmarks (session, at);
 
 -- How full a context is: what it can hold, whether both numbers are exact, who said so and when; up to which threshold the
--- model and the person were told; how full it was when it was last compacted.
+-- model and the person were told; when it was last compacted, and how full it was then.
 alter table sessions add column context_window integer;
 alter table sessions add column context_exact text;
 alter table sessions add column context_source text;
 alter table sessions add column context_at integer;
 alter table sessions add column told_model integer not null default 0;
 alter table sessions add column told_person integer not null default 0;
+alter table sessions add column compacted_at integer;
 alter table sessions add column compacted_percent integer;

@@ -20,7 +20,7 @@ const COLUMNS: &str = "s.id, s.uid, s.agent || ':' || s.session, s.state, s.reas
     s.prompt, s.subagents, s.background, s.context_tokens, s.compactions, s.turns, p.root, p.remote, p.name, s.project, s.seen,
     s.asked_tool, s.asked_subagent, s.limited_until, s.tasks, s.asked_at, s.prompted_at, s.answer, s.inheriting,
     s.on_clear, s.fallback, s.fresh_at, s.context_window, s.context_exact, s.context_source, s.context_at, s.told_model,
-    s.told_person, s.compacted_percent, s.since_bookmark";
+    s.told_person, s.compacted_at, s.compacted_percent, s.since_bookmark";
 
 /// A session as it lies in its row.
 pub(crate) struct StoredSession {
@@ -36,11 +36,11 @@ const SAVE: &str = "
         last_event_at, ended_at, ended_by, presence, folder, transcript, model, branch, project, seat, previous, prompt,
         subagents, background, context_tokens, compactions, turns, seen,
         asked_tool, asked_subagent, limited_until, tasks, asked_at, prompted_at, answer, inheriting, on_clear, fallback,
-        fresh_at, context_window, context_exact, context_source, context_at, told_model, told_person, compacted_percent,
-        since_bookmark)
+        fresh_at, context_window, context_exact, context_source, context_at, told_model, told_person,
+        compacted_at, compacted_percent, since_bookmark)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
         ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,
-        ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46)
+        ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47)
     on conflict (agent, session) do update set revision = revision + 1, state = excluded.state, reason = excluded.reason,
         since = excluded.since, started_by = excluded.started_by, last_event_at = excluded.last_event_at,
         ended_at = excluded.ended_at, ended_by = excluded.ended_by, presence = excluded.presence,
@@ -55,7 +55,8 @@ const SAVE: &str = "
         context_window = excluded.context_window, context_exact = excluded.context_exact,
         context_source = excluded.context_source, context_at = excluded.context_at,
         told_model = excluded.told_model, told_person = excluded.told_person,
-        compacted_percent = excluded.compacted_percent, since_bookmark = excluded.since_bookmark
+        compacted_at = excluded.compacted_at, compacted_percent = excluded.compacted_percent,
+        since_bookmark = excluded.since_bookmark
     returning id";
 
 const HEARD: &str = "
@@ -171,7 +172,8 @@ impl Store {
                 session.meter.last.map(|(_, at)| at.0),
                 session.meter.told.model,
                 session.meter.told.person,
-                session.meter.compacted_at,
+                session.meter.compacted_at.map(|at| at.0),
+                session.meter.compacted_percent,
                 counted(&session.since_bookmark),
             ],
             |row| row.get(0),
@@ -223,7 +225,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         meter: meter(row)?,
         compactions: row.get(22)?,
         turns: row.get(23)?,
-        since_bookmark: counts(&row.get::<_, String>(47)?),
+        since_bookmark: counts(&row.get::<_, String>(48)?),
         open_turn: None,
     };
     Ok(StoredSession { id: row.get(0)?, project: row.get(27)?, session })
@@ -244,7 +246,8 @@ fn counts(text: &str) -> SinceBookmark {
 
 fn meter(row: &Row<'_>) -> rusqlite::Result<Meter> {
     let told = Told { model: row.get(44)?, person: row.get(45)? };
-    Ok(Meter { last: fill(row)?, told, compacted_at: row.get(46)? })
+    let compacted_at = row.get::<_, Option<i64>>(46)?.map(Timestamp);
+    Ok(Meter { last: fill(row)?, told, compacted_at, compacted_percent: row.get(47)? })
 }
 
 fn fill(row: &Row<'_>) -> rusqlite::Result<Option<(Fill, Timestamp)>> {

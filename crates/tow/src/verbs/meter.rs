@@ -62,7 +62,7 @@ fn row(scope: &Scope, session: &Session, metered: Option<(Fill, Timestamp)>) -> 
         "age_s": metered.map(|(_, at)| scope.edge.now.since_ms(at).max(0) / 1000),
         "announced": session.meter.told.model.max(session.meter.told.person),
         "compactions": session.compactions,
-        "compacted_at_percent": session.meter.compacted_at,
+        "compacted_at_percent": session.meter.compacted_percent,
     })
 }
 
@@ -80,7 +80,8 @@ fn line(scope: &Scope, session: &Session, metered: Option<(Fill, Timestamp)>) ->
     };
     let seconds = scope.edge.now.since_ms(at).max(0) / 1000;
     let sure = format!("{}, {}, {seconds} s ago", fill.exact.name(), fill.source.name());
-    let before = session.meter.compacted_at.map_or(String::new(), |at| format!("; last compacted at {at} %"));
+    let before =
+        session.meter.compacted_percent.map_or(String::new(), |at| format!("; last compacted at {at} %"));
     let numbers = pad(&format!("{} of {}", fill.tokens, fill.window), 18);
     format!("{} {numbers} {who} ({sure}{before})", scope.out.tint(tone, &percent))
 }

@@ -12,8 +12,9 @@ fn recorded(name: &str) -> String {
 
 #[track_caller]
 fn check(text: &str, tokens: Option<u64>) {
-    let expected = tokens.map(|tokens| Context { tokens, window: Some(258_400) });
-    assert_eq!(context(text.as_bytes()), expected);
+    let found = context(text.as_bytes());
+    assert!(found.is_none_or(|said| said.at.is_some()), "every count has its time");
+    assert_eq!(found.map(|said| (said.tokens, said.window)), tokens.map(|tokens| (tokens, Some(258_400))));
 }
 
 #[test]
