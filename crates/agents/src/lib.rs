@@ -281,22 +281,24 @@ impl Agent {
         }
     }
 
-    /// What stands in the agent's input line, by its screen with the sequences for colours.
-    pub fn input_line(self, screen_with_sequences: &str) -> InputLine {
+    /// What stands in the agent's input line, by its screen with the sequences for colours and, where it is
+    /// known, by column and line of the terminal's cursor.
+    pub fn input_line(self, screen_with_sequences: &str, cursor: Option<(usize, usize)>) -> InputLine {
         match self {
-            Agent::Claude => claude::input::input_line(screen_with_sequences),
+            Agent::Claude => claude::input::input_line(screen_with_sequences, cursor),
             Agent::Codex => codex::input::input_line(screen_with_sequences),
         }
     }
 
     /// Whether what the input line holds is this text and nothing else, broken into lines or folded as the agent shows it.
+    /// Blanks before it were there before it.
     pub fn is_typed(self, held: &str, text: &str) -> bool {
         let letters = |text: &str| text.chars().filter(|char| !char.is_whitespace()).collect::<String>();
         let is_folded = match self {
             Agent::Claude => claude::input::is_folded(held, text),
             Agent::Codex => codex::input::is_folded(held, text),
         };
-        is_folded || letters(held) == letters(text)
+        is_folded || (letters(held) == letters(text) && !held.starts_with(char::is_whitespace))
     }
 
     /// What a person types to go on with a session.

@@ -91,6 +91,8 @@ pub struct Look {
     pub last_key_at: Option<Timestamp>,
     /// What it shows, line by line, with the sequences for colours: what is faint is a hint and not typed.
     pub screen: Option<String>,
+    /// Where the terminal's cursor stands: column and line, from 0.
+    pub cursor: Option<(usize, usize)>,
 }
 
 /// What an agent's screen says about its input line.

@@ -124,6 +124,14 @@ impl Pane {
         &self.tmux
     }
 
+    /// Opens a low pane with the program below this one, in the same window, and leaves this one the active one.
+    #[track_caller]
+    pub fn split(&self, program: &[&str]) -> Self {
+        let words = ["split-window", "-d", "-l", "3", "-P", "-F", "#{pane_id}", "-t", &self.id];
+        let id = self.tmux.run(&[&words, program].concat()).trim().to_owned();
+        Self { tmux: self.tmux.clone(), id }
+    }
+
     /// The text on the screen, without the blanks at the ends of lines.
     #[track_caller]
     pub fn screen(&self) -> String {

@@ -27,7 +27,8 @@ impl Desk {
     }
 
     fn line(&self) -> InputLine {
-        self.agent.input_line(&self.driver.look().screen.unwrap_or_default())
+        let look = self.driver.look();
+        self.agent.input_line(&look.screen.unwrap_or_default(), look.cursor)
     }
 
     #[track_caller]

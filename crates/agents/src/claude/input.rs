@@ -8,13 +8,20 @@ use super::screen::{InputBox, input_box, shows_dialog};
 use crate::cells::{Cell, Drawn, Row, rows};
 use towline_core::typing::InputLine;
 
-/// `screen` is what it shows, line by line, with the sequences for colours.
-pub(crate) fn input_line(screen: &str) -> InputLine {
+/// `screen` is what it shows, line by line, with the sequences for colours; `cursor` is the terminal's own, by column and
+/// line, where that is known.
+pub(crate) fn input_line(screen: &str, cursor: Option<(usize, usize)>) -> InputLine {
     let rows = rows(screen);
     let lines: Vec<String> = rows.iter().map(Row::text).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     match input_box(&lines) {
-        Some(input) => in_box(&input, &rows),
+        Some(input) => match in_box(&input, &rows) {
+            // A client that nobody looks at draws no cursor, and blanks are not seen without one.
+            InputLine::Empty if cursor.is_some_and(|at| is_moved(at, &input)) => {
+                InputLine::Holds { text: String::new() }
+            }
+            line => line,
+        },
         None if shows_dialog(&lines) || shows_view(&lines) => InputLine::Covered,
         None => InputLine::Unknown,
     }
@@ -59,6 +66,11 @@ const TEXT: usize = 2;
 
 /// Where the cursor of an empty box is. A client that is not looked at shows none.
 const FIRST: (usize, usize) = (0, TEXT);
+
+/// Whether the terminal's cursor is in the box, but not where that of an empty one is. Outside, it is on its way.
+fn is_moved((column, line): (usize, usize), input: &InputBox<'_>) -> bool {
+    input.inside.contains(&line) && (line, column) != (input.inside.start, TEXT)
+}
 
 fn is_faded(mark: Cell) -> bool {
     mark.look.faint || mark.look.coloured

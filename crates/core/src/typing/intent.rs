@@ -14,6 +14,9 @@ use std::fmt;
 /// The longest text that all agents are known to take whole.
 pub const LONGEST_BYTES: usize = 20_000;
 
+/// What a prompt must not begin with: what follows would be run.
+const COMMAND_MARKS: [char; 3] = ['/', '!', '&'];
+
 /// Why something is typed. Decides when it may be, and what confirms it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -177,6 +180,8 @@ pub enum BadWish {
     },
     /// Keys that are no letters would be pressed by it.
     Control,
+    /// Agents would take it for a command of theirs, or for one to be run by a shell.
+    Command,
 }
 
 impl fmt::Display for BadWish {
@@ -187,6 +192,7 @@ impl fmt::Display for BadWish {
                 write!(f, "{bytes} bytes are more than the {LONGEST_BYTES} that can be typed")
             }
             BadWish::Control => write!(f, "the text holds control characters"),
+            BadWish::Command => write!(f, "agents take a text that begins so for a command"),
         }
     }
 }
@@ -202,6 +208,9 @@ impl Wish {
         }
         if text.chars().any(|c| c.is_control() && c != '\n') {
             return Err(BadWish::Control);
+        }
+        if purpose.origin().is_some() && text.starts_with(COMMAND_MARKS) {
+            return Err(BadWish::Command);
         }
         let whole = Keeping { longest_bytes: LONGEST_BYTES * 4, secrets: Secrets::Redacted };
         let text = Kept::new(text, whole);

@@ -308,14 +308,14 @@ fn holds(intent: &Intent, moment: &Moment<'_>) -> Verdict {
     }
 }
 
-/// A screen breaks lines where it must, and pads them: blanks do not count.
+/// A screen breaks lines where it must, and pads them: blanks do not count, unless they were there before it.
 fn is_same(shown: &str, text: &str) -> bool {
-    letters(shown).eq(letters(text))
+    letters(shown).eq(letters(text)) && !shown.starts_with(char::is_whitespace)
 }
 
 fn is_begun(shown: &str, text: &str) -> bool {
     let mut text = letters(text);
-    letters(shown).all(|letter| text.next() == Some(letter))
+    letters(shown).all(|letter| text.next() == Some(letter)) && !shown.starts_with(char::is_whitespace)
 }
 
 fn letters(text: &str) -> impl Iterator<Item = char> + '_ {

@@ -4,6 +4,7 @@
 //! typed or pressed once anything is not as it should be.
 
 use super::accept_move;
+use super::hands::NotDone;
 use super::patience::Patience;
 use super::sight::{Sight, World};
 use crate::failure::Failure;
@@ -79,25 +80,35 @@ fn ready(
     until: Timestamp,
 ) -> Result<Result<SessionKey, End>, Failure> {
     let mut patience = Patience::until(until);
-    let mut last = "what happened is not known yet".to_owned();
+    let mut last = None;
     loop {
         let sight = world.see(intent.uid)?;
         match sight.as_ref().map(judged) {
             Some(Judged::Over) => return Ok(Err(End::refused("it was taken back"))),
+            Some(Judged::Late) => return Ok(Err(late(last.as_ref()))),
             Some(Judged::End(end)) => return Ok(Err(end)),
-            Some(Judged::Wait(why)) => last = why.to_string(),
+            Some(Judged::Wait(why)) => last = Some(why),
             Some(Judged::Ready(into)) => return Ok(Ok(into)),
             None => {}
         }
         if !patience.waits(world.edge().now) {
-            return Ok(Err(End::expired(format!("it could not be typed in time: {last}"))));
+            return Ok(Err(late(last.as_ref())));
         }
+    }
+}
+
+/// That its time is over says nothing; what kept it from being typed does.
+fn late(last: Option<&Why>) -> End {
+    match last {
+        Some(why) => End::expired(format!("it could not be typed in time: {why}")),
+        None => End::expired(Why::TooLate),
     }
 }
 
 enum Judged {
     Ready(SessionKey),
     Wait(Why),
+    Late,
     End(End),
     Over,
 }
@@ -105,7 +116,7 @@ enum Judged {
 fn judged(sight: &Sight) -> Judged {
     match (sight.may_type(), &sight.blind) {
         _ if sight.intent.stage.is_over() => Judged::Over,
-        (Verdict::Refused(Why::TooLate), _) => Judged::End(End::expired(Why::TooLate)),
+        (Verdict::Refused(Why::TooLate), _) => Judged::Late,
         // A refusal that is about the user's wishes says more than that nobody could look.
         (Verdict::Refused(why @ (Why::Off | Why::Paused(_))), _) => Judged::End(End::refused(why)),
         (_, Some(blind)) => Judged::End(End::refused(blind)),
@@ -123,11 +134,15 @@ fn type_and_press(world: &mut World<'_>, intent: &Intent) -> Result<Result<(), E
     let hands = match (judged(&sight), &sight.hands) {
         (Judged::Ready(_), Some(hands)) if sight.intent.stage == Stage::Typing => hands,
         (Judged::Wait(why), _) => return Ok(Err(End::refused(format!("at the last moment: {why}")))),
+        (Judged::Late, _) => return Ok(Err(late(None))),
         (Judged::End(end), _) => return Ok(Err(end)),
         (Judged::Ready(_) | Judged::Over, _) => return Ok(Err(End::refused("it was taken back"))),
     };
-    if let Err(error) = hands.type_in(intent.wish.text.as_str()) {
-        return Ok(Err(End::refused(format!("it could not be typed: {error}")).with_text_left()));
+    let untyped = |why| End::refused(format!("it could not be typed: {why}"));
+    match hands.type_in(intent.wish.text.as_str()) {
+        Ok(()) => {}
+        Err(NotDone::Surely(why)) => return Ok(Err(untyped(why))),
+        Err(NotDone::Perhaps(why)) => return Ok(Err(untyped(why).with_text_left())),
     }
     let pressed = press(world, intent, &sight)?;
     Ok(pressed.map_err(End::with_text_left))
@@ -144,10 +159,7 @@ fn press(world: &mut World<'_>, intent: &Intent, typed_on: &Sight) -> Result<Res
             let quiet_since = if is_deafened { &sight.look } else { &typed_on.look };
             match (sight.may_press(quiet_since), &sight.hands) {
                 (Verdict::Ready, Some(hands)) => {
-                    let pressed = hands.press_enter();
-                    return Ok(
-                        pressed.map_err(|error| End::refused(format!("Enter could not be pressed: {error}")))
-                    );
+                    return Ok(hands.press_enter().map_err(unpressed));
                 }
                 (Verdict::Refused(why), _) => return Ok(Err(End::refused(why))),
                 (Verdict::NotYet(why), _) => last = why.to_string(),
@@ -158,6 +170,11 @@ fn press(world: &mut World<'_>, intent: &Intent, typed_on: &Sight) -> Result<Res
             return Ok(Err(End::refused(last)));
         }
     }
+}
+
+fn unpressed(error: NotDone) -> End {
+    let (NotDone::Surely(why) | NotDone::Perhaps(why)) = error;
+    End::refused(format!("Enter could not be pressed: {why}"))
 }
 
 fn finish(world: &mut World<'_>, intent: &Intent, (session, end): (&SessionKey, End)) -> Result<(), Failure> {

@@ -5,21 +5,45 @@
 use towline_agents::Agent;
 use towline_core::seat::{Place, SeatKind};
 use towline_core::typing::{Abilities, InputLine, Look};
-use towline_terminal::driver::Driver;
+use towline_terminal::driver::{Driver, DriverError};
 
 /// The eyes and hands for one seat.
 pub trait Hands {
     fn abilities(&self) -> Abilities;
     fn look(&self) -> Look;
-    /// What a screen says about the agent's input line.
-    fn input_line(&self, screen: &str) -> InputLine;
+    /// What a look says about the agent's input line.
+    fn input_line(&self, look: &Look) -> InputLine;
     /// Whether what the input line holds is this text and nothing else, as the agent shows it.
     fn is_typed(&self, held: &str, text: &str) -> bool;
-    /// Puts the text into the input line, and presses nothing. Says why it could not.
-    fn type_in(&self, text: &str) -> Result<(), String>;
+    /// Puts the text into the input line, and presses nothing. Where the terminal can tell, not if it changed since the look.
+    fn type_in(&self, text: &str) -> Result<(), NotDone>;
     /// Whether what is typed here counts as somebody's typing, where that is looked at.
     fn counts_own_keys(&self) -> bool;
-    fn press_enter(&self) -> Result<(), String>;
+    /// In the same way.
+    fn press_enter(&self) -> Result<(), NotDone>;
+}
+
+/// Why something was not typed or pressed.
+pub enum NotDone {
+    /// Nothing has reached the seat.
+    Surely(String),
+    /// Nobody said whether it has.
+    Perhaps(String),
+}
+
+impl From<DriverError> for NotDone {
+    fn from(error: DriverError) -> NotDone {
+        match error {
+            DriverError::NoAnswer { .. } => NotDone::Perhaps(error.to_string()),
+            DriverError::Nothing
+            | DriverError::TooLong
+            | DriverError::ControlCharacter
+            | DriverError::Moved
+            | DriverError::NotStarted { .. }
+            | DriverError::Refused { .. }
+            | DriverError::NoFile { .. } => NotDone::Surely(error.to_string()),
+        }
+    }
 }
 
 /// From a place and who sits there to the hands for it; why there are none.
@@ -49,23 +73,24 @@ impl Hands for Driven {
         self.driver.look()
     }
 
-    fn input_line(&self, screen: &str) -> InputLine {
-        self.agent.input_line(screen)
+    fn input_line(&self, look: &Look) -> InputLine {
+        let screen = look.screen.as_deref();
+        screen.map_or(InputLine::Unknown, |screen| self.agent.input_line(screen, look.cursor))
     }
 
     fn is_typed(&self, held: &str, text: &str) -> bool {
         self.agent.is_typed(held, text)
     }
 
-    fn type_in(&self, text: &str) -> Result<(), String> {
-        self.driver.type_in(text).map_err(|error| error.to_string())
+    fn type_in(&self, text: &str) -> Result<(), NotDone> {
+        Ok(self.driver.type_in(text)?)
     }
 
     fn counts_own_keys(&self) -> bool {
         self.counts_own_keys
     }
 
-    fn press_enter(&self) -> Result<(), String> {
-        self.driver.press_enter().map_err(|error| error.to_string())
+    fn press_enter(&self) -> Result<(), NotDone> {
+        Ok(self.driver.press_enter()?)
     }
 }

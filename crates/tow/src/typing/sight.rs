@@ -140,7 +140,7 @@ impl Sight {
     /// What the agent shows in place of our text, such as a word for a long paste, is our text.
     fn read(&self, hands: &dyn Hands) -> InputLine {
         let text = self.intent.wish.text.as_str();
-        let line = self.look.screen.as_deref().map_or(InputLine::Unknown, |screen| hands.input_line(screen));
+        let line = hands.input_line(&self.look);
         let is_ours = matches!(&line, InputLine::Holds { text: held } if hands.is_typed(held, text));
         if is_ours { InputLine::Holds { text: text.to_owned() } } else { line }
     }

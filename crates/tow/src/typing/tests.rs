@@ -1,7 +1,7 @@
 //! What the process that types does, in a real pane of a real tmux: a program with an input line stands for the agent, and
 //! the test tells what the agent would.
 
-use super::hands::Hands;
+use super::hands::{Hands, NotDone};
 use super::queue::work_off_by;
 use super::*;
 use std::fs;
@@ -194,10 +194,12 @@ impl Hands for TmuxHands {
             in_mode: Some(self.pane.format("#{pane_in_mode}") != "0"),
             last_key_at: Some(Timestamp(0)),
             screen: Some(self.pane.screen()),
+            cursor: None,
         }
     }
 
-    fn input_line(&self, screen: &str) -> InputLine {
+    fn input_line(&self, look: &Look) -> InputLine {
+        let screen = look.screen.as_deref().unwrap_or_default();
         let Some(line) = screen.lines().last().and_then(|line| line.strip_prefix('>')) else {
             return InputLine::Unknown;
         };
@@ -211,7 +213,7 @@ impl Hands for TmuxHands {
         held == text
     }
 
-    fn type_in(&self, text: &str) -> Result<(), String> {
+    fn type_in(&self, text: &str) -> Result<(), NotDone> {
         self.pane.paste(text);
         if let Some(meanwhile) = &self.meanwhile {
             meanwhile(&self.pane);
@@ -223,7 +225,7 @@ impl Hands for TmuxHands {
         false
     }
 
-    fn press_enter(&self) -> Result<(), String> {
+    fn press_enter(&self) -> Result<(), NotDone> {
         self.pane.keys(&["Enter"]);
         Ok(())
     }

@@ -18,6 +18,11 @@ fn recorded() -> BTreeMap<String, String> {
     named.collect()
 }
 
+/// Where the terminal's own cursor stands was not recorded.
+fn input_line(screen: &str) -> InputLine {
+    super::input_line(screen, None)
+}
+
 #[track_caller]
 fn check(situations: &[&str], expected: &InputLine) {
     let recorded = recorded();
@@ -55,6 +60,19 @@ fn a_box_that_waits_with_nothing_in_it_is_empty_in_every_mode() {
 #[test]
 fn an_empty_box_is_empty_whether_somebody_looks_at_it_or_not() {
     check(&["focus-in", "focus-out"], &InputLine::Empty);
+}
+
+/// Nothing of the box shows them then; only the terminal's own cursor has moved.
+#[test]
+fn blanks_in_a_box_that_nobody_looks_at_are_held() {
+    for (path, screen) in recorded().into_iter().filter(|(path, _)| path.ends_with("/focus-out")) {
+        let line = screen.lines().position(|line| line.contains('❯')).unwrap();
+        let at = |column: usize, line: usize| super::input_line(&screen, Some((column, line)));
+        assert_eq!(at(2, line), InputLine::Empty, "{path}");
+        assert_eq!(at(5, line), holds(""), "{path}");
+        // On its way while something is drawn, it tells nothing.
+        assert_eq!(at(5, line + 2), InputLine::Empty, "{path}");
+    }
 }
 
 #[test]

@@ -191,3 +191,15 @@ proptest! {
         prop_assert!(typed <= 1);
     }
 }
+
+#[test]
+fn a_prompt_that_agents_would_run_is_no_prompt() {
+    for text in ["!rm -rf .", "/exit", " /clear and go on", "& sleep 1"] {
+        for purpose in [Purpose::Bookmark, Purpose::Continue, Purpose::Resume] {
+            let wish = Wish::new("tmux:1:%1", purpose, text, Timestamp(9));
+            assert_eq!(wish.unwrap_err(), BadWish::Command, "{text}");
+        }
+    }
+    assert!(Wish::new("tmux:1:%1", Purpose::Clear, "/clear", Timestamp(9)).is_ok());
+    assert!(Wish::new("tmux:1:%1", Purpose::Continue, "# Handoff\n!important", Timestamp(9)).is_ok());
+}

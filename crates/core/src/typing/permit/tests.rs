@@ -119,6 +119,7 @@ fn all_is_well(purpose: Purpose) -> World {
             in_mode: Some(false),
             last_key_at: Some(Timestamp(1_000)),
             screen: Some("> ".into()),
+            cursor: None,
         },
         line: InputLine::Empty,
         rules: Rules { enabled: true, pause: None, quiet_ms: 3_000, without: vec![] },
@@ -305,6 +306,7 @@ proptest! {
             in_mode: full.in_mode.filter(|_| seen[2]),
             last_key_at: full.last_key_at.filter(|_| seen[3]),
             screen: full.screen.filter(|_| seen[4]),
+            cursor: None,
         };
         let all = seen.iter().all(|seen| *seen);
         prop_assert_eq!(world.may_type() == Verdict::Ready, all);
