@@ -282,10 +282,14 @@ fn is_empty(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
     }
 }
 
+/// A terminal tells the last key no finer than by a second or so, and gives the end of it: until that is over, a key that
+/// comes after the look could not be told from the one before it, however short the user wants to wait.
 fn is_quiet(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
     match moment.look.last_key_at {
         None => unknown(Ability::Activity, moment, rules),
-        Some(typed) if moment.now.since_ms(typed) < rules.quiet_ms => Verdict::NotYet(Why::SomebodyTypes),
+        Some(typed) if moment.now <= typed || moment.now.since_ms(typed) < rules.quiet_ms => {
+            Verdict::NotYet(Why::SomebodyTypes)
+        }
         Some(_) => Verdict::Ready,
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::desk::{Desk, Ended, Seat};
 use std::fs;
-use towline_core::typing::{InputLine, Purpose};
+use towline_core::typing::InputLine;
 use towline_testkit::{Pane, Tmux};
 
 /// When something happens: right before the text is typed, or right before Enter.
@@ -146,5 +146,4 @@ fn copy_mode_comes_between(attack: &Attack<'_>) {
         seat.clear();
         desk.count(&format!("copy mode right before {}", step.name()));
     }
-    let _ = Purpose::Bookmark;
 }

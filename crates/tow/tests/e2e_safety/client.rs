@@ -103,7 +103,7 @@ const CLAUDE_MENUS: [Menu; 8] = [
     Menu { shows: "README.md", ..menu("file menu", "@READ", &[]) },
     Menu { shows: "Select model", ..menu("model picker", "/model", &["Enter"]) },
     Menu { shows: "(current)", ..menu("rewind list", "/rewind", &["Enter"]) },
-    Menu { shows: "search prompts:", ..menu("history search", "", &["C-r"]) },
+    Menu { shows: "earch prompts", ..menu("history search", "", &["C-r"]) },
     Menu { shows: "ctrl+o to toggle", leave: &["C-o"], ..menu("transcript", "", &["C-o"]) },
     Menu { shows: "Esc to cancel", ..menu("permissions", "/permissions", &["Enter"]) },
 ];

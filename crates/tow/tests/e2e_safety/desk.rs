@@ -29,6 +29,9 @@ head -c 1 > "$HOME/edited"; printf '\033[?1049l'"#;
 /// Enough for one look on an idle machine; where it was not, the trial is made again with more.
 const SHORTEST_MS: i64 = 400;
 
+/// Enough for whatever can be done.
+const LONGEST_MS: i64 = 40_000;
+
 pub struct Desk {
     pub client: Client,
     pub env: TestEnv,
@@ -164,7 +167,7 @@ impl Desk {
         let wanted = self.next_wanted();
         let (line, screen) = (self.seat.line(), self.seat.pane.screen());
         let before = self.world();
-        let ended = self.end(&self.seat, &wanted);
+        let ended = self.end_soon(&self.seat, &wanted);
         let is_refused = ended.state == "refused" || ended.state == "expired";
         let is_explained = why.iter().any(|why| ended.why.contains(why));
         assert!(is_refused && is_explained, "{scenario}: {ended:?}\n{}", self.seat.pane.screen());
@@ -214,10 +217,17 @@ impl Desk {
         }
     }
 
-    /// Makes an intent for the session in this seat, lets it be typed, and tells how it ended. One for which the time was
-    /// too short for a single look is made again.
+    /// Makes an intent for the session in this seat, lets it be typed, and tells how it ended.
     #[track_caller]
     pub fn end(&self, seat: &Seat, wanted: &Wanted) -> Ended {
+        let intent = self.make(seat, wanted, LONGEST_MS);
+        assert!(self.type_in(seat).wait().unwrap().success());
+        self.ended(intent)
+    }
+
+    /// The same for what cannot be typed. One for which the time was too short for a single look is made again.
+    #[track_caller]
+    pub fn end_soon(&self, seat: &Seat, wanted: &Wanted) -> Ended {
         let mut time_ms = SHORTEST_MS;
         loop {
             let intent = self.make(seat, wanted, time_ms);
@@ -227,7 +237,7 @@ impl Desk {
                 return ended;
             }
             time_ms *= 2;
-            assert!(time_ms < 60_000, "{ended:?}");
+            assert!(time_ms < LONGEST_MS, "{ended:?}");
         }
     }
 

@@ -27,7 +27,7 @@ pub fn in_front(desk: &Desk) {
 pub fn suspended(desk: &Desk) {
     let pane = &desk.seat.pane;
     let client = pane.program_pid();
-    desk.env.command("kill").args(["-STOP", &client.to_string()]).status().unwrap();
+    pane.keys(&["C-z"]);
     pane.wait_end();
     pane.wait_screen_for("the shell", |screen| screen.trim_end().ends_with(['#', '$']));
     check_shell(desk, "suspended, the shell in front", &["another program would get the keys"]);
@@ -60,7 +60,7 @@ pub fn respawned(desk: &Desk) {
     pane.tmux().run(&["respawn-pane", "-k", "-t", &pane.id, "catcher", &other.display().to_string()]);
     pane.wait_screen("catches");
     for _ in 0..3 {
-        let ended = desk.end(&desk.seat, &desk.next_wanted());
+        let ended = desk.end_soon(&desk.seat, &desk.next_wanted());
         assert_eq!(ended.state, "refused", "{ended:?}");
         desk.count("pane respawned");
     }
@@ -71,7 +71,7 @@ pub fn respawned(desk: &Desk) {
         desk.tmux.run(&["swap-pane", "-d", "-s", id, "-t", &pane.id]);
         for _ in 0..2 {
             let before = desk.world();
-            let ended = desk.end(&desk.seat, &desk.next_wanted());
+            let ended = desk.end_soon(&desk.seat, &desk.next_wanted());
             assert_eq!(ended.state, "refused", "{ended:?}");
             assert_eq!(desk.world(), before);
             desk.count("another client in its stead");

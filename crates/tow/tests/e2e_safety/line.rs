@@ -22,7 +22,10 @@ pub fn half_typed(desk: &Desk) {
     // What a person wants to have run is no less theirs.
     for text in ["!echo mine", "/mine"] {
         seat.pane.half_type(text);
-        seat.wait_line_for(text, |line| matches!(line, InputLine::Holds { text: held } if held.ends_with("mine")));
+        seat.wait_line_for(
+            text,
+            |line| matches!(line, InputLine::Holds { text: held } if held.ends_with("mine")),
+        );
         desk.refuses("half typed command", &STANDS_THERE);
         seat.clear();
     }

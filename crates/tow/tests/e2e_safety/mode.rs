@@ -1,6 +1,7 @@
 //! tmux itself is in the way, or the pane is not where it was, or nobody looks at it.
 
 use crate::desk::Desk;
+use towline_core::typing::InputLine;
 use towline_testkit::Tmux;
 
 const IN_MODE: [&str; 1] = ["the pane is in a mode of the terminal program, such as copy mode"];
@@ -39,14 +40,19 @@ pub fn moved(desk: &Desk) {
         ("swapped with a shell", vec!["swap-pane", "-d", "-s", id, "-t", &desk.shell.id]),
         ("in the shell's window", vec!["join-pane", "-d", "-s", id, "-t", other]),
     ];
+    desk.tmux.run(&["resize-pane", "-t", id, "-y", "2"]);
+    desk.seat.wait_line(&InputLine::Unknown);
+    desk.refuses("too low to be seen", &["the agent's screen was not understood"]);
     for (name, words) in moves {
         desk.tmux.run(&words);
-        desk.seat.wait_line(&towline_core::typing::InputLine::Empty);
+        desk.tmux.run(&["resize-pane", "-t", id, "-y", "30"]);
+        desk.seat.wait_line(&InputLine::Empty);
         desk.takes(&format!("moved: {name}"));
     }
     desk.seat.pane.half_type("mine, moved");
     desk.seat.wait_held("mine, moved");
     desk.tmux.run(&["swap-pane", "-d", "-s", id, "-t", other]);
+    desk.tmux.run(&["resize-pane", "-t", id, "-y", "30"]);
     desk.seat.wait_held("mine, moved");
     desk.refuses("moved with half-typed text", &["something stands in the input line"]);
     desk.seat.clear();

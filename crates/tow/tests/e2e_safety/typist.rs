@@ -1,6 +1,6 @@
 //! A person who types at moments that nobody chose, through a terminal of their own, while something is being typed.
 
-use crate::desk::{Desk, World, Wanted};
+use crate::desk::{Desk, Wanted, World};
 use std::thread;
 use towline_core::typing::InputLine;
 use towline_testkit::{Pane, Tmux, wait};

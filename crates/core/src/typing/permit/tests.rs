@@ -277,6 +277,28 @@ fn a_key_or_a_pause_or_a_turn_in_the_meantime_keeps_enter_from_being_pressed() {
     check(|w| w.look.is_there = Some(false), Verdict::Refused(Why::PaneGone));
 }
 
+#[test]
+fn a_key_of_this_very_second_is_waited_for_though_no_quiet_is_wanted() {
+    let mut world = all_is_well(Purpose::Bookmark);
+    world.rules.quiet_ms = 0;
+    for (typed, verdict) in [
+        (NOW.plus_ms(-1), Verdict::Ready),
+        (NOW, Verdict::NotYet(Why::SomebodyTypes)),
+        (NOW.plus_ms(999), Verdict::NotYet(Why::SomebodyTypes)),
+    ] {
+        world.look.last_key_at = Some(typed);
+        assert_eq!(world.may_type(), verdict);
+    }
+}
+
+#[test]
+fn blanks_that_stood_before_the_text_are_not_sent_off_with_it() {
+    let mut world = typed(Purpose::Bookmark);
+    assert_eq!(world.may_press(), Verdict::Ready);
+    world.line = InputLine::Holds { text: "  go on with it".into() };
+    assert_eq!(world.may_press(), Verdict::Refused(Why::LineDiffers));
+}
+
 proptest! {
     /// Whatever else is so: one thing that is not well is enough.
     #[test]
