@@ -31,7 +31,7 @@ fn in_composer(composer: &Composer<'_>) -> InputLine {
         InputLine::Busy
     } else if !composer.shows_placeholder() {
         InputLine::Holds { text: composer.held() }
-    } else if IDLE.iter().any(|start| hint.starts_with(start)) && composer.is_at_rest() {
+    } else if is_idle(&hint) && composer.is_at_rest() {
         InputLine::Empty
     } else {
         InputLine::Unknown
@@ -46,6 +46,11 @@ const QUEUES: &str = "tab to queue message";
 
 /// The last line below an empty composer.
 const IDLE: [&str; 2] = ["? for shortcuts", "esc again to edit previous message"];
+
+/// Behind the client's daemon, the way to its other sessions is named first.
+fn is_idle(hint: &str) -> bool {
+    hint.split(" · ").any(|part| IDLE.iter().any(|start| part.starts_with(start)))
+}
 
 /// The line in which a person types: its mark is bold, that of what was said before is faint too.
 fn is_composer(row: &Row) -> bool {

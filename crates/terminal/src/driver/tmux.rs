@@ -54,7 +54,7 @@ impl Pane {
 
     /// One call: everything is of the same moment.
     pub(super) fn look(&self, sitter: &Sitter) -> Look {
-        let (about, keys) = (format!("{MARK}{ABOUT}"), self.keys().replace('%', "%%"));
+        let (about, keys) = (format!("{MARK}{ABOUT}"), self.keys());
         let question = [
             &["display-message", "-p", "-t", &self.id, &about, ";"][..],
             &["display-message", "-p", "-t", &self.id, PROGRAM_STATE, ";"],
@@ -120,20 +120,21 @@ impl Pane {
     }
 
     /// Whether the pane takes what is typed and is as it was at the last look, as a question to tmux, and what it says if
-    /// not. In a text that is printed, tmux takes a single `%` for a time.
+    /// not.
     fn is_as_seen(&self) -> (String, String) {
         let takes_keys = format!("#{{==:{STATE},{} 0 0 0}}", self.terminal);
         let Some(seen) = self.seen.borrow().clone() else { return (takes_keys, CHANGED.to_owned()) };
         let is_same_program = format!("#{{==:{PROGRAM_STATE},{}}}", literal(&seen.program));
         let is_quiet = format!("#{{==:{},{}}}", self.keys(), literal(&seen.keys));
         let is_as_seen = format!("#{{&&:{takes_keys},#{{&&:{is_same_program},{is_quiet}}}}}");
-        (is_as_seen, format!("#{{?{},{CHANGED},{TYPED_IN}}}", is_quiet.replace('%', "%%")))
+        (is_as_seen, format!("#{{?{is_quiet},{CHANGED},{TYPED_IN}}}"))
     }
 
     /// When somebody last pressed a key where it reaches the pane, session by session, as a question to tmux. In whole
-    /// seconds: whoever types makes sure that the last one is over.
+    /// seconds: whoever types makes sure that the last one is over. By the terminal, since tmux takes the `%` of a pane's
+    /// name for the beginning of a time, more than once.
     fn keys(&self) -> String {
-        let reaches = format!("#{{||:#{{==:#{{pane_id}},{}}},#{{?synchronize-panes,1,0}}}}", self.id);
+        let reaches = format!("#{{||:#{{==:#{{pane_tty}},{}}},#{{?synchronize-panes,1,0}}}}", self.terminal);
         format!("#{{S:#{{?{reaches},#{{session_id}}@#{{session_activity}},-}} }}")
     }
 

@@ -51,6 +51,13 @@ fn another_program(client: Client) {
     desk.print_trials("another program in the pane");
 }
 
+fn more_than_one_session(client: Client) {
+    let desk = Desk::set(client);
+    many::two_seats(&desk);
+    many::left_by_hand(&desk);
+    desk.print_trials("more than one session");
+}
+
 macro_rules! trials {
     ($($client:ident: $value:expr;)*) => {
         $(mod $client {
@@ -69,6 +76,11 @@ macro_rules! trials {
             #[test]
             fn whoever_comes_between_the_steps_or_types_at_any_moment_loses_nothing() {
                 super::at_the_last_moment($value);
+            }
+
+            #[test]
+            fn each_session_gets_what_is_meant_for_it_or_nothing() {
+                super::more_than_one_session($value);
             }
 
             #[test]

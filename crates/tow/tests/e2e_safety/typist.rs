@@ -10,8 +10,11 @@ const TRIALS: usize = 12;
 /// Printed when a trial fails, so that it can be had again.
 const SEED: u64 = 20_260_801;
 
-/// How long, in looks at the screen, a key lets wait for itself at most.
-const LONGEST_PAUSE: u64 = 60;
+/// How long, in looks at the screen, the first key lets wait for itself at most, and each one after it.
+const LONGEST_PAUSES: [u64; 4] = [300, 20, 20, 20];
+
+/// Long enough for a quiet second, and for typing after it.
+const TIME_MS: i64 = 4_000;
 
 pub fn at_random(desk: &Desk) {
     desk.env.tow(&["config", "set", "typing.quiet_s", "1"]).ok();
@@ -23,8 +26,8 @@ pub fn at_random(desk: &Desk) {
     for trial in 0..TRIALS {
         let wanted = desk.next_prompt();
         let before = desk.world();
-        let intent = desk.make(&desk.seat, &wanted, 10_000);
-        let pauses: Vec<u64> = (0..4).map(|_| chance.below(LONGEST_PAUSE)).collect();
+        let intent = desk.make(&desk.seat, &wanted, TIME_MS);
+        let pauses: Vec<u64> = LONGEST_PAUSES.map(|most| chance.below(most)).to_vec();
         let word = thread::scope(|scope| {
             let typing = scope.spawn(|| type_slowly(&person, &pauses));
             assert!(desk.type_in(&desk.seat).wait().unwrap().success());
