@@ -56,6 +56,16 @@ pub struct Heard {
     pub model: Option<String>,
     /// The end of a prompt as it was typed, to be looked for on screens. Never kept.
     pub typed: Option<String>,
+    pub ending: Ending,
+}
+
+/// What the end of a turn says beside that it ended. Never kept as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// Whether a hook, whoever's, has kept the turn from ending before.
+    pub was_blocked: bool,
+    /// The agent's last words from their handoff on, where they hold one.
+    pub handoff: Option<String>,
 }
 
 /// What an agent tells the program that draws its status line.
@@ -254,6 +264,28 @@ impl Agent {
         match self {
             Agent::Claude => claude::tail::tail(text),
             Agent::Codex => codex::tail::tail(text),
+        }
+    }
+
+    /// Where the agent may be told to leave a handoff, below the project's folder. Read if it is there.
+    pub fn handoff_file(self) -> Option<&'static str> {
+        match self {
+            Agent::Claude => Some(".claude/handoff.md"),
+            Agent::Codex => None,
+        }
+    }
+
+    /// What is typed so that it begins anew in the same seat, and tells of that as of a clear.
+    pub fn clear_command(self) -> &'static str {
+        match self {
+            Agent::Claude | Agent::Codex => "/clear",
+        }
+    }
+
+    /// What is typed so that it compacts its context.
+    pub fn compact_command(self) -> &'static str {
+        match self {
+            Agent::Claude | Agent::Codex => "/compact",
         }
     }
 

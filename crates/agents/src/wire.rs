@@ -3,15 +3,16 @@
 //! A field of an unexpected type counts as absent: a newer agent may change what we do not rely on.
 //! Nothing here knows what an event means.
 
-use crate::PayloadError;
+use crate::{Ending, PayloadError};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use towline_core::continuing::form;
 use towline_core::reply::{Reply, Verdict};
-use towline_core::text::{Keeping, Kept};
+use towline_core::text::{Keeping, Kept, clip};
 
 /// Parses a whole payload, borrowing from it; what no field asks for is skipped, not kept.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, PayloadError> {
@@ -162,6 +163,15 @@ impl<'de, T: Part<'de>> Deserialize<'de> for Parts<T> {
 pub(crate) fn last_words(said: &Text<'_>, keeping: Keeping) -> Option<Kept> {
     let said = said.as_deref().filter(|said| keeping.longest_bytes > 0 && !said.trim().is_empty())?;
     Some(Kept::new(said, keeping))
+}
+
+/// What a stop says about how its turn ended: more of a handoff than one may be long, so that a longer one is known.
+pub(crate) fn ending(said: &Text<'_>, stop_hook_active: &Loose) -> Ending {
+    let handoff = said.as_deref().and_then(|said| Some(&said[said.rfind(form::OPENING)?..]));
+    Ending {
+        was_blocked: stop_hook_active.0.as_bool() == Some(true),
+        handoff: handoff.map(|handoff| clip(handoff, 2 * form::LONGEST_BYTES).to_owned()),
+    }
 }
 
 /// Any small value, for fields whose shape matters only when it is the expected one.

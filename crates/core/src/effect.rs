@@ -27,4 +27,6 @@ pub enum Effect {
     BookmarkMade { session: SessionKey },
     /// A marker is to be typed in this seat.
     MarkerWanted { session: SessionKey, seat: String, reason: Reason, at: Timestamp },
+    /// Work that was to go on by itself did not: why, in words.
+    HopEnded { session: SessionKey, seat: String, why: String, at: Timestamp },
 }

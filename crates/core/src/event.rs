@@ -3,6 +3,7 @@
 //! An event carries only what later steps need, never a whole payload, and no vendor's vocabulary.
 
 use crate::bookmark::{Code, Reason as DueReason, Setting};
+use crate::continuing::{Asking, Author, Stage as HopStage, Typed};
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
 use crate::inherit::Wishes;
 use crate::meter::{Audience, Fill};
@@ -165,6 +166,33 @@ pub enum Happening {
     /// A marker is to be typed into the session's seat.
     MarkerWanted {
         reason: DueReason,
+    },
+    /// A hop begins: its handoff is asked for, or is about to be made. The event's own id is the hop's.
+    HandoffAsked {
+        asking: Asking,
+    },
+    /// The handoff of a hop is there, or was changed.
+    HandoffWritten {
+        hop: Uid,
+        text: Kept,
+        by: Author,
+    },
+    /// A hop has gone on, as far as events alone do not tell.
+    HopMoved {
+        hop: Uid,
+        to: HopStage,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        typed: Option<Typed>,
+    },
+    /// The event's session was given the handoff.
+    HandoffGiven {
+        hop: Uid,
+    },
+    /// The person has heard how it ended.
+    HopTold {
+        hop: Uid,
     },
     /// Something was found out that no hook told. It holds only if nothing has happened since `as_of`.
     Observed {
@@ -390,7 +418,12 @@ impl Happening {
             | Happening::BookmarkPlaced { .. }
             | Happening::BookmarkDeleted { .. }
             | Happening::BookmarkRestored { .. }
-            | Happening::MarkerWanted { .. } => Urgency::Whenever,
+            | Happening::MarkerWanted { .. }
+            | Happening::HandoffAsked { .. }
+            | Happening::HandoffWritten { .. }
+            | Happening::HopMoved { .. }
+            | Happening::HandoffGiven { .. }
+            | Happening::HopTold { .. } => Urgency::Whenever,
             Happening::ToolFinished { outcome: ToolOutcome::Interrupted, .. } => Urgency::Shown,
             Happening::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. }
             | Happening::ToolsFinished => Urgency::UnlessWorking,
@@ -455,6 +488,11 @@ impl Happening {
             Happening::InheritanceGiven { .. } => "inheritance_given",
             Happening::IntentMade { .. } => "intent_made",
             Happening::IntentMoved { .. } => "intent_moved",
+            Happening::HandoffAsked { .. } => "handoff_asked",
+            Happening::HandoffWritten { .. } => "handoff_written",
+            Happening::HopMoved { .. } => "hop_moved",
+            Happening::HandoffGiven { .. } => "handoff_given",
+            Happening::HopTold { .. } => "hop_told",
             Happening::Observed { .. } => "observed",
             Happening::BookmarkSet(_) => "bookmark_set",
             Happening::BookmarkPlaced { .. } => "bookmark_placed",
@@ -489,6 +527,11 @@ impl Happening {
                 | Happening::MarkerWanted { .. }
                 | Happening::ContextMeasured { .. }
                 | Happening::ContextAnnounced { .. }
+                | Happening::HandoffAsked { .. }
+                | Happening::HandoffWritten { .. }
+                | Happening::HopMoved { .. }
+                | Happening::HandoffGiven { .. }
+                | Happening::HopTold { .. }
         );
         !is_a_persons && !is_ours
     }

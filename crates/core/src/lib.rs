@@ -9,6 +9,7 @@ pub mod bookmark;
 pub mod capture;
 pub mod compose;
 pub mod context;
+pub mod continuing;
 pub mod deed;
 pub mod effect;
 pub mod escape;

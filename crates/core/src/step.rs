@@ -4,6 +4,7 @@
 //! is returned as effects, and carried out by the caller once the change is saved.
 
 use crate::bookmark::{Bookmark, How, Point, Setting, SinceBookmark};
+use crate::continuing::{Asking, Author};
 use crate::effect::Effect;
 use crate::event::{
     EndedBy, Event, Failure, Happening, Observed, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome,
@@ -206,7 +207,12 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         | Happening::BookmarkPlaced { .. }
         | Happening::BookmarkDeleted { .. }
         | Happening::BookmarkRestored { .. }
-        | Happening::MarkerWanted { .. } => None,
+        | Happening::MarkerWanted { .. }
+        | Happening::HandoffWritten { .. }
+        | Happening::HopMoved { .. }
+        | Happening::HandoffGiven { .. }
+        | Happening::HopTold { .. } => None,
+        Happening::HandoffAsked { asking } => handoff_asked(session, event, asking),
         // The later wish stands.
         Happening::BatonPassed | Happening::FreshTakenBack => fresh(session, None),
         Happening::FreshAsked => fresh(session, Some(event.at)),
@@ -437,6 +443,14 @@ fn context_measured(session: &mut Session, event: &Event, fill: Fill) -> Option<
 
 fn context_announced(session: &mut Session, to: Audience, percent: u8) -> Option<Turn> {
     session.meter.told = session.meter.told.and(to, percent);
+    None
+}
+
+/// An agent that is asked for its handoff does not stop yet.
+fn handoff_asked(session: &mut Session, event: &Event, asking: &Asking) -> Option<Turn> {
+    if asking.author == Author::Agent && session.state == State::Completed {
+        enter(session, event, State::Working);
+    }
     None
 }
 

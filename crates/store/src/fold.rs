@@ -214,6 +214,7 @@ impl<'a> Batch<'a> {
         self.change_bookmark(event)?;
         self.events += 1;
         self.type_in(event)?;
+        self.hop_on(event)?;
         self.inherit(event, inheriting)
     }
 
@@ -301,6 +302,7 @@ impl<'a> Batch<'a> {
 }
 
 mod bookmark;
+mod continuing;
 mod inherit;
 mod typing;
 

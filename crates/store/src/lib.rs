@@ -27,6 +27,7 @@ pub use tables::batons::KnownBaton;
 pub use tables::bookmarks::{BookmarksAsked, Deleted, KnownBookmark};
 pub use tables::events::KnownEvent;
 pub use tables::faults::KnownFault;
+pub use tables::hops::WantedHops;
 pub use tables::inheritances::{Inheritance, Wanted};
 pub use tables::intents::WantedIntents;
 pub use tables::jobs::{Job, JobKind};

@@ -4,10 +4,11 @@
 
 use crate::edge::Edge;
 use crate::failure::chain;
-use crate::{capture, hook, past};
+use crate::{capture, continuing, hook, past};
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_core::compose::{Material, compose};
+use towline_core::compose::{Composed, Material, Part, PartKind, PartState, compose};
+use towline_core::continuing::Hop;
 use towline_core::escape::{fit, for_terminal};
 use towline_core::event::{Event, Happening, OwnCommand};
 use towline_core::fault::{Fault, FaultKind};
@@ -23,7 +24,10 @@ pub fn given(edge: &Edge, store: &Store, session: &SessionKey) -> Result<Reply, 
     let Some(due) = store.inheritance_to_give(session)? else { return Ok(Reply::default()) };
     let reply = match &due.from {
         Some(from) => carried_over(edge, store, from, &due)?,
-        None => Reply { notices: notices(store, &due)?, ..Reply::default() },
+        None => {
+            let notices = Reply { notices: notices(store, &due)?, ..Reply::default() };
+            handoff_alone(edge, store, session)?.merge(notices)
+        }
     };
     mark_given(edge, store, &due)?;
     Ok(reply)
@@ -40,8 +44,29 @@ fn carried_over(
         capture::hurry(edge, &before);
     }
     let archive = Archive::read(&edge.home, PATIENCE)?;
-    let material = past::material(archive.as_ref(), Some(store), (from, came_by(due.way)), edge.now)?;
-    Ok(said_to(&due.heir, &material))
+    let mut material = past::material(archive.as_ref(), Some(store), (from, came_by(due.way)), edge.now)?;
+    let hop = continuing::handoff_of(store, from)?;
+    if let Some(hop) = &hop {
+        continuing::put_in(&mut material, hop);
+    }
+    Ok(handed(edge, hop.as_ref(), (&due.heir, &material)))
+}
+
+/// The handoff of whoever sent this session on its way, where nothing else is inherited.
+pub fn handoff_alone(edge: &Edge, store: &Store, session: &SessionKey) -> Result<Reply, StoreError> {
+    let alone = continuing::alone(edge, store, session)?;
+    Ok(alone.map(|(hop, material)| handed(edge, Some(&hop), (session, &material))).unwrap_or_default())
+}
+
+/// What the heir is told; that a handoff was part of it is remembered.
+fn handed(edge: &Edge, hop: Option<&Hop>, (heir, material): (&SessionKey, &Material)) -> Reply {
+    let Some(agent) = Agent::named(heir.agent.as_str()) else { return Reply::default() };
+    let composed = compose(material, agent.budget());
+    let is_in = |part: &Part| part.what == PartKind::Handoff && part.state != PartState::LeftOut;
+    if let Some(hop) = hop.filter(|_| composed.parts.iter().any(is_in)) {
+        continuing::mark_given(edge, hop, heir);
+    }
+    said(composed)
 }
 
 /// How the work came to the heir, for the model: short, and without the names that stand beside it.
@@ -68,8 +93,11 @@ pub fn offered_back(edge: &Edge, store: &Store, session: &SessionKey) -> Result<
 
 fn said_to(session: &SessionKey, material: &Material) -> Reply {
     let Some(agent) = Agent::named(session.agent.as_str()) else { return Reply::default() };
-    let text = compose(material, agent.budget()).text;
-    let context = if text.is_empty() { vec![] } else { vec![text] };
+    said(compose(material, agent.budget()))
+}
+
+fn said(composed: Composed) -> Reply {
+    let context = if composed.text.is_empty() { vec![] } else { vec![composed.text] };
     Reply { context, ..Reply::default() }
 }
 

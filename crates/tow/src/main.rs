@@ -8,6 +8,7 @@ mod calendar;
 mod capture;
 mod cli;
 mod config;
+mod continuing;
 mod edge;
 mod export;
 mod failure;

@@ -28,7 +28,7 @@ pub fn settle(
 pub fn carry_out(edge: &Edge, config: &Config, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
     let is_shown = |effect: &Effect| match effect {
         Effect::StateChanged { seat, .. } => seat.is_some(),
-        Effect::SeatTaken { .. } => true,
+        Effect::SeatTaken { .. } | Effect::HopEnded { .. } => true,
         // Whoever folds again after it sets what is due: see `settle`.
         Effect::PointReached(_) | Effect::BookmarkMade { .. } | Effect::MarkerWanted { .. } => false,
     };

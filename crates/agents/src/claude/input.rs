@@ -15,13 +15,12 @@ pub(crate) fn input_line(screen: &str, cursor: Option<(usize, usize)>) -> InputL
     let lines: Vec<String> = rows.iter().map(Row::text).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     match input_box(&lines) {
-        Some(input) => match in_box(&input, &rows) {
+        Some(input) => {
+            let line = in_box(&input, &rows);
             // A client that nobody looks at draws no cursor, and blanks are not seen without one.
-            InputLine::Empty if cursor.is_some_and(|at| is_moved(at, &input)) => {
-                InputLine::Holds { text: String::new() }
-            }
-            line => line,
-        },
+            let has_blanks = line == InputLine::Empty && cursor.is_some_and(|at| is_moved(at, &input));
+            if has_blanks { InputLine::Holds { text: String::new() } } else { line }
+        }
         None if shows_dialog(&lines) || shows_view(&lines) => InputLine::Covered,
         None => InputLine::Unknown,
     }

@@ -18,7 +18,7 @@ mod wire;
 
 use crate::reader::BOOKMARK;
 use crate::skim::without_bulk;
-use crate::wire::{Room, last_words, parse};
+use crate::wire::{Room, ending, last_words, parse};
 use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
 use towline_core::event::{
     EndedBy, Failure, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger,
@@ -96,6 +96,7 @@ pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, P
         helper_transcript: wire.agent_transcript_path.into_owned(),
         model: wire.model.into_owned(),
         typed: None,
+        ending: ending(&wire.last_assistant_message, &wire.stop_hook_active),
     }))
 }
 

@@ -54,6 +54,7 @@ pub(super) struct Wire<'a> {
     pub error: Text<'a>,
     pub is_interrupt: Loose,
     pub background_tasks: Loose,
+    pub stop_hook_active: Loose,
 }
 
 impl Wire<'_> {

@@ -18,7 +18,7 @@ mod wire;
 use crate::reader::BOOKMARK;
 use crate::settings::Inspection;
 use crate::skim::without_bulk;
-use crate::wire::{Room, last_words, parse};
+use crate::wire::{Room, ending, last_words, parse};
 use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
 use install::Trust;
 use std::path::Path;
@@ -70,6 +70,7 @@ pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, P
         helper_transcript: wire.agent_transcript_path.into_owned(),
         model: wire.model.into_owned(),
         typed: wire.prompt.as_deref().map(end_of),
+        ending: ending(&wire.last_assistant_message, &wire.stop_hook_active),
     }))
 }
 

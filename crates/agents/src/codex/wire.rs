@@ -41,6 +41,7 @@ pub(super) struct Wire<'a> {
     #[serde(borrow)]
     pub trigger: Text<'a>,
     pub token_usage: Loose,
+    pub stop_hook_active: Loose,
 }
 
 impl Wire<'_> {

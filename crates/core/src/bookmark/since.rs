@@ -96,6 +96,11 @@ impl SinceBookmark {
             | Happening::ContextMeasured { .. }
             | Happening::ContextAnnounced { .. }
             | Happening::HelperWanted { .. }
+            | Happening::HandoffAsked { .. }
+            | Happening::HandoffWritten { .. }
+            | Happening::HopMoved { .. }
+            | Happening::HandoffGiven { .. }
+            | Happening::HopTold { .. }
             | Happening::Observed { .. } => {}
         }
     }

@@ -65,7 +65,7 @@ impl Draft {
 /// What a session gets that goes on with the work of another.
 pub fn carried_over(past: &Past, beside: &[Remembered], program: &str, budget: Budget) -> Composed {
     let Some(mut draft) = Draft::open(budget, &header(past, program)) else { return nothing() };
-    draft.push(handoff::section(past, program, draft.room().share(2, 5)));
+    draft.push(handoff::section(past, program, draft.room().share(1, 2)));
     let anchor = Anchor::of(past, program, draft.room().share(2, 5));
     draft.push(anchor.section());
     let room = draft.room();

@@ -18,7 +18,7 @@ pub fn section(past: &Past, program: &str, room: Budget) -> Section {
         ("Remaining", &handoff.remaining),
         ("Key context", &handoff.key_context),
     ];
-    let how = format!("{program} show {}", short(&past.session));
+    let how = format!("{program} handoff show {}", short(&past.session));
     let mut text = "\nHandoff of that session:\n".to_owned();
     let mut state = PartState::Whole;
     for (at, (title, words)) in fields.iter().filter(|(_, words)| !words.trim().is_empty()).enumerate() {

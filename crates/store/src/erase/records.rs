@@ -44,7 +44,7 @@ pub(super) fn is_structure(happening: &Happening) -> bool {
     STRUCTURE.contains(&happening.name())
 }
 
-pub(super) const STRUCTURE: [&str; 12] = [
+pub(super) const STRUCTURE: [&str; 15] = [
     "session_started",
     "session_ended",
     "folder_changed",
@@ -57,6 +57,9 @@ pub(super) const STRUCTURE: [&str; 12] = [
     "inheritance_taken",
     "inheritance_given",
     "intent_moved",
+    "hop_moved",
+    "handoff_given",
+    "hop_told",
 ];
 
 /// Texts that hold it become empty, places that do are left out; what still holds it then goes whole.
@@ -82,7 +85,8 @@ pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Eve
         | Happening::PermissionAsked { tool: text, .. }
         | Happening::PermissionRefused { tool: text }
         | Happening::IntentMade { wish: Wish { text, .. } }
-        | Happening::HelperWanted { tool: text } => *text = change(std::mem::take(text)),
+        | Happening::HelperWanted { tool: text }
+        | Happening::HandoffWritten { text, .. } => *text = change(std::mem::take(text)),
         Happening::TurnEnded { answer, .. } => {
             *answer = answer.take().map(change).filter(|answer| !answer.is_blank());
         }
@@ -116,6 +120,10 @@ pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Eve
         | Happening::MarkerWanted { .. }
         | Happening::ContextMeasured { .. }
         | Happening::ContextAnnounced { .. }
+        | Happening::HandoffAsked { .. }
+        | Happening::HopMoved { .. }
+        | Happening::HandoffGiven { .. }
+        | Happening::HopTold { .. }
         | Happening::Observed { .. } => {}
     }
     event

@@ -25,7 +25,10 @@ pub struct ErasedTraces {
 const SPANS: &str = "select id, agent || ':' || session, started_at, last_event_at from sessions";
 
 /// What points to a session goes before it.
-const DROP_SESSION: [&str; 12] = [
+const DROP_SESSION: [&str; 15] = [
+    "delete from hops where session = ?1",
+    "update hops set successor = null where successor = ?1",
+    "update hops set given_to = null, given_at = null where given_to = ?1",
     "delete from intents where session = ?1",
     "update intents set typed_into = null where typed_into = ?1",
     "update intents set led_to = null where led_to = ?1",
@@ -49,6 +52,9 @@ const DROP_TURNS_THEN: &str = "delete from heard_turns where session = ?1 and st
 const DROP_WAITS_THEN: &str = "delete from waits where session = ?1 and ended_at between ?2 and ?3";
 const DROP_INTENTS_THEN: &str = "delete from intents where session = ?1 and made_at between ?2 and ?3";
 const DROP_BOOKMARKS_THEN: &str = "delete from bookmarks where session = ?1 and at between ?2 and ?3";
+const DROP_HOPS_THEN: &str = "delete from hops where session = ?1 and began_at between ?2 and ?3";
+const DROP_HANDOFFS_THEN: &str = "
+    update hops set text = '', revision = revision + 1 where session = ?1 and written_at between ?2 and ?3";
 const DROP_WORDS_THEN: &str = "
     update sessions set revision = revision + 1, asked_tool = null,
         prompt = case when prompted_at between ?2 and ?3 then null else prompt end,
@@ -68,7 +74,8 @@ const BLANK_SESSIONS: &str = "
         answer = case when holds(answer) then null else answer end,
         asked_tool = case when holds(asked_tool) then null else asked_tool end
     where holds(prompt) or holds(answer) or holds(asked_tool)";
-const BLANK_OTHERS: [&str; 9] = [
+const BLANK_OTHERS: [&str; 10] = [
+    "update hops set text = '', revision = revision + 1 where holds(text)",
     "update intents set text = '', revision = revision + 1 where holds(text)",
     "update bookmarks set revision = revision + 1,
         label = case when holds(label) then '' else label end,
@@ -196,6 +203,8 @@ impl Store {
         erased.others += self.change(DROP_WAITS_THEN, then)?;
         erased.others += self.change(DROP_INTENTS_THEN, then)?;
         erased.others += self.change(DROP_BOOKMARKS_THEN, then)?;
+        erased.others += self.change(DROP_HOPS_THEN, then)?;
+        erased.others += self.change(DROP_HANDOFFS_THEN, then)?;
         self.change(DROP_WORDS_THEN, then)?;
         Ok(())
     }

@@ -16,7 +16,8 @@ use towline_core::id::SessionKey;
 use towline_core::text::{Keeping, Kept, Secrets};
 
 /// Each text by its row, and how it is changed.
-const TEXTS: [(&str, &str); 8] = [
+const TEXTS: [(&str, &str); 9] = [
+    ("select id, text from hops where text is not null", "update hops set text = ?2 where id = ?1"),
     ("select id, text from intents", "update intents set text = ?2 where id = ?1"),
     ("select rowid, prompt from heard_turns", "update heard_turns set prompt = ?2 where rowid = ?1"),
     (

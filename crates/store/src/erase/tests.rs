@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::journal::Record;
-use crate::{Pace, WantedIntents, rebuild};
+use crate::{Pace, WantedHops, WantedIntents, rebuild};
 use std::time::Duration;
 use tempfile::TempDir;
+use towline_core::continuing::{Asking, Author};
 use towline_core::event::{Event, Happening, Origin, StartedBy};
 use towline_core::id::Uid;
 use towline_core::inherit::Wishes;
@@ -193,4 +194,36 @@ fn what_was_typed_is_forgotten_like_what_was_said() {
     assert_eq!(left, ["a:1 "]);
     bench.told_after_a_rebuild();
     assert_eq!(intents(&bench), left);
+}
+
+/// Every handoff, as the database knows them.
+fn handoffs(bench: &Bench) -> Vec<String> {
+    let all = bench.store().hops(&WantedHops { limit: 99, ..WantedHops::default() }).unwrap();
+    all.iter().map(|hop| format!("{} {}", hop.session, hop.text().unwrap_or("-"))).collect()
+}
+
+#[test]
+fn handoffs_are_forgotten_like_what_was_said() {
+    let bench = lived();
+    let write = |session: &str, at: i64, text: &str| {
+        let asking = Asking { seat: "tmux:1:%1".into(), author: Author::Agent, ordinal: 1, percent: None };
+        bench.accept(session, at, Happening::HandoffAsked { asking });
+        let hop = Uid::v7(Timestamp(at), [9; 10]);
+        let text = Kept::new(text, Keeping { longest_bytes: 200, secrets: Secrets::Redacted });
+        bench.accept(session, at + 1, Happening::HandoffWritten { hop, text, by: Author::Agent });
+    };
+    write("a:1", 22, "paint the heron");
+    write("a:1", 25, "paint the mast");
+    write("a:2", 28, "paint the hull");
+    assert_eq!(handoffs(&bench), ["a:2 paint the hull", "a:1 paint the mast", "a:1 paint the heron"]);
+    bench.erase(&Traces::Text(Arc::new(Needle::new("heron").unwrap())));
+    assert_eq!(handoffs(&bench), ["a:2 paint the hull", "a:1 paint the mast", "a:1 -"]);
+    let stretch = Stretch { from: Timestamp(25), until: Timestamp(26) };
+    bench.erase(&Traces::Sessions { sessions: BTreeSet::from([SessionKey::parse("a:1").unwrap()]), stretch });
+    let stretch = Stretch { from: Timestamp(0), until: Timestamp(1_000) };
+    bench.erase(&Traces::Sessions { sessions: BTreeSet::from([SessionKey::parse("a:2").unwrap()]), stretch });
+    let left = handoffs(&bench);
+    assert_eq!(left, ["a:1 -"]);
+    bench.told_after_a_rebuild();
+    assert_eq!(handoffs(&bench), left);
 }

@@ -12,6 +12,7 @@ use towline_core::session::TurnOutcome;
 use towline_core::text::{Keeping, Kept, Secrets};
 
 mod bookmark;
+mod continuing;
 mod inherit;
 mod typing;
 

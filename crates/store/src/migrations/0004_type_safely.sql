@@ -63,3 +63,35 @@ alter table sessions add column told_model integer not null default 0;
 alter table sessions add column told_person integer not null default 0;
 alter table sessions add column compacted_at integer;
 alter table sessions add column compacted_percent integer;
+
+-- One continuation: the work of `session` is to go on in a fresh one in the same seat. `text` is the handoff, `successor`
+-- the session that began when the agent was cleared, `given_to` the one that was given the handoff.
+create table hops (
+    id integer primary key,
+    uid blob not null unique,
+    machine blob not null,
+    revision integer not null,
+    session integer not null references sessions (id),
+    seat text not null,
+    author text not null,
+    ordinal integer not null,
+    percent integer,
+    began_at integer not null,
+    stage text not null,
+    moved_at integer not null,
+    why text,
+    text text,
+    written_by text,
+    written_at integer,
+    clear_intent blob,
+    continue_intent blob,
+    successor integer references sessions (id),
+    given_to integer references sessions (id),
+    given_at integer,
+    told_at integer
+) strict;
+create index open_hops on hops (seat) where stage in ('asked', 'written', 'clearing', 'continuing');
+create index untold_hops on hops (seat) where stage in ('failed', 'stopped') and told_at is null;
+create index hops_by_seat on hops (seat, began_at);
+create index hops_by_session on hops (session);
+create index hops_by_successor on hops (successor);

@@ -7,6 +7,7 @@ pub mod bookmarks;
 pub mod events;
 pub mod faults;
 pub mod heard_turns;
+pub mod hops;
 pub mod inheritances;
 pub mod intents;
 pub mod jobs;

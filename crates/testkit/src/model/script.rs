@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use super::gate::Gate;
 use super::request::{Kind, Request};
 
+/// In a text it becomes the id of the handoff that the prompt asks for.
+pub const HANDOFF_ID: &str = "@HANDOFF_ID@";
+
 /// Rules in order; the first that fits wins.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
@@ -87,7 +90,9 @@ impl Script {
         let rule = self.rules.iter().find(|rule| rule.fits(asked));
         let steps = rule.map_or_else(|| unscripted(asked), |rule| rule.steps.clone());
         let last = steps.len().saturating_sub(1);
-        steps.into_iter().nth(asked.step.min(last)).unwrap_or_default()
+        let mut step = steps.into_iter().nth(asked.step.min(last)).unwrap_or_default();
+        step.text = step.text.map(|text| text.replace(HANDOFF_ID, handoff_id(&asked.prompt)));
+        step
     }
 
     pub(super) fn gates(&self) -> impl Iterator<Item = &Gate> {
@@ -215,6 +220,14 @@ impl Step {
         self.calls.push(call);
         self
     }
+}
+
+fn handoff_id(prompt: &str) -> &str {
+    let rest = prompt.split("handoff id=").nth(1).unwrap_or_default();
+    let is_digit = |c: char| c.is_ascii_hexdigit();
+    // However it is quoted.
+    let mut runs = rest.split(|c| !is_digit(c));
+    runs.find(|run| run.len() == 8).unwrap_or_default()
 }
 
 /// What each kind of request needs for the client to go on.

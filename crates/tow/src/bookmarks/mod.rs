@@ -95,7 +95,7 @@ fn open_points(effects: &[Effect]) -> BTreeMap<&SessionKey, &Point> {
             Effect::BookmarkMade { session } | Effect::MarkerWanted { session, .. } => {
                 open.remove(session);
             }
-            Effect::StateChanged { .. } | Effect::SeatTaken { .. } => {}
+            Effect::StateChanged { .. } | Effect::SeatTaken { .. } | Effect::HopEnded { .. } => {}
         }
     }
     open

@@ -3,6 +3,7 @@
 //! The defaults say which keys exist and of which type they are; there is no second list.
 
 use super::bookmarks::{self, Bookmarks};
+use super::continuing::{self, Continuing};
 use super::guard::{self, Guard, StatusLine};
 use super::limits::{self, Limits};
 use super::nearest::nearest;
@@ -83,7 +84,7 @@ struct Leaf {
 }
 
 /// Tables below which the user chooses the names.
-const FREE_TABLES: [&str; 3] = ["projects.names", "guard.thresholds", "guard.projects"];
+const FREE_TABLES: [&str; 4] = ["projects.names", "guard.thresholds", "guard.projects", "continue.projects"];
 
 fn leaves(text: &str) -> Result<Vec<Leaf>, Mistake> {
     let document = Document::parse(text.to_owned()).map_err(|error| {
@@ -171,6 +172,7 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
             absolute(names().map(|(path, _)| Some(path)))?;
             if names().all(|(_, name)| name.is_str()) { Ok(()) } else { Err("names in quotes".into()) }
         }
+        _ if key.starts_with("continue.") => continuing::range_of(key, value),
         _ if key.starts_with("typing.") => typing::range_of(key, value),
         _ if key.starts_with("limits.") => limits::range_of(key, value),
         _ if key.starts_with("bookmarks.") => bookmarks::range_of(key, value),
@@ -236,6 +238,7 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
         bookmarks: Bookmarks::read(&|key| values.get(key).cloned()),
         guard: Guard::read(&|key| values.get(key).cloned()),
         statusline: StatusLine::read(&|key| values.get(key).cloned()),
+        continuing: Continuing::read(&|key| values.get(key).cloned()),
     }
 }
 

@@ -4,6 +4,7 @@
 //! default is used in its place.
 
 mod bookmarks;
+mod continuing;
 mod guard;
 mod layer;
 mod limits;
@@ -12,6 +13,7 @@ mod notify;
 mod typing;
 
 pub use bookmarks::Bookmarks;
+pub use continuing::Continuing;
 pub use guard::{Guard, StatusLine};
 pub use layer::{Mistake, layered, value_at};
 pub use limits::Limits;
@@ -53,6 +55,7 @@ pub struct Config {
     pub bookmarks: Bookmarks,
     pub guard: Guard,
     pub statusline: StatusLine,
+    pub continuing: Continuing,
 }
 
 impl Config {
@@ -81,6 +84,7 @@ impl Config {
             bookmarks: Bookmarks::compiled_in(),
             guard: Guard::compiled_in(),
             statusline: StatusLine::compiled_in(),
+            continuing: Continuing::compiled_in(),
         }
     }
 

@@ -5,16 +5,19 @@
 
 use super::{Call, scene};
 use crate::bookmarks::{Bookmarked, reply_to_marker};
+use crate::continuing::Stop;
 use crate::failure::chain;
-use crate::{guard, inherit, outcome, tell, work};
+use crate::{continuing, guard, inherit, outcome, tell, work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
+use towline_core::effect::Effect;
 use towline_core::event::{Event, Happening, Presence, StartedBy, Urgency};
 use towline_core::fault::FaultKind;
 use towline_core::id::SessionKey;
 use towline_core::inherit::Inheriting;
 use towline_core::reply::Reply;
+use towline_core::session::State;
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Folded, Pace, Store, StoreError, journal, upkeep};
 
@@ -22,11 +25,12 @@ use towline_store::{Folded, Pace, Store, StoreError, journal, upkeep};
 const ROUNDS: usize = 3;
 
 /// Folds, and returns what is to be said about it.
-pub(super) fn fold(call: &Call, (event, urgency): (&Event, Urgency)) -> (Reply, Bookmarked) {
+pub(super) fn fold(call: &Call, (told, urgency): (&Stop<'_>, Urgency)) -> (Reply, Bookmarked) {
+    let event = told.event;
     let (mut reply, mut bookmarked) = (Reply::default(), Bookmarked::Nothing);
     let mut rest = Asked::Nothing;
     for round in 0..ROUNDS {
-        let lock = match take_lock(call, urgency, round) {
+        let lock = match take_lock(call, (event, urgency), round) {
             Ok(Some(lock)) => lock,
             Ok(None) => break,
             Err(error) => {
@@ -36,7 +40,7 @@ pub(super) fn fold(call: &Call, (event, urgency): (&Event, Urgency)) -> (Reply, 
         };
         let seen = journal::unsealed_bytes(&call.edge.home);
         // The agent is answered once; later rounds are for what others left to us.
-        let asked = if round == 0 { Asked::All(event) } else { rest };
+        let asked = if round == 0 { Asked::All(told) } else { rest };
         let done = match fold_once(call, asked, &lock) {
             Ok(done) => done,
             Err(error) => {
@@ -73,7 +77,7 @@ struct Done {
 #[derive(Clone, Copy)]
 enum Asked<'a> {
     Nothing,
-    All(&'a Event),
+    All(&'a Stop<'a>),
     /// What the session inherits: it could not be decided before its seat was looked for.
     Inheritance(&'a Event),
 }
@@ -94,13 +98,19 @@ fn report(call: &Call, error: &StoreError) {
 }
 
 /// Only an agent that waits for an answer waits for the lock: for most events only if its terminal is to be told of them.
-fn take_lock(call: &Call, urgency: Urgency, round: usize) -> io::Result<Option<FoldLock>> {
+fn take_lock(call: &Call, (event, urgency): (&Event, Urgency), round: usize) -> io::Result<Option<FoldLock>> {
     let patience = match urgency {
         Urgency::Answered if round == 0 => patience(call),
-        Urgency::Shown if round == 0 && call.config.notify.speaks_by_terminal() => patience(call),
+        Urgency::Shown if round == 0 && is_answered(call, event) => patience(call),
         Urgency::Answered | Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever => Duration::ZERO,
     };
     FoldLock::take_within(&call.edge.home, pauses(patience))
+}
+
+/// Whether the agent may be told something that only the fold knows.
+fn is_answered(call: &Call, event: &Event) -> bool {
+    let may_go_on = matches!(event.happening, Happening::TurnEnded { .. }) && call.config.continuing.types();
+    call.config.notify.speaks_by_terminal() || may_go_on
 }
 
 fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, StoreError> {
@@ -109,14 +119,20 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
     let new_machine = call.edge.uid();
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
     let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
-    let refolded = match outcome::settle(&call.edge, &call.config, &store, &folded.effects)? {
+    let went_on = match asked {
+        Asked::All(told) => continuing::at_turns_end(&call.edge, &call.config, &store, told)?,
+        Asked::Nothing | Asked::Inheritance(_) => continuing::Outcome::default(),
+    };
+    let news = news(&folded.effects, asked, &went_on);
+    let refolded = match outcome::settle(&call.edge, &call.config, &store, &news)? {
         Bookmarked::Nothing => None,
         Bookmarked::Something => Some(fold_again(call, &store, &pace)?),
     };
     let inherited = |event: &Event| inherited(call, event, &store, &folded);
     let reply = match asked {
         Asked::Nothing => Reply::default(),
-        Asked::All(event) => reply_to(call, event, &store)?
+        Asked::All(Stop { event, .. }) => reply_to(call, event, &store)?
+            .merge(went_on.reply)
             .merge(inherited(event)?)
             .merge(guarded(call, event, &store, &folded)?),
         Asked::Inheritance(event) => inherited(event)?,
@@ -139,6 +155,13 @@ fn fold_again(call: &Call, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreE
 /// Only by what is known up to the last event: what is behind may have been said already.
 fn guarded(call: &Call, event: &Event, store: &Store, folded: &Folded) -> Result<Reply, StoreError> {
     if folded.caught_up { guard::reply(&call.edge, &call.config, store, event) } else { Ok(Reply::default()) }
+}
+
+/// A stop that the work goes on from by itself is no news: it is neither shown nor told.
+fn news(effects: &[Effect], asked: Asked<'_>, went_on: &continuing::Outcome) -> Vec<Effect> {
+    let Asked::All(Stop { event, .. }) = asked else { return effects.to_vec() };
+    let is_it = |effect: &Effect| matches!(effect, Effect::StateChanged { session, to: State::Completed, .. } if *session == event.session);
+    effects.iter().filter(|effect| !went_on.goes_on || !is_it(effect)).cloned().collect()
 }
 
 /// Never more than half of what is left until the deadline ends everything.
@@ -175,13 +198,14 @@ fn inherited(call: &Call, event: &Event, store: &Store, folded: &Folded) -> Resu
     if inheriting == Some(Inheriting::Due) {
         return inherit::given(&call.edge, store, &event.session);
     }
-    Ok(Reply::default())
+    inherit::handoff_alone(&call.edge, store, &event.session)
 }
 
 /// The one place where capabilities add what a hook says.
 fn reply_to(call: &Call, event: &Event, store: &Store) -> Result<Reply, StoreError> {
     let terminal = tell::terminal(&call.config.notify, store, event)?;
     let reply = Reply { terminal, ..Reply::default() };
+    let reply = reply.merge(continuing::untold(&call.edge, store, event)?);
     if let Happening::PromptSubmitted { own: Some(own), .. } = event.happening {
         return Ok(reply.merge(inherit::acknowledged(own, &event.session, store)?));
     }

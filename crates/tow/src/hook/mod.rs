@@ -12,6 +12,7 @@ pub use fault::{fallback_logs, record_here};
 
 use crate::bookmarks::Bookmarked;
 use crate::config::{Config, Mistake, layered};
+use crate::continuing::Stop;
 use crate::edge::{Edge, GUARD, variable};
 use crate::{guard, privacy, work};
 use std::cell::OnceCell;
@@ -132,7 +133,8 @@ impl Call {
             return None;
         }
         self.look_for_seat(&event, heard);
-        Some(fold::fold(self, (&event, urgency)))
+        let told = Stop { event: &event, ending: &heard.ending };
+        Some(fold::fold(self, (&told, urgency)))
     }
 
     /// The event, and what a person told us by it: one write, so that neither is there without the other.

@@ -12,7 +12,7 @@ pub use desktop::desktop;
 pub use errand::{Errand, Outcome, Voice};
 
 use crate::config::{Commands, Config, Notify, layered};
-use crate::edge::Edge;
+use crate::edge::{Edge, on_path};
 use crate::tmux::options::Options;
 use crate::{hook, live, push};
 use std::collections::BTreeMap;
@@ -56,6 +56,9 @@ pub fn changes(edge: &Edge, config: &Config, store: &Store, effects: &[Effect]) 
     }
     if is_worth_telling && config.notify.escalates() {
         alert::rouse(&edge.home);
+    }
+    for effect in effects {
+        teller.tell_hop(effect)?;
     }
     Ok(())
 }
@@ -117,6 +120,7 @@ fn change(effect: &Effect, now: Timestamp) -> Option<Change<'_>> {
     let (session, seat, from, to, at) = match effect {
         Effect::StateChanged { session, seat, from, to, at } => (session, seat, from, to, at),
         Effect::SeatTaken { .. }
+        | Effect::HopEnded { .. }
         | Effect::PointReached(_)
         | Effect::BookmarkMade { .. }
         | Effect::MarkerWanted { .. } => return None,
@@ -152,6 +156,27 @@ impl Teller<'_> {
             self.start(&Errand::new(name, words, &telling));
         }
         Ok(true)
+    }
+
+    /// Work that was to go on by itself and did not: at once, by whatever tells of things that wait. Nobody is there who
+    /// could have seen it.
+    fn tell_hop(&self, effect: &Effect) -> Result<(), StoreError> {
+        let Effect::HopEnded { session, why, at, .. } = effect else { return Ok(()) };
+        if self.edge.now.since_ms(*at) > FRESH_MS || !self.notify.escalates() {
+            return Ok(());
+        }
+        let Some(seat) = seat_of(self.store, session)? else { return Ok(()) };
+        if self.notify.mutes(seat.project.as_deref()) {
+            return Ok(());
+        }
+        let prompt = Some(format!("does not go on by itself: {why}"));
+        let telling = Telling::of(&Shown { prompt, ..seat.clone() }, None, seat.state);
+        let is_there = |name: &str| on_path(name).is_some();
+        let desktop = self.notify.desktop_after.and_then(|_| desktop(&telling, &is_there));
+        let phone = self.notify.phone_after.filter(|_| !self.notify.phone.is_empty());
+        let phone = phone.map(|_| Errand::new("notify.phone", &self.notify.phone, &telling));
+        desktop.iter().chain(&phone).for_each(|errand| self.start(errand));
+        Ok(())
     }
 
     /// Read at most once, from what is remembered of the server: a hook does not ask tmux.

@@ -26,7 +26,7 @@ fn surveyed(tokens: &[u64]) -> Survey {
         thread,
         tokens: turns.iter().map(|turn| turn.id.clone()).zip(tokens.iter().copied()).collect(),
         turns,
-        usage: tokens.last().map(|tokens| Context { tokens: *tokens, window: Some(200_000) }),
+        usage: tokens.last().map(|tokens| Context { tokens: *tokens, window: Some(200_000), at: None }),
         strangers: vec![],
         beginnings: std::collections::BTreeMap::new(),
     }
@@ -78,12 +78,18 @@ fn whatever_is_in_the_way_is_named() {
 #[test]
 fn only_the_agents_own_numbers_are_reckoned_with() {
     check_refused(|survey| survey.usage = None, &["usage"]);
-    check_refused(|survey| survey.usage = Some(Context { tokens: 190_000, window: None }), &["usage"]);
     check_refused(
-        |survey| survey.usage = Some(Context { tokens: 99_999, window: Some(200_000) }),
+        |survey| survey.usage = Some(Context { tokens: 190_000, window: None, at: None }),
         &["usage"],
     );
-    check_refused(|survey| survey.usage = Some(Context { tokens: 100_000, window: Some(200_000) }), &[]);
+    check_refused(
+        |survey| survey.usage = Some(Context { tokens: 99_999, window: Some(200_000), at: None }),
+        &["usage"],
+    );
+    check_refused(
+        |survey| survey.usage = Some(Context { tokens: 100_000, window: Some(200_000), at: None }),
+        &[],
+    );
 }
 
 /// A server that answers some methods and refuses the others; it knows one thread, before and after it is reverted.

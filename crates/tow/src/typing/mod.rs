@@ -55,7 +55,8 @@ pub fn rules(edge: &Edge) -> Rules {
     }
 }
 
-fn event(edge: &Edge, session: &SessionKey, happening: Happening) -> Event {
+/// An event of ours in this session.
+pub fn event(edge: &Edge, session: &SessionKey, happening: Happening) -> Event {
     Event {
         uid: edge.uid(),
         at: edge.now,

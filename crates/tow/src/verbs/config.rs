@@ -213,12 +213,22 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
     fs::rename(&fresh, &target)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that opens an editor")]
 fn edit(scope: &Scope) -> Result<ExitCode, Failure> {
     let file = &scope.edge.config_file;
     if !file.exists() {
         write(scope, "# See `tow config default` for every key.\n")?;
     }
+    let is_left = edit_file(file)?;
+    let mistakes = layered(&read(file)?).mistakes;
+    for mistake in &mistakes {
+        scope.out.line(&scope.out.tint(Tone::Warning, &mistake.to_string()));
+    }
+    Ok(exit_code(is_left && mistakes.is_empty()))
+}
+
+/// Whether the user left their editor as one leaves it who is done.
+#[expect(clippy::disallowed_methods, reason = "the one place that opens an editor")]
+pub fn edit_file(file: &Path) -> Result<bool, Failure> {
     let editor = variable("VISUAL").or_else(|| variable("EDITOR")).unwrap_or_else(|| "vi".to_owned());
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
@@ -226,10 +236,5 @@ fn edit(scope: &Scope) -> Result<ExitCode, Failure> {
         Failure::about(format!("could not start the editor `{program}`"), &error)
             .hint("Set EDITOR to a program that exists.")
     })?;
-    let mistakes = layered(&read(file)?).mistakes;
-    for mistake in &mistakes {
-        scope.out.line(&scope.out.tint(Tone::Warning, &mistake.to_string()));
-    }
-    let fine = status.success() && status.signal().is_none() && mistakes.is_empty();
-    Ok(exit_code(fine))
+    Ok(status.success() && status.signal().is_none())
 }

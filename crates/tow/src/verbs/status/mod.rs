@@ -5,6 +5,7 @@
 mod table;
 mod watch;
 
+use crate::continuing::{overdue, what_became};
 use crate::failure::Failure;
 use crate::live::{self, Glance};
 use crate::output::Tone;
@@ -12,9 +13,15 @@ use crate::scope::Scope;
 use crate::typing::paused;
 use clap::Args;
 use std::process::ExitCode;
+use std::time::Duration;
+use towline_core::continuing::{Hop, Stage};
+use towline_core::escape::for_terminal;
+use towline_core::inherit::HOUR_MS;
 use towline_core::session::State;
 use towline_core::shown::Shown;
+use towline_core::time::Timestamp;
 use towline_core::typing::Why;
+use towline_store::{Store, StoreError, WantedHops};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,6 +55,9 @@ pub struct Arguments {
     notify: Option<watch::Channel>,
 }
 
+/// How long a person waits for whoever writes.
+const PATIENCE: Duration = Duration::from_millis(300);
+
 const NOBODY: &str = "no agent sits anywhere";
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -65,6 +75,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         print(scope, &seats);
         say_pause(scope);
+        say_hops(scope)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -74,6 +85,27 @@ fn say_pause(scope: &Scope) {
     if let Some(pause) = paused(&scope.edge.home, scope.edge.now) {
         scope.out.line(&scope.out.tint(Tone::Warning, &Why::Paused(pause).to_string()));
     }
+}
+
+/// Work that goes on by itself, and work that should have and did not.
+fn say_hops(scope: &Scope) -> Result<(), Failure> {
+    let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
+    let Some(store) = Store::read(&scope.edge.home, PATIENCE).map_err(failed)? else { return Ok(()) };
+    for hop in overdue(&scope.edge, store.open_hops().map_err(failed)?) {
+        let (session, stage) = (hop.session.short(), hop.stage.name());
+        scope.out.line(&format!("the work of {session} goes on in a fresh session ({stage})"));
+    }
+    let ended = store.hops(&WantedHops { limit: 20, ..WantedHops::default() }).map_err(failed)?;
+    for hop in ended.iter().filter(|hop| is_worth_saying(hop, scope.edge.now)) {
+        scope.out.line(&scope.out.tint(Tone::Warning, &for_terminal(&what_became(hop))));
+    }
+    Ok(())
+}
+
+/// For as long as nobody has heard of it, and for an hour.
+fn is_worth_saying(hop: &Hop, now: Timestamp) -> bool {
+    let has_ended = matches!(hop.stage, Stage::Failed | Stage::Stopped) && hop.given.is_none();
+    has_ended && (hop.told_at.is_none() || now.since_ms(hop.moved_at) < HOUR_MS)
 }
 
 fn object(seats: &[Shown]) -> String {

@@ -1,0 +1,150 @@
+//! A hop by its events: the way it is meant to go, and every way that ends it.
+
+use super::super::hop::{Asking, Typed};
+use super::*;
+use crate::event::{EndedBy, Failure, Origin};
+use crate::id::Uid;
+use crate::text::{Keeping, Kept, Secrets};
+use crate::typing::{Purpose, Wish};
+
+fn key(name: &str) -> SessionKey {
+    SessionKey::parse(name).unwrap()
+}
+
+fn hop(stage: Stage) -> Hop {
+    Hop {
+        uid: Uid([9; 16]),
+        session: key("a:1"),
+        asking: Asking { seat: "seat".into(), author: Author::Agent, ordinal: 1, percent: Some(80) },
+        began_at: Timestamp(1_000),
+        stage,
+        moved_at: Timestamp(1_000),
+        why: None,
+        handoff: None,
+        typed: Some(Typed { clear: Uid([1; 16]), go_on: Uid([2; 16]) }),
+        successor: (stage == Stage::Continuing).then(|| key("a:2")),
+        given: None,
+        told_at: None,
+    }
+}
+
+fn event(session: &str, happening: Happening) -> Event {
+    let at = Timestamp(2_000);
+    Event { uid: Uid([3; 16]), at, session: key(session), subagent: None, turn: None, happening, scene: None }
+}
+
+fn prompt(text: &str) -> Happening {
+    let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Redacted };
+    Happening::PromptSubmitted { prompt: Kept::new(text, keeping), origin: Origin::Human, own: None }
+}
+
+const END: Happening = Happening::TurnEnded { background: Some(0), answer: None };
+
+fn intent(purpose: Purpose, stage: typing::Stage, led_to: Option<&str>) -> Intent {
+    Intent {
+        uid: Uid([1; 16]),
+        session: key("a:1"),
+        wish: Wish::new("seat", purpose, "text", Timestamp(9_000)).unwrap(),
+        made_at: Timestamp(1_500),
+        stage,
+        moved_at: Timestamp(1_600),
+        typing_at: None,
+        why: Some("typing is paused".into()).filter(|_| stage == typing::Stage::Refused),
+        into: None,
+        led_to: led_to.map(key),
+    }
+}
+
+#[track_caller]
+fn check(hop: &Hop, happening: Happening, typed: [typing::Stage; 2], expected: Option<(Stage, &str)>) {
+    let session = if hop.stage == Stage::Continuing { "a:2" } else { "a:1" };
+    let event = event(session, happening);
+    let led = |stage| (stage == typing::Stage::Confirmed).then_some("a:2");
+    let clear = intent(Purpose::Clear, typed[0], led(typed[0]));
+    let go_on = intent(Purpose::Continue, typed[1], led(typed[1]));
+    let next = follow(hop, &Around { event: &event, clear: Some(&clear), go_on: Some(&go_on) });
+    let found = next.as_ref().map(|next| (next.to, next.why.as_deref().unwrap_or("")));
+    assert_eq!(found, expected);
+}
+
+use typing::Stage::{Confirmed, Dropped, Expired, Refused, Typed as WasTyped, Waiting};
+
+const NOTHING: [typing::Stage; 2] = [Waiting, Waiting];
+
+#[test]
+fn while_the_handoff_is_waited_for_anything_else_ends_the_hop() {
+    let asked = hop(Stage::Asked);
+    let gone_on = Some((Stage::Failed, "somebody went on in the session"));
+    let ended = Some((Stage::Failed, "its session ended before anything was typed"));
+    let stopped = Some((Stage::Failed, "the turn was stopped before the handoff was written"));
+    check(&asked, END, NOTHING, None);
+    check(&asked, Happening::ToolsFinished, NOTHING, None);
+    check(&asked, prompt("something else"), NOTHING, gone_on);
+    check(&asked, Happening::SessionEnded { by: EndedBy::Exit }, NOTHING, ended);
+    check(&asked, Happening::SessionEnded { by: EndedBy::Clear }, NOTHING, ended);
+    check(&asked, Happening::Interrupted, NOTHING, stopped);
+    check(&asked, Happening::TurnFailed { failure: Failure::Other, until: None }, NOTHING, stopped);
+    let seen = |what| Happening::Observed { what, as_of: Timestamp(0), until: None };
+    check(&asked, seen(Observed::Gone), NOTHING, ended);
+    check(&asked, seen(Observed::Limited), NOTHING, stopped);
+    check(&asked, seen(Observed::Answered), NOTHING, None);
+}
+
+#[test]
+fn what_happens_in_another_session_or_a_helper_is_not_its_business() {
+    let of_other = event("a:7", prompt("hello"));
+    let of_helper = Event {
+        subagent: Some(crate::id::SubagentId::parse("h").unwrap()),
+        ..event("a:1", Happening::Interrupted)
+    };
+    for event in [of_other, of_helper] {
+        assert_eq!(follow(&hop(Stage::Asked), &Around { event: &event, clear: None, go_on: None }), None);
+    }
+}
+
+#[test]
+fn a_clear_that_was_confirmed_names_the_successor() {
+    let event = event("a:2", Happening::SeatFound);
+    let clear = intent(Purpose::Clear, Confirmed, Some("a:2"));
+    let go_on = intent(Purpose::Continue, Waiting, None);
+    let next =
+        follow(&hop(Stage::Clearing), &Around { event: &event, clear: Some(&clear), go_on: Some(&go_on) });
+    assert_eq!(next, Some(Next { to: Stage::Continuing, why: None, successor: Some(key("a:2")) }));
+    check(&hop(Stage::Clearing), END, [WasTyped, Waiting], None);
+}
+
+#[test]
+fn whatever_was_not_typed_ends_the_hop_with_its_reason() {
+    let refused = Some((Stage::Failed, "clear: typing is paused"));
+    check(&hop(Stage::Clearing), END, [Refused, Waiting], refused);
+    check(&hop(Stage::Clearing), END, [Expired, Waiting], Some((Stage::Failed, "clear: expired")));
+    check(&hop(Stage::Clearing), END, [WasTyped, Dropped], Some((Stage::Failed, "continue: dropped")));
+    let refused = Some((Stage::Failed, "continue: typing is paused"));
+    check(&hop(Stage::Continuing), Happening::SeatFound, [Confirmed, Refused], refused);
+    let event = event("a:1", END);
+    let lost = follow(&hop(Stage::Clearing), &Around { event: &event, clear: None, go_on: None });
+    assert_eq!(lost.map(|next| next.to), Some(Stage::Failed), "its intents were forgotten");
+}
+
+#[test]
+fn it_is_done_only_if_the_successor_was_prompted_and_had_the_handoff() {
+    let given = |to: &str| Hop { given: Some((key(to), Timestamp(1_900))), ..hop(Stage::Continuing) };
+    check(&given("a:2"), prompt("go on"), [Confirmed, Confirmed], Some((Stage::Done, "")));
+    check(&given("a:2"), prompt("go on"), [Confirmed, WasTyped], None);
+    check(&hop(Stage::Continuing), prompt("go on"), [Confirmed, Confirmed], None);
+    let without = Some((Stage::Failed, "the successor went on without the handoff"));
+    check(&hop(Stage::Continuing), END, [Confirmed, Confirmed], without);
+    check(&given("a:7"), END, [Confirmed, Confirmed], without);
+    let other = Hop { successor: Some(key("a:8")), ..given("a:8") };
+    check(&other, END, [Confirmed, Confirmed], Some((Stage::Failed, "another session was prompted")));
+}
+
+#[test]
+fn an_end_is_an_end() {
+    for stage in [Stage::Done, Stage::Failed, Stage::Stopped] {
+        check(&hop(stage), prompt("x"), [Refused, Refused], None);
+        assert!(!is_overdue(&hop(stage), Timestamp(i64::MAX)));
+    }
+    let late = |ms| is_overdue(&hop(Stage::Clearing), Timestamp(1_000 + ms));
+    assert!(!late(OVERDUE_MS) && late(OVERDUE_MS + 1));
+}

@@ -1,0 +1,209 @@
+//! The form of a handoff: how it is asked for, how it is read, how it is written down.
+//!
+//! Read leniently, since a model writes it; judged strictly, since a session is cleared because of it. Whatever does not
+//! carry the id that was asked for is no handoff of ours.
+
+use super::hop::short;
+use crate::compose::Handoff;
+use crate::id::Uid;
+use std::fmt;
+
+/// The longest that is taken.
+pub const LONGEST_BYTES: usize = 12 * 1024;
+
+/// How the opening tag begins.
+pub const OPENING: &str = "<handoff";
+const CLOSING: &str = "</handoff>";
+
+/// A handoff as it was read, and whether the work is to go on by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    pub handoff: Handoff,
+    pub goes_on: bool,
+}
+
+/// What is wrong with a text that should be a handoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    Missing,
+    OtherId,
+    Unclosed,
+    TooLong,
+    NoTask,
+    NoRemaining,
+    /// Whether to go on is neither yes nor no.
+    Undecided,
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Flaw::Missing => "the answer holds no handoff",
+            Flaw::OtherId => "the handoff does not carry the id that was asked for",
+            Flaw::Unclosed => "the handoff has no end",
+            Flaw::TooLong => "the handoff is longer than 12 kB",
+            Flaw::NoTask => "the handoff names no task",
+            Flaw::NoRemaining => "the handoff does not say what remains",
+            Flaw::Undecided => "the handoff's `continue` is neither true nor false",
+        })
+    }
+}
+
+/// What the agent is asked, as the reason why its turn does not end yet.
+pub fn request(id: &str, percent: u8) -> String {
+    format!(
+        "[towline] The context is {percent} % full. The work goes on in a fresh session that knows only what you hand over. \
+         Do not start anything new. Answer with a handoff in exactly this form and nothing else:\n\n\
+         <handoff id=\"{id}\">\ncontinue: true\n## Task\nwhat was asked for, in full\n## Completed\nwhat is done, with file names\n\
+         ## Remaining\nwhat is left, in order, with the very next step first\n## Key Context\ndecisions, commands, paths, pitfalls\n\
+         </handoff>\n\nWrite `continue: false` if nothing is left to do or a person must decide first. At most 12 kB."
+    )
+}
+
+/// What is typed into the successor.
+pub fn prompt(hop: Uid) -> String {
+    format!("Go on with the work as the handoff {} says.", id(hop))
+}
+
+/// What is typed or pasted where the handoff is sent by hand.
+pub fn sent(text: &str) -> String {
+    format!("Go on with this work of an earlier session. Its handoff:\n\n{text}")
+}
+
+/// A hop's id as agents and people write it.
+pub fn id(hop: Uid) -> String {
+    short(hop)
+}
+
+/// Reads the handoff with this id out of an answer.
+pub fn read(answer: &str, id: &str) -> Result<Read, Flaw> {
+    let at = answer.rfind(OPENING).ok_or(Flaw::Missing)?;
+    let (attributes, body) = answer[at + OPENING.len()..].split_once('>').ok_or(Flaw::Unclosed)?;
+    if id_of(attributes) != Some(id) {
+        return Err(Flaw::OtherId);
+    }
+    let end = body.rfind(CLOSING).ok_or(Flaw::Unclosed)?;
+    judged(&body[..end])
+}
+
+/// Reads a handoff that stands in a file of its own, with front matter or without. Only one that says so goes on.
+pub fn read_file(text: &str) -> Result<Read, Flaw> {
+    let decided = decision(text)?;
+    let read = judged(text)?;
+    Ok(Read { goes_on: decided == Some(true), ..read })
+}
+
+/// The handoff as it is kept and shown: what `parts` reads back.
+pub fn render(handoff: &Handoff) -> String {
+    let fields = [
+        ("Task", &handoff.task),
+        ("Completed", &handoff.completed),
+        ("Remaining", &handoff.remaining),
+        ("Key Context", &handoff.key_context),
+    ];
+    let mut text = String::new();
+    for (title, words) in fields.iter().filter(|(_, words)| !words.trim().is_empty()) {
+        text.push_str(&format!("## {title}\n{}\n\n", words.trim()));
+    }
+    text.trim_end().to_owned()
+}
+
+/// What stands below each heading.
+pub fn parts(text: &str) -> Handoff {
+    let mut fields: [String; 4] = Default::default();
+    let mut open = None;
+    for line in text.lines() {
+        match (heading(line), open) {
+            (Some((field, rest)), _) => {
+                open = Some(field);
+                append(&mut fields[field], rest);
+            }
+            (None, Some(field)) => append(&mut fields[field], line),
+            (None, None) => {}
+        }
+    }
+    let [task, completed, remaining, key_context] = fields.map(|field| field.trim().to_owned());
+    Handoff { task, completed, remaining, key_context }
+}
+
+/// What a handoff lacks.
+pub fn flaw(handoff: &Handoff) -> Option<Flaw> {
+    let is_blank = |text: &str| !text.chars().any(char::is_alphanumeric);
+    match handoff {
+        _ if render(handoff).len() > LONGEST_BYTES => Some(Flaw::TooLong),
+        Handoff { task, .. } if is_blank(task) => Some(Flaw::NoTask),
+        Handoff { remaining, .. } if is_blank(remaining) => Some(Flaw::NoRemaining),
+        Handoff { .. } => None,
+    }
+}
+
+/// The text without what stands between the tags of handoffs: given once, by itself.
+pub fn without(text: &str) -> String {
+    let mut rest = text;
+    let mut left = String::new();
+    while let Some((before, from)) = rest.split_once(OPENING) {
+        left.push_str(before);
+        rest = from.split_once(CLOSING).map_or("", |(_, after)| after);
+    }
+    left.push_str(rest);
+    left.trim().to_owned()
+}
+
+fn judged(body: &str) -> Result<Read, Flaw> {
+    if body.len() > LONGEST_BYTES {
+        return Err(Flaw::TooLong);
+    }
+    let handoff = parts(body);
+    let goes_on = decision(body)?.unwrap_or(true);
+    match flaw(&handoff) {
+        // Whoever is done need not say what remains.
+        Some(Flaw::NoRemaining) if !goes_on => Ok(Read { handoff, goes_on }),
+        Some(flaw) => Err(flaw),
+        None => Ok(Read { handoff, goes_on }),
+    }
+}
+
+/// What the lines before the first heading say about going on.
+fn decision(text: &str) -> Result<Option<bool>, Flaw> {
+    let before = text.lines().take_while(|line| heading(line).is_none());
+    let said = before.filter_map(|line| line.trim().split_once(':'));
+    let mut said = said.filter(|(key, _)| key.trim().eq_ignore_ascii_case("continue"));
+    let Some((_, value)) = said.next() else { return Ok(None) };
+    match value.trim().to_ascii_lowercase().trim_matches(['"', '\'', '`', '.']) {
+        "true" | "yes" => Ok(Some(true)),
+        "false" | "no" => Ok(Some(false)),
+        _ => Err(Flaw::Undecided),
+    }
+}
+
+/// The value of the `id` attribute, however it is quoted.
+fn id_of(attributes: &str) -> Option<&str> {
+    let (_, value) = attributes.split_once("id")?;
+    let value = value.trim_start().strip_prefix('=')?.trim();
+    Some(value.trim_matches(['"', '\'', ' ', '/']))
+}
+
+const TITLES: [(&str, usize); 4] = [("key context", 3), ("completed", 1), ("remaining", 2), ("task", 0)];
+
+/// Which field a line opens, and what stands behind the title: a heading of any depth, in bold, or with a colon.
+fn heading(line: &str) -> Option<(usize, &str)> {
+    let is_marked = line.trim_start().starts_with(['#', '*']);
+    let bare = line.trim().trim_start_matches(['#', '*', ' ']);
+    TITLES.iter().find_map(|(title, field)| {
+        let head = bare.get(..title.len()).filter(|head| head.eq_ignore_ascii_case(title))?;
+        let rest = bare[head.len()..].trim_start_matches('*').trim_start();
+        let (is_ended, rest) = match rest.strip_prefix(':') {
+            Some(rest) => (true, rest.trim_start_matches('*').trim()),
+            None => (rest.is_empty() && is_marked, rest),
+        };
+        is_ended.then_some((*field, rest))
+    })
+}
+
+fn append(field: &mut String, line: &str) {
+    field.push_str(line.trim_end());
+    field.push('\n');
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! The handoff that is made of what is known, at no cost: the last directive, the lines of the turns, the last answer.
+//!
+//! Invents nothing. It is never as good as one that the agent writes, and says so by what it leaves open.
+
+use crate::compose::{Handoff, Past, PastTurn, Speaker};
+use crate::event::Origin;
+use crate::text::{clip, clip_start};
+use std::fmt::Write;
+
+/// Bytes of each field: together less than a handoff may have.
+const LONGEST_TASK: usize = 2_500;
+const LONGEST_COMPLETED: usize = 3_000;
+const LONGEST_REMAINING: usize = 4_000;
+
+/// How many turns are named.
+const TURNS: usize = 12;
+
+pub fn mechanical(past: &Past) -> Handoff {
+    let task = said(past, Speaker::Person).unwrap_or("The task was not recorded; ask for it.");
+    let answer = said(past, Speaker::Agent).or(past.answer_heard.as_deref());
+    let remaining = match answer.map(str::trim).filter(|answer| !answer.is_empty()) {
+        Some(answer) => format!("Go on from the last answer:\n{}", clip_start(answer, LONGEST_REMAINING)),
+        None => "Go on with the task.".to_owned(),
+    };
+    Handoff {
+        task: clip(task.trim(), LONGEST_TASK).to_owned(),
+        completed: completed(past),
+        remaining,
+        key_context: key_context(past),
+    }
+}
+
+fn said(past: &Past, speaker: Speaker) -> Option<&str> {
+    let is_work = |turn: &&PastTurn| match turn.origin {
+        Origin::Human | Origin::Command => true,
+        Origin::Continuation => speaker == Speaker::Agent,
+        Origin::Notification | Origin::Bookmark => false,
+    };
+    past.turns.iter().rev().filter(is_work).find_map(|turn| {
+        let words = turn.words.iter().rev().filter(|words| words.speaker == speaker);
+        words.map(|words| words.text.as_str()).find(|text| !text.trim().is_empty())
+    })
+}
+
+/// The newest lines, oldest first.
+fn completed(past: &Past) -> String {
+    let older = past.older.iter().map(|turn| turn.line.as_str());
+    let lines: Vec<&str> = older
+        .chain(past.turns.iter().map(|turn| turn.line.as_str()))
+        .filter(|line| !line.is_empty())
+        .collect();
+    let newest = &lines[lines.len().saturating_sub(TURNS)..];
+    let mut text = String::new();
+    for line in newest {
+        // A text takes whatever is written to it.
+        let _ = writeln!(text, "- {line}");
+    }
+    clip_start(text.trim_end(), LONGEST_COMPLETED).to_owned()
+}
+
+fn key_context(past: &Past) -> String {
+    let named = [("project", &past.project), ("branch", &past.branch)];
+    let named = named.iter().filter_map(|(what, name)| Some(format!("{what} {}", name.as_ref()?)));
+    named.chain([format!("earlier session {}", past.session)]).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::{OlderTurn, Words};
+    use crate::id::SessionKey;
+
+    fn past() -> Past {
+        Past {
+            session: SessionKey::parse("agent:one").unwrap(),
+            way: String::new(),
+            project: Some("app".into()),
+            branch: Some("main".into()),
+            model: None,
+            last_active: String::new(),
+            turns_in_all: 0,
+            turns: vec![],
+            older: vec![],
+            answer_heard: None,
+            handoff: None,
+        }
+    }
+
+    fn turn(origin: Origin, line: &str, words: &[(Speaker, &str)]) -> PastTurn {
+        PastTurn {
+            id: "one#1".into(),
+            clock: "14:05".into(),
+            origin,
+            line: line.into(),
+            words: words
+                .iter()
+                .map(|(speaker, text)| Words { speaker: *speaker, text: (*text).into() })
+                .collect(),
+            details: vec![],
+            stopped: None,
+        }
+    }
+
+    #[test]
+    fn what_is_known_becomes_the_four_parts() {
+        let older = vec![OlderTurn {
+            id: "one#0".into(),
+            clock: "14:00".into(),
+            origin: Origin::Human,
+            line: "read the plan".into(),
+        }];
+        let turns = vec![
+            turn(
+                Origin::Human,
+                "painted the mast",
+                &[(Speaker::Person, "paint the mast"), (Speaker::Agent, "half done")],
+            ),
+            turn(Origin::Bookmark, "", &[(Speaker::Person, "·"), (Speaker::Agent, "noted")]),
+        ];
+        let handoff = mechanical(&Past { older, turns, ..past() });
+        assert_eq!(handoff.task, "paint the mast");
+        assert_eq!(handoff.completed, "- read the plan\n- painted the mast");
+        assert_eq!(handoff.remaining, "Go on from the last answer:\nhalf done");
+        assert_eq!(handoff.key_context, "project app, branch main, earlier session agent:one");
+    }
+
+    #[test]
+    fn of_nothing_known_it_is_still_a_sound_handoff() {
+        let handoff = mechanical(&past());
+        assert!(super::super::form::flaw(&handoff).is_none());
+    }
+}

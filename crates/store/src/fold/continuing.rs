@@ -1,0 +1,98 @@
+//! What a fold does about hops: makes their rows, keeps their handoffs, and moves them on by what an event tells.
+//!
+//! Decides nothing itself: where a hop goes is `core`'s. Looks at nothing but what was folded before, so every fold of one
+//! journal ends alike.
+
+use super::Batch;
+use crate::StoreError;
+use towline_core::continuing::{Around, Hop, Next, Stage, follow};
+use towline_core::effect::Effect;
+use towline_core::event::{Event, Happening};
+
+impl Batch<'_> {
+    /// What the event means for work that goes on by itself, once its session and all that is typed have taken it in.
+    pub(super) fn hop_on(&mut self, event: &Event) -> Result<(), StoreError> {
+        self.take_in(event)?;
+        if !may_move(&event.happening) {
+            return Ok(());
+        }
+        for hop in self.store.open_hops()? {
+            self.follow(hop, event)?;
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, event: &Event) -> Result<(), StoreError> {
+        let Some(stored) = self.sessions.get(&event.session) else { return Ok(()) };
+        if let Happening::HandoffAsked { asking } = &event.happening {
+            self.store.add_hop(event.uid, stored.id, asking, event.at)?;
+        }
+        if let Happening::HandoffWritten { hop, text, by } = &event.happening {
+            self.store.write_handoff(*hop, (text, *by), event.at)?;
+        }
+        if let Happening::HandoffGiven { hop } = &event.happening {
+            self.store.give_handoff(*hop, stored.id, event.at)?;
+        }
+        if let Happening::HopTold { hop } = &event.happening {
+            self.store.tell_hop(*hop, event.at)?;
+        }
+        if let Happening::HopMoved { hop, to, why, typed } = &event.happening
+            && let Some(hop) = self.store.hop(*hop)?.filter(|hop| hop.stage.may_become(*to))
+        {
+            if let Some(typed) = typed {
+                self.store.type_for_hop(hop.uid, *typed)?;
+            }
+            self.move_on(&hop, &Next { to: *to, why: why.clone(), successor: None }, event)?;
+        }
+        Ok(())
+    }
+
+    /// As far as it goes: one event may be the last of several that were waited for.
+    fn follow(&mut self, mut hop: Hop, event: &Event) -> Result<(), StoreError> {
+        loop {
+            let intent = |uid| self.store.intent(uid);
+            let clear = hop.typed.map(|typed| intent(typed.clear)).transpose()?.flatten();
+            let go_on = hop.typed.map(|typed| intent(typed.go_on)).transpose()?.flatten();
+            let around = Around { event, clear: clear.as_ref(), go_on: go_on.as_ref() };
+            let Some(next) = follow(&hop, &around).filter(|next| hop.stage.may_become(next.to)) else {
+                return Ok(());
+            };
+            self.move_on(&hop, &next, event)?;
+            match self.store.hop(hop.uid)? {
+                Some(moved) => hop = moved,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn move_on(&mut self, hop: &Hop, next: &Next, event: &Event) -> Result<(), StoreError> {
+        self.store.move_hop(hop, next, event.at)?;
+        if matches!(next.to, Stage::Failed | Stage::Stopped) {
+            self.effects.push(Effect::HopEnded {
+                session: hop.session.clone(),
+                seat: hop.asking.seat.clone(),
+                why: next.why.clone().unwrap_or_default(),
+                at: event.at,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Nothing else moves a hop: most events pay for no look.
+fn may_move(happening: &Happening) -> bool {
+    matches!(
+        happening,
+        Happening::PromptSubmitted { .. }
+            | Happening::SessionStarted { .. }
+            | Happening::SessionEnded { .. }
+            | Happening::SeatFound
+            | Happening::TurnEnded { .. }
+            | Happening::TurnFailed { .. }
+            | Happening::Interrupted
+            | Happening::Observed { .. }
+            | Happening::IntentMoved { .. }
+            | Happening::HandoffGiven { .. }
+            | Happening::HopMoved { .. }
+    )
+}

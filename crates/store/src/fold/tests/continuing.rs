@@ -1,0 +1,167 @@
+//! Hops from the journal to their rows: moved by events alone, the same after a rebuild.
+
+use super::inherit::CLEARED;
+use super::*;
+use crate::WantedHops;
+use towline_core::continuing::{Asking, Author, Hop, Stage, Typed};
+use towline_core::typing::{Purpose, Stage as Typing, Wish};
+
+const SEAT: &str = "tmux:7:%1";
+
+fn kept(text: &str) -> Kept {
+    Kept::new(text, Keeping { longest_bytes: 2_000, secrets: Secrets::Redacted })
+}
+
+impl Bench {
+    fn here(&mut self, session: &str, happening: Happening) -> Uid {
+        let event = self.event(session, happening);
+        self.append(std::slice::from_ref(&event));
+        event.uid
+    }
+
+    /// A session that has worked, and was asked for its handoff.
+    fn asked() -> (Bench, Uid) {
+        let mut bench = Bench::new();
+        bench.work("a:1", SEAT);
+        let asking = Asking { seat: SEAT.into(), author: Author::Agent, ordinal: 1, percent: Some(80) };
+        let hop = bench.here("a:1", Happening::HandoffAsked { asking });
+        (bench, hop)
+    }
+
+    /// The same, with its handoff and all that is to be typed.
+    fn set_out() -> (Bench, Uid, Typed) {
+        let (mut bench, hop) = Bench::asked();
+        bench.tell("a:1", STOP);
+        bench.here("a:1", Happening::HandoffWritten { hop, text: kept("## Task\nheron"), by: Author::Agent });
+        let wish = |purpose, text| Wish::new(SEAT, purpose, text, Timestamp(9_000)).unwrap();
+        let clear = bench.here("a:1", Happening::IntentMade { wish: wish(Purpose::Clear, "/clear") });
+        let go_on = wish(Purpose::Continue, "go on").after(clear);
+        let go_on = bench.here("a:1", Happening::IntentMade { wish: go_on });
+        let typed = Typed { clear, go_on };
+        bench.here("a:1", Happening::HopMoved { hop, to: Stage::Clearing, why: None, typed: Some(typed) });
+        (bench, hop, typed)
+    }
+
+    fn type_it(&mut self, session: &str, intent: Uid) {
+        for to in [Typing::Typing, Typing::Typed] {
+            self.here(session, Happening::IntentMoved { intent, to, why: None });
+        }
+    }
+
+    fn hops(&self) -> Vec<Hop> {
+        self.fold().0.hops(&WantedHops { limit: 99, ..WantedHops::default() }).unwrap()
+    }
+
+    fn hop(&self) -> Hop {
+        self.hops().remove(0)
+    }
+
+    /// All the way.
+    fn arrived() -> (Bench, Uid) {
+        let (mut bench, hop, typed) = Bench::set_out();
+        bench.type_it("a:1", typed.clear);
+        bench.tell("a:1", CLEARED);
+        bench.begin("a:2", SEAT, StartedBy::Clear);
+        bench.type_it("a:2", typed.go_on);
+        bench.tell("a:2", prompt("go on"));
+        bench.here("a:2", Happening::HandoffGiven { hop });
+        (bench, hop)
+    }
+}
+
+#[test]
+fn an_agent_that_is_asked_for_its_handoff_works_on() {
+    let (bench, hop) = Bench::asked();
+    let found = bench.hop();
+    assert_eq!((found.uid, found.stage, found.asking.percent), (hop, Stage::Asked, Some(80)));
+    assert_eq!(bench.fold().0.session(&key("a:1")).unwrap().unwrap().state, State::Working);
+}
+
+#[test]
+fn a_hop_goes_all_the_way_and_a_rebuilt_database_has_the_same() {
+    let (bench, _) = Bench::arrived();
+    let found = bench.hop();
+    assert_eq!((found.stage, &found.successor), (Stage::Done, &Some(key("a:2"))));
+    assert_eq!(found.given.as_ref().map(|(to, _)| to), Some(&key("a:2")));
+    let before = bench.hops();
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(bench.home.folder().join(format!("towline.db{suffix}")));
+    }
+    assert_eq!(bench.hops(), before);
+    let store = bench.fold().0;
+    assert_eq!(store.hop_to(&key("a:2")).unwrap(), before.first().cloned());
+    assert_eq!(store.last_hop_of(&key("a:1")).unwrap(), before.first().cloned());
+    assert!(store.open_hops().unwrap().is_empty() && store.untold_hops().unwrap().is_empty());
+    let session = store.session(&key("a:2")).unwrap().unwrap();
+    assert_eq!(
+        (session.prompt.is_none(), store.last_origin(&session).unwrap()),
+        (true, Some(Origin::Continuation))
+    );
+}
+
+#[test]
+fn it_is_not_done_before_the_handoff_was_given() {
+    let (mut bench, hop, typed) = Bench::set_out();
+    bench.type_it("a:1", typed.clear);
+    bench.tell("a:1", CLEARED);
+    bench.begin("a:2", SEAT, StartedBy::Clear);
+    assert_eq!((bench.hop().stage, bench.hop().successor), (Stage::Continuing, Some(key("a:2"))));
+    bench.type_it("a:2", typed.go_on);
+    bench.tell("a:2", prompt("go on"));
+    assert_eq!(bench.hop().stage, Stage::Continuing);
+    bench.tell("a:2", STOP);
+    let found = bench.hop();
+    assert_eq!(found.stage, Stage::Failed);
+    assert_eq!(found.why.as_deref(), Some("the successor went on without the handoff"));
+    bench.here("a:2", Happening::HandoffGiven { hop });
+    assert_eq!(bench.hop().stage, Stage::Failed, "an end is an end");
+}
+
+#[test]
+fn what_is_refused_ends_the_hop_keeps_its_handoff_and_is_told_once() {
+    let (mut bench, hop, typed) = Bench::set_out();
+    let why = Some("typing is paused".to_owned());
+    let refused = Happening::IntentMoved { intent: typed.clear, to: Typing::Refused, why };
+    bench.here("a:1", refused);
+    let (store, folded) = bench.fold();
+    let ended =
+        |effect: &Effect| matches!(effect, Effect::HopEnded { why, .. } if why == "clear: typing is paused");
+    assert_eq!(folded.effects.iter().filter(|effect| ended(effect)).count(), 1);
+    let untold = store.untold_hops().unwrap();
+    assert_eq!((untold[0].stage, untold[0].text()), (Stage::Failed, Some("## Task\nheron")));
+    drop(store);
+    bench.here("a:1", Happening::HopTold { hop });
+    assert!(bench.fold().0.untold_hops().unwrap().is_empty());
+    bench.here("a:1", Happening::HandoffWritten { hop, text: kept("better"), by: Author::Person });
+    assert_eq!((bench.hop().stage, bench.hop().text()), (Stage::Failed, Some("better")));
+}
+
+#[test]
+fn a_person_who_goes_on_ends_the_hop() {
+    let (mut bench, _) = Bench::asked();
+    bench.tell("a:1", prompt("wait, something else"));
+    let found = bench.hop();
+    assert_eq!((found.stage, found.why.as_deref()), (Stage::Failed, Some("somebody went on in the session")));
+}
+
+#[test]
+fn what_we_did_in_a_seat_is_counted_by_its_time() {
+    let (mut bench, _) = Bench::arrived();
+    let wish = Wish::new(SEAT, Purpose::Compact, "/compact", Timestamp(9_000)).unwrap();
+    let compact = bench.here("a:2", Happening::IntentMade { wish });
+    let store = bench.fold().0;
+    let asked = store.intent(compact).unwrap().unwrap().made_at;
+    assert_eq!(store.own_doings(SEAT, Timestamp(0)).unwrap().len(), 2);
+    assert_eq!(store.own_doings(SEAT, asked).unwrap(), [(asked, asked)]);
+    assert!(store.own_doings("elsewhere", Timestamp(0)).unwrap().is_empty());
+    let last = |session| store.last_compaction_asked(&key(session)).unwrap();
+    assert_eq!((last("a:1"), last("a:2")), (None, Some(asked)));
+}
+
+#[test]
+fn most_events_find_no_open_hop_by_one_look_at_an_index() {
+    let (bench, _) = Bench::asked();
+    let plan = "explain query plan select h.id from hops h where h.stage in ('asked', 'written', 'clearing', 'continuing')";
+    let plan: String = bench.fold().0.db.query_row(plan, [], |row| row.get(3)).unwrap();
+    assert!(plan.contains("open_hops"), "{plan}");
+}

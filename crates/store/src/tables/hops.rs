@@ -1,0 +1,218 @@
+//! Hops: work that went on by itself in a fresh session, or was to, with its handoff and how it ended.
+//!
+//! A stage is changed by the statement that finds the one it may follow: what has ended stays as it ended. The handoff of
+//! an ended hop stays, and can still be changed by hand.
+
+use super::batons::key;
+use super::heard_turns::kept;
+use super::sessions::{session_key, word};
+use crate::{Store, StoreError};
+use rusqlite::{OptionalExtension, Params, Row};
+use towline_core::continuing::{Asking, Author, Hop, Next, Stage, Typed};
+use towline_core::event::Origin;
+use towline_core::id::{SessionKey, Uid};
+use towline_core::session::Session;
+use towline_core::text::Kept;
+use towline_core::time::Timestamp;
+
+/// A journal that is read twice must not begin it twice.
+const ADD: &str = "
+    insert into hops (uid, machine, revision, session, seat, author, ordinal, percent, began_at, stage, moved_at)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, 'asked', ?8) on conflict do nothing";
+
+/// Only what was waited for moves it on; what is written later replaces the text and changes nothing else.
+const WRITE: &str = "
+    update hops set revision = revision + 1, text = ?2, written_by = ?3, written_at = ?4,
+        moved_at = case when stage = 'asked' then ?4 else moved_at end,
+        stage = case when stage = 'asked' then 'written' else stage end
+    where uid = ?1";
+
+const MOVE: &str = "
+    update hops set revision = revision + 1, stage = ?3, moved_at = ?4, why = ?5, successor = ifnull(?6, successor)
+    where uid = ?1 and stage = ?2";
+
+const TYPED: &str = "update hops set clear_intent = ?2, continue_intent = ?3 where uid = ?1";
+
+/// Once is enough: who was given it first has it.
+const GIVE: &str = "
+    update hops set revision = revision + 1, given_to = ?2, given_at = ?3 where uid = ?1 and given_at is null";
+
+const TELL: &str = "update hops set revision = revision + 1, told_at = ?2 where uid = ?1 and told_at is null";
+
+const COLUMNS: &str = "
+    select h.uid, s.agent || ':' || s.session, h.seat, h.author, h.ordinal, h.percent, h.began_at, h.stage, h.moved_at,
+        h.why, h.text, h.written_by, h.clear_intent, h.continue_intent, n.agent || ':' || n.session,
+        g.agent || ':' || g.session, h.given_at, h.told_at
+    from hops h join sessions s on s.id = h.session left join sessions n on n.id = h.successor
+    left join sessions g on g.id = h.given_to";
+
+/// As the index has it.
+const OPEN: &str = "h.stage in ('asked', 'written', 'clearing', 'continuing')";
+const UNTOLD: &str = "h.stage in ('failed', 'stopped') and h.told_at is null";
+
+/// Which hops are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct WantedHops<'a> {
+    pub seat: Option<&'a str>,
+    /// Whose work went on, or who went on with it.
+    pub session: Option<&'a SessionKey>,
+    pub limit: u32,
+}
+
+impl Store {
+    pub(crate) fn add_hop(
+        &self,
+        uid: Uid,
+        session: i64,
+        asking: &Asking,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (author, ordinal, percent) = (asking.author.name(), asking.ordinal, asking.percent);
+        let row = (uid.0, self.machine.0, session, &asking.seat, author, ordinal, percent, at.0);
+        self.db.prepare_cached(ADD)?.execute(row)?;
+        Ok(())
+    }
+
+    pub(crate) fn write_handoff(
+        &self,
+        uid: Uid,
+        (text, by): (&Kept, Author),
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.db.prepare_cached(WRITE)?.execute((uid.0, text.as_str(), by.name(), at.0))?;
+        Ok(())
+    }
+
+    pub(crate) fn move_hop(&self, hop: &Hop, next: &Next, at: Timestamp) -> Result<(), StoreError> {
+        let successor = next.successor.as_ref().map(|key| self.row_of(key)).transpose()?.flatten();
+        let row = (hop.uid.0, hop.stage.name(), next.to.name(), at.0, &next.why, successor);
+        self.db.prepare_cached(MOVE)?.execute(row)?;
+        Ok(())
+    }
+
+    pub(crate) fn type_for_hop(&self, uid: Uid, typed: Typed) -> Result<(), StoreError> {
+        self.db.prepare_cached(TYPED)?.execute((uid.0, typed.clear.0, typed.go_on.0))?;
+        Ok(())
+    }
+
+    pub(crate) fn give_handoff(&self, uid: Uid, to: i64, at: Timestamp) -> Result<(), StoreError> {
+        self.db.prepare_cached(GIVE)?.execute((uid.0, to, at.0))?;
+        Ok(())
+    }
+
+    pub(crate) fn tell_hop(&self, uid: Uid, at: Timestamp) -> Result<(), StoreError> {
+        self.db.prepare_cached(TELL)?.execute((uid.0, at.0))?;
+        Ok(())
+    }
+
+    fn row_of(&self, session: &SessionKey) -> Result<Option<i64>, StoreError> {
+        const QUERY: &str = "select id from sessions where agent = ?1 and session = ?2";
+        let mut statement = self.db.prepare_cached(QUERY)?;
+        Ok(statement.query_row((session.agent.as_str(), session.id.as_str()), |row| row.get(0)).optional()?)
+    }
+
+    pub fn hop(&self, uid: Uid) -> Result<Option<Hop>, StoreError> {
+        Ok(self.found_hops("where h.uid = ?1", [uid.0])?.pop())
+    }
+
+    /// All that have not ended. Mostly there is none: one look at an empty index.
+    pub fn open_hops(&self) -> Result<Vec<Hop>, StoreError> {
+        self.found_hops(&format!("where {OPEN} order by h.id"), [])
+    }
+
+    /// Those that ended otherwise than they were meant to, and nobody heard of.
+    pub fn untold_hops(&self) -> Result<Vec<Hop>, StoreError> {
+        self.found_hops(&format!("where {UNTOLD} order by h.id"), [])
+    }
+
+    /// The last one that was to go on with this session's work.
+    pub fn last_hop_of(&self, session: &SessionKey) -> Result<Option<Hop>, StoreError> {
+        let of = "where s.agent = ?1 and s.session = ?2 order by h.began_at desc, h.id desc limit 1";
+        Ok(self.found_hops(of, (session.agent.as_str(), session.id.as_str()))?.pop())
+    }
+
+    /// The one that led to this session.
+    pub fn hop_to(&self, successor: &SessionKey) -> Result<Option<Hop>, StoreError> {
+        let to = "where n.agent = ?1 and n.session = ?2 order by h.began_at desc, h.id desc limit 1";
+        Ok(self.found_hops(to, (successor.agent.as_str(), successor.id.as_str()))?.pop())
+    }
+
+    /// Hops, newest first.
+    pub fn hops(&self, wanted: &WantedHops<'_>) -> Result<Vec<Hop>, StoreError> {
+        let session = wanted.session.map(ToString::to_string);
+        self.found_hops(
+            "where (?1 is null or h.seat = ?1)
+             and (?2 is null or ?2 in (s.agent || ':' || s.session, n.agent || ':' || n.session))
+             order by h.began_at desc, h.id desc limit ?3",
+            (wanted.seat, session, wanted.limit),
+        )
+    }
+
+    /// When hops began in the seat and compactions were asked for, and when each last moved, since then.
+    pub fn own_doings(
+        &self,
+        seat: &str,
+        since: Timestamp,
+    ) -> Result<Vec<(Timestamp, Timestamp)>, StoreError> {
+        const QUERY: &str = "
+            select began_at, moved_at from hops where seat = ?1 and began_at >= ?2
+            union all
+            select made_at, moved_at from intents where seat = ?1 and purpose = 'compact' and made_at >= ?2";
+        let mut statement = self.db.prepare_cached(QUERY)?;
+        let times = |row: &Row<'_>| Ok((Timestamp(row.get(0)?), Timestamp(row.get(1)?)));
+        Ok(statement.query_map((seat, since.0), times)?.collect::<Result<_, _>>()?)
+    }
+
+    /// When a compaction was last asked for in this session.
+    pub fn last_compaction_asked(&self, session: &SessionKey) -> Result<Option<Timestamp>, StoreError> {
+        const QUERY: &str = "
+            select max(i.made_at) from intents i join sessions s on s.id = i.session
+            where i.purpose = 'compact' and s.agent = ?1 and s.session = ?2";
+        let mut statement = self.db.prepare_cached(QUERY)?;
+        let at: Option<i64> =
+            statement.query_row((session.agent.as_str(), session.id.as_str()), |row| row.get(0))?;
+        Ok(at.map(Timestamp))
+    }
+
+    /// Who asked for the session's last turn.
+    pub fn last_origin(&self, session: &Session) -> Result<Option<Origin>, StoreError> {
+        const QUERY: &str = "
+            select t.origin from heard_turns t join sessions s on s.id = t.session
+            where s.agent = ?1 and s.session = ?2 and t.ordinal = ?3";
+        let mut statement = self.db.prepare_cached(QUERY)?;
+        let row = (session.key.agent.as_str(), session.key.id.as_str(), session.turns);
+        Ok(statement.query_row(row, |row| word(row, 0, Origin::named)).optional()?)
+    }
+
+    fn found_hops(&self, which: &str, params: impl Params) -> Result<Vec<Hop>, StoreError> {
+        let mut statement = self.db.prepare_cached(&format!("{COLUMNS} {which}"))?;
+        Ok(statement.query_map(params, hop)?.collect::<Result<_, _>>()?)
+    }
+}
+
+fn hop(row: &Row<'_>) -> rusqlite::Result<Hop> {
+    let uid = |column: usize| row.get::<_, Option<[u8; 16]>>(column).map(|uid| uid.map(Uid));
+    let time = |column: usize| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
+    let text: Option<String> = row.get(10)?;
+    let written_by = row.get::<_, Option<String>>(11)?.and_then(|name| Author::named(&name));
+    let asking = Asking {
+        seat: row.get(2)?,
+        author: word(row, 3, Author::named)?,
+        ordinal: row.get(4)?,
+        percent: row.get(5)?,
+    };
+    Ok(Hop {
+        uid: Uid(row.get(0)?),
+        session: key(row, 1)?,
+        asking,
+        began_at: Timestamp(row.get(6)?),
+        stage: word(row, 7, Stage::named)?,
+        moved_at: Timestamp(row.get(8)?),
+        why: row.get(9)?,
+        handoff: text.map(|text| kept(&text)).zip(written_by),
+        typed: uid(12)?.zip(uid(13)?).map(|(clear, go_on)| Typed { clear, go_on }),
+        successor: session_key(row, 14)?,
+        given: session_key(row, 15)?.zip(time(16)?),
+        told_at: time(17)?,
+    })
+}

@@ -1,0 +1,58 @@
+//! What a successor is given of a handoff: at its first prompt, once, before all else that it inherits.
+//!
+//! Decides nothing about who inherits. A handoff that was overtaken by somebody who went on is not given.
+
+use crate::edge::Edge;
+use crate::failure::chain;
+use crate::{hook, past, typing};
+use towline_core::compose::Material;
+use towline_core::continuing::{Hop, form};
+use towline_core::event::Happening;
+use towline_core::fault::{Fault, FaultKind};
+use towline_core::id::SessionKey;
+use towline_store::journal::{self, Record};
+use towline_store::{Store, StoreError};
+
+/// The hop whose handoff says where the work of this session stood, if nobody was given it and nobody went on since.
+pub fn handoff_of(store: &Store, from: &SessionKey) -> Result<Option<Hop>, StoreError> {
+    let hop = store.last_hop_of(from)?.filter(|hop| hop.given.is_none() && hop.text().is_some());
+    let Some(hop) = hop else { return Ok(None) };
+    let prompted = store.session(from)?.and_then(|session| session.prompted_at);
+    Ok(Some(hop).filter(|hop| prompted.is_none_or(|at| at < hop.began_at)))
+}
+
+/// The material with the handoff in its place; what the agent said when it wrote it is not given a second time.
+pub fn put_in(material: &mut Material, hop: &Hop) {
+    let (Some(past), Some(text)) = (&mut material.past, hop.text()) else { return };
+    past.handoff = Some(form::parts(text));
+    let is_it = |text: &str| text.contains(form::OPENING);
+    for words in past.turns.iter_mut().flat_map(|turn| &mut turn.words).filter(|words| is_it(&words.text)) {
+        words.text = form::without(&words.text);
+    }
+    past.turns.iter_mut().for_each(|turn| turn.words.retain(|words| !words.text.is_empty()));
+    past.answer_heard = past.answer_heard.take().filter(|answer| !is_it(answer));
+}
+
+/// For a successor that inherits nothing else, since its user wants it so: the handoff alone.
+pub fn alone(
+    edge: &Edge,
+    store: &Store,
+    successor: &SessionKey,
+) -> Result<Option<(Hop, Material)>, StoreError> {
+    let led_here = store.hop_to(successor)?.filter(|hop| !hop.stage.is_over());
+    let Some(hop) = led_here.map(|hop| handoff_of(store, &hop.session)).transpose()?.flatten() else {
+        return Ok(None);
+    };
+    let from = (&hop.session, "its handoff".to_owned());
+    let mut material = past::material(None, Some(store), from, edge.now)?;
+    put_in(&mut material, &hop);
+    Ok(Some((hop, material)))
+}
+
+/// Remembers who was given it.
+pub fn mark_given(edge: &Edge, hop: &Hop, heir: &SessionKey) {
+    let given = typing::event(edge, heir, Happening::HandoffGiven { hop: hop.uid });
+    if let Err(error) = journal::append(&edge.home, &[Record::Event(given)]) {
+        hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: chain(&error) });
+    }
+}

@@ -1,0 +1,99 @@
+//! A hop in events: how it begins, and what is typed once its handoff is there.
+//!
+//! Everything of one step is one write: no intent is made without the hop that it belongs to.
+
+use crate::config::Config;
+use crate::edge::Edge;
+use crate::{capture, past, typing};
+use std::time::Duration;
+use towline_agents::Agent;
+use towline_core::compose::Handoff;
+use towline_core::continuing::{Asking, Author, Stage, Typed, form, mechanical};
+use towline_core::event::{Event, Happening};
+use towline_core::id::{SessionKey, Uid};
+use towline_core::session::Session;
+use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::typing::{Purpose, Wish};
+use towline_store::{Archive, Store, StoreError};
+
+/// A hop on its way: which, of which session, in which seat.
+#[derive(Clone, Copy)]
+pub struct Journey<'a> {
+    pub hop: Uid,
+    pub session: &'a SessionKey,
+    pub seat: &'a str,
+}
+
+/// Whether anything may be typed now.
+pub fn is_allowed(edge: &Edge, config: &Config) -> bool {
+    config.typing.enabled && typing::paused(&edge.home, edge.now).is_none()
+}
+
+/// A handoff as it is kept. Secrets are taken out whatever the user's settings say: it is given to a model.
+pub fn kept(text: &str) -> Kept {
+    let keeping = Keeping { longest_bytes: 2 * form::LONGEST_BYTES, secrets: Secrets::Redacted };
+    // What is typed by hand later holds no key but line breaks.
+    let plain: String = text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(is_text).collect();
+    Kept::new(&plain, keeping)
+}
+
+fn is_text(c: &char) -> bool {
+    !c.is_control() || *c == '\n'
+}
+
+/// The events by which a hop begins. A mechanical one has its handoff at once and sets out.
+pub fn begin(
+    edge: &Edge,
+    config: &Config,
+    store: &Store,
+    (session, asking): (&Session, Asking),
+) -> Result<(Uid, Vec<Event>), StoreError> {
+    let (seat, author) = (asking.seat.clone(), asking.author);
+    let asked = typing::event(edge, &session.key, Happening::HandoffAsked { asking });
+    let hop = asked.uid;
+    let mut events = vec![asked];
+    if author == Author::Mechanical {
+        let text = kept(&form::render(&from_what_is_known(edge, store, session)?));
+        let written = Happening::HandoffWritten { hop, text, by: author };
+        events.push(typing::event(edge, &session.key, written));
+        events.extend(set_out(edge, config, Journey { hop, session: &session.key, seat: &seat }));
+    }
+    Ok((hop, events))
+}
+
+/// The events by which a hop goes from its handoff to typing: the agent begins anew, then its successor is prompted.
+pub fn set_out(edge: &Edge, config: &Config, journey: Journey<'_>) -> Vec<Event> {
+    let Journey { hop, session, seat } = journey;
+    let Some(agent) = Agent::named(session.agent.as_str()) else { return vec![] };
+    // Each of the two waits its time, and is waited for.
+    let expires_at = edge.now.plus_ms(2 * (config.typing.limit_ms + config.typing.confirm_ms));
+    let wish = |purpose, text: &str| Wish::new(seat, purpose, text, expires_at);
+    let prompt = form::prompt(hop);
+    let (Ok(clear), Ok(go_on)) =
+        (wish(Purpose::Clear, agent.clear_command()), wish(Purpose::Continue, &prompt))
+    else {
+        return vec![];
+    };
+    let clear = typing::event(edge, session, Happening::IntentMade { wish: clear });
+    let go_on = typing::event(edge, session, Happening::IntentMade { wish: go_on.after(clear.uid) });
+    let typed = Some(Typed { clear: clear.uid, go_on: go_on.uid });
+    let moved = Happening::HopMoved { hop, to: Stage::Clearing, why: None, typed };
+    vec![clear, go_on, typing::event(edge, session, moved)]
+}
+
+fn from_what_is_known(edge: &Edge, store: &Store, session: &Session) -> Result<Handoff, StoreError> {
+    capture::hurry(edge, session);
+    let archive = Archive::read(&edge.home, PATIENCE)?;
+    let from = (&session.key, String::new());
+    let material = past::material(archive.as_ref(), Some(store), from, edge.now)?;
+    let nothing = Handoff {
+        task: String::new(),
+        completed: String::new(),
+        remaining: String::new(),
+        key_context: String::new(),
+    };
+    Ok(material.past.as_ref().map_or(nothing, mechanical))
+}
+
+/// An agent waits: what cannot be had at once is left out.
+const PATIENCE: Duration = Duration::from_millis(100);

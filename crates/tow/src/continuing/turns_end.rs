@@ -1,0 +1,274 @@
+//! The end of a turn: a hop begins if the context is nearly full, or the handoff is taken that was asked for.
+//!
+//! Only a hop of our own is our cue; that somebody's hook kept the turn from ending says nothing. At most one block per hop.
+
+use super::hop::{Journey, begin, is_allowed, kept, set_out};
+use super::untold::{overdue, what_became};
+use crate::config::Config;
+use crate::edge::Edge;
+use crate::failure::chain;
+use crate::{hook, sight, typing, work};
+use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+use towline_agents::{Agent, Ending};
+use towline_core::continuing::{
+    Asking, Author, Barrier, Decision, Ending as EndedBy, Hop, Moment, Past, Stage, at_turns_end as decide,
+    form,
+};
+use towline_core::event::{Event, Happening};
+use towline_core::fault::{Fault, FaultKind};
+use towline_core::meter::Source;
+use towline_core::reply::{Reply, Verdict};
+use towline_core::session::Session;
+use towline_core::time::Timestamp;
+use towline_core::typing::{Purpose, Wish};
+use towline_store::journal::{self, Record};
+use towline_store::{Store, StoreError};
+
+/// A turn's end as its hook told of it.
+#[derive(Clone, Copy)]
+pub struct Stop<'a> {
+    pub event: &'a Event,
+    pub ending: &'a Ending,
+}
+
+/// What is said at it.
+#[derive(Default)]
+pub struct Outcome {
+    pub reply: Reply,
+    /// The work goes on: that the turn has ended is no news.
+    pub goes_on: bool,
+}
+
+/// Called by the hook, with everything folded and the fold lock held: so that nothing is decided twice.
+pub fn at_turns_end(
+    edge: &Edge,
+    config: &Config,
+    store: &Store,
+    stop: &Stop<'_>,
+) -> Result<Outcome, StoreError> {
+    let is_end = matches!(stop.event.happening, Happening::TurnEnded { .. }) && stop.event.subagent.is_none();
+    if !is_end {
+        return Ok(Outcome::default());
+    }
+    let open = overdue(edge, store.open_hops()?);
+    let ours = open.iter().find(|hop| hop.session == stop.event.session && hop.stage == Stage::Asked);
+    if ours.is_none() && !config.continuing.types() {
+        return Ok(Outcome::default());
+    }
+    let Some(session) = store.session(&stop.event.session)? else { return Ok(Outcome::default()) };
+    let desk = Desk { edge, config, store, session: &session };
+    match ours {
+        Some(hop) => Ok(desk.take(hop, stop)),
+        None => desk.consider(stop, &open),
+    }
+}
+
+struct Desk<'a> {
+    edge: &'a Edge,
+    config: &'a Config,
+    store: &'a Store,
+    session: &'a Session,
+}
+
+impl Desk<'_> {
+    /// Whether a hop begins.
+    fn consider(&self, stop: &Stop<'_>, open: &[Hop]) -> Result<Outcome, StoreError> {
+        let wishes = &self.config.continuing;
+        let project = self.session.project.as_ref().map(|traces| traces.display_name());
+        let strategy = wishes.strategy_in(project);
+        let Some(seat) = self.session.seat.as_deref() else { return Ok(Outcome::default()) };
+        if !strategy.types() || !is_allowed(self.edge, self.config) {
+            return Ok(Outcome::default());
+        }
+        let past = self.past(seat, open)?;
+        let percent = fill(self.session);
+        let ending = if stop.ending.was_blocked { EndedBy::AfterABlock } else { EndedBy::ByItself };
+        let moment = Moment {
+            now: self.edge.now,
+            strategy,
+            written: wishes.written,
+            at_percent: wishes.at_percent,
+            percent,
+            session: self.session,
+            ending,
+            past: &past,
+            limits: wishes.limits,
+        };
+        match decide(&moment) {
+            Decision::Nothing => Ok(Outcome::default()),
+            Decision::Barred(barrier) => Ok(barred(barrier, percent)),
+            Decision::Compact => Ok(self.compact(seat, percent)),
+            Decision::Hop(author) => {
+                let asking = Asking { seat: seat.to_owned(), author, ordinal: past.ordinal, percent };
+                self.begin(asking)
+            }
+        }
+    }
+
+    fn past(&self, seat: &str, open: &[Hop]) -> Result<Past, StoreError> {
+        let (store, session) = (self.store, self.session);
+        let doings = store.own_doings(seat, self.edge.now.plus_ms(-DAY_MS))?;
+        let here = store.last_hop_of(&session.key)?.map(|hop| hop.began_at);
+        // A person who has prompted it since begins a new row.
+        let led_here = store.hop_to(&session.key)?.filter(|_| session.prompt.is_none());
+        Ok(Past {
+            last_moved: doings.iter().map(|(_, moved)| *moved).max(),
+            begun: doings.into_iter().map(|(begun, _)| begun).collect(),
+            last_here: here.max(store.last_compaction_asked(&session.key)?),
+            is_open: open.iter().any(|hop| hop.asking.seat == seat || hop.session == session.key),
+            ordinal: led_here.map_or(0, |hop| hop.asking.ordinal) + 1,
+            last_turn: store.last_origin(session)?,
+        })
+    }
+
+    fn begin(&self, asking: Asking) -> Result<Outcome, StoreError> {
+        let (author, percent) = (asking.author, asking.percent.unwrap_or(0));
+        let seat = asking.seat.clone();
+        let (hop, events) = begin(self.edge, self.config, self.store, (self.session, asking))?;
+        if !accept(self.edge, events) {
+            return Ok(Outcome::default());
+        }
+        if author == Author::Agent {
+            let reason = form::request(&form::id(hop), percent);
+            let notice = format!(
+                "towline: the context is {percent} % full: a handoff is asked for, then the work goes on in a fresh session."
+            );
+            let reply =
+                Reply { notices: vec![notice], verdict: Verdict::Block { reason }, ..Reply::default() };
+            return Ok(Outcome { reply, goes_on: true });
+        }
+        work::type_detached(&seat);
+        let notice = format!(
+            "towline: the context is {percent} % full: the work goes on in a fresh session. `tow pause` stops it."
+        );
+        Ok(Outcome { reply: said(notice), goes_on: true })
+    }
+
+    fn compact(&self, seat: &str, percent: Option<u8>) -> Outcome {
+        let Some(agent) = Agent::named(self.session.key.agent.as_str()) else { return Outcome::default() };
+        let expires_at = self.edge.now.plus_ms(self.config.typing.limit_ms);
+        let Ok(wish) = Wish::new(seat, Purpose::Compact, agent.compact_command(), expires_at) else {
+            return Outcome::default();
+        };
+        if let Err(error) = typing::make(self.edge, &self.session.key, wish) {
+            fault(self.edge, chain(&error));
+            return Outcome::default();
+        }
+        let percent = percent.unwrap_or(0);
+        Outcome {
+            reply: said(format!("towline: the context is {percent} % full: it is compacted.")),
+            goes_on: false,
+        }
+    }
+
+    /// The handoff that was asked for, or why there is none. What was written is kept, sound or not.
+    fn take(&self, hop: &Hop, stop: &Stop<'_>) -> Outcome {
+        let (found, by) = self.found(hop, stop);
+        let text = match &found {
+            Ok(read) => Some(form::render(&read.handoff)),
+            Err(_) => stop.ending.handoff.clone(),
+        };
+        let handoff = text.map(|text| (kept(&text), by));
+        match found {
+            Ok(read) if read.goes_on => self.set_out(&Hop { handoff, ..hop.clone() }),
+            Ok(_) => {
+                let why = Some("the handoff says `continue: false`".to_owned());
+                self.end(&Hop { stage: Stage::Stopped, why, handoff, ..hop.clone() })
+            }
+            Err(flaw) => {
+                let why = Some(flaw.to_string());
+                self.end(&Hop { stage: Stage::Failed, why, handoff, ..hop.clone() })
+            }
+        }
+    }
+
+    fn set_out(&self, hop: &Hop) -> Outcome {
+        let mut events = self.written(hop);
+        let journey = Journey { hop: hop.uid, session: &hop.session, seat: &hop.asking.seat };
+        events.extend(set_out(self.edge, self.config, journey));
+        let goes_on = accept(self.edge, events);
+        if goes_on {
+            work::type_detached(&hop.asking.seat);
+        }
+        Outcome { goes_on, ..Outcome::default() }
+    }
+
+    /// The hop as it has ended, told at once.
+    fn end(&self, hop: &Hop) -> Outcome {
+        let mut events = self.written(hop);
+        let moved = Happening::HopMoved { hop: hop.uid, to: hop.stage, why: hop.why.clone(), typed: None };
+        let told = Happening::HopTold { hop: hop.uid };
+        events.extend([moved, told].map(|happening| typing::event(self.edge, &hop.session, happening)));
+        accept(self.edge, events);
+        Outcome { reply: said(what_became(hop)), goes_on: false }
+    }
+
+    fn written(&self, hop: &Hop) -> Vec<Event> {
+        let written = hop.handoff.clone();
+        let written = written.map(|(text, by)| Happening::HandoffWritten { hop: hop.uid, text, by });
+        written.map(|written| typing::event(self.edge, &hop.session, written)).into_iter().collect()
+    }
+
+    /// In the answer, or in the agent's own file if that was written since it was asked for.
+    fn found(&self, hop: &Hop, stop: &Stop<'_>) -> (Result<form::Read, form::Flaw>, Author) {
+        let said = stop.ending.handoff.as_deref().map(|said| form::read(said, &hop.short()));
+        match (said, self.file_since(hop.began_at)) {
+            (Some(Ok(read)), _) => (Ok(read), Author::Agent),
+            (_, Some(text)) => (form::read_file(&text), Author::File),
+            (Some(Err(flaw)), None) => (Err(flaw), Author::Agent),
+            (None, None) => (Err(form::Flaw::Missing), Author::Agent),
+        }
+    }
+
+    fn file_since(&self, asked: Timestamp) -> Option<String> {
+        let agent = Agent::named(self.session.key.agent.as_str())?;
+        let path = Path::new(self.session.folder.as_deref()?).join(agent.handoff_file()?);
+        let meta = fs::metadata(&path).ok()?;
+        let written = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let is_since = i64::try_from(written.as_millis()).is_ok_and(|at| at >= asked.0);
+        let is_small = meta.is_file() && meta.len() <= 4 * form::LONGEST_BYTES as u64;
+        if is_since && is_small { fs::read_to_string(&path).ok() } else { None }
+    }
+}
+
+const DAY_MS: i64 = 24 * 3_600_000;
+
+/// How full the session's context is, in whole percent; nothing is begun on a guess.
+fn fill(session: &Session) -> Option<u8> {
+    let (fill, _) = sight::fill(session)?;
+    (fill.source != Source::Length).then(|| fill.percent())
+}
+
+/// A limit that was reached is told; the rest passes by itself.
+fn barred(barrier: Barrier, percent: Option<u8>) -> Outcome {
+    if !barrier.is_a_limit() {
+        return Outcome::default();
+    }
+    let percent = percent.unwrap_or(0);
+    let notice = format!(
+        "towline: the context is {percent} % full, but the work does not go on by itself: {barrier}."
+    );
+    Outcome { reply: said(notice), goes_on: false }
+}
+
+fn said(notice: String) -> Reply {
+    Reply { notices: vec![notice], ..Reply::default() }
+}
+
+/// All of them, or none.
+fn accept(edge: &Edge, events: Vec<Event>) -> bool {
+    let records: Vec<Record> = events.into_iter().map(Record::Event).collect();
+    match journal::append(&edge.home, &records) {
+        Ok(()) => true,
+        Err(error) => {
+            fault(edge, chain(&error));
+            false
+        }
+    }
+}
+
+fn fault(edge: &Edge, detail: String) {
+    hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail });
+}

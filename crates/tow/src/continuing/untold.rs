@@ -1,0 +1,68 @@
+//! What the person is told of work that did not go on by itself: at the next chance, once.
+//!
+//! Changes nothing but that it was told, and that what nobody hears of any more has failed.
+
+use crate::edge::Edge;
+use crate::failure::chain;
+use crate::{hook, typing};
+use towline_core::continuing::{Hop, Stage, is_overdue};
+use towline_core::event::{Event, Happening};
+use towline_core::fault::{Fault, FaultKind};
+use towline_core::reply::Reply;
+use towline_store::journal::{self, Record};
+use towline_store::{Store, StoreError};
+
+/// What there is to tell in the seat of this event's session. Mostly there is nothing, and one look tells.
+pub fn untold(edge: &Edge, store: &Store, event: &Event) -> Result<Reply, StoreError> {
+    let is_heard = matches!(
+        event.happening,
+        Happening::SessionStarted { .. } | Happening::PromptSubmitted { .. } | Happening::TurnEnded { .. }
+    );
+    if !is_heard || event.subagent.is_some() {
+        return Ok(Reply::default());
+    }
+    overdue(edge, store.open_hops()?);
+    let hops = store.untold_hops()?;
+    if hops.is_empty() {
+        return Ok(Reply::default());
+    }
+    let seat = store.session(&event.session)?.and_then(|session| session.seat);
+    let is_here = |hop: &&Hop| hop.session == event.session || Some(&hop.asking.seat) == seat.as_ref();
+    let here: Vec<&Hop> = hops.iter().filter(is_here).collect();
+    let told = here.iter().map(|hop| Happening::HopTold { hop: hop.uid });
+    accept(edge, told.map(|told| typing::event(edge, &event.session, told)));
+    Ok(Reply { notices: here.iter().map(|hop| what_became(hop)).collect(), ..Reply::default() })
+}
+
+/// Those that are still on their way; what was not heard of for too long is said to have failed.
+pub fn overdue(edge: &Edge, open: Vec<Hop>) -> Vec<Hop> {
+    let (late, open): (Vec<Hop>, Vec<Hop>) = open.into_iter().partition(|hop| is_overdue(hop, edge.now));
+    let why = || Some("nothing was heard of it any more".to_owned());
+    let failed = |hop: &Hop| Happening::HopMoved { hop: hop.uid, to: Stage::Failed, why: why(), typed: None };
+    accept(edge, late.iter().map(|hop| typing::event(edge, &hop.session, failed(hop))));
+    open
+}
+
+/// In one line, with what can be done about it.
+pub fn what_became(hop: &Hop) -> String {
+    let why = hop.why.as_deref().unwrap_or("it was stopped");
+    let (short, session) = (hop.short(), hop.session.short());
+    let next = if hop.text().is_some() {
+        format!(
+            " Its handoff is kept: `tow handoff send {short}` sends it, `tow handoff show {short}` shows it."
+        )
+    } else {
+        String::new()
+    };
+    format!("towline: the work of {session} does not go on by itself: {why}.{next}")
+}
+
+fn accept(edge: &Edge, events: impl Iterator<Item = Event>) {
+    let records: Vec<Record> = events.map(Record::Event).collect();
+    if records.is_empty() {
+        return;
+    }
+    if let Err(error) = journal::append(&edge.home, &records) {
+        hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: chain(&error) });
+    }
+}

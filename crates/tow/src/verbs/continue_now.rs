@@ -1,0 +1,92 @@
+//! `tow continue`: the work of a session goes on in a fresh one now, with a handoff made of what is known.
+//!
+//! Types nothing itself, and waits for nothing: what is typed and what came of it is in the rows.
+
+use crate::continuing::{begin, is_allowed, overdue};
+use crate::failure::Failure;
+use crate::scope::Scope;
+use crate::{live, tell, whose, work};
+use clap::Args;
+use serde_json::json;
+use std::process::ExitCode;
+use towline_core::continuing::{Asking, Author, form};
+use towline_core::session::{Session, State};
+use towline_store::journal::Record;
+use towline_store::{Store, StoreError};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow continue                       the session that sits here goes on in a fresh one
+  tow continue --in tmux:4242:%3     the one in that seat; `tow status --json` names the seats
+  tow handoff list                   what came of it
+
+/clear is typed, and a prompt behind it; so typing must be on (`tow config set typing.enabled true`). The successor is given
+the handoff and whatever it inherits anyway.";
+
+/// Go on with a session's work in a fresh one, now.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The session in this seat; without it, the one that this runs in.
+    #[arg(long = "in", value_name = "SEAT")]
+    seat: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let store = whose::store(scope)?;
+    let config = tell::settings(&scope.edge);
+    if !is_allowed(&scope.edge, &config) {
+        return Err(Failure::input("nothing is typed: typing is off or paused")
+            .hint("Run `tow config set typing.enabled true`, or `tow resume`."));
+    }
+    let session = match &arguments.seat {
+        Some(seat) => live::sitting_at(scope, seat)?.0,
+        None => whose::here(&store, "tow continue --in SEAT #")?,
+    };
+    let seat = ready(scope, &store, &session)?;
+    let asking = Asking { seat: seat.clone(), author: Author::Mechanical, ordinal: 1, percent: None };
+    let (hop, events) = begin(&scope.edge, &config, &store, (&session, asking)).map_err(failed)?;
+    let records: Vec<Record> = events.into_iter().map(Record::Event).collect();
+    live::accept(scope, &records)?;
+    work::type_detached(&seat);
+    let short = form::id(hop);
+    if arguments.json {
+        scope
+            .out
+            .line(&json!({"hop": hop, "short": short, "session": session.key, "seat": seat}).to_string());
+    } else {
+        scope.out.line(&format!(
+            "{} goes on in a fresh session; `tow handoff show {short}` shows what is handed over",
+            session.key.short()
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The seat of a session that can be cleared now.
+fn ready(scope: &Scope, store: &Store, session: &Session) -> Result<String, Failure> {
+    let name = session.key.short();
+    let refused = |why: String| Failure::input(format!("{name} cannot go on in a fresh session: {why}"));
+    let Some(seat) = session.seat.clone() else {
+        return Err(refused("it sits nowhere".to_owned()).hint("Run `tow status`."));
+    };
+    if !matches!(session.state, State::Idle | State::Completed) {
+        let why = format!("it is {}", session.state.name());
+        return Err(refused(why).hint("Wait until its turn has ended."));
+    }
+    let open = overdue(&scope.edge, store.open_hops().map_err(failed)?);
+    match open.iter().find(|hop| hop.asking.seat == seat) {
+        None => Ok(seat),
+        Some(hop) => {
+            let why = format!("{} is on its way already", hop.short());
+            Err(refused(why).hint("Run `tow handoff list`."))
+        }
+    }
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::new(&error).hint("Run `tow doctor`.")
+}

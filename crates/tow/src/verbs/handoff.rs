@@ -1,0 +1,279 @@
+//! `tow handoff`: the handoffs of work that went on in a fresh session, or was to: shown, changed, sent by hand.
+//!
+//! Types nothing itself: what is sent is an intent like any other, or is printed for the person to paste.
+
+use crate::calendar::clock;
+use crate::continuing::{is_allowed, kept};
+use crate::failure::Failure;
+use crate::output::Tone;
+use crate::scope::Scope;
+use crate::verbs::config::edit_file;
+use crate::{live, tell, typing, whose};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use towline_core::continuing::{Author, Hop, Stage, form};
+use towline_core::escape::{fit, for_terminal, pad};
+use towline_core::event::Happening;
+use towline_core::session::Session;
+use towline_core::typing::{Purpose, Wish};
+use towline_store::home::put_small;
+use towline_store::journal::Record;
+use towline_store::{Store, StoreError, WantedHops};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow handoff list                 the last ones, and how each ended
+  tow handoff show                 the newest
+  tow handoff show 9f3c1a2b        one, by how its id begins or ends
+  tow handoff edit 9f3c1a2b        change it in $EDITOR
+  tow handoff send 9f3c1a2b        give it to the session that sits here
+  tow handoff list --json | jq '.hops[] | select(.state == \"failed\") | .why'
+
+States: asked, written, clearing (/clear is typed), continuing (the successor is prompted), done, failed, stopped.";
+
+/// Show, change and send handoffs.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Print one.
+    Show {
+        /// How its id begins or ends, or the id of its session ends; without it, the newest.
+        id: Option<String>,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// List them, newest first.
+    List {
+        /// How many at most.
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Change one, in $VISUAL or $EDITOR.
+    Edit {
+        /// How its id begins or ends, or the id of its session ends; without it, the newest.
+        id: Option<String>,
+        /// Take the new text from this file instead; - is the standard input.
+        #[arg(long, value_name = "PATH")]
+        from: Option<PathBuf>,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Give one to the session that sits here: typed if typing is on, else printed to be pasted.
+    Send {
+        /// How its id begins or ends, or the id of its session ends; without it, the newest.
+        id: Option<String>,
+        /// To the session in this seat.
+        #[arg(long = "in", value_name = "SEAT")]
+        seat: Option<String>,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if let (What::List { json, .. }, None) = (&arguments.what, live::store(scope)?) {
+        scope.out.line(&if *json { json!({"hops": []}).to_string() } else { NOTHING.to_owned() });
+        return Ok(ExitCode::SUCCESS);
+    }
+    let store = whose::store(scope)?;
+    match &arguments.what {
+        What::Show { id, json } => show(scope, &named(&store, id.as_deref())?, *json),
+        What::List { limit, json } => list(scope, &store, (*limit, *json)).map_err(failed)?,
+        What::Edit { id, from, json } => {
+            edit(scope, &named(&store, id.as_deref())?, (from.as_deref(), *json))?;
+        }
+        What::Send { id, seat, json } => {
+            let hop = named(&store, id.as_deref())?;
+            let session = receiver(scope, &store, seat.as_deref())?;
+            send(scope, &hop, (&session, *json))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+const NOTHING: &str = "nothing went on by itself yet; `tow continue` makes it, `continue.strategy` lets it";
+
+fn show(scope: &Scope, hop: &Hop, as_json: bool) {
+    if as_json {
+        return scope.out.line(&row(hop).to_string());
+    }
+    scope.out.line(&heading(scope, hop));
+    match hop.text() {
+        Some(text) => text.lines().for_each(|line| scope.out.line(&for_terminal(line))),
+        None => scope.out.line("there is no handoff: it was not written, or was forgotten"),
+    }
+}
+
+fn list(scope: &Scope, store: &Store, (limit, as_json): (u32, bool)) -> Result<(), StoreError> {
+    let hops = store.hops(&WantedHops { limit, ..WantedHops::default() })?;
+    if as_json {
+        scope.out.line(&json!({"hops": hops.iter().map(row).collect::<Vec<_>>()}).to_string());
+        return Ok(());
+    }
+    if hops.is_empty() {
+        scope.out.line(NOTHING);
+    }
+    for hop in &hops {
+        scope.out.line(&heading(scope, hop));
+        if let Some(why) = &hop.why {
+            scope.out.line(&format!("{:28}{}", "", scope.out.tint(Tone::Faint, &for_terminal(why))));
+        }
+    }
+    Ok(())
+}
+
+fn edit(scope: &Scope, hop: &Hop, (from, as_json): (Option<&Path>, bool)) -> Result<(), Failure> {
+    let text = match from {
+        Some(path) => read(path)?,
+        None => edited(scope, hop)?,
+    };
+    let handoff = form::parts(&text);
+    if let Some(flaw) = form::flaw(&handoff) {
+        return Err(
+            Failure::input(flaw.to_string()).hint("It needs the headings `## Task` and `## Remaining`.")
+        );
+    }
+    let text = kept(&form::render(&handoff));
+    let written = Happening::HandoffWritten { hop: hop.uid, text: text.clone(), by: Author::Person };
+    live::accept(scope, &[Record::Event(live::event(scope, hop.session.clone(), written))])?;
+    live::fold(scope)?;
+    if as_json {
+        scope.out.line(&row(&Hop { handoff: Some((text, Author::Person)), ..hop.clone() }).to_string());
+    } else {
+        scope.out.line(&format!("the handoff {} is changed", hop.short()));
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    let done = match path.to_str() {
+        Some("-") => std::io::stdin().read_to_string(&mut text).map(drop),
+        _ => fs::read_to_string(path).map(|read| text = read),
+    };
+    done.map_err(|error| Failure::about(format!("could not read {}", path.display()), &error))?;
+    Ok(text)
+}
+
+/// In a file of its own that is gone afterwards.
+fn edited(scope: &Scope, hop: &Hop) -> Result<String, Failure> {
+    let file = scope.edge.home.folder().join(format!("handoff-{}.md", hop.short()));
+    let failed = |error: &std::io::Error| Failure::about(format!("could not use {}", file.display()), error);
+    put_small(&file, hop.text().unwrap_or("## Task\n\n## Remaining\n").as_bytes())
+        .map_err(|error| failed(&error))?;
+    let text = edit_file(&file).and_then(|_| fs::read_to_string(&file).map_err(|error| failed(&error)));
+    let _ = fs::remove_file(&file);
+    text
+}
+
+fn receiver(scope: &Scope, store: &Store, seat: Option<&str>) -> Result<Session, Failure> {
+    match seat {
+        Some(seat) => Ok(live::sitting_at(scope, seat)?.0),
+        None => whose::here(store, "tow handoff send --in SEAT #"),
+    }
+}
+
+fn send(scope: &Scope, hop: &Hop, (session, as_json): (&Session, bool)) -> Result<(), Failure> {
+    let Some(text) = hop.text() else {
+        return Err(Failure::input(format!("{} has no handoff", hop.short())).hint("Run `tow handoff list`."));
+    };
+    let text = form::sent(text);
+    let config = tell::settings(&scope.edge);
+    let seat = session.seat.as_deref().filter(|_| is_allowed(&scope.edge, &config));
+    let Some(seat) = seat else {
+        if as_json {
+            scope.out.line(&json!({"typed": null, "paste": text}).to_string());
+        } else {
+            scope.out.line(
+                &scope.out.tint(Tone::Faint, "nothing is typed here (typing is off or paused); paste this:"),
+            );
+            scope.out.line(&text);
+        }
+        return Ok(());
+    };
+    let expires_at = scope.edge.now.plus_ms(config.typing.limit_ms);
+    let wish = Wish::new(seat, Purpose::Continue, &text, expires_at).map_err(|bad| {
+        Failure::input(format!("the handoff cannot be typed: {bad}")).hint("Run `tow handoff show`.")
+    })?;
+    let typed = typing::make(&scope.edge, &session.key, wish)
+        .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+    if as_json {
+        scope.out.line(&json!({"typed": typed, "session": session.key, "seat": seat}).to_string());
+    } else {
+        let name = session.key.short();
+        scope.out.line(&format!(
+            "the handoff {} is typed into {name}; `tow typed` shows what comes of it",
+            hop.short()
+        ));
+    }
+    Ok(())
+}
+
+fn named(store: &Store, part: Option<&str>) -> Result<Hop, Failure> {
+    let all = store.hops(&WantedHops { limit: u32::MAX, ..WantedHops::default() }).map_err(failed)?;
+    let nothing = |what: String| Failure::input(what).hint("Run `tow handoff list`.");
+    let Some(part) = part else {
+        let newest = all.into_iter().find(|hop| hop.text().is_some());
+        return newest.ok_or_else(|| nothing("there is no handoff yet".to_owned()));
+    };
+    let fits = |hop: &Hop| {
+        let id = hop.uid.to_string();
+        !part.is_empty() && (id.starts_with(part) || id.ends_with(part))
+    };
+    let of_session = |hop: &&Hop| part.len() >= SHORTEST && hop.session.id.as_str().ends_with(part);
+    if let Some(hop) = all.iter().find(of_session) {
+        return Ok(hop.clone());
+    }
+    let mut found: Vec<Hop> = all.into_iter().filter(fits).collect();
+    match (found.pop(), found.len()) {
+        (Some(hop), 0) => Ok(hop),
+        (Some(_), _) => Err(nothing(format!("`{part}` fits several handoffs"))),
+        (None, _) => Err(nothing(format!("no handoff's id begins or ends with `{part}`"))),
+    }
+}
+
+/// As much of a session's id as turns are named by.
+const SHORTEST: usize = 8;
+
+fn heading(scope: &Scope, hop: &Hop) -> String {
+    let tone = match hop.stage {
+        Stage::Done => Tone::Good,
+        Stage::Asked | Stage::Written | Stage::Clearing | Stage::Continuing => Tone::Faint,
+        Stage::Failed | Stage::Stopped => Tone::Warning,
+    };
+    let when = clock(hop.began_at, scope.edge.now);
+    let stage = scope.out.tint(tone, &pad(hop.stage.name(), 10));
+    let session = format!("{}:{}", hop.session.agent, hop.session.short());
+    let task = fit(&for_terminal(form::parts(hop.text().unwrap_or("")).task.trim()), 40);
+    format!("{when:>16}  {}  {stage}  {session}  {task}", hop.short())
+}
+
+fn row(hop: &Hop) -> Value {
+    json!({
+        "id": hop.uid, "short": hop.short(), "seat": hop.asking.seat, "session": hop.session,
+        "ordinal": hop.asking.ordinal, "percent": hop.asking.percent, "state": hop.stage.name(), "why": hop.why,
+        "by": hop.handoff.as_ref().map(|(_, by)| by.name()), "text": hop.text(),
+        "began_at": hop.began_at.to_utc(), "moved_at": hop.moved_at.to_utc(), "successor": hop.successor,
+        "given_to": hop.given.as_ref().map(|(to, _)| to),
+    })
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::new(&error).hint("Run `tow doctor`.")
+}
