@@ -21,12 +21,16 @@ use towline_store::{Store, StoreError, marks};
 /// For so long the agent's own display is believed to be still there and to tell of every change.
 const DISPLAY_LASTS_MS: i64 = 600_000;
 
-/// Whether the model is to hear of its context, by an event that would else only be accepted. A single tool's end does not
-/// even ask: the end of the whole round follows it, or the answer before it has lifted the session's mark.
+/// Whether an event that would else only be accepted is worth a look at the context. A single tool's end is not: the end of
+/// the whole round follows it, or the answer before it has lifted the session's mark.
+pub fn asks_at(happening: &Happening) -> bool {
+    matches!(happening, Happening::ToolsFinished | Happening::ModelAnswered { .. })
+}
+
+/// Whether the model is to hear of its context, as far as it can be told without the database.
 pub fn is_due(edge: &Edge, config: &Config, (agent, heard): (Agent, &Heard)) -> bool {
     let is_off = config.guard.strategy_in(heard.folder.as_deref()) == Strategy::Off;
-    let is_asked = matches!(heard.happening, Happening::ToolsFinished | Happening::ModelAnswered { .. });
-    if !is_asked || is_off || heard.subagent.is_some() {
+    if is_off || heard.subagent.is_some() {
         return false;
     }
     let noted = meters::last(&edge.home, &heard.session);

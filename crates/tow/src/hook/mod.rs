@@ -171,7 +171,10 @@ impl Call {
     /// How soon the database must know: sooner than the event itself asks for if its agent is to be told something.
     fn urgency(&self, heard: &Heard) -> Urgency {
         let own = heard.happening.urgency();
-        if !self.is_settled(heard, own) || !guard::is_due(&self.edge, &self.config, (self.agent, heard)) {
+        let is_due = guard::asks_at(&heard.happening)
+            && self.is_settled(heard, own)
+            && guard::is_due(&self.edge, &self.config, (self.agent, heard));
+        if !is_due {
             return own;
         }
         match own {
