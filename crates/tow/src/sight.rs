@@ -71,8 +71,10 @@ pub fn fill(session: &Session) -> Option<(Fill, Timestamp)> {
     let read = path.and_then(|path| context_in(agent, path, session.model.as_deref()));
     let read = read.filter(|(context, _)| session.meter.counts(*context));
     match (read, session.meter.last) {
-        // What a hook or the display said since is newer than the file.
-        (Some((_, written)), Some((known, at))) if at > written => Some((known, at)),
+        // What a hook or the display said since is newer than the file, and what it says too has been said better.
+        (Some((context, written)), Some((known, at))) if at > written || context.tokens == known.tokens => {
+            Some((known, at))
+        }
         (Some((context, written)), None) => {
             let fill = Fill::read(context);
             Some((session.context_tokens.map_or(fill, |tokens| fill.answered(tokens)), written))
