@@ -32,7 +32,7 @@ use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
 use towline_core::meter::Fill;
 use towline_core::reply::Reply;
 use towline_core::text::Keeping;
-use towline_core::typing::{InputLine, Starts};
+use towline_core::typing::{InputLine, Shown, Starts};
 
 /// An agent that can be hooked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -319,6 +319,14 @@ impl Agent {
         match self {
             Agent::Claude => claude::input::input_line(screen_with_sequences, cursor),
             Agent::Codex => codex::input::input_line(screen_with_sequences),
+        }
+    }
+
+    /// Which session the agent's screen shows, as far as it says and as far as nothing else tells.
+    pub fn shown(self, screen_with_sequences: &str) -> Shown {
+        match self {
+            Agent::Claude => Shown::Unknown,
+            Agent::Codex => codex::input::shown(screen_with_sequences),
         }
     }
 

@@ -95,6 +95,18 @@ pub struct Look {
     pub cursor: Option<(usize, usize)>,
 }
 
+/// What an agent's screen says about the session that it shows. A person can turn to another one, and some agents tell of
+/// that only with the next prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// It does not say, or the agent tells of it at once.
+    Unknown,
+    /// One in which nothing was said yet.
+    New,
+    /// One to which this was said last.
+    Said(String),
+}
+
 /// What an agent's screen says about its input line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputLine {

@@ -5,7 +5,7 @@
 //! missing is never an empty one.
 
 use crate::cells::{Cell, Row, rows};
-use towline_core::typing::InputLine;
+use towline_core::typing::{InputLine, Shown};
 
 /// `screen` is what it shows, line by line, with the sequences for colours.
 pub(crate) fn input_line(screen: &str) -> InputLine {
@@ -15,6 +15,18 @@ pub(crate) fn input_line(screen: &str) -> InputLine {
         Some(_) => InputLine::Covered,
         None if rows.iter().any(is_chosen) || is_browsed(&rows) => InputLine::Covered,
         None => InputLine::Unknown,
+    }
+}
+
+/// By what was said last above the composer, or that nothing was.
+pub(crate) fn shown(screen: &str) -> Shown {
+    let rows = rows(screen);
+    let Some(at) = rows.iter().rposition(is_composer) else { return Shown::Unknown };
+    let composer = Composer::new(&rows, at);
+    match composer.said() {
+        Some(said) => Shown::Said(said),
+        None if composer.is_new() => Shown::New,
+        None => Shown::Unknown,
     }
 }
 
@@ -116,6 +128,20 @@ impl<'a> Composer<'a> {
         let lines: Vec<String> = self.inside.iter().map(typed).collect();
         let mark = if self.in_shell() { "!" } else { "" };
         format!("{mark}{}", lines.join("\n").trim_end())
+    }
+
+    /// What a person said last, up to the first blank line.
+    fn said(&self) -> Option<String> {
+        let begin = self.above.iter().rposition(is_said_by_person)?;
+        let behind = |row: &Row| row.0.iter().skip(TEXT).map(|cell| cell.glyph).collect::<String>();
+        let lines = self.above[begin..].iter().enumerate();
+        let said =
+            lines.take_while(|(at, row)| *at == 0 || (!row.is_blank() && row.text().starts_with("  ")));
+        Some(said.map(|(_, row)| behind(row)).collect::<Vec<_>>().join("\n"))
+    }
+
+    fn is_new(&self) -> bool {
+        self.is_fresh(&self.above.iter().map(Row::text).collect::<Vec<_>>())
     }
 
     /// While it works, the client says so somewhere between the last thing that was said and the composer.

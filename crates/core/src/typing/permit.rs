@@ -2,11 +2,12 @@
 //!
 //! What is not surely so is a reason not to. Nothing here waits, looks or types; whoever does asks again right before.
 
-use super::{Abilities, Ability, InputLine, Intent, Look, Purpose, Stage};
+use super::{Abilities, Ability, InputLine, Intent, Look, Purpose, Shown, Stage};
 use crate::arbiter::ProcessSight;
 use crate::id::SessionKey;
 use crate::seat::Seat;
 use crate::session::{Session, State};
+use crate::text::Kept;
 use crate::time::Timestamp;
 use std::fmt;
 
@@ -43,6 +44,8 @@ pub struct Moment<'a> {
     /// The intent's seat, and the session that is meant; none if they are not known any more.
     pub seat: Option<&'a Seat>,
     pub session: Option<&'a Session>,
+    /// The prompt of the session's last turn, whoever gave it.
+    pub asked: Option<&'a Kept>,
     /// The intent that this one comes after.
     pub before: Option<&'a Intent>,
     pub starts: Starts,
@@ -51,6 +54,7 @@ pub struct Moment<'a> {
     pub abilities: Abilities,
     pub look: &'a Look,
     pub line: &'a InputLine,
+    pub shown: &'a Shown,
 }
 
 impl Intent {
@@ -103,6 +107,8 @@ pub enum Why {
     Covered,
     NotUnderstood,
     SomebodyTypes,
+    /// The agent shows another session than the one that is meant.
+    OtherSession,
     /// What stands in the line is not what was typed.
     LineDiffers,
     TypedMeanwhile,
@@ -143,6 +149,7 @@ impl fmt::Display for Why {
             Why::Covered => "a dialog or a menu is open",
             Why::NotUnderstood => "the agent's screen was not understood",
             Why::SomebodyTypes => "somebody typed there a moment ago",
+            Why::OtherSession => "the agent shows another session there",
             Why::LineDiffers => "the input line does not hold exactly what was typed",
             Why::TypedMeanwhile => "somebody typed there in the meantime",
         };
@@ -152,14 +159,15 @@ impl fmt::Display for Why {
 
 /// Whether the intent may be typed at this moment.
 pub fn may_type(intent: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
-    let checks = [wanted, in_turn, sits, is_suited, is_there, listens, is_empty, is_quiet];
+    let checks = [wanted, in_turn, sits, is_suited, is_there, listens, is_empty, is_shown, is_quiet];
     verdict(&checks, intent, moment, rules)
 }
 
 /// Whether Enter may be pressed: all of it still holds, the line holds the text, and nobody typed since `typed_on`, the
 /// look right before typing.
 pub fn may_press(intent: &Intent, moment: &Moment<'_>, rules: &Rules, typed_on: &Look) -> Verdict {
-    let still = verdict(&[wanted, in_turn, sits, is_suited, is_there, listens], intent, moment, rules);
+    let still =
+        verdict(&[wanted, in_turn, sits, is_suited, is_there, listens, is_shown], intent, moment, rules);
     if still != Verdict::Ready {
         return still;
     }
@@ -194,13 +202,16 @@ fn wanted(intent: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
 fn in_turn(intent: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
     let Some(_) = intent.wish.after else { return Verdict::Ready };
     let Some(before) = moment.before else { return Verdict::Refused(Why::BeforeFailed) };
-    let is_lazy = moment.starts == Starts::WithFirstPrompt && before.wish.purpose == Purpose::Clear;
     match before.stage {
         Stage::Confirmed => Verdict::Ready,
-        Stage::Typed if is_lazy => Verdict::Ready,
+        Stage::Typed if is_told_late(before, moment) => Verdict::Ready,
         Stage::Waiting | Stage::Typing | Stage::Typed => Verdict::NotYet(Why::Before),
         Stage::Refused | Stage::Expired | Stage::Dropped => Verdict::Refused(Why::BeforeFailed),
     }
+}
+
+fn is_told_late(before: &Intent, moment: &Moment<'_>) -> bool {
+    moment.starts == Starts::WithFirstPrompt && before.wish.purpose == Purpose::Clear
 }
 
 fn sits(intent: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
@@ -280,6 +291,29 @@ fn is_empty(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
         InputLine::Covered => Verdict::NotYet(Why::Covered),
         InputLine::Unknown => Verdict::NotYet(Why::NotUnderstood),
     }
+}
+
+/// The agent shows the session that is meant, as far as it says; behind a clear of which nothing was told yet, a new one.
+fn is_shown(_: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
+    let is_cleared = |before: &&Intent| before.stage == Stage::Typed && is_told_late(before, moment);
+    let asked = [moment.asked, moment.session.and_then(|session| session.prompt.as_ref())];
+    match (moment.shown, moment.before.filter(is_cleared)) {
+        (Shown::Unknown, _) | (Shown::New, Some(_)) => Verdict::Ready,
+        (Shown::Said(_), Some(_)) => Verdict::NotYet(Why::Before),
+        (Shown::Said(said), None) if asked.into_iter().flatten().any(|asked| is_prompt(said, asked)) => {
+            Verdict::Ready
+        }
+        (Shown::New | Shown::Said(_), None) => Verdict::NotYet(Why::OtherSession),
+    }
+}
+
+/// Whether this is how a screen shows the prompt, of which only the beginning may be kept. What is shown ends with the
+/// first blank line at the latest.
+fn is_prompt(said: &str, asked: &Kept) -> bool {
+    let asked = asked.as_str().trim();
+    let paragraph = asked.split("\n\n").next().unwrap_or_default();
+    let is_cut = |start: &str| !start.is_empty() && is_begun(start, said);
+    is_same(said, asked) || is_same(said, paragraph) || asked.strip_suffix('…').is_some_and(is_cut)
 }
 
 /// A terminal tells the last key no finer than by a second or so, and gives the end of it: until that is over, a key that

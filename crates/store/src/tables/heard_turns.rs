@@ -54,6 +54,16 @@ impl Store {
         Ok(self.db.prepare_cached(&query)?.query_row((session, last_ordinal), turn).optional()?)
     }
 
+    /// What a session was asked last, whoever asked.
+    pub fn last_prompt(&self, session: &SessionKey) -> Result<Option<Kept>, StoreError> {
+        let query = "select t.prompt from heard_turns t join sessions s on s.id = t.session
+             where s.agent = ?1 and s.session = ?2 order by t.ordinal desc limit 1";
+        let text = |row: &Row<'_>| row.get::<_, String>(0);
+        let key = (session.agent.as_str(), session.id.as_str());
+        let found = self.db.prepare_cached(query)?.query_row(key, text).optional()?;
+        Ok(found.map(|prompt| kept(&prompt)))
+    }
+
     /// The turns of a session in order, as its hooks told of them.
     pub fn heard_turns(&self, session: &SessionKey) -> Result<Vec<Turn>, StoreError> {
         let query = format!(

@@ -4,7 +4,7 @@
 
 use towline_agents::Agent;
 use towline_core::seat::{Place, SeatKind};
-use towline_core::typing::{Abilities, InputLine, Look};
+use towline_core::typing::{Abilities, InputLine, Look, Shown};
 use towline_terminal::driver::{Driver, DriverError};
 
 /// The eyes and hands for one seat.
@@ -13,6 +13,8 @@ pub trait Hands {
     fn look(&self) -> Look;
     /// What a look says about the agent's input line.
     fn input_line(&self, look: &Look) -> InputLine;
+    /// What a look says about the session that the agent shows.
+    fn shown(&self, look: &Look) -> Shown;
     /// Whether what the input line holds is this text and nothing else, as the agent shows it.
     fn is_typed(&self, held: &str, text: &str) -> bool;
     /// Puts the text into the input line, and presses nothing. Where the terminal can tell, not if it changed since the look.
@@ -76,6 +78,10 @@ impl Hands for Driven {
     fn input_line(&self, look: &Look) -> InputLine {
         let screen = look.screen.as_deref();
         screen.map_or(InputLine::Unknown, |screen| self.agent.input_line(screen, look.cursor))
+    }
+
+    fn shown(&self, look: &Look) -> Shown {
+        look.screen.as_deref().map_or(Shown::Unknown, |screen| self.agent.shown(screen))
     }
 
     fn is_typed(&self, held: &str, text: &str) -> bool {

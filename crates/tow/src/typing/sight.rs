@@ -14,8 +14,9 @@ use towline_core::arbiter::ProcessSight;
 use towline_core::id::Uid;
 use towline_core::seat::Seat;
 use towline_core::session::Session;
+use towline_core::text::Kept;
 use towline_core::typing::{
-    Abilities, InputLine, Intent, Look, Moment, Rules, Starts, Verdict, may_press, may_type,
+    Abilities, InputLine, Intent, Look, Moment, Rules, Shown, Starts, Verdict, may_press, may_type,
 };
 use towline_store::{Store, StoreError, journal};
 
@@ -43,6 +44,8 @@ pub(super) struct Sight {
     abilities: Abilities,
     pub look: Look,
     line: InputLine,
+    shown: Shown,
+    asked: Option<Kept>,
 }
 
 impl<'a> World<'a> {
@@ -89,12 +92,13 @@ impl<'a> World<'a> {
 fn known(store: &Store, uid: Uid, edge: Edge) -> Result<Option<Sight>, StoreError> {
     let Some(intent) = store.intent(uid)? else { return Ok(None) };
     let before = intent.wish.after.map(|before| store.intent(before)).transpose()?.flatten();
-    let session = store.session(intent.meant(before.as_ref()))?;
+    let key = intent.meant(before.as_ref()).clone();
     Ok(Some(Sight {
         rules: rules(&edge),
         edge,
         seat: store.seat(&intent.wish.seat)?,
-        session,
+        asked: store.last_prompt(&key)?,
+        session: store.session(&key)?,
         intent,
         hands: None,
         blind: None,
@@ -104,6 +108,7 @@ fn known(store: &Store, uid: Uid, edge: Edge) -> Result<Option<Sight>, StoreErro
         abilities: Abilities::default(),
         look: Look::default(),
         line: InputLine::Unknown,
+        shown: Shown::Unknown,
     }))
 }
 
@@ -132,6 +137,7 @@ impl Sight {
                 self.abilities = hands.abilities();
                 self.look = hands.look();
                 self.line = self.read(&*hands);
+                self.shown = hands.shown(&self.look);
                 self.hands = Some(hands);
             }
         }
@@ -156,6 +162,8 @@ impl Sight {
             abilities: self.abilities,
             look: &self.look,
             line: &self.line,
+            shown: &self.shown,
+            asked: self.asked.as_ref(),
         }
     }
 }

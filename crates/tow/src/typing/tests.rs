@@ -12,7 +12,7 @@ use towline_core::inherit::Wishes;
 use towline_core::seat::{Place, Proof, SeatKind};
 use towline_core::text::{Keeping, Kept, Secrets};
 use towline_core::time::Timestamp;
-use towline_core::typing::{Abilities, InputLine, Look, Pause, Purpose, Starts};
+use towline_core::typing::{Abilities, InputLine, Look, Pause, Purpose, Shown, Starts};
 use towline_store::lock::{FoldLock, wait_for};
 use towline_store::{Home, Pace, Store, WantedIntents};
 use towline_terminal::process::Process;
@@ -207,6 +207,10 @@ impl Hands for TmuxHands {
             "" => InputLine::Empty,
             text => InputLine::Holds { text: text.to_owned() },
         }
+    }
+
+    fn shown(&self, _: &Look) -> Shown {
+        Shown::Unknown
     }
 
     fn is_typed(&self, held: &str, text: &str) -> bool {

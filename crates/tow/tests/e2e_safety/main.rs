@@ -54,7 +54,8 @@ fn another_program(client: Client) {
 fn more_than_one_session(client: Client) {
     let desk = Desk::set(client);
     many::two_seats(&desk);
-    many::left_by_hand(&desk);
+    many::begun_anew_by_hand(&desk);
+    many::turned_to_another(&desk);
     desk.print_trials("more than one session");
 }
 

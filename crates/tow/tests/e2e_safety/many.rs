@@ -3,6 +3,7 @@
 use crate::client::Client;
 use crate::desk::{Desk, Seat};
 use towline_core::typing::InputLine;
+use towline_testkit::Daemon;
 
 /// Each gets what is meant for it, in whichever order, and nothing of the other's.
 pub fn two_seats(desk: &Desk) {
@@ -46,18 +47,44 @@ fn another(desk: &Desk) -> Seat {
     seat
 }
 
+const OTHER_SESSION: [&str; 1] = ["the agent shows another session there"];
+
 /// A person begins anew by hand. A client that tells of it only with the next prompt still shows it.
-pub fn left_by_hand(desk: &Desk) {
+pub fn begun_anew_by_hand(desk: &Desk) {
     let Client::Codex(_) = desk.client else { return };
-    for command in ["/new", "/clear"] {
-        desk.seat.pane.say(command);
-        desk.seat.pane.wait_screen_for("a new session", |screen| !screen.contains("echo: "));
-        desk.seat.wait_line(&InputLine::Empty);
-        for _ in 0..4 {
-            desk.refuses(&format!("a new session by {command}"), &["X"]);
+    let seat = &desk.seat;
+    for command in ["/clear", "/new"] {
+        seat.pane.say(command);
+        if command == "/new" {
+            seat.pane.answer("Where should the new conversation run?", &["Enter"]);
         }
-        desk.seat.pane.say("begin anew");
-        desk.wait_idle(&desk.seat);
+        seat.pane.wait_screen_for("a new session", |screen| !screen.contains("echo: "));
+        seat.wait_line(&InputLine::Empty);
+        for _ in 0..4 {
+            desk.refuses(&format!("begun anew by {command}"), &OTHER_SESSION);
+        }
+        seat.pane.say("begin anew");
+        desk.wait_idle(seat);
         desk.takes("all is well");
     }
+}
+
+/// A person turns to the session of the other pane, in this one: behind the daemon, the client lists all of them.
+pub fn turned_to_another(desk: &Desk) {
+    let Client::Codex(Daemon::On) = desk.client else { return };
+    let second = another(desk);
+    let seat = &desk.seat;
+    seat.pane.keys(&["Left"]);
+    seat.wait_line_for("behind the list of sessions", |line| *line != InputLine::Empty);
+    desk.refuses(
+        "list of sessions",
+        &["a dialog or a menu is open", "the agent's screen was not understood"],
+    );
+    seat.pane.keys(&["Enter"]);
+    seat.pane.wait_screen("echo: begin here too");
+    seat.wait_line(&InputLine::Empty);
+    for _ in 0..4 {
+        desk.refuses("turned to another session", &OTHER_SESSION);
+    }
+    second.wait_line(&InputLine::Empty);
 }

@@ -164,3 +164,15 @@ fn a_folded_paste_is_known_by_its_length() {
     assert!(!is_folded("[Pasted Content 3 chars]", "four"));
     assert!(!is_folded("x[Pasted Content 3 chars]", "äöü"));
 }
+
+#[test]
+fn what_was_said_last_tells_which_session_is_shown() {
+    let recorded = recorded();
+    let check = |name: &str, expected: Shown| {
+        assert_eq!(shown(&recorded[&format!("0.166.0/{name}")]), expected, "{name}");
+    };
+    check("idle", Shown::New);
+    check("after-clear", Shown::New);
+    check("after-compact", Shown::Said("ask bash".to_owned()));
+    check("model", Shown::Unknown);
+}

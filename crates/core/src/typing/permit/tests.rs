@@ -26,6 +26,8 @@ struct World {
     abilities: Abilities,
     look: Look,
     line: InputLine,
+    shown: Shown,
+    asked: Option<Kept>,
     rules: Rules,
 }
 
@@ -41,6 +43,8 @@ impl World {
             abilities: self.abilities,
             look: &self.look,
             line: &self.line,
+            shown: &self.shown,
+            asked: self.asked.as_ref(),
         }
     }
 
@@ -122,6 +126,8 @@ fn all_is_well(purpose: Purpose) -> World {
             cursor: None,
         },
         line: InputLine::Empty,
+        shown: Shown::Unknown,
+        asked: None,
         rules: Rules { enabled: true, pause: None, quiet_ms: 3_000, without: vec![] },
     }
 }
@@ -275,6 +281,49 @@ fn a_key_or_a_pause_or_a_turn_in_the_meantime_keeps_enter_from_being_pressed() {
     check(|w| w.look.in_mode = Some(true), Verdict::NotYet(Why::InMode));
     check(|w| w.look.foreground = Some(43), Verdict::NotYet(Why::OtherProgram));
     check(|w| w.look.is_there = Some(false), Verdict::Refused(Why::PaneGone));
+}
+
+fn kept(text: &str, longest_bytes: usize) -> Kept {
+    Kept::new(text, Keeping { longest_bytes, secrets: Secrets::Redacted })
+}
+
+/// A person can turn to another session in the same pane, of which the agent tells nothing until it is prompted.
+#[test]
+fn a_session_that_is_not_shown_is_not_typed_into() {
+    let mut world = all_is_well(Purpose::Bookmark);
+    let other = Verdict::NotYet(Why::OtherSession);
+    for (shown, verdict) in [
+        (Shown::Unknown, &Verdict::Ready),
+        (Shown::New, &other),
+        (Shown::Said("work".into()), &Verdict::Ready),
+        (Shown::Said("work for another".into()), &other),
+        (Shown::Said("wo".into()), &other),
+    ] {
+        world.shown = shown;
+        assert_eq!(world.may_type(), *verdict, "{:?}", world.shown);
+    }
+    world.asked = Some(kept("· first\npart\n\nand more", 99));
+    world.shown = Shown::Said("· first part".into());
+    assert_eq!(world.may_type(), Verdict::Ready);
+    world.asked = Some(kept("a long prompt that is not kept whole", 20));
+    world.shown = Shown::Said("a long prompt that is not kept whole".into());
+    assert_eq!(world.may_type(), Verdict::Ready);
+    let mut typed = typed(Purpose::Bookmark);
+    typed.shown = Shown::New;
+    assert_eq!(typed.may_press(), other);
+}
+
+/// Else what was to go on would go on in the session that should have been left.
+#[test]
+fn behind_a_clear_that_is_told_late_only_a_new_session_is_typed_into() {
+    let mut world = all_is_well(Purpose::Continue);
+    let clear = Intent { stage: Stage::Typed, ..intent(Purpose::Clear) };
+    world.intent.wish.after = Some(clear.uid);
+    (world.before, world.starts) = (Some(clear), Starts::WithFirstPrompt);
+    world.shown = Shown::Said("work".into());
+    assert_eq!(world.may_type(), Verdict::NotYet(Why::Before));
+    world.shown = Shown::New;
+    assert_eq!(world.may_type(), Verdict::Ready);
 }
 
 #[test]
