@@ -1,13 +1,14 @@
 //! What hooks and verbs say about work that goes on by itself, by payloads: when a handoff is asked for, and when it is not.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
+#[expect(dead_code, reason = "this test tells more than the sitter does by itself")]
 mod sitter;
 
 use serde_json::{Value, json};
 use sitter::Sitter;
 use std::fs;
 use std::path::PathBuf;
-use towline_testkit::{TestEnv, Tmux};
+use towline_testkit::{TestEnv, Tmux, wait};
 
 /// A session in a pane whose transcript says how full its context is.
 struct Desk {
@@ -227,4 +228,15 @@ fn handoffs_are_listed_shown_changed_and_sent() {
     let sent = desk.env.tow(&["handoff", "send", &id, "--in", &seat, "--json"]).ok().json();
     assert!(sent["typed"].is_string() && sent["session"] == "claude:one", "{sent}");
     desk.env.tow(&["status"]).ok().prints("does not go on by itself: the handoff says `continue: false`");
+}
+
+#[test]
+fn the_desktop_is_told_at_once_of_what_does_not_go_on() {
+    let desk = Desk::new();
+    let told = desk.env.root().join("told");
+    desk.env.script("notify-send", &format!("printf '%s\\n' \"$@\" >> {}\n", told.display()));
+    desk.set("notify.desktop_after_s", "3600").asked();
+    desk.stop("no", true);
+    let text = wait::until("the desktop to be told", wait::PATIENCE, || fs::read_to_string(&told).ok());
+    assert!(text.contains("does not go on by itself: the answer holds no handoff"), "{text}");
 }

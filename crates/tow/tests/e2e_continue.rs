@@ -2,6 +2,7 @@
 //! client is cleared, the successor has the handoff and answers. Whatever goes wrong stops it, is told, and loses nothing.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 #![expect(clippy::disallowed_methods, reason = "how long it takes is part of what is tested")]
+#![expect(clippy::print_stdout, reason = "how long it takes is printed")]
 
 use serde_json::{Value, json};
 use std::fs;
