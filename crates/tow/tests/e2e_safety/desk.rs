@@ -95,12 +95,13 @@ impl Seat {
     /// Takes away what stands in the line, however many lines it has.
     #[track_caller]
     pub fn clear(&self) {
-        wait::until_evident("an empty line", wait::PATIENCE, || match self.line() {
-            InputLine::Empty => Ok(()),
-            line => {
-                self.pane.keys(&["End", "C-u", "BSpace"]);
-                Err(format!("{line:?}\n{}", self.pane.screen()))
+        wait::until_evident("an empty line", wait::PATIENCE, || {
+            let line = self.line();
+            if line == InputLine::Empty {
+                return Ok(());
             }
+            self.pane.keys(&["End", "C-u", "BSpace"]);
+            Err(format!("{line:?}\n{}", self.pane.screen()))
         });
     }
 }
@@ -201,7 +202,7 @@ impl Desk {
         let after = wait::until("the prompt at the model", wait::PATIENCE, || {
             Some(self.world()).filter(|world| world.prompts.len() > number)
         });
-        assert_eq!(after.prompts[number..], [wanted.text.clone()], "{scenario}");
+        assert_eq!(after.prompts[number..], std::slice::from_ref(&wanted.text)[..], "{scenario}");
         assert_eq!((&after.caught, &after.shell), (&before.caught, &before.shell), "{scenario}");
         assert_eq!(after.prompts[..number], before.prompts, "{scenario}");
     }
@@ -299,6 +300,16 @@ impl Desk {
     fn next_text(&self) -> Wanted {
         let text = format!("go on with part {}, then rest", self.made.get());
         Wanted { purpose: Purpose::Continue, text }
+    }
+
+    /// Waits until this was said to whichever session sits there, and answered.
+    #[track_caller]
+    pub fn wait_prompted(&self, seat: &Seat, prompt: &str) {
+        wait::until_evident(prompt, wait::PATIENCE, || {
+            let listed = self.listed(seat);
+            if listed["prompt"] == prompt { Ok(()) } else { Err(listed.to_string()) }
+        });
+        self.wait_idle(seat);
     }
 
     /// Waits until the turn is over for everybody: for the list and on the screen.

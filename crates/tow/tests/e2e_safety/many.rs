@@ -43,7 +43,7 @@ fn another(desk: &Desk) -> Seat {
     let seat = Seat::of(desk.client, &pane);
     seat.wait_line(&InputLine::Empty);
     pane.say("begin here too");
-    desk.wait_idle(&seat);
+    desk.wait_prompted(&seat, "begin here too");
     seat
 }
 
@@ -63,8 +63,9 @@ pub fn begun_anew_by_hand(desk: &Desk) {
         for _ in 0..4 {
             desk.refuses(&format!("begun anew by {command}"), &OTHER_SESSION);
         }
-        seat.pane.say("begin anew");
-        desk.wait_idle(seat);
+        let prompt = format!("begin anew after {command}");
+        seat.pane.say(&prompt);
+        desk.wait_prompted(seat, &prompt);
         desk.takes("all is well");
     }
 }

@@ -11,10 +11,10 @@ const TRIALS: usize = 12;
 const SEED: u64 = 20_260_801;
 
 /// How long, in looks at the screen, the first key lets wait for itself at most, and each one after it.
-const LONGEST_PAUSES: [u64; 4] = [300, 20, 20, 20];
+const LONGEST_PAUSES: [u64; 4] = [120, 8, 8, 8];
 
 /// Long enough for a quiet second, and for typing after it.
-const TIME_MS: i64 = 4_000;
+const TIME_MS: i64 = 2_500;
 
 pub fn at_random(desk: &Desk) {
     desk.env.tow(&["config", "set", "typing.quiet_s", "1"]).ok();
