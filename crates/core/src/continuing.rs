@@ -9,7 +9,8 @@ pub mod form;
 mod hop;
 mod mechanical;
 
+pub use crate::meter::Strategy;
 pub use barrier::{Barrier, Decision, Ending, Limits, Moment, Past, Written, at_turns_end};
 pub use follow::{Around, Next, follow, is_overdue};
-pub use hop::{Asking, Author, Hop, Stage, Strategy, Typed};
+pub use hop::{Asking, Author, Hop, Stage, Typed};
 pub use mechanical::mechanical;

@@ -23,7 +23,7 @@ impl Desk {
         for (key, value) in [
             ("typing.enabled", "true"),
             ("typing.limit_s", "1"),
-            ("continue.strategy", "handoff"),
+            ("guard.strategy", "handoff"),
             ("continue.cooldown_s", "0"),
         ] {
             env.tow(&["config", "set", key, value]).ok();
@@ -122,11 +122,12 @@ fn nothing_is_asked_where_nothing_may_be_typed_or_it_is_not_wanted() {
     desk.check_nothing(&desk.turn());
     desk.env.tow(&["resume"]).ok();
     for strategy in ["off", "notify"] {
-        desk.check_nothing(&desk.set("continue.strategy", strategy).turn());
+        desk.check_nothing(&desk.set("guard.strategy", strategy).turn());
     }
-    desk.set("continue.strategy", "handoff").set("continue.projects", "{ project = 'off' }");
+    desk.set("guard.strategy", "handoff")
+        .set("guard.projects", &format!("{{ \"{}\" = 'off' }}", desk.env.project().display()));
     desk.check_nothing(&desk.turn());
-    desk.set("continue.projects", "{}").set("continue.at_percent", "76");
+    desk.set("guard.projects", "{}").set("continue.at_percent", "76");
     desk.check_nothing(&desk.turn());
     desk.set("continue.at_percent", "75");
     desk.prompt("go on");

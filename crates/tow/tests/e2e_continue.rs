@@ -71,7 +71,7 @@ impl Desk {
     fn set_up(self) -> Desk {
         self.set("typing.enabled", "true");
         self.set("typing.quiet_s", "0");
-        self.set("continue.strategy", "handoff");
+        self.set("guard.strategy", "handoff");
         self.set("continue.cooldown_s", "0");
         self
     }
@@ -189,7 +189,7 @@ fn a_successor_that_inherits_nothing_else_still_has_the_handoff() {
 #[test]
 fn work_goes_on_by_hand_too() {
     let desk = Desk::claude(Claude::V2_1_325);
-    desk.set("continue.strategy", "off");
+    desk.set("guard.strategy", "off");
     desk.pane.say("paint the heron");
     desk.env.wait_states(&["completed"]);
     let seat = desk.env.only_seat()["seat"].as_str().unwrap().to_owned();
@@ -220,7 +220,7 @@ fn three_hops_follow_each_other_and_then_the_limit_is_told() {
 #[test]
 fn a_compaction_is_typed_where_that_is_wanted() {
     let desk = Desk::claude(Claude::V2_1_325);
-    desk.set("continue.strategy", "compact");
+    desk.set("guard.strategy", "compact");
     desk.pane.say("paint the heron");
     wait::until_evident("a compaction", wait::PATIENCE, || {
         let typed = desk.typed();

@@ -3,8 +3,9 @@
 //! A pure function of what is known. The barriers are a cooldown, counters that have limits, and that nothing is done right
 //! after what we did ourselves: somebody must have asked for work since.
 
-use super::hop::{Author, Strategy};
+use super::hop::Author;
 use crate::event::Origin;
+use crate::meter::Strategy;
 use crate::session::{Session, State};
 use crate::time::Timestamp;
 use std::fmt;

@@ -7,44 +7,6 @@ use crate::text::Kept;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What is done about a context that is nearly full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
-    Off,
-    /// The person is told, nothing is done.
-    Notify,
-    /// The agent compacts.
-    Compact,
-    /// The work goes on in a fresh session.
-    Handoff,
-}
-
-impl Strategy {
-    pub const ALL: [Strategy; 4] = [Strategy::Off, Strategy::Notify, Strategy::Compact, Strategy::Handoff];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Strategy::Off => "off",
-            Strategy::Notify => "notify",
-            Strategy::Compact => "compact",
-            Strategy::Handoff => "handoff",
-        }
-    }
-
-    /// Reads back what `name` wrote.
-    pub fn named(name: &str) -> Option<Strategy> {
-        Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
-    }
-
-    /// Whether anything is ever typed because of it.
-    pub fn types(self) -> bool {
-        match self {
-            Strategy::Off | Strategy::Notify => false,
-            Strategy::Compact | Strategy::Handoff => true,
-        }
-    }
-}
-
 /// Who wrote a handoff, or is to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -215,7 +177,6 @@ mod tests {
     fn every_word_reads_back() {
         assert!(Stage::ALL.into_iter().all(|stage| Stage::named(stage.name()) == Some(stage)));
         assert!(Author::ALL.into_iter().all(|author| Author::named(author.name()) == Some(author)));
-        assert!(Strategy::ALL.into_iter().all(|it| Strategy::named(it.name()) == Some(it)));
         assert_eq!((Stage::named("x"), Author::named("x"), Strategy::named("x")), (None, None, None));
     }
 

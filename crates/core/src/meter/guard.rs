@@ -14,9 +14,9 @@ pub enum Strategy {
     Off,
     #[default]
     Notify,
-    /// Compact when it is time. Until that is built it announces, as `Notify` does.
+    /// As `Notify`, and the agent compacts when it is time.
     Compact,
-    /// Hand off to a fresh session when it is time. Until that is built it announces, as `Notify` does.
+    /// As `Notify`, and the work goes on in a fresh session when it is time.
     Handoff,
 }
 
@@ -35,6 +35,14 @@ impl Strategy {
     /// Reads back what `name` wrote.
     pub fn parse(name: &str) -> Option<Strategy> {
         Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
+    }
+
+    /// Whether anything is ever typed because of it.
+    pub fn types(self) -> bool {
+        match self {
+            Strategy::Off | Strategy::Notify => false,
+            Strategy::Compact | Strategy::Handoff => true,
+        }
     }
 }
 

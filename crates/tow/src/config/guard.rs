@@ -67,6 +67,11 @@ impl Guard {
         }
     }
 
+    /// Whether anything is typed because of it anywhere.
+    pub fn types(&self) -> bool {
+        self.strategy.types() || self.projects.values().any(|strategy| strategy.types())
+    }
+
     /// The strategy of a session in this folder; the nearest folder that has one decides.
     pub fn strategy_in(&self, folder: Option<&str>) -> Strategy {
         let own = self.projects.iter().filter(|(path, _)| folder.is_some_and(|folder| covers(path, folder)));

@@ -84,7 +84,7 @@ struct Leaf {
 }
 
 /// Tables below which the user chooses the names.
-const FREE_TABLES: [&str; 4] = ["projects.names", "guard.thresholds", "guard.projects", "continue.projects"];
+const FREE_TABLES: [&str; 3] = ["projects.names", "guard.thresholds", "guard.projects"];
 
 fn leaves(text: &str) -> Result<Vec<Leaf>, Mistake> {
     let document = Document::parse(text.to_owned()).map_err(|error| {

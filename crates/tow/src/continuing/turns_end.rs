@@ -54,7 +54,7 @@ pub fn at_turns_end(
     }
     let open = overdue(edge, store.open_hops()?);
     let ours = open.iter().find(|hop| hop.session == stop.event.session && hop.stage == Stage::Asked);
-    if ours.is_none() && !config.continuing.types() {
+    if ours.is_none() && !config.guard.types() {
         return Ok(Outcome::default());
     }
     let Some(session) = store.session(&stop.event.session)? else { return Ok(Outcome::default()) };
@@ -76,8 +76,7 @@ impl Desk<'_> {
     /// Whether a hop begins.
     fn consider(&self, stop: &Stop<'_>, open: &[Hop]) -> Result<Outcome, StoreError> {
         let wishes = &self.config.continuing;
-        let project = self.session.project.as_ref().map(|traces| traces.display_name());
-        let strategy = wishes.strategy_in(project);
+        let strategy = self.config.guard.strategy_in(self.session.folder.as_deref());
         let Some(seat) = self.session.seat.as_deref() else { return Ok(Outcome::default()) };
         if !strategy.types() || !is_allowed(self.edge, self.config) {
             return Ok(Outcome::default());

@@ -109,7 +109,7 @@ fn take_lock(call: &Call, (event, urgency): (&Event, Urgency), round: usize) -> 
 
 /// Whether the agent may be told something that only the fold knows.
 fn is_answered(call: &Call, event: &Event) -> bool {
-    let may_go_on = matches!(event.happening, Happening::TurnEnded { .. }) && call.config.continuing.types();
+    let may_go_on = matches!(event.happening, Happening::TurnEnded { .. }) && call.config.guard.types();
     call.config.notify.speaks_by_terminal() || may_go_on
 }
 

@@ -107,7 +107,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-const NOTHING: &str = "nothing went on by itself yet; `tow continue` makes it, `continue.strategy` lets it";
+const NOTHING: &str = "nothing went on by itself yet; `tow continue` makes it, `guard.strategy` lets it";
 
 fn show(scope: &Scope, hop: &Hop, as_json: bool) {
     if as_json {
