@@ -53,6 +53,11 @@ fn typed(env: &TestEnv, text: &str) -> Value {
     env.tow(&["typed", "--json"]).ok().json()["intents"][0].clone()
 }
 
+/// Whether the input line holds this and nothing else; the client puts a blank of its own behind the mark.
+fn stands_there(screen: &str, text: &str) -> bool {
+    screen.lines().any(|line| line.strip_prefix('❯').is_some_and(|held| held.trim() == text))
+}
+
 fn prompts(model: &Model) -> Vec<String> {
     let requests = model.requests();
     let main = requests.iter().filter(|request| request.kind == Kind::Main && request.step == 0);
@@ -70,7 +75,7 @@ fn gnu_screen_is_typed_into_only_by_those_who_accept_what_it_cannot_tell() {
     let looker = Tmux::start(&env).open(&["screen", "-U", "-S", "work", &client], &[]);
     looker.wait_screen("? for shortcuts");
     looker.half_type("begin");
-    looker.wait_screen("❯ begin");
+    looker.wait_screen_for("the prompt in the line", |screen| stands_there(screen, "begin"));
     looker.keys(&["Enter"]);
     env.wait_states(&["completed"]);
     assert!(env.only_seat()["seat"].as_str().unwrap().starts_with("screen:"), "{}", env.only_seat());
@@ -122,17 +127,18 @@ fn kitty_is_typed_into_unless_something_stands_there() {
     let mut kitty = env.command("kitty");
     kitty.args(["--config", "NONE", "-o", "allow_remote_control=socket-only", "--listen-on", &socket]);
     let shown = kitty.arg(CLAUDE.binary()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let _started = Started([server, shown]);
+    // Whoever is dropped last is waited for: the environment has ended it by then.
+    let (started, env) = (Started([server, shown]), env);
     let remote = |words: &[&str]| Run::of(env.command("kitty").args(["@", "--to", &socket]).args(words), b"");
-    let wait_screen = |needle: &str| {
-        wait::until_evident(needle, wait::PATIENCE, || {
+    let wait_screen = |what: &str, fits: &dyn Fn(&str) -> bool| {
+        wait::until_evident(what, wait::PATIENCE, || {
             let screen = remote(&["get-text"]).stdout;
-            if screen.contains(needle) { Ok(()) } else { Err(screen) }
+            if fits(&screen) { Ok(()) } else { Err(screen) }
         });
     };
-    wait_screen("? for shortcuts");
+    wait_screen("the client", &|screen| screen.contains("? for shortcuts"));
     remote(&["send-text", "begin"]).ok();
-    wait_screen("❯ begin");
+    wait_screen("the prompt in the line", &|screen| stands_there(screen, "begin"));
     remote(&["send-text", "\\r"]).ok();
     env.wait_states(&["completed"]);
     assert!(env.only_seat()["seat"].as_str().unwrap().starts_with("kitty:"), "{}", env.only_seat());
@@ -141,12 +147,13 @@ fn kitty_is_typed_into_unless_something_stands_there() {
     assert_eq!(confirmed["state"], "confirmed", "{confirmed}\n{}", remote(&["get-text"]).stdout);
     env.wait_states(&["completed"]);
     remote(&["send-text", "mine alone"]).ok();
-    wait_screen("mine alone");
+    wait_screen("half-typed text", &|screen| stands_there(screen, "mine alone"));
     env.tow(&["config", "set", "typing.limit_s", "1"]).ok();
     let refused = typed(&env, "·");
     let why = refused["why"].as_str().unwrap();
     assert!(refused["state"] == "expired" && why.contains("something stands in the input line"), "{refused}");
-    wait_screen("❯ mine alone");
+    wait_screen("half-typed text", &|screen| stands_there(screen, "mine alone"));
     assert_eq!(prompts(&model), ["begin", "·"]);
     drop(env);
+    drop(started);
 }

@@ -70,20 +70,30 @@ pub fn begun_anew_by_hand(desk: &Desk) {
     }
 }
 
-/// A person turns to the session of the other pane, in this one: behind the daemon, the client lists all of them.
+/// A person turns to another session in the same pane, such as that of the other pane: behind the daemon, the client lists
+/// all of them.
 pub fn turned_to_another(desk: &Desk) {
     let Client::Codex(Daemon::On) = desk.client else { return };
     let second = another(desk);
     let seat = &desk.seat;
-    seat.pane.keys(&["Left"]);
-    seat.wait_line_for("behind the list of sessions", |line| *line != InputLine::Empty);
-    desk.refuses(
-        "list of sessions",
-        &["a dialog or a menu is open", "the agent's screen was not understood"],
-    );
-    seat.pane.keys(&["Enter"]);
-    seat.pane.wait_screen("echo: begin here too");
-    seat.wait_line(&InputLine::Empty);
+    let own = format!("› {}", desk.listed(seat)["prompt"].as_str().unwrap());
+    seat.pane.wait_screen(&own);
+    // All sessions have the same title: one after the other, until it is another one.
+    for down in 0..8 {
+        seat.pane.keys(&["Left"]);
+        seat.wait_line_for("behind the list of sessions", |line| *line != InputLine::Empty);
+        if down < 2 {
+            let why = ["a dialog or a menu is open", "the agent's screen was not understood"];
+            desk.refuses("list of sessions", &why);
+        }
+        (0..down).for_each(|_| seat.pane.keys(&["Down"]));
+        seat.pane.keys(&["Enter"]);
+        seat.wait_line(&InputLine::Empty);
+        if !seat.pane.screen().contains(&own) {
+            break;
+        }
+    }
+    assert!(!seat.pane.screen().contains(&own), "no other session is shown");
     for _ in 0..4 {
         desk.refuses("turned to another session", &OTHER_SESSION);
     }
