@@ -16,7 +16,7 @@ use towline_core::arbiter::{
 };
 use towline_core::context::Context;
 use towline_core::event::Reason;
-use towline_core::meter::Fill;
+use towline_core::meter::{Fill, Source};
 use towline_core::seat::{Place, Proof, SeatKind};
 use towline_core::session::{Session, State};
 use towline_core::time::Timestamp;
@@ -85,6 +85,11 @@ pub fn fill(session: &Session) -> Option<(Fill, Timestamp)> {
         (None, Some(known)) => Some(known),
         (None, None) => guessed(session),
     }
+}
+
+/// The same, where somebody said it: no guess.
+pub fn said(session: &Session) -> Option<Fill> {
+    fill(session).map(|(fill, _)| fill).filter(|fill| fill.source != Source::Length)
 }
 
 /// What an agent's transcript at this path says of its context, and when it was written. `announced` is the model that the

@@ -52,7 +52,7 @@ impl Looked {
         let Ok(Some(store)) = Store::read(&scope.edge.home, PATIENCE) else { return };
         let placed = |looked: Looked| {
             let session = store.session(&looked.session).ok().flatten();
-            let context_tokens = session.as_ref().and_then(sight::fill).map(|(fill, _)| fill.tokens);
+            let context_tokens = session.as_ref().and_then(sight::said).map(|fill| fill.tokens);
             let (bookmark, code) = (looked.bookmark, looked.code);
             let happening = Happening::BookmarkPlaced { bookmark, code, context_tokens };
             Record::Event(live::event(scope, looked.session, happening))

@@ -18,7 +18,6 @@ use towline_core::continuing::{
 };
 use towline_core::event::{Event, Happening};
 use towline_core::fault::{Fault, FaultKind};
-use towline_core::meter::Source;
 use towline_core::reply::{Reply, Verdict};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
@@ -236,8 +235,7 @@ const DAY_MS: i64 = 24 * 3_600_000;
 
 /// How full the session's context is, in whole percent; nothing is begun on a guess.
 fn fill(session: &Session) -> Option<u8> {
-    let (fill, _) = sight::fill(session)?;
-    (fill.source != Source::Length).then(|| fill.percent())
+    sight::said(session).map(|fill| fill.percent())
 }
 
 /// A limit that was reached is told; the rest passes by itself.

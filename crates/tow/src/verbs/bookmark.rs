@@ -80,7 +80,7 @@ fn events(scope: &Scope, arguments: &Arguments, session: &Session, code: Option<
     let turn = session.open_turn.as_ref().and_then(|turn| turn.id.clone());
     let event = |happening| live::event(scope, session.key.clone(), happening);
     let set = Event { turn, ..event(Happening::BookmarkSet(setting)) };
-    let context_tokens = sight::fill(session).map(|(fill, _)| fill.tokens);
+    let context_tokens = sight::said(session).map(|fill| fill.tokens);
     let placed = event(Happening::BookmarkPlaced { bookmark: set.uid, code, context_tokens });
     [set, placed]
 }
