@@ -14,16 +14,14 @@ pub(crate) fn input_line(screen: &str, cursor: Option<(usize, usize)>) -> InputL
     let rows = rows(screen);
     let lines: Vec<String> = rows.iter().map(Row::text).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    match input_box(&lines) {
-        Some(input) => {
-            let line = in_box(&input, &rows);
-            // A client that nobody looks at draws no cursor, and blanks are not seen without one.
-            let has_blanks = line == InputLine::Empty && cursor.is_some_and(|at| is_moved(at, &input));
-            if has_blanks { InputLine::Holds { text: String::new() } } else { line }
-        }
-        None if shows_dialog(&lines) || shows_view(&lines) => InputLine::Covered,
-        None => InputLine::Unknown,
-    }
+    let Some(input) = input_box(&lines) else {
+        let is_covered = shows_dialog(&lines) || shows_view(&lines);
+        return if is_covered { InputLine::Covered } else { InputLine::Unknown };
+    };
+    let line = in_box(&input, &rows);
+    // A client that nobody looks at draws no cursor, and blanks are not seen without one.
+    let is_blank = line == InputLine::Empty && cursor.is_some_and(|at| is_moved(at, &input));
+    if is_blank { InputLine::Holds { text: String::new() } } else { line }
 }
 
 /// Whether this is how the client shows a long paste of `text`: by a number of its own and the count of its line ends.

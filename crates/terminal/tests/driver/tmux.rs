@@ -231,3 +231,55 @@ fn a_seat_that_nobody_can_type_into_says_why() {
     assert_eq!(no_driver(of(SeatKind::Kitty)), NoDriver::KittyIsDeaf);
     assert_eq!(no_driver(Place { started: 1, ..of(SeatKind::Screen) }), NoDriver::Left);
 }
+
+/// The second of the last key must be over: tmux tells no finer.
+fn look_when_quiet(bench: &Bench) {
+    wait::until("the second to be over", wait::PATIENCE, || {
+        let key = bench.driver.look().last_key_at.unwrap();
+        let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
+        (now > u128::try_from(key.0).unwrap()).then_some(())
+    });
+}
+
+#[test]
+fn a_key_between_the_look_and_the_text_or_enter_is_not_passed_over() {
+    let bench = bench();
+    let person = Tmux::named(&bench.env, "outside").attach_to(&bench.tmux);
+    for (key, caught) in [("k", "k"), ("l", "kl")] {
+        look_when_quiet(&bench);
+        person.half_type(key);
+        wait_caught(&bench.env, caught);
+        let refused = if key == "k" { bench.driver.type_in("lost") } else { bench.driver.press_enter() };
+        assert_eq!(refused.unwrap_err().to_string(), "tmux refused: somebody typed there meanwhile");
+        assert_eq!(bench.tmux.run(&["list-buffers"]), "");
+    }
+    look_when_quiet(&bench);
+    bench.driver.type_in("found").unwrap();
+    wait_caught(&bench.env, &format!("kl{}", pasted("found")));
+}
+
+#[test]
+fn a_key_in_another_window_keeps_nobody_from_typing() {
+    let bench = bench();
+    let elsewhere = bench.tmux.open(&["cat"], &[]);
+    bench.tmux.run(&["select-window", "-t", &elsewhere.id]);
+    let person = Tmux::named(&bench.env, "outside").attach_to(&bench.tmux);
+    bench.driver.look();
+    person.half_type("k");
+    elsewhere.wait_screen("k");
+    bench.driver.type_in("found").unwrap();
+    wait_caught(&bench.env, &pasted("found"));
+}
+
+#[test]
+fn another_program_that_comes_to_the_front_after_the_look_gets_nothing() {
+    let bench = bench();
+    let shell = bench.tmux.open(&["bash", "--norc", "-i"], &[]);
+    shell.wait_screen_for("a prompt", |screen| screen.contains('$') || screen.contains('#'));
+    let driver = Driver::of(&place_of(shell.program_pid())).unwrap();
+    driver.look();
+    shell.say("cat");
+    shell.wait_format("#{pane_current_command}", "cat");
+    let refused = driver.type_in("lost").unwrap_err();
+    assert_eq!(refused.to_string(), "tmux refused: the pane changed meanwhile");
+}

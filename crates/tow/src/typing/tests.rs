@@ -257,6 +257,18 @@ fn what_nobody_confirms_expires_and_is_not_typed_again() {
 }
 
 #[test]
+fn what_kept_an_intent_from_being_typed_is_told_though_its_time_is_over() {
+    let bench = Bench::new("");
+    bench.pane.half_type("mine");
+    bench.pane.wait_screen("> mine");
+    // Long enough for one look, also on a slow machine.
+    let until = bench.edge().now.plus_ms(3_000);
+    let intent = bench.wish(Wish::new(SEAT, Purpose::Bookmark, "·", until).unwrap());
+    bench.work_off();
+    bench.check(&intent, Stage::Expired, "in time: something stands in the input line");
+}
+
+#[test]
 fn half_typed_text_is_waited_for_and_never_submitted() {
     let bench = Bench::new("limit_s = 1");
     bench.pane.half_type("mine");

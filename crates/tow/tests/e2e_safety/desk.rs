@@ -202,7 +202,7 @@ impl Desk {
         let after = wait::until("the prompt at the model", wait::PATIENCE, || {
             Some(self.world()).filter(|world| world.prompts.len() > number)
         });
-        assert_eq!(after.prompts[number..], std::slice::from_ref(&wanted.text)[..], "{scenario}");
+        assert_eq!(after.prompts[number..], [wanted.text.as_str()], "{scenario}");
         assert_eq!((&after.caught, &after.shell), (&before.caught, &before.shell), "{scenario}");
         assert_eq!(after.prompts[..number], before.prompts, "{scenario}");
     }
@@ -337,6 +337,7 @@ impl Desk {
 
     /// Nothing that a person typed has ever reached the model. Their words all begin so.
     #[track_caller]
+    #[expect(clippy::print_stdout, reason = "how many trials there were is what a reader wants to know")]
     pub fn print_trials(&self, what: &str) {
         assert!(!self.model.saw("mine"), "a person's words were sent off");
         let trials = self.trials.borrow();

@@ -22,7 +22,6 @@ pub fn at_random(desk: &Desk) {
     desk.tmux.run(&["select-window", "-t", &desk.seat.pane.id]);
     desk.tmux.run(&["select-pane", "-t", &desk.seat.pane.id]);
     let mut chance = Chance(SEED);
-    let mut states = vec![];
     for trial in 0..TRIALS {
         let wanted = desk.next_prompt();
         let before = desk.world();
@@ -36,10 +35,8 @@ pub fn at_random(desk: &Desk) {
         let ended = desk.ended(intent);
         let said = format!("seed {SEED}, trial {trial}: {ended:?}");
         check(desk, (&before, &wanted), (&ended.state, &said), word);
-        states.push(ended.state);
-        desk.count("a person types at random moments");
+        desk.count(&format!("a person types at random moments, {}", ended.state));
     }
-    println!("RANDOM {} | {states:?}", desk.client.name());
     person.keys(&["C-b", "d"]);
     person.wait_end();
     desk.env.tow(&["config", "set", "typing.quiet_s", "0"]).ok();
