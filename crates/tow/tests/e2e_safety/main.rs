@@ -3,7 +3,6 @@
 //!
 //! Each trial makes an intent and runs the process that types, as `tow` does it by itself. What reached the model, the
 //! panes beside it and the input line is then compared with what may have. Every test prints how many trials it made.
-#![expect(clippy::print_stdout, reason = "how many trials there were is printed")]
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 mod attack;
