@@ -148,7 +148,8 @@ fn marked(header: &str, body: &str) -> String {
 fn unmarked(text: &str) -> Option<(String, u32)> {
     let (before, rest) = text.split_once(&format!("\n{MARK}"))?;
     let (sum, after) = rest.split_once('\n')?;
-    let sum = u32::from_str_radix(sum.trim_end(), 16).ok()?;
+    let is_sum = sum.len() == 8 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let sum = u32::from_str_radix(sum, 16).ok().filter(|_| is_sum)?;
     Some((format!("{before}\n{after}"), sum))
 }
 
