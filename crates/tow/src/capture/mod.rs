@@ -63,6 +63,10 @@ pub fn capture(edge: &Edge, wishes: &Wishes, files: &[Transcript]) -> Result<Opt
     for file in files {
         all = all.plus(capture_one(&archive, wishes, file, edge.now)?);
     }
+    if all != Taken::default() {
+        // A helper's file may have been read before its session's, by somebody else who waited for less.
+        archive.archive.seat_helpers()?;
+    }
     archive.archive.tidy()?;
     Ok(Some(all))
 }
