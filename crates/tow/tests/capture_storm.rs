@@ -129,3 +129,25 @@ fn a_capture_that_was_killed_while_it_waited_keeps_nobody_else_from_capturing() 
     assert_eq!(storm.kept(), (0..3).map(both).collect::<Vec<_>>());
     assert_eq!(storm.doors(), 0);
 }
+
+#[test]
+fn a_helper_that_was_captured_before_its_session_finds_its_turn() {
+    let storm = Storm::new();
+    storm.prompt(1);
+    storm.answer(1);
+    let helper = storm.env.home().join("helper.jsonl");
+    let said = json!({
+        "type": "assistant", "uuid": "h1", "sessionId": SESSION, "cwd": "/work", "agentId": "abc", "isSidechain": true,
+        "timestamp": "2026-11-14T10:01:05.000Z",
+        "message": {"id": "msg_h", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "I looked."}]},
+    });
+    fs::write(&helper, format!("{said}\n")).unwrap();
+    for file in [&helper, &storm.transcript] {
+        storm.env.tow(&["capture", "--at-once", "claude", file.to_str().unwrap()]).ok();
+    }
+    let archive = Archive::read(&Home::at(storm.env.data_dir()), PATIENCE).unwrap().unwrap();
+    let conversation = archive.latest_conversations(None, 1).unwrap().remove(0);
+    let turn = archive.turns(&conversation, 1, 1).unwrap().remove(0);
+    let details = archive.details(&turn).unwrap();
+    assert!(details.iter().any(|detail| detail.subagent.is_some()), "{details:?}");
+}
