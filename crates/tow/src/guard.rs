@@ -105,9 +105,7 @@ fn is_occasion(happening: &Happening) -> bool {
 /// Takes in what the transcript says now; a whole percent more or less is worth an event.
 fn measured(edge: &Edge, session: &mut Session) -> Vec<Record> {
     let before = session.meter.fill().map_or(0, Fill::percent);
-    let Some((fill, _)) = sight::fill(session).filter(|(fill, _)| fill.source != Source::Length) else {
-        return vec![];
-    };
+    let Some(fill) = sight::said(session) else { return vec![] };
     if fill.percent() == before {
         return vec![];
     }

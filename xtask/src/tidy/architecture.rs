@@ -14,7 +14,7 @@ pub fn check(map: Option<&File>, packages: &[Package]) -> Vec<Finding> {
         return vec![finding(
             1,
             "the map of the code is missing".to_owned(),
-            "write it: crates, data path, invariants, glossary",
+            "write it: crates, data path, invariants",
         )];
     };
     let lines = map.text.lines().count();

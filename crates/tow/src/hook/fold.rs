@@ -8,6 +8,7 @@ use crate::bookmarks::{Bookmarked, reply_to_marker};
 use crate::continuing::Stop;
 use crate::failure::chain;
 use crate::{continuing, guard, inherit, outcome, tell, work};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
@@ -158,10 +159,12 @@ fn guarded(call: &Call, event: &Event, store: &Store, folded: &Folded) -> Result
 }
 
 /// A stop that the work goes on from by itself is no news: it is neither shown nor told.
-fn news(effects: &[Effect], asked: Asked<'_>, went_on: &continuing::Outcome) -> Vec<Effect> {
-    let Asked::All(Stop { event, .. }) = asked else { return effects.to_vec() };
+fn news<'e>(effects: &'e [Effect], asked: Asked<'_>, went_on: &continuing::Outcome) -> Cow<'e, [Effect]> {
+    let (Asked::All(Stop { event, .. }), true) = (asked, went_on.goes_on) else {
+        return Cow::Borrowed(effects);
+    };
     let is_it = |effect: &Effect| matches!(effect, Effect::StateChanged { session, to: State::Completed, .. } if *session == event.session);
-    effects.iter().filter(|effect| !went_on.goes_on || !is_it(effect)).cloned().collect()
+    effects.iter().filter(|effect| !is_it(effect)).cloned().collect()
 }
 
 /// Never more than half of what is left until the deadline ends everything.
