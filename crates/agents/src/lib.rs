@@ -66,6 +66,8 @@ pub struct Ending {
     pub was_blocked: bool,
     /// The agent's last words from their handoff on, where they hold one.
     pub handoff: Option<String>,
+    /// The end of the agent's last words, to be looked for in its transcript.
+    pub words: Option<String>,
 }
 
 /// What an agent tells the program that draws its status line.
@@ -264,6 +266,14 @@ impl Agent {
         match self {
             Agent::Claude => claude::tail::tail(text),
             Agent::Codex => codex::tail::tail(text),
+        }
+    }
+
+    /// Whether a transcript whose last part this is holds the end of a turn's last words, and what they cost.
+    pub fn has_written(self, text: &[u8], words: &str) -> bool {
+        match self {
+            Agent::Claude => claude::tail::holds(text, words),
+            Agent::Codex => codex::context::ends_counted(text),
         }
     }
 

@@ -12,7 +12,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use towline_core::continuing::form;
 use towline_core::reply::{Reply, Verdict};
-use towline_core::text::{Keeping, Kept, clip};
+use towline_core::text::{Keeping, Kept, clip, clip_start};
 
 /// Parses a whole payload, borrowing from it; what no field asks for is skipped, not kept.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, PayloadError> {
@@ -165,11 +165,16 @@ pub(crate) fn last_words(said: &Text<'_>, keeping: Keeping) -> Option<Kept> {
     Some(Kept::new(said, keeping))
 }
 
+/// Enough to know a turn's last words again.
+const WORDS_BYTES: usize = 160;
+
 /// What a stop says about how its turn ended: more of a handoff than one may be long, so that a longer one is known.
 pub(crate) fn ending(said: &Text<'_>, stop_hook_active: &Loose) -> Ending {
     let handoff = said.as_deref().and_then(|said| Some(&said[said.rfind(form::OPENING)?..]));
+    let words = said.as_deref().map(|said| clip_start(said.trim_end(), WORDS_BYTES));
     Ending {
         was_blocked: stop_hook_active.0.as_bool() == Some(true),
+        words: words.filter(|words| !words.is_empty()).map(str::to_owned),
         handoff: handoff.map(|handoff| clip(handoff, 2 * form::LONGEST_BYTES).to_owned()),
     }
 }

@@ -66,14 +66,45 @@ fn read(agent: Agent, heard: &Heard) -> Option<Fill> {
     sight::context_near(agent, heard.transcript.as_deref()?).map(Fill::read)
 }
 
-/// What is to be said with the answer to this event. Called with the fold lock held and everything folded, so that it is
-/// said once.
-pub fn reply(edge: &Edge, config: &Config, store: &Store, event: &Event) -> Result<Reply, StoreError> {
-    if event.subagent.is_some() || !is_occasion(&event.happening) {
-        return Ok(Reply::default());
+/// A session at an event that is an occasion, and what its context was found to be at it.
+pub struct Gauge {
+    pub session: Session,
+    news: Vec<Record>,
+    is_read: bool,
+}
+
+impl Gauge {
+    /// None where nothing can be said and nothing is worth knowing.
+    pub fn at(store: &Store, event: &Event) -> Result<Option<Gauge>, StoreError> {
+        if event.subagent.is_some() || !is_occasion(&event.happening) {
+            return Ok(None);
+        }
+        let session = store.session(&event.session)?;
+        Ok(session.map(|session| Gauge { session, news: vec![], is_read: false }))
     }
-    let Some(mut session) = store.session(&event.session)? else { return Ok(Reply::default()) };
-    let mut records = measured(edge, &mut session);
+
+    /// Takes in what the transcript says now; a whole percent more or less is worth an event. Only where everything up to
+    /// the last event is known: what is behind may have been said already.
+    pub fn read(&mut self, edge: &Edge) {
+        self.is_read = true;
+        let before = self.session.meter.fill().map_or(0, Fill::percent);
+        let Some(fill) = sight::said(&self.session) else { return };
+        if fill.percent() != before {
+            self.session.meter.measured(fill, edge.now);
+            self.news =
+                vec![Record::Event(own_event(edge, &self.session, Happening::ContextMeasured { fill }))];
+        }
+    }
+
+    /// How full it is, in whole percent; nothing is begun on a guess.
+    pub fn percent(&self) -> Option<u8> {
+        self.session.meter.fill().filter(|_| self.is_read).map(Fill::percent)
+    }
+}
+
+/// What is to be said with the answer to this event. Called with the fold lock held, so that it is said once.
+pub fn reply(edge: &Edge, config: &Config, gauge: Gauge, event: &Event) -> Reply {
+    let Gauge { mut session, news: mut records, is_read: true } = gauge else { return Reply::default() };
     let (reply, announced) = said(config, &session, event);
     for (percent, to) in announced {
         session.meter.told = session.meter.told.and(to, percent);
@@ -82,10 +113,10 @@ pub fn reply(edge: &Edge, config: &Config, store: &Store, event: &Event) -> Resu
     if let Err(error) = accept(edge, &records) {
         // What cannot be remembered would be said at every occasion from now on.
         hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: error });
-        return Ok(Reply { notices: vec![], context: vec![], ..reply });
+        return Reply { notices: vec![], context: vec![], ..reply };
     }
     remember(edge, &session);
-    Ok(reply)
+    reply
 }
 
 /// Where something can be said, or is worth knowing.
@@ -100,18 +131,6 @@ fn is_occasion(happening: &Happening) -> bool {
             | Happening::CompactionEnded { .. }
             | Happening::HelperWanted { .. }
     )
-}
-
-/// Takes in what the transcript says now; a whole percent more or less is worth an event.
-fn measured(edge: &Edge, session: &mut Session) -> Vec<Record> {
-    let before = session.meter.fill().map_or(0, Fill::percent);
-    let Some(fill) = sight::said(session) else { return vec![] };
-    if fill.percent() == before {
-        return vec![];
-    }
-    session.meter.measured(fill, edge.now);
-    let happening = Happening::ContextMeasured { fill };
-    vec![Record::Event(own_event(edge, session, happening))]
 }
 
 /// What each audience is due at this event, and the thresholds that were used up by it.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use sitter::Sitter;
 use std::fs;
 use std::path::PathBuf;
+use towline_store::{Home, journal};
 use towline_testkit::{TestEnv, Tmux, wait};
 
 /// A session in a pane whose transcript says how full its context is.
@@ -46,10 +47,14 @@ impl Desk {
 
     /// Of a window of 200,000.
     fn fill(&self, tokens: u64) {
+        fs::write(self.transcript(), Desk::answer(tokens)).unwrap();
+    }
+
+    fn answer(tokens: u64) -> String {
         let line = json!({"type": "assistant", "isSidechain": false, "uuid": "u-1", "sessionId": "one",
             "timestamp": "2026-11-15T02:13:20.000Z", "message": {"role": "assistant", "model": "claude-sonnet-4-5",
-            "content": [{"type": "text", "text": "done"}], "usage": {"input_tokens": tokens, "output_tokens": 1}}});
-        fs::write(self.transcript(), format!("{line}\n")).unwrap();
+            "content": [{"type": "text", "text": "I have painted a wing."}], "usage": {"input_tokens": tokens, "output_tokens": 1}}});
+        format!("{line}\n")
     }
 
     fn prompt(&self, text: &str) -> Value {
@@ -112,6 +117,30 @@ fn a_handoff_is_asked_for_once_and_taken_at_the_next_stop() {
         typed["intents"].as_array().unwrap().iter().map(|intent| &intent["text"]).collect();
     assert_eq!(texts.len(), 2, "{typed}");
     assert_eq!(texts[1], "/clear");
+}
+
+#[test]
+fn a_transcript_that_is_written_after_the_end_was_told_is_waited_for() {
+    let desk = Desk::new();
+    desk.fill(1_000);
+    desk.prompt("paint the heron");
+    // An older answer, and no new one yet.
+    let before = fs::read_to_string(desk.transcript()).unwrap();
+    fs::write(desk.transcript(), before.replace("painted a wing", "found the brush")).unwrap();
+    let (home, transcript) = (Home::at(desk.env.data_dir()), desk.transcript());
+    let told = journal::unsealed_bytes(&home);
+    let said = std::thread::scope(|scope| {
+        let client = scope.spawn(|| {
+            wait::until("the end to be told", wait::PATIENCE, || {
+                (journal::unsealed_bytes(&home) != told).then_some(())
+            });
+            fs::write(&transcript, Desk::answer(150_000)).unwrap();
+        });
+        let said = desk.stop("I have painted a wing.", false);
+        client.join().unwrap();
+        said
+    });
+    assert_eq!(said["decision"], "block", "{said}");
 }
 
 #[test]

@@ -102,6 +102,7 @@ fn thresholds(claude: Claude) {
     let tmux = Tmux::start(&env);
     let pane = claude.interactive(&tmux, &model, &SMALL);
     ask(claude, &pane, ("first", "ANSWER-1"));
+    wait_written(&env, 90_000);
     assert!(!model.saw("% full"));
     ask(claude, &pane, ("second", "ANSWER-2"));
     pane.wait_screen("context is 45 % full");

@@ -55,6 +55,14 @@ pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
     Some(Tail { end, at, until })
 }
 
+/// Whether the newest thing that was said ends in these words. The client writes a little later than it tells.
+pub(crate) fn holds(text: &[u8], last_words: &str) -> bool {
+    let is_answer =
+        |entry: &Entry<'_>| entry.kind.as_deref() == Some("assistant") && !is_true(&entry.is_sidechain);
+    let said = newest_first::<Entry<'_>>(text).find(is_answer).map(|entry| words(&entry));
+    said.is_some_and(|said| said.trim_end().ends_with(last_words))
+}
+
 /// Newer clients write the end of a limit down, older ones say it in words.
 fn until(entry: &Entry<'_>, at: Timestamp) -> Option<Timestamp> {
     let written = entry.quota.0.get("resetsAt").and_then(Value::as_i64);

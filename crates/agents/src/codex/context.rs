@@ -32,6 +32,13 @@ fn said(entry: &Entry<'_>) -> Option<Option<Context>> {
     }
 }
 
+/// Whether nothing was said or done since the last count.
+pub(crate) fn ends_counted(text: &[u8]) -> bool {
+    let mut entries = newest_first::<Entry<'_>>(text);
+    let newest = entries.find(|entry| entry.kind.is("response_item") || count(entry).is_some());
+    newest.is_some_and(|entry| entry.kind.is("event_msg"))
+}
+
 fn count(entry: &Entry<'_>) -> Option<Context> {
     let count: Count<'_> = serde_json::from_str(entry.payload?.get()).ok()?;
     if !count.kind.is("token_count") {

@@ -13,7 +13,7 @@ impl Batch<'_> {
     /// What the event means for work that goes on by itself, once its session and all that is typed have taken it in.
     pub(super) fn hop_on(&mut self, event: &Event) -> Result<(), StoreError> {
         self.take_in(event)?;
-        if !may_move(&event.happening) {
+        if !may_move(&event.happening) || !self.store.has_hops_afoot()? {
             return Ok(());
         }
         for hop in self.store.open_hops()? {

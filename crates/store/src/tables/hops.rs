@@ -115,7 +115,15 @@ impl Store {
         Ok(self.found_hops("where h.uid = ?1", [uid.0])?.pop())
     }
 
-    /// All that have not ended. Mostly there is none: one look at an empty index.
+    /// Whether any has not ended or was not told of. Mostly there is none: a look at two empty indexes.
+    pub fn has_hops_afoot(&self) -> Result<bool, StoreError> {
+        let query = format!(
+            "select exists (select 1 from hops h where {OPEN}) or exists (select 1 from hops h where {UNTOLD})"
+        );
+        Ok(self.db.prepare_cached(&query)?.query_row([], |row| row.get(0))?)
+    }
+
+    /// All that have not ended.
     pub fn open_hops(&self) -> Result<Vec<Hop>, StoreError> {
         self.found_hops(&format!("where {OPEN} order by h.id"), [])
     }

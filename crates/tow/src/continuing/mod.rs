@@ -10,5 +10,5 @@ mod untold;
 
 pub use give::{alone, handoff_of, mark_given, put_in};
 pub use hop::{begin, is_allowed, kept};
-pub use turns_end::{Outcome, Stop, at_turns_end};
-pub use untold::{overdue, untold, what_became};
+pub use turns_end::{Known, Outcome, Stop, at_turns_end};
+pub use untold::{Afoot, overdue, untold, what_became};

@@ -3,11 +3,12 @@
 //! Only a hop of our own is our cue; that somebody's hook kept the turn from ending says nothing. At most one block per hop.
 
 use super::hop::{Journey, begin, is_allowed, kept, set_out};
-use super::untold::{overdue, what_became};
+use super::untold::{Afoot, what_became};
 use crate::config::Config;
 use crate::edge::Edge;
 use crate::failure::chain;
-use crate::{hook, sight, typing, work};
+use crate::guard::Gauge;
+use crate::{hook, typing, work};
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -40,28 +41,28 @@ pub struct Outcome {
     pub goes_on: bool,
 }
 
-/// Called by the hook, with everything folded and the fold lock held: so that nothing is decided twice.
+/// Called by the hook, with the fold lock held: so that nothing is decided twice.
 pub fn at_turns_end(
     edge: &Edge,
     config: &Config,
     store: &Store,
-    stop: &Stop<'_>,
+    (stop, known): (&Stop<'_>, &Known),
 ) -> Result<Outcome, StoreError> {
-    let is_end = matches!(stop.event.happening, Happening::TurnEnded { .. }) && stop.event.subagent.is_none();
-    if !is_end {
-        return Ok(Outcome::default());
-    }
-    let open = overdue(edge, store.open_hops()?);
-    let ours = open.iter().find(|hop| hop.session == stop.event.session && hop.stage == Stage::Asked);
-    if ours.is_none() && !config.guard.types() {
-        return Ok(Outcome::default());
-    }
-    let Some(session) = store.session(&stop.event.session)? else { return Ok(Outcome::default()) };
-    let desk = Desk { edge, config, store, session: &session };
-    match ours {
+    let is_end = matches!(stop.event.happening, Happening::TurnEnded { .. });
+    let Some(gauge) = known.gauge.as_ref().filter(|_| is_end) else { return Ok(Outcome::default()) };
+    let is_ours = |hop: &&Hop| hop.session == stop.event.session && hop.stage == Stage::Asked;
+    let desk = Desk { edge, config, store, session: &gauge.session };
+    match known.afoot.open.iter().find(is_ours) {
         Some(hop) => Ok(desk.take(hop, stop)),
-        None => desk.consider(stop, &open),
+        None if config.guard.types() => desk.consider(stop, &known.afoot.open, gauge.percent()),
+        None => Ok(Outcome::default()),
     }
+}
+
+/// What is known when an event is answered, asked for once.
+pub struct Known {
+    pub afoot: Afoot,
+    pub gauge: Option<Gauge>,
 }
 
 struct Desk<'a> {
@@ -73,7 +74,7 @@ struct Desk<'a> {
 
 impl Desk<'_> {
     /// Whether a hop begins.
-    fn consider(&self, stop: &Stop<'_>, open: &[Hop]) -> Result<Outcome, StoreError> {
+    fn consider(&self, stop: &Stop<'_>, open: &[Hop], percent: Option<u8>) -> Result<Outcome, StoreError> {
         let wishes = &self.config.continuing;
         let strategy = self.config.guard.strategy_in(self.session.folder.as_deref());
         let Some(seat) = self.session.seat.as_deref() else { return Ok(Outcome::default()) };
@@ -81,7 +82,6 @@ impl Desk<'_> {
             return Ok(Outcome::default());
         }
         let past = self.past(seat, open)?;
-        let percent = fill(self.session);
         let ending = if stop.ending.was_blocked { EndedBy::AfterABlock } else { EndedBy::ByItself };
         let moment = Moment {
             now: self.edge.now,
@@ -232,11 +232,6 @@ impl Desk<'_> {
 }
 
 const DAY_MS: i64 = 24 * 3_600_000;
-
-/// How full the session's context is, in whole percent; nothing is begun on a guess.
-fn fill(session: &Session) -> Option<u8> {
-    sight::said(session).map(|fill| fill.percent())
-}
 
 /// A limit that was reached is told; the rest passes by itself.
 fn barred(barrier: Barrier, percent: Option<u8>) -> Outcome {

@@ -12,17 +12,32 @@ use towline_core::reply::Reply;
 use towline_store::journal::{self, Record};
 use towline_store::{Store, StoreError};
 
-/// What there is to tell in the seat of this event's session. Mostly there is nothing, and one look tells.
-pub fn untold(edge: &Edge, store: &Store, event: &Event) -> Result<Reply, StoreError> {
-    let is_heard = matches!(
-        event.happening,
-        Happening::SessionStarted { .. } | Happening::PromptSubmitted { .. } | Happening::TurnEnded { .. }
-    );
-    if !is_heard || event.subagent.is_some() {
-        return Ok(Reply::default());
+/// The hops that somebody waits for or is to hear of.
+#[derive(Default)]
+pub struct Afoot {
+    pub open: Vec<Hop>,
+    untold: Vec<Hop>,
+}
+
+impl Afoot {
+    /// Where an event can tell of them. Mostly there are none, and one look tells.
+    pub fn at(edge: &Edge, store: &Store, event: &Event) -> Result<Afoot, StoreError> {
+        let is_heard = matches!(
+            event.happening,
+            Happening::SessionStarted { .. }
+                | Happening::PromptSubmitted { .. }
+                | Happening::TurnEnded { .. }
+        );
+        if !is_heard || event.subagent.is_some() || !store.has_hops_afoot()? {
+            return Ok(Afoot::default());
+        }
+        Ok(Afoot { open: overdue(edge, store.open_hops()?), untold: store.untold_hops()? })
     }
-    overdue(edge, store.open_hops()?);
-    let hops = store.untold_hops()?;
+}
+
+/// What there is to tell in the seat of this event's session.
+pub fn untold(edge: &Edge, store: &Store, afoot: &Afoot, event: &Event) -> Result<Reply, StoreError> {
+    let hops = &afoot.untold;
     if hops.is_empty() {
         return Ok(Reply::default());
     }

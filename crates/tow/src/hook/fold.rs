@@ -5,8 +5,9 @@
 
 use super::{Call, scene};
 use crate::bookmarks::{Bookmarked, reply_to_marker};
-use crate::continuing::Stop;
+use crate::continuing::{Afoot, Known, Stop};
 use crate::failure::chain;
+use crate::guard::Gauge;
 use crate::{continuing, guard, inherit, outcome, tell, work};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,9 +121,12 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
     let new_machine = call.edge.uid();
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
     let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
-    let went_on = match asked {
-        Asked::All(told) => continuing::at_turns_end(&call.edge, &call.config, &store, told)?,
-        Asked::Nothing | Asked::Inheritance(_) => continuing::Outcome::default(),
+    let known = known(call, asked, &store, &folded)?;
+    let went_on = match (asked, &known) {
+        (Asked::All(told), Some(known)) => {
+            continuing::at_turns_end(&call.edge, &call.config, &store, (told, known))?
+        }
+        _ => continuing::Outcome::default(),
     };
     let news = news(&folded.effects, asked, &went_on);
     let refolded = match outcome::settle(&call.edge, &call.config, &store, &news)? {
@@ -130,13 +134,13 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
         Bookmarked::Something => Some(fold_again(call, &store, &pace)?),
     };
     let inherited = |event: &Event| inherited(call, event, &store, &folded);
-    let reply = match asked {
-        Asked::Nothing => Reply::default(),
-        Asked::All(Stop { event, .. }) => reply_to(call, event, &store)?
+    let reply = match (asked, known) {
+        (Asked::All(Stop { event, .. }), Some(known)) => reply_to(call, event, &store, &known.afoot)?
             .merge(went_on.reply)
             .merge(inherited(event)?)
-            .merge(guarded(call, event, &store, &folded)?),
-        Asked::Inheritance(event) => inherited(event)?,
+            .merge(guarded(call, event, known.gauge)),
+        (Asked::Inheritance(event), _) => inherited(event)?,
+        _ => Reply::default(),
     };
     upkeep::shrink_if_huge(&store)?;
     if upkeep::is_due(&store, call.edge.now)? {
@@ -153,9 +157,19 @@ fn fold_again(call: &Call, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreE
     Ok(seen)
 }
 
-/// Only by what is known up to the last event: what is behind may have been said already.
-fn guarded(call: &Call, event: &Event, store: &Store, folded: &Folded) -> Result<Reply, StoreError> {
-    if folded.caught_up { guard::reply(&call.edge, &call.config, store, event) } else { Ok(Reply::default()) }
+/// Everything that an answer needs to know, asked for once.
+fn known(call: &Call, asked: Asked<'_>, store: &Store, folded: &Folded) -> Result<Option<Known>, StoreError> {
+    let Asked::All(Stop { event, .. }) = asked else { return Ok(None) };
+    let afoot = Afoot::at(&call.edge, store, event)?;
+    let mut gauge = Gauge::at(store, event)?;
+    if let Some(gauge) = gauge.as_mut().filter(|_| folded.caught_up) {
+        gauge.read(&call.edge);
+    }
+    Ok(Some(Known { afoot, gauge }))
+}
+
+fn guarded(call: &Call, event: &Event, gauge: Option<Gauge>) -> Reply {
+    gauge.map_or_else(Reply::default, |gauge| guard::reply(&call.edge, &call.config, gauge, event))
 }
 
 /// A stop that the work goes on from by itself is no news: it is neither shown nor told.
@@ -205,10 +219,10 @@ fn inherited(call: &Call, event: &Event, store: &Store, folded: &Folded) -> Resu
 }
 
 /// The one place where capabilities add what a hook says.
-fn reply_to(call: &Call, event: &Event, store: &Store) -> Result<Reply, StoreError> {
+fn reply_to(call: &Call, event: &Event, store: &Store, afoot: &Afoot) -> Result<Reply, StoreError> {
     let terminal = tell::terminal(&call.config.notify, store, event)?;
     let reply = Reply { terminal, ..Reply::default() };
-    let reply = reply.merge(continuing::untold(&call.edge, store, event)?);
+    let reply = reply.merge(continuing::untold(&call.edge, store, afoot, event)?);
     if let Happening::PromptSubmitted { own: Some(own), .. } = event.happening {
         return Ok(reply.merge(inherit::acknowledged(own, &event.session, store)?));
     }

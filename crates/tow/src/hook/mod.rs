@@ -6,6 +6,7 @@
 mod deadline;
 mod fault;
 mod fold;
+mod lag;
 mod scene;
 
 pub use fault::{fallback_logs, record_here};
@@ -133,6 +134,7 @@ impl Call {
             return None;
         }
         self.look_for_seat(&event, heard);
+        lag::wait_for_transcript(self, heard);
         let told = Stop { event: &event, ending: &heard.ending };
         Some(fold::fold(self, (&told, urgency)))
     }

@@ -50,7 +50,7 @@ fn what_fits_on_a_disk_that_fills_up_is_folded_once_there_is_room() {
 fn a_home_that_becomes_read_only_is_named_and_can_be_mended() {
     let world = World::mounted("mount --bind $HOME $HOME");
     world.hook("SessionStart", &session());
-    world.shell("mount -o remount,bind,ro $HOME");
+    world.shell_once_free("mount -o remount,bind,ro $HOME");
     world.hooks_of_all_kinds(&session());
     let log = world.env.root().join("run/towline-faults.log");
     assert!(fs::read_to_string(&log).expect("the last resort is used").contains("Read-only"));

@@ -12,7 +12,7 @@ use serde_json::Value;
 use towline_core::id::SessionKey;
 use towline_store::{Home, Store};
 use towline_testkit::mutate::{event_of, flaw_in_answer};
-use towline_testkit::{Run, TestEnv};
+use towline_testkit::{Run, TestEnv, wait};
 
 use crate::common::{hermetic, key, payload, store_in};
 use crate::holder::Holder;
@@ -58,6 +58,14 @@ impl World {
     #[track_caller]
     pub fn shell(&self, line: &str) -> Run {
         Run::of(self.command("sh").args(["-ec", line]), b"").ok()
+    }
+
+    /// The same, as soon as nobody is in its way: what a hook started may still be writing.
+    pub fn shell_once_free(&self, line: &str) {
+        wait::until_evident(line, wait::PATIENCE, || {
+            let run = Run::of(self.command("sh").args(["-ec", line]), b"");
+            if run.status.success() { Ok(()) } else { Err(run.stderr) }
+        });
     }
 
     /// Sends one event of a session.

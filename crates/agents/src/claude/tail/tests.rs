@@ -200,3 +200,14 @@ proptest! {
         let _ = tail(&damaged);
     }
 }
+
+#[test]
+fn an_answer_is_written_once_its_last_words_are_there() {
+    let text = String::from_utf8(recorded("2.1.325-end")).unwrap();
+    let said = "may already have happened in them.\nafter compact";
+    assert!(holds(text.as_bytes(), said) && !holds(text.as_bytes(), "printed something else."));
+    let without: String =
+        text.lines().filter(|line| !line.contains("\"assistant\"")).map(|line| format!("{line}\n")).collect();
+    assert!(!holds(without.as_bytes(), said));
+    assert!(!holds(&recorded("2.1.325-mid-tool"), said));
+}

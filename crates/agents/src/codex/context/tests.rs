@@ -49,3 +49,14 @@ proptest! {
         let _ = context(&text);
     }
 }
+
+#[test]
+fn what_was_said_is_counted_once_a_count_follows_it() {
+    for name in ["end", "legacy-end"] {
+        let text = recorded(name);
+        assert!(ends_counted(text.as_bytes()), "{name}");
+        let before: String = text.lines().take_while(|line| !line.contains("token_count")).collect();
+        assert!(!ends_counted(before.as_bytes()), "{name}");
+    }
+    assert!(!ends_counted(recorded("mid-tool").as_bytes()));
+}

@@ -161,6 +161,7 @@ fn what_we_did_in_a_seat_is_counted_by_its_time() {
 #[test]
 fn most_events_find_no_open_hop_by_one_look_at_an_index() {
     let (bench, _) = Bench::asked();
+    assert!(bench.fold().0.has_hops_afoot().unwrap());
     let plan = "explain query plan select h.id from hops h where h.stage in ('asked', 'written', 'clearing', 'continuing')";
     let plan: String = bench.fold().0.db.query_row(plan, [], |row| row.get(3)).unwrap();
     assert!(plan.contains("open_hops"), "{plan}");
