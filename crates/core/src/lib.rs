@@ -20,6 +20,7 @@ pub mod id;
 pub mod inherit;
 pub mod ledger;
 pub mod line;
+pub mod memory;
 pub mod meter;
 pub mod piece;
 pub mod project;

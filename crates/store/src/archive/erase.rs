@@ -41,6 +41,7 @@ pub struct ErasedRows {
     pub turns: usize,
     pub bodies: usize,
     pub details: usize,
+    pub memories: usize,
     /// Lines of turns that stay, and names of places.
     pub others: usize,
 }
@@ -56,6 +57,7 @@ impl ErasedRows {
             turns: self.turns + other.turns,
             bodies: self.bodies + other.bodies,
             details: self.details + other.details,
+            memories: self.memories + other.memories,
             others: self.others + other.others,
         }
     }
@@ -66,6 +68,9 @@ const TURNS: &str = "
 const COPIES: &str = "select conversation, ordinal from turns where mark = ?1 and at = ?2";
 const HELPERS: &str = "
     select mark from details where conversation = ?1 and turn = ?2 and subagent is not null";
+const MEMORIES: &str = "select id from memories where conversation = ?1 and turn = ?2";
+const DROP_SUMMARY: &str = "delete from summaries where conversation = ?1";
+const DROP_JOBS: &str = "delete from jobs where conversation = ?1";
 const BEGUN: &str = "select ordinal from turns where conversation = ?1 and at between ?2 and ?3";
 
 /// The rows of a turn; how often each statement changed a row is told by its place.
@@ -99,7 +104,8 @@ const IS_EMPTY: &str = "
 const UNREAD: &str = "delete from sources where conversation = ?1";
 /// A project of which nothing is left.
 pub(super) const LONE_PROJECTS: &str = "
-    delete from projects where id not in (select project from conversations where project is not null)";
+    delete from projects where id not in (select project from conversations where project is not null)
+        and id not in (select project from memories where project is not null)";
 
 const OF_SESSION: &str = "select id from conversations where agent = ?1 and session = ?2";
 const OF_PROJECT: &str = "
@@ -204,6 +210,9 @@ impl Work<'_> {
         for (statement, dropped) in DROP_TURN.iter().zip(&mut dropped) {
             *dropped = self.archive.change(statement, turn)?;
         }
+        for memory in self.archive.list(MEMORIES, turn, |row| row.get(0))? {
+            self.erased.memories += usize::from(self.archive.drop_memory(memory)?);
+        }
         self.erased.turns += dropped[0];
         self.erased.bodies += dropped[1];
         self.erased.details += dropped[2];
@@ -235,6 +244,10 @@ impl Work<'_> {
     /// A conversation of which something went is read again; one of which nothing is left goes too.
     fn leave(&mut self, conversation: i64) -> Result<(), StoreError> {
         self.archive.change(UNREAD, [conversation])?;
+        // What a summary tells of the rest is told again from the rest.
+        self.erased.memories += self.archive.change(DROP_SUMMARY, [conversation])?;
+        self.archive.change(DROP_JOBS, [conversation])?;
+        self.archive.note_change("conversation", conversation, Some(0))?;
         if self.archive.db.prepare_cached(IS_EMPTY)?.query_row([conversation], |row| row.get(0))? {
             self.archive.drop_conversation(conversation)?;
             self.erased.conversations += 1;

@@ -7,9 +7,11 @@
 mod ask;
 #[cfg(test)]
 mod bench;
+mod changes;
 mod erase;
 mod gone;
 mod keep;
+mod memories;
 mod name;
 mod pack;
 mod read;
@@ -17,12 +19,15 @@ mod restore;
 mod retention;
 mod scrub;
 mod source;
+mod summaries;
 mod tally;
 mod write;
 
 pub use ask::{SessionsAsked, TurnsAsked, Which};
+pub use changes::Change;
 pub use erase::{ErasedRows, Erasing, Extent};
 pub use keep::{KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, KeptUsage};
+pub use memories::{MemoriesAsked, NewMemory, Only, Trace};
 pub use name::ProjectRow;
 pub(crate) use pack::unpacked;
 pub use pack::{Packed, PackedOpening, Packer};
@@ -31,6 +36,7 @@ pub use restore::{Restored, Restoring};
 pub use retention::{ArchiveRetention, Sizes};
 pub use scrub::{Cleaner, Scrubbed};
 pub use source::{Reading, Source};
+pub use summaries::KeptSummary;
 pub use tally::{ModelUsage, TouchedFile};
 pub use write::{Taken, Together};
 
@@ -48,7 +54,8 @@ use towline_core::id::Uid;
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
 
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_first.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("migrations/0001_first.sql"), include_str!("migrations/0002_remember.sql")];
 
 /// Beyond this, whoever writes writes it back: readers would pay for it at every open.
 const LOG_WANTS_UPKEEP: u64 = 4 * 1024 * 1024;

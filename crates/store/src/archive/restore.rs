@@ -112,6 +112,10 @@ impl Archive {
         for row in rows {
             self.restore_row(restoring, row)?;
         }
+        // The rest of its rows may follow in the next call: whoever looks meanwhile has to look again.
+        if let Some(whose) = &restoring.whose {
+            self.note_change("conversation", whose.id, Some(0))?;
+        }
         transaction.commit()?;
         Ok(())
     }
@@ -210,6 +214,7 @@ impl Archive {
         let id = self.conversation_row(conversation.session.agent.as_str(), &opening, project)?;
         let row = (id, conversation.turns, conversation.first_at.0, conversation.last_at.0);
         self.db.prepare_cached(GROW)?.execute(row)?;
+        self.note_change("conversation", id, Some(0))?;
         Ok(id)
     }
 

@@ -42,7 +42,7 @@ const DROP_THINKING: &str = "delete from details where conversation = ?1 and kin
 
 /// The rows that belong to a conversation, and at last its own. How far files were read stays, so that what is gone does
 /// not come back.
-pub(super) const DROP_CONVERSATION: [&str; 9] = [
+pub(super) const DROP_CONVERSATION: [&str; 13] = [
     DROP_DETAILS,
     "delete from bodies where conversation = ?1",
     "delete from usage where conversation = ?1",
@@ -51,6 +51,11 @@ pub(super) const DROP_CONVERSATION: [&str; 9] = [
     "delete from reverts where conversation = ?1",
     "delete from turns where conversation = ?1",
     "update sources set conversation = null where conversation = ?1",
+    // What was learnt from it stays, and says where it came from.
+    "update memories set conversation = null where conversation = ?1",
+    "delete from summaries where conversation = ?1",
+    "delete from jobs where conversation = ?1",
+    "insert into changes (what, row, from_turn) values ('conversation', ?1, 0)",
     "delete from conversations where id = ?1",
 ];
 
@@ -127,7 +132,7 @@ impl Archive {
     fn strip(&self, id: i64, statement: &str, expired: &str) -> Result<(), StoreError> {
         self.db.prepare_cached(statement)?.execute([id])?;
         self.db.prepare_cached(MARK)?.execute((id, expired))?;
-        Ok(())
+        self.note_change("conversation", id, Some(0))
     }
 
     pub(super) fn drop_conversation(&self, id: i64) -> Result<(), StoreError> {

@@ -93,6 +93,10 @@ const SEAT_HELPERS: &str = "
         select ifnull(max(t.ordinal), 0) from turns t where t.conversation = details.conversation and t.at <= details.at)
     where subagent is not null and turn = 0";
 
+const NOTE_HELPERS: &str = "
+    insert into changes (what, row, from_turn)
+    select 'conversation', conversation, 0 from details where subagent is not null and turn = 0 group by conversation";
+
 /// What one call took in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
@@ -186,6 +190,8 @@ struct Writer<'a> {
     ordinals: HashMap<Mark, i64>,
     /// A turn that has begun: how it stands is told in the same reading, and then it is written once.
     begun: Option<Begun>,
+    /// The first turn of the conversation of which anything is new.
+    changed_from: Option<i64>,
     taken: Taken,
 }
 
@@ -199,8 +205,8 @@ impl<'a> Writer<'a> {
         let whose = source.conversation.map(|id| archive.whose(id)).transpose()?;
         let gone = source.gone(&archive.forgotten);
         let ordinals = HashMap::new();
-        let (is_new, begun, taken) = (false, None, Taken::default());
-        Ok(Writer { archive, source, whose, is_new, gone, ordinals, begun, taken })
+        let (is_new, begun, changed_from, taken) = (false, None, None, Taken::default());
+        Ok(Writer { archive, source, whose, is_new, gone, ordinals, begun, changed_from, taken })
     }
 
     fn row(&mut self, row: Packed) -> Result<(), StoreError> {
@@ -238,6 +244,7 @@ impl<'a> Writer<'a> {
             Packed::Settled(settled) => self.settle(id, settled),
             Packed::Reverted { from, at } => {
                 self.add_begun()?;
+                self.changed(0);
                 self.archive.revert(id, from, at)
             }
         }
@@ -249,13 +256,25 @@ impl<'a> Writer<'a> {
             let row = (whose.id, whose.turns, whose.first_at, whose.last_at);
             self.archive.db.prepare_cached(GROW_CONVERSATION)?.execute(row)?;
         }
+        self.note_changes()?;
         Ok(self.taken)
+    }
+
+    /// Once for all that was read of a conversation.
+    fn note_changes(&mut self) -> Result<(), StoreError> {
+        let (Some(from), Some(whose)) = (self.changed_from.take(), &self.whose) else { return Ok(()) };
+        self.archive.note_change("conversation", whose.id, Some(from))
+    }
+
+    fn changed(&mut self, turn: i64) {
+        self.changed_from = Some(self.changed_from.map_or(turn, |from| from.min(turn)));
     }
 
     /// A name that is no session's would be one of our making: what such a file holds has no home.
     fn open(&mut self, mut opening: PackedOpening) -> Result<(), StoreError> {
         let Some(session) = session_of(&self.source.agent, &opening.session) else { return Ok(()) };
         self.add_begun()?;
+        self.note_changes()?;
         self.source.opened(session, &opening);
         self.gone = self.source.gone(&self.archive.forgotten);
         self.ordinals.clear();
@@ -292,7 +311,9 @@ impl<'a> Writer<'a> {
         }
         whose.turns += 1;
         self.ordinals.insert(turn.mark, whose.turns.into());
-        self.begun = Some(Begun { turn, ordinal: whose.turns });
+        let ordinal = whose.turns;
+        self.begun = Some(Begun { turn, ordinal });
+        self.changed(ordinal.into());
         self.taken.turns += 1;
         Ok(())
     }
@@ -302,6 +323,8 @@ impl<'a> Writer<'a> {
             Some(begun) if begun.turn.mark == settled.turn => self.add_turn(&begun, &settled),
             begun => {
                 self.begun = begun;
+                let turn = self.ordinal(conversation, Some(settled.turn))?;
+                self.changed(turn);
                 self.archive.settle(conversation, &settled)
             }
         }
@@ -363,6 +386,7 @@ impl<'a> Writer<'a> {
 
     fn body(&mut self, conversation: i64, body: &PackedBody) -> Result<(), StoreError> {
         let turn = self.ordinal(conversation, body.turn)?;
+        self.changed(turn);
         self.archive.db.prepare_cached(ADD_BODY)?.execute(params![
             conversation,
             turn,
@@ -383,6 +407,7 @@ impl<'a> Writer<'a> {
             (Some(_), None) => self.turn_of_helper(conversation, detail.at)?,
             (Some(_) | None, turn) => self.ordinal(conversation, turn)?,
         };
+        self.changed(turn);
         let (is_packed, bytes) = match &detail.content {
             Content::Plain(bytes) => (false, bytes),
             Content::Packed(bytes) => (true, bytes),
@@ -488,6 +513,7 @@ impl Whose {
 impl Archive {
     /// Finds the turns of helpers whose files were read before those of their sessions.
     pub fn seat_helpers(&self) -> Result<(), StoreError> {
+        self.db.execute(NOTE_HELPERS, [])?;
         self.db.execute(SEAT_HELPERS, [])?;
         Ok(())
     }

@@ -26,6 +26,15 @@ const PLACES: &str = "
     where holds(folder) or holds(branch) or project in
         (select id from projects where holds(root) or holds(remote) or holds(name))
     returning id";
+const MEMORIES: &str = "
+    select id from memories where holds(title) or holds(subtitle) or holds(facts) or holds(narrative) or holds(concepts)
+        or holds(branch) or holds(superseded_why) or holds(quarantine) or holds(type)
+        or exists (select 1 from memory_files f where f.memory = memories.id and holds(f.path))
+        or exists (select 1 from memory_trace t where t.memory = memories.id and (holds(t.before) or holds(t.why)))";
+const SUMMARIES: &str = "
+    delete from summaries where holds(request) or holds(investigated) or holds(learned) or holds(completed)
+        or holds(next_steps) or holds(notes) returning conversation";
+const JOBS: &str = "update jobs set error = null where holds(error)";
 const SOURCES: &str = "delete from sources where holds(path) or holds(state)";
 
 impl Work<'_> {
@@ -38,6 +47,12 @@ impl Work<'_> {
             self.erased.others += changed.len();
             touched.extend(changed);
         }
+        for memory in self.archive.list(MEMORIES, [], |row| row.get(0))? {
+            self.erased.memories += usize::from(self.archive.drop_memory(memory)?);
+        }
+        let summaries = self.archive.list(SUMMARIES, [], |row| row.get::<_, i64>(0))?;
+        self.erased.memories += summaries.len();
+        self.archive.change(JOBS, [])?;
         for conversation in self.archive.list(PLACES, [], |row| row.get(0))? {
             let session = self.archive.conversation_by_row(conversation)?.session;
             self.forgotten.add_place(&session);

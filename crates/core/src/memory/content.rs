@@ -1,0 +1,220 @@
+//! The words of a memory and of a summary: bounded, on the lines they belong to, and without secrets.
+//!
+//! A draft is raw: whoever wrote it may have been anybody. It becomes content only by `of`, and content is never changed
+//! afterwards: an edit makes a new one.
+
+use crate::capture::Touch;
+use crate::redact::redact;
+use crate::text::clip;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::Deref;
+
+/// What sort of thing a memory is. People may add their own.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct MemoryType(Box<str>);
+
+impl MemoryType {
+    /// Those that are made by themselves, and how each is explained to a model.
+    pub const KNOWN: [(&'static str, &'static str); 9] = [
+        ("bugfix", "something was broken and now works"),
+        ("feature", "something new can be done"),
+        ("refactor", "the same, put differently"),
+        ("change", "a setting, a document or a dependency is other than before"),
+        ("discovery", "how something works or why it is as it is"),
+        ("decision", "what was chosen, and why"),
+        ("security", "what can be misused, or was closed"),
+        ("preference", "how the person wants it done"),
+        ("gotcha", "a trap, and the way around it"),
+    ];
+
+    /// One word of at most 32 letters, digits and hyphens.
+    pub fn parse(raw: &str) -> Option<MemoryType> {
+        let word = raw.trim().to_lowercase().replace([' ', '_'], "-");
+        let is_plain = |c: char| c.is_alphanumeric() || c == '-';
+        let fits = !word.is_empty() && word.len() <= 32 && word.chars().all(is_plain);
+        fits.then(|| MemoryType(word.into()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for MemoryType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for MemoryType {
+    type Error = String;
+
+    fn try_from(raw: String) -> Result<Self, Self::Error> {
+        MemoryType::parse(&raw).ok_or_else(|| "a type of a memory is one short word".to_owned())
+    }
+}
+
+impl From<MemoryType> for String {
+    fn from(kind: MemoryType) -> String {
+        kind.0.into()
+    }
+}
+
+/// What somebody wants remembered, as they wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    pub kind: MemoryType,
+    pub title: String,
+    pub subtitle: String,
+    /// Each stands by itself.
+    pub facts: Vec<String>,
+    pub narrative: String,
+    pub concepts: Vec<String>,
+    pub files: Vec<(String, Touch)>,
+}
+
+impl Draft {
+    pub fn new(kind: MemoryType, title: impl Into<String>) -> Draft {
+        Draft {
+            kind,
+            title: title.into(),
+            subtitle: String::new(),
+            facts: vec![],
+            narrative: String::new(),
+            concepts: vec![],
+            files: vec![],
+        }
+    }
+}
+
+/// The words of a memory as they are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content(Draft);
+
+const TITLE: usize = 160;
+const SUBTITLE: usize = 240;
+const FACT: usize = 400;
+const FACTS: usize = 12;
+const NARRATIVE: usize = 3000;
+const CONCEPT: usize = 40;
+const CONCEPTS: usize = 8;
+const PATH: usize = 400;
+const FILES: usize = 40;
+
+impl Content {
+    /// None where no title is left: then there is nothing to remember.
+    pub fn of(draft: Draft) -> Option<Content> {
+        let title = one_line(&draft.title, TITLE);
+        if title.is_empty() {
+            return None;
+        }
+        let files = draft.files.into_iter().take(FILES);
+        Some(Content(Draft {
+            kind: draft.kind,
+            title,
+            subtitle: one_line(&draft.subtitle, SUBTITLE),
+            facts: several(&draft.facts, FACT, FACTS),
+            narrative: bounded(draft.narrative.trim(), NARRATIVE),
+            concepts: several(&draft.concepts, CONCEPT, CONCEPTS),
+            files: files.map(|(path, how)| (one_line(&path, PATH), how)).collect(),
+        }))
+    }
+
+    /// To be changed and made content again.
+    pub fn into_draft(self) -> Draft {
+        self.0
+    }
+
+    /// All of it, for who looks for words.
+    pub fn text(&self) -> String {
+        let lines = [&self.title, &self.subtitle].into_iter().chain(&self.facts).chain([&self.narrative]);
+        let lines = lines.filter(|line| !line.is_empty());
+        lines.map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Deref for Content {
+    type Target = Draft;
+
+    fn deref(&self) -> &Draft {
+        &self.0
+    }
+}
+
+/// What a session did, as somebody put it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SummaryDraft {
+    pub request: String,
+    pub investigated: String,
+    pub learned: String,
+    pub completed: String,
+    pub next_steps: String,
+    pub notes: String,
+}
+
+/// The words of a summary as they are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary(SummaryDraft);
+
+const PART: usize = 1500;
+
+impl Summary {
+    /// None where nothing was asked and nothing done.
+    pub fn of(draft: &SummaryDraft) -> Option<Summary> {
+        let part = |text: &str| bounded(text.trim(), PART);
+        let kept = SummaryDraft {
+            request: part(&draft.request),
+            investigated: part(&draft.investigated),
+            learned: part(&draft.learned),
+            completed: part(&draft.completed),
+            next_steps: part(&draft.next_steps),
+            notes: part(&draft.notes),
+        };
+        (kept != SummaryDraft::default()).then_some(Summary(kept))
+    }
+
+    /// Each part with what it is called.
+    pub fn parts(&self) -> [(&'static str, &str); 6] {
+        let kept = &self.0;
+        [
+            ("request", &kept.request),
+            ("investigated", &kept.investigated),
+            ("learned", &kept.learned),
+            ("completed", &kept.completed),
+            ("next steps", &kept.next_steps),
+            ("notes", &kept.notes),
+        ]
+    }
+}
+
+impl Deref for Summary {
+    type Target = SummaryDraft;
+
+    fn deref(&self) -> &SummaryDraft {
+        &self.0
+    }
+}
+
+fn several(raw: &[String], longest: usize, most: usize) -> Vec<String> {
+    let mut kept: Vec<String> = vec![];
+    for line in raw.iter().map(|line| one_line(line, longest)).filter(|line| !line.is_empty()) {
+        if !kept.contains(&line) && kept.len() < most {
+            kept.push(line);
+        }
+    }
+    kept
+}
+
+fn one_line(raw: &str, longest: usize) -> String {
+    bounded(&raw.split_whitespace().collect::<Vec<_>>().join(" "), longest)
+}
+
+/// Redacted first and cut afterwards: a secret that is cut in half would no longer be recognised.
+fn bounded(raw: &str, longest: usize) -> String {
+    let plain: String = clip(raw, 64 * longest).chars().filter(|c| *c == '\n' || !c.is_control()).collect();
+    let safe = redact(&plain);
+    let cut = clip(&safe, longest);
+    if cut.len() == safe.len() { cut.to_owned() } else { format!("{}…", cut.trim_end()) }
+}

@@ -1,0 +1,495 @@
+//! Memories: what was learnt, kept with where it came from and with what became of it.
+//!
+//! Whatever changes one leaves a trace of what it was before, in the same transaction, by which it can be taken back.
+//! Takes only `Content`, which went through redaction.
+
+use super::Archive;
+use super::name::SHORT;
+use super::read::unknown;
+use crate::StoreError;
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params, params_from_iter};
+use towline_core::capture::Touch;
+use towline_core::id::{Mark, SessionKey, Uid};
+use towline_core::memory::{
+    Citation, Confidence, Content, Draft, Maker, Memory, MemoryType, Superseded, Trust,
+};
+use towline_core::text::clip_start;
+use towline_core::time::Timestamp;
+
+/// A memory that is to be kept.
+#[derive(Clone, Debug)]
+pub struct NewMemory {
+    pub uid: Uid,
+    pub content: Content,
+    /// The project's row.
+    pub project: Option<i64>,
+    pub session: Option<SessionKey>,
+    pub turn: Option<u32>,
+    pub branch: Option<String>,
+    pub commit: Option<String>,
+    pub maker: Maker,
+    pub trust: Trust,
+    pub confidence: Confidence,
+    pub cost: u64,
+    pub at: Timestamp,
+    pub valid_from: Timestamp,
+    pub quarantine: Option<String>,
+}
+
+/// Which memories are asked for. What is left out does not matter.
+#[derive(Clone, Debug, Default)]
+pub struct MemoriesAsked<'a> {
+    pub project: Option<i64>,
+    pub kind: Option<&'a MemoryType>,
+    pub concept: Option<&'a str>,
+    /// A path, or the end of one.
+    pub file: Option<&'a str>,
+    pub session: Option<&'a SessionKey>,
+    pub turn: Option<u32>,
+    pub branch: Option<&'a str>,
+    pub from: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+    pub only: Only,
+    /// Those with a smaller number than this.
+    pub before: Option<i64>,
+    pub limit: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Only {
+    #[default]
+    All,
+    /// Neither replaced nor held back.
+    Standing,
+    Pinned,
+    HeldBack,
+}
+
+/// What became of a memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    pub at: Timestamp,
+    /// `made`, `found again`, `edited`, `pinned`, `unpinned`, `superseded`, `released`, `held back`.
+    pub what: String,
+    pub why: String,
+    pub undone_at: Option<Timestamp>,
+}
+
+const ADD: &str = "
+    insert into memories (uid, machine, revision, project, conversation, session, turn, branch, commit_hash, type, title,
+        subtitle, facts, narrative, concepts, maker, trust, confidence, cost, made_at, changed_at, valid_from, quarantine,
+        found, fingerprint)
+    values (?1, ?2, 1, ?3, (select id from conversations where agent || ':' || session = ?4
+            and short = ?23), ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18, ?19, ?20, ?21, ?22)
+    on conflict (uid) do nothing";
+
+const MEMORY: &str = "
+    select m.id, m.uid, m.type, m.title, m.subtitle, m.facts, m.narrative, m.concepts, p.name, m.session, m.turn, m.branch,
+        m.commit_hash, m.maker, m.trust, m.confidence, m.cost, m.made_at, m.changed_at, m.valid_from, m.superseded_by,
+        m.superseded_at, m.superseded_why, m.pinned_at, m.quarantine, m.found,
+        (select json_group_array(json_array(f.path, f.how)) from memory_files f where f.memory = m.id)
+    from memories m left join projects p on p.id = m.project";
+
+/// The row as it was, enough to put it back.
+const BEFORE: &str = "
+    select json_object('type', type, 'title', title, 'subtitle', subtitle, 'facts', facts, 'narrative', narrative,
+        'concepts', concepts, 'valid_from', valid_from, 'superseded_by', superseded_by, 'superseded_at', superseded_at,
+        'superseded_why', superseded_why, 'pinned_at', pinned_at, 'quarantine', quarantine, 'found', found,
+        'fingerprint', fingerprint, 'confidence', confidence,
+        'files', (select json_group_array(json_array(path, how)) from memory_files where memory = memories.id))
+    from memories where id = ?1";
+
+const PUT_BACK: &str = "
+    update memories set revision = revision + 1, changed_at = ?3, type = ?2 ->> 'type', title = ?2 ->> 'title',
+        subtitle = ?2 ->> 'subtitle', facts = ?2 ->> 'facts', narrative = ?2 ->> 'narrative',
+        concepts = ?2 ->> 'concepts', valid_from = ?2 ->> 'valid_from', superseded_by = ?2 ->> 'superseded_by',
+        superseded_at = ?2 ->> 'superseded_at', superseded_why = ?2 ->> 'superseded_why',
+        pinned_at = ?2 ->> 'pinned_at', quarantine = ?2 ->> 'quarantine', found = ?2 ->> 'found',
+        fingerprint = ?2 ->> 'fingerprint', confidence = ?2 ->> 'confidence'
+    where id = ?1";
+
+const LEAVE_TRACE: &str =
+    "insert into memory_trace (memory, at, what, why, before) values (?1, ?2, ?3, ?4, ?5)";
+const LAST_TRACE: &str = "
+    select id, what, before from memory_trace where memory = ?1 and undone_at is null order by id desc limit 1";
+const TRACE: &str = "select at, what, why, undone_at from memory_trace where memory = ?1 order by id";
+
+/// All that belongs to a memory, and at last its own row.
+pub(super) const DROP: [&str; 4] = [
+    "delete from memory_files where memory = ?1",
+    "delete from memory_concepts where memory = ?1",
+    "delete from memory_trace where memory = ?1",
+    "delete from memories where id = ?1",
+];
+
+impl Archive {
+    /// Keeps it, and gives its number. The same one is kept once.
+    pub fn add_memory(&self, new: &NewMemory) -> Result<i64, StoreError> {
+        self.as_one(|| {
+            let content = &new.content;
+            let session = new.session.as_ref().map(ToString::to_string);
+            let short = new.session.as_ref().map(|session| clip_start(session.id.as_str(), SHORT));
+            self.db.prepare_cached(ADD)?.execute(params![
+                new.uid.0,
+                self.machine.0,
+                new.project,
+                session,
+                new.turn,
+                new.branch,
+                new.commit,
+                content.kind.as_str(),
+                content.title,
+                content.subtitle,
+                list(&content.facts),
+                content.narrative,
+                list(&content.concepts),
+                new.maker.name(),
+                new.trust.name(),
+                new.confidence.as_percent(),
+                new.cost.cast_signed(),
+                new.at.0,
+                new.valid_from.0,
+                new.quarantine,
+                1,
+                fingerprint(content).0,
+                short,
+            ])?;
+            let is_new = self.db.changes() > 0;
+            let number = self.number_of(new.uid)?;
+            if is_new {
+                self.put_lists(number, content)?;
+                self.leave_trace(number, new.at, ("made", new.maker.name(), None))?;
+                self.note_change("memory", number, None)?;
+            }
+            Ok(number)
+        })
+    }
+
+    fn number_of(&self, uid: Uid) -> Result<i64, StoreError> {
+        Ok(self
+            .db
+            .prepare_cached("select id from memories where uid = ?1")?
+            .query_row([uid.0], |row| row.get(0))?)
+    }
+
+    pub fn memory(&self, number: i64) -> Result<Option<Memory>, StoreError> {
+        let query = format!("{MEMORY} where m.id = ?1");
+        Ok(self.db.prepare_cached(&query)?.query_row([number], memory).optional()?)
+    }
+
+    /// The newest first.
+    pub fn memories(&self, asked: &MemoriesAsked<'_>) -> Result<Vec<Memory>, StoreError> {
+        let (conditions, values) = conditions(asked);
+        let query = format!("{MEMORY} {conditions} order by m.id desc limit {}", asked.limit);
+        let mut statement = self.db.prepare_cached(&query)?;
+        Ok(statement.query_map(params_from_iter(values), memory)?.collect::<Result<_, _>>()?)
+    }
+
+    /// One that stands in the project and says the same, word by word.
+    pub fn same_memory(&self, content: &Content, project: Option<i64>) -> Result<Option<i64>, StoreError> {
+        const QUERY: &str = "
+            select id from memories where fingerprint = ?1 and project is ?2 and superseded_at is null limit 1";
+        let mut statement = self.db.prepare_cached(QUERY)?;
+        Ok(statement.query_row((fingerprint(content).0, project), |row| row.get(0)).optional()?)
+    }
+
+    /// The same was found again: it is not kept twice.
+    pub fn found_memory_again(&self, number: i64, at: Timestamp) -> Result<bool, StoreError> {
+        let again =
+            "update memories set revision = revision + 1, found = found + 1, changed_at = ?2 where id = ?1";
+        self.change_memory(number, at, ("found again", ""), || {
+            Ok(self.db.prepare_cached(again)?.execute((number, at.0))?)
+        })
+    }
+
+    /// Other words for the same memory.
+    pub fn edit_memory(
+        &self,
+        number: i64,
+        content: &Content,
+        (at, why): (Timestamp, &str),
+    ) -> Result<bool, StoreError> {
+        const EDIT: &str = "
+            update memories set revision = revision + 1, changed_at = ?2, type = ?3, title = ?4, subtitle = ?5,
+                facts = ?6, narrative = ?7, concepts = ?8, fingerprint = ?9 where id = ?1";
+        self.change_memory(number, at, ("edited", why), || {
+            let changed = self.db.prepare_cached(EDIT)?.execute(params![
+                number,
+                at.0,
+                content.kind.as_str(),
+                content.title,
+                content.subtitle,
+                list(&content.facts),
+                content.narrative,
+                list(&content.concepts),
+                fingerprint(content).0,
+            ])?;
+            self.put_lists(number, content)?;
+            Ok(changed)
+        })
+    }
+
+    /// Pins it, or takes the pin out.
+    pub fn pin_memory(
+        &self,
+        number: i64,
+        pinned: Option<Timestamp>,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let what = if pinned.is_some() { "pinned" } else { "unpinned" };
+        let pin = "update memories set revision = revision + 1, changed_at = ?2, pinned_at = ?3
+            where id = ?1 and (pinned_at is null) <> (?3 is null)";
+        self.change_memory(number, at, (what, ""), || {
+            Ok(self.db.prepare_cached(pin)?.execute((number, at.0, pinned.map(|at| at.0)))?)
+        })
+    }
+
+    /// It no longer holds: another one does instead, or none.
+    pub fn supersede_memory(
+        &self,
+        number: i64,
+        by: Option<i64>,
+        (at, why): (Timestamp, &str),
+    ) -> Result<bool, StoreError> {
+        let supersede = "
+            update memories set revision = revision + 1, changed_at = ?2, superseded_by = ?3, superseded_at = ?2,
+                superseded_why = ?4 where id = ?1 and id is not ?3";
+        self.change_memory(number, at, ("superseded", why), || {
+            Ok(self.db.prepare_cached(supersede)?.execute((number, at.0, by, why))?)
+        })
+    }
+
+    /// Holds it back from every model, or releases it.
+    pub fn quarantine_memory(
+        &self,
+        number: i64,
+        reason: Option<&str>,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let what = if reason.is_some() { "held back" } else { "released" };
+        let hold =
+            "update memories set revision = revision + 1, changed_at = ?2, quarantine = ?3 where id = ?1";
+        self.change_memory(number, at, (what, reason.unwrap_or("")), || {
+            Ok(self.db.prepare_cached(hold)?.execute((number, at.0, reason))?)
+        })
+    }
+
+    /// Takes the last change back that was not. Gives what that was; `None` where there is nothing to take back.
+    pub fn undo_memory(&self, number: i64, at: Timestamp) -> Result<Option<String>, StoreError> {
+        self.as_one(|| {
+            let read = |row: &Row<'_>| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
+            };
+            let last = self.db.prepare_cached(LAST_TRACE)?.query_row([number], read).optional()?;
+            let Some((trace, what, Some(before))) = last else { return Ok(None) };
+            self.db.prepare_cached(PUT_BACK)?.execute((number, &before, at.0))?;
+            let content = self.memory(number)?.map(|memory| memory.content.into_draft());
+            let files = serde_json::from_str::<serde_json::Value>(&before).unwrap_or_default();
+            if let Some(draft) = content {
+                let files = files_in(files["files"].as_str().unwrap_or("[]"));
+                let put_back = Content::of(Draft { files, ..draft });
+                put_back.map(|content| self.put_lists(number, &content)).transpose()?;
+            }
+            let undone = "update memory_trace set undone_at = ?2 where id = ?1";
+            self.db.prepare_cached(undone)?.execute((trace, at.0))?;
+            self.note_change("memory", number, None)?;
+            Ok(Some(what))
+        })
+    }
+
+    /// What became of it, in order.
+    pub fn memory_trace(&self, number: i64) -> Result<Vec<Trace>, StoreError> {
+        let read = |row: &Row<'_>| {
+            Ok(Trace {
+                at: Timestamp(row.get(0)?),
+                what: row.get(1)?,
+                why: row.get(2)?,
+                undone_at: row.get::<_, Option<i64>>(3)?.map(Timestamp),
+            })
+        };
+        Ok(self.db.prepare_cached(TRACE)?.query_map([number], read)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Nothing is left of it.
+    pub fn drop_memory(&self, number: i64) -> Result<bool, StoreError> {
+        self.as_one(|| {
+            let mut dropped = 0;
+            for statement in DROP {
+                dropped = self.db.prepare_cached(statement)?.execute([number])?;
+            }
+            self.note_change("memory", number, None)?;
+            Ok(dropped > 0)
+        })
+    }
+
+    /// A change with a trace of what was before it. Nothing is left where nothing changed.
+    fn change_memory(
+        &self,
+        number: i64,
+        at: Timestamp,
+        (what, why): (&str, &str),
+        change: impl FnOnce() -> Result<usize, StoreError>,
+    ) -> Result<bool, StoreError> {
+        self.as_one(|| {
+            let before: Option<String> =
+                self.db.prepare_cached(BEFORE)?.query_row([number], |row| row.get(0)).optional()?;
+            let Some(before) = before else { return Ok(false) };
+            if change()? == 0 {
+                return Ok(false);
+            }
+            self.leave_trace(number, at, (what, why, Some(&before)))?;
+            self.note_change("memory", number, None)?;
+            Ok(true)
+        })
+    }
+
+    fn leave_trace(
+        &self,
+        number: i64,
+        at: Timestamp,
+        (what, why, before): (&str, &str, Option<&str>),
+    ) -> Result<(), StoreError> {
+        self.db.prepare_cached(LEAVE_TRACE)?.execute((number, at.0, what, why, before))?;
+        Ok(())
+    }
+
+    /// Files and concepts have rows of their own, to be found by.
+    fn put_lists(&self, number: i64, content: &Content) -> Result<(), StoreError> {
+        self.db.prepare_cached(DROP[0])?.execute([number])?;
+        self.db.prepare_cached(DROP[1])?.execute([number])?;
+        let mut file = self
+            .db
+            .prepare_cached("insert or ignore into memory_files (memory, path, how) values (?1, ?2, ?3)")?;
+        for (path, how) in &content.files {
+            file.execute((number, path, how.name()))?;
+        }
+        let mut concept = self
+            .db
+            .prepare_cached("insert or ignore into memory_concepts (memory, concept) values (?1, ?2)")?;
+        for name in &content.concepts {
+            concept.execute((number, name.to_lowercase()))?;
+        }
+        Ok(())
+    }
+
+    /// All of it, or nothing; part of what goes on already, if something does.
+    pub fn as_one<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        if !self.db.is_autocommit() {
+            return work();
+        }
+        let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
+        let done = work()?;
+        transaction.commit()?;
+        Ok(done)
+    }
+}
+
+/// What a question says, as conditions and their values.
+fn conditions(asked: &MemoriesAsked<'_>) -> (String, Vec<Value>) {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let time = |at: Timestamp| Value::Integer(at.0);
+    let by_file = "exists (select 1 from memory_files f where f.memory = m.id
+        and (f.path = ? or substr(f.path, -length(?)) = ?))";
+    let mut found: Vec<(&str, Vec<Value>)> = vec![];
+    let mut given = |condition: &'static str, value: Option<Value>| {
+        found.extend(value.map(|value| (condition, vec![value])));
+    };
+    given("m.project = ?", asked.project.map(Value::Integer));
+    given("m.type = ?", asked.kind.map(|kind| text(kind.as_str())));
+    given(
+        "exists (select 1 from memory_concepts c where c.memory = m.id and c.concept = ?)",
+        asked.concept.map(|concept| text(&concept.to_lowercase())),
+    );
+    given("m.session = ?", asked.session.map(|session| text(&session.to_string())));
+    given("m.turn = ?", asked.turn.map(|turn| Value::Integer(turn.into())));
+    given("m.branch = ?", asked.branch.map(text));
+    given("m.made_at >= ?", asked.from.map(time));
+    given("m.made_at <= ?", asked.until.map(time));
+    given("m.id < ?", asked.before.map(Value::Integer));
+    found.extend(asked.file.map(|file| {
+        let end = format!("/{}", file.trim_start_matches('/'));
+        (by_file, vec![text(file), text(&end), text(&end)])
+    }));
+    let mut conditions: Vec<&str> = found.iter().map(|(condition, _)| *condition).collect();
+    conditions.extend(match asked.only {
+        Only::All => None,
+        Only::Standing => Some("m.superseded_at is null and m.quarantine is null"),
+        Only::Pinned => Some("m.pinned_at is not null and m.superseded_at is null and m.quarantine is null"),
+        Only::HeldBack => Some("m.quarantine is not null"),
+    });
+    let values = found.iter().flat_map(|(_, values)| values.clone()).collect();
+    if conditions.is_empty() {
+        return (String::new(), values);
+    }
+    (format!("where {}", conditions.join(" and ")), values)
+}
+
+/// A mark of the words: the same title and facts are the same memory, however they are spaced and cased.
+fn fingerprint(content: &Content) -> Mark {
+    let words = |text: &str| {
+        let letters =
+            text.chars().flat_map(char::to_lowercase).map(|c| if c.is_alphanumeric() { c } else { ' ' });
+        letters.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let facts: Vec<String> = content.facts.iter().map(|fact| words(fact)).collect();
+    Mark::of(&format!("{}\n{}\n{}", content.kind, words(&content.title), facts.join("\n")))
+}
+
+fn list(items: &[String]) -> String {
+    serde_json::to_string(items).unwrap_or_else(|_| "[]".to_owned())
+}
+
+fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
+    let strings = |column| -> rusqlite::Result<Vec<String>> {
+        serde_json::from_str(&row.get::<_, String>(column)?).map_err(|_| unknown(column))
+    };
+    let draft = Draft {
+        kind: MemoryType::parse(&row.get::<_, String>(2)?).ok_or_else(|| unknown(2))?,
+        title: row.get(3)?,
+        subtitle: row.get(4)?,
+        facts: strings(5)?,
+        narrative: row.get(6)?,
+        concepts: strings(7)?,
+        files: files_in(&row.get::<_, String>(26)?),
+    };
+    let time = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
+    let superseded_at: Option<Timestamp> = time(21)?;
+    let superseded = superseded_at.map(|at| -> rusqlite::Result<Superseded> {
+        Ok(Superseded { by: row.get(20)?, at, why: row.get::<_, Option<String>>(22)?.unwrap_or_default() })
+    });
+    Ok(Memory {
+        number: row.get(0)?,
+        uid: Uid(row.get(1)?),
+        content: Content::of(draft).ok_or_else(|| unknown(3))?,
+        project: row.get(8)?,
+        source: citation(row)?,
+        maker: Maker::named(&row.get::<_, String>(13)?),
+        trust: Trust::named(&row.get::<_, String>(14)?).ok_or_else(|| unknown(14))?,
+        confidence: Confidence::percent(row.get(15)?),
+        cost: row.get::<_, i64>(16)?.cast_unsigned(),
+        made_at: Timestamp(row.get(17)?),
+        changed_at: Timestamp(row.get(18)?),
+        valid_from: Timestamp(row.get(19)?),
+        superseded: superseded.transpose()?,
+        pinned_at: time(23)?,
+        quarantine: row.get(24)?,
+        found: row.get(25)?,
+    })
+}
+
+fn citation(row: &Row<'_>) -> rusqlite::Result<Option<Citation>> {
+    let Some(raw) = row.get::<_, Option<String>>(9)? else { return Ok(None) };
+    let session = SessionKey::parse(&raw).map_err(|_| unknown(9))?;
+    let short = clip_start(session.id.as_str(), SHORT).to_owned();
+    Ok(Some(Citation { session, short, turn: row.get(10)?, branch: row.get(11)?, commit: row.get(12)? }))
+}
+
+/// Pairs of a path and what was done to it; what is not one is passed over.
+fn files_in(json: &str) -> Vec<(String, Touch)> {
+    let pairs: Vec<(String, String)> = serde_json::from_str(json).unwrap_or_default();
+    pairs.into_iter().filter_map(|(path, how)| Some((path, Touch::named(&how)?))).collect()
+}
+
+#[cfg(test)]
+mod tests;
