@@ -24,6 +24,11 @@ pub fn without_ours(text: &str) -> Cow<'_, str> {
     cut_blocks(text, OPEN, CLOSE)
 }
 
+/// Returns `text` between the two lines, as data: nothing in it can close them.
+pub fn around(text: &str) -> String {
+    format!("{FIRST_LINE}{}\n{LAST_LINE}", defused(text.trim_end()))
+}
+
 /// Returns `text` with every guarded tag made harmless.
 pub(super) fn defused(text: &str) -> Cow<'_, str> {
     let mut tags = guarded_tags(text).peekable();
