@@ -110,6 +110,10 @@ pub enum Happening {
         percent: u8,
         to: Audience,
     },
+    /// The model was given what is remembered: so many memories and next steps.
+    MemoryGiven {
+        items: u32,
+    },
     /// The agent is about to start a helper, and waits whether it may.
     HelperWanted {
         tool: Kept,
@@ -409,6 +413,7 @@ impl Happening {
             Happening::ModelAnswered { .. }
             | Happening::ContextMeasured { .. }
             | Happening::ContextAnnounced { .. }
+            | Happening::MemoryGiven { .. }
             | Happening::FolderChanged
             | Happening::TaskCompleted
             | Happening::InheritanceGiven { .. }
@@ -475,6 +480,7 @@ impl Happening {
             Happening::ModelAnswered { .. } => "model_answered",
             Happening::ContextMeasured { .. } => "context_measured",
             Happening::ContextAnnounced { .. } => "context_announced",
+            Happening::MemoryGiven { .. } => "memory_given",
             Happening::HelperWanted { .. } => "helper_wanted",
             Happening::FolderChanged => "folder_changed",
             Happening::TaskCompleted => "task_completed",
@@ -527,6 +533,7 @@ impl Happening {
                 | Happening::MarkerWanted { .. }
                 | Happening::ContextMeasured { .. }
                 | Happening::ContextAnnounced { .. }
+                | Happening::MemoryGiven { .. }
                 | Happening::HandoffAsked { .. }
                 | Happening::HandoffWritten { .. }
                 | Happening::HopMoved { .. }

@@ -101,6 +101,8 @@ pub struct Session {
     pub asked: Option<Asked>,
     /// When the usage limit that stopped it ends, where that is known.
     pub limited_until: Option<Timestamp>,
+    /// When its model was last given what is remembered; a compaction takes that away.
+    pub recalled_at: Option<Timestamp>,
     /// Tasks that it has completed since the last prompt of a person.
     pub tasks: u32,
     /// Helpers at work inside it.

@@ -100,6 +100,7 @@ fn first_sight(event: &Event) -> Option<Session> {
         fresh_at: None,
         asked: None,
         limited_until: None,
+        recalled_at: None,
         tasks: 0,
         subagents: BTreeSet::new(),
         background: 0,
@@ -224,6 +225,7 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         Happening::ModelAnswered { context_tokens } => model_answered(session, event, *context_tokens),
         Happening::ContextMeasured { fill } => context_measured(session, event, *fill),
         Happening::ContextAnnounced { percent, to } => context_announced(session, *to, *percent),
+        Happening::MemoryGiven { .. } => memory_given(session, event),
     }
 }
 
@@ -424,6 +426,13 @@ fn compaction_ended(session: &mut Session, event: &Event) -> Option<Turn> {
     session.compactions += 1;
     session.context_tokens = None;
     session.meter.compacted(event.at);
+    // It went with the rest.
+    session.recalled_at = None;
+    None
+}
+
+fn memory_given(session: &mut Session, event: &Event) -> Option<Turn> {
+    session.recalled_at = Some(event.at);
     None
 }
 

@@ -14,13 +14,14 @@ use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
 /// The schema that this binary writes.
-pub const SCHEMA: u32 = 4;
+pub const SCHEMA: u32 = 5;
 
 const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_waits.sql"),
     include_str!("migrations/0003_inherit.sql"),
     include_str!("migrations/0004_type_safely.sql"),
+    include_str!("migrations/0005_remember.sql"),
 ];
 
 #[derive(Debug, thiserror::Error)]

@@ -2,9 +2,10 @@
 //!
 //! Decides nothing: `core::inherit` did, in the fold. Here it is put into words, once.
 
+use crate::config::Config;
 use crate::edge::Edge;
 use crate::failure::chain;
-use crate::{capture, continuing, hook, past};
+use crate::{capture, continuing, hook, past, recall};
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::compose::{Composed, Material, Part, PartKind, PartState, compose};
@@ -19,54 +20,84 @@ use towline_core::session::Session;
 use towline_store::journal::{self, Record};
 use towline_store::{Archive, Inheritance, Store, StoreError};
 
-/// What is due to the session that was just prompted. Called with the fold lock held, so that it is given once.
-pub fn given(edge: &Edge, store: &Store, session: &SessionKey) -> Result<Reply, StoreError> {
-    let Some(due) = store.inheritance_to_give(session)? else { return Ok(Reply::default()) };
-    let reply = match &due.from {
-        Some(from) => carried_over(edge, store, from, &due)?,
-        None => {
-            let notices = Reply { notices: notices(store, &due)?, ..Reply::default() };
-            handoff_alone(edge, store, session)?.merge(notices)
+/// Whoever answers a prompt: what it may use, and whose prompt it is.
+#[derive(Clone, Copy)]
+pub struct Giver<'a> {
+    pub edge: &'a Edge,
+    pub config: &'a Config,
+    pub store: &'a Store,
+    pub session: &'a Session,
+}
+
+impl Giver<'_> {
+    /// What is due to the session that was just prompted. Called with the fold lock held, so that it is given once.
+    pub fn inherited(&self) -> Result<Reply, StoreError> {
+        let Some(due) = self.store.inheritance_to_give(&self.session.key)? else { return self.remembered() };
+        let reply = match &due.from {
+            Some(from) => self.carried_over(from, &due)?,
+            None => {
+                let notices = Reply { notices: notices(self.store, &due)?, ..Reply::default() };
+                self.remembered()?.merge(notices)
+            }
+        };
+        mark_given(self.edge, self.store, &due)?;
+        Ok(reply)
+    }
+
+    /// The work of the session before, as much of it as the heir's agent takes.
+    fn carried_over(&self, from: &SessionKey, due: &Inheritance) -> Result<Reply, StoreError> {
+        let Giver { edge, store, .. } = *self;
+        if let Some(before) = store.session(from)? {
+            capture::hurry(edge, &before);
         }
-    };
-    mark_given(edge, store, &due)?;
-    Ok(reply)
-}
-
-/// The work of the session before, as much of it as the heir's agent takes.
-fn carried_over(
-    edge: &Edge,
-    store: &Store,
-    from: &SessionKey,
-    due: &Inheritance,
-) -> Result<Reply, StoreError> {
-    if let Some(before) = store.session(from)? {
-        capture::hurry(edge, &before);
+        let archive = Archive::read(&edge.home, PATIENCE)?;
+        let mut material = past::material(archive.as_ref(), Some(store), (from, came_by(due.way)), edge.now)?;
+        let hop = continuing::handoff_of(store, from)?;
+        if let Some(hop) = &hop {
+            continuing::put_in(&mut material, hop);
+        }
+        self.hand(hop.as_ref(), (material, archive))
     }
-    let archive = Archive::read(&edge.home, PATIENCE)?;
-    let mut material = past::material(archive.as_ref(), Some(store), (from, came_by(due.way)), edge.now)?;
-    let hop = continuing::handoff_of(store, from)?;
-    if let Some(hop) = &hop {
-        continuing::put_in(&mut material, hop);
-    }
-    Ok(handed(edge, hop.as_ref(), (&due.heir, &material)))
-}
 
-/// The handoff of whoever sent this session on its way, where nothing else is inherited.
-pub fn handoff_alone(edge: &Edge, store: &Store, session: &SessionKey) -> Result<Reply, StoreError> {
-    let alone = continuing::alone(edge, store, session)?;
-    Ok(alone.map(|(hop, material)| handed(edge, Some(&hop), (session, &material))).unwrap_or_default())
-}
-
-/// What the heir is told; that a handoff was part of it is remembered.
-fn handed(edge: &Edge, hop: Option<&Hop>, (heir, material): (&SessionKey, &Material)) -> Reply {
-    let Some(agent) = Agent::named(heir.agent.as_str()) else { return Reply::default() };
-    let composed = compose(material, agent.budget());
-    let is_in = |part: &Part| part.what == PartKind::Handoff && part.state != PartState::LeftOut;
-    if let Some(hop) = hop.filter(|_| composed.parts.iter().any(is_in)) {
-        continuing::mark_given(edge, hop, heir);
+    /// For a session that goes on with nobody's work: the handoff of whoever sent it on its way, and what is remembered, if
+    /// its model was not given that yet.
+    pub fn remembered(&self) -> Result<Reply, StoreError> {
+        let alone = continuing::alone(self.edge, self.store, &self.session.key)?;
+        if alone.is_none() && self.session.recalled_at.is_some() {
+            return Ok(Reply::default());
+        }
+        let nothing =
+            || Material { past: None, compaction: None, remembered: vec![], program: past::program() };
+        let (hop, material) =
+            alone.map_or_else(|| (None, nothing()), |(hop, material)| (Some(hop), material));
+        let archive = Archive::read(&self.edge.home, PATIENCE)?;
+        self.hand(hop.as_ref(), (material, archive))
     }
-    said(composed)
+
+    /// What the session is told; that a handoff and what is remembered were part of it is remembered.
+    fn hand(
+        &self,
+        hop: Option<&Hop>,
+        (mut material, archive): (Material, Option<Archive>),
+    ) -> Result<Reply, StoreError> {
+        let Giver { edge, config, session, .. } = *self;
+        let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Reply::default()) };
+        let is_due = session.recalled_at.is_none();
+        if let Some(archive) = archive.filter(|_| is_due) {
+            material.remembered = recall::gather(edge, config, &archive, recall::Asker::of(session))?;
+        }
+        let composed = compose(&material, agent.budget());
+        let is_in = |part: &Part| part.what == PartKind::Handoff && part.state != PartState::LeftOut;
+        if let Some(hop) = hop.filter(|_| composed.parts.iter().any(is_in)) {
+            continuing::mark_given(edge, hop, &session.key);
+        }
+        let notices = if is_due {
+            recall::given(edge, config, session, (&composed, &material.remembered))
+        } else {
+            vec![]
+        };
+        Ok(Reply { notices, ..said(composed) })
+    }
 }
 
 /// How the work came to the heir, for the model: short, and without the names that stand beside it.

@@ -26,6 +26,7 @@ mod progress;
 mod projects;
 mod push;
 mod quiet;
+mod recall;
 mod repair;
 mod scan;
 mod scope;

@@ -196,7 +196,8 @@ fn now_of(at: u64) -> i64 {
 }
 
 /// What follows from what was sent, and is told by whoever folds.
-const OURS: [&str; 4] = ["bookmark_set", "bookmark_placed", "context_measured", "context_announced"];
+const OURS: [&str; 5] =
+    ["bookmark_set", "bookmark_placed", "context_measured", "context_announced", "memory_given"];
 
 /// Every accepted event once, a killed one at most once, and nothing else.
 fn insist_on_exactly_once(store: &Store, outcome: &Outcome) {

@@ -95,6 +95,7 @@ impl SinceBookmark {
             | Happening::IntentMoved { .. }
             | Happening::ContextMeasured { .. }
             | Happening::ContextAnnounced { .. }
+            | Happening::MemoryGiven { .. }
             | Happening::HelperWanted { .. }
             | Happening::HandoffAsked { .. }
             | Happening::HandoffWritten { .. }

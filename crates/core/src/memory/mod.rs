@@ -3,6 +3,7 @@
 //! Pure: what was said and done becomes a memory in `distil`, near duplicates and contradictions are found in `likeness`.
 //! No text becomes a `Content` but by redacting and bounding it here.
 
+pub mod choose;
 mod content;
 mod trust;
 

@@ -186,6 +186,15 @@ impl Archive {
         Ok(statement.query_map(params_from_iter(values), memory)?.collect::<Result<_, _>>()?)
     }
 
+    /// What was pinned in the project, and what was pinned for all of them, the oldest first.
+    pub fn pinned_memories(&self, project: Option<i64>) -> Result<Vec<Memory>, StoreError> {
+        let query = format!(
+            "{MEMORY} where m.pinned_at is not null and m.superseded_at is null and m.quarantine is null
+             and (m.project is null or m.project = ?1) order by m.id limit 100"
+        );
+        Ok(self.db.prepare_cached(&query)?.query_map([project], memory)?.collect::<Result<_, _>>()?)
+    }
+
     /// One that stands in the project and says the same, word by word.
     pub fn same_memory(&self, content: &Content, project: Option<i64>) -> Result<Option<i64>, StoreError> {
         const QUERY: &str = "

@@ -210,7 +210,7 @@ impl Archive {
             project: conversation.project.clone(),
             base: conversation.base.clone(),
         };
-        let project = conversation.project.as_ref().map(|traces| self.restore_project(traces)).transpose()?;
+        let project = conversation.project.as_ref().map(|traces| self.project_made(traces)).transpose()?;
         let id = self.conversation_row(conversation.session.agent.as_str(), &opening, project)?;
         let row = (id, conversation.turns, conversation.first_at.0, conversation.last_at.0);
         self.db.prepare_cached(GROW)?.execute(row)?;
@@ -219,7 +219,7 @@ impl Archive {
     }
 
     /// A project that is known here keeps the name and the place that it has here.
-    fn restore_project(&self, traces: &ProjectTraces) -> Result<i64, StoreError> {
+    pub fn project_made(&self, traces: &ProjectTraces) -> Result<i64, StoreError> {
         let projects = Projects { db: &self.db, machine: self.machine };
         match projects.find(traces)? {
             Some(known) => Ok(known),

@@ -120,6 +120,7 @@ pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Eve
         | Happening::MarkerWanted { .. }
         | Happening::ContextMeasured { .. }
         | Happening::ContextAnnounced { .. }
+        | Happening::MemoryGiven { .. }
         | Happening::HandoffAsked { .. }
         | Happening::HopMoved { .. }
         | Happening::HandoffGiven { .. }

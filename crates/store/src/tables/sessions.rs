@@ -20,7 +20,8 @@ const COLUMNS: &str = "s.id, s.uid, s.agent || ':' || s.session, s.state, s.reas
     s.prompt, s.subagents, s.background, s.context_tokens, s.compactions, s.turns, p.root, p.remote, p.name, s.project, s.seen,
     s.asked_tool, s.asked_subagent, s.limited_until, s.tasks, s.asked_at, s.prompted_at, s.answer, s.inheriting,
     s.on_clear, s.fallback, s.fresh_at, s.context_window, s.context_exact, s.context_source, s.context_at, s.told_model,
-    s.told_person, s.compacted_at, s.compacted_percent, s.since_bookmark";
+    s.told_person, s.compacted_at, s.compacted_percent, s.since_bookmark,
+    s.recalled_at";
 
 /// A session as it lies in its row.
 pub(crate) struct StoredSession {
@@ -37,10 +38,10 @@ const SAVE: &str = "
         subagents, background, context_tokens, compactions, turns, seen,
         asked_tool, asked_subagent, limited_until, tasks, asked_at, prompted_at, answer, inheriting, on_clear, fallback,
         fresh_at, context_window, context_exact, context_source, context_at, told_model, told_person,
-        compacted_at, compacted_percent, since_bookmark)
+        compacted_at, compacted_percent, since_bookmark, recalled_at)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
         ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,
-        ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47)
+        ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48)
     on conflict (agent, session) do update set revision = revision + 1, state = excluded.state, reason = excluded.reason,
         since = excluded.since, started_by = excluded.started_by, last_event_at = excluded.last_event_at,
         ended_at = excluded.ended_at, ended_by = excluded.ended_by, presence = excluded.presence,
@@ -56,7 +57,7 @@ const SAVE: &str = "
         context_source = excluded.context_source, context_at = excluded.context_at,
         told_model = excluded.told_model, told_person = excluded.told_person,
         compacted_at = excluded.compacted_at, compacted_percent = excluded.compacted_percent,
-        since_bookmark = excluded.since_bookmark
+        since_bookmark = excluded.since_bookmark, recalled_at = excluded.recalled_at
     returning id";
 
 const HEARD: &str = "
@@ -175,6 +176,7 @@ impl Store {
                 session.meter.compacted_at.map(|at| at.0),
                 session.meter.compacted_percent,
                 counted(&session.since_bookmark),
+                session.recalled_at.map(|at| at.0),
             ],
             |row| row.get(0),
         )?;
@@ -226,6 +228,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         compactions: row.get(22)?,
         turns: row.get(23)?,
         since_bookmark: counts(&row.get::<_, String>(48)?),
+        recalled_at: row.get::<_, Option<i64>>(49)?.map(Timestamp),
         open_turn: None,
     };
     Ok(StoredSession { id: row.get(0)?, project: row.get(27)?, session })

@@ -6,6 +6,7 @@ use super::bookmarks::{self, Bookmarks};
 use super::continuing::{self, Continuing};
 use super::guard::{self, Guard, StatusLine};
 use super::limits::{self, Limits};
+use super::memory::Memory;
 use super::nearest::nearest;
 use super::notify::{self, Notify};
 use super::typing::{self, Typing};
@@ -238,6 +239,7 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
         bookmarks: Bookmarks::read(&|key| values.get(key).cloned()),
         guard: Guard::read(&|key| values.get(key).cloned()),
         statusline: StatusLine::read(&|key| values.get(key).cloned()),
+        memory: Memory::read(&|key| values.get(key).cloned()),
         continuing: Continuing::read(&|key| values.get(key).cloned()),
     }
 }

@@ -8,6 +8,7 @@ mod continuing;
 mod guard;
 mod layer;
 mod limits;
+mod memory;
 mod nearest;
 mod notify;
 mod typing;
@@ -17,6 +18,7 @@ pub use continuing::Continuing;
 pub use guard::{Guard, StatusLine};
 pub use layer::{Mistake, layered, value_at};
 pub use limits::Limits;
+pub use memory::Memory;
 pub use nearest::nearest;
 pub use notify::{Commands, Notify, OCCASIONS};
 pub use typing::Typing;
@@ -56,6 +58,7 @@ pub struct Config {
     pub guard: Guard,
     pub statusline: StatusLine,
     pub continuing: Continuing,
+    pub memory: Memory,
 }
 
 impl Config {
@@ -85,6 +88,7 @@ impl Config {
             guard: Guard::compiled_in(),
             statusline: StatusLine::compiled_in(),
             continuing: Continuing::compiled_in(),
+            memory: Memory::compiled_in(),
         }
     }
 

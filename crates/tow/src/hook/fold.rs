@@ -8,6 +8,7 @@ use crate::bookmarks::{Bookmarked, reply_to_marker};
 use crate::continuing::{Afoot, Known, Stop};
 use crate::failure::chain;
 use crate::guard::Gauge;
+use crate::inherit::Giver;
 use crate::{continuing, guard, inherit, outcome, tell, work};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +20,7 @@ use towline_core::fault::FaultKind;
 use towline_core::id::SessionKey;
 use towline_core::inherit::Inheriting;
 use towline_core::reply::Reply;
-use towline_core::session::State;
+use towline_core::session::{Session, State};
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Folded, Pace, Store, StoreError, journal, upkeep};
 
@@ -32,7 +33,9 @@ pub(super) fn fold(call: &Call, (told, urgency): (&Stop<'_>, Urgency)) -> (Reply
     let (mut reply, mut bookmarked) = (Reply::default(), Bookmarked::Nothing);
     let mut rest = Asked::Nothing;
     for round in 0..ROUNDS {
-        let lock = match take_lock(call, (event, urgency), round) {
+        // The agent is answered once; later rounds are for what others left to us.
+        let asked = if round == 0 { Asked::All(told) } else { rest };
+        let lock = match take_lock(call, urgency, asked) {
             Ok(Some(lock)) => lock,
             Ok(None) => break,
             Err(error) => {
@@ -41,8 +44,6 @@ pub(super) fn fold(call: &Call, (told, urgency): (&Stop<'_>, Urgency)) -> (Reply
             }
         };
         let seen = journal::unsealed_bytes(&call.edge.home);
-        // The agent is answered once; later rounds are for what others left to us.
-        let asked = if round == 0 { Asked::All(told) } else { rest };
         let done = match fold_once(call, asked, &lock) {
             Ok(done) => done,
             Err(error) => {
@@ -100,11 +101,12 @@ fn report(call: &Call, error: &StoreError) {
 }
 
 /// Only an agent that waits for an answer waits for the lock: for most events only if its terminal is to be told of them.
-fn take_lock(call: &Call, (event, urgency): (&Event, Urgency), round: usize) -> io::Result<Option<FoldLock>> {
-    let patience = match urgency {
-        Urgency::Answered if round == 0 => patience(call),
-        Urgency::Shown if round == 0 && is_answered(call, event) => patience(call),
-        Urgency::Answered | Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever => Duration::ZERO,
+fn take_lock(call: &Call, urgency: Urgency, asked: Asked<'_>) -> io::Result<Option<FoldLock>> {
+    let patience = match (asked, urgency) {
+        (Asked::Nothing, _) => Duration::ZERO,
+        (Asked::Inheritance(_), _) | (Asked::All(_), Urgency::Answered) => patience(call),
+        (Asked::All(told), Urgency::Shown) if is_answered(call, told.event) => patience(call),
+        (Asked::All(_), Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever) => Duration::ZERO,
     };
     FoldLock::take_within(&call.edge.home, pauses(patience))
 }
@@ -120,8 +122,11 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
     let has_time = || call.edge.elapsed() < patience;
     let new_machine = call.edge.uid();
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
-    let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
+    let (store, mut folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
     let known = known(call, asked, &store, &folded)?;
+    if let Some(gauge) = known.as_ref().and_then(|known| known.gauge.as_ref()) {
+        wait_for_seat(&mut folded, &gauge.session);
+    }
     let went_on = match (asked, &known) {
         (Asked::All(told), Some(known)) => {
             continuing::at_turns_end(&call.edge, &call.config, &store, (told, known))?
@@ -133,13 +138,13 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
         Bookmarked::Nothing => None,
         Bookmarked::Something => Some(fold_again(call, &store, &pace)?),
     };
-    let inherited = |event: &Event| inherited(call, event, &store, &folded);
+    let inherited = |event: &Event, session| inherited(call, (event, session), &store, &folded);
     let reply = match (asked, known) {
         (Asked::All(Stop { event, .. }), Some(known)) => reply_to(call, event, &store, &known.afoot)?
             .merge(went_on.reply)
-            .merge(inherited(event)?)
+            .merge(inherited(event, known.gauge.as_ref().map(|gauge| &gauge.session))?)
             .merge(guarded(call, event, known.gauge)),
-        (Asked::Inheritance(event), _) => inherited(event)?,
+        (Asked::Inheritance(event), _) => inherited(event, store.session(&event.session)?.as_ref())?,
         _ => Reply::default(),
     };
     upkeep::shrink_if_huge(&store)?;
@@ -155,6 +160,14 @@ fn fold_again(call: &Call, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreE
     let folded = store.fold(pace)?;
     outcome::carry_out(&call.edge, &call.config, store, &folded.effects)?;
     Ok(seen)
+}
+
+/// Whoever folded the prompt before us, and was not its hook, could not look for the seat that the decision waits for.
+fn wait_for_seat(folded: &mut Folded, session: &Session) {
+    if session.inheriting == Inheriting::Prompted {
+        folded.unseated.insert(session.key.clone());
+        folded.inheriting.insert(session.key.clone(), Inheriting::Prompted);
+    }
 }
 
 /// Everything that an answer needs to know, asked for once.
@@ -204,18 +217,22 @@ fn look_for_missing_seat(call: &Call, event: &Event, done: &Done) -> Decided {
 
 /// What the session inherits is given with the first prompt that finds it due. Most find nothing, and pay for no look:
 /// whoever folded the event has the session's row.
-fn inherited(call: &Call, event: &Event, store: &Store, folded: &Folded) -> Result<Reply, StoreError> {
-    if event.subagent.is_some() || !event.happening.is_real_prompt() {
-        return Ok(Reply::default());
+fn inherited(
+    call: &Call,
+    (event, session): (&Event, Option<&Session>),
+    store: &Store,
+    folded: &Folded,
+) -> Result<Reply, StoreError> {
+    let is_asked = event.subagent.is_none() && event.happening.is_real_prompt();
+    let Some(session) = session.filter(|_| is_asked) else { return Ok(Reply::default()) };
+    let inheriting = folded.inheriting.get(&event.session).copied().unwrap_or(session.inheriting);
+    let giver = Giver { edge: &call.edge, config: &call.config, store, session };
+    match inheriting {
+        Inheriting::Due => giver.inherited(),
+        // Its seat is looked for first.
+        Inheriting::Prompted => Ok(Reply::default()),
+        Inheriting::Nothing | Inheriting::Undecided | Inheriting::Settled => giver.remembered(),
     }
-    let inheriting = match folded.inheriting.get(&event.session) {
-        Some(inheriting) => Some(*inheriting),
-        None => store.inheriting(&event.session)?,
-    };
-    if inheriting == Some(Inheriting::Due) {
-        return inherit::given(&call.edge, store, &event.session);
-    }
-    inherit::handoff_alone(&call.edge, store, &event.session)
 }
 
 /// The one place where capabilities add what a hook says.

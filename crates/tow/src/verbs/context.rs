@@ -3,15 +3,19 @@
 //! The same material and the same composer as the hook's; nothing is taken or given by looking. What the
 //! transcript holds and nobody captured yet is captured first, as it would be for the hook.
 
+use crate::edge::current_folder;
 use crate::failure::Failure;
+use crate::recall::{self, Asker};
 use crate::scope::Scope;
-use crate::{capture, past};
+use crate::tell::settings;
+use crate::{capture, past, projects};
 use clap::Args;
 use serde_json::json;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_core::compose::{Budget, Composed, Part, PartState, compose};
+use towline_core::compose::{Budget, Composed, Material, Part, PartState, Remembered, compose};
 use towline_core::id::SessionKey;
 use towline_store::archive::Conversation;
 use towline_store::{Archive, Store};
@@ -20,17 +24,25 @@ const EXAMPLES: &str = "\
 Examples:
   tow context                    what a new session here would be given of the one before it
   tow context 1a2b3c4d           the same of a certain session
+  tow context --fresh            what is remembered here, without any session's work
   tow context --why              a line for each part: what it is, its size, why it is there
   tow context --agent NAME       as the other agent would be given it
 
 To begin anew without it once: `tow fresh` before `/clear`. For good: `tow config set inherit.on_clear never`.";
 
-/// Show what a session would be given of the one before it, and why.
+/// Show what a session would be given of the one before it and of what is remembered, and why.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The session whose work would go on; the latest of this folder's project if not given.
+    #[arg(conflicts_with = "fresh")]
     session: Option<String>,
+    /// As a session that goes on with nobody's work: only what is remembered.
+    #[arg(long)]
+    fresh: bool,
+    /// As if this were asked first: what is remembered is chosen by it.
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
     /// Composed for this agent; for the session's own if not given.
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
@@ -48,20 +60,49 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     let archive = Archive::read(&scope.edge.home, PATIENCE).map_err(failed)?;
     let hot = Store::read(&scope.edge.home, PATIENCE).map_err(failed)?;
-    let from = whose(scope, archive.as_ref(), arguments)?;
-    if let Some(known) = hot.as_ref().map(|hot| hot.session(&from)).transpose().map_err(failed)?.flatten() {
-        capture::hurry(&scope.edge, &known);
+    let from = if arguments.fresh { None } else { Some(whose(scope, archive.as_ref(), arguments)?) };
+    let agent = composed_for(arguments, from.as_ref())?;
+    let mut material = match &from {
+        Some(from) => carried_over(scope, (archive.as_ref(), hot.as_ref()), from)?,
+        None => Material { past: None, compaction: None, remembered: vec![], program: past::program() },
+    };
+    if let Some(archive) = &archive {
+        material.remembered = remembered(scope, archive, arguments)?;
     }
-    let agent = composed_for(arguments, &from)?;
-    let way = "as `tow context` was asked".to_owned();
-    let material =
-        past::material(archive.as_ref(), hot.as_ref(), (&from, way), scope.edge.now).map_err(failed)?;
     show(scope, arguments, &compose(&material, agent.budget()), agent.budget());
     Ok(ExitCode::SUCCESS)
 }
 
-fn composed_for(arguments: &Arguments, from: &SessionKey) -> Result<Agent, Failure> {
-    let name = arguments.agent.as_deref().unwrap_or(from.agent.as_str());
+fn carried_over(
+    scope: &Scope,
+    (archive, hot): (Option<&Archive>, Option<&Store>),
+    from: &SessionKey,
+) -> Result<Material, Failure> {
+    let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
+    if let Some(known) = hot.map(|hot| hot.session(from)).transpose().map_err(failed)?.flatten() {
+        capture::hurry(&scope.edge, &known);
+    }
+    let way = "as `tow context` was asked".to_owned();
+    past::material(archive, hot, (from, way), scope.edge.now).map_err(failed)
+}
+
+/// What a session that starts in this folder would be given beside it.
+fn remembered(scope: &Scope, archive: &Archive, arguments: &Arguments) -> Result<Vec<Remembered>, Failure> {
+    let config = settings(&scope.edge);
+    let folder = current_folder();
+    let project = folder.as_deref().map(|folder| projects::traces(&config, folder));
+    let asker = Asker {
+        folder: folder.as_deref().and_then(Path::to_str),
+        project: project.as_ref(),
+        prompt: arguments.prompt.as_deref().unwrap_or(""),
+    };
+    recall::gather(&scope.edge, &config, archive, asker)
+        .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))
+}
+
+fn composed_for(arguments: &Arguments, from: Option<&SessionKey>) -> Result<Agent, Failure> {
+    let own = from.map_or(Agent::ALL[0].name(), |from| from.agent.as_str());
+    let name = arguments.agent.as_deref().unwrap_or(own);
     Agent::named(name).ok_or_else(|| {
         let known: Vec<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
         Failure::input(format!("there is no agent `{name}`"))

@@ -1,0 +1,181 @@
+//! What is remembered, gathered for a session whose model has not been given it yet.
+//!
+//! Chooses nothing: `core::memory::choose` does. Looks at no more than a few hundred memories, and at the files of those
+//! that are given: an agent waits.
+
+use crate::calendar::clock;
+use crate::config::Config;
+use crate::edge::Edge;
+use crate::failure::chain;
+use crate::{hook, past, typing};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+use towline_core::capture::Touch;
+use towline_core::compose::{Composed, Remembered};
+use towline_core::event::Happening;
+use towline_core::fault::{Fault, FaultKind};
+use towline_core::memory::Memory;
+use towline_core::memory::choose::{Here, Wording, choose};
+use towline_core::project::ProjectTraces;
+use towline_core::session::Session;
+use towline_store::StoreError;
+use towline_store::archive::{Archive, MemoriesAsked, Only};
+use towline_store::journal::{self, Record};
+
+/// More than fit into what any agent takes.
+const NEWEST: u32 = 200;
+/// Whose next steps may still be open.
+const SESSIONS: u32 = 2;
+const STEPS: usize = 5;
+/// Where the work was lately: so many turns of so many sessions.
+const LATELY: (usize, u32) = (2, 10);
+
+/// Who is to be given what is remembered: where it works, and what it was asked.
+#[derive(Clone, Copy)]
+pub struct Asker<'a> {
+    pub folder: Option<&'a str>,
+    pub project: Option<&'a ProjectTraces>,
+    pub prompt: &'a str,
+}
+
+impl Asker<'_> {
+    pub fn of(session: &Session) -> Asker<'_> {
+        Asker {
+            folder: session.folder.as_deref(),
+            project: session.project.as_ref(),
+            prompt: session.prompt.as_ref().map_or("", |prompt| prompt.as_str()),
+        }
+    }
+}
+
+/// What is remembered for whoever asks. Nothing where the user wants nothing given.
+pub fn gather(
+    edge: &Edge,
+    config: &Config,
+    archive: &Archive,
+    asker: Asker<'_>,
+) -> Result<Vec<Remembered>, StoreError> {
+    let folder = asker.folder;
+    if !config.memory.give || folder.is_some_and(|folder| config.inherits_nothing(folder)) {
+        return Ok(vec![]);
+    }
+    let project = asker.project.map(|traces| archive.project(traces)).transpose()?.flatten();
+    let mut memories = archive.pinned_memories(project)?;
+    if project.is_some() {
+        let asked =
+            MemoriesAsked { project, only: Only::Standing, limit: NEWEST, ..MemoriesAsked::default() };
+        memories.extend(archive.memories(&asked)?.into_iter().filter(|memory| memory.pinned_at.is_none()));
+    }
+    let here = Here {
+        branch: asker.project.and_then(|traces| traces.branch.clone()),
+        files: files_lately(archive, project)?,
+        prompt: asker.prompt.to_owned(),
+    };
+    let folders = folders(asker);
+    let program = past::program();
+    let wording = Wording {
+        program: &program,
+        clock: &|at| clock(at, edge.now),
+        stale: &|memory| stale(memory, &folders),
+    };
+    Ok(choose(memories, &next_steps(archive, project)?, &here, wording).parts)
+}
+
+fn files_lately(archive: &Archive, project: Option<i64>) -> Result<BTreeSet<String>, StoreError> {
+    let mut files = BTreeSet::new();
+    let (sessions, turns) = LATELY;
+    let Some(project) = project else { return Ok(files) };
+    for conversation in archive.latest_conversations(Some(project), sessions)? {
+        let last = conversation.turns;
+        let touched = archive.files(&conversation, last.saturating_sub(turns)..=last)?;
+        files.extend(touched.into_iter().filter(|file| file.how == Touch::Changed).map(|file| file.path));
+    }
+    Ok(files)
+}
+
+/// What the last sessions said was left to do, a line each.
+fn next_steps(archive: &Archive, project: Option<i64>) -> Result<Vec<String>, StoreError> {
+    let Some(project) = project else { return Ok(vec![]) };
+    let mut steps = vec![];
+    for kept in archive.latest_summaries(Some(project), SESSIONS)? {
+        let lines =
+            kept.summary.next_steps.lines().map(|line| line.trim_start_matches(['-', '*', ' ']).trim());
+        let of = format!("{}#{}", kept.session.short(), kept.turn);
+        steps.extend(lines.filter(|line| !line.is_empty()).take(STEPS).map(|line| format!("{line} ({of})")));
+    }
+    Ok(steps)
+}
+
+/// Why a memory may no longer hold, by the files that it says were changed. `folders` are where paths may begin.
+fn stale(memory: &Memory, folders: &[PathBuf]) -> Option<String> {
+    let files = memory.content.files.iter().filter(|(_, how)| *how == Touch::Changed);
+    files.take(3).find_map(|(path, _)| {
+        let found = folders.iter().find_map(|folder| fs::metadata(folder.join(path)).ok());
+        let Some(meta) = found else { return Some(format!("{path} is gone")) };
+        let written = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let is_newer = i64::try_from(written.as_millis()).ok()? > memory.changed_at.plus_ms(LATE_MS).0;
+        is_newer.then(|| format!("{path} was changed since"))
+    })
+}
+
+/// The session's own, and the top of the repository: its root is what all worktrees share.
+fn folders(asker: Asker<'_>) -> Vec<PathBuf> {
+    let root = asker.project.map(|traces| Path::new(&traces.root));
+    let top = root.and_then(|root| if root.ends_with(".git") { root.parent() } else { Some(root) });
+    asker.folder.map(PathBuf::from).into_iter().chain(top.map(Path::to_owned)).collect()
+}
+
+/// What was learnt in a turn may be kept before the turn's last change to a file.
+const LATE_MS: i64 = 600_000;
+
+/// Remembers that it was given, and says to the person what was. What was not there to be given was given too: nobody
+/// looks again until a compaction.
+pub fn given(
+    edge: &Edge,
+    config: &Config,
+    session: &Session,
+    (composed, remembered): (&Composed, &[Remembered]),
+) -> Vec<String> {
+    let items = items_in(composed, remembered);
+    let event = typing::event(edge, &session.key, Happening::MemoryGiven { items });
+    if let Err(error) = journal::append(&edge.home, &[Record::Event(event)]) {
+        hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: chain(&error) });
+    }
+    if items == 0 || !config.memory.notice {
+        return vec![];
+    }
+    let of = session.project.as_ref().map_or("this place", |traces| traces.display_name());
+    let tokens = composed.text.len().div_ceil(4);
+    let things = if items == 1 { "1 thing" } else { &format!("{items} things") };
+    vec![format!("towline: gave {things} remembered of {of} (~{tokens} tokens). `tow context` shows them.")]
+}
+
+/// How many of these had room.
+fn items_in(composed: &Composed, remembered: &[Remembered]) -> u32 {
+    let begins = |item: &String| format!("\n- {}", item.chars().take(RECOGNISED).collect::<String>());
+    let items = remembered.iter().flat_map(|part| &part.items);
+    u32::try_from(items.filter(|item| composed.text.contains(&begins(item))).count()).unwrap_or(u32::MAX)
+}
+
+/// So many letters of a line tell it from the others: its name, type and time are in them.
+const RECOGNISED: usize = 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use towline_core::compose::{Budget, Material, RememberedKind, compose};
+
+    #[test]
+    fn only_what_had_room_counts_as_given() {
+        let items = (1..100).map(|number| format!("m{number} change: {}", "word ".repeat(40))).collect();
+        let (title, why) = ("Other memories".to_owned(), String::new());
+        let part = Remembered { kind: RememberedKind::Index, title, items, why };
+        let material =
+            Material { past: None, compaction: None, remembered: vec![part], program: "tow".into() };
+        let given = |limit| items_in(&compose(&material, Budget::Characters(limit)), &material.remembered);
+        assert!((3..12).contains(&given(2_000)), "{}", given(2_000));
+        assert_eq!((given(10), given(1_000_000)), (0, 99));
+    }
+}

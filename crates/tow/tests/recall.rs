@@ -1,0 +1,164 @@
+//! What a session is given of what is remembered: with its first prompt, once, and again after a compaction.
+#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+
+use serde_json::{Value, json};
+use std::fs;
+use std::time::Duration;
+use towline_core::capture::Touch;
+use towline_core::id::Uid;
+use towline_core::memory::{Confidence, Content, Draft, Maker, MemoryType, Trust};
+use towline_core::time::Timestamp;
+use towline_store::Home;
+use towline_store::archive::{Archive, NewMemory};
+use towline_store::lock::ArchiveLock;
+use towline_testkit::TestEnv;
+
+struct Desk {
+    env: TestEnv,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+        // A loaded machine is slow, not wrong: whoever finds the lock taken gives it with the next prompt.
+        for (key, value) in [("hook.deadline_ms", "2500"), ("hook.patience_ms", "2000")] {
+            env.tow(&["config", "set", key, value]).ok();
+        }
+        Desk { env }
+    }
+
+    fn archive<T>(&self, act: impl FnOnce(&Archive) -> T) -> T {
+        let home = Home::at(self.env.data_dir());
+        home.create().unwrap();
+        let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
+        act(&Archive::open(&home, &lock, Duration::ZERO, Uid([7; 16])).unwrap())
+    }
+
+    /// Keeps these, the titles as they come, in the project of the test.
+    fn remember(&self, drafts: Vec<Draft>) -> Vec<i64> {
+        self.archive(|archive| {
+            let traces = towline_terminal::project::traces(&self.env.project(), &|_| None);
+            let project = archive.project_made(&traces).unwrap();
+            let keep = |(seed, draft): (usize, Draft)| {
+                let memory = NewMemory {
+                    uid: Uid::derived(Timestamp(1), &[&seed.to_string(), &draft.title]),
+                    content: Content::of(draft).unwrap(),
+                    project: Some(project),
+                    session: None,
+                    turn: None,
+                    branch: None,
+                    commit: None,
+                    maker: Maker::Rules,
+                    trust: Trust::Agent,
+                    confidence: Confidence::percent(70),
+                    cost: 1000,
+                    at: Timestamp(1_000),
+                    valid_from: Timestamp(1_000),
+                    quarantine: None,
+                };
+                archive.add_memory(&memory).unwrap()
+            };
+            archive.as_one(|| Ok(drafts.into_iter().enumerate().map(keep).collect())).unwrap()
+        })
+    }
+
+    fn tell(&self, event: &str, fields: Value) -> Value {
+        let mut payload = json!({"hook_event_name": event, "session_id": "one", "cwd": self.env.project()});
+        payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let said = self.env.hook("claude", payload.to_string().as_bytes()).ok().stdout;
+        if said.is_empty() { Value::Null } else { serde_json::from_str(&said).unwrap() }
+    }
+
+    fn prompt(&self, text: &str) -> Value {
+        self.tell("UserPromptSubmit", json!({"prompt": text}))
+    }
+}
+
+fn draft(kind: &str, title: &str) -> Draft {
+    Draft::new(MemoryType::parse(kind).unwrap(), title)
+}
+
+fn context(said: &Value) -> &str {
+    said["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or("")
+}
+
+#[test]
+fn a_session_is_given_what_is_remembered_with_its_first_prompt_and_no_other() {
+    let desk = Desk::new();
+    desk.remember(vec![draft("decision", "The cache is Valkey"), draft("change", "Renamed a helper")]);
+    desk.tell("SessionStart", json!({"source": "startup"}));
+    let said = desk.prompt("which cache do we use?");
+    let (fits, rest) = context(&said).split_once("Other memories").unwrap();
+    assert!(fits.contains("The cache is Valkey") && rest.contains("Renamed a helper"), "{said}");
+    assert!(context(&said).starts_with("<towline-context>"), "{said}");
+    let notice = said["systemMessage"].as_str().unwrap();
+    assert!(
+        notice.contains("gave 2 things remembered of project") && notice.contains("tow context"),
+        "{notice}"
+    );
+    assert_eq!(desk.prompt("and now?"), Value::Null);
+}
+
+#[test]
+fn after_a_compaction_it_is_given_again() {
+    let desk = Desk::new();
+    desk.remember(vec![draft("decision", "The cache is Valkey")]);
+    desk.tell("SessionStart", json!({"source": "startup"}));
+    assert!(context(&desk.prompt("go")).contains("Valkey"));
+    desk.tell("Stop", json!({"background_tasks": []}));
+    desk.tell("PreCompact", json!({"trigger": "manual"}));
+    desk.tell("PostCompact", json!({"trigger": "manual", "compact_summary": "short"}));
+    assert!(context(&desk.prompt("go on")).contains("Valkey"));
+    assert_eq!(context(&desk.prompt("and on")), "");
+}
+
+#[test]
+fn what_was_pinned_is_there_after_ten_thousand_newer_memories() {
+    let desk = Desk::new();
+    let pinned = desk.remember(vec![draft("preference", "Answer in French")])[0];
+    desk.archive(|archive| archive.pin_memory(pinned, Some(Timestamp(2_000)), Timestamp(2_000)).unwrap());
+    desk.remember((0..10_000).map(|number| draft("change", &format!("Painted plank {number}"))).collect());
+    desk.tell("SessionStart", json!({"source": "startup"}));
+    let said = desk.prompt("paint a plank");
+    let first = context(&said).lines().find(|line| line.starts_with("- ")).unwrap();
+    assert!(first.contains("Answer in French"), "{said}");
+    assert!(context(&said).encode_utf16().count() <= 9_500);
+}
+
+#[test]
+fn a_memory_of_a_file_that_is_gone_is_marked_as_stale() {
+    let desk = Desk::new();
+    let files = |path: &str| vec![(path.to_owned(), Touch::Changed)];
+    fs::write(desk.env.project().join("mast.rs"), "").unwrap();
+    desk.remember(vec![
+        Draft { files: files("boom.rs"), ..draft("bugfix", "The boom leaned") },
+        Draft { files: files("mast.rs"), ..draft("bugfix", "The mast leaned") },
+    ]);
+    let shown =
+        desk.env.tow(&["context", "--fresh", "--prompt", "why does it lean, mast or boom?"]).ok().stdout;
+    let line = |word: &str| shown.lines().find(|line| line.contains(word)).unwrap().to_owned();
+    assert!(line("The boom").contains("stale: boom.rs is gone"), "{shown}");
+    assert!(line("The mast").contains("stale: mast.rs was changed since"), "{shown}");
+}
+
+#[test]
+fn nothing_is_given_where_it_is_not_wanted() {
+    let desk = Desk::new();
+    desk.remember(vec![draft("decision", "The cache is Valkey")]);
+    let set = |key: &str, value: &str| drop(desk.env.tow(&["config", "set", key, value]).ok());
+    set("memory.notice", "false");
+    desk.tell("SessionStart", json!({"source": "startup"}));
+    let said = desk.prompt("go");
+    assert!(context(&said).contains("Valkey") && said["systemMessage"].is_null(), "{said}");
+    for (key, value) in [
+        ("inherit.never_in", format!("[\"{}\"]", desk.env.project().display())),
+        ("memory.give", "false".to_owned()),
+    ] {
+        let other = Desk::new();
+        other.remember(vec![draft("decision", "The cache is Valkey")]);
+        let value = value.replace(&*desk.env.root().to_string_lossy(), &other.env.root().to_string_lossy());
+        other.env.tow(&["config", "set", key, &value]).ok();
+        other.tell("SessionStart", json!({"source": "startup"}));
+        assert_eq!(other.prompt("go"), Value::Null, "{key}");
+    }
+}
