@@ -19,6 +19,8 @@ pub(crate) struct Drawn {
     pub reversed: bool,
     /// In any colour but the usual one of text.
     pub coloured: bool,
+    /// On any ground but the usual one.
+    pub grounded: bool,
 }
 
 /// One line of a screen.
@@ -106,8 +108,14 @@ fn styled(numbers: &str, mut drawn: Drawn) -> Drawn {
                 drawn.coloured = true;
                 skip_colour(&mut parts);
             }
-            "48" | "58" => skip_colour(&mut parts),
+            "49" => drawn.grounded = false,
+            "48" => {
+                drawn.grounded = true;
+                skip_colour(&mut parts);
+            }
+            "58" => skip_colour(&mut parts),
             _ if is_colour(part) => drawn.coloured = true,
+            _ if is_ground(part) => drawn.grounded = true,
             _ => {}
         }
     }
@@ -118,6 +126,11 @@ fn styled(numbers: &str, mut drawn: Drawn) -> Drawn {
 fn is_colour(part: &str) -> bool {
     let number: u32 = part.parse().unwrap_or(0);
     (30..=37).contains(&number) || (90..=97).contains(&number) || part.starts_with("38:")
+}
+
+fn is_ground(part: &str) -> bool {
+    let number: u32 = part.parse().unwrap_or(0);
+    (40..=47).contains(&number) || (100..=107).contains(&number) || part.starts_with("48:")
 }
 
 /// A colour by its number has one part more, by its three lights three.
@@ -159,7 +172,12 @@ mod tests {
         let coloured = Drawn { coloured: true, ..plain };
         check("\u{1b}[38;5;2ma\u{1b}[39mb", &[("a", coloured), ("b", plain)]);
         check("\u{1b}[38;2;1;2;7ma", &[("a", coloured)]);
-        check("\u{1b}[48;5;2ma\u{1b}[48;2;7;1;2mb\u{1b}[49mc", &[("a", plain), ("b", plain), ("c", plain)]);
+        let grounded = Drawn { grounded: true, ..plain };
+        check(
+            "\u{1b}[48;5;2ma\u{1b}[49mb\u{1b}[48;2;7;1;2mc",
+            &[("a", grounded), ("b", plain), ("c", grounded)],
+        );
+        check("\u{1b}[44ma\u{1b}[0mb\u{1b}[48:5:2mc", &[("a", grounded), ("b", plain), ("c", grounded)]);
         check("\u{1b}[38:2::1:2:7ma\u{1b}[90mb", &[("a", coloured), ("b", coloured)]);
     }
 

@@ -105,6 +105,8 @@ pub enum Shown {
     New,
     /// One to which this was said last.
     Said(String),
+    /// One to which something was said last that begins so.
+    Begins(String),
 }
 
 /// What an agent's screen says about its input line.

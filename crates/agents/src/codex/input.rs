@@ -24,7 +24,7 @@ pub(crate) fn shown(screen: &str) -> Shown {
     let Some(at) = rows.iter().rposition(is_composer) else { return Shown::Unknown };
     let composer = Composer::new(&rows, at);
     match composer.said() {
-        Some(said) => Shown::Said(said),
+        Some(said) => said,
         None if composer.is_new() => Shown::New,
         None => Shown::Unknown,
     }
@@ -130,14 +130,21 @@ impl<'a> Composer<'a> {
         format!("{mark}{}", lines.join("\n").trim_end())
     }
 
-    /// What a person said last, up to the first blank line.
-    fn said(&self) -> Option<String> {
+    /// What a person said last, up to the first blank line. Once it has scrolled away, the client keeps it in the first
+    /// row: all of it in one line, cut where it is long, and told from the answer below by its ground alone.
+    fn said(&self) -> Option<Shown> {
         let begin = self.above.iter().rposition(is_said_by_person)?;
+        let (first, rest) = self.above[begin..].split_first()?;
         let behind = |row: &Row| row.0.iter().skip(TEXT).map(|cell| cell.glyph).collect::<String>();
-        let lines = self.above[begin..].iter().enumerate();
-        let said =
-            lines.take_while(|(at, row)| *at == 0 || (!row.is_blank() && row.text().starts_with("  ")));
-        Some(said.map(|(_, row)| behind(row)).collect::<Vec<_>>().join("\n"))
+        let is_cut = first.text().ends_with('…');
+        if begin == 0 && (is_cut || !is_grounded(first)) {
+            return Some(Shown::Begins(behind(first).trim_end().trim_end_matches('…').to_owned()));
+        }
+        let goes_on = |row: &&Row| {
+            !row.is_blank() && row.text().starts_with("  ") && is_grounded(row) == is_grounded(first)
+        };
+        let said = [first].into_iter().chain(rest.iter().take_while(goes_on));
+        Some(Shown::Said(said.map(behind).collect::<Vec<_>>().join("\n")))
     }
 
     fn is_new(&self) -> bool {
@@ -176,6 +183,10 @@ const TEXT: usize = 2;
 /// The first thing that a new session shows.
 const BANNER: &str = ">_ OpenAI Codex";
 const BANNER_LINES: usize = 3;
+
+fn is_grounded(row: &Row) -> bool {
+    row.first().is_some_and(|cell| cell.look.grounded)
+}
 
 fn is_said_by_person(row: &Row) -> bool {
     row.first().is_some_and(|Cell { glyph, look }| glyph == '›' && look.faint)

@@ -299,11 +299,14 @@ fn is_shown(_: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
     let asked = [moment.asked, moment.session.and_then(|session| session.prompt.as_ref())];
     match (moment.shown, moment.before.filter(is_cleared)) {
         (Shown::Unknown, _) | (Shown::New, Some(_)) => Verdict::Ready,
-        (Shown::Said(_), Some(_)) => Verdict::NotYet(Why::Before),
+        (Shown::Said(_) | Shown::Begins(_), Some(_)) => Verdict::NotYet(Why::Before),
         (Shown::Said(said), None) if asked.into_iter().flatten().any(|asked| is_prompt(said, asked)) => {
             Verdict::Ready
         }
-        (Shown::New | Shown::Said(_), None) => Verdict::NotYet(Why::OtherSession),
+        (Shown::Begins(start), None) if asked.into_iter().flatten().any(|asked| begins(start, asked)) => {
+            Verdict::Ready
+        }
+        (Shown::New | Shown::Said(_) | Shown::Begins(_), None) => Verdict::NotYet(Why::OtherSession),
     }
 }
 
@@ -314,6 +317,14 @@ fn is_prompt(said: &str, asked: &Kept) -> bool {
     let paragraph = asked.split("\n\n").next().unwrap_or_default();
     let is_cut = |start: &str| !start.is_empty() && is_begun(start, said);
     is_same(said, asked) || is_same(said, paragraph) || asked.strip_suffix('…').is_some_and(is_cut)
+}
+
+/// Whether the prompt begins with what a screen shows of it, of both of which only the beginning may be there.
+fn begins(start: &str, asked: &Kept) -> bool {
+    let asked = asked.as_str().trim();
+    let is_longer = |kept: &str| !kept.is_empty() && is_begun(kept, start);
+    let is_shown = letters(start).next().is_some() && is_begun(start, asked);
+    is_shown || asked.strip_suffix('…').is_some_and(is_longer)
 }
 
 /// A terminal tells the last key no finer than by a second or so, and gives the end of it: until that is over, a key that

@@ -176,3 +176,20 @@ fn what_was_said_last_tells_which_session_is_shown() {
     check("after-compact", Shown::Said("ask bash".to_owned()));
     check("model", Shown::Unknown);
 }
+
+#[test]
+fn what_has_scrolled_away_is_read_from_the_first_row() {
+    let said = |text: &str| Shown::Said(text.to_owned());
+    let begins = |text: &str| Shown::Begins(text.to_owned());
+    assert_eq!(shown(&recorded()["0.166.0/finished-long"]), said("long"));
+    let check = |top: &str, expected: Shown| {
+        let screen = format!(
+            "\u{1b}[1;2m{top}\u{1b}[0m\n  an answer\n\n\u{1b}[1m›\u{1b}[0m \u{1b}[2mAsk\u{1b}[0m\n\n  ?"
+        );
+        assert_eq!(shown(&screen), expected, "{top:?}");
+    };
+    check("\u{1b}[48;5;8m› two lines in one", said("two lines in one"));
+    check("\u{1b}[48;5;8m› more than fits in a li…", begins("more than fits in a li"));
+    check("\u{1b}[48;5;8m› two lines\n  in two", said("two lines\nin two"));
+    check("› nobody knows where it ends", begins("nobody knows where it ends"));
+}

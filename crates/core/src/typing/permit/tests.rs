@@ -308,6 +308,17 @@ fn a_session_that_is_not_shown_is_not_typed_into() {
     world.asked = Some(kept("a long prompt that is not kept whole", 20));
     world.shown = Shown::Said("a long prompt that is not kept whole".into());
     assert_eq!(world.may_type(), Verdict::Ready);
+    for (asked, longest, shown, verdict) in [
+        ("one line\n\nand more of it", 99, "one line and mo", &Verdict::Ready),
+        ("one line\n\nand more of it", 99, "one line or mo", &other),
+        ("one line\n\nand more of it", 9, "one line and mo", &Verdict::Ready),
+        ("one line", 99, "one line and mo", &other),
+        ("one line", 99, "  ", &other),
+    ] {
+        world.asked = Some(kept(asked, longest));
+        world.shown = Shown::Begins(shown.into());
+        assert_eq!(world.may_type(), *verdict, "{asked:?} {shown:?}");
+    }
     let mut typed = typed(Purpose::Bookmark);
     typed.shown = Shown::New;
     assert_eq!(typed.may_press(), other);
