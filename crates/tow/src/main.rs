@@ -2,6 +2,7 @@
 //!
 //! The hook is matched before anything else: it must not pay for a grammar that it does not use. Nothing here decides.
 
+mod agreement;
 mod back;
 mod bookmarks;
 mod calendar;

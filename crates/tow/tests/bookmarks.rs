@@ -345,6 +345,21 @@ fn a_session_that_is_forgotten_takes_its_bookmarks_with_it() {
 }
 
 #[test]
+fn a_fork_that_cannot_be_made_is_refused_with_the_reason_and_the_way_by_hand() {
+    for (agent, code, why, next) in [
+        ("claude", 2, "sessions of Claude Code cannot be forked", "for how to get back there by hand"),
+        ("codex", 1, "could not reach the server at codex", "Start the agent once by hand"),
+    ] {
+        let desk = Desk::of(agent);
+        desk.ask("paint the mast");
+        desk.stop();
+        desk.env.tow(&["bookmark", "before the sail", "--session", SHORT]).ok();
+        let id = desk.bookmarks(&[])[0]["id"].as_str().unwrap().to_owned();
+        desk.env.tow(&["rewind", &id, "--fork", "--yes"]).exits(code).complains(why).complains(next);
+    }
+}
+
+#[test]
 fn rewind_says_how_to_get_back_in_the_conversation_and_in_the_code_and_runs_nothing() {
     let desk = Desk::of("claude");
     desk.ask("paint the mast");

@@ -19,11 +19,17 @@ struct Desk {
 impl Desk {
     #[track_caller]
     fn with(claude: Option<Claude>) -> Desk {
+        Desk::behind(claude, Daemon::Off)
+    }
+
+    /// The other client, with its daemon or without.
+    #[track_caller]
+    fn behind(claude: Option<Claude>, daemon: Daemon) -> Desk {
         let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
         let model = Model::echo();
         match claude {
             Some(claude) => claude.seed(&env),
-            None => CODEX.seed(&env, &model, Daemon::Off),
+            None => CODEX.seed(&env, &model, daemon),
         }
         let agent = if claude.is_some() { "claude" } else { "codex" };
         env.tow(&["install", "--agent", agent]).ok();
@@ -34,7 +40,11 @@ impl Desk {
             Some(claude) => claude.interactive(&tmux, &model, &[]),
             None => {
                 CODEX.trust_hooks(&env);
-                CODEX.interactive(&tmux, &[])
+                let pane = CODEX.interactive(&tmux, &[]);
+                if daemon == Daemon::On {
+                    CODEX.wait_daemon(&env);
+                }
+                pane
             }
         };
         Desk { env, model, tmux, claude, pane }
@@ -314,4 +324,57 @@ fn a_long_run_gets_its_bookmarks_and_they_can_be_gone_back_to_in_codex() {
         let input = screen.lines().rev().find(|line| line.starts_with('›'));
         input.is_some_and(|line| line.contains("then mend the sail"))
     });
+}
+
+#[test]
+fn a_codex_session_is_forked_at_a_bookmark_by_a_server_of_our_own() {
+    forked_at_a_bookmark(Daemon::Off);
+}
+
+#[test]
+fn a_codex_session_is_forked_at_a_bookmark_by_the_server_in_the_background() {
+    forked_at_a_bookmark(Daemon::On);
+}
+
+fn forked_at_a_bookmark(daemon: Daemon) {
+    let desk = Desk::behind(None, daemon);
+    desk.ask("first paint the mast", 15);
+    desk.ask("then mend the sail", 15);
+    let all = desk.wait_bookmarks(2);
+    let fork = |row: &Value, more: &[&str]| {
+        desk.env.tow(&[&["rewind", row["id"].as_str().unwrap(), "--fork"], more].concat())
+    };
+    fork(&all[0], &[]).exits(2).complains("it has to be confirmed").complains("--yes");
+    let made = fork(&all[0], &["--yes", "--json"]).ok().json();
+    let forked = made["fork"].as_str().unwrap().trim_start_matches("codex:").to_owned();
+    assert_eq!(made["resume"], format!("codex resume {forked}"));
+    assert_eq!(made["session"], all[0]["session"]);
+    let whole =
+        fork(&all[1], &["--yes"]).ok().prints("holds what was before the bookmark").prints("git diff");
+    let whole = whole.stdout.split("codex resume ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+
+    let asked = |id: &str, prompt: &str| {
+        let resumed = CODEX.interactive(&desk.tmux, &["resume", id]);
+        resumed.say(prompt);
+        desk.model.wait_prompt(prompt)
+    };
+    let request = asked(&forked, "paint it red");
+    assert!(
+        request.holds("first paint the mast") && !request.holds("then mend the sail"),
+        "{:#}",
+        request.body
+    );
+    let request = asked(&whole, "paint it green");
+    assert!(
+        request.holds("first paint the mast") && request.holds("then mend the sail"),
+        "{:#}",
+        request.body
+    );
+    // The session itself goes on as if nothing had been.
+    desk.pane.say("now haul the anchor");
+    let request = desk.model.wait_prompt("now haul the anchor");
+    assert!(request.holds("then mend the sail") && !request.holds("paint it red"), "{:#}", request.body);
+    if daemon == Daemon::On {
+        CODEX.stop_daemon(&desk.env);
+    }
 }

@@ -70,10 +70,10 @@ impl Call {
         Call { method: "thread/revert", params }
     }
 
-    /// A new thread with what was before a turn.
-    pub fn fork(thread: &SessionId, before: &TurnId) -> Call {
-        let params =
-            json!({"threadId": thread.as_str(), "beforeTurnId": before.as_str(), "excludeTurns": true});
+    /// A new thread with what was before a turn, or with all of it.
+    pub fn fork(thread: &SessionId, before: Option<&TurnId>) -> Call {
+        let before = before.map(TurnId::as_str);
+        let params = json!({"threadId": thread.as_str(), "beforeTurnId": before, "excludeTurns": true});
         Call { method: "thread/fork", params }
     }
 

@@ -85,8 +85,8 @@ impl<'a> Labels<'a> {
         Ok(last.map(|turn| Kept::as_str(&turn.prompt).to_owned()))
     }
 
-    /// The prompts that were given after it, oldest first, a marker's own among them: by them one goes back.
-    pub fn prompts_since(&mut self, known: &KnownBookmark) -> Result<Vec<String>, StoreError> {
+    /// The turns that were asked for after it, oldest first, a marker's own among them: by them one goes back.
+    pub fn turns_since(&mut self, known: &KnownBookmark) -> Result<Vec<Turn>, StoreError> {
         let set = &known.bookmark.set;
         // What is behind a marker begins with the marker itself.
         let first = match set.how {
@@ -94,8 +94,7 @@ impl<'a> Labels<'a> {
             How::Silent | How::Manual => set.after_turn + 1,
         };
         let is_listed = |turn: &&Turn| turn.ordinal >= first && turn.origin != Origin::Notification;
-        let since = self.heard(&known.session)?.iter().filter(is_listed);
-        Ok(since.map(|turn| turn.prompt.as_str().to_owned()).collect())
+        Ok(self.heard(&known.session)?.iter().filter(is_listed).cloned().collect())
     }
 
     fn heard(&mut self, session: &SessionKey) -> Result<&[Turn], StoreError> {

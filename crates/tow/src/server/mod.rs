@@ -116,9 +116,8 @@ impl<'a> Client<'a> {
         self.ask_for(&Call::revert(id, before), thread)
     }
 
-    /// Makes a new thread of what was before a turn. The old one stays as it is.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for going back to a bookmark by a fork"))]
-    pub fn fork_at(&mut self, id: &SessionId, before: &TurnId) -> Result<Thread, ServerError> {
+    /// Makes a new thread of what was before a turn, or of all of it. The old one stays as it is.
+    pub fn fork_at(&mut self, id: &SessionId, before: Option<&TurnId>) -> Result<Thread, ServerError> {
         self.ask_for(&Call::fork(id, before), thread)
     }
 

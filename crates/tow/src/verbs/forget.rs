@@ -2,6 +2,7 @@
 //!
 //! Shows what would go and asks first. Says what went, and never repeats the text that was looked for.
 
+use crate::agreement::{agrees, can_be_asked};
 use crate::failure::Failure;
 use crate::forget::{self, AsideFate, Meant, Request, Tally};
 use crate::live;
@@ -11,7 +12,7 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{self, BufRead, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
 use std::sync::Arc;
 use towline_core::escape::for_terminal;
@@ -136,7 +137,7 @@ fn is_agreed(
     if arguments.yes {
         return Ok(true);
     }
-    if !io::stdin().is_terminal() || arguments.json {
+    if !can_be_asked() || arguments.json {
         return Err(Failure::input("nothing was forgotten: it has to be confirmed")
             .hint("Add `--yes`, or `--dry-run` to see what would go."));
     }
@@ -144,14 +145,7 @@ fn is_agreed(
         return Ok(false);
     }
     show(scope, (meant, planned), Told::Planned);
-    complain("Forget this for good? [y/N] ");
-    let mut answer = String::new();
-    io::stdin()
-        .lock()
-        .read_line(&mut answer)
-        .map_err(|error| Failure::about("could not read the answer", &error))?;
-    let is_yes = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
-    if is_yes {
+    if agrees("Forget this for good?")? {
         return Ok(true);
     }
     Err(Failure::input("nothing was forgotten").hint("Answer `y` to forget it."))

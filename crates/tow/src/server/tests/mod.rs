@@ -44,9 +44,11 @@ fn change(client: &mut Client<'_>, id: &SessionId) {
         assert!(matches!(client.revert_to(id, second), Err(ServerError::Refused { .. })));
         assert_eq!(client.load(id).unwrap().status, Status::Idle);
     }
-    let forked = client.fork_at(id, second).unwrap();
+    let forked = client.fork_at(id, Some(second)).unwrap();
     assert_ne!(forked.id, *id);
     assert_eq!(client.turns(&forked.id).unwrap().len(), 1);
+    let whole = client.fork_at(id, None).unwrap();
+    assert_eq!(client.turns(&whole.id).unwrap().len(), 3);
     assert_eq!(client.turns(id).unwrap(), turns, "the old one is as it was");
 
     let reverted = client.revert_to(id, second).unwrap();

@@ -1,6 +1,8 @@
 //! `tow rewind`: how to get back to a bookmark, in the conversation and in the code.
 //!
-//! Says it, and does none of it.
+//! Says it, and does none of it unless told to: then the agent's server makes a new session, and the old one stays.
+
+mod fork;
 
 use super::bookmarks::{code, row};
 use crate::bookmarks::{Labels, named, short};
@@ -12,21 +14,32 @@ use serde_json::json;
 use std::process::ExitCode;
 use towline_agents::{Agent, WayBack};
 use towline_core::escape::for_terminal;
+use towline_core::id::SessionKey;
+use towline_core::session::Turn;
 use towline_store::{KnownBookmark, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
   tow rewind 5e6f7a8b           the steps, in the conversation and in the code
   tow rewind 5e6f7a8b --json
+  tow rewind 5e6f7a8b --fork    a new session of what was before it, where the agent's server can do that
+  tow rewind 5e6f7a8b --fork --yes
 
-Nothing is run: the commands are for you to read first. `tow bookmarks` lists the ids.";
+Without --fork nothing is run: the commands are for you to read first. A fork leaves the session as it is, and the code too.
+`tow bookmarks` lists the ids.";
 
-/// Say how to get back to a bookmark.
+/// Say how to get back to a bookmark, or fork the session there.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// How the bookmark's id ends or begins.
     id: String,
+    /// Make a new session of what was before it (Codex).
+    #[arg(long)]
+    fork: bool,
+    /// Fork without asking.
+    #[arg(long, requires = "fork")]
+    yes: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -38,9 +51,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let known = named(&store, &arguments.id)?;
     let mut labels = Labels::of(&store).map_err(failed)?;
     let label = labels.label(&known).map_err(failed)?;
-    let since = labels.prompts_since(&known).map_err(failed)?;
-    let conversation = steps(&known, &since);
+    let since = labels.turns_since(&known).map_err(failed)?;
     let code = commands(&known);
+    if arguments.fork {
+        let forked = fork::fork(scope, arguments, (&known, &since))?;
+        show_fork(scope, arguments, (&known, &forked), &code);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let conversation = steps(&known, &since);
     if arguments.json {
         let mut row = row(&known, &label);
         (row["prompts_since"], row["conversation"], row["code"]) =
@@ -51,13 +69,35 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     scope.out.line(&format!("bookmark {}: {}", short(known.bookmark.uid), for_terminal(&label)));
     scope.out.line("the conversation:");
     numbered(scope, &conversation);
-    scope.out.line(&state_of(&known));
-    code.iter().for_each(|(command, why)| scope.out.line(&format!("  {command}   # {why}")));
+    show_code(scope, &known, &code);
     Ok(ExitCode::SUCCESS)
 }
 
-fn steps(known: &KnownBookmark, since: &[String]) -> Vec<String> {
-    let first = since.first().map_or(String::new(), |prompt| for_terminal(prompt));
+fn show_fork(
+    scope: &Scope,
+    arguments: &Arguments,
+    (known, forked): (&KnownBookmark, &SessionKey),
+    code: &[(String, &'static str)],
+) {
+    let resuming =
+        Agent::named(forked.agent.as_str()).map(|agent| agent.resuming(&forked.id)).unwrap_or_default();
+    if arguments.json {
+        let bookmark = known.bookmark.uid.to_string();
+        let report = json!({"bookmark": bookmark, "session": known.session, "fork": forked, "resume": resuming, "code": code});
+        return scope.out.line(&report.to_string());
+    }
+    scope.out.line(&format!("forked: {forked} holds what was before the bookmark"));
+    scope.out.line(&format!("  {resuming}   # goes on with it; {} stays as it is", known.session.short()));
+    show_code(scope, known, code);
+}
+
+fn show_code(scope: &Scope, known: &KnownBookmark, code: &[(String, &'static str)]) {
+    scope.out.line(&state_of(known));
+    code.iter().for_each(|(command, why)| scope.out.line(&format!("  {command}   # {why}")));
+}
+
+fn steps(known: &KnownBookmark, since: &[Turn]) -> Vec<String> {
+    let first = since.first().map_or(String::new(), |turn| for_terminal(turn.prompt.as_str()));
     let way = WayBack { session: known.session.id.as_str(), prompts: since.len(), first: &first };
     let agent = Agent::named(known.session.agent.as_str());
     agent.map_or_else(Vec::new, |agent| agent.way_back(&way))

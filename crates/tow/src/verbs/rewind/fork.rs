@@ -1,0 +1,104 @@
+//! Going back to a bookmark by a fork: a new session of what was before it, made by the agent's own server.
+//!
+//! The old session stays as it is, and so does the code. Says that it is done only when the server shows the new session
+//! with as many turns as were before the bookmark.
+
+use super::Arguments;
+use crate::agreement::{agrees, can_be_asked};
+use crate::bookmarks::short;
+use crate::edge::{on_path, variable};
+use crate::failure::Failure;
+use crate::scope::Scope;
+use crate::server::{Client, ServerError};
+use towline_agents::Agent;
+use towline_agents::server::Address;
+use towline_core::id::{SessionId, SessionKey, TurnId};
+use towline_core::session::Turn;
+use towline_store::KnownBookmark;
+
+/// Where a session is cut off in its fork.
+struct Point {
+    /// The first turn after the bookmark; none if nothing was asked since.
+    before: Option<TurnId>,
+    kept: usize,
+    cut: usize,
+}
+
+/// Makes the fork once it is agreed to; `since` are the turns after the bookmark. Gives the new session.
+pub fn fork(
+    scope: &Scope,
+    arguments: &Arguments,
+    (known, since): (&KnownBookmark, &[Turn]),
+) -> Result<SessionKey, Failure> {
+    let agent = Agent::named(known.session.agent.as_str());
+    let agent = agent.ok_or_else(|| Failure::input("the agent of this bookmark is not known"))?;
+    let address = address(agent, known)?;
+    if !arguments.yes && (!can_be_asked() || arguments.json) {
+        return Err(Failure::input("nothing was forked: it has to be confirmed").hint("Add `--yes`."));
+    }
+    let program = on_path(agent.name()).unwrap_or_else(|| agent.name().into());
+    let mut client = Client::connect(&scope.edge, &address, &program).map_err(|error| unreachable(&error))?;
+    let point = point(&mut client, known, since)?;
+    if !arguments.yes && !agrees(&question(&point))? {
+        return Err(Failure::input("nothing was forked").hint("Answer `y` to fork it."));
+    }
+    let forked = forked(&mut client, &known.session.id, &point).map_err(|error| not_done(&error))?;
+    let key = agent.session_named(forked.as_str());
+    key.ok_or_else(|| Failure::input(format!("the server calls the fork `{forked}`, which is no name")))
+}
+
+fn address(agent: Agent, known: &KnownBookmark) -> Result<Address, Failure> {
+    let folder = agent.folder(&variable).ok_or_else(|| Failure::input("there is no home folder"))?;
+    agent.server(&folder).ok_or_else(|| {
+        let what = format!("sessions of {} cannot be forked: it has no server that could", agent.title());
+        let id = short(known.bookmark.uid);
+        Failure::input(what).hint(format!("Run `tow rewind {id}` for how to get back there by hand."))
+    })
+}
+
+fn unreachable(error: &ServerError) -> Failure {
+    Failure::new(error).hint("Start the agent once by hand to see whether it runs; then try again.")
+}
+
+fn not_done(error: &ServerError) -> Failure {
+    Failure::about("whether it was forked is not known; the session itself is as it was", error)
+        .hint("Run the agent's own list of sessions to see whether there is a new one.")
+}
+
+/// What is there now decides: turns that a person took back are in no fork.
+fn point(client: &mut Client<'_>, known: &KnownBookmark, since: &[Turn]) -> Result<Point, Failure> {
+    let unknown = |error: ServerError| {
+        Failure::about(format!("could not look at {}", known.session), &error)
+            .hint("Run `tow bookmarks` for those of other sessions.")
+    };
+    let turns = client.turns(&known.session.id).map_err(unknown)?;
+    let Some(first) = since.first() else {
+        return Ok(Point { before: None, kept: turns.len(), cut: 0 });
+    };
+    let by_hand =
+        format!("Run `tow rewind {}` for how to get back there by hand.", short(known.bookmark.uid));
+    let found = first.id.as_ref().and_then(|id| turns.iter().position(|turn| turn.id == *id));
+    let Some(kept) = found else {
+        let what = "the session does not hold the turn after this bookmark any more: it was taken back";
+        return Err(Failure::input(what).hint(by_hand));
+    };
+    if kept == 0 {
+        return Err(Failure::input("nothing stands before this bookmark that could be forked").hint(by_hand));
+    }
+    Ok(Point { before: first.id.clone(), kept, cut: turns.len() - kept })
+}
+
+fn question(point: &Point) -> String {
+    let Point { kept, cut, .. } = point;
+    format!("Fork it with the {kept} turns before the bookmark, without the {cut} after it?")
+}
+
+/// The session need not be loaded for it, and where a client has it open it could not be. The fork is let go at once: a
+/// server that holds it would be in the way of whoever goes on with it.
+fn forked(client: &mut Client<'_>, id: &SessionId, point: &Point) -> Result<SessionId, ServerError> {
+    let forked = client.fork_at(id, point.before.as_ref())?.id;
+    let kept = client.turns(&forked)?.len();
+    // A server of our own ends with us anyway if this fails.
+    let _ = client.leave(&forked);
+    if kept == point.kept { Ok(forked) } else { Err(ServerError::Strange { method: "thread/fork" }) }
+}
