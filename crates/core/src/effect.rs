@@ -7,6 +7,14 @@ use crate::id::SessionKey;
 use crate::session::State;
 use crate::time::Timestamp;
 
+/// What a change of state belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    Work,
+    /// A marker and its answer: nobody asked for anything, and nothing was done.
+    Marker,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "an effect that nobody carries out did not happen"]
 pub enum Effect {
@@ -18,6 +26,7 @@ pub enum Effect {
         to: State,
         /// When it changed: what is folded late, or once more from the journal, is no news.
         at: Timestamp,
+        about: About,
     },
     /// A session sits where it did not sit before.
     SeatTaken { session: SessionKey, seat: String },

@@ -3,9 +3,9 @@
 //! `step` is the only place that decides. It does no I/O and reads no clock: what should be done about a change
 //! is returned as effects, and carried out by the caller once the change is saved.
 
-use crate::bookmark::{Bookmark, How, Point, Setting, SinceBookmark};
+use crate::bookmark::{Bookmark, How, Point, Rest, Setting, SinceBookmark};
 use crate::continuing::{Asking, Author};
-use crate::effect::Effect;
+use crate::effect::{About, Effect};
 use crate::event::{
     EndedBy, Event, Failure, Happening, Observed, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome,
 };
@@ -188,7 +188,9 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
             None
         }
         Happening::TurnEnded { background, answer } => {
-            session.answer = answer.clone().or(session.answer.take());
+            if !answers_marker(session) {
+                session.answer = answer.clone().or(session.answer.take());
+            }
             turn_ended(session, event, *background)
         }
         Happening::TurnFailed { failure, until } => turn_failed(session, event, *failure, *until),
@@ -253,6 +255,8 @@ fn session_ended(session: &mut Session, event: &Event, by: EndedBy) -> Option<Tu
 
 fn prompt_submitted(session: &mut Session, event: &Event, prompt: &Kept, origin: Origin) -> Option<Turn> {
     session.ended = None;
+    let is_at_rest = origin == Origin::Bookmark && session.state == State::Completed;
+    session.since_bookmark.rested = is_at_rest.then_some(Rest { since: session.since, seen: session.seen });
     enter(session, event, State::Working);
     if event.happening.is_real_prompt() {
         asked_for_something(session, event);
@@ -381,10 +385,24 @@ fn turn_ended(session: &mut Session, event: &Event, background: Option<u32>) -> 
     let helpers_at_work = session.background > 0 || !session.subagents.is_empty();
     match session.state {
         State::Working | State::Blocked(_) if helpers_at_work => enter(session, event, State::Working),
-        State::Working | State::Blocked(_) => enter(session, event, State::Completed),
+        State::Working | State::Blocked(_) => come_to_rest(session, event),
         State::Idle | State::Completed | State::Interrupted | State::Limited | State::Ended => {}
     }
     close_turn(session, event, TurnOutcome::Completed)
+}
+
+/// A marker's answer is nothing to look at: what was finished before it is what there is to see still.
+fn come_to_rest(session: &mut Session, event: &Event) {
+    let is_seen = session.seen;
+    enter(session, event, State::Completed);
+    if let Some(rest) = session.since_bookmark.rested.take() {
+        session.since = rest.since;
+        session.seen = rest.seen || is_seen;
+    }
+}
+
+fn answers_marker(session: &Session) -> bool {
+    session.open_turn.as_ref().is_some_and(|turn| turn.origin == Origin::Bookmark && turn.steered == 0)
 }
 
 fn turn_failed(
@@ -522,8 +540,11 @@ fn announce(from: Option<State>, session: &Session, event: &Event) -> Vec<Effect
     if from == Some(session.state) {
         return vec![];
     }
+    let is_marked = event.happening.is_marker() && from == Some(State::Completed);
+    let is_back = session.state == State::Completed && session.since < event.at;
+    let about = if is_marked || is_back { About::Marker } else { About::Work };
     let (session, seat, to) = (session.key.clone(), session.seat.clone(), session.state);
-    vec![Effect::StateChanged { session, seat, from, to, at: event.at }]
+    vec![Effect::StateChanged { session, seat, from, to, at: event.at, about }]
 }
 
 /// A bookmark that somebody set, or that a marker is. `since` is what had happened until then.

@@ -253,6 +253,35 @@ fn the_same_state_within_a_moment_is_not_told_again_but_every_change_is_followed
 }
 
 #[test]
+fn a_marker_and_its_answer_are_followed_and_told_to_nobody() {
+    let env = env(
+        "states = ['completed']\nterminal = 'bell'\non_completed = ['log-a', '{to}']\non_working = ['log-a', '{to}']\n\
+         on_transition = ['log-b', '{to}']\ndesktop_after_s = 3600",
+    );
+    let bell = json!({"terminalSequence": "\u{7}"}).to_string();
+    let at = |ms: i64| env.set_now(NOON + ms);
+    at(0);
+    let mut agent = Agent::sits(&env, "s1");
+    agent.is_asked("one");
+    at(10_000);
+    assert_eq!(agent.does("Stop", json!({})), bell);
+    at(20_000);
+    agent.is_asked("·");
+    at(30_000);
+    assert_eq!(agent.does("Stop", json!({})), "");
+    let followed = ["log-a <working>", "log-b <working>", "log-a <completed>", "log-b <completed>"];
+    wait_calls(&env, &[followed.as_slice(), &["log-b <working>", "log-b <completed>"]].concat());
+    wait_alerts(&env, 1);
+    configure(&env, "desktop_after_s = 0\nstates = ['completed']");
+    env.tow(&["bar", "--refresh"]).ok();
+    let told =
+        "notify-send <--app-name=Towline> <--urgency=normal> <--> <project: completed> <claude · main · one>";
+    wait::until("what was finished before it is told still", wait::PATIENCE, || {
+        calls(&env).iter().any(|call| call == told).then_some(())
+    });
+}
+
+#[test]
 fn a_command_that_hangs_or_is_missing_does_not_hold_the_hook_up() {
     let env = env("on_working = ['hanger']\non_completed = ['no-such-program', '{prompt}']");
     env.script("hanger", HANGER);

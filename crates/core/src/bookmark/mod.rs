@@ -7,7 +7,7 @@ mod label;
 mod since;
 
 pub use label::label;
-pub use since::SinceBookmark;
+pub use since::{Rest, SinceBookmark};
 
 use crate::id::{SessionKey, TurnId, Uid};
 use crate::text::Kept;

@@ -28,6 +28,16 @@ pub struct SinceBookmark {
     /// When a tool or a helper did something first, and last.
     pub first_at: Option<Timestamp>,
     pub last_at: Option<Timestamp>,
+    /// What the session showed when a marker was typed; none once something else is asked of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rested: Option<Rest>,
+}
+
+/// A session that had finished its work: since when, and whether a person has looked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rest {
+    pub since: Timestamp,
+    pub seen: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,25 +52,18 @@ impl SinceBookmark {
     /// Counts one event. `context_before` is what the context held by the last answer before it.
     pub fn take_in(&mut self, event: &Event, context_before: Option<u64>) {
         match &event.happening {
-            Happening::ToolFinished { bytes, .. } => {
-                self.tool_calls = self.tool_calls.saturating_add(1);
-                self.worked(event.at, *bytes);
-            }
-            Happening::SubagentStopped => {
-                self.agent_returns = self.agent_returns.saturating_add(1);
-                self.worked(event.at, 0);
-            }
+            Happening::ToolFinished { bytes, .. } => self.used_tool(event.at, *bytes),
+            Happening::SubagentStopped => self.got_back_helper(event.at),
             Happening::PromptSubmitted { .. } if event.subagent.is_some() => {}
             Happening::PromptSubmitted { origin: Origin::Bookmark, .. } | Happening::BookmarkSet(_) => {
-                *self = SinceBookmark { set_at: self.set_at.max(Some(event.at)), ..Self::default() };
+                self.begin_anew(event.at);
             }
             Happening::PromptSubmitted { prompt, .. } => self.said(prompt.as_str()),
             Happening::TurnEnded { answer: Some(answer), .. } if event.subagent.is_none() => {
-                self.bytes = self.bytes.saturating_add(answer.as_str().len() as u64);
+                self.add_bytes(answer.as_str().len() as u64);
             }
             Happening::ModelAnswered { context_tokens } if event.subagent.is_none() => {
-                let grown = context_tokens.saturating_sub(context_before.unwrap_or(*context_tokens));
-                self.grown_tokens = Some(self.grown_tokens.unwrap_or(0).saturating_add(grown));
+                self.grew(context_tokens.saturating_sub(context_before.unwrap_or(*context_tokens)));
             }
             Happening::MarkerWanted { reason } => self.wanted = Some((event.at, *reason)),
             // What else happens is neither work nor words.
@@ -130,15 +133,37 @@ impl SinceBookmark {
         span.unsigned_abs() / 1000
     }
 
-    fn worked(&mut self, at: Timestamp, bytes: u64) {
+    fn begin_anew(&mut self, at: Timestamp) {
+        *self = SinceBookmark { set_at: self.set_at.max(Some(at)), ..Self::default() };
+    }
+
+    fn used_tool(&mut self, at: Timestamp, bytes: u64) {
+        self.tool_calls = self.tool_calls.saturating_add(1);
+        self.add_bytes(bytes);
+        self.worked(at);
+    }
+
+    fn got_back_helper(&mut self, at: Timestamp) {
+        self.agent_returns = self.agent_returns.saturating_add(1);
+        self.worked(at);
+    }
+
+    fn grew(&mut self, tokens: u64) {
+        self.grown_tokens = Some(self.grown_tokens.unwrap_or(0).saturating_add(tokens));
+    }
+
+    fn worked(&mut self, at: Timestamp) {
         self.happened = Happened::Something;
-        self.bytes = self.bytes.saturating_add(bytes);
         self.first_at = Some(self.first_at.map_or(at, |first| first.min(at)));
         self.last_at = self.last_at.max(Some(at));
     }
 
     fn said(&mut self, prompt: &str) {
         self.happened = Happened::Something;
-        self.bytes = self.bytes.saturating_add(prompt.len() as u64);
+        self.add_bytes(prompt.len() as u64);
+    }
+
+    fn add_bytes(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 }

@@ -444,6 +444,49 @@ fn kinds() -> Vec<(&'static str, Happening)> {
     ]
 }
 
+fn marker() -> Happening {
+    Happening::PromptSubmitted { prompt: Kept::default(), origin: Origin::Bookmark, own: None }
+}
+
+#[test]
+fn a_marker_and_its_answer_leave_the_session_what_it_was() {
+    let answer = |text: &str| {
+        let kept = Kept::new(text, Keeping { longest_bytes: 100, secrets: Secrets::Redacted });
+        Happening::TurnEnded { background: Some(0), answer: Some(kept) }
+    };
+    for (looks_before, looks_meanwhile, seen) in
+        [(false, false, false), (true, false, true), (false, true, true)]
+    {
+        let mut world = World::default();
+        world.feed("a:1", prompt("hi"));
+        let finished = world.feed("a:1", answer("done")).since;
+        if looks_before {
+            world.feed("a:1", Happening::Seen);
+        }
+        assert_eq!(world.feed("a:1", marker()).state, State::Working);
+        if looks_meanwhile {
+            world.feed("a:1", Happening::Seen);
+        }
+        let after = world.feed("a:1", answer("ok"));
+        assert_eq!((after.state, after.since, after.seen), (State::Completed, finished, seen));
+        assert_eq!(after.answer.as_ref().map(Kept::as_str), Some("done"));
+        world.feed("a:1", prompt("more"));
+        let after = world.feed("a:1", answer("more is done"));
+        assert!(after.since > finished && !after.seen, "what was asked for is news again");
+    }
+}
+
+#[test]
+fn a_marker_that_becomes_work_is_work() {
+    let mut world = World::default();
+    world.feed("a:1", prompt("hi"));
+    let finished = world.feed("a:1", STOP).since;
+    world.feed("a:1", marker());
+    world.feed("a:1", prompt("and now this"));
+    let after = world.feed("a:1", STOP);
+    assert!(after.state == State::Completed && after.since > finished);
+}
+
 /// Every state against every kind of event, as a table to be read by eye.
 #[test]
 fn transition_table() {

@@ -20,8 +20,9 @@ use towline_core::event::{Event, Happening};
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::id::SessionKey;
 use towline_core::reply::Reply;
-use towline_core::typing::{Purpose, Wish};
+use towline_core::typing::{Intent, Purpose, Wish};
 use towline_store::journal::{self, Record};
+use towline_store::{Store, StoreError};
 
 /// Whether bookmarks were set, or markers wanted: then there is something new in the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +83,24 @@ fn type_marker(edge: &Edge, config: &Config, session: &SessionKey, seat: &str) -
     let wish = Wish::new(seat, Purpose::Bookmark, &config.bookmarks.marker, expires_at);
     let wish = wish.map_err(|error| format!("no marker was typed: {error}"))?;
     typing::make(edge, session, wish).map(drop).map_err(|error| chain(&error))
+}
+
+/// The bookmark in place of a marker that was wanted and not typed: the point is there to come back to all the same. None if
+/// a bookmark was set since.
+pub fn instead_of_marker(edge: &Edge, store: &Store, intent: &Intent) -> Result<Option<Event>, StoreError> {
+    let session = store.session(&intent.session)?.filter(|_| intent.wish.purpose == Purpose::Bookmark);
+    let wanted = session.and_then(|session| session.since_bookmark.wanted);
+    let Some((at, reason)) = wanted.filter(|(at, _)| *at <= intent.made_at) else { return Ok(None) };
+    let turns = store.heard_turns(&intent.session)?;
+    let last = turns.iter().rev().find(|turn| turn.started_at <= at);
+    let set = Setting {
+        how: How::Silent,
+        after_turn: last.map_or(0, |turn| turn.ordinal),
+        reason: Some(reason),
+        label: None,
+    };
+    let turn = last.and_then(|turn| turn.id.clone());
+    Ok(Some(Event { at, turn, ..typing::event(edge, &intent.session, Happening::BookmarkSet(set)) }))
 }
 
 /// The last point of each session at which nothing was set since.

@@ -18,8 +18,8 @@ use crate::{hook, live, push};
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
-use towline_core::effect::Effect;
-use towline_core::event::Event;
+use towline_core::effect::{About, Effect};
+use towline_core::event::{Event, Happening};
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::id::SessionKey;
 use towline_core::session::State;
@@ -69,7 +69,9 @@ pub fn terminal(notify: &Notify, store: &Store, event: &Event) -> Result<String,
     if !notify.speaks_by_terminal() {
         return Ok(String::new());
     }
-    let Some(seat) = seat_of(store, &event.session)?.filter(|seat| seat.since == event.at) else {
+    // A session that has answered a marker is what it was before: only its title was another meanwhile.
+    let is_end = matches!(event.happening, Happening::TurnEnded { .. });
+    let Some(seat) = seat_of(store, &event.session)?.filter(|seat| seat.since == event.at || is_end) else {
         return Ok(String::new());
     };
     if notify.mutes(seat.project.as_deref()) {
@@ -113,12 +115,13 @@ struct Change<'a> {
     from: Option<State>,
     to: State,
     at: Timestamp,
+    about: About,
 }
 
 /// Whether an effect is news. The place to leave out a stop that Towline is about to go on from by itself.
 fn change(effect: &Effect, now: Timestamp) -> Option<Change<'_>> {
-    let (session, seat, from, to, at) = match effect {
-        Effect::StateChanged { session, seat, from, to, at } => (session, seat, from, to, at),
+    let (session, seat, from, to, (at, about)) = match effect {
+        Effect::StateChanged { session, seat, from, to, at, about } => (session, seat, from, to, (at, about)),
         Effect::SeatTaken { .. }
         | Effect::HopEnded { .. }
         | Effect::PointReached(_)
@@ -127,7 +130,7 @@ fn change(effect: &Effect, now: Timestamp) -> Option<Change<'_>> {
     };
     let begins = from.is_none() && *to == State::Idle;
     let is_news = !begins && now.since_ms(*at) <= FRESH_MS;
-    is_news.then_some(Change { session, seat: seat.as_deref(), from: *from, to: *to, at: *at })
+    is_news.then_some(Change { session, seat: seat.as_deref(), from: *from, to: *to, at: *at, about: *about })
 }
 
 struct Teller<'a> {
@@ -193,7 +196,11 @@ impl Teller<'_> {
         runs(&self.notify.commands) || runs(of_tmux) || (signs && self.notify.tells(to))
     }
 
+    /// What a marker and its answer change is followed, and not told: nobody asked for anything.
     fn remember(&self, change: &Change<'_>) -> Option<Novelty> {
+        if change.about == About::Marker {
+            return Some(Novelty::Repeated);
+        }
         let topic = Topic { session: change.session.clone(), state: change.to, way: Way::AtOnce };
         let last = told::last(&self.edge.home, &topic);
         let novelty = novelty(last, change.at, self.notify.debounce)?;
@@ -252,7 +259,8 @@ mod tests {
 
     fn effect(from: Option<State>, to: State, at: i64) -> Effect {
         let session = SessionKey::parse("agent:id").unwrap();
-        Effect::StateChanged { session, seat: Some("s".into()), from, to, at: Timestamp(at) }
+        let (seat, at) = (Some("s".into()), Timestamp(at));
+        Effect::StateChanged { session, seat, from, to, at, about: About::Work }
     }
 
     #[test]

@@ -3,10 +3,11 @@
 //! Every step forward is in the journal before it is taken, but for the last one. Nothing is tried twice, and nothing is
 //! typed or pressed once anything is not as it should be.
 
-use super::accept_move;
 use super::hands::NotDone;
 use super::patience::Patience;
 use super::sight::{Sight, World};
+use super::{accept, accept_move, moved};
+use crate::bookmarks::instead_of_marker;
 use crate::failure::Failure;
 use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
@@ -16,7 +17,7 @@ use towline_core::typing::{Intent, Stage, Verdict, Why};
 const DRAWN_WITHIN_MS: i64 = 5_000;
 
 /// How an intent ended that was not confirmed.
-struct End {
+pub(super) struct End {
     to: Stage,
     why: String,
 }
@@ -26,7 +27,7 @@ impl End {
         End { to: Stage::Refused, why: why.to_string() }
     }
 
-    fn expired(why: impl ToString) -> End {
+    pub(super) fn expired(why: impl ToString) -> End {
         End { to: Stage::Expired, why: why.to_string() }
     }
 
@@ -177,7 +178,19 @@ fn unpressed(error: NotDone) -> End {
     End::refused(format!("Enter could not be pressed: {why}"))
 }
 
-fn finish(world: &mut World<'_>, intent: &Intent, (session, end): (&SessionKey, End)) -> Result<(), Failure> {
-    accept_move(&world.edge(), session, (intent, end.to), Some(end.why))?;
+/// Says how it ended, unless that is known already, and keeps what it was for where that can be had otherwise: in one write.
+pub(super) fn finish(
+    world: &mut World<'_>,
+    intent: &Intent,
+    (session, end): (&SessionKey, End),
+) -> Result<(), Failure> {
+    if world.intent(intent.uid)?.is_some_and(|known| known.stage.is_over()) {
+        return Ok(());
+    }
+    let edge = world.edge();
+    let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
+    let instead = world.store()?.map(|store| instead_of_marker(&edge, store, intent)).transpose();
+    let moved = moved(&edge, session, (intent, end.to), Some(end.why));
+    accept(&edge, [Some(moved), instead.map_err(failed)?.flatten()].into_iter().flatten())?;
     world.store().map(drop)
 }

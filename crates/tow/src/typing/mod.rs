@@ -39,9 +39,17 @@ pub fn accept_move(
     (intent, to): (&Intent, Stage),
     why: Option<String>,
 ) -> Result<(), Failure> {
-    let moved = Happening::IntentMoved { intent: intent.uid, to, why };
-    let record = Record::Event(event(edge, session, moved));
-    journal::append(&edge.home, &[record]).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))
+    accept(edge, [moved(edge, session, (intent, to), why)])
+}
+
+fn moved(edge: &Edge, session: &SessionKey, (intent, to): (&Intent, Stage), why: Option<String>) -> Event {
+    event(edge, session, Happening::IntentMoved { intent: intent.uid, to, why })
+}
+
+/// All of them in one write.
+fn accept(edge: &Edge, events: impl IntoIterator<Item = Event>) -> Result<(), Failure> {
+    let records: Vec<Record> = events.into_iter().map(Record::Event).collect();
+    journal::append(&edge.home, &records).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))
 }
 
 /// What the user wants now: read anew each time, since a pause counts at the last moment too.

@@ -2,8 +2,7 @@
 //!
 //! The lock dies with its holder. What one who died left in the middle is never typed again: it is said to have expired.
 
-use super::accept_move;
-use super::attempt::{attempt, await_confirmation};
+use super::attempt::{End, attempt, await_confirmation, finish};
 use super::hands::{Reach, reach};
 use super::patience::Patience;
 use super::sight::World;
@@ -86,7 +85,7 @@ fn take_up(world: &mut World<'_>, intent: &Intent) -> Result<(), Failure> {
         Stage::Typing => {
             let into = intent.into.as_ref().unwrap_or(&intent.session);
             let why = "the typing process died; whether it was typed is not known, it is not typed again";
-            accept_move(&edge, into, (intent, Stage::Expired), Some(why.to_owned()))
+            finish(world, intent, (into, End::expired(why)))
         }
         Stage::Typed => await_confirmation(world, intent, intent.moved_at.plus_ms(typing.confirm_ms)),
         Stage::Confirmed | Stage::Refused | Stage::Expired | Stage::Dropped => Ok(()),

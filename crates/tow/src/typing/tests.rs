@@ -7,6 +7,7 @@ use super::*;
 use std::fs;
 use std::path::PathBuf;
 use towline_agents::Agent;
+use towline_core::bookmark::{Counted, How, Reason, Threshold};
 use towline_core::event::{EndedBy, Origin, Presence, Scene, StartedBy};
 use towline_core::inherit::Wishes;
 use towline_core::seat::{Place, Proof, SeatKind};
@@ -14,7 +15,7 @@ use towline_core::text::{Keeping, Kept, Secrets};
 use towline_core::time::Timestamp;
 use towline_core::typing::{Abilities, InputLine, Look, Pause, Purpose, Shown, Starts};
 use towline_store::lock::{FoldLock, wait_for};
-use towline_store::{Home, Pace, Store, WantedIntents};
+use towline_store::{BookmarksAsked, Deleted, Home, Pace, Store, WantedIntents};
 use towline_terminal::process::Process;
 use towline_testkit::{Pane, TestEnv, Tmux, wait};
 
@@ -266,6 +267,68 @@ fn what_kept_an_intent_from_being_typed_is_told_though_its_time_is_over() {
     let intent = bench.wish(Wish::new(SEAT, Purpose::Bookmark, "·", until).unwrap());
     bench.work_off();
     bench.check(&intent, Stage::Expired, "in time: something stands in the input line");
+}
+
+impl Bench {
+    /// A marker is wanted after the turn, for this reason.
+    fn want_marker(&self) -> Intent {
+        let reason = Reason { threshold: Threshold::ToolCalls, count: 15, counted: Counted::Exactly };
+        self.tell("1", Happening::MarkerWanted { reason });
+        self.make(Purpose::Bookmark, "·")
+    }
+
+    /// How each was set, and after which turn.
+    fn bookmarks(&self) -> Vec<(How, u32, Option<u64>)> {
+        let asked = BookmarksAsked { session: None, project: None, deleted: Deleted::Included, most: 9 };
+        let all = self.store().bookmarks(&asked).unwrap().into_iter().map(|known| known.bookmark.set);
+        all.map(|set| (set.how, set.after_turn, set.reason.map(|reason| reason.count))).collect()
+    }
+}
+
+#[test]
+fn a_marker_that_is_not_typed_leaves_a_silent_bookmark_where_it_would_have_been() {
+    let refused = |change: &dyn Fn(&Bench), settings: &str| {
+        let bench = Bench::new(settings);
+        let intent = bench.want_marker();
+        change(&bench);
+        bench.work_off();
+        assert!(bench.intent(intent.uid).stage.is_over());
+        bench.work_off();
+        bench.bookmarks()
+    };
+    let silent = vec![(How::Silent, 1, Some(15))];
+    let paused = |bench: &Bench| pause(&bench.home, Pause { until: None }).unwrap();
+    assert_eq!(refused(&paused, ""), silent);
+    let went_on = |bench: &Bench| bench.prompted("1", "more work");
+    assert_eq!(refused(&went_on, ""), silent, "before what was asked since");
+    let typed = |bench: &Bench| {
+        bench.pane.half_type("mine");
+        bench.pane.wait_screen("> mine");
+    };
+    assert_eq!(refused(&typed, "limit_s = 1"), silent);
+    assert_eq!(refused(&|_| {}, "confirm_s = 1"), silent, "nobody told that it was submitted");
+    let died = |bench: &Bench| {
+        let intent = bench.store().open_intents(SEAT).unwrap().remove(0);
+        accept_move(&bench.edge(), &key("1"), (&intent, Stage::Typing), None).unwrap();
+    };
+    assert_eq!(refused(&died, ""), silent);
+}
+
+#[test]
+fn a_marker_that_is_typed_or_taken_back_leaves_no_other_bookmark() {
+    let bench = Bench::new("");
+    bench.want_marker();
+    let marked = |bench: &Bench, line: &str| {
+        let prompt = Kept::new(line, Keeping { longest_bytes: 99, secrets: Secrets::Kept });
+        bench.tell("1", Happening::PromptSubmitted { prompt, origin: Origin::Bookmark, own: None });
+    };
+    bench.work_off_heard(1, marked);
+    assert_eq!(bench.bookmarks(), [(How::Typed, 2, Some(15))]);
+    let bench = Bench::new("");
+    let intent = bench.want_marker();
+    accept_move(&bench.edge(), &key("1"), (&intent, Stage::Dropped), None).unwrap();
+    bench.work_off();
+    assert_eq!(bench.bookmarks(), []);
 }
 
 #[test]
