@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::net::UnixListener;
 use towline_testkit::{
-    Codex, Daemon, Gate, Kind, Model, Pane, Request, Rule, Run, Step, TestEnv, Tmux, Usage,
+    Codex, Daemon, Gate, Kind, Model, Pane, Request, Rule, Run, Step, TestEnv, Tmux, Usage, wait,
 };
 
 const CODEX: Codex = Codex::V0_166_0;
@@ -94,7 +94,30 @@ fn a_nearly_full_thread_behind_the_daemon_goes_on_with_the_memory_of_what_was_cu
     CODEX.wait_idle(&pane);
 
     trim(&env, &["--execute"]).exits(2).complains("less than 50 %");
+    check_what_was_cut_is_kept(&env, done["session"].as_str().unwrap());
+
+    model.add(Rule::when("what came before").then(Step::text("I know it all")));
+    pane.say("/clear");
+    pane.wait_screen_for("a cleared screen", |screen| !screen.contains("nearly done"));
+    pane.say("what came before");
+    let heir = asked(&model, "what came before");
+    for known in ["build the mast", "HULL-BLUE", "DECK-SEAMS", "how far are we"] {
+        assert!(heir.holds(known), "{known}: {:#}", heir.body);
+    }
     CODEX.stop_daemon(&env);
+}
+
+/// The archive has all turns, and none of them counts as undone; what was said in them is found.
+#[track_caller]
+fn check_what_was_cut_is_kept(env: &TestEnv, session: &str) {
+    wait::until_evident("four turns that stand", wait::PATIENCE, || {
+        let turns = env.tow(&["turns", session, "--json"]).ok().json();
+        let stands = |turn: &&Value| turn["reverted"] == false;
+        let standing = turns["turns"].as_array().unwrap().iter().filter(stands).count();
+        if standing == 4 { Ok(()) } else { Err(format!("{turns:#}")) }
+    });
+    let short = &session[session.len() - 8..];
+    env.tow(&["detail", &format!("{short}#2")]).ok().prints("HULL-BLUE").prints("ANSWER-BLUE");
 }
 
 #[test]

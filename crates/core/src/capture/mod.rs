@@ -199,6 +199,9 @@ impl Gatherer {
             Content::Thinking { text } => {
                 rows.extend(place.detail(DetailKind::Thinking, rules.clean(text, caps.thinking)));
             }
+            Content::Note { text } if fence::is_memory_of_cut(&text) => {
+                rows.push(Row::MadeRoom { at: piece.at })
+            }
             Content::Note { text } => {
                 rows.extend(place.detail(DetailKind::Note, rules.clean(without_ours(text), caps.note)));
             }

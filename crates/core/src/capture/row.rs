@@ -38,6 +38,10 @@ pub enum Row<'a> {
         from: u64,
         at: Timestamp,
     },
+    /// What was taken back last before `at` was cut to make room: the session was given the memory of it, and it stands.
+    MadeRoom {
+        at: Timestamp,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]

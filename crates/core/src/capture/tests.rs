@@ -87,8 +87,20 @@ fn told(rows: &[Row<'_>]) -> Vec<String> {
             format!("{} settled {tools}/{failures} {stopped}", turn(Some(settled.turn)))
         }
         Row::Reverted { from, .. } => format!("reverted from {from}"),
+        Row::MadeRoom { .. } => "made room".to_owned(),
     };
     rows.iter().map(line).collect()
+}
+
+#[test]
+fn the_memory_of_what_was_cut_says_that_it_was_cut_and_is_not_kept() {
+    let memory =
+        |way: &str| format!("<towline-context>\nA memory of a session ({way}).\nPAST\n</towline-context>\n");
+    let noted = |text: String| told(&rows(vec![("n", Content::Note { text: text.into() })]));
+    assert_eq!(noted(memory(crate::compose::CUT_TO_MAKE_ROOM)), ["made room"]);
+    assert_eq!(noted(memory("/clear in the same pane")), [""; 0]);
+    let quoted = format!("somebody's words: {}", crate::compose::CUT_TO_MAKE_ROOM);
+    assert!(!noted(quoted).contains(&"made room".to_owned()));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Whatever text goes between them can neither forge nor close it, and what stands between them is never captured back.
 
 use crate::redact::cut_blocks;
+use crate::text::clip;
 use std::borrow::Cow;
 
 /// The head of the opening tag, as `cut_blocks` takes it.
@@ -12,6 +13,9 @@ pub const CLOSE: &str = "</towline-context";
 
 pub(super) const FIRST_LINE: &str = "<towline-context>\n";
 pub(super) const LAST_LINE: &str = "</towline-context>\n";
+
+/// How a session comes to the memory of its own turns that were taken back for the room they took.
+pub const CUT_TO_MAKE_ROOM: &str = "its own earlier turns, taken back to make room";
 
 /// Tags that carried text must not open or close: our own, and those that clients put around what hooks say.
 const GUARDED: [&str; 2] = ["towline-context", "system-reminder"];
@@ -28,6 +32,14 @@ pub fn without_ours(text: &str) -> Cow<'_, str> {
 pub fn around(text: &str) -> String {
     format!("{FIRST_LINE}{}\n{LAST_LINE}", defused(text.trim_end()))
 }
+
+/// Whether this is the memory that we gave to a session of its own turns when they were cut: its head says so.
+pub fn is_memory_of_cut(text: &str) -> bool {
+    text.starts_with(FIRST_LINE) && clip(text, HEAD_BYTES).contains(CUT_TO_MAKE_ROOM)
+}
+
+/// More than stands before the first thing that was said.
+const HEAD_BYTES: usize = 1_000;
 
 /// Returns `text` with every guarded tag made harmless.
 pub(super) fn defused(text: &str) -> Cow<'_, str> {

@@ -18,6 +18,7 @@ mod turns;
 pub use crate::capture::Speaker;
 pub use budget::Budget;
 pub use compaction::Compaction;
+pub use fence::CUT_TO_MAKE_ROOM;
 pub use remembered::{Remembered, RememberedKind};
 
 use crate::event::Origin;

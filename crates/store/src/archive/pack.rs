@@ -33,6 +33,7 @@ pub enum Packed {
     Committed { turn: Mark, commit: Commit },
     Settled(Settled),
     Reverted { from: u64, at: Timestamp },
+    MadeRoom { at: Timestamp },
 }
 
 /// Whose file it is. The project is found by whoever can look at the folder.
@@ -148,6 +149,7 @@ impl Packer {
             Row::Committed { turn, commit } => Packed::Committed { turn, commit },
             Row::Settled(settled) => Packed::Settled(settled),
             Row::Reverted { from, at } => Packed::Reverted { from, at },
+            Row::MadeRoom { at } => Packed::MadeRoom { at },
         }
     }
 

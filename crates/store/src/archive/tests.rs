@@ -141,6 +141,30 @@ fn going_back_is_applied_whichever_is_read_first_and_only_to_what_is_older() {
 }
 
 #[test]
+fn what_was_cut_to_make_room_stands_whichever_is_read_first_and_how_often() {
+    let files: [fn() -> Vec<Row<'static>>; 3] = [
+        || vec![opened("s1"), turn("p1", 1, 10), turn("p2", 2, 20), turn("p3", 3, 25)],
+        || {
+            let cut = [Row::Reverted { from: 2, at: Timestamp(30) }, Row::MadeRoom { at: Timestamp(31) }];
+            [vec![opened("s1")], cut.to_vec(), vec![turn("p4", 2, 40), turn("p5", 3, 45)]].concat()
+        },
+        // A person took back the last turn. The session has used its place before: what was cut there goes with it.
+        || vec![opened("s1"), Row::Reverted { from: 3, at: Timestamp(50) }, turn("p6", 3, 60)],
+    ];
+    for order in [[0, 1, 2, 0, 1], [1, 0, 2, 1, 0], [2, 1, 0, 2, 1]] {
+        let bench = Bench::new();
+        let archive = bench.open();
+        for file in order {
+            take_in(&archive, files[file]());
+        }
+        let mut told: Vec<_> = archive.turns(&only(&archive), 0, 9).unwrap();
+        told.sort_by_key(|turn| turn.at.0);
+        let taken_back: Vec<_> = told.iter().map(|turn| turn.reverted).collect();
+        assert_eq!(taken_back, [false, false, true, false, true, false], "{order:?}");
+    }
+}
+
+#[test]
 fn rows_without_a_session_of_a_proven_name_have_no_home() {
     let bench = Bench::new();
     let archive = bench.open();

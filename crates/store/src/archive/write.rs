@@ -87,6 +87,15 @@ const REVERT: &str = "
     update turns set revision = revision + 1, reverted = 1
     where conversation = ?1 and place >= ?2 and at < ?3 and reverted = 0";
 
+/// What was cut to make room was not undone: it is as if it had not been taken back, also for turns that are read later.
+const DROP_REVERT: &str = "
+    delete from reverts where conversation = ?1
+        and at = (select max(at) from reverts where conversation = ?1 and at <= ?2)";
+const STAND: &str = "
+    update turns set revision = revision + 1, reverted = 0
+    where conversation = ?1 and reverted = 1 and not exists (
+        select 1 from reverts r where r.conversation = ?1 and r.from_place <= turns.place and r.at > turns.at)";
+
 /// A helper's file may be read before that of its session.
 const SEAT_HELPERS: &str = "
     update details set turn = (
@@ -246,6 +255,10 @@ impl<'a> Writer<'a> {
                 self.add_begun()?;
                 self.changed(0);
                 self.archive.revert(id, from, at)
+            }
+            Packed::MadeRoom { at } => {
+                self.add_begun()?;
+                self.archive.make_room(id, at)
             }
         }
     }
@@ -475,7 +488,7 @@ fn is_gone(gone: &Gone<'_>, row: &Packed) -> bool {
     // Whether the turn is gone is told by its mark: times are those of the pieces.
     let of_turn = |turn: Option<Mark>| turn.is_some_and(|turn| gone.is_turn_gone(turn, Timestamp(i64::MIN)));
     match row {
-        Packed::Opened(_) | Packed::Reverted { .. } => false,
+        Packed::Opened(_) | Packed::Reverted { .. } | Packed::MadeRoom { .. } => false,
         Packed::Turn(turn) => gone.is_turn_gone(turn.mark, turn.at),
         Packed::Body(body) => of_turn(body.turn) || gone.is_piece_gone(body.mark, body.at, Speaker::Session),
         Packed::Detail(detail) => {
@@ -496,6 +509,7 @@ fn says_something(row: &Packed) -> bool {
         Packed::Turn(_) | Packed::Body(_) | Packed::Detail(_) | Packed::Usage(_) => true,
         Packed::Opened(_)
         | Packed::Reverted { .. }
+        | Packed::MadeRoom { .. }
         | Packed::Touched { .. }
         | Packed::Committed { .. }
         | Packed::Settled(_) => false,
@@ -595,6 +609,12 @@ impl Archive {
         let row = (conversation, from.cast_signed(), at.0);
         self.db.prepare_cached(ADD_REVERT)?.execute(row)?;
         self.db.prepare_cached(REVERT)?.execute(row)?;
+        Ok(())
+    }
+
+    fn make_room(&self, conversation: i64, at: Timestamp) -> Result<(), StoreError> {
+        self.db.prepare_cached(DROP_REVERT)?.execute((conversation, at.0))?;
+        self.db.prepare_cached(STAND)?.execute([conversation])?;
         Ok(())
     }
 }

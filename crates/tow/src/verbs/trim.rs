@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_agents::server::Address;
-use towline_core::compose::Composed;
+use towline_core::compose::{CUT_TO_MAKE_ROOM, Composed};
 use towline_core::escape::for_terminal;
 use towline_core::id::SessionKey;
 use towline_store::{Archive, Store};
@@ -172,7 +172,7 @@ fn remembered(
     };
     let Some(conversation) = archive.conversation(key).map_err(failed)? else { return Ok(nothing()) };
     let hot = Store::read(&scope.edge.home, PATIENCE).map_err(failed)?;
-    let way = "its own earlier turns, taken back to make room".to_owned();
+    let way = CUT_TO_MAKE_ROOM.to_owned();
     let material =
         past::material(Some(&archive), hot.as_ref(), (key, way), scope.edge.now).map_err(failed)?;
     memory(agent, material, (&archive, &conversation), cut).map_err(failed)
