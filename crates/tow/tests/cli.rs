@@ -161,6 +161,35 @@ fn completions_and_the_man_page_come_from_the_grammar() {
 }
 
 #[test]
+fn doctor_says_whose_the_status_line_is_and_what_to_do_next() {
+    let env = env();
+    let file = env.home().join(".claude/settings.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let check = |status: &str, said: &str, next: Option<&str>| {
+        let report = env.tow(&["doctor", "--json"]).json();
+        let checks = report["checks"].as_array().unwrap();
+        let found = checks.iter().find(|check| check["name"] == "claude status line").unwrap();
+        assert_eq!((found["status"].as_str(), found["mend"].as_str()), (Some(status), next), "{found}");
+        assert!(found["detail"].as_str().unwrap().contains(said), "{found}");
+    };
+    let with = Some("tow install --agent claude --statusline");
+    fs::write(&file, "{}").unwrap();
+    env.tow(&["install", "--agent", "claude"]).ok();
+    check("good", "none", with);
+    env.tow(&["doctor"]).prints("next: tow install --agent claude --statusline");
+    env.tow(&["install", "--agent", "claude", "--statusline"]).ok();
+    check("good", "ours", None);
+    env.tow(&["uninstall", "--agent", "claude"]).ok();
+    fs::write(&file, r#"{"statusLine": {"type": "command", "command": "~/line.sh"}}"#).unwrap();
+    check("good", "yours alone", with);
+    env.tow(&["install", "--agent", "claude", "--statusline"]).ok();
+    check("good", "ours below yours, which is `~/line.sh`", None);
+    fs::write(&file, r#"{"statusLine": {"type": "command", "command": "/elsewhere/tow statusline"}}"#)
+        .unwrap();
+    check("warning", "lies elsewhere", Some("tow install --agent claude"));
+}
+
+#[test]
 fn doctor_is_content_with_an_empty_home_and_speaks_json() {
     let env = env();
     env.tow(&["doctor"]).ok().prints("none yet; the first event makes it");

@@ -6,6 +6,7 @@ use super::json;
 use super::ours::{self, Fit, Sighting};
 use super::plan::opened;
 use super::refusal::Refusal;
+use super::status_line::{self, LineStanding};
 use super::target::Target;
 
 /// The state of our entries in one settings file.
@@ -19,6 +20,8 @@ pub struct Inspection {
     pub right: Vec<Entry>,
     /// The key in this file that silences all hooks, if it is set.
     pub silenced_by: Option<&'static str>,
+    /// How the line stands that the agent draws for the person, where it has one.
+    pub line: Option<LineStanding>,
 }
 
 /// One entry of ours.
@@ -58,7 +61,8 @@ impl Target {
     /// Compares the file's entries with the ones we want.
     pub fn inspect(&self, existing: Option<&[u8]>) -> Result<Inspection, Refusal> {
         let text = opened(self, existing)?;
-        let mut found = Inspection { silenced_by: silenced_by(self, &text), ..Inspection::default() };
+        let line = status_line::standing(self, &text);
+        let mut found = Inspection { silenced_by: silenced_by(self, &text), line, ..Inspection::default() };
         for seen in ours::sightings(self, &text) {
             let entry = entry(&text, &seen);
             let is_second = found.right.iter().any(|right| right.event == seen.event);

@@ -34,6 +34,7 @@ pub use inspect::{Entry, Fault, Inspection};
 pub use page::{Page, PageStanding};
 pub use plan::{Change, Containers, Plan};
 pub use refusal::{Cause, Refusal};
+pub use status_line::LineStanding;
 pub use target::{Invocation, Order, Showing, Target, Wanted};
 
 pub(crate) use target::absolute_command;

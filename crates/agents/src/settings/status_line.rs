@@ -36,6 +36,39 @@ enum Seen {
     Unknown,
 }
 
+/// Whose the line is that the agent draws for the person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineStanding {
+    Missing,
+    Ours,
+    /// Ours, which draws theirs as well.
+    Composed {
+        theirs: String,
+    },
+    Theirs,
+    /// Ours, of a program that lies elsewhere.
+    Outdated,
+    /// It runs no command.
+    Unknown,
+}
+
+/// How the line stands, where the agent has one.
+pub(super) fn standing(target: &Target, text: &str) -> Option<LineStanding> {
+    let (program, _) = target.status_line()?;
+    let is_right = |over: Option<&str>, command: &Span| {
+        let written: Option<String> = serde_json::from_str(&text[command.clone()]).ok();
+        written == Some(line(program, over))
+    };
+    Some(match seen(text) {
+        Seen::Nothing => LineStanding::Missing,
+        Seen::Theirs { .. } => LineStanding::Theirs,
+        Seen::Unknown => LineStanding::Unknown,
+        Seen::Ours { command, over } if !is_right(over.as_deref(), &command) => LineStanding::Outdated,
+        Seen::Ours { over: Some(theirs), .. } => LineStanding::Composed { theirs },
+        Seen::Ours { over: None, .. } => LineStanding::Ours,
+    })
+}
+
 /// The next thing to do so that the setting is as wanted.
 pub(super) fn step(
     target: &Target,
@@ -184,6 +217,23 @@ mod tests {
         let new = r#"{"statusLine": {"command": "/opt/tow statusline --over 'a b'"}}"#;
         assert_eq!(installed(old, Showing::AsItIs), new);
         assert_eq!(given_back(new), r#"{"statusLine": {"command": "a b"}}"#);
+    }
+
+    #[test]
+    fn whose_the_line_is_can_be_told() {
+        let check = |text: &str, expected: LineStanding| {
+            let found = target(Showing::AsItIs).inspect(Some(text.as_bytes())).unwrap().line;
+            assert_eq!(found, Some(expected), "{text}");
+        };
+        let theirs = r#"{"statusLine": {"command": "a b"}}"#;
+        check("{}", LineStanding::Missing);
+        check(theirs, LineStanding::Theirs);
+        check(r#"{"statusLine": 1}"#, LineStanding::Unknown);
+        check(&installed("{}", Showing::Wanted), LineStanding::Ours);
+        check(&installed(theirs, Showing::Wanted), LineStanding::Composed { theirs: "a b".to_owned() });
+        check(r#"{"statusLine": {"command": "/old/tow statusline"}}"#, LineStanding::Outdated);
+        let without = Target::new("claude", PathBuf::from("/x/settings.json"), Order::Free);
+        assert_eq!(without.inspect(Some(b"{}")).unwrap().line, None);
     }
 
     #[test]

@@ -6,10 +6,10 @@ use super::Check;
 use crate::edge::{GUARD, on_path, own_program, variable};
 use crate::failure::chain;
 use crate::verbs::install::{command_to_register, is_found};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use towline_agents::Agent;
-use towline_agents::settings::{Inspection, Pace, Page, PageStanding, Refusal};
+use towline_agents::settings::{Inspection, LineStanding, Pace, Page, PageStanding, Refusal};
 
 /// Whether typing `tow` runs this program.
 pub fn program() -> Check {
@@ -39,15 +39,22 @@ fn parent(path: &str) -> String {
     Path::new(path).parent().map_or_else(|| path.to_owned(), |folder| folder.display().to_string())
 }
 
-/// Three checks for each agent that is here: its version, our entries in its settings, and our skills.
+/// A few checks for each agent that is here: its version, our entries in its settings, its status line, and our skills.
 pub fn all() -> Vec<Check> {
     let (found, absent): (Vec<_>, Vec<_>) = Agent::ALL.into_iter().partition(|agent| is_found(*agent));
-    let mut checks: Vec<Check> =
-        found.iter().flat_map(|agent| [client(*agent), hooks(*agent), skills(*agent)]).collect();
+    let mut checks: Vec<Check> = found.iter().flat_map(|agent| of_one(*agent)).collect();
     checks.extend(
         absent.iter().map(|agent| Check::good(agent.name(), format!("{} is not here", agent.title()))),
     );
     checks
+}
+
+fn of_one(agent: Agent) -> Vec<Check> {
+    let inspected = inspected(agent);
+    let line = inspected.as_ref().ok().and_then(|(_, inspection)| inspection.line.as_ref());
+    let line = line.map(|line| status_line(agent, line));
+    let checks = [Some(client(agent)), Some(hooks(agent, inspected)), line, Some(skills(agent))];
+    checks.into_iter().flatten().collect()
 }
 
 fn client(agent: Agent) -> Check {
@@ -76,19 +83,29 @@ fn version_of(program: &Path) -> Option<String> {
     text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
-fn hooks(agent: Agent) -> Check {
-    let name = format!("{} hooks", agent.name());
-    let mend = format!("tow install --agent {}", agent.name());
-    let Some(folder) = agent.folder(&variable) else {
-        return Check::bad(name, "there is no HOME", "set HOME");
-    };
-    let Ok(tow) = command_to_register() else {
-        return Check::bad(name, "this program does not know where it lies", mend);
-    };
+/// The agent's folder and how our entries stand there; what is wrong and what mends it, if nobody can look.
+fn inspected(agent: Agent) -> Result<(PathBuf, Inspection), (String, String)> {
+    let folder = agent.folder(&variable).ok_or_else(|| words("there is no HOME", "set HOME"))?;
+    let lost = || words("this program does not know where it lies", &mend(agent));
+    let tow = command_to_register().map_err(|_| lost())?;
     let inspected = agent.target(&folder, &tow).and_then(|target| target.inspect_file(Pace::USUAL));
-    let inspection = match inspected {
-        Err(refusal) => return Check::bad(name, chain(&refusal), refusal.hint()),
-        Ok(inspection) => inspection,
+    let inspection = inspected.map_err(|refusal| (chain(&refusal), refusal.hint()))?;
+    Ok((folder, inspection))
+}
+
+fn words(wrong: &str, mend: &str) -> (String, String) {
+    (wrong.to_owned(), mend.to_owned())
+}
+
+fn mend(agent: Agent) -> String {
+    format!("tow install --agent {}", agent.name())
+}
+
+fn hooks(agent: Agent, inspected: Result<(PathBuf, Inspection), (String, String)>) -> Check {
+    let name = format!("{} hooks", agent.name());
+    let (folder, inspection) = match inspected {
+        Err((wrong, mend)) => return Check::bad(name, wrong, mend),
+        Ok(found) => found,
     };
     if let Some(key) = inspection.silenced_by {
         return Check::bad(
@@ -98,7 +115,7 @@ fn hooks(agent: Agent) -> Check {
         );
     }
     if !inspection.is_sound() {
-        return Check::bad(name, describe(&inspection), mend);
+        return Check::bad(name, describe(&inspection), mend(agent));
     }
     match agent.wants_consent(&folder, &inspection) {
         Some(consent) => Check::warning(name, "registered, but not yet trusted by you", consent),
@@ -106,9 +123,33 @@ fn hooks(agent: Agent) -> Check {
     }
 }
 
+/// Where the exact numbers of the context come from. Nobody needs to have it.
+fn status_line(agent: Agent, line: &LineStanding) -> Check {
+    let name = format!("{} status line", agent.name());
+    let with = format!("tow install --agent {} --statusline", agent.name());
+    match line {
+        LineStanding::Ours => Check::good(name, "ours: the context's numbers are the agent's own"),
+        LineStanding::Composed { theirs } => {
+            Check::good(name, format!("ours below yours, which is `{theirs}`"))
+        }
+        LineStanding::Missing => {
+            Check::good(name, "none: the context's numbers are read from transcripts").with_next(with)
+        }
+        LineStanding::Theirs => {
+            Check::good(name, "yours alone: the context's numbers are read from transcripts").with_next(with)
+        }
+        LineStanding::Outdated => Check::warning(name, "ours, of a program that lies elsewhere", mend(agent)),
+        LineStanding::Unknown => Check::warning(
+            name,
+            "`statusLine` in the settings runs no command",
+            format!("remove it from the settings, then `{with}`"),
+        ),
+    }
+}
+
 fn skills(agent: Agent) -> Check {
     let name = format!("{} skills", agent.name());
-    let mend = format!("tow install --agent {}", agent.name());
+    let mend = mend(agent);
     let (Some(folder), Ok(tow)) = (agent.folder(&variable), command_to_register()) else {
         return Check::warning(name, "their folder is not known", "set HOME");
     };

@@ -59,6 +59,11 @@ impl Check {
         Check { name: name.into(), status: Status::Good, detail: detail.into(), mend: None }
     }
 
+    /// Nothing is wrong, and more can be had.
+    pub fn with_next(self, next: impl Into<String>) -> Check {
+        Check { mend: Some(next.into()), ..self }
+    }
+
     pub fn warning(name: impl Into<String>, detail: impl Into<String>, mend: impl Into<String>) -> Check {
         Check { status: Status::Warning, mend: Some(mend.into()), ..Check::good(name, detail) }
     }
@@ -99,11 +104,9 @@ fn print(scope: &Scope, checks: &[Check]) {
         let name = format!("{:width$}", check.name);
         scope.out.line(&format!("{} {name}  {}", scope.out.tint(tone, mark), plain(&check.detail)));
         if let Some(mend) = &check.mend {
-            scope.out.line(&format!(
-                "     {:width$}  {}",
-                "",
-                scope.out.tint(Tone::Faint, &format!("mend: {}", plain(mend)))
-            ));
+            let what = if check.status == Status::Good { "next" } else { "mend" };
+            let line = scope.out.tint(Tone::Faint, &format!("{what}: {}", plain(mend)));
+            scope.out.line(&format!("     {:width$}  {line}", ""));
         }
     }
 }
