@@ -4,8 +4,9 @@
 //! There is no unlock: it ends with the value, or with the process.
 
 use crate::home::{Home, open_or_make};
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -38,6 +39,32 @@ pub fn wait_for(path: &Path, pauses: impl IntoIterator<Item = Duration>) -> io::
         }
         let Some(pause) = pauses.next() else { return Ok(None) };
         nap(pause);
+    }
+}
+
+/// Locks a file that [`remove_unheld`] may take away, if it is free now. Between opening and locking it may have gone, and
+/// somebody else may hold the one in its place: only the file that lies there is the lock.
+pub fn take_removable(path: &Path) -> io::Result<Option<File>> {
+    loop {
+        let Some(file) = try_lock(path)? else { return Ok(None) };
+        if lies_at(&file, path)? {
+            return Ok(Some(file));
+        }
+    }
+}
+
+/// Removes such a file unless somebody holds it. Whether it is gone.
+pub fn remove_unheld(path: &Path) -> io::Result<bool> {
+    let Some(_held) = take_removable(path)? else { return Ok(false) };
+    fs::remove_file(path).map(|()| true)
+}
+
+fn lies_at(file: &File, path: &Path) -> io::Result<bool> {
+    let held = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (held.dev(), held.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -93,6 +120,7 @@ fn nap(pause: Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
     fn only_one_holds_the_lock_and_it_ends_with_its_holder() {
@@ -102,6 +130,32 @@ mod tests {
         assert!(FoldLock::take_within(&home, [Duration::ZERO; 2]).unwrap().is_none());
         drop(first);
         assert!(FoldLock::try_take(&home).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_lock_that_is_taken_away_again_and_again_has_never_two_holders() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("seat.lock");
+        let (holders, taken, removed) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
+        let is_enough = || taken.load(Ordering::SeqCst) > 2_000 && removed.load(Ordering::SeqCst) > 200;
+        let take = || {
+            while !is_enough() {
+                let Some(held) = take_removable(&path).unwrap() else { continue };
+                assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "somebody else holds it too");
+                assert!(lies_at(&held, &path).unwrap(), "nobody takes away what is held");
+                taken.fetch_add(1, Ordering::SeqCst);
+                holders.fetch_sub(1, Ordering::SeqCst);
+            }
+        };
+        let remove = || {
+            while !is_enough() {
+                removed.fetch_add(u32::from(remove_unheld(&path).unwrap()), Ordering::SeqCst);
+            }
+        };
+        std::thread::scope(|scope| {
+            (0..3).for_each(|_| drop(scope.spawn(take)));
+            scope.spawn(remove);
+        });
     }
 
     #[test]

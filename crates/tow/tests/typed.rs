@@ -12,6 +12,7 @@ use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
 use towline_core::typing::{Purpose, Stage, Wish};
 use towline_store::journal::{self, Record};
+use towline_store::lock::take_removable;
 use towline_store::{Home, Store, WantedIntents};
 use towline_testkit::{TestEnv, Tmux};
 
@@ -111,6 +112,28 @@ fn nothing_is_typed_until_it_is_enabled_and_the_list_says_why() {
     env.tow(&["type", &seat]).ok();
     env.tow(&["typed"]).ok().prints("refused").prints("tow config set typing.enabled true");
     assert_eq!(sitter.pane.screen(), screen);
+}
+
+#[test]
+fn the_lock_of_a_seat_goes_with_the_seat_unless_somebody_holds_it() {
+    let (env, _tmux, sitter, seat) = bench();
+    let home = Home::at(env.data_dir());
+    fs::create_dir_all(home.typing()).unwrap();
+    let [live, gone, held] =
+        [seat.as_str(), "tmux:gone:%1", "tmux:gone:%2"].map(|seat| home.typing_lock(seat));
+    fs::write(home.typing_pause(), "").unwrap();
+    for lock in [&live, &gone, &held] {
+        fs::write(lock, "").unwrap();
+    }
+    let holder = take_removable(&held).unwrap().unwrap();
+    let left = || [&live, &gone, &held].map(|lock| lock.exists());
+    env.tow(&["work", "--quiet"]).ok();
+    assert_eq!(left(), [true, false, true]);
+    drop(holder);
+    sitter.tell("SessionEnd", json!({"reason": "exit"}));
+    env.tow(&["work", "--quiet"]).ok();
+    assert_eq!(left(), [false, false, false]);
+    assert!(home.typing_pause().exists(), "a pause is no lock");
 }
 
 #[test]

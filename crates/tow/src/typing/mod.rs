@@ -11,7 +11,7 @@ mod queue;
 mod sight;
 
 pub use pause::{lift, pause, paused};
-pub use queue::work_off;
+pub use queue::{forget_locks, work_off};
 
 use crate::edge::Edge;
 use crate::failure::Failure;

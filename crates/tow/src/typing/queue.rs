@@ -9,12 +9,15 @@ use super::sight::World;
 use crate::edge::Edge;
 use crate::failure::Failure;
 use crate::tell::settings;
-use std::fs::File;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::io;
+use std::path::PathBuf;
 use towline_agents::Agent;
 use towline_core::typing::{Intent, Purpose, Stage, Starts};
 use towline_store::home::private_folder;
-use towline_store::lock::wait_for;
+use towline_store::lock::{remove_unheld, take_removable};
+use towline_store::{Home, Store, StoreError};
 
 /// Types what waits for this seat, and returns when nothing is left.
 pub fn work_off(edge: &Edge, seat: &str) -> Result<(), Failure> {
@@ -52,7 +55,20 @@ fn open(world: &mut World<'_>, seat: &str) -> Result<Vec<Intent>, Failure> {
 
 fn lock(edge: &Edge, seat: &str) -> io::Result<Option<File>> {
     private_folder(&edge.home.typing())?;
-    wait_for(&edge.home.typing_lock(seat), [])
+    take_removable(&edge.home.typing_lock(seat))
+}
+
+/// Removes the locks of seats in which nobody sits any more, unless somebody types there still.
+pub fn forget_locks(home: &Home, store: &Store) -> Result<(), StoreError> {
+    let seats = store.live_sessions()?.into_iter().filter_map(|session| session.seat);
+    let needed: BTreeSet<PathBuf> = seats.map(|seat| home.typing_lock(&seat)).collect();
+    let entries = fs::read_dir(home.typing()).into_iter().flatten().filter_map(Result::ok);
+    let is_lock = |path: &PathBuf| path.extension().is_some_and(|end| end == "lock");
+    for path in entries.map(|entry| entry.path()).filter(is_lock).filter(|path| !needed.contains(path)) {
+        // What cannot be removed now is looked at again the next time.
+        let _ = remove_unheld(&path);
+    }
+    Ok(())
 }
 
 fn unusable(edge: &Edge, error: &io::Error) -> Failure {

@@ -6,7 +6,7 @@ use crate::bookmarks::Bookmarked;
 use crate::failure::Failure;
 use crate::scope::Scope;
 use crate::work::place_detached;
-use crate::{capture, forget, outcome, push, tell};
+use crate::{capture, forget, outcome, push, tell, typing};
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -112,6 +112,7 @@ fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut Report) -> R
     // Nothing is told of a state that is older than this: see `tell::alert`.
     told::forget(&scope.edge.home, scope.edge.now.plus_ms(-86_400_000));
     meters::forget(&scope.edge.home, scope.edge.now.plus_ms(-30 * 86_400_000));
+    typing::forget_locks(&scope.edge.home, store)?;
     push::leftovers(&scope.edge.home).iter().for_each(|file| drop(std::fs::remove_file(file)));
     upkeep::checkpoint(store)
 }
