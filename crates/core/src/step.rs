@@ -173,9 +173,7 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         Happening::SessionStarted { by, wishes } => session_started(session, event, *by, *wishes),
         Happening::SessionEnded { by } => session_ended(session, event, *by),
         Happening::PromptSubmitted { .. } if inside_subagent => None,
-        Happening::PromptSubmitted { prompt, origin, .. } => {
-            prompt_submitted(session, event, prompt, *origin)
-        }
+        Happening::PromptSubmitted { prompt, origin, .. } => prompted(session, event, prompt, *origin),
         Happening::ToolFinished { outcome, .. } => tool_finished(session, event, *outcome),
         Happening::ToolsFinished => tools_finished(session, event),
         Happening::PermissionAsked { reason, tool } => permission_asked(session, event, *reason, tool),
@@ -188,9 +186,7 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
             None
         }
         Happening::TurnEnded { background, answer } => {
-            if !answers_marker(session) {
-                session.answer = answer.clone().or(session.answer.take());
-            }
+            keep_answer(session, answer.as_ref());
             turn_ended(session, event, *background)
         }
         Happening::TurnFailed { failure, until } => turn_failed(session, event, *failure, *until),
@@ -253,7 +249,7 @@ fn session_ended(session: &mut Session, event: &Event, by: EndedBy) -> Option<Tu
     close_turn(session, event, TurnOutcome::Abandoned)
 }
 
-fn prompt_submitted(session: &mut Session, event: &Event, prompt: &Kept, origin: Origin) -> Option<Turn> {
+fn prompted(session: &mut Session, event: &Event, prompt: &Kept, origin: Origin) -> Option<Turn> {
     session.ended = None;
     let is_at_rest = origin == Origin::Bookmark && session.state == State::Completed;
     session.since_bookmark.rested = is_at_rest.then_some(Rest { since: session.since, seen: session.seen });
@@ -401,8 +397,12 @@ fn come_to_rest(session: &mut Session, event: &Event) {
     }
 }
 
-fn answers_marker(session: &Session) -> bool {
-    session.open_turn.as_ref().is_some_and(|turn| turn.origin == Origin::Bookmark && turn.steered == 0)
+/// What is said of a marker says nothing about the work.
+fn keep_answer(session: &mut Session, answer: Option<&Kept>) {
+    let is_marker = |turn: &Turn| turn.origin == Origin::Bookmark && turn.steered == 0;
+    if !session.open_turn.as_ref().is_some_and(is_marker) {
+        session.answer = answer.cloned().or(session.answer.take());
+    }
 }
 
 fn turn_failed(

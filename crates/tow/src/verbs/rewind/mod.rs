@@ -34,7 +34,7 @@ Without --fork nothing is run: the commands are for you to read first. A fork le
 pub struct Arguments {
     /// How the bookmark's id ends or begins.
     id: String,
-    /// Make a new session of what was before it (Codex).
+    /// Make a new session of what was before it, where the agent has a server that can.
     #[arg(long)]
     fork: bool,
     /// Fork without asking.
