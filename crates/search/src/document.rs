@@ -1,0 +1,82 @@
+//! What can be found.
+//!
+//! A document says where it came from, but not how to get there: its id is the caller's.
+
+/// One thing to be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The caller's own id; a document that is added again under the same id replaces the former.
+    pub id: i64,
+    pub kind: Kind,
+    pub title: String,
+    pub text: String,
+    /// Files it is about.
+    pub files: Vec<String>,
+    pub concepts: Vec<String>,
+    /// The type of a memory.
+    pub memory_type: Option<String>,
+    pub project: String,
+    pub branch: String,
+    pub agent: String,
+    /// Documents of one session lend each other weight. Empty: of none.
+    pub session: String,
+    /// Which turn of the session it belongs to.
+    pub turn: u32,
+    /// Milliseconds since 1970.
+    pub at: i64,
+}
+
+impl Document {
+    /// A document that is nothing but a text.
+    pub fn plain(id: i64, kind: Kind, text: &str) -> Document {
+        Document {
+            id,
+            kind,
+            title: String::new(),
+            text: text.to_owned(),
+            files: Vec::new(),
+            concepts: Vec::new(),
+            memory_type: None,
+            project: String::new(),
+            branch: String::new(),
+            agent: String::new(),
+            session: String::new(),
+            turn: 0,
+            at: 0,
+        }
+    }
+}
+
+/// What sort of thing a document is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    Memory,
+    Summary,
+    Prompt,
+    Body,
+    Line,
+    Detail,
+    Bookmark,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 7] =
+        [Kind::Memory, Kind::Summary, Kind::Prompt, Kind::Body, Kind::Line, Kind::Detail, Kind::Bookmark];
+
+    /// Its word in commands and outputs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Memory => "memory",
+            Kind::Summary => "summary",
+            Kind::Prompt => "prompt",
+            Kind::Body => "body",
+            Kind::Line => "line",
+            Kind::Detail => "detail",
+            Kind::Bookmark => "bookmark",
+        }
+    }
+
+    pub fn of_word(word: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}

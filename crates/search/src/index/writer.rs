@@ -1,0 +1,115 @@
+//! Changing the index: documents in, out and erased, in commits that hold all or nothing.
+//!
+//! A commit carries the caller's checkpoint, so that index and checkpoint can never disagree. Nothing that was not
+//! committed is ever found.
+
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
+
+use super::schema::FORMAT;
+use super::{Error, Index, Payload};
+use crate::document::{Document, Kind};
+
+/// What is held in memory before it becomes a segment.
+const HEAP: usize = 40_000_000;
+/// So many segments of a size are merged into one: fewer to search, more to write.
+const SEGMENTS_TO_MERGE: usize = 6;
+/// A segment with a larger share of deleted documents is written anew.
+const DELETED_AT_MOST: f32 = 0.3;
+
+/// The one writer of an index.
+pub struct Writer<'a> {
+    index: &'a Index,
+    writer: IndexWriter,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn open(index: &'a Index) -> Result<Writer<'a>, Error> {
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(1)
+            .num_merge_threads(1)
+            .memory_budget_per_thread(HEAP)
+            .build();
+        let writer: IndexWriter = index.index.writer_with_options(options).map_err(locking)?;
+        let mut policy = LogMergePolicy::default();
+        policy.set_min_num_segments(SEGMENTS_TO_MERGE);
+        policy.set_del_docs_ratio_before_merge(DELETED_AT_MOST);
+        writer.set_merge_policy(Box::new(policy));
+        Ok(Writer { index, writer })
+    }
+
+    /// Adds a document; one with the same id is replaced.
+    pub fn add(&self, document: &Document) -> Result<(), Error> {
+        self.remove(document.id);
+        self.writer.add_document(self.indexed(document)).map_err(Error::write)?;
+        Ok(())
+    }
+
+    /// Removes a document, if it is there. Its words may stay in the files until they are merged: see `erase`.
+    pub fn remove(&self, id: i64) {
+        self.writer.delete_term(Term::from_field_i64(self.index.fields.id, id));
+    }
+
+    /// Makes everything since the last commit findable, together with the caller's `checkpoint`.
+    pub fn commit(&mut self, checkpoint: i64) -> Result<(), Error> {
+        self.commit_as(Some(checkpoint))
+    }
+
+    /// Removes documents so that nothing of them is left in any file, and waits for it. What was added before is
+    /// committed too; the checkpoint stays.
+    pub fn erase(mut self, ids: &[i64]) -> Result<(), Error> {
+        ids.iter().for_each(|id| self.remove(*id));
+        let checkpoint = self.index.checkpoint()?;
+        self.commit_as(checkpoint)?;
+        let segments = self.index.index.searchable_segment_metas().map_err(Error::damaged)?;
+        let touched = segments.iter().filter(|segment| segment.num_deleted_docs() > 0);
+        for segment in touched.map(|segment| segment.id()).collect::<Vec<_>>() {
+            self.writer.merge(&[segment]).wait().map_err(Error::write)?;
+        }
+        self.index.reload()?;
+        self.writer.garbage_collect_files().wait().map_err(Error::write)?;
+        self.close()
+    }
+
+    /// Waits until merges that were begun are done. A writer that is dropped leaves them to the next.
+    pub fn close(self) -> Result<(), Error> {
+        self.writer.wait_merging_threads().map_err(Error::write)?;
+        self.index.reload()
+    }
+
+    fn commit_as(&mut self, checkpoint: Option<i64>) -> Result<(), Error> {
+        let payload = serde_json::to_string(&Payload { format: FORMAT, checkpoint }).map_err(Error::write)?;
+        let mut prepared = self.writer.prepare_commit().map_err(Error::write)?;
+        prepared.set_payload(&payload);
+        prepared.commit().map_err(Error::write)?;
+        self.index.reload()
+    }
+
+    fn indexed(&self, document: &Document) -> TantivyDocument {
+        let fields = self.index.fields;
+        let facts = document.facts();
+        let mut made = TantivyDocument::default();
+        made.add_i64(fields.id, facts.id);
+        made.add_i64(fields.at, facts.at);
+        made.add_u64(fields.session, facts.session);
+        made.add_u64(fields.turn, u64::from(facts.turn));
+        made.add_u64(fields.kind, number_of(facts.kind));
+        document.texts().into_iter().for_each(|text| made.add_text(fields.words, text));
+        document.marks().into_iter().for_each(|mark| made.add_text(fields.marks, mark));
+        let pieces: Vec<u8> = document.meant().into_iter().flat_map(u16::to_le_bytes).collect();
+        made.add_bytes(fields.pieces, &pieces);
+        made
+    }
+}
+
+/// A kind's number in the index.
+fn number_of(kind: Kind) -> u64 {
+    Kind::ALL.iter().position(|known| *known == kind).unwrap_or_default() as u64
+}
+
+fn locking(error: TantivyError) -> Error {
+    match error {
+        TantivyError::LockFailure(..) => Error::Busy,
+        other => Error::write(other),
+    }
+}

@@ -1,0 +1,19 @@
+//! Finding what was said: plain documents in, ranked hits out.
+//!
+//! The index is derived and can be made anew at any time. This crate knows no database, no agent and no configuration;
+//! it reads no clock, prints nothing, and keeps no text but what it needs to find it again.
+
+mod document;
+mod index;
+mod query;
+mod rank;
+mod snippet;
+mod source;
+mod table;
+mod words;
+
+pub use document::{Document, Kind};
+pub use index::{Error, Index, Writer};
+pub use query::{Filters, Here, Query};
+pub use rank::{Boost, Hit, Tier, Why};
+pub use snippet::{Snippet, snippet};

@@ -1,0 +1,269 @@
+//! Which documents are worth a second look: the best by words, and those beside them.
+//!
+//! Nothing is ranked here. A question without words asks for the newest.
+
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+
+use super::filter::Filter;
+use super::{Boost, Tier, Why};
+use crate::index::Error;
+use crate::query::Query;
+use crate::source::{Facts, Matches, Source, Weighed};
+use crate::table::Piece;
+use crate::words::{Bm25, Collection, Sought, Vocabulary, WORDS_AT_MOST, Word, kin, words_of};
+
+/// So many documents get a second look.
+const CANDIDATES: usize = 200;
+/// Where there are no more documents than this, every one gets a second look.
+const SMALL: u32 = 500;
+
+/// Where a document is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    pub source: usize,
+    pub place: u32,
+}
+
+/// A document that gets a second look.
+pub struct Candidate {
+    pub place: Place,
+    pub facts: Facts,
+    /// Its score by words.
+    pub words: f32,
+    /// Which words it has, bit by bit.
+    pub matched: u64,
+    pub pieces: Vec<Piece>,
+    pub boosts: Vec<Boost>,
+}
+
+impl Candidate {
+    pub fn boost(&mut self, why: Why, by: f32) {
+        if by != 0.0 {
+            self.boosts.push(Boost { why, by });
+        }
+    }
+
+    pub fn score(&self) -> f32 {
+        self.boosts.iter().map(|boost| boost.by).sum()
+    }
+
+    pub fn has(&self, number: u32) -> bool {
+        self.matched >> number & 1 == 1
+    }
+}
+
+/// What a question found by words.
+pub struct Found<'a> {
+    pub query: &'a Query,
+    pub sources: &'a [&'a dyn Source],
+    pub collection: Collection,
+    pub sought: Vec<Sought>,
+    /// One for each source.
+    pub matches: Vec<Matches>,
+}
+
+impl<'a> Found<'a> {
+    pub fn look(query: &'a Query, sources: &'a [&'a dyn Source]) -> Result<Found<'a>, Error> {
+        let collection = collection(sources);
+        let sought = sought(&query.text, sources)?;
+        let mut found = Found { query, sources, collection, sought, matches: Vec::new() };
+        let weighed: Vec<Weighed<'_>> = (0..found.sought.len())
+            .map(|number| Weighed { spellings: &found.sought[number].spellings, bm25: found.bm25(number) })
+            .collect();
+        let matches = sources.iter().map(|source| source.matches(&weighed)).collect::<Result<_, _>>()?;
+        found.matches = matches;
+        Ok(found)
+    }
+
+    pub fn bm25(&self, number: usize) -> Bm25 {
+        Bm25::new(self.collection, self.sought[number].holders as f32)
+    }
+
+    pub fn score(&self, place: Place) -> f32 {
+        self.matches[place.source].scores[place.place as usize]
+    }
+
+    pub fn matched(&self, place: Place) -> u64 {
+        self.matches[place.source].words[place.place as usize]
+    }
+
+    /// All places of a session's documents.
+    pub fn members(&self, session: u64) -> Result<Vec<Place>, Error> {
+        let mut members = Vec::new();
+        for (source, documents) in self.sources.iter().enumerate() {
+            let places = documents.members(session)?.into_iter().filter(|place| documents.is_there(*place));
+            members.extend(places.map(|place| Place { source, place }));
+        }
+        Ok(members)
+    }
+
+    pub fn facts(&self, place: Place) -> Facts {
+        self.sources[place.source].facts(place.place)
+    }
+
+    pub fn candidates(&self, tier: Tier) -> Result<Vec<Candidate>, Error> {
+        let filter = Filter::new(self.query, self.sources)?;
+        let mut places = if self.sought.is_empty() { self.newest(&filter) } else { self.best(&filter) };
+        if tier != Tier::Words {
+            self.fill_up(&mut places, &filter)?;
+        }
+        places.into_iter().map(|place| self.candidate(place, tier)).collect()
+    }
+
+    fn candidate(&self, place: Place, tier: Tier) -> Result<Candidate, Error> {
+        let pieces = match tier {
+            Tier::Words => Vec::new(),
+            Tier::Meaning | Tier::Whole => self.sources[place.source].pieces(place.place)?,
+        };
+        Ok(Candidate {
+            place,
+            facts: self.facts(place),
+            words: self.score(place),
+            matched: self.matched(place),
+            pieces,
+            boosts: Vec::new(),
+        })
+    }
+
+    /// The best by words.
+    fn best(&self, filter: &Filter) -> Vec<Place> {
+        let mut best = Top::new(CANDIDATES.max(self.query.limit));
+        for (source, matches) in self.matches.iter().enumerate() {
+            for (place, score) in (0u32..).zip(&matches.scores).filter(|(_, score)| **score > 0.0) {
+                let place = Place { source, place };
+                if best.would_take(*score) && self.is_open(place, filter) {
+                    best.take(*score, place);
+                }
+            }
+        }
+        best.places()
+    }
+
+    fn newest(&self, filter: &Filter) -> Vec<Place> {
+        let mut newest: Vec<(i64, Place)> =
+            self.all(filter).map(|place| (self.facts(place).at, place)).collect();
+        newest.sort_unstable_by(|a, b| b.cmp(a));
+        newest.truncate(CANDIDATES.max(self.query.limit));
+        newest.into_iter().map(|(_, place)| place).collect()
+    }
+
+    fn all(&self, filter: &Filter) -> impl Iterator<Item = Place> {
+        let places = self.sources.iter().enumerate().flat_map(|(source, documents)| {
+            (0..documents.places()).map(move |place| Place { source, place })
+        });
+        places.filter(|place| self.is_open(*place, filter))
+    }
+
+    fn is_open(&self, place: Place, filter: &Filter) -> bool {
+        self.sources[place.source].is_there(place.place) && filter.lets(place, self.sources)
+    }
+
+    /// Few matches leave room for documents without any: those beside the best, and in a small store all.
+    fn fill_up(&self, places: &mut Vec<Place>, filter: &Filter) -> Result<(), Error> {
+        if places.len() >= CANDIDATES || self.sought.is_empty() {
+            return Ok(());
+        }
+        let mut known: BTreeSet<Place> = places.iter().copied().collect();
+        let mut beside = Vec::new();
+        for session in self.sessions(places) {
+            beside
+                .extend(self.members(session)?.into_iter().filter(|place| filter.lets(*place, self.sources)));
+            if beside.len() > CANDIDATES {
+                break;
+            }
+        }
+        if self.collection.documents <= SMALL as f32 {
+            beside.extend(self.all(filter));
+        }
+        let more = beside.into_iter().filter(|place| known.insert(*place));
+        places.extend(more.take(if self.collection.documents <= SMALL as f32 {
+            SMALL as usize
+        } else {
+            CANDIDATES
+        }));
+        Ok(())
+    }
+
+    /// The sessions of some documents, in their order.
+    fn sessions(&self, places: &[Place]) -> Vec<u64> {
+        let mut seen = BTreeSet::new();
+        let sessions = places.iter().map(|place| self.facts(*place).session);
+        sessions.filter(|session| *session != 0 && seen.insert(*session)).collect()
+    }
+}
+
+fn collection(sources: &[&dyn Source]) -> Collection {
+    let documents: u32 = sources.iter().map(|source| source.places()).sum();
+    let words: u64 = sources.iter().map(|source| source.words()).sum();
+    Collection { documents: documents as f32, mean_length: words as f32 / documents.max(1) as f32 }
+}
+
+/// The words worth looking for, each with its kin where nobody has it; the rarest of too many.
+fn sought(text: &str, sources: &[&dyn Source]) -> Result<Vec<Sought>, Error> {
+    let mut found = Vec::new();
+    for word in words_of(text) {
+        let holders: u32 =
+            sources.iter().map(|source| source.holders(&word.indexed)).sum::<Result<_, _>>()?;
+        found.push((word, holders));
+    }
+    if found.len() > WORDS_AT_MOST {
+        found.retain(|(_, holders)| *holders > 0);
+        found.sort_by_key(|(_, holders)| *holders);
+        found.truncate(WORDS_AT_MOST);
+    }
+    Ok(found.into_iter().map(|(word, holders)| with_kin(word, holders, sources)).collect())
+}
+
+fn with_kin(word: Word, holders: u32, sources: &[&dyn Source]) -> Sought {
+    if holders > 0 {
+        return Sought { spellings: vec![(word.indexed.clone(), 1.0)], word, holders };
+    }
+    let vocabularies: Vec<&dyn Vocabulary> =
+        sources.iter().map(|source| *source as &dyn Vocabulary).collect();
+    let (spellings, holders) = kin(&word.indexed, &vocabularies);
+    Sought { spellings, word, holders }
+}
+
+/// The highest of many scores.
+struct Top {
+    most: usize,
+    /// Twice as many as wanted at most; then the lower half is thrown away.
+    kept: Vec<(f32, Place)>,
+    least: f32,
+}
+
+impl Top {
+    fn new(most: usize) -> Top {
+        Top { most, kept: Vec::with_capacity(most.min(1024) * 2), least: 0.0 }
+    }
+
+    fn would_take(&self, score: f32) -> bool {
+        score > self.least
+    }
+
+    fn take(&mut self, score: f32, place: Place) {
+        self.kept.push((score, place));
+        if self.kept.len() >= self.most.saturating_mul(2) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.kept.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.kept.truncate(self.most);
+        if self.kept.len() == self.most {
+            self.least = self.kept.last().map_or(0.0, |(score, _)| *score);
+        }
+    }
+
+    fn places(mut self) -> Vec<Place> {
+        self.cut();
+        self.kept.into_iter().map(|(_, place)| place).collect()
+    }
+}
+
+/// Candidates by their place.
+pub fn by_place(candidates: &[Candidate]) -> HashMap<Place, usize> {
+    candidates.iter().enumerate().map(|(number, candidate)| (candidate.place, number)).collect()
+}

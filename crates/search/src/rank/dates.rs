@@ -1,0 +1,243 @@
+//! Times that a question names: days, months, years, and what is counted from now.
+//!
+//! The clock and the user's offset come with the question. A word that may be something else is no time.
+
+use crate::query::Query;
+
+const DAY: i64 = 86_400_000;
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const LATEST: [&str; 6] = ["latest", "newest", "recent", "recently", "currently", "lately"];
+/// Words that tell that a month is meant where its name is also another word.
+const BEFORE_A_TIME: [&str; 8] = ["in", "since", "during", "last", "this", "of", "early", "late"];
+
+/// The times that a question names.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    dates: Vec<Date>,
+    /// First day and the day after the last.
+    spans: Vec<(i64, i64)>,
+    offset: i64,
+    latest: bool,
+}
+
+/// A date, as much of it as was said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Date {
+    year: Option<i64>,
+    month: Option<u32>,
+    day: Option<u32>,
+}
+
+impl Times {
+    pub fn named(query: &Query) -> Times {
+        let today = (query.now + query.utc_offset_ms).div_euclid(DAY);
+        let text = &query.text[..crate::source::boundary(&query.text, 4096)];
+        let words: Vec<&str> = text
+            .split(|letter: char| !letter.is_alphanumeric() && letter != '-')
+            .filter(|word| !word.is_empty())
+            .collect();
+        let mut times = Times { offset: query.utc_offset_ms, ..Times::default() };
+        for at in 0..words.len() {
+            times.spans.extend(span(&words, at, today));
+            times.dates.extend(date(&words, at));
+            times.latest |= LATEST.contains(&words[at].to_lowercase().as_str());
+        }
+        times
+    }
+
+    /// Whether a moment is within one of them.
+    pub fn hold(&self, at: i64) -> bool {
+        let day = (at + self.offset).div_euclid(DAY);
+        self.spans.iter().any(|(first, end)| (*first..*end).contains(&day))
+            || self.dates.iter().any(|date| date.holds(day))
+    }
+
+    pub fn asks_for_latest(&self) -> bool {
+        self.latest
+    }
+}
+
+impl Date {
+    fn holds(&self, day: i64) -> bool {
+        let (year, month, day) = civil(day);
+        self.year.is_none_or(|named| named == year)
+            && self.month.is_none_or(|named| named == month)
+            && self.day.is_none_or(|named| named == day)
+    }
+}
+
+/// A span that is counted from today: `yesterday`, `last week`, `3 days ago`, `on monday`.
+fn span(words: &[&str], at: usize, today: i64) -> Option<(i64, i64)> {
+    let word = words[at].to_lowercase();
+    let before = at.checked_sub(1).and_then(|before| words.get(before)).map(|word| word.to_lowercase());
+    let week = today - (today + 3).rem_euclid(7);
+    match (word.as_str(), before.as_deref()) {
+        ("today", _) => Some((today, today + 1)),
+        ("yesterday", _) => Some((today - 1, today)),
+        ("week", Some("last")) => Some((week - 7, week)),
+        ("week", Some("this")) => Some((week, week + 7)),
+        ("month", Some("last")) => Some((month_start(today, -1), month_start(today, 0))),
+        ("month", Some("this")) => Some((month_start(today, 0), month_start(today, 1))),
+        ("ago", Some(unit)) => ago(unit, words.get(at.checked_sub(2)?)?, today),
+        (day, Some("on" | "last" | "since")) => {
+            let weekday = WEEKDAYS.iter().position(|name| *name == day)? as i64;
+            let back = (today + 3 - weekday).rem_euclid(7);
+            let first = today - if back == 0 { 7 } else { back };
+            Some((first, first + 1))
+        }
+        _ => None,
+    }
+}
+
+/// `3 days ago` with a day of grace on both sides for longer units.
+fn ago(unit: &str, count: &str, today: i64) -> Option<(i64, i64)> {
+    let count = match count.to_lowercase().as_str() {
+        "a" | "an" | "one" => 1,
+        "two" => 2,
+        "three" => 3,
+        digits => digits.parse::<i64>().ok().filter(|count| (0..10_000).contains(count))?,
+    };
+    match unit.trim_end_matches('s') {
+        "day" => Some((today - count, today - count + 1)),
+        "week" => Some((today - 7 * count - 3, today - 7 * count + 4)),
+        "month" => Some((month_start(today, -count), month_start(today, 1 - count))),
+        "year" => Some((today - 365 * count - 60, today - 365 * count + 60)),
+        _ => None,
+    }
+}
+
+/// A date that begins at a word: `2025-01-15`, `January 15`, `Jan 2025`, `15 January`, `2024`.
+fn date(words: &[&str], at: usize) -> Option<Date> {
+    if let Some(date) = iso(words[at]) {
+        return Some(date);
+    }
+    let before = at.checked_sub(1).and_then(|before| words.get(before)).copied();
+    let after = words.get(at + 1).copied();
+    if let Some(month) = month(words[at], before, after) {
+        let day = before.and_then(day_of_month).or(after.and_then(day_of_month));
+        let year = after.and_then(year).or(words.get(at + 2).copied().and_then(year));
+        return Some(Date { year, month: Some(month), day });
+    }
+    let is_said_as_year =
+        before.is_some_and(|before| BEFORE_A_TIME.contains(&before.to_lowercase().as_str()));
+    year(words[at]).filter(|_| is_said_as_year).map(|year| Date { year: Some(year), ..Date::default() })
+}
+
+fn iso(word: &str) -> Option<Date> {
+    let mut parts = word.split('-');
+    let year = year(parts.next()?)?;
+    let month = parts.next()?.parse().ok().filter(|month| (1..=12).contains(month))?;
+    let day = parts.next().and_then(|day| day.parse().ok());
+    Some(Date { year: Some(year), month: Some(month), day })
+}
+
+fn year(word: &str) -> Option<i64> {
+    word.parse().ok().filter(|year| word.len() == 4 && (1990..2100).contains(year))
+}
+
+fn day_of_month(word: &str) -> Option<u32> {
+    let digits = word.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    digits.parse().ok().filter(|day| (1..=31).contains(day) && word.len() <= 4)
+}
+
+fn month(word: &str, before: Option<&str>, after: Option<&str>) -> Option<u32> {
+    let lower = word.to_lowercase();
+    let number =
+        MONTHS.iter().position(|name| *name == lower || (lower.len() == 3 && name.starts_with(&lower)))?;
+    let is_ambiguous = matches!(lower.as_str(), "may" | "march" | "mar" | "jan" | "dec" | "sep" | "oct");
+    let is_said_as_month = before.is_some_and(|word| BEFORE_A_TIME.contains(&word.to_lowercase().as_str()))
+        || before.is_some_and(|word| day_of_month(word).is_some())
+        || after.is_some_and(|word| day_of_month(word).is_some() || year(word).is_some());
+    (!is_ambiguous || is_said_as_month).then_some(number as u32 + 1)
+}
+
+fn month_start(day: i64, months: i64) -> i64 {
+    let (year, month, _) = civil(day);
+    let months = year * 12 + i64::from(month) - 1 + months;
+    days(months.div_euclid(12), months.rem_euclid(12) as u32 + 1)
+}
+
+/// Year, month and day of a day since 1970. Years are counted from March, so that a leap day is the last.
+fn civil(day: i64) -> (i64, u32, u32) {
+    let shifted = day + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (era * 400 + year_of_era + i64::from(month <= 2), month as u32, day as u32)
+}
+
+/// The first of a month in days since 1970.
+fn days(year: i64, month: u32) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let from_march = i64::from((month + 9) % 12);
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * from_march + 2) / 5 - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-08-19, a Wednesday, noon.
+    const NOW: i64 = 20_684 * DAY + DAY / 2;
+
+    #[track_caller]
+    fn check(text: &str, held: &[(i64, u32, u32)], not_held: &[(i64, u32, u32)]) {
+        let times = Times::named(&Query { text: text.to_owned(), now: NOW, ..Query::default() });
+        let at = |(year, month, day): (i64, u32, u32)| (days(year, month) + i64::from(day) - 1) * DAY + 1;
+        assert!(held.iter().all(|date| times.hold(at(*date))), "{text}: {times:?}");
+        assert!(!not_held.iter().any(|date| times.hold(at(*date))), "{text}: {times:?}");
+    }
+
+    #[test]
+    fn days_and_dates_agree() {
+        assert_eq!(civil(20_684), (2026, 8, 19));
+        assert_eq!((days(1970, 1), days(2024, 3) - days(2024, 2)), (0, 29));
+        for day in (-200_000..200_000).step_by(997) {
+            let (year, month, of_month) = civil(day);
+            assert_eq!(days(year, month) + i64::from(of_month) - 1, day);
+        }
+    }
+
+    #[test]
+    fn dates_hold_as_much_as_was_said() {
+        check("what broke on 2025-01-15?", &[(2025, 1, 15)], &[(2025, 1, 16)]);
+        check("the January 15 outage", &[(2025, 1, 15), (2026, 1, 15)], &[(2026, 1, 16)]);
+        check("3rd of March 2024", &[(2024, 3, 1)], &[(2025, 3, 1), (2024, 4, 1)]);
+        check("what did we do in May", &[(2026, 5, 1), (2025, 5, 31)], &[(2026, 6, 1)]);
+        check("since 2024", &[(2024, 7, 1)], &[(2023, 7, 1)]);
+    }
+
+    #[test]
+    fn what_is_counted_from_now() {
+        check("yesterday's crash", &[(2026, 8, 18)], &[(2026, 8, 19), (2026, 8, 17)]);
+        check("last week", &[(2026, 8, 10), (2026, 8, 16)], &[(2026, 8, 17), (2026, 8, 9)]);
+        check("last month", &[(2026, 7, 1), (2026, 7, 31)], &[(2026, 8, 1)]);
+        check("two days ago", &[(2026, 8, 17)], &[(2026, 8, 18)]);
+        check("on Monday", &[(2026, 8, 17)], &[(2026, 8, 10)]);
+    }
+
+    #[test]
+    fn ordinary_words_are_no_times() {
+        check("this may march on 2048 items", &[], &[(2026, 5, 1), (2026, 3, 1), (2048, 1, 1)]);
+    }
+}

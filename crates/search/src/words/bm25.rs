@@ -1,0 +1,71 @@
+//! How well a document matches the words, one word at a time.
+//!
+//! The constants were measured on conversations; they are not those of the index library, which fixes its own.
+
+const K1: f32 = 0.9;
+const B: f32 = 0.4;
+
+/// What a score must know of all documents together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Collection {
+    pub documents: f32,
+    /// Words in a document, on average.
+    pub mean_length: f32,
+}
+
+/// The part of a score that one word gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bm25 {
+    weight: f32,
+    mean_length: f32,
+}
+
+impl Bm25 {
+    /// For a word that `holders` documents have.
+    pub fn new(collection: Collection, holders: f32) -> Bm25 {
+        Bm25 { weight: rarity(collection.documents, holders), mean_length: collection.mean_length }
+    }
+
+    pub fn times(self, factor: f32) -> Bm25 {
+        Bm25 { weight: self.weight * factor, ..self }
+    }
+
+    /// The word's own weight: what it gives at most, nearly.
+    pub fn weight(self) -> f32 {
+        self.weight
+    }
+
+    /// The score of a document that has the word `count` times among `length` words.
+    pub fn score(self, count: f32, length: f32) -> f32 {
+        self.weight * count * (K1 + 1.0) / (count + self.damping(length))
+    }
+
+    /// What stands beside the count in a document of that length; known for all lengths before postings are read.
+    pub fn damping(self, length: f32) -> f32 {
+        K1 * (1.0 - B + B * length / self.mean_length.max(1.0))
+    }
+
+    pub fn score_damped(self, count: f32, damping: f32) -> f32 {
+        self.weight * count * (K1 + 1.0) / (count + damping)
+    }
+}
+
+fn rarity(documents: f32, holders: f32) -> f32 {
+    (1.0 + (documents - holders + 0.5).max(0.0) / (holders + 0.5)).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLLECTION: Collection = Collection { documents: 1000.0, mean_length: 50.0 };
+
+    #[test]
+    fn rare_words_and_short_documents_count_more() {
+        let (rare, common) = (Bm25::new(COLLECTION, 2.0), Bm25::new(COLLECTION, 500.0));
+        assert!(rare.score(1.0, 50.0) > common.score(5.0, 50.0));
+        assert!(rare.score(1.0, 10.0) > rare.score(1.0, 500.0));
+        assert!(rare.score(2.0, 50.0) > rare.score(1.0, 50.0));
+        assert!(Bm25::new(COLLECTION, 1000.0).weight() > 0.0);
+    }
+}

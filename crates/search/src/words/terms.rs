@@ -1,0 +1,210 @@
+//! The words of a text, as they are indexed: for prose and for code.
+//!
+//! An identifier is a word as a whole, and so is each part of it. Scripts without spaces are cut into pairs of letters.
+//! Nothing is left out because it is common: that is the query's business.
+
+use std::borrow::Cow;
+
+use frostem::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Longer runs of letters are data, not words.
+const LONGEST: usize = 64;
+/// A part of digits or letters of an identifier is a word of its own from this length on.
+const SHORTEST_PART: usize = 3;
+
+/// One word of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term<'a> {
+    /// As it is indexed.
+    pub indexed: &'a str,
+    /// As it was written, in small letters.
+    pub written: &'a str,
+}
+
+/// Calls `emit` with every word of `text`, in order. The same word may come more than once.
+pub fn each_term(text: &str, emit: &mut impl FnMut(Term<'_>)) {
+    let mut rest = text;
+    while let Some(start) = rest.find(char::is_alphanumeric) {
+        rest = &rest[start..];
+        let length =
+            if rest.starts_with(is_unspaced) { run_of_unspaced(rest) } else { run_of_compound(rest) };
+        let (run, after) = rest.split_at(length);
+        if run.starts_with(is_unspaced) {
+            each_pair(run, emit);
+        } else {
+            each_of_compound(run, emit);
+        }
+        rest = after;
+    }
+}
+
+/// Scripts that put no space between words.
+fn is_unspaced(letter: char) -> bool {
+    matches!(letter,
+        '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3040}'..='\u{30FF}'
+        | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9F}'
+        | '\u{20000}'..='\u{2FA1F}')
+        && letter.is_alphanumeric()
+}
+
+fn run_of_unspaced(text: &str) -> usize {
+    text.find(|letter: char| !is_unspaced(letter)).unwrap_or(text.len())
+}
+
+/// The length of what is joined at the beginning of `text`: `stock_quantity`, `3.12`, `login.rs`, `e2e-test`.
+fn run_of_compound(text: &str) -> usize {
+    let mut end = 0;
+    for (at, letter) in text.char_indices() {
+        let is_part = (letter.is_alphanumeric() && !is_unspaced(letter)) || is_combining_mark(letter);
+        if is_part {
+            end = at + letter.len_utf8();
+        } else if at > end || !matches!(letter, '_' | '-' | '.') {
+            break;
+        }
+    }
+    end
+}
+
+/// Pairs of letters; a letter by itself only where it stands alone.
+fn each_pair(run: &str, emit: &mut impl FnMut(Term<'_>)) {
+    let ends: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();
+    if ends.len() == 2 {
+        emit(Term { indexed: run, written: run });
+    }
+    for pair in ends.windows(3) {
+        let pair = &run[pair[0]..pair[2]];
+        emit(Term { indexed: pair, written: pair });
+    }
+}
+
+fn each_of_compound(run: &str, emit: &mut impl FnMut(Term<'_>)) {
+    let is_joined = run.contains(['_', '-', '.']);
+    if is_joined && run.len() <= LONGEST {
+        let whole = lowered(run).replace('-', "_");
+        emit(Term { indexed: &whole, written: &whole });
+        if whole.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+            each_of_version(&whole, emit);
+            return;
+        }
+    }
+    for atom in run.split(['_', '-', '.']).filter(|atom| !atom.is_empty() && atom.len() <= LONGEST) {
+        each_of_atom(atom, emit);
+    }
+}
+
+/// `3.12.1` is also `3.12`.
+fn each_of_version(whole: &str, emit: &mut impl FnMut(Term<'_>)) {
+    let dots: Vec<usize> = whole.match_indices('.').map(|(at, _)| at).collect();
+    if let [_, second, ..] = dots[..] {
+        emit(Term { indexed: &whole[..second], written: &whole[..second] });
+    }
+}
+
+/// A run of letters and digits: as a whole, and each word of `camelCase`.
+fn each_of_atom(atom: &str, emit: &mut impl FnMut(Term<'_>)) {
+    let whole = lowered(atom);
+    emit(Term { indexed: &stemmed(&whole), written: &whole });
+    let mut parts = Parts(atom);
+    while let Some(part) = parts.next().filter(|part| part.len() < atom.len()) {
+        if part.len() >= SHORTEST_PART || (part.len() == 2 && part.chars().all(char::is_alphabetic)) {
+            let part = lowered(part);
+            emit(Term { indexed: &stemmed(&part), written: &part });
+        }
+    }
+}
+
+/// The words of an identifier without joints: `parseHTTPHeader2` has four.
+struct Parts<'a>(&'a str);
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let mut letters = self.0.char_indices().peekable();
+        let (_, mut before) = letters.next()?;
+        let mut end = self.0.len();
+        while let Some((at, letter)) = letters.next() {
+            let after = letters.peek().map(|(_, after)| *after);
+            if is_boundary(before, letter, after) {
+                end = at;
+                break;
+            }
+            before = letter;
+        }
+        let (part, rest) = self.0.split_at(end);
+        self.0 = rest;
+        Some(part)
+    }
+}
+
+fn is_boundary(before: char, letter: char, after: Option<char>) -> bool {
+    if before.is_numeric() != letter.is_numeric() {
+        return !is_combining_mark(letter);
+    }
+    letter.is_uppercase()
+        && (before.is_lowercase() || (before.is_uppercase() && after.is_some_and(char::is_lowercase)))
+}
+
+/// Small letters without accents.
+fn lowered(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return Cow::Borrowed(text);
+    }
+    if text.is_ascii() {
+        return Cow::Owned(text.to_ascii_lowercase());
+    }
+    Cow::Owned(text.to_lowercase().nfkd().filter(|letter| !is_combining_mark(*letter)).collect())
+}
+
+fn stemmed(word: &str) -> Cow<'_, str> {
+    if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return Cow::Borrowed(word);
+    }
+    Stemmer::new(Algorithm::English).stem(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let mut found = Vec::new();
+        each_term(text, &mut |term: Term<'_>| found.push(term.indexed.to_owned()));
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn prose_is_stemmed() {
+        check("Fixing the failing tests.", &["fix", "the", "fail", "test"]);
+    }
+
+    #[test]
+    fn identifiers_are_whole_and_in_parts() {
+        check("parseHTTPHeader", &["parsehttphead", "pars", "http", "header"]);
+        check("stock_quantity", &["stock_quantity", "stock", "quantiti"]);
+        check("src/auth/login.rs:42", &["src", "auth", "login.rs", "login", "rs", "42"]);
+    }
+
+    #[test]
+    fn versions_and_codes_stay_whole() {
+        check("Python 3.12.1", &["python", "3.12.1", "3.12"]);
+        check("error[E0382]", &["error", "e0382", "0382"]);
+        check("sha256 oauth2 ECONNREFUSED", &["sha256", "sha", "256", "oauth2", "oauth", "econnrefus"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_pairs() {
+        check("数据库连接", &["数据", "据库", "库连", "连接"]);
+        check("用 Redis 缓存", &["用", "redi", "缓存"]);
+    }
+
+    #[test]
+    fn accents_do_not_matter_and_data_is_no_word() {
+        check("Café Über", &["cafe", "uber"]);
+        check(&"x".repeat(65), &[]);
+        check("... --- ___", &[]);
+    }
+}

@@ -1,0 +1,158 @@
+//! Questions with known answers, and how many of them are answered.
+//!
+//! Shared by the tests, which keep a floor, and by `cargo xtask bench search`, which prints the figures.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use serde::Deserialize;
+use towline_search::{Document, Index, Kind, Query, Tier};
+
+/// Documents and questions about them.
+pub struct Set {
+    pub documents: Vec<Document>,
+    pub questions: Vec<Question>,
+    /// When the questions are asked.
+    pub now: i64,
+}
+
+pub struct Question {
+    pub text: String,
+    /// What sort of question it is.
+    pub sort: String,
+    /// Keys of the answers: any of them will do.
+    pub answers: Vec<String>,
+}
+
+/// How well a set was answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Figures {
+    pub questions: usize,
+    /// Questions, in percent, whose first answer was right.
+    pub first: f64,
+    /// Questions, in percent, with a right answer among the first five.
+    pub five: f64,
+    /// The mean of one by the rank of the first right answer, in percent.
+    pub mrr: f64,
+}
+
+/// The question's number among all, and the rank of its first right answer.
+pub type Ranks = Vec<Option<usize>>;
+
+impl Set {
+    /// Ranks of the first right answer of each question. What an answer is, `key` says of each document.
+    pub fn ranks(&self, tier: Tier, key: impl Fn(&Document) -> String) -> Ranks {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::open(folder.path()).unwrap();
+        let mut writer = index.writer().unwrap();
+        self.documents.iter().for_each(|document| writer.add(document).unwrap());
+        writer.commit(1).unwrap();
+        let keys: HashMap<i64, String> =
+            self.documents.iter().map(|document| (document.id, key(document))).collect();
+        self.questions.iter().map(|question| self.rank(&index, tier, (question, &keys))).collect()
+    }
+
+    fn rank(
+        &self,
+        index: &Index,
+        tier: Tier,
+        (asked, keys): (&Question, &HashMap<i64, String>),
+    ) -> Option<usize> {
+        let query = Query { text: asked.text.clone(), now: self.now, limit: 1000, ..Query::default() };
+        let mut seen: Vec<&String> = Vec::new();
+        for hit in index.search_with(tier, &query, &[]).unwrap() {
+            let key = &keys[&hit.id];
+            if !seen.contains(&key) {
+                seen.push(key);
+            }
+        }
+        seen.iter().position(|key| asked.answers.contains(key)).map(|at| at + 1)
+    }
+
+    /// Figures by sort of question.
+    pub fn by_sort(&self, ranks: &Ranks) -> BTreeMap<String, Figures> {
+        let mut sorts: BTreeMap<String, Ranks> = BTreeMap::new();
+        for (question, rank) in self.questions.iter().zip(ranks) {
+            sorts.entry(question.sort.clone()).or_default().push(*rank);
+        }
+        sorts.into_iter().map(|(sort, ranks)| (sort, figures(&ranks))).collect()
+    }
+}
+
+pub fn figures(ranks: &Ranks) -> Figures {
+    let percent = |part: f64| 100.0 * part / ranks.len().max(1) as f64;
+    let within =
+        |most: usize| ranks.iter().filter(|rank| rank.is_some_and(|rank| rank <= most)).count() as f64;
+    let reciprocal: f64 = ranks.iter().flatten().map(|rank| 1.0 / *rank as f64).sum();
+    Figures {
+        questions: ranks.len(),
+        first: percent(within(1)),
+        five: percent(within(5)),
+        mrr: percent(reciprocal),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Session {
+    session_id: String,
+    metadata: Metadata,
+    messages: Vec<Message>,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    date: String,
+    project: String,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    role: String,
+    content: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Asked {
+    question: String,
+    question_type: String,
+    haystack_session_ids: Vec<String>,
+}
+
+/// DevMemBench: each message is a document, an answer is a session. Questions without an answer are left out.
+pub fn dev_mem_bench() -> Set {
+    let sessions: Vec<Session> = read("devmembench/sessions.json");
+    let asked: Vec<Asked> = read("devmembench/questions.json");
+    let mut documents = Vec::new();
+    for session in &sessions {
+        for (turn, message) in (0..).zip(&session.messages) {
+            let kind = if message.role == "user" { Kind::Prompt } else { Kind::Body };
+            documents.push(Document {
+                session: session.session_id.clone(),
+                project: session.metadata.project.clone(),
+                turn,
+                at: day(&session.metadata.date) + i64::from(turn) * 60_000,
+                ..Document::plain(documents.len() as i64 + 1, kind, &message.content)
+            });
+        }
+    }
+    let now = documents.iter().map(|document| document.at).max().unwrap_or_default() + 86_400_000;
+    let questions = asked.into_iter().filter(|asked| !asked.haystack_session_ids.is_empty()).map(|asked| {
+        Question { text: asked.question, sort: asked.question_type, answers: asked.haystack_session_ids }
+    });
+    Set { documents, questions: questions.collect(), now }
+}
+
+/// Milliseconds of a day that is written `2025-01-15`.
+pub fn day(text: &str) -> i64 {
+    let parts: Vec<i64> = text.split('-').map(|part| part.parse().unwrap()).collect();
+    let (year, month) = if parts[1] <= 2 { (parts[0] - 1, parts[1] + 9) } else { (parts[0], parts[1] - 3) };
+    let of_year = (153 * month + 2) / 5 + parts[2] - 1;
+    (year * 365 + year / 4 - year / 100 + year / 400 + of_year - 719_468) * 86_400_000
+}
+
+pub fn read<T: serde::de::DeserializeOwned>(file: &str) -> T {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sets").join(file);
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
