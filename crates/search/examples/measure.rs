@@ -9,18 +9,18 @@
 mod sets;
 
 use sets::{Set, figures};
-use towline_search::{Document, Tier};
+use towline_search::Tier;
 
 fn main() {
-    let by_session = |document: &Document| document.session.clone();
-    let set = sets::dev_mem_bench();
-    println!("DevMemBench: {} documents, {} questions", set.documents.len(), set.questions.len());
-    print(&set, by_session);
+    for (name, set) in [("DevMemBench", sets::dev_mem_bench()), ("our own", sets::own())] {
+        println!("{name}: {} documents, {} questions", set.documents.len(), set.questions.len());
+        print(&set);
+    }
 }
 
-fn print(set: &Set, key: impl Fn(&Document) -> String + Copy) {
+fn print(set: &Set) {
     for tier in [Tier::Words, Tier::Meaning, Tier::Whole] {
-        let ranks = set.ranks(tier, key);
+        let ranks = set.ranks(tier);
         let all = figures(&ranks);
         println!("  {tier:?}: hit@1 {:.1}  hit@5 {:.1}  MRR {:.1}", all.first, all.five, all.mrr);
         if std::env::args().any(|argument| argument == "--sorts") {

@@ -2,9 +2,9 @@
 //!
 //! Nothing is ranked here. A question without words asks for the newest.
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::dates::Times;
 use super::filter::Filter;
 use super::{Boost, Tier, Why};
 use crate::index::Error;
@@ -16,7 +16,7 @@ use crate::words::{Bm25, Collection, Sought, Vocabulary, WORDS_AT_MOST, Word, ki
 /// So many documents get a second look.
 const CANDIDATES: usize = 200;
 /// Where there are no more documents than this, every one gets a second look.
-const SMALL: u32 = 500;
+const SMALL: f32 = 500.0;
 
 /// Where a document is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,9 +25,21 @@ pub struct Place {
     pub place: u32,
 }
 
+/// How a document came to be a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// By its words, or as one of the newest where there were none.
+    Asked,
+    /// By a time that was named.
+    Time,
+    /// It is near another one, or the store is small: it must prove itself by its meaning.
+    Beside,
+}
+
 /// A document that gets a second look.
 pub struct Candidate {
     pub place: Place,
+    pub way: Way,
     pub facts: Facts,
     /// Its score by words.
     pub words: f32,
@@ -104,20 +116,28 @@ impl<'a> Found<'a> {
 
     pub fn candidates(&self, tier: Tier) -> Result<Vec<Candidate>, Error> {
         let filter = Filter::new(self.query, self.sources)?;
-        let mut places = if self.sought.is_empty() { self.newest(&filter) } else { self.best(&filter) };
-        if tier != Tier::Words {
-            self.fill_up(&mut places, &filter)?;
+        let asked = if self.sought.is_empty() { self.newest(&filter) } else { self.best(&filter) };
+        let mut places: BTreeMap<Place, Way> = asked.iter().map(|place| (*place, Way::Asked)).collect();
+        let times = Times::named(self.query);
+        if tier == Tier::Whole && times.are_named() {
+            self.of_times(&times, &filter).into_iter().for_each(|place| {
+                places.entry(place).or_insert(Way::Time);
+            });
         }
-        places.into_iter().map(|place| self.candidate(place, tier)).collect()
+        if tier != Tier::Words {
+            self.fill_up(&asked, &mut places, &filter)?;
+        }
+        places.into_iter().map(|(place, way)| self.candidate(place, way, tier)).collect()
     }
 
-    fn candidate(&self, place: Place, tier: Tier) -> Result<Candidate, Error> {
+    fn candidate(&self, place: Place, way: Way, tier: Tier) -> Result<Candidate, Error> {
         let pieces = match tier {
             Tier::Words => Vec::new(),
             Tier::Meaning | Tier::Whole => self.sources[place.source].pieces(place.place)?,
         };
         Ok(Candidate {
             place,
+            way,
             facts: self.facts(place),
             words: self.score(place),
             matched: self.matched(place),
@@ -135,6 +155,18 @@ impl<'a> Found<'a> {
                 if best.would_take(*score) && self.is_open(place, filter) {
                     best.take(*score, place);
                 }
+            }
+        }
+        best.places()
+    }
+
+    /// A question that names a time may have no other word in common with its answer.
+    fn of_times(&self, times: &Times, filter: &Filter) -> Vec<Place> {
+        let mut best = Top::new(CANDIDATES / 2);
+        for place in self.all(filter) {
+            let score = self.score(place) + f32::EPSILON;
+            if best.would_take(score) && times.hold(self.facts(place).at) {
+                best.take(score, place);
             }
         }
         best.places()
@@ -160,28 +192,30 @@ impl<'a> Found<'a> {
     }
 
     /// Few matches leave room for documents without any: those beside the best, and in a small store all.
-    fn fill_up(&self, places: &mut Vec<Place>, filter: &Filter) -> Result<(), Error> {
+    fn fill_up(
+        &self,
+        asked: &[Place],
+        places: &mut BTreeMap<Place, Way>,
+        filter: &Filter,
+    ) -> Result<(), Error> {
         if places.len() >= CANDIDATES || self.sought.is_empty() {
             return Ok(());
         }
-        let mut known: BTreeSet<Place> = places.iter().copied().collect();
         let mut beside = Vec::new();
-        for session in self.sessions(places) {
+        for session in self.sessions(asked) {
             beside
                 .extend(self.members(session)?.into_iter().filter(|place| filter.lets(*place, self.sources)));
             if beside.len() > CANDIDATES {
                 break;
             }
         }
-        if self.collection.documents <= SMALL as f32 {
+        beside.truncate(CANDIDATES);
+        if self.collection.documents <= SMALL {
             beside.extend(self.all(filter));
         }
-        let more = beside.into_iter().filter(|place| known.insert(*place));
-        places.extend(more.take(if self.collection.documents <= SMALL as f32 {
-            SMALL as usize
-        } else {
-            CANDIDATES
-        }));
+        beside.into_iter().for_each(|place| {
+            places.entry(place).or_insert(Way::Beside);
+        });
         Ok(())
     }
 

@@ -22,7 +22,7 @@ const MONTHS: [&str; 12] = [
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const LATEST: [&str; 6] = ["latest", "newest", "recent", "recently", "currently", "lately"];
 /// Words that tell that a month is meant where its name is also another word.
-const BEFORE_A_TIME: [&str; 8] = ["in", "since", "during", "last", "this", "of", "early", "late"];
+const BEFORE_A_TIME: [&str; 6] = ["in", "since", "during", "last", "early", "late"];
 
 /// The times that a question names.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ struct Date {
 
 impl Times {
     pub fn named(query: &Query) -> Times {
-        let today = (query.now + query.utc_offset_ms).div_euclid(DAY);
+        let today = query.now.saturating_add(query.utc_offset_ms).div_euclid(DAY);
         let text = &query.text[..crate::source::boundary(&query.text, 4096)];
         let words: Vec<&str> = text
             .split(|letter: char| !letter.is_alphanumeric() && letter != '-')
@@ -61,9 +61,14 @@ impl Times {
 
     /// Whether a moment is within one of them.
     pub fn hold(&self, at: i64) -> bool {
-        let day = (at + self.offset).div_euclid(DAY);
+        let day = at.saturating_add(self.offset).div_euclid(DAY);
         self.spans.iter().any(|(first, end)| (*first..*end).contains(&day))
             || self.dates.iter().any(|date| date.holds(day))
+    }
+
+    /// Whether any is named.
+    pub fn are_named(&self) -> bool {
+        !(self.dates.is_empty() && self.spans.is_empty())
     }
 
     pub fn asks_for_latest(&self) -> bool {

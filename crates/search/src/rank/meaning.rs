@@ -3,7 +3,7 @@
 //! Candidates are compared with each other alone; a score says nothing outside of its question.
 
 use super::Why;
-use super::candidates::{Candidate, Found};
+use super::candidates::{Candidate, Found, Way};
 use crate::table::{DIMENSIONS, PIECES, Piece, pieces, row, share};
 
 /// Pieces that are looked at together. Over whole long documents something is always near.
@@ -18,30 +18,41 @@ const BY_WORDS: f32 = 0.4;
 const BY_PIECES: f32 = 0.3;
 const BY_WHOLE: f32 = 0.3;
 
+/// A document without any word of the question must come so near to its pieces, from 0 to 1.
+const NEAR_ENOUGH: f32 = 0.4;
+
+/// Scores that differ by less than this share of the highest are not drawn apart to the full.
+const LEAST_SPAN: f32 = 0.25;
+
 /// Ordinary texts weigh as many documents as this.
 const BACKGROUND: f32 = 100.0;
 
 /// Gives each candidate its share for words and for meaning.
-pub fn fuse(found: &Found<'_>, candidates: &mut [Candidate]) {
+pub fn fuse(found: &Found<'_>, candidates: &mut Vec<Candidate>) {
     let rarity = Rarity::among(candidates);
     let asked = asked(&found.query.text, &rarity);
     let words = scaled(candidates.iter().map(|candidate| candidate.words).collect());
     let mut near = Nearness::to(&asked);
     let (by_pieces, by_whole): (Vec<f32>, Vec<f32>) =
         candidates.iter().map(|candidate| near.of(&candidate.pieces, &rarity)).unzip();
+    let is_kept: Vec<bool> = (candidates.iter().zip(&by_pieces))
+        .map(|(candidate, near)| candidate.way != Way::Beside || *near >= NEAR_ENOUGH)
+        .collect();
     let (by_pieces, by_whole) = (scaled(by_pieces), scaled(by_whole));
     for (number, candidate) in candidates.iter_mut().enumerate() {
         candidate.boost(Why::Words, BY_WORDS * words[number]);
         candidate.boost(Why::Meaning, BY_PIECES * by_pieces[number] + BY_WHOLE * by_whole[number]);
     }
+    let mut is_kept = is_kept.into_iter();
+    candidates.retain(|_| is_kept.next().unwrap_or(true));
 }
 
-/// From 0 for the least to 1 for the most.
+/// From 0 for the least to 1 for the most. Where all are nearly the same, a small difference stays small.
 pub fn scaled(mut values: Vec<f32>) -> Vec<f32> {
     let least = values.iter().copied().fold(f32::INFINITY, f32::min);
     let most = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let span = most - least;
-    values.iter_mut().for_each(|value| *value = if span > 0.0 { (*value - least) / span } else { 0.0 });
+    let span = (most - least).max(LEAST_SPAN * most.abs()).max(f32::MIN_POSITIVE);
+    values.iter_mut().for_each(|value| *value = (*value - least) / span);
     values
 }
 
@@ -89,6 +100,7 @@ fn asked(text: &str, rarity: &Rarity) -> Vec<(Piece, f32)> {
 struct Nearness {
     asked: Vec<[f32; DIMENSIONS]>,
     weights: Vec<f32>,
+    total: f32,
     /// The question as a whole, of length 1.
     whole: [f32; DIMENSIONS],
     /// Where a piece's comparison is, or `UNKNOWN`.
@@ -109,6 +121,7 @@ impl Nearness {
         Nearness {
             asked: asked.iter().map(|(piece, _)| normal(vector(*piece))).collect(),
             weights: asked.iter().map(|(_, weight)| *weight).collect(),
+            total: asked.iter().map(|(_, weight)| weight).sum::<f32>().max(f32::MIN_POSITIVE),
             whole: normal(whole),
             known: vec![UNKNOWN; PIECES],
             vectors: Vec::new(),
@@ -136,7 +149,7 @@ impl Nearness {
     fn best_window(&self, halves: &[Vec<f32>]) -> f32 {
         let of_pair = |pair: &[Vec<f32>]| -> f32 {
             let nearest = pair[0].iter().zip(&pair[pair.len() - 1]).map(|(a, b)| a.max(*b));
-            nearest.zip(&self.weights).map(|(near, weight)| near * weight).sum()
+            nearest.zip(&self.weights).map(|(near, weight)| near * weight).sum::<f32>() / self.total
         };
         if halves.len() == 1 {
             return of_pair(halves);

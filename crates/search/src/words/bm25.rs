@@ -30,14 +30,9 @@ impl Bm25 {
         Bm25 { weight: self.weight * factor, ..self }
     }
 
-    /// The word's own weight: what it gives at most, nearly.
-    pub fn weight(self) -> f32 {
-        self.weight
-    }
-
     /// The score of a document that has the word `count` times among `length` words.
     pub fn score(self, count: f32, length: f32) -> f32 {
-        self.weight * count * (K1 + 1.0) / (count + self.damping(length))
+        self.score_damped(count, self.damping(length))
     }
 
     /// What stands beside the count in a document of that length; known for all lengths before postings are read.
@@ -45,6 +40,7 @@ impl Bm25 {
         K1 * (1.0 - B + B * length / self.mean_length.max(1.0))
     }
 
+    /// The same with what `damping` said.
     pub fn score_damped(self, count: f32, damping: f32) -> f32 {
         self.weight * count * (K1 + 1.0) / (count + damping)
     }
@@ -66,6 +62,6 @@ mod tests {
         assert!(rare.score(1.0, 50.0) > common.score(5.0, 50.0));
         assert!(rare.score(1.0, 10.0) > rare.score(1.0, 500.0));
         assert!(rare.score(2.0, 50.0) > rare.score(1.0, 50.0));
-        assert!(Bm25::new(COLLECTION, 1000.0).weight() > 0.0);
+        assert!(Bm25::new(COLLECTION, 1000.0).score(1.0, 50.0) > 0.0);
     }
 }

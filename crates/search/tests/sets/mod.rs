@@ -2,7 +2,7 @@
 //!
 //! Shared by the tests, which keep a floor, and by `cargo xtask bench search`, which prints the figures.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -20,7 +20,7 @@ pub struct Question {
     pub text: String,
     /// What sort of question it is.
     pub sort: String,
-    /// Keys of the answers: any of them will do.
+    /// The answers, any of which will do: a session, or a turn of it, `session#3`.
     pub answers: Vec<String>,
 }
 
@@ -40,28 +40,24 @@ pub struct Figures {
 pub type Ranks = Vec<Option<usize>>;
 
 impl Set {
-    /// Ranks of the first right answer of each question. What an answer is, `key` says of each document.
-    pub fn ranks(&self, tier: Tier, key: impl Fn(&Document) -> String) -> Ranks {
+    /// Ranks of the first right answer of each question: among sessions or, where a turn is asked for, among turns.
+    pub fn ranks(&self, tier: Tier) -> Ranks {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::open(folder.path()).unwrap();
         let mut writer = index.writer().unwrap();
         self.documents.iter().for_each(|document| writer.add(document).unwrap());
         writer.commit(1).unwrap();
-        let keys: HashMap<i64, String> =
-            self.documents.iter().map(|document| (document.id, key(document))).collect();
-        self.questions.iter().map(|question| self.rank(&index, tier, (question, &keys))).collect()
+        self.questions.iter().map(|question| self.rank(&index, tier, question)).collect()
     }
 
-    fn rank(
-        &self,
-        index: &Index,
-        tier: Tier,
-        (asked, keys): (&Question, &HashMap<i64, String>),
-    ) -> Option<usize> {
+    fn rank(&self, index: &Index, tier: Tier, asked: &Question) -> Option<usize> {
+        let by_turn = asked.answers.iter().any(|answer| answer.contains('#'));
         let query = Query { text: asked.text.clone(), now: self.now, limit: 1000, ..Query::default() };
-        let mut seen: Vec<&String> = Vec::new();
+        let mut seen: Vec<String> = Vec::new();
         for hit in index.search_with(tier, &query, &[]).unwrap() {
-            let key = &keys[&hit.id];
+            let document = &self.documents[hit.id as usize - 1];
+            let Document { session, turn, .. } = document;
+            let key = if by_turn { format!("{session}#{turn}") } else { session.clone() };
             if !seen.contains(&key) {
                 seen.push(key);
             }
@@ -142,6 +138,61 @@ pub fn dev_mem_bench() -> Set {
         Question { text: asked.question, sort: asked.question_type, answers: asked.haystack_session_ids }
     });
     Set { documents, questions: questions.collect(), now }
+}
+
+#[derive(Deserialize)]
+struct OwnSession {
+    session: String,
+    project: String,
+    branch: String,
+    date: String,
+    turns: Vec<OwnTurn>,
+}
+
+#[derive(Deserialize)]
+struct OwnTurn {
+    kind: String,
+    text: String,
+    #[serde(default)]
+    title: String,
+    #[serde(default, rename = "type")]
+    memory_type: Option<String>,
+    #[serde(default)]
+    files: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct OwnQuestion {
+    sort: String,
+    text: String,
+    answers: Vec<String>,
+}
+
+/// Our own: what people look for in the history of their work.
+pub fn own() -> Set {
+    let sessions: Vec<OwnSession> = read("own/sessions.json");
+    let asked: Vec<OwnQuestion> = read("own/questions.json");
+    let mut documents = Vec::new();
+    for session in sessions {
+        for (turn, said) in (0..).zip(session.turns) {
+            documents.push(Document {
+                title: said.title,
+                memory_type: said.memory_type,
+                files: said.files,
+                session: session.session.clone(),
+                project: session.project.clone(),
+                branch: session.branch.clone(),
+                turn,
+                at: day(&session.date) + i64::from(turn) * 60_000,
+                ..Document::plain(documents.len() as i64 + 1, Kind::of_word(&said.kind).unwrap(), &said.text)
+            });
+        }
+    }
+    let questions = asked
+        .into_iter()
+        .map(|OwnQuestion { sort, text, answers }| Question { text, sort, answers })
+        .collect();
+    Set { documents, questions, now: day("2026-07-29") + 43_200_000 }
 }
 
 /// Milliseconds of a day that is written `2025-01-15`.

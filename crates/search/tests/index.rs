@@ -1,0 +1,322 @@
+//! How an index behaves: what is found, what is forgotten, and what a kill leaves.
+#![expect(clippy::disallowed_methods, reason = "a writer is killed in the middle of its work")]
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+use towline_search::{Document, Error, Filters, Here, Hit, Index, Kind, Query, Why};
+
+const DAY: i64 = 86_400_000;
+
+struct Home {
+    folder: TempDir,
+    index: Index,
+}
+
+impl Home {
+    fn with(documents: &[Document]) -> Home {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::open(folder.path()).unwrap();
+        let mut writer = index.writer().unwrap();
+        documents.iter().for_each(|document| writer.add(document).unwrap());
+        writer.commit(documents.len() as i64).unwrap();
+        drop(writer);
+        Home { folder, index }
+    }
+
+    fn ids(&self, text: &str) -> Vec<i64> {
+        ids(&self.index.search(&asked(text), &[]).unwrap())
+    }
+}
+
+fn asked(text: &str) -> Query {
+    Query { text: text.to_owned(), limit: 10, now: 1000 * DAY, ..Query::default() }
+}
+
+fn ids(hits: &[Hit]) -> Vec<i64> {
+    hits.iter().map(|hit| hit.id).collect()
+}
+
+fn body(id: i64, text: &str) -> Document {
+    Document { session: format!("session-{id}"), at: id * DAY, ..Document::plain(id, Kind::Body, text) }
+}
+
+#[test]
+fn document_is_found_by_its_words_and_says_why() {
+    let home = Home::with(&[
+        body(1, "The connection pool was exhausted by leaked transactions"),
+        body(2, "Renamed the button on the settings page"),
+    ]);
+    let hits = home.index.search(&asked("which pools leak?"), &[]).unwrap();
+    assert_eq!(hits[0].id, 1);
+    assert_eq!(hits[0].words, ["pools", "leak"]);
+    assert!(hits[0].boosts.iter().any(|boost| boost.why == Why::Words && boost.by > 0.0));
+}
+
+#[test]
+fn replaced_document_is_found_by_its_new_words_alone() {
+    let home = Home::with(&[body(1, "alpha"), body(2, "beta")]);
+    let mut writer = home.index.writer().unwrap();
+    writer.add(&body(1, "gamma")).unwrap();
+    writer.remove(2);
+    writer.commit(3).unwrap();
+    assert_eq!((home.ids("alpha"), home.ids("beta"), home.ids("gamma")), (vec![], vec![], vec![1]));
+    assert_eq!(home.index.documents(), 1);
+}
+
+#[test]
+fn checkpoint_is_that_of_the_last_commit() {
+    let home = Home::with(&[]);
+    let mut writer = home.index.writer().unwrap();
+    writer.commit(41).unwrap();
+    writer.add(&body(1, "not committed")).unwrap();
+    drop(writer);
+    let again = Index::open(home.folder.path()).unwrap();
+    assert_eq!((again.checkpoint().unwrap(), again.documents()), (Some(41), 0));
+    assert_eq!(Index::open(&home.folder.path().join("new")).unwrap().checkpoint().unwrap(), None);
+}
+
+#[test]
+fn second_writer_is_told_that_the_index_is_busy() {
+    let home = Home::with(&[]);
+    let first = home.index.writer().unwrap();
+    assert!(matches!(home.index.writer(), Err(Error::Busy)));
+    drop(first);
+    assert!(home.index.writer().is_ok());
+}
+
+#[test]
+fn fresh_documents_are_found_beside_indexed_ones_and_in_their_place() {
+    let home = Home::with(&[body(1, "old words of a zebra"), body(2, "a zebra crossing")]);
+    let fresh = [body(1, "another animal altogether"), body(3, "zebra zebra")];
+    let found = ids(&home.index.search(&asked("zebra"), &fresh).unwrap());
+    assert_eq!(found, [3, 2]);
+    let hits = home.index.search(&asked("altogether"), &fresh).unwrap();
+    assert_eq!((hits[0].id, hits[0].words.len()), (1, 1));
+}
+
+#[test]
+fn fresh_and_indexed_documents_score_alike() {
+    let documents: Vec<Document> =
+        (1..20).map(|id| body(id, &format!("document {id} about pools, number{id}"))).collect();
+    let home = Home::with(&documents);
+    let empty = Home::with(&[]);
+    let indexed = home.index.search(&asked("pools number7"), &[]).unwrap();
+    let fresh = empty.index.search(&asked("pools number7"), &documents).unwrap();
+    assert_eq!(ids(&indexed), ids(&fresh));
+    assert!(indexed.iter().zip(&fresh).all(|(a, b)| (a.score - b.score).abs() < 0.01));
+}
+
+#[test]
+fn every_filter_narrows() {
+    let wanted = Document {
+        memory_type: Some("bugfix".to_owned()),
+        concepts: vec!["Caching".to_owned()],
+        files: vec!["/repo/src/auth/login.rs".to_owned()],
+        project: "shop".to_owned(),
+        branch: "main".to_owned(),
+        agent: "one".to_owned(),
+        ..Document { kind: Kind::Memory, ..body(1, "the same words") }
+    };
+    let home = Home::with(&[wanted, body(2, "the same words")]);
+    let check = |filters: Filters, expected: &[i64]| {
+        let query = Query { filters: filters.clone(), ..asked("same words") };
+        assert_eq!(ids(&home.index.search(&query, &[]).unwrap()), expected, "{filters:?}");
+    };
+    let some = |text: &str| Some(text.to_owned());
+    let one = |text: &str| vec![text.to_owned()];
+    check(Filters { kinds: vec![Kind::Memory, Kind::Detail], ..Filters::default() }, &[1]);
+    check(Filters { types: one("bugfix"), ..Filters::default() }, &[1]);
+    check(Filters { concepts: one("caching"), ..Filters::default() }, &[1]);
+    for file in ["login.rs", "src/auth", "auth/login.rs", "/repo/src/", "./src/auth/login.rs"] {
+        check(Filters { files: one(file), ..Filters::default() }, &[1]);
+    }
+    check(Filters { files: one("ogin.rs"), ..Filters::default() }, &[]);
+    check(Filters { project: some("shop"), ..Filters::default() }, &[1]);
+    check(Filters { branch: some("main"), agent: some("one"), ..Filters::default() }, &[1]);
+    check(Filters { branch: some("main"), agent: some("two"), ..Filters::default() }, &[]);
+    check(Filters { session: some("session-2"), ..Filters::default() }, &[2]);
+    check(Filters { from: Some(2 * DAY), ..Filters::default() }, &[2]);
+    check(Filters { until: Some(2 * DAY), ..Filters::default() }, &[1]);
+}
+
+#[test]
+fn question_without_words_asks_for_the_newest() {
+    let home = Home::with(&[body(1, "one"), body(3, "three"), body(2, "two")]);
+    assert_eq!(home.ids("  "), [3, 2, 1]);
+    let query = Query { filters: Filters { until: Some(3 * DAY), ..Filters::default() }, ..asked("?!") };
+    assert_eq!(ids(&home.index.search(&query, &[]).unwrap()), [2, 1]);
+}
+
+#[test]
+fn place_at_hand_and_quoted_words_move_a_hit_up() {
+    let here =
+        Document { project: "shop".to_owned(), branch: "main".to_owned(), ..body(1, "retry with backoff") };
+    let home = Home::with(&[here, body(2, "retry with backoff"), body(3, "backoff with retry")]);
+    let here = Here { project: Some("shop".to_owned()), branch: Some("main".to_owned()), files: Vec::new() };
+    let hits = home.index.search(&Query { here, ..asked("backoff retry") }, &[]).unwrap();
+    assert_eq!(hits[0].id, 1);
+    assert!(hits[0].boosts.iter().any(|boost| boost.why == Why::Branch));
+    assert_eq!(home.ids("\"backoff with retry\"")[0], 3);
+}
+
+#[test]
+fn newer_of_two_equal_hits_comes_first() {
+    let home = Home::with(&[body(1, "flaky test"), body(9, "flaky test"), body(5, "flaky test")]);
+    assert_eq!(home.ids("flaky"), [9, 5, 1]);
+}
+
+#[test]
+fn slips_parts_of_words_and_short_names_of_commits_are_understood() {
+    let home = Home::with(&[
+        body(1, "authentication with PostgreSQL"),
+        body(2, "commit 1a96b2134f0c fixed the tokenBucketLimiter"),
+        body(3, "数据库连接池耗尽"),
+        body(4, "nothing of the sort"),
+    ]);
+    assert_eq!(home.ids("autentication postgress")[0], 1);
+    assert_eq!(home.ids("1a96b21")[0], 2);
+    assert_eq!(home.ids("BucketLim")[0], 2);
+    assert_eq!(home.ids("连接")[0], 3);
+    assert_eq!(home.ids("库")[0], 3);
+}
+
+#[test]
+fn erased_text_is_in_no_file() {
+    let documents: Vec<Document> =
+        (1..200).map(|id| body(id, &format!("ordinary text of number {id}"))).collect();
+    let home = Home::with(&documents);
+    let mut writer = home.index.writer().unwrap();
+    let secret = Document {
+        files: vec!["занзибар.rs".to_owned()], ..body(500, "the ксилофонкварц secret")
+    };
+    writer.add(&secret).unwrap();
+    writer.commit(500).unwrap();
+    drop(writer);
+    for word in ["ксилофонкварц", "занзибар"] {
+        assert!(is_in_files(home.folder.path(), word), "the test must be able to see {word}");
+    }
+    home.index.writer().unwrap().erase(&[500, 9999]).unwrap();
+    for word in ["ксилофонкварц", "занзибар"] {
+        assert!(!is_in_files(home.folder.path(), word), "{word}");
+    }
+    assert_eq!((home.ids("ксилофонкварц").len(), home.index.documents()), (0, 199));
+    assert_eq!(home.index.checkpoint().unwrap(), Some(500));
+}
+
+/// Words are kept in a dictionary that writes their letters backwards, with a byte after each. Only bytes that are
+/// rare in English are written as they are: hence the Cyrillic letters.
+fn is_in_files(folder: &Path, word: &str) -> bool {
+    let backwards: Vec<u8> = word.bytes().rev().collect();
+    let mut files =
+        std::fs::read_dir(folder).unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap());
+    files.any(|bytes| {
+        bytes.windows(word.len()).any(|window| window == word.as_bytes())
+            || spaced_letters(&bytes, &backwards)
+    })
+}
+
+/// The letters in order with at most one byte between them, as a dictionary of single states has them.
+fn spaced_letters(bytes: &[u8], letters: &[u8]) -> bool {
+    (0..bytes.len()).any(|start| {
+        let mut at = start;
+        letters.iter().all(|letter| {
+            let found = (at..(at + 3).min(bytes.len())).find(|place| bytes[*place] == *letter);
+            at = found.map_or(at, |place| place + 1);
+            found.is_some()
+        })
+    })
+}
+
+#[test]
+fn damaged_and_older_index_call_for_a_rebuild() {
+    let home = Home::with(&[body(1, "words")]);
+    let meta = home.folder.path().join("meta.json");
+    let text = std::fs::read_to_string(&meta).unwrap();
+    for damaged in [
+        "",
+        "{",
+        "[]",
+        &text.replace("\\\"format\\\":1", "\\\"format\\\":0"),
+        &text.replace("words", "wards"),
+    ] {
+        std::fs::write(&meta, damaged).unwrap();
+        let error = Index::open(home.folder.path()).err().unwrap();
+        assert!(error.calls_for_rebuild(), "{damaged}: {error}");
+    }
+    std::fs::remove_file(&meta).unwrap();
+    assert!(Index::open(home.folder.path()).err().unwrap().calls_for_rebuild());
+    let anew = Index::rebuild(home.folder.path()).unwrap();
+    assert_eq!((anew.documents(), anew.checkpoint().unwrap()), (0, None));
+}
+
+#[test]
+fn truncated_files_are_errors_and_not_crashes() {
+    let documents: Vec<Document> = (1..50).map(|id| body(id, &format!("text {id} about pools"))).collect();
+    let home = Home::with(&documents);
+    for file in std::fs::read_dir(home.folder.path()).unwrap().map(|file| file.unwrap().path()) {
+        let whole = std::fs::read(&file).unwrap();
+        if file.extension().is_none_or(|ending| ending == "json" || ending == "lock") {
+            continue;
+        }
+        std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+        let answer = Index::open(home.folder.path()).and_then(|index| index.search(&asked("pools"), &[]));
+        let error = answer.err().unwrap_or_else(|| panic!("{} was not missed", file.display()));
+        assert!(error.calls_for_rebuild(), "{error}");
+        std::fs::write(&file, &whole).unwrap();
+    }
+    assert!(Index::open(home.folder.path()).unwrap().verify().is_ok());
+}
+
+/// What the killed child runs: it commits batch after batch, and says so.
+#[test]
+fn killed_writer_leaves_its_last_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut seen = 0;
+    for kill_after in [1, 2, 3, 5, 8] {
+        seen = run_and_kill(folder.path(), seen, kill_after);
+        let index = Index::open(folder.path()).unwrap();
+        let checkpoint = index.checkpoint().unwrap().unwrap();
+        assert!(checkpoint >= seen, "{checkpoint} {seen}");
+        assert_eq!(index.documents() as i64, checkpoint);
+        let last = index.search(&asked(&format!("document{checkpoint}")), &[]).unwrap();
+        assert_eq!(last[0].id, checkpoint);
+        index.verify().unwrap();
+        seen = checkpoint;
+    }
+}
+
+fn run_and_kill(folder: &Path, from: i64, commits: usize) -> i64 {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child_writes_until_it_is_killed", "--nocapture", "--include-ignored"])
+        .env("SEARCH_CHILD_FOLDER", folder)
+        .env("SEARCH_CHILD_FROM", from.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let told = lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("committed ")?.parse().ok());
+    let last = told.take(commits).last().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    last
+}
+
+/// Does nothing unless it is the child of the test above.
+#[test]
+fn child_writes_until_it_is_killed() {
+    let Ok(folder) = std::env::var("SEARCH_CHILD_FOLDER") else { return };
+    let from: i64 = std::env::var("SEARCH_CHILD_FROM").unwrap().parse().unwrap();
+    let index = Index::open(Path::new(&folder)).unwrap();
+    let mut writer = index.writer().unwrap();
+    for id in from + 1..from + 100_000 {
+        writer.add(&body(id, &format!("document{id} with text of its own"))).unwrap();
+        if id % 7 == 0 {
+            writer.commit(id).unwrap();
+            println!("\ncommitted {id}");
+        }
+    }
+}
