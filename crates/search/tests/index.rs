@@ -209,7 +209,8 @@ fn erased_text_is_in_no_file() {
 /// Words are kept in a dictionary that writes their letters backwards, with a byte after each. Only bytes that are
 /// rare in English are written as they are: hence the Cyrillic letters.
 fn is_in_files(folder: &Path, word: &str) -> bool {
-    let backwards: Vec<u8> = word.bytes().rev().collect();
+    // The first letters may be shared with other words, and be written elsewhere.
+    let backwards: Vec<u8> = word.bytes().skip(4).collect::<Vec<u8>>().into_iter().rev().collect();
     let mut files =
         std::fs::read_dir(folder).unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap());
     files.any(|bytes| {

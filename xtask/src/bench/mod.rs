@@ -12,6 +12,7 @@ mod measure;
 mod payload;
 mod report;
 mod rounds;
+mod search;
 mod statistics;
 mod track;
 
@@ -36,6 +37,8 @@ pub enum Bench {
     Track(Options),
     /// Measure taking conversations in and getting them back: import, the end of a turn, contexts, details
     Inherit(Options),
+    /// Measure search: how many questions are answered, indexing, size, time and memory
+    Search(search::Options),
 }
 
 /// How to measure.
@@ -84,14 +87,21 @@ const QUICK_ROUNDS: usize = 30;
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
 pub fn run(bench: &Bench, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
-    instructions::require_valgrind()?;
     let (options, report) = match bench {
-        Bench::Hooks(options) => (options, hooks::report(&prepared(options, repository, out)?, out)?),
+        Bench::Hooks(options) => {
+            instructions::require_valgrind()?;
+            (options, hooks::report(&prepared(options, repository, out)?, out)?)
+        }
         Bench::Track(options) => {
+            instructions::require_valgrind()?;
             track::require_tools()?;
             (options, track::report(&prepared(options, repository, out)?, out)?)
         }
-        Bench::Inherit(options) => (options, inherit::report(&prepared(options, repository, out)?, out)?),
+        Bench::Inherit(options) => {
+            instructions::require_valgrind()?;
+            (options, inherit::report(&prepared(options, repository, out)?, out)?)
+        }
+        Bench::Search(options) => return search::run(options, repository, out),
     };
     report.print(out)?;
     if let Some(path) = &options.markdown {
@@ -129,6 +139,7 @@ fn command_line(bench: &Bench, options: &Options) -> String {
         Bench::Hooks(_) => ("hooks", "docs/benchmarks.md"),
         Bench::Track(_) => ("track", "docs/benchmarks-track.md"),
         Bench::Inherit(_) => ("inherit", "docs/benchmarks-inherit.md"),
+        Bench::Search(_) => ("search", "docs/benchmarks-search.md"),
     };
     let mut line = format!("cargo xtask bench {word} --rounds {}", rounds_of(options));
     if options.quick {

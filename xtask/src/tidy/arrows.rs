@@ -14,14 +14,15 @@ struct Arrows {
     others: Option<&'static [&'static str]>,
 }
 
-const TABLE: [Arrows; 7] = [
+const TABLE: [Arrows; 8] = [
     Arrows { package: "towline-core", ours: &[], others: Some(&["serde", "unicode-width"]) },
     Arrows { package: "towline-agents", ours: &["towline-core"], others: None },
+    Arrows { package: "towline-search", ours: &[], others: None },
     Arrows { package: "towline-store", ours: &["towline-core"], others: None },
     Arrows { package: "towline-terminal", ours: &["towline-core"], others: None },
     Arrows {
         package: "tow",
-        ours: &["towline-agents", "towline-core", "towline-store", "towline-terminal"],
+        ours: &["towline-agents", "towline-core", "towline-search", "towline-store", "towline-terminal"],
         others: None,
     },
     Arrows { package: "towline-testkit", ours: &[], others: None },
@@ -30,8 +31,13 @@ const TABLE: [Arrows; 7] = [
 
 /// Crates that only the named packages may use. A runtime in the hook's binary needs a crate of its own
 /// first.
-const OWNED: [(&str, &[&str]); 4] =
-    [("rusqlite", &["towline-store"]), ("tokio", &[]), ("axum", &[]), ("ratatui", &[])];
+const OWNED: [(&str, &[&str]); 5] = [
+    ("rusqlite", &["towline-store"]),
+    ("tantivy", &["towline-search"]),
+    ("tokio", &[]),
+    ("axum", &[]),
+    ("ratatui", &[]),
+];
 
 /// Tests may use the bench from anywhere; it depends on none of ours, so no circle can come of it.
 const BENCH: &str = "towline-testkit";
@@ -121,6 +127,8 @@ mod tests {
         check_allowed("towline-store", "towline-core", true);
         check_allowed("towline-store", "towline-agents", false);
         check_allowed("towline-terminal", "tow", false);
+        check_allowed("towline-search", "towline-store", false);
+        check_allowed("tow", "tantivy", false);
         check_allowed("tow", "towline-terminal", true);
     }
 

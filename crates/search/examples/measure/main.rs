@@ -1,0 +1,69 @@
+//! What `cargo xtask bench search` runs: quality on sets of questions, speed on documents made of real text.
+//!
+//! Each figure is printed as `name = number`, one a line. It measures; it judges nothing.
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program by itself, started by the bench"
+)]
+
+#[path = "../../tests/sets/mod.rs"]
+mod sets;
+mod speed;
+
+use std::path::Path;
+
+use sets::{Set, figures};
+use towline_search::Tier;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["quality"] => quality(Shown::Figures),
+        ["quality", "missed"] => quality(Shown::Missed),
+        ["index", folder, documents, ref texts @ ..] => {
+            speed::index(Path::new(folder), documents.parse().unwrap(), texts);
+        }
+        ["ask", folder, rounds] => speed::ask(Path::new(folder), rounds.parse().unwrap()),
+        ["cold", folder, rounds] => speed::cold(Path::new(folder), rounds.parse().unwrap()),
+        ["once", folder, question] => speed::once(Path::new(folder), question),
+        _ => println!(
+            "measure quality [missed] | index FOLDER N TEXTS... | ask FOLDER N | cold FOLDER N | once FOLDER TEXT"
+        ),
+    }
+}
+
+/// What is printed beside the figures.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Figures,
+    Missed,
+}
+
+fn quality(shown: Shown) {
+    for (name, set) in [("DevMemBench", sets::dev_mem_bench()), ("own", sets::own())] {
+        for tier in [Tier::Words, Tier::Meaning, Tier::Whole] {
+            let ranks = set.ranks(tier);
+            let all = figures(&ranks);
+            println!("{name}, {tier:?}, hit@1 = {:.1}", all.first);
+            println!("{name}, {tier:?}, hit@5 = {:.1}", all.five);
+            println!("{name}, {tier:?}, MRR = {:.1}", all.mrr);
+            if tier == Tier::Whole && shown == Shown::Missed {
+                print_missed(&set, &ranks);
+            }
+        }
+    }
+}
+
+fn print_missed(set: &Set, ranks: &sets::Ranks) {
+    for (sort, figures) in set.by_sort(ranks) {
+        println!(
+            "  {sort}: {} questions, hit@1 {:.1}, MRR {:.1}",
+            figures.questions, figures.first, figures.mrr
+        );
+    }
+    for (question, rank) in set.questions.iter().zip(ranks).filter(|(_, rank)| **rank != Some(1)) {
+        println!("  {rank:?} {} -> {:?}", question.text, question.answers);
+    }
+}

@@ -1,0 +1,175 @@
+//! `cargo xtask bench search`: how many questions are answered, and what indexing and a search cost.
+//!
+//! The measuring is done by an example of `towline-search`, in processes of its own; here it is started and judged. Texts
+//! are the sources of this workspace and of the crates in the lock file.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+
+use super::announce;
+use super::report::{Judgement, Report, Table};
+use crate::Verdict;
+use crate::failure::{Failure, stdout_of};
+use crate::repository::{Reach, Repository};
+
+/// How to measure search.
+#[derive(Args)]
+pub struct Options {
+    /// Only how many questions are answered
+    #[arg(long)]
+    quality: bool,
+    /// Also with a million documents: takes minutes and a few gigabytes
+    #[arg(long)]
+    million: bool,
+    /// Also write the tables to this file
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Date to write into the file, instead of today's
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    date: Option<String>,
+    /// Fail if a bound does not hold
+    #[arg(long)]
+    check: bool,
+}
+
+const LEGEND: &str = "Quality: each message is a document, a session is as good as its best document; `Words` is BM25 \
+    alone, `Meaning` adds the static table, `Whole` adds structure. Speed: documents of about 480 bytes cut from real \
+    source code, questions of six words of a document. CPU is user and system time; warm is one process that has asked \
+    everything before, the whole process includes its start and opening the index.";
+
+const HUNDRED_THOUSAND: usize = 100_000;
+const MILLION: usize = 1_000_000;
+const ROUNDS: &str = "300";
+const COLD_ROUNDS: &str = "40";
+
+/// Figures by their names.
+type Figures = BTreeMap<String, f64>;
+
+/// A bound of a figure.
+enum Bound {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+const QUALITY: [(&str, Bound); 4] = [
+    ("DevMemBench, Whole, hit@1", Bound::AtLeast(86.0)),
+    ("DevMemBench, Whole, MRR", Bound::AtLeast(92.0)),
+    ("own, Whole, hit@1", Bound::AtLeast(90.0)),
+    ("own, Whole, MRR", Bound::AtLeast(94.0)),
+];
+
+/// At a hundred thousand documents.
+const SPEED: [(&str, Bound); 4] = [
+    ("indexing, CPU s", Bound::AtMost(15.0)),
+    ("index, MB", Bound::AtMost(60.0)),
+    ("warm, CPU ms, p95", Bound::AtMost(10.0)),
+    ("memory of its own, MB", Bound::AtMost(60.0)),
+];
+
+pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+    announce(out, "building what measures …")?;
+    let measure = built(repository)?;
+    let quality = figures(&measure, &["quality"])?;
+    let mut report = Report {
+        title: "Benchmarks: search",
+        legend: LEGEND,
+        tables: vec![table("Questions answered", "percent", &quality)],
+        remarks: Vec::new(),
+        judgements: judged(&QUALITY, &quality),
+    };
+    if !options.quality {
+        let texts = texts(repository)?;
+        let hundred = speed(&measure, HUNDRED_THOUSAND, &texts, out)?;
+        report.judgements.extend(judged(&SPEED, &hundred));
+        report.tables.push(table("A hundred thousand documents", "figure", &hundred));
+        if options.million {
+            report.tables.push(table(
+                "A million documents",
+                "figure",
+                &speed(&measure, MILLION, &texts, out)?,
+            ));
+        }
+    }
+    report.print(out)?;
+    if let Some(path) = &options.markdown {
+        let text = report.markdown(&command_line(options), options.date.as_deref());
+        std::fs::write(path, text).map_err(Failure::write(path))?;
+    }
+    Ok(if options.check && !report.holds() { Verdict::Broken } else { Verdict::Holds })
+}
+
+fn command_line(options: &Options) -> String {
+    let million = if options.million { " --million" } else { "" };
+    format!("cargo xtask bench search{million} --markdown docs/benchmarks-search.md")
+}
+
+fn built(repository: &Repository) -> Result<PathBuf, Failure> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--quiet", "--release", "--package", "towline-search", "--example", "measure"]);
+    let output = cargo.current_dir(repository.root()).output().map_err(Failure::start("cargo"))?;
+    stdout_of("cargo build", output)?;
+    Ok(repository.metadata(Reach::Workspace)?.target_directory.join("release/examples/measure"))
+}
+
+/// Folders with real text: every package in the lock file.
+fn texts(repository: &Repository) -> Result<Vec<String>, Failure> {
+    let packages = repository.metadata(Reach::LockFile)?.packages;
+    let folders = packages.iter().filter_map(|package| package.manifest_path.parent());
+    Ok(folders.map(|folder| folder.display().to_string()).collect())
+}
+
+fn speed(
+    measure: &Path,
+    documents: usize,
+    texts: &[String],
+    out: &mut impl Write,
+) -> Result<Figures, Failure> {
+    announce(out, &format!("indexing {documents} documents, and asking …"))?;
+    let folder = tempfile::Builder::new().prefix("towline-bench-").tempdir();
+    let folder = folder.map_err(Failure::write(&std::env::temp_dir()))?;
+    let path = folder.path().display().to_string();
+    let wanted = documents.to_string();
+    let mut arguments = vec!["index", path.as_str(), wanted.as_str()];
+    arguments.extend(texts.iter().map(String::as_str));
+    let mut found = figures(measure, &arguments)?;
+    found.extend(figures(measure, &["ask", &path, ROUNDS])?);
+    found.extend(figures(measure, &["cold", &path, COLD_ROUNDS])?);
+    Ok(found)
+}
+
+/// Runs the measuring program; it prints `name = number`.
+fn figures(measure: &Path, arguments: &[&str]) -> Result<Figures, Failure> {
+    let output = Command::new(measure).args(arguments).output().map_err(Failure::start("measure"))?;
+    let text = stdout_of("measure", output)?;
+    let figures = text.lines().filter_map(|line| line.split_once(" = "));
+    figures
+        .map(|(name, figure)| {
+            let figure =
+                figure.parse().map_err(|error| Failure::malformed(format!("figure `{name}`"), error))?;
+            Ok((name.to_owned(), figure))
+        })
+        .collect()
+}
+
+fn table(title: &'static str, unit: &'static str, figures: &Figures) -> Table {
+    let rows = figures.iter().map(|(name, figure)| vec![name.clone(), format!("{figure:.1}")]).collect();
+    Table { title, columns: vec!["what", unit], rows }
+}
+
+fn judged(bounds: &[(&str, Bound)], figures: &Figures) -> Vec<Judgement> {
+    bounds
+        .iter()
+        .map(|(name, bound)| {
+            let figure = figures.get(*name).copied().unwrap_or(f64::NAN);
+            let (holds, word, limit) = match bound {
+                Bound::AtLeast(limit) => (figure >= *limit, "at least", limit),
+                Bound::AtMost(limit) => (figure <= *limit, "at most", limit),
+            };
+            Judgement { holds, text: format!("{name}: {figure:.1} ({word} {limit})") }
+        })
+        .collect()
+}
