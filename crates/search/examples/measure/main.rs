@@ -4,6 +4,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
+    clippy::unwrap_used,
     reason = "a program by itself, started by the bench"
 )]
 

@@ -16,7 +16,7 @@ use super::schema::{AT, Fields, ID, KIND, SESSION, TURN};
 use crate::document::{Document, Kind};
 use crate::source::{Facts, Matches, Source, Weighed};
 use crate::table::{PIECES, Piece};
-use crate::words::{Bm25, Kinship, Slips, Vocabulary, shortened};
+use crate::words::{Bm25, Kinship, Slips, Vocabulary, Within, shortened};
 
 /// So many blocks of pieces are kept: neighbours often lie in one.
 const BLOCKS_KEPT: usize = 8;
@@ -228,18 +228,18 @@ impl Segment<'_> {
                 }
             }
             Kinship::Near(distance) => {
-                let mut stream = terms.search(Slips::new(word, distance)).into_stream()?;
+                let first = word.as_bytes().first().copied().unwrap_or_default();
+                let slips =
+                    terms.search(Slips::new(word, distance)).ge([first]).lt([first.saturating_add(1)]);
+                let mut stream = slips.into_stream()?;
                 while stream.advance() {
                     add(stream.key(), stream.value().doc_freq);
                 }
             }
             Kinship::Around => {
-                let within = memchr::memmem::Finder::new(word);
-                let mut stream = terms.stream()?;
+                let mut stream = terms.search(Within::new(word)).into_stream()?;
                 while stream.advance() {
-                    if within.find(stream.key()).is_some() {
-                        add(stream.key(), stream.value().doc_freq);
-                    }
+                    add(stream.key(), stream.value().doc_freq);
                 }
             }
         }

@@ -108,8 +108,5 @@ fn number_of(kind: Kind) -> u64 {
 }
 
 fn locking(error: TantivyError) -> Error {
-    match error {
-        TantivyError::LockFailure(..) => Error::Busy,
-        other => Error::write(other),
-    }
+    if let TantivyError::LockFailure(..) = error { Error::Busy } else { Error::write(error) }
 }

@@ -255,7 +255,7 @@ fn with_kin(word: Word, holders: u32, sources: &[&dyn Source]) -> Sought {
     }
     let vocabularies: Vec<&dyn Vocabulary> =
         sources.iter().map(|source| *source as &dyn Vocabulary).collect();
-    let (spellings, holders) = kin(&word.indexed, &vocabularies);
+    let (spellings, holders) = kin(&word, &vocabularies);
     Sought { spellings, word, holders }
 }
 

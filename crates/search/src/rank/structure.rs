@@ -2,7 +2,7 @@
 //!
 //! Sessions are judged by all their documents that have words of the question, not by the candidates alone.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Why;
 use super::candidates::{Candidate, Found, Place, by_place};
@@ -45,15 +45,12 @@ struct Sessions {
 impl Sessions {
     fn of(found: &Found<'_>, candidates: &[Candidate]) -> Result<Sessions, Error> {
         let mut sessions = Sessions { matching: BTreeMap::new(), lengths: HashMap::new() };
-        for session in
-            candidates.iter().map(|candidate| candidate.facts.session).filter(|session| *session != 0)
-        {
-            if !sessions.lengths.contains_key(&session) {
-                let members = found.members(session)?;
-                sessions.lengths.insert(session, members.len());
-                let matching = members.into_iter().filter(|place| found.matched(*place) != 0);
-                sessions.matching.insert(session, matching.collect());
-            }
+        let named: BTreeSet<u64> = candidates.iter().map(|candidate| candidate.facts.session).collect();
+        for session in named.into_iter().filter(|session| *session != 0) {
+            let members = found.members(session)?;
+            sessions.lengths.insert(session, members.len());
+            let matching = members.into_iter().filter(|place| found.matched(*place) != 0);
+            sessions.matching.insert(session, matching.collect());
         }
         Ok(sessions)
     }

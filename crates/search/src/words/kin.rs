@@ -2,9 +2,13 @@
 //!
 //! Words that are found as they are have no kin: a search that works is never made wider.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use tantivy_fst::Automaton;
+
+use super::sought::Word;
+use super::terms::Role;
 
 /// How a spelling is related to the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +17,7 @@ pub enum Kinship {
     Shortened,
     /// It begins with the word.
     Longer,
-    /// So many letters are other, missing, too many or exchanged.
+    /// So many letters are other, missing, too many or exchanged; the first is the same.
     Near(u8),
     /// The word is somewhere in it.
     Around,
@@ -42,11 +46,11 @@ const SHORTEST_TO_SLIP_TWICE: usize = 7;
 const SHORTEST_COMMIT: usize = 7;
 
 /// The nearest spellings that somebody has, and what they count.
-pub fn kin(word: &str, vocabularies: &[&dyn Vocabulary]) -> (Vec<(String, f32)>, u32) {
+pub fn kin(word: &Word, vocabularies: &[&dyn Vocabulary]) -> (Vec<(String, f32)>, u32) {
     for (kinships, worth) in STAGES {
         let mut found = BTreeMap::new();
         for kinship in kinships.iter().filter(|kinship| is_open_to(word, **kinship)) {
-            vocabularies.iter().for_each(|vocabulary| vocabulary.gather(*kinship, word, &mut found));
+            vocabularies.iter().for_each(|vocabulary| vocabulary.gather(*kinship, &word.indexed, &mut found));
         }
         if !found.is_empty() {
             return commonest(found, worth);
@@ -63,15 +67,18 @@ fn commonest(found: BTreeMap<String, u32>, worth: f32) -> (Vec<(String, f32)>, u
     (found.into_iter().map(|(spelling, _)| (spelling, worth)).collect(), holders)
 }
 
-fn is_open_to(word: &str, kinship: Kinship) -> bool {
+fn is_open_to(word: &Word, kinship: Kinship) -> bool {
+    // The parts of an identifier are looked for too: they may be widened in its place.
+    let is_whole = word.role == Role::Whole;
+    let word = word.indexed.as_str();
     let letters = word.chars().count();
     let is_wordlike = !word.bytes().any(|byte| byte.is_ascii_digit());
     match kinship {
         Kinship::Shortened => is_commit(word) && letters > SHORTEST_COMMIT,
         Kinship::Longer => !word.is_ascii() || (letters >= SHORTEST && (is_wordlike || is_commit(word))),
         Kinship::Near(1) => is_wordlike && letters >= SHORTEST_TO_SLIP,
-        Kinship::Near(_) => is_wordlike && letters >= SHORTEST_TO_SLIP_TWICE,
-        Kinship::Around => is_wordlike && letters >= SHORTEST_TO_SLIP,
+        Kinship::Near(_) => is_wordlike && !is_whole && letters >= SHORTEST_TO_SLIP_TWICE,
+        Kinship::Around => is_wordlike && !is_whole && letters >= SHORTEST_TO_SLIP,
     }
 }
 
@@ -84,7 +91,10 @@ pub fn is_kin(spelling: &str, kinship: Kinship, word: &str) -> bool {
     match kinship {
         Kinship::Shortened => spelling.len() >= SHORTEST_COMMIT && word.starts_with(spelling),
         Kinship::Longer => spelling.starts_with(word),
-        Kinship::Near(distance) => Slips::new(word, distance).accepts(spelling.as_bytes()),
+        Kinship::Near(distance) => {
+            spelling.as_bytes().first() == word.as_bytes().first()
+                && Slips::new(word, distance).accepts(spelling.as_bytes())
+        }
         Kinship::Around => spelling.contains(word),
     }
 }
@@ -153,6 +163,58 @@ impl Automaton for Slips<'_> {
     }
 }
 
+/// Accepts what has the word somewhere in it, until so many letters were looked at.
+pub struct Within<'a> {
+    word: &'a [u8],
+    left: Cell<u32>,
+}
+
+/// A dictionary cannot be asked for the middle of its words: all are looked at, but no more than this.
+const LOOKED_AT: u32 = 3_000_000;
+
+impl<'a> Within<'a> {
+    pub fn new(word: &'a str) -> Within<'a> {
+        Within { word: word.as_bytes(), left: Cell::new(LOOKED_AT) }
+    }
+
+    /// How much of the word stands at the end, after `byte` followed so much of it.
+    fn follow(&self, mut matched: usize, byte: u8) -> usize {
+        while matched > 0 && self.word[matched] != byte {
+            matched = self.overlap(matched);
+        }
+        if self.word[matched] == byte { matched + 1 } else { matched }
+    }
+
+    /// The longest beginning of the word that is also the end of its first `length` bytes.
+    fn overlap(&self, length: usize) -> usize {
+        (0..length)
+            .rev()
+            .find(|shorter| self.word[length - shorter..length] == self.word[..*shorter])
+            .unwrap_or(0)
+    }
+}
+
+impl Automaton for Within<'_> {
+    type State = usize;
+
+    fn start(&self) -> usize {
+        0
+    }
+
+    fn is_match(&self, matched: &usize) -> bool {
+        *matched == self.word.len()
+    }
+
+    fn can_match(&self, _matched: &usize) -> bool {
+        self.left.get() > 0
+    }
+
+    fn accept(&self, matched: &usize, byte: u8) -> usize {
+        self.left.set(self.left.get().saturating_sub(1));
+        if self.is_match(matched) { *matched } else { self.follow(*matched, byte) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,9 +230,10 @@ mod tests {
 
     #[track_caller]
     fn check(word: &str, words: &'static [&'static str], expected: &[&str]) {
-        let (found, holders) = kin(word, &[&Words(words)]);
+        let word = Word { indexed: word.to_owned(), written: word.to_owned(), role: Role::Word };
+        let (found, holders) = kin(&word, &[&Words(words)]);
         let found: Vec<&str> = found.iter().map(|(spelling, _)| spelling.as_str()).collect();
-        assert_eq!(found, expected, "{word}");
+        assert_eq!(found, expected, "{word:?}");
         assert_eq!(holders as usize, expected.len());
     }
 
@@ -193,6 +256,17 @@ mod tests {
     fn commits_are_known_by_their_short_names_and_the_other_way_round() {
         check("1a96b21", &["1a96b2134f"], &["1a96b2134f"]);
         check("1a96b2134f", &["1a96b21"], &["1a96b21"]);
+    }
+
+    #[test]
+    fn word_within_another_is_followed_past_false_beginnings() {
+        let accepts = |word: &str, spelling: &str| {
+            let within = Within::new(word);
+            within.is_match(
+                &spelling.bytes().fold(within.start(), |matched, byte| within.accept(&matched, byte)),
+            )
+        };
+        assert!(accepts("anab", "bananabread") && accepts("aab", "aaab") && !accepts("aab", "abab"));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::source::boundary;
 
 use super::stop::is_stop_word;
-use super::terms::{Term, each_term};
+use super::terms::{Role, Term, each_term};
 
 /// So many words are looked for; of a longer query, the rarest.
 pub const WORDS_AT_MOST: usize = 48;
@@ -19,6 +19,7 @@ const READ_AT_MOST: usize = 16 * 1024;
 pub struct Word {
     pub indexed: String,
     pub written: String,
+    pub role: Role,
 }
 
 /// A word with everything that counts as it.
@@ -36,7 +37,11 @@ pub fn words_of(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     each_term(bounded(text), &mut |term: Term<'_>| {
         if !words.iter().any(|word| word.indexed == term.indexed) {
-            words.push(Word { indexed: term.indexed.to_owned(), written: term.written.to_owned() });
+            words.push(Word {
+                indexed: term.indexed.to_owned(),
+                written: term.written.to_owned(),
+                role: term.role,
+            });
         }
     });
     let (telling, common): (Vec<Word>, Vec<Word>) =

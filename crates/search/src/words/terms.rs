@@ -21,6 +21,18 @@ pub struct Term<'a> {
     pub indexed: &'a str,
     /// As it was written, in small letters.
     pub written: &'a str,
+    pub role: Role,
+}
+
+/// What a word is to those around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A word by itself.
+    Word,
+    /// An identifier whose parts come too.
+    Whole,
+    /// A part of an identifier.
+    Part,
 }
 
 /// Calls `emit` with every word of `text`, in order. The same word may come more than once.
@@ -71,11 +83,11 @@ fn run_of_compound(text: &str) -> usize {
 fn each_pair(run: &str, emit: &mut impl FnMut(Term<'_>)) {
     let ends: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();
     if ends.len() == 2 {
-        emit(Term { indexed: run, written: run });
+        emit(Term { indexed: run, written: run, role: Role::Word });
     }
     for pair in ends.windows(3) {
         let pair = &run[pair[0]..pair[2]];
-        emit(Term { indexed: pair, written: pair });
+        emit(Term { indexed: pair, written: pair, role: Role::Word });
     }
 }
 
@@ -83,14 +95,17 @@ fn each_of_compound(run: &str, emit: &mut impl FnMut(Term<'_>)) {
     let is_joined = run.contains(['_', '-', '.']);
     if is_joined && run.len() <= LONGEST {
         let whole = lowered(run).replace('-', "_");
-        emit(Term { indexed: &whole, written: &whole });
-        if whole.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        let is_version = whole.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let role = if is_version { Role::Word } else { Role::Whole };
+        emit(Term { indexed: &whole, written: &whole, role });
+        if is_version {
             each_of_version(&whole, emit);
             return;
         }
     }
+    let role = if is_joined { Role::Part } else { Role::Word };
     for atom in run.split(['_', '-', '.']).filter(|atom| !atom.is_empty() && atom.len() <= LONGEST) {
-        each_of_atom(atom, emit);
+        each_of_atom(atom, role, emit);
     }
 }
 
@@ -98,19 +113,20 @@ fn each_of_compound(run: &str, emit: &mut impl FnMut(Term<'_>)) {
 fn each_of_version(whole: &str, emit: &mut impl FnMut(Term<'_>)) {
     let dots: Vec<usize> = whole.match_indices('.').map(|(at, _)| at).collect();
     if let [_, second, ..] = dots[..] {
-        emit(Term { indexed: &whole[..second], written: &whole[..second] });
+        emit(Term { indexed: &whole[..second], written: &whole[..second], role: Role::Part });
     }
 }
 
 /// A run of letters and digits: as a whole, and each word of `camelCase`.
-fn each_of_atom(atom: &str, emit: &mut impl FnMut(Term<'_>)) {
+fn each_of_atom(atom: &str, role: Role, emit: &mut impl FnMut(Term<'_>)) {
     let whole = lowered(atom);
-    emit(Term { indexed: &stemmed(&whole), written: &whole });
-    let mut parts = Parts(atom);
-    while let Some(part) = parts.next().filter(|part| part.len() < atom.len()) {
+    let has_parts = Parts(atom).next().is_some_and(|part| part.len() < atom.len());
+    let role = if has_parts { Role::Whole } else { role };
+    emit(Term { indexed: &stemmed(&whole), written: &whole, role });
+    for part in Parts(atom).filter(|_| has_parts) {
         if part.len() >= SHORTEST_PART || (part.len() == 2 && part.chars().all(char::is_alphabetic)) {
             let part = lowered(part);
-            emit(Term { indexed: &stemmed(&part), written: &part });
+            emit(Term { indexed: &stemmed(&part), written: &part, role: Role::Part });
         }
     }
 }
