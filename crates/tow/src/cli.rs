@@ -65,6 +65,9 @@ enum Verb {
     Turns(verbs::turns::Arguments),
     Sessions(verbs::sessions::Arguments),
     Show(verbs::show::Arguments),
+    Search(verbs::search::Arguments),
+    Reindex(verbs::reindex::Arguments),
+    Mcp(verbs::mcp::Arguments),
     Forget(verbs::forget::Arguments),
     Scrub(verbs::scrub::Arguments),
     Import(verbs::import::Arguments),
@@ -95,60 +98,75 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// What a command would print; its failure is told as such. For those who are asked by another way than the command line.
+pub fn answer(arguments: &[String]) -> Result<String, Failure> {
+    let words = std::iter::once("tow").chain(arguments.iter().map(String::as_str));
+    let cli = Cli::try_parse_from(words).map_err(|error| Failure::input(error.to_string()))?;
+    let scope = Scope { edge: Edge::new().ok_or_else(no_home)?, out: Output::kept() };
+    carry_out(&cli, &scope)?;
+    Ok(scope.out.into_text())
+}
+
 fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
     let edge = Edge::new().ok_or_else(no_home)?;
-    let scope = Scope { edge, out: Output::new() };
+    carry_out(cli, &Scope { edge, out: Output::new() })
+}
+
+fn carry_out(cli: &Cli, scope: &Scope) -> Result<ExitCode, Failure> {
     match &cli.verb {
         Verb::Hook(_) => Err(Failure::input("an agent's name is missing").hint("Run `tow hook --help`.")),
-        Verb::Install(arguments) => verbs::install::run(&scope, arguments),
-        Verb::Uninstall(arguments) => verbs::uninstall::run(&scope, arguments),
-        Verb::Doctor(arguments) => verbs::doctor::run(&scope, arguments),
-        Verb::Status(arguments) => verbs::status::run(&scope, arguments),
-        Verb::Bar(arguments) => verbs::bar::run(&scope, arguments),
-        Verb::Meter(arguments) => verbs::meter::run(&scope, arguments),
+        Verb::Install(arguments) => verbs::install::run(scope, arguments),
+        Verb::Uninstall(arguments) => verbs::uninstall::run(scope, arguments),
+        Verb::Doctor(arguments) => verbs::doctor::run(scope, arguments),
+        Verb::Status(arguments) => verbs::status::run(scope, arguments),
+        Verb::Bar(arguments) => verbs::bar::run(scope, arguments),
+        Verb::Meter(arguments) => verbs::meter::run(scope, arguments),
         Verb::Statusline(_) => {
             Err(Failure::input("the agents call this").hint("Run `tow statusline --help`."))
         }
-        Verb::Menu(arguments) => verbs::menu::run(&scope, arguments),
-        Verb::Goto(arguments) => verbs::goto::run(&scope, arguments),
-        Verb::Why(arguments) => verbs::why::run(&scope, arguments),
-        Verb::Next(arguments) => verbs::next::run(&scope, arguments),
-        Verb::Scan(arguments) => verbs::scan::run(&scope, arguments),
-        Verb::Cleanup(arguments) => verbs::cleanup::run(&scope, arguments),
-        Verb::Popup(arguments) => verbs::popup::run(&scope, arguments),
-        Verb::Report(arguments) => verbs::report::run(&scope, arguments),
-        Verb::Baton(arguments) => verbs::baton::run(&scope, arguments),
-        Verb::Fresh(arguments) => verbs::fresh::run(&scope, arguments),
-        Verb::Inherit(arguments) => verbs::inherit::run(&scope, arguments),
-        Verb::Bookmark(arguments) => verbs::bookmark::run(&scope, arguments),
-        Verb::Bookmarks(arguments) => verbs::bookmarks::run(&scope, arguments),
-        Verb::Rewind(arguments) => verbs::rewind::run(&scope, arguments),
-        Verb::Notify(arguments) => verbs::notify::run(&scope, arguments),
-        Verb::Handoff(arguments) => verbs::handoff::run(&scope, arguments),
-        Verb::Continue(arguments) => verbs::continue_now::run(&scope, arguments),
-        Verb::Typed(arguments) => verbs::typed::run(&scope, arguments),
-        Verb::Pause(arguments) => verbs::pause::run(&scope, arguments),
-        Verb::Resume(arguments) => verbs::resume::run(&scope, arguments),
-        Verb::Tmux(arguments) => verbs::tmux::run(&scope, arguments),
-        Verb::Context(arguments) => verbs::context::run(&scope, arguments),
-        Verb::Trim(arguments) => verbs::trim::run(&scope, arguments),
-        Verb::Repair(arguments) => verbs::repair::run(&scope, arguments),
-        Verb::Detail(arguments) => verbs::detail::run(&scope, arguments),
-        Verb::Turns(arguments) => verbs::turns::run(&scope, arguments),
-        Verb::Sessions(arguments) => verbs::sessions::run(&scope, arguments),
-        Verb::Show(arguments) => verbs::show::run(&scope, arguments),
-        Verb::Export(arguments) => verbs::export::run(&scope, arguments),
-        Verb::Forget(arguments) => verbs::forget::run(&scope, arguments),
-        Verb::Scrub(arguments) => verbs::scrub::run(&scope, arguments),
-        Verb::Import(arguments) => verbs::import::run(&scope, arguments),
-        Verb::Config(arguments) => verbs::config::run(&scope, arguments),
-        Verb::Work(arguments) => verbs::work::run(&scope, arguments),
-        Verb::Completions(arguments) => verbs::completions::run(&scope, arguments, Cli::command()),
-        Verb::Capture(arguments) => verbs::capture::run(&scope, arguments),
-        Verb::Alert(arguments) => verbs::alert::run(&scope, arguments),
-        Verb::Type(arguments) => verbs::type_in::run(&scope, arguments),
-        Verb::Wake(arguments) => verbs::wake::run(&scope, arguments),
-        Verb::BenchSeed(arguments) => verbs::bench_seed::run(&scope, arguments),
+        Verb::Menu(arguments) => verbs::menu::run(scope, arguments),
+        Verb::Goto(arguments) => verbs::goto::run(scope, arguments),
+        Verb::Why(arguments) => verbs::why::run(scope, arguments),
+        Verb::Next(arguments) => verbs::next::run(scope, arguments),
+        Verb::Scan(arguments) => verbs::scan::run(scope, arguments),
+        Verb::Cleanup(arguments) => verbs::cleanup::run(scope, arguments),
+        Verb::Popup(arguments) => verbs::popup::run(scope, arguments),
+        Verb::Report(arguments) => verbs::report::run(scope, arguments),
+        Verb::Baton(arguments) => verbs::baton::run(scope, arguments),
+        Verb::Fresh(arguments) => verbs::fresh::run(scope, arguments),
+        Verb::Inherit(arguments) => verbs::inherit::run(scope, arguments),
+        Verb::Bookmark(arguments) => verbs::bookmark::run(scope, arguments),
+        Verb::Bookmarks(arguments) => verbs::bookmarks::run(scope, arguments),
+        Verb::Rewind(arguments) => verbs::rewind::run(scope, arguments),
+        Verb::Notify(arguments) => verbs::notify::run(scope, arguments),
+        Verb::Handoff(arguments) => verbs::handoff::run(scope, arguments),
+        Verb::Continue(arguments) => verbs::continue_now::run(scope, arguments),
+        Verb::Typed(arguments) => verbs::typed::run(scope, arguments),
+        Verb::Pause(arguments) => verbs::pause::run(scope, arguments),
+        Verb::Resume(arguments) => verbs::resume::run(scope, arguments),
+        Verb::Tmux(arguments) => verbs::tmux::run(scope, arguments),
+        Verb::Context(arguments) => verbs::context::run(scope, arguments),
+        Verb::Trim(arguments) => verbs::trim::run(scope, arguments),
+        Verb::Repair(arguments) => verbs::repair::run(scope, arguments),
+        Verb::Detail(arguments) => verbs::detail::run(scope, arguments),
+        Verb::Turns(arguments) => verbs::turns::run(scope, arguments),
+        Verb::Sessions(arguments) => verbs::sessions::run(scope, arguments),
+        Verb::Show(arguments) => verbs::show::run(scope, arguments),
+        Verb::Search(arguments) => verbs::search::run(scope, arguments),
+        Verb::Reindex(arguments) => verbs::reindex::run(scope, arguments),
+        Verb::Mcp(arguments) => verbs::mcp::run(scope, arguments),
+        Verb::Export(arguments) => verbs::export::run(scope, arguments),
+        Verb::Forget(arguments) => verbs::forget::run(scope, arguments),
+        Verb::Scrub(arguments) => verbs::scrub::run(scope, arguments),
+        Verb::Import(arguments) => verbs::import::run(scope, arguments),
+        Verb::Config(arguments) => verbs::config::run(scope, arguments),
+        Verb::Work(arguments) => verbs::work::run(scope, arguments),
+        Verb::Completions(arguments) => verbs::completions::run(scope, arguments, Cli::command()),
+        Verb::Capture(arguments) => verbs::capture::run(scope, arguments),
+        Verb::Alert(arguments) => verbs::alert::run(scope, arguments),
+        Verb::Type(arguments) => verbs::type_in::run(scope, arguments),
+        Verb::Wake(arguments) => verbs::wake::run(scope, arguments),
+        Verb::BenchSeed(arguments) => verbs::bench_seed::run(scope, arguments),
     }
 }
 

@@ -13,6 +13,7 @@ mod continuing;
 mod edge;
 mod export;
 mod failure;
+mod finding;
 mod forget;
 mod guard;
 mod hook;

@@ -4,6 +4,7 @@
 
 use crate::edge::variable;
 use rustix::termios::tcgetwinsize;
+use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
 
 /// Marks that stand before a line.
@@ -17,18 +18,33 @@ pub enum Tone {
 
 pub struct Output {
     coloured: bool,
+    /// Kept instead of written, for who answers with it.
+    kept: Option<RefCell<String>>,
 }
+
+/// For who reads no terminal: longer lines than any terminal has.
+const WIDE: usize = 240;
 
 impl Output {
     /// Colour on a terminal only, never with `NO_COLOR` or a dumb terminal.
     pub fn new() -> Output {
         let wanted = variable("NO_COLOR").is_none() && variable("TERM").as_deref() != Some("dumb");
-        Output { coloured: wanted && io::stdout().is_terminal() }
+        Output { coloured: wanted && io::stdout().is_terminal(), kept: None }
+    }
+
+    /// Keeps what is said until it is asked for.
+    pub fn kept() -> Output {
+        Output { coloured: false, kept: Some(RefCell::default()) }
+    }
+
+    /// What was said, if it was kept.
+    pub fn into_text(self) -> String {
+        self.kept.map(RefCell::into_inner).unwrap_or_default()
     }
 
     #[cfg(test)]
     pub fn plain() -> Output {
-        Output { coloured: false }
+        Output { coloured: false, kept: None }
     }
 
     pub fn tint(&self, tone: Tone, text: &str) -> String {
@@ -43,6 +59,9 @@ impl Output {
 
     /// How wide a line may be, as far as anybody or the terminal says.
     pub fn columns(&self) -> usize {
+        if self.kept.is_some() {
+            return WIDE;
+        }
         let said = variable("COLUMNS").and_then(|columns| columns.parse().ok());
         let terminal = || tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
         said.or_else(terminal).filter(|columns| *columns > 0).unwrap_or(100)
@@ -50,18 +69,28 @@ impl Output {
 
     /// For whoever stops when nobody reads any more.
     pub fn send(&self, text: &str) -> io::Result<()> {
+        if let Some(kept) = &self.kept {
+            kept.borrow_mut().push_str(text);
+            return Ok(());
+        }
         let mut stdout = io::stdout().lock();
         stdout.write_all(text.as_bytes())?;
         stdout.flush()
     }
 
     pub fn line(&self, text: &str) {
-        let _ = writeln!(io::stdout(), "{text}");
+        match &self.kept {
+            Some(kept) => kept.borrow_mut().extend([text, "\n"]),
+            None => drop(writeln!(io::stdout(), "{text}")),
+        }
     }
 
     /// Text that brings its own line ends.
     pub fn text(&self, text: &str) {
-        let _ = io::stdout().write_all(text.as_bytes());
+        match &self.kept {
+            Some(kept) => kept.borrow_mut().push_str(text),
+            None => drop(io::stdout().write_all(text.as_bytes())),
+        }
     }
 }
 

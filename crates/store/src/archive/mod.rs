@@ -21,6 +21,7 @@ mod scrub;
 mod source;
 mod summaries;
 mod tally;
+mod texts;
 mod write;
 
 pub use ask::{SessionsAsked, TurnsAsked, Which};
@@ -38,6 +39,7 @@ pub use scrub::{Cleaner, Scrubbed};
 pub use source::{Reading, Source};
 pub use summaries::KeptSummary;
 pub use tally::{ModelUsage, TouchedFile};
+pub use texts::{Text, TextKind};
 pub use write::{Taken, Together};
 
 use crate::database::{compact, complaints, machine_name, move_aside, open_for_reading, open_for_writing};

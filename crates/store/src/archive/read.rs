@@ -115,7 +115,18 @@ const TALLY: &str = "
 
 const CONTENT: &str = "select packed, content from details where id = ?1";
 
+impl DetailRow {
+    pub(super) fn is_row(&self, row: i64) -> bool {
+        self.id == row
+    }
+}
+
 impl Conversation {
+    /// The row that changes name it by.
+    pub fn row(&self) -> i64 {
+        self.id
+    }
+
     /// What people and models call one of its turns.
     pub fn turn_id(&self, turn: &TurnRow) -> String {
         format!("{}#{}", self.short, turn.ordinal)

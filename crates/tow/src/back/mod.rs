@@ -12,7 +12,7 @@ mod turn;
 
 pub use figures::figures;
 pub use page::{Page, Room, head, id_of, spanned};
-pub use past::{Past, Whose};
+pub use past::{Chosen, Past, Whose};
 pub use session::call;
 pub use sought::{Found, beginning, seek};
 pub use turn::{

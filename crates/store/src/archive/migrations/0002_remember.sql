@@ -98,6 +98,9 @@ create table changes (
     from_turn integer
 ) strict;
 
+-- What was captured before there was anybody to look.
+insert into changes (what, row, from_turn) select 'conversation', id, 0 from conversations;
+
 -- Work for later, leased until done. What failed too often stays as dead until a person retries or drops it.
 create table jobs (
     id integer primary key,

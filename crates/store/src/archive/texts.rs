@@ -1,0 +1,189 @@
+//! The texts that can be found again: what was asked, what was answered, what tools were given and gave.
+//!
+//! Reads one conversation at a time, in order; a long text by its beginning and its end.
+
+use super::Archive;
+use super::pack::Content;
+use super::read::Conversation;
+use crate::StoreError;
+use rusqlite::{OptionalExtension, Row};
+use towline_core::text::{clip, clip_start};
+use towline_core::time::Timestamp;
+
+/// Whose words a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextKind {
+    Prompt,
+    Answer,
+    Detail,
+}
+
+/// One text, with what leads back to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    pub kind: TextKind,
+    pub row: i64,
+    pub turn: u32,
+    pub at: Timestamp,
+    /// The turn's line for a prompt, the tool of a detail.
+    pub title: String,
+    pub text: String,
+    /// The agent's own name of the message; a detail has none.
+    pub message: String,
+}
+
+const BODIES: &str = "
+    select b.id, b.turn, b.at, b.speaker, ifnull(t.line, ''), b.text, b.message
+    from bodies b left join turns t on t.conversation = b.conversation and t.ordinal = b.turn";
+/// Thinking is found by nobody: it says what was not done as well.
+const DETAILS: &str = "
+    select id, turn, at, ifnull(tool, kind), packed, content from details";
+const SPOKEN: &str = "where b.conversation = ?1 and b.turn >= ?2 order by b.turn, b.place, b.id";
+const DONE: &str =
+    "where conversation = ?1 and turn >= ?2 and kind not in ('thinking', 'image') order by turn, place, id";
+
+/// Of a long text, so much of its beginning and of its end.
+const HEAD: usize = 6_000;
+const TAIL: usize = 2_000;
+
+impl Archive {
+    /// The texts of a conversation from this turn on, one after the other.
+    pub fn each_text<E: From<StoreError>>(
+        &self,
+        of: &Conversation,
+        from_turn: u32,
+        each: &mut dyn FnMut(Text) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (query, read) in self.queries() {
+            let failed = |error| E::from(StoreError::from(error));
+            let mut statement = self.db.prepare_cached(&query).map_err(failed)?;
+            let mut rows = statement.query((of.id, from_turn)).map_err(failed)?;
+            while let Some(row) = rows.next().map_err(failed)? {
+                each(read(row)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn queries(&self) -> [(String, fn(&Row<'_>) -> Result<Text, StoreError>); 2] {
+        [(format!("{BODIES} {SPOKEN}"), said), (format!("{DETAILS} {DONE}"), done)]
+    }
+
+    /// One text and its conversation, if they are still there.
+    pub fn text_of(&self, kind: TextKind, row: i64) -> Result<Option<(Conversation, Text)>, StoreError> {
+        let (query, whose, read): (_, _, fn(&Row<'_>) -> Result<Text, StoreError>) = match kind {
+            TextKind::Prompt | TextKind::Answer => {
+                (format!("{BODIES} where b.id = ?1"), "select conversation from bodies where id = ?1", said)
+            }
+            TextKind::Detail => {
+                (format!("{DETAILS} where id = ?1"), "select conversation from details where id = ?1", done)
+            }
+        };
+        let conversation: Option<i64> =
+            self.db.prepare_cached(whose)?.query_row([row], |row| row.get(0)).optional()?;
+        let Some(conversation) = conversation else { return Ok(None) };
+        let mut statement = self.db.prepare_cached(&query)?;
+        let mut rows = statement.query([row])?;
+        let Some(found) = rows.next()? else { return Ok(None) };
+        Ok(Some((self.conversation_by_row(conversation)?, read(found)?)))
+    }
+
+    /// A conversation by its row, if it is still there.
+    pub fn conversation_at(&self, row: i64) -> Result<Option<Conversation>, StoreError> {
+        let is_there = "select exists (select 1 from conversations where id = ?1)";
+        let is_there: bool = self.db.prepare_cached(is_there)?.query_row([row], |row| row.get(0))?;
+        if is_there { self.conversation_by_row(row).map(Some) } else { Ok(None) }
+    }
+
+    /// The rows of conversations behind this one, in order.
+    pub fn conversation_rows_after(&self, row: i64, most: u32) -> Result<Vec<i64>, StoreError> {
+        const QUERY: &str = "select id from conversations where id > ?1 order by id limit ?2";
+        let mut statement = self.db.prepare_cached(QUERY)?;
+        Ok(statement.query_map((row, most), |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// The number of a detail within its turn, as `tow detail` counts.
+    pub fn detail_number(&self, of: &Conversation, found: &Text) -> Result<Option<u32>, StoreError> {
+        let turns = self.turns(of, found.turn, found.turn)?;
+        let Some(turn) = turns.first() else { return Ok(None) };
+        let details = self.details(turn)?;
+        Ok(details.iter().find(|detail| detail.is_row(found.row)).map(|detail| detail.number))
+    }
+}
+
+fn said(row: &Row<'_>) -> Result<Text, StoreError> {
+    let is_prompt = row.get_ref(3)?.as_str().is_ok_and(|speaker| speaker == "person");
+    let text: String = row.get(5)?;
+    Ok(Text {
+        kind: if is_prompt { TextKind::Prompt } else { TextKind::Answer },
+        row: row.get(0)?,
+        turn: row.get(1)?,
+        at: Timestamp(row.get(2)?),
+        title: if is_prompt { row.get(4)? } else { String::new() },
+        text: ends_of(text),
+        message: row.get(6)?,
+    })
+}
+
+fn done(row: &Row<'_>) -> Result<Text, StoreError> {
+    let bytes: Vec<u8> = row.get(5)?;
+    let content = if row.get(4)? { Content::Packed(bytes) } else { Content::Plain(bytes) };
+    Ok(Text {
+        kind: TextKind::Detail,
+        row: row.get(0)?,
+        turn: row.get(1)?,
+        at: Timestamp(row.get(2)?),
+        title: row.get(3)?,
+        text: ends_of(content.text()?),
+        message: String::new(),
+    })
+}
+
+fn ends_of(text: String) -> String {
+    if text.len() <= HEAD + TAIL {
+        return text;
+    }
+    format!("{}\n…\n{}", clip(&text, HEAD), clip_start(&text, TAIL))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::{Bench, body, conversation, detail, turn};
+    use super::super::keep::KeptRow;
+    use super::*;
+
+    #[test]
+    fn texts_come_in_order_and_lead_back_to_where_they_stand() {
+        let bench = Bench::new();
+        let long = format!("begin {} end", "x".repeat(50_000));
+        bench.put(vec![
+            KeptRow::Conversation(conversation("a:1", "boat", (0, 9))),
+            KeptRow::Turn(turn("a:1", 1, (0, 5))),
+            KeptRow::Turn(turn("a:1", 2, (6, 9))),
+            KeptRow::Body(body(1, "paint the mast")),
+            KeptRow::Body(body(2, "and the boom")),
+            KeptRow::Detail(detail(2, &long)),
+        ]);
+        let of = bench.archive.latest_conversations(None, 1).unwrap().remove(0);
+        let texts = |from| {
+            let mut found = vec![];
+            let mut each = |text: Text| -> Result<(), StoreError> {
+                found.push(text);
+                Ok(())
+            };
+            bench.archive.each_text(&of, from, &mut each).unwrap();
+            found
+        };
+        let all = texts(0);
+        assert_eq!(all.iter().map(|text| text.turn).collect::<Vec<_>>(), [1, 2, 2]);
+        assert_eq!((all[0].title.as_str(), all[0].text.as_str()), ("line 1", "paint the mast"));
+        assert!(all[2].text.len() < 9_000 && all[2].text.ends_with(" end") && all[2].title == "Bash");
+        assert_eq!(texts(2).len(), 2);
+        let (whose, found) = bench.archive.text_of(TextKind::Detail, all[2].row).unwrap().unwrap();
+        assert_eq!((&whose, &found), (&of, &all[2]));
+        assert_eq!(bench.archive.detail_number(&of, &found).unwrap(), Some(1));
+        assert!(bench.archive.text_of(TextKind::Prompt, 99).unwrap().is_none());
+        assert_eq!(bench.archive.conversation_rows_after(0, 9).unwrap().len(), 1);
+        assert!(bench.archive.conversation_at(99).unwrap().is_none());
+    }
+}

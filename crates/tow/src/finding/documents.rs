@@ -1,0 +1,232 @@
+//! Rows of the archive as documents of the index, and back: a document's id says which row it is.
+//!
+//! Reads nothing that is not asked for.
+
+use super::FindError;
+use std::collections::HashMap;
+use towline_core::memory::Memory;
+use towline_search::{Document, Kind};
+use towline_store::archive::{Archive, Change, Conversation, KeptSummary, MemoriesAsked, Text, TextKind};
+
+/// A row that can be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Memory(i64),
+    /// Of this conversation.
+    Summary(i64),
+    Text(TextKind, i64),
+    /// By its number in the list of bookmarks that were searched.
+    Bookmark(i64),
+}
+
+/// How many kinds of rows an id tells apart.
+const KINDS: i64 = 8;
+
+impl Place {
+    pub fn id(self) -> i64 {
+        let (row, kind) = match self {
+            Place::Memory(row) => (row, 0),
+            Place::Summary(row) => (row, 1),
+            Place::Text(TextKind::Prompt, row) => (row, 2),
+            Place::Text(TextKind::Answer, row) => (row, 3),
+            Place::Text(TextKind::Detail, row) => (row, 4),
+            Place::Bookmark(row) => (row, 5),
+        };
+        row * KINDS + kind
+    }
+
+    /// Reads back what `id` made; None for what a newer version made.
+    pub fn of(id: i64) -> Option<Place> {
+        let row = id.div_euclid(KINDS);
+        match id.rem_euclid(KINDS) {
+            0 => Some(Place::Memory(row)),
+            1 => Some(Place::Summary(row)),
+            2 => Some(Place::Text(TextKind::Prompt, row)),
+            3 => Some(Place::Text(TextKind::Answer, row)),
+            4 => Some(Place::Text(TextKind::Detail, row)),
+            5 => Some(Place::Bookmark(row)),
+            _ => None,
+        }
+    }
+}
+
+/// What the index knows a project by: its name, and a row that no other of the same name has.
+pub fn project_key(name: Option<&str>) -> String {
+    name.unwrap_or("").to_lowercase()
+}
+
+/// The documents that a change is about.
+pub fn each_of(
+    archive: &Archive,
+    change: Change,
+    each: &mut dyn FnMut(Document) -> Result<(), FindError>,
+) -> Result<(), FindError> {
+    match change {
+        Change::Conversation { row, from_turn } => match archive.conversation_at(row)? {
+            Some(conversation) => of_conversation(archive, &conversation, from_turn, each),
+            None => Ok(()),
+        },
+        Change::Memory { number } => match archive.memory(number)? {
+            Some(memory) => each(of_memory(&memory)),
+            None => Ok(()),
+        },
+        Change::Summary { conversation } => match archive.conversation_at(conversation)? {
+            Some(of) => archive.summary(&of)?.map_or(Ok(()), |kept| each(of_summary(&of, &kept))),
+            None => Ok(()),
+        },
+    }
+}
+
+/// The document of a memory or summary that is no longer there.
+pub fn gone(archive: &Archive, change: Change) -> Result<Option<i64>, FindError> {
+    let is_gone = match change {
+        Change::Conversation { .. } => false,
+        Change::Memory { number } => archive.memory(number)?.is_none(),
+        Change::Summary { conversation } => archive.conversation_at(conversation)?.is_none(),
+    };
+    Ok(match change {
+        Change::Memory { number } if is_gone => Some(Place::Memory(number).id()),
+        Change::Summary { conversation } if is_gone => Some(Place::Summary(conversation).id()),
+        Change::Conversation { .. } | Change::Memory { .. } | Change::Summary { .. } => None,
+    })
+}
+
+fn of_conversation(
+    archive: &Archive,
+    of: &Conversation,
+    from_turn: u32,
+    each: &mut dyn FnMut(Document) -> Result<(), FindError>,
+) -> Result<(), FindError> {
+    let mut files: HashMap<u32, Vec<String>> = HashMap::new();
+    for file in archive.files(of, from_turn..=u32::MAX)? {
+        files.entry(file.turn).or_default().push(file.path);
+    }
+    archive.each_text(of, from_turn, &mut |text: Text| {
+        let of_turn = match text.kind {
+            TextKind::Prompt | TextKind::Answer => files.get(&text.turn).cloned().unwrap_or_default(),
+            TextKind::Detail => vec![],
+        };
+        each(of_text(of, text, of_turn))
+    })
+}
+
+fn of_text(of: &Conversation, text: Text, files: Vec<String>) -> Document {
+    let kind = match text.kind {
+        TextKind::Prompt => Kind::Prompt,
+        TextKind::Answer => Kind::Body,
+        TextKind::Detail => Kind::Detail,
+    };
+    Document {
+        id: Place::Text(text.kind, text.row).id(),
+        kind,
+        title: text.title,
+        text: text.text,
+        files,
+        concepts: vec![],
+        memory_type: None,
+        turn: text.turn,
+        at: text.at.0,
+        ..within(of)
+    }
+}
+
+/// What all documents of a conversation share.
+fn within(of: &Conversation) -> Document {
+    Document {
+        project: project_key(of.project.as_deref()),
+        branch: of.branch.clone().unwrap_or_default(),
+        agent: of.session.agent.as_str().to_owned(),
+        session: of.session.id.as_str().to_owned(),
+        ..Document::plain(0, Kind::Body, "")
+    }
+}
+
+pub fn of_memory(memory: &Memory) -> Document {
+    let source = memory.source.as_ref();
+    Document {
+        id: Place::Memory(memory.number).id(),
+        kind: Kind::Memory,
+        title: memory.content.title.clone(),
+        text: memory.content.text(),
+        files: memory.content.files.iter().map(|(path, _)| path.clone()).collect(),
+        concepts: memory.content.concepts.clone(),
+        memory_type: Some(memory.content.kind.as_str().to_owned()),
+        project: project_key(memory.project.as_deref()),
+        branch: source.and_then(|source| source.branch.clone()).unwrap_or_default(),
+        agent: source.map_or_else(String::new, |source| source.session.agent.as_str().to_owned()),
+        session: source.map_or_else(String::new, |source| source.session.id.as_str().to_owned()),
+        turn: source.and_then(|source| source.turn).unwrap_or(0),
+        at: memory.made_at.0,
+    }
+}
+
+fn of_summary(of: &Conversation, kept: &KeptSummary) -> Document {
+    let parts = kept.summary.parts();
+    let text: Vec<&str> = parts.iter().map(|(_, text)| *text).filter(|text| !text.is_empty()).collect();
+    Document {
+        id: Place::Summary(of.row()).id(),
+        kind: Kind::Summary,
+        title: kept.summary.request.lines().next().unwrap_or("").to_owned(),
+        text: text.join("\n"),
+        turn: kept.turn,
+        at: kept.at.0,
+        ..within(of)
+    }
+}
+
+/// All there is, for an index that is made anew.
+pub fn each(
+    archive: &Archive,
+    each: &mut dyn FnMut(Document) -> Result<(), FindError>,
+) -> Result<(), FindError> {
+    let mut last = 0;
+    loop {
+        let rows = archive.conversation_rows_after(last, AT_ONCE)?;
+        let Some(end) = rows.last() else { break };
+        last = *end;
+        for row in rows {
+            each_of(archive, Change::Conversation { row, from_turn: 0 }, each)?;
+            each_of(archive, Change::Summary { conversation: row }, each)?;
+        }
+    }
+    each_memory(archive, each)
+}
+
+fn each_memory(
+    archive: &Archive,
+    each: &mut dyn FnMut(Document) -> Result<(), FindError>,
+) -> Result<(), FindError> {
+    let mut before = None;
+    loop {
+        let asked = MemoriesAsked { before, limit: AT_ONCE, ..MemoriesAsked::default() };
+        let memories = archive.memories(&asked)?;
+        let Some(last) = memories.last() else { return Ok(()) };
+        before = Some(last.number);
+        memories.iter().try_for_each(|memory| each(of_memory(memory)))?;
+    }
+}
+
+const AT_ONCE: u32 = 500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_leads_back_to_its_row() {
+        let rows = [1, 2, 77, i64::MAX / 16];
+        for row in rows {
+            for place in [
+                Place::Memory(row),
+                Place::Summary(row),
+                Place::Text(TextKind::Prompt, row),
+                Place::Text(TextKind::Answer, row),
+                Place::Text(TextKind::Detail, row),
+                Place::Bookmark(row),
+            ] {
+                assert_eq!(Place::of(place.id()), Some(place));
+            }
+        }
+        assert_eq!(Place::of(7), None);
+    }
+}

@@ -1,0 +1,155 @@
+//! What was found, as it stands in the archive now.
+//!
+//! A row that is gone gives nothing; so does a memory that is held back.
+
+use super::FindError;
+use super::question::Question;
+use crate::bookmarks::short;
+use serde_json::{Value, json};
+use towline_core::time::Timestamp;
+use towline_search::snippet;
+use towline_store::KnownBookmark;
+use towline_store::archive::{Archive, Conversation, Text, TextKind};
+
+/// One hit, with what leads on from it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// What `tow show`, `tow detail` or `tow bookmarks show` takes.
+    pub id: String,
+    pub kind: &'static str,
+    pub title: String,
+    pub snippet: String,
+    /// The agent's own ids.
+    pub session: Option<String>,
+    pub message: Option<String>,
+    pub turn: Option<u32>,
+    pub at: Timestamp,
+    pub project: Option<String>,
+    pub agent: Option<String>,
+    /// What it costs to read it whole.
+    pub tokens: usize,
+    pub memory_type: Option<String>,
+    /// It was replaced by another memory.
+    pub is_replaced: bool,
+    pub score: f32,
+    pub words: Vec<String>,
+    pub reasons: Vec<String>,
+}
+
+/// About as many letters as a line shows.
+const SNIPPET: usize = 160;
+
+impl Found {
+    pub fn json(&self) -> Value {
+        json!({
+            "id": self.id, "kind": self.kind, "score": self.score, "title": self.title, "snippet": self.snippet,
+            "session": self.session, "message": self.message, "turn": self.turn, "at": self.at.to_utc(),
+            "project": self.project, "agent": self.agent, "tokens": self.tokens, "type": self.memory_type,
+            "superseded": self.is_replaced, "words": self.words, "reasons": self.reasons,
+        })
+    }
+}
+
+pub fn memory(archive: &Archive, number: i64, question: &Question) -> Result<Option<Found>, FindError> {
+    let Some(memory) = archive.memory(number)? else { return Ok(None) };
+    let is_replaced = memory.superseded.is_some();
+    if memory.quarantine.is_some() || (is_replaced && !question.with_replaced) {
+        return Ok(None);
+    }
+    let text = memory.content.text();
+    let source = memory.source.as_ref();
+    Ok(Some(Found {
+        id: memory.name(),
+        kind: "memory",
+        title: memory.content.title.clone(),
+        snippet: snippet(&text, &question.text, SNIPPET).text,
+        session: source.map(|source| source.session.id.as_str().to_owned()),
+        turn: source.and_then(|source| source.turn),
+        at: memory.made_at,
+        project: memory.project.clone(),
+        agent: source.map(|source| source.session.agent.as_str().to_owned()),
+        tokens: text.len().div_ceil(4),
+        memory_type: Some(memory.content.kind.as_str().to_owned()),
+        is_replaced,
+        ..Found::default()
+    }))
+}
+
+pub fn summary(archive: &Archive, row: i64, question: &Question) -> Result<Option<Found>, FindError> {
+    let Some(of) = archive.conversation_at(row)? else { return Ok(None) };
+    let Some(kept) = archive.summary(&of)? else { return Ok(None) };
+    let text: Vec<&str> = kept.summary.parts().iter().map(|(_, text)| *text).collect();
+    let text = text.join("\n");
+    Ok(Some(Found {
+        id: of.short.clone(),
+        kind: "summary",
+        title: kept.summary.request.lines().next().unwrap_or("").to_owned(),
+        snippet: snippet(&text, &question.text, SNIPPET).text,
+        turn: Some(kept.turn),
+        at: kept.at,
+        tokens: text.len().div_ceil(4),
+        ..of_conversation(&of)
+    }))
+}
+
+pub fn text(
+    archive: &Archive,
+    (kind, row): (TextKind, i64),
+    question: &Question,
+) -> Result<Option<Found>, FindError> {
+    let Some((of, text)) = archive.text_of(kind, row)? else { return Ok(None) };
+    let turn = format!("{}#{}", of.short, text.turn);
+    let (id, kind) = match text.kind {
+        TextKind::Prompt | TextKind::Answer => (turn, "body"),
+        TextKind::Detail => {
+            let number = archive.detail_number(&of, &text)?;
+            (number.map_or(turn.clone(), |number| format!("{turn}.{number}")), "detail")
+        }
+    };
+    let found = snippet(&text.text, &question.text, SNIPPET).text;
+    Ok(Some(Found {
+        id,
+        kind,
+        title: title(&text, &found),
+        snippet: found,
+        message: Some(text.message).filter(|message| !message.is_empty()),
+        turn: Some(text.turn),
+        at: text.at,
+        tokens: text.text.len().div_ceil(4),
+        ..of_conversation(&of)
+    }))
+}
+
+/// A prompt is called by the line of its turn, an answer by how it begins.
+fn title(text: &Text, found: &str) -> String {
+    match text.kind {
+        TextKind::Prompt if !text.title.is_empty() => text.title.clone(),
+        TextKind::Detail => text.title.clone(),
+        TextKind::Prompt | TextKind::Answer => found.chars().take(80).collect(),
+    }
+}
+
+pub fn bookmark((known, label): &(KnownBookmark, String)) -> Found {
+    Found {
+        id: short(known.bookmark.uid),
+        kind: "bookmark",
+        title: label.clone(),
+        snippet: label.clone(),
+        session: Some(known.session.id.as_str().to_owned()),
+        turn: Some(known.bookmark.set.after_turn),
+        at: known.bookmark.at,
+        project: known.project.clone(),
+        agent: Some(known.session.agent.as_str().to_owned()),
+        tokens: label.len().div_ceil(4),
+        ..Found::default()
+    }
+}
+
+fn of_conversation(of: &Conversation) -> Found {
+    Found {
+        session: Some(of.session.id.as_str().to_owned()),
+        project: of.project.clone(),
+        agent: Some(of.session.agent.as_str().to_owned()),
+        ..Found::default()
+    }
+}

@@ -1,0 +1,30 @@
+//! Finding what was remembered, said and done: the search index of the archive, and questions to it.
+//!
+//! The truth is the archive; the index is derived from it and made anew whenever it is missing, damaged or of another
+//! version. What was captured since the index was last written is searched as it is: nothing has to be indexed first.
+
+mod documents;
+mod found;
+mod question;
+mod update;
+
+pub use found::Found;
+pub use question::{Question, ask};
+pub use update::{Updated, forget_index, update};
+
+use std::path::PathBuf;
+use towline_store::{Home, StoreError};
+
+/// Why something could not be looked for.
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Index(#[from] towline_search::Error),
+}
+
+/// Where the index of a data folder lies.
+pub fn folder(home: &Home) -> PathBuf {
+    home.folder().join("index")
+}

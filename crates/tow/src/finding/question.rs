@@ -1,0 +1,149 @@
+//! A question to the index: what is asked, and what was found, with all that leads on from it.
+//!
+//! Only reads, but for an index that is far behind, which is brought up to date first. What is no longer there is not
+//! found, whatever the index says.
+
+use super::documents::{Place, each_of, project_key};
+use super::update::{open, update};
+use super::{FindError, Found, found};
+use crate::bookmarks::Labels;
+use std::collections::HashSet;
+use std::time::Duration;
+use towline_core::time::Timestamp;
+use towline_search::{Document, Filters, Here, Hit, Index, Kind, Query};
+use towline_store::archive::Archive;
+use towline_store::{BookmarksAsked, Deleted, Home, KnownBookmark, Store};
+
+/// What is looked for.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    pub text: String,
+    pub filters: Filters,
+    pub here: Here,
+    pub limit: usize,
+    /// Memories that were replaced, too.
+    pub with_replaced: bool,
+}
+
+/// So many new documents are searched as they are; more are indexed first.
+const FRESH: usize = 1_000;
+/// So many changes are looked at to find that out.
+const CHANGES: u32 = 500;
+const BOOKMARKS: u32 = 200;
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// The best hits, best first.
+pub fn ask(
+    home: &Home,
+    archive: &Archive,
+    question: &Question,
+    now: Timestamp,
+) -> Result<Vec<Found>, FindError> {
+    let mut index = open(home)?;
+    let mut fresh = fresh(archive, &index)?;
+    if fresh.is_none() && !update(home, archive, &mut |_| {})?.busy {
+        index = open(home)?;
+        fresh = self::fresh(archive, &index)?;
+    }
+    let mut fresh = fresh.unwrap_or_default();
+    let bookmarks = bookmarks(home, question)?;
+    fresh.extend(bookmarks.iter().zip(0..).map(|((known, label), row)| of_bookmark(known, label, row)));
+    let query = Query {
+        text: question.text.clone(),
+        filters: Filters {
+            project: question.filters.project.as_deref().map(|name| project_key(Some(name))),
+            ..question.filters.clone()
+        },
+        here: Here {
+            project: question.here.project.as_deref().map(|name| project_key(Some(name))),
+            ..question.here.clone()
+        },
+        now: now.0,
+        utc_offset_ms: 0,
+        limit: question.limit * 3 + 10,
+    };
+    let hits = index.search(&query, &fresh)?;
+    shown(archive, question, (&hits, &bookmarks))
+}
+
+/// What the index does not know yet; `None` where that is too much.
+fn fresh(archive: &Archive, index: &Index) -> Result<Option<Vec<Document>>, FindError> {
+    let Some(checkpoint) = index.checkpoint()? else { return Ok(None) };
+    let changes = archive.changes_after(checkpoint, CHANGES)?;
+    if changes.len() == CHANGES as usize {
+        return Ok(None);
+    }
+    let mut documents: Vec<Document> = vec![];
+    let mut known = HashSet::new();
+    for (_, change) in changes {
+        each_of(archive, change, &mut |document| {
+            if known.insert(document.id) {
+                documents.push(document);
+            }
+            Ok(())
+        })?;
+        if documents.len() > FRESH {
+            return Ok(None);
+        }
+    }
+    Ok(Some(documents))
+}
+
+/// Bookmarks are few, and in another database: they are never indexed.
+fn bookmarks(home: &Home, question: &Question) -> Result<Vec<(KnownBookmark, String)>, FindError> {
+    let kinds = &question.filters.kinds;
+    let is_wanted = kinds.is_empty() || kinds.contains(&Kind::Bookmark);
+    let Some(store) = Store::read(home, PATIENCE)?.filter(|_| is_wanted) else { return Ok(vec![]) };
+    let project = question.filters.project.as_deref();
+    let asked = BookmarksAsked { session: None, project, deleted: Deleted::LeftOut, most: BOOKMARKS };
+    let mut labels = Labels::of(&store)?;
+    let labelled = store.bookmarks(&asked)?.into_iter().map(|known| {
+        let label = labels.label(&known)?;
+        Ok((known, label))
+    });
+    labelled.collect()
+}
+
+fn of_bookmark(known: &KnownBookmark, label: &str, row: i64) -> Document {
+    let branch = known.code.as_ref().and_then(|code| code.branch.as_ref());
+    Document {
+        title: label.to_owned(),
+        project: project_key(known.project.as_deref()),
+        branch: branch.map_or_else(String::new, |branch| branch.as_str().to_owned()),
+        agent: known.session.agent.as_str().to_owned(),
+        session: known.session.id.as_str().to_owned(),
+        turn: known.bookmark.set.after_turn,
+        at: known.bookmark.at.0,
+        ..Document::plain(Place::Bookmark(row).id(), Kind::Bookmark, label)
+    }
+}
+
+fn shown(
+    archive: &Archive,
+    question: &Question,
+    (hits, bookmarks): (&[Hit], &[(KnownBookmark, String)]),
+) -> Result<Vec<Found>, FindError> {
+    let mut shown = vec![];
+    for hit in hits {
+        if shown.len() == question.limit {
+            break;
+        }
+        let found = match Place::of(hit.id) {
+            Some(Place::Memory(number)) => found::memory(archive, number, question)?,
+            Some(Place::Summary(row)) => found::summary(archive, row, question)?,
+            Some(Place::Text(kind, row)) => found::text(archive, (kind, row), question)?,
+            Some(Place::Bookmark(row)) => {
+                usize::try_from(row).ok().and_then(|row| bookmarks.get(row)).map(found::bookmark)
+            }
+            None => None,
+        };
+        let reasons = hit.boosts.iter().map(|boost| format!("{:?}", boost.why).to_lowercase()).collect();
+        shown.extend(found.map(|found| Found {
+            score: hit.score,
+            reasons,
+            words: hit.words.clone(),
+            ..found
+        }));
+    }
+    Ok(shown)
+}

@@ -1,0 +1,125 @@
+//! `tow mcp`: serves the tools that models are offered, on standard input and output, until the client hangs up.
+//!
+//! Every tool is a verb: a call is put as the command that a person would type, and answered by what that prints.
+
+use crate::cli;
+use crate::failure::Failure;
+use crate::scope::Scope;
+use clap::Args;
+use std::process::ExitCode;
+use towline_core::memory::number;
+use towline_mcp::{Access, Call, Desk, SearchCall, Server};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow mcp               what `tow install` enters into the agents' settings
+  tow mcp --read-only   without the tools that change anything";
+
+/// Serve memories to a model by the Model Context Protocol.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Offer no tool that changes anything.
+    #[arg(long)]
+    read_only: bool,
+}
+
+pub fn run(_: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let access = if arguments.read_only { Access::ReadOnly } else { Access::Full };
+    let served = Server::new(Verbs, access, env!("CARGO_PKG_VERSION")).run();
+    served.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(&error))
+}
+
+/// Answers calls by the verbs of the command line.
+struct Verbs;
+
+impl Desk for Verbs {
+    fn answer(&self, call: Call) -> Result<String, String> {
+        let said = |arguments: Vec<String>| cli::answer(&arguments).map_err(|failure| failure.render());
+        match call {
+            Call::Context => said(owned(&["context"])).or_else(|_| said(owned(&["context", "--fresh"]))),
+            Call::Forget { id } if number(&id).is_none() => {
+                Err(format!("`{id}` is no memory: only memories can be forgotten here, by ids like m12"))
+            }
+            call => said(command(call)),
+        }
+    }
+}
+
+/// The command that a person would type. What a model wrote stands behind `=` or `--`: it is no option.
+fn command(call: Call) -> Vec<String> {
+    match call {
+        Call::Search(search) => search_command(search),
+        Call::Timeline(timeline) => {
+            let bounds = [format!("--before={}", timeline.before), format!("--after={}", timeline.after)];
+            with(owned(&["timeline"]), bounds, vec![timeline.around])
+        }
+        Call::Get { ids } => with(owned(&["show"]), vec![format!("--bytes={BYTES}")], ids),
+        Call::Detail { at, number } => {
+            let wanted = number.map_or(at.clone(), |number| format!("{at}.{number}"));
+            with(owned(&["detail"]), vec![format!("--bytes={BYTES}")], vec![wanted])
+        }
+        Call::Remember { text, kind, files, is_pinned } => {
+            let mut options = owned(&["--by-agent"]);
+            options.extend(kind.map(|kind| format!("--type={kind}")));
+            options.extend(files.into_iter().map(|file| format!("--file={file}")));
+            options.extend(is_pinned.then(|| "--pin".to_owned()));
+            with(owned(&["remember"]), options, vec![text])
+        }
+        Call::Forget { id } => with(owned(&["forget", "--yes"]), vec![], vec![id]),
+        Call::Context => owned(&["context"]),
+    }
+}
+
+/// As much as an answer may hold.
+const BYTES: usize = 14_000;
+
+fn search_command(search: SearchCall) -> Vec<String> {
+    let mut options = vec![format!("--limit={}", search.limit)];
+    options.extend(search.kind.map(|kind| format!("--kind={}", kind.name())));
+    options.extend(search.of_type.map(|of_type| format!("--type={of_type}")));
+    options.extend(search.file.map(|file| format!("--file={file}")));
+    options.extend(search.since.map(|since| format!("--since={since}")));
+    options.extend(search.until.map(|until| format!("--until={until}")));
+    options.extend(search.project.map(|project| match project.as_str() {
+        "*" => "--all-projects".to_owned(),
+        project => format!("--project={project}"),
+    }));
+    with(owned(&["search"]), options, vec![search.query])
+}
+
+fn with(verb: Vec<String>, options: impl IntoIterator<Item = String>, rest: Vec<String>) -> Vec<String> {
+    verb.into_iter().chain(options).chain(["--".to_owned()]).chain(rest).collect()
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(ToString::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_model_wrote_is_never_taken_for_an_option() {
+        let search = SearchCall {
+            query: "--json --all-projects".into(),
+            file: Some("--kind=detail".into()),
+            project: Some("*".into()),
+            limit: 3,
+            ..SearchCall::default()
+        };
+        let told =
+            ["search", "--limit=3", "--file=--kind=detail", "--all-projects", "--", "--json --all-projects"];
+        assert_eq!(command(Call::Search(search)), told);
+        let ids = vec!["-x".to_owned(), "m12".to_owned()];
+        assert_eq!(command(Call::Get { ids }), ["show", "--bytes=14000", "--", "-x", "m12"]);
+    }
+
+    #[test]
+    fn only_memories_are_forgotten_by_a_model() {
+        for id in ["1a2b3c4d", "1a2b3c4d#3", "yesterday", "--match=x", ""] {
+            assert!(Verbs.answer(Call::Forget { id: id.into() }).is_err(), "{id}");
+        }
+    }
+}

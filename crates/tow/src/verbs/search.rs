@@ -1,0 +1,183 @@
+//! `tow search`: finds memories, summaries, what was said and done, and bookmarks by words.
+//!
+//! Only reads. Nothing has to be indexed first, and no time is left out unless it is asked for.
+
+use crate::back::{Chosen, Past, Whose, beginning, unreadable};
+use crate::calendar;
+use crate::failure::Failure;
+use crate::finding::{FindError, Found, Question, ask};
+use crate::output::Tone;
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::escape::{fit, for_terminal};
+use towline_core::time::Timestamp;
+use towline_core::when::Wanted;
+use towline_search::{Filters, Here, Kind};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow search login cookie expires        in the project of this folder
+  tow search 'error[E0499]' --all-projects
+  tow search cache --type decision --kind memory
+  tow search timeout --file src/net.rs --since 'last week'
+  tow search mast --json --limit 5
+
+Each hit: its id, when, what it is, its title, and how many tokens it takes to read it whole. Go on with
+`tow show m12`, `tow detail 1a2b3c4d#12` or `tow timeline m12`.";
+
+/// Find what was remembered, said or done, by words.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// What to look for: words, an error text, a path, part of a name. Words in quotes weigh more together.
+    #[arg(required = true, value_name = "WORDS")]
+    words: Vec<String>,
+    /// Only these: memory, summary, body, detail, bookmark. Several may be given.
+    #[arg(long, value_name = "KIND")]
+    kind: Vec<String>,
+    /// Only memories of this type.
+    #[arg(long = "type", value_name = "TYPE")]
+    of_type: Vec<String>,
+    /// Only memories about this concept.
+    #[arg(long, value_name = "NAME")]
+    concept: Vec<String>,
+    /// Only about this file: a path, or an end of one.
+    #[arg(long, value_name = "PATH")]
+    file: Vec<String>,
+    /// Only of this agent.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Only of this branch.
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+    /// Only of this session, by its whole id.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only since this time.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    since: Option<String>,
+    /// Only before this time.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    until: Option<String>,
+    /// Memories that were replaced, too.
+    #[arg(long)]
+    replaced: bool,
+    /// At most so many.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    #[command(flatten)]
+    whose: Whose,
+    /// Say why each hit is where it is.
+    #[arg(long)]
+    why: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// More than anybody reads.
+const MOST: usize = 500;
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let mut filters = filters(arguments, scope.edge.now)?;
+    let found = match Past::open(scope, &arguments.whose)? {
+        Some(past) if !past.project.is_empty() => {
+            filters.project = match &past.project {
+                Chosen::Known { name, .. } => Some(name.clone()),
+                Chosen::All | Chosen::Strange { .. } => None,
+            };
+            let question = Question {
+                text: arguments.words.join(" "),
+                here: Here { project: filters.project.clone(), ..Here::default() },
+                filters,
+                limit: arguments.limit.clamp(1, MOST),
+                with_replaced: arguments.replaced,
+            };
+            ask(&scope.edge.home, &past.archive, &question, scope.edge.now).map_err(failed)?
+        }
+        Some(_) | None => vec![],
+    };
+    if arguments.json {
+        let results: Vec<Value> = found.iter().map(Found::json).collect();
+        scope.out.line(&json!({"results": results}).to_string());
+    } else {
+        show(scope, arguments, &found);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn failed(error: FindError) -> Failure {
+    match error {
+        FindError::Store(error) => unreadable(error),
+        FindError::Index(error) => Failure::new(&error).hint("Run `tow reindex`, then search again."),
+    }
+}
+
+fn filters(arguments: &Arguments, now: Timestamp) -> Result<Filters, Failure> {
+    let mut kinds = vec![];
+    for word in arguments.kind.iter().flat_map(|words| words.split(',')) {
+        kinds.extend(match word {
+            // What a person asked is as much a body as what the agent answered.
+            "body" => vec![Kind::Body, Kind::Prompt, Kind::Line],
+            word => vec![Kind::of_word(word).ok_or_else(|| no_kind(word))?],
+        });
+    }
+    if kinds.is_empty() && !(arguments.of_type.is_empty() && arguments.concept.is_empty()) {
+        kinds = vec![Kind::Memory];
+    }
+    Ok(Filters {
+        kinds,
+        types: arguments.of_type.iter().map(|word| word.to_lowercase()).collect(),
+        concepts: arguments.concept.clone(),
+        files: arguments.file.clone(),
+        project: None,
+        agent: arguments.agent.clone(),
+        branch: arguments.branch.clone(),
+        session: arguments.session.clone(),
+        from: time(arguments.since.as_deref(), now)?,
+        until: time(arguments.until.as_deref(), now)?,
+    })
+}
+
+fn no_kind(word: &str) -> Failure {
+    Failure::input(format!("there is no kind `{}`", for_terminal(word)))
+        .hint("Give memory, summary, body, detail or bookmark.")
+}
+
+fn time(raw: Option<&str>, now: Timestamp) -> Result<Option<i64>, Failure> {
+    let Some(raw) = raw else { return Ok(None) };
+    let wanted = Wanted::parse(raw).map_err(|error| Failure::new(&error))?;
+    let at = beginning(&wanted, now).ok_or_else(|| {
+        Failure::input(format!("`{}` is no time", for_terminal(raw)))
+            .hint("Give one like `14:05`, `yesterday`, `2026-11-14` or `3d ago`.")
+    })?;
+    Ok(Some(at.0))
+}
+
+fn show(scope: &Scope, arguments: &Arguments, found: &[Found]) {
+    let columns = scope.out.columns().max(40);
+    for hit in found {
+        let kind = hit.memory_type.as_deref().unwrap_or(hit.kind);
+        let when = calendar::clock(hit.at, scope.edge.now);
+        let mark = if hit.is_replaced { " (replaced)" } else { "" };
+        let head = format!("{:<14} {when}  {kind}{mark}: {}", hit.id, for_terminal(&hit.title));
+        let cost = format!(" ~{} tokens", hit.tokens);
+        let line = fit(&head, columns.saturating_sub(cost.len()));
+        scope.out.line(&format!("{}{}", line.trim_end(), scope.out.tint(Tone::Faint, &cost)));
+        if hit.snippet != hit.title {
+            let snippet = fit(&format!("    {}", for_terminal(&hit.snippet)), columns);
+            scope.out.line(&scope.out.tint(Tone::Faint, snippet.trim_end()));
+        }
+        if arguments.why {
+            let why = format!("    because: {}; words: {}", hit.reasons.join(", "), hit.words.join(", "));
+            scope.out.line(&scope.out.tint(Tone::Faint, fit(&for_terminal(&why), columns).trim_end()));
+        }
+    }
+    if found.is_empty() {
+        scope
+            .out
+            .line("nothing was found; `--all-projects` looks everywhere, `tow turns` lists what was done");
+    }
+}
