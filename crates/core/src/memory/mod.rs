@@ -5,9 +5,11 @@
 
 pub mod choose;
 mod content;
+mod likeness;
 mod trust;
 
 pub use content::{Content, Draft, MemoryType, Summary, SummaryDraft};
+pub use likeness::{Likeness, likeness, new_facts};
 pub use trust::{Confidence, Trust};
 
 use crate::id::{SessionKey, Uid};
