@@ -37,6 +37,8 @@ pub struct Forgotten {
     sessions: BTreeMap<SessionKey, OfSession>,
     projects: BTreeSet<(Mark, Stretch)>,
     everyone: BTreeSet<Stretch>,
+    /// By what they are known by: their ids, and their words.
+    memories: BTreeSet<Mark>,
     /// Lines of a newer version: kept as they are.
     unknown: BTreeSet<String>,
 }
@@ -87,6 +89,15 @@ impl Forgotten {
         self.everyone.insert(stretch);
     }
 
+    /// A memory, by a mark of it.
+    pub fn add_memory(&mut self, mark: Mark) {
+        self.memories.insert(mark);
+    }
+
+    pub fn is_memory_gone(&self, mark: Mark) -> bool {
+        self.memories.contains(&mark)
+    }
+
     fn session(&mut self, session: &SessionKey) -> &mut OfSession {
         self.sessions.entry(session.clone()).or_default()
     }
@@ -101,6 +112,7 @@ impl Forgotten {
         }
         self.projects.extend(other.projects);
         self.everyone.extend(other.everyone);
+        self.memories.extend(other.memories);
         self.unknown.extend(other.unknown);
     }
 
@@ -137,6 +149,7 @@ impl Forgotten {
             ["session", key, from, until] => self.add_stretch(&session(key)?, stretch(from, until)?),
             ["project", of, from, until] => self.add_project(&[mark(of)?], stretch(from, until)?),
             ["all", from, until] => self.add_everyone(stretch(from, until)?),
+            ["memory", of] => self.add_memory(mark(of)?),
             _ => return None,
         }
         Some(())
@@ -175,6 +188,9 @@ impl fmt::Display for Forgotten {
         }
         for stretch in &self.everyone {
             writeln!(f, "all {stretch}")?;
+        }
+        for mark in &self.memories {
+            writeln!(f, "memory {}", mark.0)?;
         }
         self.unknown.iter().try_for_each(|line| writeln!(f, "{line}"))
     }
@@ -252,9 +268,11 @@ mod tests {
         all.add_stretch(&key("b"), between(0, 7));
         all.add_project(&project_marks("/r", Some("git@x:y")), between(0, 8));
         all.add_everyone(between(3, 4));
+        all.add_memory(Mark::of("m"));
         let text = format!("{all}memory 12 of a newer version\n");
         let read = Forgotten::parse(&text);
         assert_eq!(read.to_string(), text);
+        assert!(read.is_memory_gone(Mark::of("m")) && !read.is_memory_gone(Mark::of("n")));
         let mut merged = Forgotten::default();
         merged.merge(read.clone());
         merged.merge(all);

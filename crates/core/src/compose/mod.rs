@@ -12,7 +12,7 @@ mod frame;
 mod handoff;
 mod lines;
 mod remembered;
-mod tokens;
+pub mod tokens;
 mod turns;
 
 pub use crate::capture::Speaker;

@@ -8,6 +8,7 @@ use crate::StoreError;
 use crate::sql_text::{add_holds, add_unpacked};
 use crate::tables::projects::KnownProject;
 use rusqlite::{Params, Row, Transaction, TransactionBehavior};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use towline_core::forget::{Forgotten, Needle, Stretch, project_marks};
 use towline_core::id::{Mark, SessionKey};
@@ -23,6 +24,8 @@ pub enum Extent<'a> {
     Project { project: &'a KnownProject, stretch: Stretch },
     /// What anybody said and did in a stretch of time.
     Everyone { stretch: Stretch },
+    /// Memories, by their numbers.
+    Memories(&'a [i64]),
     /// Everything that holds this text.
     Text(Arc<Needle>),
 }
@@ -41,6 +44,7 @@ pub struct ErasedRows {
     pub turns: usize,
     pub bodies: usize,
     pub details: usize,
+    /// Summaries are counted with them.
     pub memories: usize,
     /// Lines of turns that stay, and names of places.
     pub others: usize,
@@ -68,7 +72,6 @@ const TURNS: &str = "
 const COPIES: &str = "select conversation, ordinal from turns where mark = ?1 and at = ?2";
 const HELPERS: &str = "
     select mark from details where conversation = ?1 and turn = ?2 and subagent is not null";
-const MEMORIES: &str = "select id from memories where conversation = ?1 and turn = ?2";
 const DROP_SUMMARY: &str = "delete from summaries where conversation = ?1";
 const DROP_JOBS: &str = "delete from jobs where conversation = ?1";
 const BEGUN: &str = "select ordinal from turns where conversation = ?1 and at between ?2 and ?3";
@@ -121,7 +124,7 @@ impl Archive {
             add_unpacked(&self.db)?;
         }
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
-        let mut work = Work { archive: self, erased: ErasedRows::default(), forgotten: Forgotten::default() };
+        let mut work = Work::new(self);
         work.erase(extent)?;
         let Work { erased, forgotten, .. } = work;
         if erasing == Erasing::Rehearsal {
@@ -155,10 +158,18 @@ struct Work<'a> {
     archive: &'a Archive,
     erased: ErasedRows,
     forgotten: Forgotten,
+    /// The turns that went: what was learnt from them went into memories of other turns, too.
+    dropped: BTreeSet<(SessionKey, i64)>,
 }
 
-impl Work<'_> {
+impl<'a> Work<'a> {
+    fn new(archive: &'a Archive) -> Work<'a> {
+        let (erased, forgotten) = (ErasedRows::default(), Forgotten::default());
+        Work { archive, erased, forgotten, dropped: BTreeSet::new() }
+    }
+
     fn erase(&mut self, extent: &Extent<'_>) -> Result<(), StoreError> {
+        self.seat_memories()?;
         match extent {
             Extent::Turns { of, from, to } => self.turns(of, *from, *to)?,
             Extent::Sessions { sessions, stretch } => {
@@ -166,6 +177,7 @@ impl Work<'_> {
                     self.forgotten.add_stretch(session, *stretch);
                     let named = (session.agent.as_str(), session.id.as_str());
                     self.stretch_of(&self.archive.list(OF_SESSION, named, |row| row.get(0))?, *stretch)?;
+                    self.memories_of_session(session, *stretch)?;
                 }
             }
             Extent::Project { project, stretch } => {
@@ -173,14 +185,22 @@ impl Work<'_> {
                 self.forgotten.add_project(&marks, *stretch);
                 let named = (&project.root, &project.remote);
                 self.stretch_of(&self.archive.list(OF_PROJECT, named, |row| row.get(0))?, *stretch)?;
+                self.memories_of_project(project, *stretch)?;
             }
             Extent::Everyone { stretch } => {
                 self.forgotten.add_everyone(*stretch);
                 let ends = (stretch.from.0, stretch.until.0);
                 self.stretch_of(&self.archive.list(OF_TIME, ends, |row| row.get(0))?, *stretch)?;
+                self.memories_of_then(*stretch)?;
+            }
+            Extent::Memories(numbers) => {
+                for number in *numbers {
+                    self.memory(*number)?;
+                }
             }
             Extent::Text(_) => self.text()?,
         }
+        self.shed_findings()?;
         self.archive.change(LONE_PROJECTS, [])?;
         Ok(())
     }
@@ -210,9 +230,8 @@ impl Work<'_> {
         for (statement, dropped) in DROP_TURN.iter().zip(&mut dropped) {
             *dropped = self.archive.change(statement, turn)?;
         }
-        for memory in self.archive.list(MEMORIES, turn, |row| row.get(0))? {
-            self.erased.memories += usize::from(self.archive.drop_memory(memory)?);
-        }
+        self.memories_of_turn(turn)?;
+        self.dropped.insert((session, ordinal));
         self.erased.turns += dropped[0];
         self.erased.bodies += dropped[1];
         self.erased.details += dropped[2];
@@ -235,6 +254,7 @@ impl Work<'_> {
                     self.archive.change(statement, (*id, stretch.from.0))?;
                 }
                 self.archive.change(DROP_LINES_THEN, (*id, stretch.from.0))?;
+                self.memories_that_ran_into(*id, stretch.from)?;
             }
             self.leave(*id)?;
         }
@@ -256,4 +276,5 @@ impl Work<'_> {
     }
 }
 
+mod memories;
 mod text;

@@ -2,16 +2,18 @@
 //!
 //! Rows name each other as the agents did, or by numbers of the conversation; nothing in them belongs to one database.
 
-use super::Archive;
+use super::memories::{MEMORY, memory};
 use super::pack::Content;
 use super::read::{CONVERSATION, Conversation, unknown};
 use super::tally::touch;
+use super::{Archive, KeptSummary};
 use crate::StoreError;
 use rusqlite::{Params, Row};
 use towline_core::capture::{DetailKind, Speaker, Touch};
 use towline_core::deed::Commit;
 use towline_core::event::Origin;
 use towline_core::id::{Mark, SessionKey, Uid};
+use towline_core::memory::Memory;
 use towline_core::piece::{Stop, Tokens};
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
@@ -39,6 +41,10 @@ pub enum KeptRow<Text> {
         from: u64,
         at: Timestamp,
     },
+    /// What the conversation was about.
+    Summary(KeptSummary),
+    /// Belongs to no conversation: it outlives its own.
+    Memory(Box<KeptMemory>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -109,6 +115,27 @@ pub struct KeptUsage {
     pub tokens: Tokens,
 }
 
+/// A memory with all that is needed to take it in elsewhere; its trace stays where it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptMemory {
+    pub memory: Memory,
+    /// The project that it belongs to, by what it is known by elsewhere.
+    pub traces: Option<ProjectTraces>,
+    /// What took its place, by its global id.
+    pub replaced_by: Option<Uid>,
+}
+
+/// Which memories are given out.
+#[derive(Clone, Copy, Debug)]
+pub enum WhichMemories<'a> {
+    OfSession(&'a SessionKey),
+    /// Of a project, or of all, made since then.
+    Since {
+        project: Option<i64>,
+        since: Timestamp,
+    },
+}
+
 impl<Text> KeptRow<Text> {
     /// The same row with another kind of text.
     pub fn map_text<Other>(self, map: impl FnOnce(Text) -> Other) -> KeptRow<Other> {
@@ -136,6 +163,8 @@ impl<Text> KeptRow<Text> {
             KeptRow::File { turn, path, how } => KeptRow::File { turn, path, how },
             KeptRow::Commit { turn, commit } => KeptRow::Commit { turn, commit },
             KeptRow::Revert { from, at } => KeptRow::Revert { from, at },
+            KeptRow::Summary(summary) => KeptRow::Summary(summary),
+            KeptRow::Memory(memory) => KeptRow::Memory(memory),
         }
     }
 }
@@ -168,6 +197,13 @@ const COMMITS: &str = "
 
 const REVERTS: &str = "select from_place, at from reverts where conversation = ?1 order by from_place, at";
 
+const BEHIND: &str = "
+    where m.id > ?1 and (?2 is null or m.session = ?2) and (?3 is null or m.project = ?3) and m.made_at >= ?4
+    order by m.id limit ?5";
+const OF_MEMORY: &str = "
+    select p.root, p.remote, p.name, (select b.uid from memories b where b.id = m.superseded_by)
+    from memories m left join projects p on p.id = m.project where m.id = ?1";
+
 /// Takes the rows one after the other; an error ends it.
 type Each<'a, E> = &'a mut dyn FnMut(KeptRow<String>) -> Result<(), E>;
 
@@ -194,7 +230,54 @@ impl Archive {
         self.each_of(USAGE, of, &mut |row| Ok(KeptRow::Usage(kept_usage(row)?)), each)?;
         self.each_of(FILES, of, &mut kept_file, each)?;
         self.each_of(COMMITS, of, &mut kept_commit, each)?;
-        self.each_of(REVERTS, of, &mut kept_revert, each)
+        self.each_of(REVERTS, of, &mut kept_revert, each)?;
+        let summary = self.summary(of)?;
+        summary.map_or(Ok(()), |summary| each(KeptRow::Summary(summary)))
+    }
+
+    /// Gives every memory that is asked for, in the order of their numbers.
+    pub fn each_memory<E: From<StoreError>>(
+        &self,
+        which: WhichMemories<'_>,
+        each: Each<'_, E>,
+    ) -> Result<(), E> {
+        const AT_ONCE: u32 = 200;
+        let mut last = 0;
+        loop {
+            let memories = self.memories_behind(which, (last, AT_ONCE))?;
+            let Some(end) = memories.last().map(|kept| kept.memory.number) else { return Ok(()) };
+            last = end;
+            for kept in memories {
+                each(KeptRow::Memory(Box::new(kept)))?;
+            }
+        }
+    }
+
+    fn memories_behind(
+        &self,
+        which: WhichMemories<'_>,
+        (last, most): (i64, u32),
+    ) -> Result<Vec<KeptMemory>, StoreError> {
+        let (session, project, since) = match which {
+            WhichMemories::OfSession(session) => (Some(session.to_string()), None, i64::MIN),
+            WhichMemories::Since { project, since } => (None, project, since.0),
+        };
+        let query = format!("{MEMORY} {BEHIND}");
+        let mut statement = self.db.prepare_cached(&query)?;
+        let found = statement.query_map((last, session, project, since, most), memory)?;
+        let found = found.collect::<Result<Vec<_>, _>>()?;
+        found.into_iter().map(|memory| self.kept_memory(memory)).collect()
+    }
+
+    fn kept_memory(&self, memory: Memory) -> Result<KeptMemory, StoreError> {
+        let read = |row: &Row<'_>| {
+            let root: Option<String> = row.get(0)?;
+            let (remote, name, by) = (row.get(1)?, row.get(2)?, row.get::<_, Option<[u8; 16]>>(3)?);
+            let traces = root.map(|root| ProjectTraces { root, remote, name, branch: None });
+            Ok((traces, by.map(Uid)))
+        };
+        let (traces, replaced_by) = self.db.prepare_cached(OF_MEMORY)?.query_row([memory.number], read)?;
+        Ok(KeptMemory { memory, traces, replaced_by })
     }
 
     fn each_of<E: From<StoreError>>(

@@ -9,7 +9,9 @@ use super::read::unknown;
 use crate::StoreError;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params, params_from_iter};
+use std::fmt;
 use towline_core::capture::Touch;
+use towline_core::forget::{Whose, project_marks};
 use towline_core::id::{Mark, SessionKey, Uid};
 use towline_core::memory::{
     Citation, Confidence, Content, Draft, Maker, Memory, MemoryType, Superseded, Trust,
@@ -66,6 +68,24 @@ pub enum Only {
     HeldBack,
 }
 
+/// What said the same as a memory that was known: by this its trace knows it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding<'a> {
+    pub uid: Uid,
+    pub session: Option<&'a SessionKey>,
+    pub turn: Option<u32>,
+}
+
+impl fmt::Display for Finding<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.session, self.turn) {
+            (Some(session), Some(turn)) => write!(f, "{} {session}#{turn}", self.uid),
+            (Some(session), None) => write!(f, "{} {session}", self.uid),
+            (None, _) => write!(f, "{}", self.uid),
+        }
+    }
+}
+
 /// What became of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
@@ -84,7 +104,7 @@ const ADD: &str = "
             and short = ?23), ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18, ?19, ?20, ?21, ?22)
     on conflict (uid) do nothing";
 
-const MEMORY: &str = "
+pub(super) const MEMORY: &str = "
     select m.id, m.uid, m.type, m.title, m.subtitle, m.facts, m.narrative, m.concepts, p.name, m.session, m.turn, m.branch,
         m.commit_hash, m.maker, m.trust, m.confidence, m.cost, m.made_at, m.changed_at, m.valid_from, m.superseded_by,
         m.superseded_at, m.superseded_why, m.pinned_at, m.quarantine, m.found,
@@ -116,10 +136,12 @@ const LAST_TRACE: &str = "
 const TRACE: &str = "select at, what, why, undone_at from memory_trace where memory = ?1 order by id";
 
 /// All that belongs to a memory, and at last its own row.
-pub(super) const DROP: [&str; 4] = [
+pub(super) const DROP: [&str; 5] = [
     "delete from memory_files where memory = ?1",
     "delete from memory_concepts where memory = ?1",
     "delete from memory_trace where memory = ?1",
+    // What it replaced stays replaced, by something that is gone.
+    "update memories set superseded_by = null, revision = revision + 1 where superseded_by = ?1",
     "delete from memories where id = ?1",
 ];
 
@@ -156,7 +178,7 @@ impl Archive {
                 short,
             ])?;
             let is_new = self.db.changes() > 0;
-            let number = self.number_of(new.uid)?;
+            let number = self.memory_by_uid(new.uid)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
             if is_new {
                 self.put_lists(number, content)?;
                 self.leave_trace(number, new.at, ("made", new.maker.name(), None))?;
@@ -166,11 +188,31 @@ impl Archive {
         })
     }
 
-    fn number_of(&self, uid: Uid) -> Result<i64, StoreError> {
-        Ok(self
-            .db
-            .prepare_cached("select id from memories where uid = ?1")?
-            .query_row([uid.0], |row| row.get(0))?)
+    /// The number of the memory that has this global id.
+    pub fn memory_by_uid(&self, uid: Uid) -> Result<Option<i64>, StoreError> {
+        let mut statement = self.db.prepare_cached("select id from memories where uid = ?1")?;
+        Ok(statement.query_row([uid.0], |row| row.get(0)).optional()?)
+    }
+
+    /// Whether this archive has a place for memories: one that was written last by an older version has none.
+    pub fn remembers(&self) -> Result<bool, StoreError> {
+        const TABLE: &str = "select exists (select 1 from sqlite_master where name = 'memories')";
+        Ok(self.db.query_row(TABLE, [], |row| row.get(0))?)
+    }
+
+    /// Whether it is of what was forgotten here.
+    pub fn is_memory_forgotten(&self, new: &NewMemory) -> Result<bool, StoreError> {
+        const PROJECT: &str = "select root, remote from projects where id = ?1";
+        if marks_of(new.uid, &new.content).iter().any(|mark| self.forgotten.is_memory_gone(*mark)) {
+            return Ok(true);
+        }
+        let Some(session) = &new.session else { return Ok(false) };
+        let marks = |row: &Row<'_>| {
+            Ok(project_marks(&row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?.as_deref()))
+        };
+        let project = self.db.prepare_cached(PROJECT)?.query_row([new.project], marks).optional()?;
+        let gone = self.forgotten.of(session, &project.unwrap_or_default());
+        Ok(gone.is_some_and(|gone| gone.is_time_gone(new.valid_from, Whose::Session)))
     }
 
     pub fn memory(&self, number: i64) -> Result<Option<Memory>, StoreError> {
@@ -212,6 +254,27 @@ impl Archive {
         })
     }
 
+    /// The same was found again, and adds something: these words hold from now on. Counted once for each finding.
+    pub fn merge_memory(
+        &self,
+        number: i64,
+        content: &Content,
+        (at, finding): (Timestamp, &Finding<'_>),
+    ) -> Result<bool, StoreError> {
+        const KNOWN: &str = "
+            select exists (select 1 from memory_trace
+                where memory = ?1 and what = 'found again' and substr(why, 1, length(?2)) = ?2)";
+        let mut known = self.db.prepare_cached(KNOWN)?;
+        if known.query_row((number, finding.uid.to_string()), |row| row.get(0))? {
+            return Ok(false);
+        }
+        let again = "update memories set found = found + 1 where id = ?1";
+        self.change_memory(number, at, ("found again", &finding.to_string()), || {
+            self.db.prepare_cached(again)?.execute([number])?;
+            self.put_words(number, content, at)
+        })
+    }
+
     /// Other words for the same memory.
     pub fn edit_memory(
         &self,
@@ -219,24 +282,31 @@ impl Archive {
         content: &Content,
         (at, why): (Timestamp, &str),
     ) -> Result<bool, StoreError> {
-        const EDIT: &str = "
+        self.change_memory(number, at, ("edited", why), || self.put_words(number, content, at))
+    }
+
+    pub(super) fn put_words(
+        &self,
+        number: i64,
+        content: &Content,
+        at: Timestamp,
+    ) -> Result<usize, StoreError> {
+        const WORDS: &str = "
             update memories set revision = revision + 1, changed_at = ?2, type = ?3, title = ?4, subtitle = ?5,
                 facts = ?6, narrative = ?7, concepts = ?8, fingerprint = ?9 where id = ?1";
-        self.change_memory(number, at, ("edited", why), || {
-            let changed = self.db.prepare_cached(EDIT)?.execute(params![
-                number,
-                at.0,
-                content.kind.as_str(),
-                content.title,
-                content.subtitle,
-                list(&content.facts),
-                content.narrative,
-                list(&content.concepts),
-                fingerprint(content).0,
-            ])?;
-            self.put_lists(number, content)?;
-            Ok(changed)
-        })
+        let changed = self.db.prepare_cached(WORDS)?.execute(params![
+            number,
+            at.0,
+            content.kind.as_str(),
+            content.title,
+            content.subtitle,
+            list(&content.facts),
+            content.narrative,
+            list(&content.concepts),
+            fingerprint(content).0,
+        ])?;
+        self.put_lists(number, content)?;
+        Ok(changed)
     }
 
     /// Pins it, or takes the pin out.
@@ -353,7 +423,7 @@ impl Archive {
         })
     }
 
-    fn leave_trace(
+    pub(super) fn leave_trace(
         &self,
         number: i64,
         at: Timestamp,
@@ -364,7 +434,7 @@ impl Archive {
     }
 
     /// Files and concepts have rows of their own, to be found by.
-    fn put_lists(&self, number: i64, content: &Content) -> Result<(), StoreError> {
+    pub(super) fn put_lists(&self, number: i64, content: &Content) -> Result<(), StoreError> {
         self.db.prepare_cached(DROP[0])?.execute([number])?;
         self.db.prepare_cached(DROP[1])?.execute([number])?;
         let mut file = self
@@ -435,7 +505,7 @@ fn conditions(asked: &MemoriesAsked<'_>) -> (String, Vec<Value>) {
 }
 
 /// A mark of the words: the same title and facts are the same memory, however they are spaced and cased.
-fn fingerprint(content: &Content) -> Mark {
+pub(super) fn fingerprint(content: &Content) -> Mark {
     let words = |text: &str| {
         let letters =
             text.chars().flat_map(char::to_lowercase).map(|c| if c.is_alphanumeric() { c } else { ' ' });
@@ -445,11 +515,16 @@ fn fingerprint(content: &Content) -> Mark {
     Mark::of(&format!("{}\n{}\n{}", content.kind, words(&content.title), facts.join("\n")))
 }
 
-fn list(items: &[String]) -> String {
+/// What a memory is known by when it was forgotten: its id, and its words.
+pub(super) fn marks_of(uid: Uid, content: &Content) -> [Mark; 2] {
+    [Mark::of(&uid.to_string()), fingerprint(content)]
+}
+
+pub(super) fn list(items: &[String]) -> String {
     serde_json::to_string(items).unwrap_or_else(|_| "[]".to_owned())
 }
 
-fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
+pub(super) fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
     let strings = |column| -> rusqlite::Result<Vec<String>> {
         serde_json::from_str(&row.get::<_, String>(column)?).map_err(|_| unknown(column))
     };

@@ -4,6 +4,7 @@
 //! is `Clean`. What the agents delete later stays here: it cannot be made anew from anything, so it is never part of a
 //! rebuild.
 
+mod around;
 mod ask;
 #[cfg(test)]
 mod bench;
@@ -24,11 +25,14 @@ mod tally;
 mod texts;
 mod write;
 
+pub use around::Side;
 pub use ask::{SessionsAsked, TurnsAsked, Which};
 pub use changes::Change;
 pub use erase::{ErasedRows, Erasing, Extent};
-pub use keep::{KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, KeptUsage};
-pub use memories::{MemoriesAsked, NewMemory, Only, Trace};
+pub use keep::{
+    KeptBody, KeptConversation, KeptDetail, KeptMemory, KeptRow, KeptTurn, KeptUsage, WhichMemories,
+};
+pub use memories::{Finding, MemoriesAsked, NewMemory, Only, Trace};
 pub use name::ProjectRow;
 pub(crate) use pack::unpacked;
 pub use pack::{Packed, PackedOpening, Packer};

@@ -5,6 +5,7 @@
 
 use super::keep::{KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, KeptUsage};
 use super::pack::{Content, Packer};
+use super::summaries::KeptSummary;
 use super::write::{FIND_TURN, project_uid};
 use super::{Archive, PackedOpening};
 use crate::StoreError;
@@ -15,7 +16,7 @@ use std::io;
 use towline_core::capture::Touch;
 use towline_core::deed::Commit;
 use towline_core::forget::{Whose as Speaker, marks_of};
-use towline_core::id::{Mark, SessionKey};
+use towline_core::id::{Mark, SessionKey, Uid};
 use towline_core::piece::Stop;
 use towline_core::project::ProjectTraces;
 use towline_core::text::Clean;
@@ -68,6 +69,8 @@ pub struct Restored {
     pub turns: usize,
     pub bodies: usize,
     pub details: usize,
+    pub memories: usize,
+    pub summaries: usize,
 }
 
 /// What is remembered between two calls of `restore`.
@@ -79,12 +82,14 @@ pub struct Restoring {
     /// A conversation of which something was forgotten: made with the first row that may be kept.
     pending: Option<KeptConversation>,
     forgotten_turns: HashSet<u32>,
+    /// Memories that were replaced by one that has not come yet, by its id.
+    replaced: HashMap<Uid, Vec<i64>>,
     pub done: Restored,
 }
 
 /// The conversation that rows are added to, and which of its turns are which here.
-struct Whose {
-    id: i64,
+pub(super) struct Whose {
+    pub(super) id: i64,
     ordinals: HashMap<u32, u32>,
 }
 
@@ -96,6 +101,7 @@ impl Restoring {
             of: None,
             pending: None,
             forgotten_turns: HashSet::new(),
+            replaced: HashMap::new(),
             done: Restored::default(),
         })
     }
@@ -124,6 +130,9 @@ impl Archive {
         if let KeptRow::Conversation(conversation) = row {
             return self.begin_conversation(restoring, conversation);
         }
+        if let KeptRow::Memory(memory) = row {
+            return self.restore_memory(restoring, *memory);
+        }
         if self.is_forgotten(restoring, &row) {
             return Ok(());
         }
@@ -132,7 +141,7 @@ impl Archive {
         }
         let Restoring { packer, whose: Some(whose), done, .. } = restoring else { return Ok(()) };
         match row {
-            KeptRow::Conversation(_) => {}
+            KeptRow::Conversation(_) | KeptRow::Memory(_) => {}
             KeptRow::Turn(turn) => done.turns += self.restore_turn(whose, &turn)?,
             KeptRow::Body(body) => done.bodies += self.restore_body(whose, &body)?,
             KeptRow::Detail(detail) => done.details += self.restore_detail(whose, &detail, packer)?,
@@ -140,6 +149,7 @@ impl Archive {
             KeptRow::File { turn, path, how } => self.restore_file(whose, turn, (&path, how))?,
             KeptRow::Commit { turn, commit } => self.restore_commit(whose, turn, &commit)?,
             KeptRow::Revert { from, at } => self.restore_revert(whose, from, at)?,
+            KeptRow::Summary(summary) => done.summaries += self.restore_summary(whose, &summary)?,
         }
         Ok(())
     }
@@ -181,7 +191,9 @@ impl Archive {
         };
         let of_turn = |turn: &u32| forgotten_turns.contains(turn);
         match row {
-            KeptRow::Conversation(_) | KeptRow::Revert { .. } => false,
+            KeptRow::Conversation(_) | KeptRow::Revert { .. } | KeptRow::Memory(_) => false,
+            // What it tells of the rest is told again from the rest.
+            KeptRow::Summary(_) => true,
             KeptRow::Turn(turn) => {
                 let is_gone = gone.is_turn_gone(turn.mark, turn.at);
                 if is_gone {
@@ -219,7 +231,7 @@ impl Archive {
     }
 
     /// A project that is known here keeps the name and the place that it has here.
-    pub fn project_made(&self, traces: &ProjectTraces) -> Result<i64, StoreError> {
+    pub(super) fn restore_project(&self, traces: &ProjectTraces) -> Result<i64, StoreError> {
         let projects = Projects { db: &self.db, machine: self.machine };
         match projects.find(traces)? {
             Some(known) => Ok(known),
@@ -362,10 +374,11 @@ impl Archive {
 
 impl Whose {
     /// Where a turn of the export is found here; 0 is what stands before the first.
-    fn ordinal(&self, exported: u32) -> u32 {
+    pub(super) fn ordinal(&self, exported: u32) -> u32 {
         self.ordinals.get(&exported).copied().unwrap_or(0)
     }
 }
 
+mod memories;
 #[cfg(test)]
 mod tests;

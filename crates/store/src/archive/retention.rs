@@ -28,6 +28,7 @@ pub struct Sizes {
     pub turns: u64,
     pub bodies: u64,
     pub details: u64,
+    pub memories: u64,
     pub bytes: u64,
 }
 
@@ -93,8 +94,18 @@ impl Archive {
             turns: top("turns")?,
             bodies: top("bodies")?,
             details: top("details")?,
+            memories: self.count_memories()?,
             bytes: self.used_bytes()?,
         })
+    }
+
+    /// Few enough to be counted; none where an older version wrote last.
+    fn count_memories(&self) -> Result<u64, StoreError> {
+        if !self.remembers()? {
+            return Ok(0);
+        }
+        let counted = self.db.query_row("select count(*) from memories", [], |row| row.get::<_, i64>(0))?;
+        Ok(counted.cast_unsigned())
     }
 
     /// Takes the details of the oldest conversations until what is used fits.

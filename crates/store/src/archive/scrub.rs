@@ -28,6 +28,8 @@ pub struct Scrubbed {
     pub conversations: usize,
     pub bodies: usize,
     pub details: usize,
+    /// Memories, what their traces tell, and summaries.
+    pub memories: usize,
     /// Lines, paths, subjects.
     pub others: usize,
 }
@@ -43,7 +45,15 @@ struct Place {
 }
 
 /// The parts, in the order in which they are gone through.
-const PARTS: [Part; 4] = [Part::Conversations, Part::Details, Part::Bodies, Part::Lines];
+const PARTS: [Part; 7] = [
+    Part::Conversations,
+    Part::Details,
+    Part::Bodies,
+    Part::Lines,
+    Part::Memories,
+    Part::Traces,
+    Part::Summaries,
+];
 
 #[derive(Clone, Copy)]
 enum Part {
@@ -51,6 +61,9 @@ enum Part {
     Details,
     Bodies,
     Lines,
+    Memories,
+    Traces,
+    Summaries,
 }
 
 impl Part {
@@ -60,6 +73,9 @@ impl Part {
             Part::Details => "details",
             Part::Bodies => "bodies",
             Part::Lines => "turns",
+            Part::Memories => "memories",
+            Part::Traces => "memory_trace",
+            Part::Summaries => "summaries",
         }
     }
 }
@@ -169,6 +185,9 @@ impl Work<'_> {
             Part::Details => self.details(after),
             Part::Bodies => self.bodies(after),
             Part::Lines => self.lines(after),
+            Part::Memories => self.memories(after),
+            Part::Traces => self.traces(after),
+            Part::Summaries => self.summaries(after),
         }
     }
 
@@ -178,6 +197,7 @@ impl Work<'_> {
         for (id, folder) in &rows {
             if folder.as_deref().is_some_and(self.cleaner.is_excluded_folder) {
                 self.change(UNREAD, [id])?;
+                self.drop_learnt(*id)?;
                 self.archive.drop_conversation(*id)?;
                 self.done.conversations += 1;
             }
@@ -279,6 +299,8 @@ impl Work<'_> {
         Ok(self.archive.db.prepare_cached(statement)?.execute(params)?)
     }
 }
+
+mod memories;
 
 struct DetailText {
     id: i64,

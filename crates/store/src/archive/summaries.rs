@@ -30,7 +30,7 @@ const PUT: &str = "
         next_steps = excluded.next_steps, notes = excluded.notes, maker = excluded.maker, trust = excluded.trust,
         at = excluded.at";
 
-const SUMMARY: &str = "
+pub(super) const SUMMARY: &str = "
     select s.request, s.investigated, s.learned, s.completed, s.next_steps, s.notes, c.agent || ':' || c.session, s.turn,
         s.maker, s.trust, s.at
     from summaries s join conversations c on c.id = s.conversation";
@@ -76,7 +76,7 @@ impl Archive {
 }
 
 /// None where nothing was left of its words.
-fn summary(row: &Row<'_>) -> rusqlite::Result<Option<KeptSummary>> {
+pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<KeptSummary>> {
     let draft = SummaryDraft {
         request: row.get(0)?,
         investigated: row.get(1)?,

@@ -9,8 +9,10 @@ use super::{Extent, ForeignSession, Found, Looked};
 use rusqlite::Connection;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use towline_core::capture::Touch;
 use towline_core::event::{Origin, ToolOutcome};
 use towline_core::id::SessionKey;
+use towline_core::memory::{Draft, MemoryType, SummaryDraft};
 use towline_core::piece::{Content, Piece};
 use towline_core::time::Timestamp;
 
@@ -39,7 +41,7 @@ const SHAPES: [Shape; 5] = [
     },
     Shape {
         table: "observations",
-        keys: &[OBSERVERS_ID, &["prompt_number"], TIME, &["type"]],
+        keys: &[OBSERVERS_ID, &["prompt_number"], TIME, &["type"], &["discovery_tokens"]],
         texts: &[
             &["title"],
             &["subtitle"],
@@ -232,7 +234,19 @@ struct Noted {
     id: String,
     at: Option<Timestamp>,
     text: String,
-    is_summary: bool,
+    learnt: Learnt,
+}
+
+/// The same as a note says, in its parts.
+enum Learnt {
+    Memory { draft: Option<Box<Draft>>, cost: u64 },
+    Summary(Box<SummaryDraft>),
+}
+
+impl Noted {
+    fn is_summary(&self) -> bool {
+        matches!(self.learnt, Learnt::Summary(_))
+    }
 }
 
 impl Turn {
@@ -248,14 +262,17 @@ impl Turn {
                 input: input.words(),
                 output: output.words(),
             }),
-            (OBSERVATIONS, [_, _, at, kind, texts @ ..]) => {
+            (OBSERVATIONS, [_, _, at, kind, cost, texts @ ..]) => {
                 let (id, text) =
                     (format!("claude-mem:observation:{number}"), observation(number, kind, texts));
-                self.noted.push(Noted { id, at: at.time(), text, is_summary: false });
+                let cost = cost.number().map_or(0, |tokens| u64::try_from(tokens).unwrap_or(0));
+                let draft = memory(kind, texts).map(Box::new);
+                self.noted.push(Noted { id, at: at.time(), text, learnt: Learnt::Memory { draft, cost } });
             }
             (SUMMARIES, [_, _, at, texts @ ..]) => {
                 let (id, text) = (format!("claude-mem:summary:{number}"), summary(number, texts));
-                self.noted.push(Noted { id, at: at.time(), text, is_summary: true });
+                let learnt = Learnt::Summary(Box::new(told(texts)));
+                self.noted.push(Noted { id, at: at.time(), text, learnt });
             }
             (_, _) => {}
         }
@@ -287,6 +304,51 @@ fn summary(number: i64, texts: &[Value]) -> String {
     };
     let parts: Vec<_> = texts.iter().zip(&SUMMARY).filter_map(part).collect();
     format!("[claude-mem summary {number}]\n{}", parts.join("\n\n"))
+}
+
+/// An observation as a memory. `security_alert` and the like are what is called `security` here.
+fn memory(kind: &Value, texts: &[Value]) -> Option<Draft> {
+    let text = |at: usize| texts.get(at).and_then(Value::words).unwrap_or_default();
+    let named = kind.words().unwrap_or_default();
+    let named = if named.starts_with("security") { "security" } else { named.as_str() };
+    let kind = MemoryType::parse(named).or_else(|| MemoryType::parse("discovery"))?;
+    let narrative = if text(2).is_empty() { text(3) } else { text(2) };
+    let title =
+        if text(0).is_empty() { narrative.lines().next().unwrap_or_default().to_owned() } else { text(0) };
+    let touched = |at: usize, how: Touch| items(&text(at)).into_iter().map(move |path| (path, how));
+    Some(Draft {
+        kind,
+        title,
+        subtitle: text(1),
+        facts: items(&text(4)),
+        concepts: items(&text(5)),
+        files: touched(7, Touch::Changed).chain(touched(6, Touch::Read)).collect(),
+        narrative,
+    })
+}
+
+fn told(texts: &[Value]) -> SummaryDraft {
+    let text = |at: usize| texts.get(at).and_then(Value::words).unwrap_or_default();
+    SummaryDraft {
+        request: text(0),
+        investigated: text(1),
+        learned: text(2),
+        completed: text(3),
+        next_steps: text(4),
+        notes: text(5),
+    }
+}
+
+/// The items of a JSON list; what is none is one item.
+fn items(text: &str) -> Vec<String> {
+    match serde_json::from_str::<Vec<serde_json::Value>>(text) {
+        Ok(items) => {
+            items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect()
+        }
+        Err(_) => {
+            text.split('\n').map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+        }
+    }
 }
 
 /// A JSON list by the line; what is none stays as it is. `None` if it is empty.
@@ -322,7 +384,19 @@ impl Teller<'_> {
 
     fn note(&mut self, noted: Noted) {
         let at = noted.at.unwrap_or(self.at);
-        (self.take)(Found::Note { id: noted.id, at, during: self.at, text: noted.text });
+        (self.take)(Found::Note { id: noted.id.clone(), at, during: self.at, text: noted.text });
+        self.learnt(noted.id, at, noted.learnt);
+    }
+
+    fn learnt(&mut self, id: String, at: Timestamp, learnt: Learnt) {
+        let during = self.at;
+        match learnt {
+            Learnt::Memory { draft: Some(draft), cost } => {
+                (self.take)(Found::Memory { id, at, during, cost, draft });
+            }
+            Learnt::Memory { draft: None, .. } => {}
+            Learnt::Summary(draft) => (self.take)(Found::Summary { at, during, draft }),
+        }
     }
 
     /// What follows a prompt that was not kept belongs to the turn before; the first turn begins in any case.
@@ -338,10 +412,13 @@ impl Teller<'_> {
             self.has_begun = true;
         }
         used.into_iter().for_each(|used| self.used(used));
-        noted.sort_by_key(|noted| noted.is_summary);
-        for Noted { id, at, text, is_summary } in noted {
-            let text = Cow::Owned(text);
-            self.piece(id, at, if is_summary { Content::Answer { text } } else { Content::Note { text } });
+        noted.sort_by_key(Noted::is_summary);
+        for noted in noted {
+            let is_summary = noted.is_summary();
+            let (id, text) = (noted.id.clone(), Cow::Owned(noted.text));
+            let what = if is_summary { Content::Answer { text } } else { Content::Note { text } };
+            self.piece(id, noted.at, what);
+            self.learnt(noted.id, noted.at.unwrap_or(self.at), noted.learnt);
         }
     }
 

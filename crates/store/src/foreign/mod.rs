@@ -22,6 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use table::Table;
 use towline_core::id::SessionKey;
+use towline_core::memory::{Draft, SummaryDraft};
 use towline_core::piece::Piece;
 use towline_core::time::Timestamp;
 
@@ -137,6 +138,20 @@ pub enum Found {
         at: Timestamp,
         during: Timestamp,
         text: String,
+    },
+    /// What was learnt in the turn that was under way at that time.
+    Memory {
+        id: String,
+        at: Timestamp,
+        during: Timestamp,
+        cost: u64,
+        draft: Box<Draft>,
+    },
+    /// What the session was about, as it was told after that turn.
+    Summary {
+        at: Timestamp,
+        during: Timestamp,
+        draft: Box<SummaryDraft>,
     },
 }
 

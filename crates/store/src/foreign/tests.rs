@@ -67,7 +67,20 @@ fn told(foreign: &Foreign, extent: Extent) -> Vec<String> {
     let mut all = vec![];
     for session in foreign.sessions() {
         all.push(format!("== {} {:?} {:?}", session.key, session.folder, session.project));
-        foreign.read(session, extent, &mut |found| all.push(line(&found))).unwrap();
+        let is_learnt = |found: &Found| matches!(found, Found::Memory { .. } | Found::Summary { .. });
+        let mut take = |found: Found| all.extend((!is_learnt(&found)).then(|| line(&found)));
+        foreign.read(session, extent, &mut take).unwrap();
+    }
+    all
+}
+
+/// What it learnt, a line each.
+fn learnt(foreign: &Foreign, extent: Extent) -> Vec<String> {
+    let mut all = vec![];
+    for session in foreign.sessions() {
+        let is_learnt = |found: &Found| matches!(found, Found::Memory { .. } | Found::Summary { .. });
+        let mut take = |found: Found| all.extend(is_learnt(&found).then(|| line(&found)));
+        foreign.read(session, extent, &mut take).unwrap();
     }
     all
 }
@@ -76,6 +89,20 @@ fn line(found: &Found) -> String {
     match found {
         Found::Line { prompt, text } => format!("{prompt} in one line: {text}"),
         Found::Note { id, at, during, text } => format!("{id} {}/{}: {text}", at.0 - AT, during.0 - AT),
+        Found::Memory { id, at, during, draft, .. } => {
+            format!(
+                "{id} {}/{}: {} {} {:?} {:?}",
+                at.0 - AT,
+                during.0 - AT,
+                draft.kind,
+                draft.title,
+                draft.facts,
+                draft.files
+            )
+        }
+        Found::Summary { at, during, draft } => {
+            format!("{}/{}: {} {}", at.0 - AT, during.0 - AT, draft.request, draft.learned)
+        }
         Found::Piece(piece) => format!("{} +{}: {}", piece.id, piece.at.0 - AT, what(&piece.what)),
     }
 }
@@ -377,6 +404,22 @@ fn claude_mem_gives_prompts_as_turns_and_what_it_observed_to_the_prompt_it_was_a
             format!("claude-mem:summary:1 300/200: {summary}"),
         ]
     );
+}
+
+#[test]
+fn what_claude_mem_learnt_comes_in_its_parts() {
+    let bench = Bench::new();
+    claude_mem(&bench.path(), 48).close().unwrap();
+    let foreign = bench.open(Product::ClaudeMem).unwrap();
+    for extent in [Extent::Whole, Extent::Notes] {
+        assert_eq!(
+            learnt(&foreign, extent),
+            [
+                "claude-mem:observation:1 250/100: bugfix Off by one [\"n is 3\", \"was 4\"] [(\"a.rs\", Changed)]",
+                "300/200: Test it works",
+            ]
+        );
+    }
 }
 
 #[test]

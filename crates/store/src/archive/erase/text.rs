@@ -48,7 +48,7 @@ impl Work<'_> {
             touched.extend(changed);
         }
         for memory in self.archive.list(MEMORIES, [], |row| row.get(0))? {
-            self.erased.memories += usize::from(self.archive.drop_memory(memory)?);
+            self.memory(memory)?;
         }
         let summaries = self.archive.list(SUMMARIES, [], |row| row.get::<_, i64>(0))?;
         self.erased.memories += summaries.len();

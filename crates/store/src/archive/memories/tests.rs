@@ -1,8 +1,9 @@
 //! Memories on a real file: kept once, changed with a trace, found by what they are about, taken back, dropped.
 
-use super::super::Change;
 use super::super::bench::Bench;
+use super::super::{Change, Cleaner, Erasing, Extent, KeptRow, WhichMemories};
 use super::*;
+use towline_core::forget::Stretch;
 use towline_core::memory::SummaryDraft;
 
 const NOW: Timestamp = Timestamp(1_000_000);
@@ -179,4 +180,217 @@ fn whoever_derives_something_is_told_where_to_look_and_no_number_is_given_twice(
     assert_eq!((archive.last_change().unwrap(), archive.changes_after(0, 10).unwrap().len()), (last, 0));
     archive.drop_memory(number).unwrap();
     assert_eq!(archive.changes_after(0, 10).unwrap()[0].0, last + 1);
+}
+
+fn with_facts(title: &str, facts: &[&str]) -> Content {
+    let facts = facts.iter().map(|fact| (*fact).to_owned()).collect();
+    Content::of(Draft { facts, ..content("bugfix", title).into_draft() }).unwrap()
+}
+
+fn rows(bench: &Bench, table: &str) -> i64 {
+    bench.archive.db.query_row(&format!("select count(*) from {table}"), [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn what_is_found_again_is_counted_once_for_each_finding_and_can_be_taken_back() {
+    let bench = Bench::new();
+    let number = bench.archive.add_memory(&new(1, with_facts("one", &["a"]))).unwrap();
+    let session = SessionKey::parse("a:other").unwrap();
+    let finding = Finding { uid: Uid([9; 16]), session: Some(&session), turn: Some(3) };
+    let more = with_facts("one", &["a", "b"]);
+    assert!(bench.archive.merge_memory(number, &more, (NOW, &finding)).unwrap());
+    assert!(!bench.archive.merge_memory(number, &more, (NOW, &finding)).unwrap(), "the same finding");
+    let memory = bench.archive.memory(number).unwrap().unwrap();
+    assert_eq!((memory.content.facts.len(), memory.found), (2, 2));
+    assert_eq!(bench.archive.undo_memory(number, NOW).unwrap().as_deref(), Some("found again"));
+    let memory = bench.archive.memory(number).unwrap().unwrap();
+    assert_eq!((memory.content.facts.len(), memory.found), (1, 1));
+    assert!(!bench.archive.merge_memory(number, &more, (NOW, &finding)).unwrap(), "it was taken back");
+}
+
+#[test]
+fn what_a_dropped_memory_replaced_stays_replaced() {
+    let bench = Bench::new();
+    let (old, by) = (added(&bench, 1, "decision", "one"), added(&bench, 2, "decision", "two"));
+    bench.archive.supersede_memory(old, Some(by), (NOW, "newer")).unwrap();
+    bench.archive.drop_memory(by).unwrap();
+    let superseded = bench.archive.memory(old).unwrap().unwrap().superseded.unwrap();
+    assert_eq!((superseded.by, superseded.why.as_str()), (None, "newer"));
+}
+
+fn stretch(from: i64, until: i64) -> Stretch {
+    Stretch { from: Timestamp(from), until: Timestamp(until) }
+}
+
+/// Two memories of turns, one of the session alone, one of the project alone.
+fn learnt() -> (Bench, SessionKey, [i64; 4]) {
+    let bench = Bench::new();
+    bench.session("a:first-session", "boat", &[(0, 5), (10, 15)]);
+    let project = Some(bench.archive.project_rows().unwrap()[0].row);
+    let session = SessionKey::parse("a:first-session").unwrap();
+    let of = |seed: u8, turn: Option<u32>, at: i64| {
+        let facts = with_facts(&format!("memory {seed}"), &["a fact of it"]);
+        let at = Timestamp(at);
+        let session = Some(session.clone()).filter(|_| seed < 4);
+        NewMemory { session, turn, at, valid_from: at, project, ..new(seed, facts) }
+    };
+    let all = [of(1, Some(1), 100), of(2, Some(2), 100), of(3, None, 12), of(4, None, 200)];
+    let numbers = all.map(|new| bench.archive.add_memory(&new).unwrap());
+    (bench, session, numbers)
+}
+
+fn left(bench: &Bench) -> Vec<i64> {
+    let asked = MemoriesAsked { limit: 10, ..MemoriesAsked::default() };
+    let mut left: Vec<i64> = bench.archive.memories(&asked).unwrap().iter().map(|it| it.number).collect();
+    left.sort_unstable();
+    left
+}
+
+#[test]
+fn memories_go_with_their_turns_their_session_their_project_and_their_time() {
+    let (mut bench, _, [one, _, three, four]) = learnt();
+    let of = bench.archive.latest_conversations(None, 1).unwrap().remove(0);
+    let extent = Extent::Turns { of: &of, from: 2, to: 2 };
+    assert_eq!(bench.archive.erase(&extent, Erasing::Rehearsal).unwrap().memories, 1);
+    assert_eq!(bench.archive.erase(&extent, Erasing::ForGood).unwrap().memories, 1);
+    assert_eq!(left(&bench), [one, three, four]);
+
+    let (mut bench, session, [_, _, _, four]) = learnt();
+    let sessions = [session];
+    let extent = Extent::Sessions { sessions: &sessions, stretch: stretch(0, 300) };
+    assert_eq!(bench.archive.erase(&extent, Erasing::ForGood).unwrap().memories, 3);
+    assert_eq!(left(&bench), [four]);
+
+    let (mut bench, _, _) = learnt();
+    let project = bench.archive.projects().unwrap().remove(0);
+    let extent = Extent::Project { project: &project, stretch: stretch(0, 300) };
+    assert_eq!(bench.archive.erase(&extent, Erasing::ForGood).unwrap().memories, 4);
+    assert_eq!((left(&bench).len(), rows(&bench, "memory_trace"), rows(&bench, "projects")), (0, 0, 0));
+
+    let (mut bench, _, [one, _, _, _]) = learnt();
+    let extent = Extent::Everyone { stretch: stretch(10, 300) };
+    bench.archive.erase(&extent, Erasing::ForGood).unwrap();
+    assert_eq!(left(&bench), Vec::<i64>::new(), "the first was made then, too: {one}");
+}
+
+#[test]
+fn a_memory_that_was_forgotten_is_not_made_again() {
+    let (mut bench, _, [one, two, ..]) = learnt();
+    let memory = bench.archive.memory(one).unwrap().unwrap();
+    let extent = Extent::Memories(&[one, 77]);
+    assert_eq!(bench.archive.erase(&extent, Erasing::ForGood).unwrap().memories, 1);
+    let again = |seed: u8, content: &Content| NewMemory { session: None, ..new(seed, content.clone()) };
+    assert!(bench.archive.is_memory_forgotten(&again(77, &memory.content)).unwrap(), "by its words");
+    let other = with_facts("other words", &[]);
+    assert!(bench.archive.is_memory_forgotten(&again(1, &other)).unwrap(), "by its id");
+    assert!(!bench.archive.is_memory_forgotten(&again(77, &other)).unwrap());
+    assert!(bench.archive.memory(two).unwrap().is_some());
+}
+
+#[test]
+fn what_a_memory_took_over_from_a_forgotten_turn_goes_with_it() {
+    let (mut bench, _, numbers) = learnt();
+    let (archive, four) = (&bench.archive, numbers[3]);
+    let source = SessionKey::parse("a:first-session").unwrap();
+    let finding = Finding { uid: Uid([9; 16]), session: Some(&source), turn: Some(2) };
+    archive
+        .merge_memory(four, &with_facts("memory 4", &["a fact of it", "a secret plan"]), (NOW, &finding))
+        .unwrap();
+    archive.pin_memory(four, Some(NOW), NOW).unwrap();
+    let of = archive.latest_conversations(None, 1).unwrap().remove(0);
+    bench.archive.erase(&Extent::Turns { of: &of, from: 2, to: 2 }, Erasing::ForGood).unwrap();
+    assert_eq!(bench.archive.memory(four).unwrap().unwrap().content.facts, ["a fact of it"]);
+    let query =
+        "select count(*) from memory_trace where before like '%secret plan%' or why like '%first-session%'";
+    assert_eq!(bench.archive.db.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+}
+
+#[test]
+fn the_rules_of_today_reach_memories_their_traces_and_summaries() {
+    let (bench, _, [one, two, ..]) = learnt();
+    let archive = &bench.archive;
+    let draft = SummaryDraft { learned: "the QUILLON way".into(), ..SummaryDraft::default() };
+    let of = archive.latest_conversations(None, 1).unwrap().remove(0);
+    let kept = super::super::KeptSummary {
+        summary: towline_core::memory::Summary::of(&draft).unwrap(),
+        session: of.session.clone(),
+        turn: 2,
+        maker: Maker::Rules,
+        trust: Trust::Agent,
+        at: NOW,
+    };
+    archive.put_summary(&of, &kept).unwrap();
+    archive.edit_memory(one, &with_facts("QUILLON is one", &["QUILLON twice"]), (NOW, "QUILLON")).unwrap();
+    archive.edit_memory(one, &with_facts("another", &["fact"]), (NOW, "")).unwrap();
+    archive.edit_memory(two, &with_facts("QUILLON is two", &["QUILLON there"]), (NOW, "")).unwrap();
+    let cleaner = Cleaner {
+        clean: &|text| text.contains("QUILLON").then(|| text.replace("QUILLON", "[gone]")),
+        is_excluded_folder: &|_| false,
+        is_excluded_call: &|_, _, _| false,
+        is_excluded_path: &|path| path.ends_with("paint.rs"),
+        rules: Mark(1),
+    };
+    let planned = archive.scrub(&cleaner, Erasing::Rehearsal, &mut |_, _| {}).unwrap();
+    let done = archive.scrub(&cleaner, Erasing::ForGood, &mut |_, _| {}).unwrap();
+    assert_eq!(planned, done);
+    assert!(done.memories >= 4, "{done:?}");
+    let memory = archive.memory(two).unwrap().unwrap();
+    assert_eq!(
+        (memory.content.title.as_str(), memory.content.facts[0].as_str()),
+        ("[gone] is two", "[gone] there")
+    );
+    assert!(memory.content.files.is_empty());
+    assert_eq!(
+        archive.same_memory(&memory.content, Some(1)).unwrap(),
+        Some(two),
+        "its fingerprint is of what is left"
+    );
+    for query in [
+        "select count(*) from memory_trace where before like '%QUILLON%' or why like '%QUILLON%' or before like '%paint.rs%'",
+        "select count(*) from memories where title like '%QUILLON%' or facts like '%QUILLON%'",
+        "select count(*) from summaries where learned like '%QUILLON%'",
+    ] {
+        assert_eq!(archive.db.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap(), 0, "{query}");
+    }
+    archive.undo_memory(one, NOW).unwrap();
+    assert_eq!(
+        archive.memory(one).unwrap().unwrap().content.facts,
+        ["[gone] twice"],
+        "what was before is whole"
+    );
+    let again = archive.scrub(&cleaner, Erasing::ForGood, &mut |_, _| {}).unwrap();
+    assert_eq!(again.memories, 0);
+}
+
+#[test]
+fn memories_are_given_out_and_taken_in_with_all_that_became_of_them() {
+    let (bench, _, [one, two, three, _]) = learnt();
+    let archive = &bench.archive;
+    archive.supersede_memory(one, Some(two), (NOW, "two is newer")).unwrap();
+    archive.supersede_memory(two, Some(one), (NOW, "one is newer")).unwrap();
+    archive.pin_memory(three, Some(NOW), NOW).unwrap();
+    archive.quarantine_memory(three, Some("it gives orders"), NOW).unwrap();
+    let given = |archive: &Archive| {
+        let mut all = vec![];
+        let which = WhichMemories::Since { project: None, since: Timestamp(0) };
+        let mut keep = |row| {
+            all.push(row);
+            Ok::<_, StoreError>(())
+        };
+        archive.each_memory(which, &mut keep).unwrap();
+        all
+    };
+    let rows = given(archive);
+    assert_eq!(rows.len(), 4);
+    let other = Bench::new();
+    let clean = |rows: &[KeptRow<String>]| -> Vec<KeptRow<towline_core::text::Clean<'static>>> {
+        let none = |_: String| super::super::bench::clean("");
+        rows.iter().map(|row| row.clone().map_text(none)).collect()
+    };
+    for expected in [4, 0] {
+        let mut restoring = super::super::Restoring::new().unwrap();
+        other.archive.restore(&mut restoring, clean(&rows)).unwrap();
+        assert_eq!(restoring.done.memories, expected);
+    }
+    assert_eq!(given(&other.archive), rows);
 }

@@ -39,6 +39,7 @@ create table memories (
 create index memories_by_project on memories (project, made_at);
 create index memories_by_turn on memories (conversation, turn);
 create index memories_by_fingerprint on memories (fingerprint);
+create index memories_superseded on memories (superseded_by) where superseded_by is not null;
 create index memories_pinned on memories (project) where pinned_at is not null;
 
 create table memory_files (

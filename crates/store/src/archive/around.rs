@@ -1,0 +1,111 @@
+//! What lies around a time: memories, summaries and turns before it and after it.
+//!
+//! No more is read than is asked for; of one project, by its index.
+
+use super::memories::{MEMORY, memory};
+use super::read::{Conversation, TURN, TurnRow};
+use super::summaries::{SUMMARY, summary};
+use super::{Archive, KeptSummary};
+use crate::StoreError;
+use towline_core::memory::Memory;
+use towline_core::time::Timestamp;
+
+/// On which side of a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Before,
+    /// The time itself counts to it.
+    After,
+}
+
+impl Side {
+    /// How it is compared, and what is nearest.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Side::Before => ("<", "desc"),
+            Side::After => (">=", "asc"),
+        }
+    }
+}
+
+impl Archive {
+    /// The nearest memories, in the order of time.
+    pub fn memories_around(
+        &self,
+        project: Option<i64>,
+        at: Timestamp,
+        (side, most): (Side, u32),
+    ) -> Result<Vec<Memory>, StoreError> {
+        let (compare, order) = side.words();
+        let of_project = if project.is_some() { "m.project = ?1" } else { "?1 is null" };
+        let query = format!(
+            "{MEMORY} where {of_project} and m.made_at {compare} ?2
+             order by m.made_at {order}, m.id {order} limit ?3"
+        );
+        let mut statement = self.db.prepare_cached(&query)?;
+        let mut found = statement.query_map((project, at.0, most), memory)?.collect::<Result<Vec<_>, _>>()?;
+        found.sort_by_key(|memory| (memory.made_at, memory.number));
+        Ok(found)
+    }
+
+    /// The nearest summaries, in the order of time.
+    pub fn summaries_around(
+        &self,
+        project: Option<i64>,
+        at: Timestamp,
+        (side, most): (Side, u32),
+    ) -> Result<Vec<KeptSummary>, StoreError> {
+        let (compare, order) = side.words();
+        let query = format!(
+            "{SUMMARY} where (?1 is null or c.project = ?1) and s.at {compare} ?2 order by s.at {order} limit ?3"
+        );
+        let mut statement = self.db.prepare_cached(&query)?;
+        let found = statement.query_map((project, at.0, most), summary)?.collect::<Result<Vec<_>, _>>()?;
+        let mut found: Vec<KeptSummary> = found.into_iter().flatten().collect();
+        found.sort_by_key(|kept| kept.at);
+        Ok(found)
+    }
+
+    /// The nearest turns that stand and in which somebody asked for something, in the order of time.
+    pub fn turns_around(
+        &self,
+        project: Option<i64>,
+        at: Timestamp,
+        (side, most): (Side, u32),
+    ) -> Result<Vec<(Conversation, TurnRow)>, StoreError> {
+        let (compare, order) = side.words();
+        let query = format!(
+            "{TURN} cross join conversations c on c.id = t.conversation
+             where t.at {compare} ?2 and (?1 is null or c.project = ?1)
+                and t.reverted = 0 and t.origin not in ('bookmark', 'notification')
+             order by t.at {order}, t.conversation {order}, t.ordinal {order} limit ?3"
+        );
+        let mut turns = self.turn_rows(&query, (project, at.0, most))?;
+        turns.sort_by_key(|turn| (turn.at, turn.conversation, turn.ordinal));
+        let with = |turn: TurnRow| Ok((self.conversation_by_row(turn.conversation)?, turn));
+        turns.into_iter().map(with).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::{Bench, MINUTE};
+    use super::*;
+
+    #[test]
+    fn the_nearest_turns_of_a_project_are_found_on_either_side() {
+        let bench = Bench::new();
+        bench.session("a:1", "boat", &[(MINUTE, MINUTE), (3 * MINUTE, 3 * MINUTE), (5 * MINUTE, 5 * MINUTE)]);
+        bench.session("a:2", "car", &[(2 * MINUTE, 2 * MINUTE), (4 * MINUTE, 4 * MINUTE)]);
+        let archive = &bench.archive;
+        let boat = archive.project_rows().unwrap().iter().find(|row| row.name == "boat").unwrap().row;
+        let minutes = |project, side, most| -> Vec<i64> {
+            let found = archive.turns_around(project, Timestamp(3 * MINUTE), (side, most)).unwrap();
+            found.iter().map(|(_, turn)| turn.at.0 / MINUTE).collect()
+        };
+        assert_eq!(minutes(None, Side::Before, 5), [1, 2]);
+        assert_eq!(minutes(None, Side::After, 2), [3, 4]);
+        assert_eq!(minutes(Some(boat), Side::Before, 1), [1]);
+        assert_eq!(minutes(Some(boat), Side::After, 5), [3, 5]);
+    }
+}
