@@ -29,6 +29,7 @@ mod projects;
 mod push;
 mod quiet;
 mod recall;
+mod remember;
 mod repair;
 mod scan;
 mod scope;

@@ -46,6 +46,13 @@ pub fn named(store: &Store, name: &str) -> Result<Session, Failure> {
     }
 }
 
+/// The session whose agent started this, if one did.
+pub fn of_caller(store: &Store) -> Result<Option<Session>, Failure> {
+    let line: Vec<Process> = ancestors(std::process::id()).collect();
+    let key = below_agent(store, &line).map_err(failed)?;
+    key.map(|key| known(store, &key)).transpose()
+}
+
 /// The session of the place this runs in: below its agent, or in the same terminal; else the only one that is open in
 /// the project.
 pub fn here(store: &Store, verb: &str) -> Result<Session, Failure> {

@@ -6,10 +6,12 @@
 pub mod choose;
 mod content;
 mod likeness;
+mod told;
 mod trust;
 
 pub use content::{Content, Draft, MemoryType, Summary, SummaryDraft};
 pub use likeness::{Likeness, likeness, new_facts};
+pub use told::{LONGEST, Untellable, told};
 pub use trust::{Confidence, Trust};
 
 use crate::id::{SessionKey, Uid};

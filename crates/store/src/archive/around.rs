@@ -20,7 +20,7 @@ pub enum Side {
 
 impl Side {
     /// How it is compared, and what is nearest.
-    fn words(self) -> (&'static str, &'static str) {
+    pub(crate) fn words(self) -> (&'static str, &'static str) {
         match self {
             Side::Before => ("<", "desc"),
             Side::After => (">=", "asc"),

@@ -5,7 +5,7 @@
 
 use super::Archive;
 use super::name::SHORT;
-use super::read::unknown;
+use super::read::{Conversation, unknown};
 use crate::StoreError;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params, params_from_iter};
@@ -235,6 +235,19 @@ impl Archive {
              and (m.project is null or m.project = ?1) order by m.id limit 100"
         );
         Ok(self.db.prepare_cached(&query)?.query_map([project], memory)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The numbers of those that this one took the place of.
+    pub fn memories_replaced_by(&self, number: i64) -> Result<Vec<i64>, StoreError> {
+        const REPLACED: &str = "select id from memories where superseded_by = ?1 order by id";
+        let mut statement = self.db.prepare_cached(REPLACED)?;
+        Ok(statement.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// The row of the project that a conversation belongs to.
+    pub fn project_of(&self, of: &Conversation) -> Result<Option<i64>, StoreError> {
+        let mut statement = self.db.prepare_cached("select project from conversations where id = ?1")?;
+        Ok(statement.query_row([of.id], |row| row.get(0))?)
     }
 
     /// One that stands in the project and says the same, word by word.

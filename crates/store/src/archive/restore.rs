@@ -230,8 +230,8 @@ impl Archive {
         Ok(id)
     }
 
-    /// A project that is known here keeps the name and the place that it has here.
-    pub(super) fn restore_project(&self, traces: &ProjectTraces) -> Result<i64, StoreError> {
+    /// The row of a project, made if it is not known. One that is keeps the name and the place that it has here.
+    pub fn project_made(&self, traces: &ProjectTraces) -> Result<i64, StoreError> {
         let projects = Projects { db: &self.db, machine: self.machine };
         match projects.find(traces)? {
             Some(known) => Ok(known),

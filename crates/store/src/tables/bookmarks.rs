@@ -5,6 +5,7 @@
 use super::batons::key;
 use super::heard_turns::kept;
 use super::sessions::word;
+use crate::archive::Side;
 use crate::{Store, StoreError};
 use rusqlite::Row;
 use towline_core::bookmark::{Bookmark, Code, Counted, How, Reason, Setting, Threshold};
@@ -122,6 +123,25 @@ impl Store {
         let mut statement = self.db.prepare_cached(&query)?;
         let rows = statement.query_map((session, asked.project, included, asked.most), known)?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Those of a project, or of all, that are nearest to a time, in the order of time. Deleted ones are left out.
+    pub fn bookmarks_around(
+        &self,
+        project: Option<&str>,
+        at: Timestamp,
+        (side, most): (Side, u32),
+    ) -> Result<Vec<KnownBookmark>, StoreError> {
+        let (compare, order) = side.words();
+        let query = format!(
+            "{COLUMNS} where b.at {compare} ?2 and (?1 is null or p.name = ?1) and b.deleted_at is null
+             order by b.at {order} limit ?3"
+        );
+        let mut statement = self.db.prepare_cached(&query)?;
+        let found = statement.query_map((project, at.0, most), known)?;
+        let mut found = found.collect::<Result<Vec<_>, _>>()?;
+        found.sort_by_key(|known| known.bookmark.at);
+        Ok(found)
     }
 
     /// The bookmarks whose id begins or ends so, deleted ones too; no more of them than a person would read.

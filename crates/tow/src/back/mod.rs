@@ -11,8 +11,8 @@ mod sought;
 mod turn;
 
 pub use figures::figures;
-pub use page::{Page, Room, head, id_of, spanned};
-pub use past::{Chosen, Past, Whose};
+pub use page::{Clipped, Page, Room, head, id_of, spanned};
+pub use past::{Chosen, Past, Whose, called, is_path};
 pub use session::call;
 pub use sought::{Found, beginning, seek};
 pub use turn::{

@@ -5,6 +5,7 @@
 //! redacted and bounded, and a second time adds nothing.
 
 mod basket;
+mod learnt;
 mod verdict;
 
 use super::{CaptureError, Wishes};
@@ -12,6 +13,7 @@ use crate::edge::Edge;
 use crate::failure::chain;
 use crate::progress::Progress;
 use basket::Basket;
+pub use learnt::Learnt;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use towline_agents::Agent;
@@ -34,6 +36,7 @@ pub struct TakenOver {
     pub turns_found: u64,
     pub rows_found: u64,
     pub taken: Taken,
+    pub learnt: Learnt,
     /// Somebody wrote into it meanwhile.
     pub was_changed: bool,
     /// Why it was not read, or not to its end.
@@ -128,7 +131,10 @@ impl Taking<'_> {
             let source = source
                 .unwrap_or_else(|| Source::fresh(session.key.agent.as_str(), &name(self.foreign, session)));
             match self.take_session(session, extent, source)? {
-                Ok(taken) => done.taken = done.taken.plus(taken),
+                Ok((taken, learnt)) => {
+                    done.taken = done.taken.plus(taken);
+                    done.learnt = done.learnt.plus(learnt);
+                }
                 Err(problem) => {
                     done.problem = Some(problem);
                     break;
@@ -148,8 +154,8 @@ impl Taking<'_> {
         session: &ForeignSession,
         extent: Extent,
         source: Source,
-    ) -> Result<Result<Taken, String>, CaptureError> {
-        let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Ok(Taken::default())) };
+    ) -> Result<Result<(Taken, Learnt), String>, CaptureError> {
+        let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Ok(Default::default())) };
         self.wishes.with_rules(agent, None, |rules| self.take_by(rules, session, (extent, source)))
     }
 
@@ -158,7 +164,7 @@ impl Taking<'_> {
         rules: &Rules<'_, '_>,
         session: &ForeignSession,
         (extent, source): (Extent, Source),
-    ) -> Result<Result<Taken, String>, CaptureError> {
+    ) -> Result<Result<(Taken, Learnt), String>, CaptureError> {
         let conversation = self.archive.conversation(&session.key)?;
         let turns = conversation.map(|conversation| self.archive.turn_marks(&conversation)).transpose()?;
         let mut basket = Basket::new(rules, turns.unwrap_or_default())
@@ -177,7 +183,10 @@ impl Taking<'_> {
         basket.settle();
         written.source.reading.state = verdict::state(extent, session);
         written.write(basket.emptied());
-        written.finished().map(Ok)
+        let taken = written.finished()?;
+        let product = self.foreign.product().name();
+        let learnt = learnt::keep(self.archive, (product, session), basket.learnt, self.edge.now)?;
+        Ok(Ok((taken, learnt)))
     }
 }
 

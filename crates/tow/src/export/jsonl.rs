@@ -6,18 +6,20 @@ use super::wire::Line;
 use super::{ExportError, FORMAT};
 use std::io::Write;
 use towline_store::Archive;
-use towline_store::archive::Conversation;
+use towline_store::archive::{Conversation, WhichMemories};
 
+/// The sessions, and behind them the memories.
 pub fn jsonl(
     archive: &Archive,
     conversations: &[Conversation],
+    memories: WhichMemories<'_>,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     write(out, &Line::Export { format: FORMAT })?;
     for conversation in conversations {
         archive.each_row(conversation, &mut |row| write(out, &row.into()))?;
     }
-    Ok(())
+    archive.each_memory(memories, &mut |row| write(out, &row.into()))
 }
 
 fn write(out: &mut dyn Write, line: &Line<'_>) -> Result<(), ExportError> {

@@ -7,20 +7,44 @@ use crate::calendar;
 use std::io::Write;
 use towline_core::capture::{DetailKind, Speaker};
 use towline_core::escape::{for_terminal, lines_for_terminal};
+use towline_core::memory::Memory;
 use towline_core::time::Timestamp;
 use towline_store::Archive;
-use towline_store::archive::{Conversation, DetailRow, TurnRow};
+use towline_store::archive::{Conversation, DetailRow, KeptRow, TurnRow, WhichMemories};
 
 /// Writes everything but what the agents thought.
 pub fn markdown(
     archive: &Archive,
     conversations: &[Conversation],
+    memories: WhichMemories<'_>,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     for conversation in conversations {
         chapter(archive, conversation, out)?;
     }
-    Ok(())
+    let mut is_first = true;
+    archive.each_memory(memories, &mut |row| {
+        let KeptRow::Memory(kept) = row else { return Ok(()) };
+        if std::mem::take(&mut is_first) {
+            writeln!(out, "# What was learnt\n")?;
+        }
+        learnt(&kept.memory, out)
+    })
+}
+
+fn learnt(memory: &Memory, out: &mut dyn Write) -> Result<(), ExportError> {
+    let content = &memory.content;
+    let state = if memory.stands() { "" } else { ", no longer given" };
+    let (id, kind) = (memory.name(), for_terminal(content.kind.as_str()));
+    writeln!(out, "## {id}, {} ({kind}{state})\n", dated(memory.made_at))?;
+    writeln!(out, "**{}**\n", for_terminal(&content.title).replace('*', "\\*"))?;
+    for fact in &content.facts {
+        writeln!(out, "- {}", for_terminal(fact))?;
+    }
+    if !content.narrative.is_empty() {
+        writeln!(out, "\n{}", quoted(&content.narrative))?;
+    }
+    Ok(writeln!(out)?)
 }
 
 fn chapter(archive: &Archive, of: &Conversation, out: &mut dyn Write) -> Result<(), ExportError> {

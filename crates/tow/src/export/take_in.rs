@@ -165,8 +165,23 @@ impl Lines {
                 is_excluded = session.folder().is_some_and(|folder| wishes.excludes(folder));
                 done.excluded += usize::from(is_excluded);
             }
+            let is_out = match &parsed {
+                // It may be of a session that is not in the file.
+                Line::Memory(memory) => memory.root().is_some_and(|root| wishes.excludes(root)),
+                Line::Export { .. }
+                | Line::Session(_)
+                | Line::Turn(_)
+                | Line::Body(_)
+                | Line::Detail(_)
+                | Line::Usage(_)
+                | Line::File { .. }
+                | Line::Commit { .. }
+                | Line::Revert { .. }
+                | Line::Summary(_)
+                | Line::Unknown => is_excluded,
+            };
             let row = parsed.row(wishes.secrets()).map_err(|source| ImportError::Word { line, source })?;
-            rows.extend(row.filter(|_| !is_excluded).map(owned));
+            rows.extend(row.filter(|_| !is_out).map(owned));
             bytes += self.line.len();
             if rows.len() >= BATCH || bytes >= BATCH_BYTES {
                 take(std::mem::take(&mut rows))?;
@@ -184,20 +199,24 @@ fn owned(row: KeptRow<Clean<'_>>) -> KeptRow<Clean<'static>> {
 }
 
 fn as_json(done: &Done, errand: Errand) -> Value {
-    let Restored { conversations, turns, bodies, details } = done.restored;
+    let Restored { conversations, turns, bodies, details, memories, summaries } = done.restored;
     json!({
         "dry_run": errand == Errand::Try, "lines": done.lines, "sessions": conversations, "turns": turns,
-        "bodies": bodies, "details": details, "unknown_lines": done.unknown, "excluded_sessions": done.excluded,
+        "bodies": bodies, "details": details, "memories": memories, "summaries": summaries,
+        "unknown_lines": done.unknown, "excluded_sessions": done.excluded,
     })
 }
 
 fn report(scope: &Scope, done: &Done, errand: Errand) {
     let Done { lines, unknown, excluded, restored } = done;
-    let Restored { conversations, turns, bodies, details } = restored;
+    let Restored { conversations, turns, bodies, details, memories, summaries } = restored;
     scope.out.line(&match errand {
         Errand::Try => format!("{lines} lines can be taken in; nothing was kept"),
         Errand::TakeIn => {
-            format!("{conversations} sessions; new: {turns} turns, {bodies} bodies, {details} details")
+            format!(
+                "{conversations} sessions; new: {turns} turns, {bodies} bodies, {details} details, {memories} memories, \
+                 {summaries} summaries"
+            )
         }
     });
     if *unknown > 0 {

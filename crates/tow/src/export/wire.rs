@@ -3,6 +3,9 @@
 //! What comes from a file is proven here: names, kinds and ids that are not ours are refused with the field's name. Its
 //! texts become clean before they are anything else.
 
+mod learnt;
+
+use learnt::{MemoryLine, SummaryLine};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use towline_core::capture::{DetailKind, Speaker, Touch};
@@ -43,6 +46,8 @@ pub enum Line<'a> {
         from: u64,
         at: Timestamp,
     },
+    Summary(Box<SummaryLine>),
+    Memory(Box<MemoryLine>),
     /// A line of a later version of the same format.
     #[serde(other)]
     Unknown,
@@ -173,6 +178,8 @@ impl From<KeptRow<String>> for Line<'static> {
                 Line::Commit { turn, hash: commit.hash.into(), subject: commit.subject.into() }
             }
             KeptRow::Revert { from, at } => Line::Revert { from, at },
+            KeptRow::Summary(summary) => Line::Summary(Box::new(summary.into())),
+            KeptRow::Memory(memory) => Line::Memory(Box::new((*memory).into())),
         }
     }
 }
@@ -271,6 +278,8 @@ impl<'a> Line<'a> {
                 KeptRow::Commit { turn, commit: Commit { hash: short(hash), subject: short(subject) } }
             }
             Line::Revert { from, at } => KeptRow::Revert { from, at },
+            Line::Summary(summary) => return Ok(summary.kept()?.map(KeptRow::Summary)),
+            Line::Memory(memory) => return Ok(memory.kept()?.map(|kept| KeptRow::Memory(Box::new(kept)))),
         }))
     }
 }
@@ -386,7 +395,7 @@ mod tests {
 
     #[test]
     fn a_line_of_a_later_version_holds_nothing() {
-        let line: Line<'_> = serde_json::from_str(r#"{"kind":"memory","text":"x"}"#).unwrap();
+        let line: Line<'_> = serde_json::from_str(r#"{"kind":"dream","text":"x"}"#).unwrap();
         assert!(line.row(Secrets::Redacted).unwrap().is_none());
     }
 

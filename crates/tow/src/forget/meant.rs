@@ -6,6 +6,7 @@ use crate::calendar::{clock, stretch, today};
 use crate::edge::Edge;
 use crate::failure::Failure;
 use crate::projects;
+use crate::remember::{is_memory_id, memories_named, no_memory, numbers};
 use crate::tell::settings;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use towline_core::forget::{Needle, Stretch};
 use towline_core::id::SessionKey;
+use towline_core::memory::name;
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
 use towline_core::when::{SessionHint, Wanted};
@@ -24,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What was asked for, as it was typed.
 pub struct Request<'a> {
-    /// A turn, turns, a session, or a time.
+    /// A turn, turns, a session, a time, or memories.
     pub what: Option<&'a str>,
     pub project: Option<&'a str>,
     pub since: Option<&'a str>,
@@ -37,11 +39,15 @@ pub enum Meant {
     Sessions { sessions: Vec<SessionKey>, stretch: Stretch },
     Project { project: KnownProject, stretch: Stretch },
     Everyone { stretch: Stretch },
+    Memories(Vec<i64>),
     Text(Arc<Needle>),
 }
 
 /// Finds what is meant.
 pub fn find(edge: &Edge, request: &Request<'_>) -> Result<Meant, Failure> {
+    if let Some(names) = request.what.and_then(memory_names) {
+        return memories(edge, request, &names);
+    }
     let wanted = request.what.map(parse).transpose()?;
     let bounds = bounds(edge, request)?;
     match (wanted, request.project) {
@@ -64,6 +70,27 @@ pub fn find(edge: &Edge, request: &Request<'_>) -> Result<Meant, Failure> {
         }
         (None, name) => scoped(edge, name, bounds),
     }
+}
+
+/// The words of a request that is for nothing but memories.
+fn memory_names(what: &str) -> Option<Vec<String>> {
+    let words: Vec<String> = what.split_whitespace().map(str::to_owned).collect();
+    (!words.is_empty() && words.iter().all(|word| is_memory_id(word))).then_some(words)
+}
+
+fn memories(edge: &Edge, request: &Request<'_>, names: &[String]) -> Result<Meant, Failure> {
+    if request.project.is_some() || request.since.is_some() || request.until.is_some() {
+        return Err(Failure::input("memories are forgotten by their names alone")
+            .hint("Leave out `--project`, `--since` and `--until`."));
+    }
+    let wanted = numbers(names)?;
+    let first = wanted.first().copied().unwrap_or_default();
+    let archive = Archive::read(&edge.home, PATIENCE).map_err(failed)?.ok_or_else(|| no_memory(first))?;
+    if !archive.remembers().map_err(failed)? {
+        return Err(no_memory(first));
+    }
+    memories_named(&archive, names)?;
+    Ok(Meant::Memories(wanted))
 }
 
 fn parse(text: &str) -> Result<Wanted, Failure> {
@@ -276,6 +303,10 @@ impl Meant {
                 format!("the project {} ({}) {}", project.name, project.root, when(stretch))
             }
             Meant::Everyone { stretch } => format!("everything {}", when(stretch)),
+            Meant::Memories(numbers) => {
+                let names: Vec<String> = numbers.iter().map(|number| name(*number)).collect();
+                format!("what is remembered as {}", names.join(", "))
+            }
             Meant::Text(_) => "everything that holds the text".to_owned(),
         }
     }
@@ -293,6 +324,7 @@ impl Meant {
                 vec![Traces::Sessions { sessions, stretch: *stretch }]
             }
             Meant::Everyone { stretch } => vec![Traces::Everyone { stretch: *stretch }],
+            Meant::Memories(_) => vec![],
             Meant::Text(needle) => vec![Traces::Text(needle.clone())],
         })
     }
@@ -301,7 +333,7 @@ impl Meant {
     pub(super) fn needles(&self) -> Vec<Arc<Needle>> {
         let named = |name: &str| Needle::new(name).map(Arc::new);
         match self {
-            Meant::Turns { .. } | Meant::Everyone { .. } => vec![],
+            Meant::Turns { .. } | Meant::Everyone { .. } | Meant::Memories(_) => vec![],
             Meant::Sessions { sessions, .. } => {
                 sessions.iter().filter_map(|key| named(key.id.as_str())).collect()
             }

@@ -146,6 +146,7 @@ fn from_archive(edge: &Edge, meant: &Meant, erasing: Erasing) -> Result<ErasedRo
         Meant::Sessions { sessions, stretch } => Extent::Sessions { sessions, stretch: *stretch },
         Meant::Project { project, stretch } => Extent::Project { project, stretch: *stretch },
         Meant::Everyone { stretch } => Extent::Everyone { stretch: *stretch },
+        Meant::Memories(numbers) => Extent::Memories(numbers),
         Meant::Text(needle) => Extent::Text(needle.clone()),
     };
     let erased = writable.archive.erase(&extent, erasing).map_err(failed)?;
@@ -168,9 +169,11 @@ fn shed_small_files(edge: &Edge, meant: &Meant) -> io::Result<()> {
 fn holding(edge: &Edge, meant: &Meant) -> Result<Vec<PathBuf>, Failure> {
     match meant {
         Meant::Text(needle) => holds_text(edge, needle),
-        Meant::Turns { .. } | Meant::Sessions { .. } | Meant::Project { .. } | Meant::Everyone { .. } => {
-            Ok(vec![])
-        }
+        Meant::Turns { .. }
+        | Meant::Sessions { .. }
+        | Meant::Project { .. }
+        | Meant::Everyone { .. }
+        | Meant::Memories(_) => Ok(vec![]),
     }
 }
 

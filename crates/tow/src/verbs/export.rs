@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_core::time::Timestamp;
 use towline_core::when::Wanted;
-use towline_store::archive::Conversation;
+use towline_store::archive::{Conversation, WhichMemories};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,10 +58,15 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Some(past) = Past::open(scope, &arguments.whose)? else {
         return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));
     };
-    let chosen = chosen(&past, arguments, since.unwrap_or(Timestamp(0)))?;
+    let since = since.unwrap_or(Timestamp(0));
+    let chosen = chosen(&past, arguments, since)?;
+    let memories = match (&arguments.session, chosen.first()) {
+        (Some(_), Some(of)) => WhichMemories::OfSession(&of.session),
+        (_, _) => WhichMemories::Since { project: past.project.row(), since },
+    };
     let write = |out: &mut dyn Write| match arguments.format {
-        Format::Jsonl => jsonl(&past.archive, &chosen, out),
-        Format::Markdown => markdown(&past.archive, &chosen, out),
+        Format::Jsonl => jsonl(&past.archive, &chosen, memories, out),
+        Format::Markdown => markdown(&past.archive, &chosen, memories, out),
     };
     match &arguments.output {
         None => to_stdout(write).map_err(|error| failed("could not export", &error))?,

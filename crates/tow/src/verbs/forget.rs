@@ -1,4 +1,4 @@
-//! `tow forget`: erases what is kept of turns, sessions, a project, a time, or a text, from every file of ours.
+//! `tow forget`: erases what is kept of turns, sessions, a project, a time, a memory, or a text, from every file of ours.
 //!
 //! Shows what would go and asks first. Says what went, and never repeats the text that was looked for.
 
@@ -23,6 +23,7 @@ Examples:
   tow forget 1a2b3c4d#12              a turn, with all that was said and done in it
   tow forget 1a2b3c4d#10-12           several turns
   tow forget 1a2b3c4d                 a session: how its id begins or ends
+  tow forget m12 m15                  memories; what they came from stays
   tow forget --project app            a project, by its name or a folder in it
   tow forget yesterday 14:05-14:20    what anybody did then
   tow forget --since '2h ago' --project .
@@ -33,11 +34,11 @@ Examples:
 What was forgotten is not captured again, though the agents' own transcripts still hold it: those are theirs, and stay as
 they are. To keep a folder out from the start: `tow config set privacy.exclude_projects`.";
 
-/// Erase what is kept of a turn, a session, a project, a time, or a text.
+/// Erase what is kept of a turn, a session, a project, a time, a memory, or a text.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A turn, turns, a session, or a time.
+    /// A turn, turns, a session, a time, or memories.
     what: Vec<String>,
     /// Only of this project: its name, or a folder in it.
     #[arg(long, value_name = "NAME|PATH")]
@@ -173,7 +174,7 @@ fn as_json(arguments: &Arguments, tally: &Tally, told: Told) -> Value {
         "forgotten": told == Told::Done,
         "archive": {
             "sessions": archive.conversations, "turns": archive.turns, "bodies": archive.bodies,
-            "details": archive.details, "others": archive.others,
+            "details": archive.details, "memories": archive.memories, "others": archive.others,
         },
         "database": {
             "sessions": hot.rows.sessions, "turns": hot.rows.heard_turns, "events": hot.rows.events,
@@ -191,8 +192,8 @@ fn show(scope: &Scope, (meant, tally): (&Meant, &Tally), told: Told) {
     let what = for_terminal(&meant.describe(scope.edge.now));
     scope.out.line(&format!("{verb} {what}:"));
     scope.out.line(&format!(
-        "  archive: {} turns, {} bodies, {} details, {} lines and names, {} whole sessions",
-        archive.turns, archive.bodies, archive.details, archive.others, archive.conversations
+        "  archive: {} turns, {} bodies, {} details, {} memories and summaries, {} lines and names, {} whole sessions",
+        archive.turns, archive.bodies, archive.details, archive.memories, archive.others, archive.conversations
     ));
     scope.out.line(&format!(
         "  database: {} sessions, {} turns, {} events, {} other texts; journal: {} records erased, {} changed",

@@ -151,7 +151,7 @@ fn report(scope: &Scope, arguments: &Arguments, done: &Done) {
             "dry_run": arguments.dry_run,
             "archive": {
                 "sessions": archive.conversations, "bodies": archive.bodies, "details": archive.details,
-                "others": archive.others,
+                "memories": archive.memories, "others": archive.others,
             },
             "database": {"sessions": hot.rows.sessions, "texts": hot.rows.others},
             "journal": {"erased": hot.journal.gone, "changed": hot.journal.changed},
@@ -161,8 +161,8 @@ fn report(scope: &Scope, arguments: &Arguments, done: &Done) {
     }
     let verb = if arguments.dry_run { "would change" } else { "changed" };
     scope.out.line(&format!(
-        "{verb} {} details, {} bodies, {} lines and names; erased {} sessions that are excluded",
-        archive.details, archive.bodies, archive.others, archive.conversations
+        "{verb} {} details, {} bodies, {} memories and summaries, {} lines and names; erased {} sessions that are excluded",
+        archive.details, archive.bodies, archive.memories, archive.others, archive.conversations
     ));
     scope.out.line(&format!(
         "{verb} {} texts of the database, {} records of the journal",

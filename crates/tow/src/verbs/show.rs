@@ -1,6 +1,8 @@
-//! `tow show`: whatever an id stands for: a session, a turn, a detail.
+//! `tow show`: whatever an id stands for: a session, a turn, a detail, a memory.
 //!
 //! Only reads. An id that nothing has is a mistake, with the nearest ones beside it.
+
+mod memory;
 
 use crate::back::{
     Page, Past, Room, Thinking, Whose, call, detail_json, detail_text, figures, head, id_of, spanned,
@@ -10,12 +12,14 @@ use crate::calendar;
 use crate::config::nearest;
 use crate::failure::Failure;
 use crate::output::plain;
+use crate::remember::is_memory_id;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::id::Uid;
+use towline_core::memory::number;
 use towline_core::when::{SessionHint, Wanted};
 use towline_store::archive::{Conversation, SessionsAsked, TurnRow, TurnsAsked, Which};
 
@@ -24,6 +28,7 @@ Examples:
   tow show 1a2b3c4d        a session: its turns, files, commits and tokens
   tow show 1a2b3c4d#12     a turn: what was said and done, and what it cost
   tow show 1a2b3c4d#12.3   a detail: its text
+  tow show m12 m15         memories: whole, with where they came from and what became of them
   tow show 1a2b3c4d --json";
 
 /// What is shown at most if nothing else is asked for.
@@ -32,11 +37,12 @@ const BYTES_OF_ONE: usize = 1_000_000;
 /// Of so many sessions the names are compared with one that nothing has.
 const NEAR: usize = 200;
 
-/// Show what an id stands for: a session, a turn or a detail.
+/// Show what ids stand for: a session, a turn, a detail or a memory.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    id: String,
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
     /// At most so many lines of a session's turns.
     #[arg(long, value_name = "N", default_value_t = 40)]
     limit: usize,
@@ -51,40 +57,68 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let wanted = Wanted::parse(&arguments.id).map_err(|_| no_id(&arguments.id))?;
+    let wanted = arguments.ids.iter().map(|id| Asked::parse(id)).collect::<Result<Vec<_>, _>>()?;
     let Some(past) = Past::open(scope, &arguments.whose)? else {
         return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));
     };
-    let (text, json) = match &wanted {
-        Wanted::Session(hint) => match (call(&past, hint)?, by_uid(&past, hint)?) {
-            (Some(of), _) => show_session(&past, arguments, &of)?,
-            (None, Some(turn)) => show_turn(&past, arguments, turn)?,
-            (None, None) => return Err(unknown(&past, hint)),
-        },
-        Wanted::Turn { session, from, to, detail } => {
-            let of = call(&past, session)?.ok_or_else(|| unknown(&past, session))?;
-            let turn = one_turn(&past, &of, (*from, *to))?;
-            match detail {
-                Some(number) => show_detail(&past, arguments, (of, turn), *number)?,
-                None => show_turn(&past, arguments, (of, turn))?,
-            }
-        }
-        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
-            return Err(Failure::input(format!("`{}` is a time", plain(&arguments.id)))
-                .hint(format!("Run `tow detail {}`.", plain(&arguments.id))));
-        }
-    };
-    if arguments.json {
-        scope.out.line(&json.to_string())
-    } else {
-        scope.out.text(&text)
+    let shown = wanted.iter().map(|wanted| show_one(&past, arguments, wanted));
+    let shown = shown.collect::<Result<Vec<(String, Value)>, Failure>>()?;
+    let (texts, all): (Vec<String>, Vec<Value>) = shown.into_iter().unzip();
+    match (arguments.json, all.as_slice()) {
+        (true, [one]) => scope.out.line(&one.to_string()),
+        (true, _) => scope.out.line(&json!({"shown": all}).to_string()),
+        (false, _) => scope.out.text(&texts.join("\n")),
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// What an id asks for.
+enum Asked {
+    Memory(i64),
+    Captured { text: String, wanted: Wanted },
+}
+
+impl Asked {
+    fn parse(id: &str) -> Result<Asked, Failure> {
+        match number(id).filter(|_| is_memory_id(id)) {
+            Some(number) => Ok(Asked::Memory(number)),
+            None => {
+                let wanted = Wanted::parse(id).map_err(|_| no_id(id))?;
+                Ok(Asked::Captured { text: id.to_owned(), wanted })
+            }
+        }
+    }
+}
+
+fn show_one(past: &Past, arguments: &Arguments, asked: &Asked) -> Result<(String, Value), Failure> {
+    let (text, wanted) = match asked {
+        Asked::Memory(number) => return memory::show(past, *number),
+        Asked::Captured { text, wanted } => (text, wanted),
+    };
+    Ok(match wanted {
+        Wanted::Session(hint) => match (call(past, hint)?, by_uid(past, hint)?) {
+            (Some(of), _) => show_session(past, arguments, &of)?,
+            (None, Some(turn)) => show_turn(past, arguments, turn)?,
+            (None, None) => return Err(unknown(past, hint)),
+        },
+        Wanted::Turn { session, from, to, detail } => {
+            let of = call(past, session)?.ok_or_else(|| unknown(past, session))?;
+            let turn = one_turn(past, &of, (*from, *to))?;
+            match detail {
+                Some(number) => show_detail(past, arguments, (of, turn), *number)?,
+                None => show_turn(past, arguments, (of, turn))?,
+            }
+        }
+        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
+            return Err(Failure::input(format!("`{}` is a time", plain(text)))
+                .hint(format!("Run `tow detail {}`.", plain(text))));
+        }
+    })
+}
+
 fn no_id(text: &str) -> Failure {
     Failure::input(format!("`{}` is no id", plain(text)))
-        .hint("Ids look like 1a2b3c4d, 1a2b3c4d#12 and 1a2b3c4d#12.3; `tow sessions` lists them.")
+        .hint("Ids look like 1a2b3c4d, 1a2b3c4d#12, 1a2b3c4d#12.3 and m12; `tow sessions` and `tow memories` list them.")
 }
 
 /// Our own global id of a turn looks like the id of a session.

@@ -53,7 +53,10 @@ fn secrets_that_were_kept_are_in_no_file_after_a_scrub() {
     assert!(done["archive"]["details"].as_u64().unwrap() >= 36, "{done}");
     has_none(&world, &samples);
     let again = world.tow(&["scrub", "--json"]).ok().json();
-    assert_eq!(again["archive"], json!({"sessions": 0, "bodies": 0, "details": 0, "others": 0}));
+    assert_eq!(
+        again["archive"],
+        json!({"sessions": 0, "bodies": 0, "details": 0, "memories": 0, "others": 0})
+    );
     let before = world.told();
     world.tow(&["work", "--rebuild"]).ok();
     assert_eq!(world.told(), before);

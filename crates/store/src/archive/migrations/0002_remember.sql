@@ -2,7 +2,8 @@
 -- Lists (facts, concepts) are JSON arrays of strings.
 
 create table memories (
-    id integer primary key,
+    -- What people and models call it by: never given again to another.
+    id integer primary key autoincrement,
     uid blob not null unique,
     machine blob not null,
     revision integer not null,

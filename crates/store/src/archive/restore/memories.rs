@@ -26,7 +26,7 @@ impl Archive {
         restoring: &mut Restoring,
         kept: KeptMemory,
     ) -> Result<(), StoreError> {
-        let project = kept.traces.as_ref().map(|traces| self.restore_project(traces)).transpose()?;
+        let project = kept.traces.as_ref().map(|traces| self.project_made(traces)).transpose()?;
         let memory = kept.memory;
         let number = match self.memory_by_uid(memory.uid)? {
             Some(known) => known,

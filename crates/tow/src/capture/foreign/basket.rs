@@ -35,13 +35,16 @@ pub(super) struct Basket<'a> {
     packer: Packer,
     rows: Vec<Packed>,
     weight: usize,
+    /// What the other product learnt: kept once the turns it came from are.
+    pub learnt: Vec<Found>,
 }
 
 impl<'a> Basket<'a> {
     pub fn new(rules: &'a Rules<'a, 'a>, turns: Vec<(Timestamp, Mark)>) -> io::Result<Basket<'a>> {
         let packer = Packer::new()?;
         let gatherer = Gatherer::default();
-        Ok(Basket { rules, gatherer, turns, lines: HashMap::new(), packer, rows: vec![], weight: 0 })
+        let (lines, rows) = (HashMap::new(), vec![]);
+        Ok(Basket { rules, gatherer, turns, lines, packer, rows, weight: 0, learnt: vec![] })
     }
 
     /// Whether there is enough to be worth writing.
@@ -66,6 +69,7 @@ impl<'a> Basket<'a> {
                 self.gatherer.take(piece, self.rules, &mut rows);
                 rows.into_iter().for_each(|row| self.row(row));
             }
+            learnt @ (Found::Memory { .. } | Found::Summary { .. }) => self.learnt.push(learnt),
             Found::Line { prompt, text } => {
                 self.lines.insert(Mark::of(&prompt), self.one_line(text));
             }

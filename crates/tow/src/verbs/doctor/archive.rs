@@ -40,11 +40,12 @@ pub fn check(scope: &Scope) -> Check {
 
 fn describe(sizes: &Sizes) -> String {
     format!(
-        "{} sessions, {} turns, {} bodies, {} details, {}",
+        "{} sessions, {} turns, {} bodies, {} details, {} memories, {}",
         sizes.conversations,
         sizes.turns,
         sizes.bodies,
         sizes.details,
+        sizes.memories,
         size(sizes.bytes)
     )
 }

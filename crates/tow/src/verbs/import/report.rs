@@ -89,7 +89,11 @@ impl Report {
         let counts = if self.is_dry {
             format!("would take {} turns from {} rows", done.turns_found, done.rows_found)
         } else {
-            format!("{} turns, {} bodies, {} details", taken.turns, taken.bodies, taken.details)
+            let learnt = &done.learnt;
+            format!(
+                "{} turns, {} bodies, {} details, {} memories, {} summaries",
+                taken.turns, taken.bodies, taken.details, learnt.memories, learnt.summaries
+            )
         };
         scope.out.line(&format!("{name}, {path}{schema}: {counts}"));
         for (verdict, sessions) in &done.sessions {
@@ -144,6 +148,7 @@ fn database_json(done: &TakenOver) -> Value {
         "schema": done.survey.schema, "is_newer": done.survey.is_newer, "was_changed": done.was_changed,
         "sessions": sessions, "turns_found": done.turns_found, "rows_found": done.rows_found,
         "turns": done.taken.turns, "bodies": done.taken.bodies, "details": done.taken.details,
+        "memories": done.learnt.memories, "summaries": done.learnt.summaries,
         "tables": tables_json(&done.survey), "missing": done.survey.missing,
     })
 }

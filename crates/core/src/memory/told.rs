@@ -1,0 +1,104 @@
+//! What a person tells to be remembered, as a draft: every word of it is kept.
+//!
+//! A short sentence is the title; a longer text is kept whole beside one. What is too long is refused, not cut.
+
+use super::{Draft, MemoryType};
+use crate::text::clip;
+
+/// More than this is a document, not a memory.
+pub const LONGEST: usize = 3000;
+
+/// As long as a title may be without losing its end.
+const TITLE: usize = 150;
+
+/// Why a text cannot be remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untellable {
+    Empty,
+    /// How many bytes it has.
+    TooLong(usize),
+}
+
+/// The text as a draft of this type, or of the one that it looks like.
+pub fn told(text: &str, kind: Option<MemoryType>) -> Result<Draft, Untellable> {
+    let text = text.replace("\r\n", "\n").replace('\t', " ");
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Untellable::Empty);
+    }
+    if text.len() > LONGEST {
+        return Err(Untellable::TooLong(text.len()));
+    }
+    let kind = kind.or_else(|| MemoryType::parse(looks_like(text))).ok_or(Untellable::Empty)?;
+    let is_one_line = text.split_whitespace().collect::<Vec<_>>().join(" ") == text;
+    if is_one_line && text.len() <= TITLE {
+        return Ok(Draft::new(kind, text));
+    }
+    let first = text.lines().next().unwrap_or(text).trim();
+    Ok(Draft { narrative: text.to_owned(), ..Draft::new(kind, shortened(first)) })
+}
+
+/// Up to the last word that fits.
+fn shortened(line: &str) -> String {
+    let cut = clip(line, TITLE);
+    if cut.len() == line.len() {
+        return line.to_owned();
+    }
+    let end = cut.rfind(char::is_whitespace).filter(|end| *end > TITLE / 2).unwrap_or(cut.len());
+    format!("{}…", cut[..end].trim_end())
+}
+
+const WISHES: [&str; 8] = ["always", "never", "prefer", "don't", "do not", "please", "avoid", "i want"];
+const CHOICES: [&str; 6] = ["we use", "we decided", "decided to", "instead of", "we chose", "rather than"];
+
+/// A wish, a choice, or else something that is so.
+fn looks_like(text: &str) -> &'static str {
+    let text = format!(" {} ", text.to_lowercase());
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(&format!(" {word} ")));
+    match text.trim_start() {
+        _ if has(&CHOICES) => "decision",
+        start if has(&WISHES) || start.starts_with("use ") => "preference",
+        _ => "discovery",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind_of(text: &str) -> String {
+        told(text, None).unwrap().kind.to_string()
+    }
+
+    #[test]
+    fn a_short_sentence_is_the_title_and_a_longer_text_is_kept_whole_beside_one() {
+        let draft = told("  Deploy on Tuesdays only. ", None).unwrap();
+        assert_eq!((draft.title.as_str(), draft.narrative.as_str()), ("Deploy on Tuesdays only.", ""));
+        let text = "How we deploy:\n  1. build\n\t2. push";
+        let draft = told(text, None).unwrap();
+        assert_eq!(draft.title, "How we deploy:");
+        assert_eq!(draft.narrative, "How we deploy:\n  1. build\n 2. push");
+        let long = format!("{} end", "word ".repeat(60));
+        let draft = told(&long, None).unwrap();
+        assert!(draft.title.len() < 160 && draft.title.ends_with("word…"), "{}", draft.title);
+        assert_eq!(draft.narrative, long.trim());
+        let dense = "漢".repeat(100);
+        assert!(told(&dense, None).unwrap().title.ends_with("漢…"));
+    }
+
+    #[test]
+    fn nothing_is_cut_what_does_not_fit_is_refused() {
+        assert_eq!(told(" \n ", None), Err(Untellable::Empty));
+        assert_eq!(told(&"x".repeat(1 << 20), None), Err(Untellable::TooLong(1 << 20)));
+    }
+
+    #[test]
+    fn a_text_is_taken_for_what_it_looks_like() {
+        assert_eq!(kind_of("Never push on Fridays"), "preference");
+        assert_eq!(kind_of("Use pnpm"), "preference");
+        assert_eq!(kind_of("We use Valkey instead of Redis"), "decision");
+        assert_eq!(kind_of("The staging database listens on 5433"), "discovery");
+        let gotcha = MemoryType::parse("gotcha");
+        assert_eq!(told("Never push", gotcha.clone()).unwrap().kind, gotcha.unwrap());
+    }
+}

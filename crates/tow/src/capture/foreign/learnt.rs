@@ -1,0 +1,133 @@
+//! What another product learnt, kept as memories and summaries of the turns it came from.
+//!
+//! Each is known by an id of its own and kept once. It is what a model made of what tools printed: trusted as little. What
+//! was forgotten here does not come back.
+
+use crate::remember::{Kept, keep_plainly};
+use towline_core::forget::Whose;
+use towline_core::id::Uid;
+use towline_core::memory::{Confidence, Content, Maker, Summary, Trust};
+use towline_core::time::Timestamp;
+use towline_store::archive::{Conversation, KeptSummary, NewMemory, TurnRow};
+use towline_store::foreign::{ForeignSession, Found};
+use towline_store::{Archive, StoreError};
+
+/// How much was new.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Learnt {
+    pub memories: u64,
+    pub summaries: u64,
+}
+
+impl Learnt {
+    pub fn plus(self, other: Learnt) -> Learnt {
+        Learnt { memories: self.memories + other.memories, summaries: self.summaries + other.summaries }
+    }
+}
+
+/// It checks nothing of what it was told.
+const LIKELY: u8 = 60;
+
+/// Keeps what a session taught, in one go.
+pub(super) fn keep(
+    archive: &Archive,
+    (product, session): (&str, &ForeignSession),
+    found: Vec<Found>,
+    now: Timestamp,
+) -> Result<Learnt, StoreError> {
+    let Some(of) = archive.conversation(&session.key)? else { return Ok(Learnt::default()) };
+    let turns = archive.turns(&of, 0, u32::MAX)?;
+    let project = project(archive, &of, session)?;
+    let keeper = Keeper { archive, product, of, turns, project, now };
+    archive.as_one(|| {
+        let mut all = Learnt::default();
+        for found in found {
+            all = all.plus(keeper.take(found)?);
+        }
+        Ok(all)
+    })
+}
+
+/// The project of the conversation, else the only one that goes by the name that the product knew.
+fn project(
+    archive: &Archive,
+    of: &Conversation,
+    session: &ForeignSession,
+) -> Result<Option<i64>, StoreError> {
+    let known = archive.project_of(of)?;
+    let (None, Some(name)) = (known, &session.project) else { return Ok(known) };
+    let named: Vec<i64> =
+        archive.project_rows()?.iter().filter(|row| row.name == *name).map(|row| row.row).collect();
+    Ok(if let [only] = named.as_slice() { Some(*only) } else { None })
+}
+
+struct Keeper<'a> {
+    archive: &'a Archive,
+    product: &'a str,
+    of: Conversation,
+    turns: Vec<TurnRow>,
+    project: Option<i64>,
+    now: Timestamp,
+}
+
+impl Keeper<'_> {
+    fn take(&self, found: Found) -> Result<Learnt, StoreError> {
+        match found {
+            Found::Memory { id, at, during, cost, draft } => {
+                let Some(content) = Content::of(*draft) else { return Ok(Learnt::default()) };
+                let new = NewMemory { cost, ..self.memory((&id, at, during), content) };
+                let is_known = self.archive.memory_by_uid(new.uid)?.is_some();
+                let kept = keep_plainly(self.archive, &new, self.now)?;
+                let is_new = !is_known && matches!(kept, Kept::New(_));
+                Ok(Learnt { memories: is_new.into(), summaries: 0 })
+            }
+            Found::Summary { at, during, draft } => {
+                let Some(summary) = Summary::of(&draft) else { return Ok(Learnt::default()) };
+                Ok(Learnt { memories: 0, summaries: self.summary((at, during), summary)?.into() })
+            }
+            Found::Piece(_) | Found::Line { .. } | Found::Note { .. } => Ok(Learnt::default()),
+        }
+    }
+
+    fn memory(&self, (id, at, during): (&str, Timestamp, Timestamp), content: Content) -> NewMemory {
+        NewMemory {
+            uid: Uid::derived(at, &["memory", &self.of.session.to_string(), id]),
+            content,
+            project: self.project,
+            session: Some(self.of.session.clone()),
+            turn: self.turn(during).map(|turn| turn.ordinal),
+            branch: self.of.branch.clone(),
+            commit: None,
+            maker: Maker::Model(self.product.to_owned()),
+            trust: Trust::Tool,
+            confidence: Confidence::percent(LIKELY),
+            cost: 0,
+            at,
+            valid_from: during,
+            quarantine: None,
+        }
+    }
+
+    /// Whether it is the latest account of the session, and was not forgotten.
+    fn summary(&self, (at, during): (Timestamp, Timestamp), summary: Summary) -> Result<bool, StoreError> {
+        let gone = self.archive.forgotten().of(&self.of.session, &[]);
+        let is_gone = gone.is_some_and(|gone| gone.is_time_gone(during, Whose::Session));
+        if is_gone || self.archive.summary(&self.of)?.is_some_and(|known| known.at >= at) {
+            return Ok(false);
+        }
+        let turn = self.turn(during).map_or(1, |turn| turn.ordinal);
+        let maker = Maker::Model(self.product.to_owned());
+        let session = self.of.session.clone();
+        self.archive
+            .put_summary(&self.of, &KeptSummary { summary, session, turn, maker, trust: Trust::Agent, at })?;
+        Ok(true)
+    }
+
+    /// The turn that began just then, else the last that had begun.
+    fn turn(&self, during: Timestamp) -> Option<&TurnRow> {
+        const JUST_THEN_MS: u64 = 5_000;
+        let apart = |turn: &&TurnRow| turn.at.0.abs_diff(during.0);
+        let nearest = self.turns.iter().min_by_key(apart).filter(|turn| apart(turn) <= JUST_THEN_MS);
+        nearest.or_else(|| self.turns.iter().rfind(|turn| turn.at <= during))
+    }
+}

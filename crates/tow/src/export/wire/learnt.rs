@@ -1,0 +1,194 @@
+//! Memories and summaries as lines of an export.
+//!
+//! What comes from a file is redacted and bounded like any other draft; nobody's word is taken for how long it may be.
+
+use super::{BadWord, known};
+use serde::{Deserialize, Serialize};
+use towline_core::capture::Touch;
+use towline_core::id::{SessionKey, Uid};
+use towline_core::memory::{
+    Citation, Confidence, Content, Draft, Maker, Memory, MemoryType, Summary, SummaryDraft, Superseded, Trust,
+};
+use towline_core::project::ProjectTraces;
+use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::time::Timestamp;
+use towline_store::archive::{KeptMemory, KeptSummary};
+
+#[derive(Serialize, Deserialize)]
+pub struct MemoryLine {
+    uid: Uid,
+    number: i64,
+    project: Option<ProjectTraces>,
+    session: Option<SessionKey>,
+    turn: Option<u32>,
+    branch: Option<String>,
+    commit: Option<String>,
+    #[serde(rename = "type")]
+    sort: MemoryType,
+    title: String,
+    subtitle: String,
+    facts: Vec<String>,
+    narrative: String,
+    concepts: Vec<String>,
+    files: Vec<(String, String)>,
+    maker: String,
+    trust: String,
+    confidence: u8,
+    cost: u64,
+    made_at: Timestamp,
+    changed_at: Timestamp,
+    valid_from: Timestamp,
+    superseded: Option<SupersededLine>,
+    pinned_at: Option<Timestamp>,
+    held_back: Option<String>,
+    found: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SupersededLine {
+    by: Option<Uid>,
+    at: Timestamp,
+    why: String,
+}
+
+#[derive(Serialize, Deserialize)]
+pub struct SummaryLine {
+    session: SessionKey,
+    turn: u32,
+    request: String,
+    investigated: String,
+    learned: String,
+    completed: String,
+    next_steps: String,
+    notes: String,
+    maker: String,
+    trust: String,
+    at: Timestamp,
+}
+
+impl From<KeptMemory> for MemoryLine {
+    fn from(kept: KeptMemory) -> Self {
+        let KeptMemory { memory, traces, replaced_by } = kept;
+        let draft = memory.content.into_draft();
+        let source = memory.source;
+        let superseded = memory.superseded;
+        MemoryLine {
+            uid: memory.uid,
+            number: memory.number,
+            project: traces,
+            session: source.as_ref().map(|source| source.session.clone()),
+            turn: source.as_ref().and_then(|source| source.turn),
+            branch: source.as_ref().and_then(|source| source.branch.clone()),
+            commit: source.and_then(|source| source.commit),
+            sort: draft.kind,
+            title: draft.title,
+            subtitle: draft.subtitle,
+            facts: draft.facts,
+            narrative: draft.narrative,
+            concepts: draft.concepts,
+            files: draft.files.into_iter().map(|(path, how)| (path, how.name().to_owned())).collect(),
+            maker: memory.maker.name().to_owned(),
+            trust: memory.trust.name().to_owned(),
+            confidence: memory.confidence.as_percent(),
+            cost: memory.cost,
+            made_at: memory.made_at,
+            changed_at: memory.changed_at,
+            valid_from: memory.valid_from,
+            superseded: superseded.map(|it| SupersededLine { by: replaced_by, at: it.at, why: it.why }),
+            pinned_at: memory.pinned_at,
+            held_back: memory.quarantine,
+            found: memory.found,
+        }
+    }
+}
+
+impl MemoryLine {
+    /// Where its project lies.
+    pub fn root(&self) -> Option<&str> {
+        self.project.as_ref().map(|project| project.root.as_str())
+    }
+
+    /// None where no title is left of it.
+    pub fn kept(self) -> Result<Option<KeptMemory>, BadWord> {
+        let files = self.files.into_iter();
+        let files = files.map(|(path, how)| Ok((path, known("files", &how, Touch::named)?)));
+        let content = Content::of(Draft {
+            kind: self.sort,
+            title: self.title,
+            subtitle: self.subtitle,
+            facts: self.facts,
+            narrative: self.narrative,
+            concepts: self.concepts,
+            files: files.collect::<Result<_, BadWord>>()?,
+        });
+        let Some(content) = content else { return Ok(None) };
+        let replaced_by = self.superseded.as_ref().and_then(|superseded| superseded.by);
+        let (turn, branch, commit) = (self.turn, self.branch.map(short), self.commit.map(short));
+        let source = self.session.map(|session| {
+            let short = session.short().to_owned();
+            Citation { session, short, turn, branch, commit }
+        });
+        let memory = Memory {
+            uid: self.uid,
+            number: self.number.max(1),
+            content,
+            project: None,
+            source,
+            maker: Maker::named(&short(self.maker)),
+            trust: known("trust", &self.trust, Trust::named)?,
+            confidence: Confidence::percent(self.confidence),
+            cost: self.cost,
+            made_at: self.made_at,
+            changed_at: self.changed_at,
+            valid_from: self.valid_from,
+            superseded: self.superseded.map(|it| Superseded { by: None, at: it.at, why: short(it.why) }),
+            pinned_at: self.pinned_at,
+            quarantine: self.held_back.map(short),
+            found: self.found,
+        };
+        Ok(Some(KeptMemory { memory, traces: self.project, replaced_by }))
+    }
+}
+
+impl From<KeptSummary> for SummaryLine {
+    fn from(kept: KeptSummary) -> Self {
+        let words = &kept.summary;
+        SummaryLine {
+            session: kept.session.clone(),
+            turn: kept.turn,
+            request: words.request.clone(),
+            investigated: words.investigated.clone(),
+            learned: words.learned.clone(),
+            completed: words.completed.clone(),
+            next_steps: words.next_steps.clone(),
+            notes: words.notes.clone(),
+            maker: kept.maker.name().to_owned(),
+            trust: kept.trust.name().to_owned(),
+            at: kept.at,
+        }
+    }
+}
+
+impl SummaryLine {
+    /// None where nothing is left of it.
+    pub fn kept(self) -> Result<Option<KeptSummary>, BadWord> {
+        let summary = Summary::of(&SummaryDraft {
+            request: self.request,
+            investigated: self.investigated,
+            learned: self.learned,
+            completed: self.completed,
+            next_steps: self.next_steps,
+            notes: self.notes,
+        });
+        let trust = known("trust", &self.trust, Trust::named)?;
+        let (session, turn, maker) = (self.session, self.turn, Maker::named(&short(self.maker)));
+        Ok(summary.map(|summary| KeptSummary { summary, session, turn, maker, trust, at: self.at }))
+    }
+}
+
+/// A name or a reason: short, and without secrets.
+fn short(text: String) -> String {
+    const LONGEST: usize = 400;
+    let kept = Kept::new(&text, Keeping { longest_bytes: LONGEST, secrets: Secrets::Redacted });
+    kept.as_str().to_owned()
+}

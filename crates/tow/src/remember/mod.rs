@@ -1,0 +1,193 @@
+//! Keeping what was learnt: new, known already, or in the place of what no longer holds.
+//!
+//! Whoever learns something goes through `keep`. Nothing is decided here about words (`core::memory::likeness`), only about
+//! trust: what is trusted less never changes, completes or replaces what is trusted more, and a person's words are never
+//! merged into anybody else's. Each step leaves a trace by which it is taken back.
+
+mod form;
+mod named;
+mod words;
+
+pub use form::{form, read_form};
+pub use named::{is_memory_id, memories_named, no_memory, numbers, open};
+pub use words::{cost, line, memory_json, memory_text};
+
+use std::collections::BTreeSet;
+use towline_core::memory::{Content, Draft, Likeness, Maker, Memory, MemoryType, likeness, new_facts};
+use towline_core::time::Timestamp;
+use towline_store::archive::{Finding, MemoriesAsked, NewMemory, Only};
+use towline_store::{Archive, StoreError};
+
+/// What became of something that was to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Under this number; or it had been, and nothing changed.
+    New(i64),
+    /// This one says the same, and was counted again.
+    FoundAgain(i64),
+    /// It holds instead of an older one.
+    Replaced { old: i64, new: i64, why: String },
+    /// It was true until the one that is known replaced it.
+    Outdated { new: i64, by: i64 },
+    /// A person wanted it gone.
+    Forgotten,
+}
+
+impl Kept {
+    /// The memory that says it now.
+    pub fn number(&self) -> Option<i64> {
+        match self {
+            Kept::New(number) | Kept::FoundAgain(number) => Some(*number),
+            Kept::Replaced { new, .. } | Kept::Outdated { new, .. } => Some(*new),
+            Kept::Forgotten => None,
+        }
+    }
+}
+
+/// Keeps it, all of it or nothing. Done again with the same id, it changes nothing.
+pub fn keep(archive: &Archive, new: &NewMemory, now: Timestamp) -> Result<Kept, StoreError> {
+    keep_by(archive, new, now, &alike)
+}
+
+/// The same for many at once that are likely to be each their own: only what says the same word by word is found again.
+pub fn keep_plainly(archive: &Archive, new: &NewMemory, now: Timestamp) -> Result<Kept, StoreError> {
+    keep_by(archive, new, now, &|_, _| Ok(None))
+}
+
+type Find<'f> = &'f dyn Fn(&Archive, &NewMemory) -> Result<Option<(Memory, Likeness)>, StoreError>;
+
+fn keep_by(archive: &Archive, new: &NewMemory, now: Timestamp, find: Find<'_>) -> Result<Kept, StoreError> {
+    archive.as_one(|| {
+        if let Some(known) = archive.memory_by_uid(new.uid)? {
+            return Ok(Kept::New(known));
+        }
+        if new.maker != Maker::Person && archive.is_memory_forgotten(new)? {
+            return Ok(Kept::Forgotten);
+        }
+        let word_by_word = archive.same_memory(&new.content, new.project)?;
+        let word_by_word = word_by_word.map(|number| archive.memory(number)).transpose()?.flatten();
+        let known = word_by_word.filter(|memory| is_level(memory, new));
+        match known.map_or_else(|| find(archive, new), |memory| Ok(Some((memory, Likeness::Same))))? {
+            Some((memory, Likeness::Same)) => merge(archive, &memory, (new, now)),
+            Some((memory, Likeness::Replaces { why })) => replace(archive, &memory, (new, now), why),
+            Some((_, Likeness::Other)) | None => Ok(Kept::New(archive.add_memory(new)?)),
+        }
+    })
+}
+
+/// What is held back is compared with what is held back, and with nothing else.
+fn is_level(memory: &Memory, new: &NewMemory) -> bool {
+    memory.quarantine.is_some() == new.quarantine.is_some() && memory.superseded.is_none()
+}
+
+/// Of each kind that is looked at; older ones are not compared any more.
+const MOST: u32 = 150;
+const MOST_BY_NAME: u32 = 30;
+const NAMES: usize = 6;
+
+/// The one that says the same, else the newest that one of both replaces.
+fn alike(archive: &Archive, new: &NewMemory) -> Result<Option<(Memory, Likeness)>, StoreError> {
+    let mut replaced = None;
+    for memory in candidates(archive, new)? {
+        let is_newer = new.valid_from >= memory.valid_from;
+        let (newer, older) =
+            if is_newer { (&new.content, &memory.content) } else { (&memory.content, &new.content) };
+        match likeness(newer, older) {
+            Likeness::Same => return Ok(Some((memory, Likeness::Same))),
+            found @ Likeness::Replaces { .. } if replaced.is_none() && new.quarantine.is_none() => {
+                replaced = Some((memory, found));
+            }
+            Likeness::Replaces { .. } | Likeness::Other => {}
+        }
+    }
+    Ok(replaced)
+}
+
+/// Those of the same project that could be alike: of the same type, or about the same files or concepts.
+fn candidates(archive: &Archive, new: &NewMemory) -> Result<Vec<Memory>, StoreError> {
+    let only = if new.quarantine.is_some() { Only::HeldBack } else { Only::Standing };
+    let all = MemoriesAsked { project: new.project, only, limit: MOST, ..MemoriesAsked::default() };
+    let mut found = vec![];
+    for kind in kinds(&new.content.kind) {
+        found.extend(archive.memories(&MemoriesAsked { kind: Some(&kind), ..all.clone() })?);
+    }
+    let few = MemoriesAsked { limit: MOST_BY_NAME, ..all };
+    for (path, _) in new.content.files.iter().take(NAMES) {
+        found.extend(archive.memories(&MemoriesAsked { file: Some(path), ..few.clone() })?);
+    }
+    for concept in new.content.concepts.iter().take(NAMES) {
+        found.extend(archive.memories(&MemoriesAsked { concept: Some(concept), ..few.clone() })?);
+    }
+    let mut seen = BTreeSet::new();
+    // What belongs to no project is compared with what belongs to none.
+    found.retain(|memory| {
+        memory.project.is_some() == new.project.is_some()
+            && is_level(memory, new)
+            && seen.insert(memory.number)
+    });
+    Ok(found)
+}
+
+/// A choice may be told as any of three.
+fn kinds(kind: &MemoryType) -> Vec<MemoryType> {
+    const CHOICES: [&str; 3] = ["decision", "preference", "change"];
+    let is_choice = CHOICES.contains(&kind.as_str());
+    let others = CHOICES.into_iter().filter(|other| is_choice && *other != kind.as_str());
+    std::iter::once(kind.clone()).chain(others.filter_map(MemoryType::parse)).collect()
+}
+
+fn merge(archive: &Archive, known: &Memory, (new, now): (&NewMemory, Timestamp)) -> Result<Kept, StoreError> {
+    if new.maker == Maker::Person && known.maker != Maker::Person {
+        return put_in_place(archive, known, (new, now), "a person said it in their own words".to_owned());
+    }
+    let finding = Finding { uid: new.uid, session: new.session.as_ref(), turn: new.turn };
+    let content = completed(known, new).unwrap_or_else(|| known.content.clone());
+    archive.merge_memory(known.number, &content, (now, &finding))?;
+    Ok(Kept::FoundAgain(known.number))
+}
+
+/// With the facts that it lacks, if those can be relied on as much.
+fn completed(known: &Memory, new: &NewMemory) -> Option<Content> {
+    if new.trust < known.trust || known.maker == Maker::Person {
+        return None;
+    }
+    let mut draft: Draft = known.content.clone().into_draft();
+    draft.facts.extend(new_facts(&new.content, &known.content));
+    Content::of(draft)
+}
+
+fn replace(
+    archive: &Archive,
+    known: &Memory,
+    (new, now): (&NewMemory, Timestamp),
+    why: String,
+) -> Result<Kept, StoreError> {
+    if new.valid_from < known.valid_from {
+        let number = archive.add_memory(new)?;
+        if known.trust < new.trust {
+            return Ok(Kept::New(number));
+        }
+        archive.supersede_memory(number, Some(known.number), (now, &why))?;
+        return Ok(Kept::Outdated { new: number, by: known.number });
+    }
+    // What a person pinned only a person takes down.
+    let may = new.trust >= known.trust && (known.pinned_at.is_none() || new.maker == Maker::Person);
+    if may { put_in_place(archive, known, (new, now), why) } else { Ok(Kept::New(archive.add_memory(new)?)) }
+}
+
+fn put_in_place(
+    archive: &Archive,
+    known: &Memory,
+    (new, now): (&NewMemory, Timestamp),
+    why: String,
+) -> Result<Kept, StoreError> {
+    let number = archive.add_memory(new)?;
+    archive.supersede_memory(known.number, Some(number), (now, &why))?;
+    if known.pinned_at.is_some() {
+        archive.pin_memory(number, Some(now), now)?;
+    }
+    Ok(Kept::Replaced { old: known.number, new: number, why })
+}
+
+#[cfg(test)]
+mod tests;

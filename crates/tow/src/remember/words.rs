@@ -1,0 +1,134 @@
+//! A memory as it is shown: in a line, whole, or as JSON.
+//!
+//! Text from anywhere is made harmless for a terminal here; a memory is bounded where it is kept.
+
+use crate::back::{Clipped, Page};
+use crate::calendar;
+use serde_json::{Value, json};
+use towline_core::compose::tokens;
+use towline_core::escape::for_terminal;
+use towline_core::memory::{Memory, name};
+use towline_core::time::Timestamp;
+
+/// What it costs a model to read it, in tokens.
+pub fn cost(memory: &Memory) -> usize {
+    memory.content.text().split_inclusive('\n').map(tokens::of_line).sum()
+}
+
+/// `*` pinned, `!` held back, `x` replaced.
+fn mark(memory: &Memory) -> char {
+    match memory {
+        _ if memory.superseded.is_some() => 'x',
+        _ if memory.quarantine.is_some() => '!',
+        _ if memory.pinned_at.is_some() => '*',
+        _ => ' ',
+    }
+}
+
+pub fn line(memory: &Memory, now: Timestamp) -> String {
+    let content = &memory.content;
+    let at = calendar::clock(memory.made_at, now);
+    let place = memory.source.as_ref().and_then(|source| Some(format!("{}#{}", source.short, source.turn?)));
+    let place = place.map_or(String::new(), |place| format!(", {place}"));
+    format!(
+        "{} {at} {} {} {} ({} tokens{place})",
+        memory.name(),
+        mark(memory),
+        for_terminal(content.kind.as_str()),
+        for_terminal(&content.title),
+        cost(memory)
+    )
+}
+
+pub fn memory_text(page: &mut Page, memory: &Memory, now: Timestamp) {
+    let content = &memory.content;
+    let project = memory.project.as_deref().map(|name| format!(", project {}", for_terminal(name)));
+    let at = calendar::clock(memory.made_at, now);
+    let (kind, by) = (for_terminal(content.kind.as_str()), for_terminal(memory.maker.name()));
+    page.line(&format!("{} {kind}, {at}, by {by}{}", memory.name(), project.unwrap_or_default()));
+    page.line(&format!("  {}", for_terminal(&content.title)));
+    if !content.subtitle.is_empty() {
+        page.line(&format!("  {}", for_terminal(&content.subtitle)));
+    }
+    listed(page, "facts", &content.facts);
+    if !content.narrative.is_empty() {
+        page.line("in full:");
+        page.quote(&Clipped { text: content.narrative.clone(), left_out: 0 }, "");
+    }
+    let files: Vec<String> =
+        content.files.iter().map(|(path, how)| format!("{} {path}", how.name())).collect();
+    listed(page, "files", &files);
+    if !content.concepts.is_empty() {
+        page.line(&format!("concepts: {}", for_terminal(&content.concepts.join(", "))));
+    }
+    origin_text(page, memory);
+    state_text(page, memory, now);
+}
+
+fn listed(page: &mut Page, heading: &str, items: &[String]) {
+    if items.is_empty() {
+        return;
+    }
+    page.line(&format!("{heading}:"));
+    for item in items {
+        page.line(&format!("  {}", for_terminal(item)));
+    }
+}
+
+fn origin_text(page: &mut Page, memory: &Memory) {
+    let mut from = vec![];
+    if let Some(source) = &memory.source {
+        let turn = source.turn.map(|turn| format!(", turn {}#{turn}", source.short));
+        from.push(format!("session {}{}", source.session, turn.unwrap_or_default()));
+        from.extend(source.branch.as_deref().map(|branch| format!("branch {}", for_terminal(branch))));
+        from.extend(source.commit.as_deref().map(|commit| format!("commit {}", for_terminal(commit))));
+    }
+    from.push(format!("words of: {}", memory.trust.name()));
+    from.push(format!("{} % sure", memory.confidence.as_percent()));
+    if memory.cost > 0 {
+        from.push(format!("the work cost {} tokens", memory.cost));
+    }
+    if memory.found > 1 {
+        from.push(format!("found {} times", memory.found));
+    }
+    page.line(&format!("from: {}", from.join(", ")));
+}
+
+fn state_text(page: &mut Page, memory: &Memory, now: Timestamp) {
+    if let Some(at) = memory.pinned_at {
+        page.line(&format!("pinned since {}", calendar::clock(at, now)));
+    }
+    if let Some(superseded) = &memory.superseded {
+        let by = superseded.by.map_or("no longer holds".to_owned(), |by| format!("replaced by {}", name(by)));
+        let why = if superseded.why.is_empty() { String::new() } else { format!(": {}", superseded.why) };
+        let at = calendar::clock(superseded.at, now);
+        page.line(&for_terminal(&format!("{by} since {at}{why}")));
+    }
+    if let Some(reason) = &memory.quarantine {
+        page.line(&for_terminal(&format!("held back from every model: {reason}")));
+    }
+}
+
+pub fn memory_json(memory: &Memory) -> Value {
+    let content = &memory.content;
+    let files: Vec<Value> =
+        content.files.iter().map(|(path, how)| json!({"path": path, "how": how.name()})).collect();
+    let source = memory.source.as_ref();
+    let superseded = memory.superseded.as_ref().map(|superseded| {
+        json!({"by": superseded.by.map(name), "at": superseded.at.to_utc(), "why": superseded.why})
+    });
+    json!({
+        "id": memory.name(), "uid": memory.uid, "type": content.kind, "title": content.title,
+        "subtitle": content.subtitle, "facts": content.facts, "narrative": content.narrative,
+        "concepts": content.concepts, "files": files, "project": memory.project,
+        "session": source.map(|source| &source.session),
+        "turn": source.and_then(|source| Some(format!("{}#{}", source.short, source.turn?))),
+        "branch": source.and_then(|source| source.branch.as_ref()),
+        "commit": source.and_then(|source| source.commit.as_ref()),
+        "maker": memory.maker.name(), "trust": memory.trust.name(), "confidence": memory.confidence.as_percent(),
+        "cost": memory.cost, "tokens": cost(memory), "made_at": memory.made_at.to_utc(),
+        "changed_at": memory.changed_at.to_utc(), "valid_from": memory.valid_from.to_utc(),
+        "superseded": superseded, "pinned_at": memory.pinned_at.map(Timestamp::to_utc),
+        "held_back": memory.quarantine, "found": memory.found,
+    })
+}

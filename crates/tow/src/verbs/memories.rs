@@ -1,0 +1,146 @@
+//! `tow memories`: what was learnt, the newest first, one line each.
+//!
+//! Only reads. What was replaced or is held back is left out unless it is asked for.
+
+use super::remember::type_named;
+use super::sessions::time;
+use crate::back::{Past, Whose, call, unreadable};
+use crate::failure::Failure;
+use crate::output::plain;
+use crate::remember::{line, memory_json};
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::id::SessionKey;
+use towline_core::memory::Memory;
+use towline_core::when::Wanted;
+use towline_store::archive::{MemoriesAsked, Only};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow memories                            of the project of this folder
+  tow memories --type decision --since 'monday'
+  tow memories --file src/paint.rs
+  tow memories --concept caching --all-projects
+  tow memories --session 1a2b3c4d
+  tow memories --pinned
+  tow memories --held-back                what no model is given until `tow release`
+  tow memories --all --json               those that were replaced, too
+
+Marks: * pinned, ! held back, x replaced.";
+
+/// List what was learnt, the newest first.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Only of this type.
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+    /// Only about this.
+    #[arg(long, value_name = "WORD")]
+    concept: Option<String>,
+    /// Only about this file: its path, or the end of it.
+    #[arg(long, value_name = "PATH")]
+    file: Option<String>,
+    #[command(flatten)]
+    whose: Whose,
+    /// Only from this session, by the end or the beginning of its id.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only those that were made since this time.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    since: Option<String>,
+    /// Only those that were made before this time.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    until: Option<String>,
+    /// Only pinned ones.
+    #[arg(long, conflicts_with_all = ["held_back", "all"])]
+    pinned: bool,
+    /// Only those that are held back from every model.
+    #[arg(long, conflicts_with = "all")]
+    held_back: bool,
+    /// Those that were replaced or are held back, too.
+    #[arg(long)]
+    all: bool,
+    /// At most so many.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: u32,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let Some(past) = Past::open(scope, &arguments.whose)? else {
+        return Ok(show(scope, arguments, &[], ("nothing was captured yet", false)));
+    };
+    let mut found = if past.project.is_empty() { vec![] } else { found(&past, arguments)? };
+    let most = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
+    let is_cut = found.len() > most;
+    found.truncate(most);
+    Ok(show(scope, arguments, &found, (&past.project.words(), is_cut)))
+}
+
+fn found(past: &Past, arguments: &Arguments) -> Result<Vec<Memory>, Failure> {
+    let kind = arguments.kind.as_deref().map(type_named).transpose()?;
+    let at = |text: &Option<String>| text.as_deref().map(|text| time(text, past.now)).transpose();
+    let session = arguments.session.as_deref().map(|session| named(past, session)).transpose()?;
+    let asked = MemoriesAsked {
+        project: past.project.row().filter(|_| session.is_none()),
+        kind: kind.as_ref(),
+        concept: arguments.concept.as_deref(),
+        file: arguments.file.as_deref(),
+        session: session.as_ref(),
+        from: at(&arguments.since)?,
+        until: at(&arguments.until)?,
+        only: only(arguments),
+        limit: arguments.limit.saturating_add(1),
+        ..MemoriesAsked::default()
+    };
+    past.archive.memories(&asked).map_err(unreadable)
+}
+
+fn only(arguments: &Arguments) -> Only {
+    match arguments {
+        _ if arguments.pinned => Only::Pinned,
+        _ if arguments.held_back => Only::HeldBack,
+        _ if arguments.all => Only::All,
+        _ => Only::Standing,
+    }
+}
+
+/// A session that was captured, or the whole name of one that was not.
+fn named(past: &Past, text: &str) -> Result<SessionKey, Failure> {
+    if let Ok(Wanted::Session(hint)) = Wanted::parse(text)
+        && let Some(of) = call(past, &hint)?
+    {
+        return Ok(of.session);
+    }
+    SessionKey::parse(text).map_err(|_| {
+        Failure::input(format!("no session has an id that begins or ends with `{}`", plain(text)))
+            .hint("Run `tow sessions --all-projects` to see what was captured.")
+    })
+}
+
+fn show(scope: &Scope, arguments: &Arguments, found: &[Memory], (looked, is_cut): (&str, bool)) -> ExitCode {
+    if arguments.json {
+        let memories: Vec<Value> = found.iter().map(memory_json).collect();
+        scope.out.line(&json!({"memories": memories, "more": is_cut}).to_string());
+        return ExitCode::SUCCESS;
+    }
+    for memory in found {
+        scope.out.line(&line(memory, scope.edge.now));
+    }
+    if is_cut {
+        scope.out.line(&format!("there are older ones: --limit {}", arguments.limit.saturating_mul(5)));
+    }
+    scope.out.line(&match found.first() {
+        Some(latest) => {
+            let id = latest.name();
+            format!("next: `tow show {id}` shows one whole, `tow timeline {id}` what was around it")
+        }
+        None => format!("no memories found; looked in: {looked}. `tow remember \"…\"` makes one"),
+    });
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,63 @@
+//! `tow release`: lets models have a memory that was held back.
+//!
+//! Only a person does this, having seen what it says.
+
+use crate::failure::Failure;
+use crate::remember::{memories_named, memory_json, open};
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::escape::for_terminal;
+use towline_store::StoreError;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow memories --held-back      what is held back, and
+  tow show m12                  why
+  tow release m12               give it to models from now on
+  tow undo m12                  hold it back again";
+
+/// Let models have memories that were held back.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Which: m12.
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let writing = open(scope)?;
+    let archive = &writing.archive;
+    let memories = memories_named(archive, &arguments.ids)?;
+    if let Some(free) = memories.iter().find(|memory| memory.quarantine.is_none()) {
+        return Err(Failure::input(format!("{} is not held back", free.name()))
+            .hint("Run `tow memories --held-back --all-projects` to see what is."));
+    }
+    let released = archive.as_one(|| {
+        let each =
+            memories.iter().map(|memory| archive.quarantine_memory(memory.number, None, scope.edge.now));
+        each.collect::<Result<Vec<_>, _>>()
+    });
+    released.map_err(failed)?;
+    let after = memories_named(archive, &arguments.ids)?;
+    if arguments.json {
+        let all: Vec<Value> = after.iter().map(memory_json).collect();
+        scope.out.line(&json!({"memories": all}).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    for memory in &memories {
+        let reason = for_terminal(memory.quarantine.as_deref().unwrap_or_default());
+        let title = for_terminal(&memory.content.title);
+        scope.out.line(&format!("{} is released (it was held back: {reason}): {title}", memory.name()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::about("could not release it", &error).hint("Run `tow doctor`.")
+}

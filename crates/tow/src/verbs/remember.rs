@@ -1,0 +1,228 @@
+//! `tow remember`: keeps what a person says, in their own words.
+//!
+//! Nothing of it is cut: what is too long is refused. Says what it replaces, or that it was known already.
+
+use crate::back::{Chosen, called, is_path, unreadable};
+use crate::bookmarks::code_in;
+use crate::capture::Wishes;
+use crate::edge::current_folder;
+use crate::failure::Failure;
+use crate::output::{Tone, plain};
+use crate::remember::{Kept, keep, memory_json, no_memory, open};
+use crate::scope::Scope;
+use crate::{live, whose};
+use clap::Args;
+use serde_json::json;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use towline_core::capture::Touch;
+use towline_core::escape::for_terminal;
+use towline_core::id::SessionKey;
+use towline_core::memory::{
+    Confidence, Content, Draft, LONGEST, Maker, Memory, MemoryType, Trust, Untellable, name, told,
+};
+use towline_store::archive::NewMemory;
+use towline_store::{Archive, StoreError};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow remember \"deploy on Tuesdays only\"
+  tow remember --pin \"never push to main\"       given to every session of this project
+  tow remember --type gotcha --file src/paint.rs \"a restart is needed after a change\"
+  tow remember --title \"How we deploy\" - < deploy.txt
+  tow remember --project app \"use pnpm instead of npm\"
+
+It belongs to the project of this folder. What it takes the place of is told, and `tow undo` takes that back.";
+
+/// Keep something worth knowing later, in your own words.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// What to remember; `-` reads it from standard input.
+    #[arg(required = true, value_name = "TEXT")]
+    text: Vec<String>,
+    /// Give it to every session from now on.
+    #[arg(long)]
+    pin: bool,
+    /// decision, preference, gotcha, discovery, … or a word of your own; without it, what it looks like.
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+    /// A heading; the text stands below it.
+    #[arg(long)]
+    title: Option<String>,
+    /// A file that it is about; may be given several times.
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<String>,
+    /// What it is about, in a word; may be given several times.
+    #[arg(long = "concept", value_name = "WORD")]
+    concepts: Vec<String>,
+    /// Of this project, by name or by a folder in it, instead of the one of the current folder.
+    #[arg(long, value_name = "NAME|PATH")]
+    project: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let content = content(arguments)?;
+    let session = caller(scope);
+    let writing = open(scope)?;
+    let archive = &writing.archive;
+    let new = NewMemory { content, session, ..blank(scope, project(scope, archive, arguments)?)? };
+    let done = archive.as_one(|| {
+        let kept = keep(archive, &new, scope.edge.now)?;
+        if let (true, Some(number)) = (arguments.pin, kept.number()) {
+            archive.pin_memory(number, Some(scope.edge.now), scope.edge.now)?;
+        }
+        Ok(kept)
+    });
+    let kept = done.map_err(failed)?;
+    archive.tidy().map_err(failed)?;
+    let number = kept.number().unwrap_or_default();
+    let memory = archive.memory(number).map_err(failed)?.ok_or_else(|| no_memory(number))?;
+    let old = match &kept {
+        Kept::Replaced { old, .. } => archive.memory(*old).map_err(failed)?,
+        Kept::New(_) | Kept::FoundAgain(_) | Kept::Outdated { .. } | Kept::Forgotten => None,
+    };
+    say(scope, arguments, (&kept, &memory, old.as_ref()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::about("could not remember it", &error).hint("Run `tow doctor`.")
+}
+
+/// The words, with what the options add to them.
+fn content(arguments: &Arguments) -> Result<Content, Failure> {
+    let typed = arguments.text.join(" ");
+    let text = if typed == "-" { from_stdin()? } else { typed };
+    let kind = arguments.kind.as_deref().map(type_named).transpose()?;
+    let mut draft = told(&text, kind).map_err(untellable)?;
+    if let Some(title) = &arguments.title {
+        draft = Draft { title: title.clone(), narrative: text.trim().to_owned(), ..draft };
+    }
+    draft.concepts = arguments.concepts.clone();
+    draft.files = arguments.files.iter().map(|path| (path.clone(), Touch::Changed)).collect();
+    Content::of(draft).ok_or_else(|| untellable(Untellable::Empty))
+}
+
+/// The type that a word names.
+pub(super) fn type_named(word: &str) -> Result<MemoryType, Failure> {
+    let known: Vec<&str> = MemoryType::KNOWN.iter().map(|(known, _)| *known).collect();
+    MemoryType::parse(word).ok_or_else(|| {
+        Failure::input(format!("`{}` is no type of a memory", plain(word)))
+            .hint(format!("Give one word: {}, or one of your own.", known.join(", ")))
+    })
+}
+
+fn untellable(why: Untellable) -> Failure {
+    match why {
+        Untellable::Empty => Failure::input("there is nothing to remember: the text is empty")
+            .hint("Write `tow remember \"…\"`, or `tow remember -` and give it on standard input."),
+        Untellable::TooLong(bytes) => {
+            Failure::input(format!("the text has {bytes} bytes, and a memory holds {LONGEST}"))
+                .hint("Say the gist of it, or make several memories of it; a file can be named by `--file`.")
+        }
+    }
+}
+
+fn from_stdin() -> Result<String, Failure> {
+    let mut bytes = vec![];
+    io::stdin()
+        .take(1 << 20)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::about("could not read the text", &error).hint("Give it as an argument."))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The session of the agent that runs this, if one does.
+fn caller(scope: &Scope) -> Option<SessionKey> {
+    let store = live::store(scope).ok().flatten()?;
+    whose::of_caller(&store).ok().flatten().map(|session| session.key)
+}
+
+/// A person's memory of which only the words are missing.
+fn blank(scope: &Scope, project: i64) -> Result<NewMemory, Failure> {
+    let folder = current_folder().and_then(|folder| folder.to_str().map(str::to_owned));
+    let code = code_in(folder.as_deref());
+    let nothing = Content::of(Draft::new(type_named("discovery")?, "…"));
+    Ok(NewMemory {
+        uid: scope.edge.uid(),
+        content: nothing.ok_or_else(|| untellable(Untellable::Empty))?,
+        project: Some(project),
+        session: None,
+        turn: None,
+        branch: code.as_ref().and_then(|code| Some(code.branch.as_ref()?.as_str().to_owned())),
+        commit: code.map(|code| code.commit.as_str().to_owned()),
+        maker: Maker::Person,
+        trust: Trust::Person,
+        confidence: Confidence::SURE,
+        cost: 0,
+        at: scope.edge.now,
+        valid_from: scope.edge.now,
+        quarantine: None,
+    })
+}
+
+/// The row of the project that it belongs to.
+fn project(scope: &Scope, archive: &Archive, arguments: &Arguments) -> Result<i64, Failure> {
+    let wishes = Wishes::load(&scope.edge)?;
+    let folder = match &arguments.project {
+        Some(name) if !is_path(name) => {
+            return match called(archive.project_rows().map_err(unreadable)?, name)? {
+                Chosen::Known { row, .. } => Ok(row),
+                Chosen::All | Chosen::Strange { .. } => Err(no_folder()),
+            };
+        }
+        Some(path) => Some(PathBuf::from(path)),
+        None => current_folder(),
+    };
+    let folder = folder.and_then(|folder| std::fs::canonicalize(folder).ok()).ok_or_else(no_folder)?;
+    if wishes.excludes(&folder.to_string_lossy()) {
+        return Err(Failure::input("this folder is excluded: nothing of it is kept")
+            .hint("Name another project by `--project`, or see `tow config get privacy.exclude_projects`."));
+    }
+    archive.project_made(&wishes.traces(&folder)).map_err(failed)
+}
+
+fn no_folder() -> Failure {
+    Failure::input("there is no such folder").hint("Give a project's name, or a folder that exists.")
+}
+
+fn say(scope: &Scope, arguments: &Arguments, (kept, memory, old): (&Kept, &Memory, Option<&Memory>)) {
+    if arguments.json {
+        let (outcome, why) = match kept {
+            Kept::FoundAgain(_) => ("found_again", None),
+            Kept::Replaced { why, .. } => ("replaced", Some(why)),
+            Kept::New(_) | Kept::Outdated { .. } | Kept::Forgotten => ("new", None),
+        };
+        let replaced = old.map(|old| json!({"id": old.name(), "title": old.content.title, "why": why}));
+        let all = json!({
+            "id": memory.name(), "outcome": outcome, "replaced": replaced, "memory": memory_json(memory),
+        });
+        return scope.out.line(&all.to_string());
+    }
+    let (id, title) = (memory.name(), for_terminal(&memory.content.title));
+    let place = memory.project.as_deref().map_or(String::new(), |name| format!(" in {}", for_terminal(name)));
+    let pinned = if memory.pinned_at.is_some() { ", pinned" } else { "" };
+    scope.out.line(&match kept {
+        Kept::FoundAgain(_) => format!("{id} says this already{pinned}: {title}"),
+        Kept::New(_) | Kept::Replaced { .. } | Kept::Outdated { .. } | Kept::Forgotten => {
+            format!("{id} {}{place}{pinned}: {title}", for_terminal(memory.content.kind.as_str()))
+        }
+    });
+    if let (Kept::Replaced { why, .. }, Some(old)) = (kept, old) {
+        let (was, before) = (name(old.number), for_terminal(&old.content.title));
+        let line = format!("it replaces {was}, since {}: {before}", for_terminal(why));
+        scope.out.line(&scope.out.tint(Tone::Warning, &line));
+        scope.out.line(&format!("next: `tow undo {was}` lets both stand, `tow show {id}` shows it"));
+        return;
+    }
+    if memory.content.text().contains("[redacted:") {
+        scope.out.line(&scope.out.tint(Tone::Warning, "a secret in it was left out"));
+    }
+    let pin = if memory.pinned_at.is_some() { "pin --off" } else { "pin" };
+    scope.out.line(&format!("next: `tow show {id}`, `tow edit {id}`, `tow {pin} {id}`, `tow forget {id}`"));
+}

@@ -1,0 +1,93 @@
+//! A memory whole: its words, where it came from, what it replaced and what replaced it, and what became of it.
+//!
+//! Only reads. A chain of replacements is followed to its ends, and not around in a circle.
+
+use crate::back::{Page, Past, unreadable};
+use crate::calendar;
+use crate::failure::Failure;
+use crate::remember::{memory_json, memory_text, no_memory};
+use serde_json::{Value, json};
+use towline_core::escape::for_terminal;
+use towline_core::id::Uid;
+use towline_core::memory::{Memory, name};
+use towline_core::time::Timestamp;
+use towline_store::archive::Trace;
+
+/// No chain that a person can read is longer.
+const LONGEST_CHAIN: usize = 50;
+
+/// Its text, and the same as JSON.
+pub fn show(past: &Past, number: i64) -> Result<(String, Value), Failure> {
+    let memory = past.archive.memory(number).map_err(unreadable)?.ok_or_else(|| no_memory(number))?;
+    let trace = past.archive.memory_trace(number).map_err(unreadable)?;
+    let chain = chain(past, &memory)?;
+    let mut page = Page::default();
+    memory_text(&mut page, &memory, past.now);
+    if chain.len() > 1 {
+        let names: Vec<String> = chain.iter().map(|number| name(*number)).collect();
+        page.line(&format!("one after the other: {}", names.join(" → ")));
+    }
+    page.line("what became of it:");
+    for step in &trace {
+        page.line(&format!("  {}", step_text(step, past.now)));
+    }
+    page.gap();
+    page.line(&next(&memory));
+    let steps: Vec<Value> = trace.iter().map(step_json).collect();
+    let names: Vec<String> = chain.iter().map(|number| name(*number)).collect();
+    Ok((page.text, json!({"kind": "memory", "memory": memory_json(&memory), "chain": names, "trace": steps})))
+}
+
+/// What this one replaced, itself, and what replaced it, the oldest first.
+fn chain(past: &Past, memory: &Memory) -> Result<Vec<i64>, Failure> {
+    let mut chain = vec![memory.number];
+    let mut earlier = past.archive.memories_replaced_by(memory.number).map_err(unreadable)?;
+    while let Some(number) =
+        earlier.pop().filter(|number| !chain.contains(number) && chain.len() < LONGEST_CHAIN)
+    {
+        chain.insert(0, number);
+        earlier.extend(past.archive.memories_replaced_by(number).map_err(unreadable)?);
+    }
+    let mut later = memory.superseded.as_ref().and_then(|superseded| superseded.by);
+    while let Some(number) = later.filter(|number| !chain.contains(number) && chain.len() < LONGEST_CHAIN) {
+        chain.push(number);
+        let next = past.archive.memory(number).map_err(unreadable)?;
+        later = next.and_then(|next| next.superseded).and_then(|superseded| superseded.by);
+    }
+    Ok(chain)
+}
+
+/// What a finding is known by says nothing to a person; where it was found does.
+fn reason(step: &Trace) -> &str {
+    let (first, rest) = step.why.split_once(' ').unwrap_or((&step.why, ""));
+    if Uid::parse(first).is_ok() { rest } else { &step.why }
+}
+
+fn step_text(step: &Trace, now: Timestamp) -> String {
+    let why = reason(step);
+    let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+    let undone = step.undone_at.map(|at| format!(" (taken back {})", calendar::clock(at, now)));
+    let at = calendar::clock(step.at, now);
+    for_terminal(&format!("{at} {}{why}{}", step.what, undone.unwrap_or_default()))
+}
+
+fn step_json(step: &Trace) -> Value {
+    json!({
+        "at": step.at.to_utc(), "what": step.what, "why": reason(step),
+        "undone_at": step.undone_at.map(Timestamp::to_utc),
+    })
+}
+
+fn next(memory: &Memory) -> String {
+    let id = memory.name();
+    let source = memory.source.as_ref().and_then(|source| Some(format!("{}#{}", source.short, source.turn?)));
+    match (&memory.quarantine, source) {
+        (Some(_), _) => format!("next: `tow release {id}` gives it to models, `tow forget {id}` erases it"),
+        (None, Some(turn)) => {
+            format!("next: `tow show {turn}` shows where it came from, `tow edit {id}` changes it")
+        }
+        (None, None) => {
+            format!("next: `tow timeline {id}` shows what was around it, `tow edit {id}` changes it")
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! `tow timeline`: what was learnt, said and marked around a time, in its order.
+//!
+//! Only reads, and no more than is shown. Every entry has an id and what it costs to read, so that one can go on from it.
+
+use crate::back::{Past, Whose, beginning, call, id_of, unreadable};
+use crate::bookmarks::{Labels, short};
+use crate::calendar;
+use crate::failure::Failure;
+use crate::live;
+use crate::output::plain;
+use crate::remember::{cost, is_memory_id, no_memory};
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::compose::tokens;
+use towline_core::escape::for_terminal;
+use towline_core::id::SessionKey;
+use towline_core::memory::{Memory, number};
+use towline_core::time::Timestamp;
+use towline_core::when::Wanted;
+use towline_store::archive::{Conversation, KeptSummary, Side, TurnRow};
+use towline_store::{Store, StoreError};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow timeline                      the latest of the project of this folder
+  tow timeline m12                  around a memory
+  tow timeline 1a2b3c4d#12          around a turn
+  tow timeline yesterday 14:05      around a time
+  tow timeline m12 --before 3 --after 10
+  tow timeline --all-projects --json
+
+Each line: time, id, what it is, what it says, and how many tokens it takes to read it whole.";
+
+/// Show memories, turns, summaries and bookmarks around a point in time.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// A memory, a turn, a session or a time; now if not given.
+    #[arg(value_name = "ANCHOR", allow_hyphen_values = true)]
+    anchor: Vec<String>,
+    /// At most so many before it.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    before: u32,
+    /// At most so many after it.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    after: u32,
+    #[command(flatten)]
+    whose: Whose,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where in time, and what stands there.
+struct Anchor {
+    at: Timestamp,
+    id: Option<String>,
+}
+
+/// One line of it.
+struct Entry {
+    at: Timestamp,
+    id: String,
+    kind: &'static str,
+    title: String,
+    session: Option<SessionKey>,
+    project: Option<String>,
+    tokens: usize,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let Some(past) = Past::open(scope, &arguments.whose)? else {
+        show(scope, arguments, (None, &[]), "nothing was captured yet");
+        return Ok(ExitCode::SUCCESS);
+    };
+    let anchor = anchor(&past, &arguments.anchor.join(" "))?;
+    let store = live::store(scope)?;
+    let around = Around { past: &past, store: store.as_ref(), anchor: &anchor };
+    let mut entries =
+        if past.project.is_empty() { vec![] } else { around.side(Side::Before, arguments.before)? };
+    if !past.project.is_empty() {
+        entries.extend(around.side(Side::After, arguments.after)?);
+    }
+    show(scope, arguments, (anchor.id.as_deref(), &entries), &past.project.words());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn anchor(past: &Past, text: &str) -> Result<Anchor, Failure> {
+    if text.is_empty() {
+        return Ok(Anchor { at: past.now.plus_ms(1), id: None });
+    }
+    if let (true, Some(number)) = (is_memory_id(text), number(text)) {
+        let memory = past.archive.memory(number).map_err(unreadable)?.ok_or_else(|| no_memory(number))?;
+        return Ok(Anchor { at: memory.made_at, id: Some(memory.name()) });
+    }
+    let wanted = Wanted::parse(text).map_err(|_| no_anchor(text))?;
+    match &wanted {
+        Wanted::Turn { session, from, .. } => {
+            let of = call(past, session)?.ok_or_else(|| no_anchor(text))?;
+            let turn = past.archive.turns(&of, *from, *from).map_err(unreadable)?.into_iter().next();
+            let turn = turn.ok_or_else(|| no_anchor(text))?;
+            Ok(Anchor { at: turn.at, id: Some(id_of(&of, &turn)) })
+        }
+        Wanted::Session(session) => {
+            let of = call(past, session)?.ok_or_else(|| no_anchor(text))?;
+            Ok(Anchor { at: of.first_at, id: None })
+        }
+        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
+            let at = beginning(&wanted, past.now).ok_or_else(|| no_anchor(text))?;
+            Ok(Anchor { at, id: None })
+        }
+    }
+}
+
+fn no_anchor(text: &str) -> Failure {
+    Failure::input(format!("`{}` is no memory, turn, session or time that is known", plain(text)))
+        .hint("Write m12, 1a2b3c4d#12, 14:05 or 'yesterday 9:00'; `tow memories` and `tow turns` list ids.")
+}
+
+struct Around<'a> {
+    past: &'a Past,
+    store: Option<&'a Store>,
+    anchor: &'a Anchor,
+}
+
+impl Around<'_> {
+    /// The nearest entries of one side, in the order of time. The anchor itself is not counted.
+    fn side(&self, side: Side, most: u32) -> Result<Vec<Entry>, Failure> {
+        let asked = (side, most.saturating_add(1));
+        let (archive, project, at) = (&self.past.archive, self.past.project.row(), self.anchor.at);
+        let mut found: Vec<Entry> = vec![];
+        found.extend(archive.memories_around(project, at, asked).map_err(unreadable)?.iter().map(of_memory));
+        found
+            .extend(archive.summaries_around(project, at, asked).map_err(unreadable)?.iter().map(of_summary));
+        for (of, turn) in archive.turns_around(project, at, asked).map_err(unreadable)? {
+            found.push(self.of_turn(&of, &turn)?);
+        }
+        found.extend(self.bookmarks(asked).map_err(unreadable)?);
+        found.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
+        let is_anchor = |entry: &Entry| self.anchor.id.as_deref() == Some(entry.id.as_str());
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let has_anchor = usize::from(found.iter().any(is_anchor));
+        let surplus = found.len().saturating_sub(most + has_anchor);
+        match side {
+            Side::Before => drop(found.drain(..surplus)),
+            Side::After => found.truncate(found.len() - surplus),
+        }
+        Ok(found)
+    }
+
+    /// What a turn costs is what was said in it.
+    fn of_turn(&self, of: &Conversation, turn: &TurnRow) -> Result<Entry, Failure> {
+        let bodies = self.past.archive.bodies(turn).map_err(unreadable)?;
+        let tokens = bodies.iter().map(|body| body.text.len().div_ceil(tokens::BYTES_PER_TOKEN)).sum();
+        Ok(Entry {
+            at: turn.at,
+            id: id_of(of, turn),
+            kind: "turn",
+            title: turn.line.clone(),
+            session: Some(of.session.clone()),
+            project: of.project.clone(),
+            tokens,
+        })
+    }
+
+    fn bookmarks(&self, asked: (Side, u32)) -> Result<Vec<Entry>, StoreError> {
+        let Some(store) = self.store else { return Ok(vec![]) };
+        let name = match &self.past.project {
+            crate::back::Chosen::Known { name, .. } => Some(name.as_str()),
+            crate::back::Chosen::All | crate::back::Chosen::Strange { .. } => None,
+        };
+        let mut labels = Labels::of(store)?;
+        let mut found = vec![];
+        for known in store.bookmarks_around(name, self.anchor.at, asked)? {
+            let title = labels.label(&known)?;
+            found.push(Entry {
+                at: known.bookmark.at,
+                id: short(known.bookmark.uid),
+                kind: "bookmark",
+                tokens: tokens::of_line(&title),
+                title,
+                session: Some(known.session),
+                project: known.project,
+            });
+        }
+        Ok(found)
+    }
+}
+
+fn of_memory(memory: &Memory) -> Entry {
+    let state = match memory {
+        _ if memory.superseded.is_some() => " (replaced)",
+        _ if memory.quarantine.is_some() => " (held back)",
+        _ => "",
+    };
+    Entry {
+        at: memory.made_at,
+        id: memory.name(),
+        kind: "memory",
+        title: format!("{}: {}{state}", memory.content.kind, memory.content.title),
+        session: memory.source.as_ref().map(|source| source.session.clone()),
+        project: memory.project.clone(),
+        tokens: cost(memory),
+    }
+}
+
+fn of_summary(kept: &KeptSummary) -> Entry {
+    let parts: Vec<&str> = kept.summary.parts().into_iter().map(|(_, text)| text).collect();
+    let title = [parts[0], parts[3], parts[2]].into_iter().find(|text| !text.is_empty()).unwrap_or("…");
+    Entry {
+        at: kept.at,
+        id: kept.session.short().to_owned(),
+        kind: "summary",
+        title: title.lines().next().unwrap_or_default().to_owned(),
+        session: Some(kept.session.clone()),
+        project: None,
+        tokens: parts.iter().map(|text| text.len().div_ceil(tokens::BYTES_PER_TOKEN)).sum(),
+    }
+}
+
+fn show(scope: &Scope, arguments: &Arguments, (anchor, entries): (Option<&str>, &[Entry]), looked: &str) {
+    if arguments.json {
+        let all: Vec<Value> = entries.iter().map(|entry| as_json(entry, anchor)).collect();
+        return scope.out.line(&json!({"anchor": anchor, "entries": all}).to_string());
+    }
+    for entry in entries {
+        let mark = if anchor == Some(entry.id.as_str()) { '>' } else { ' ' };
+        scope.out.line(&format!(
+            "{mark} {} {} {} {} ({} tokens)",
+            calendar::clock(entry.at, scope.edge.now),
+            entry.id,
+            entry.kind,
+            for_terminal(&entry.title),
+            entry.tokens
+        ));
+    }
+    scope.out.line(&match entries.last() {
+        Some(_) => {
+            "next: `tow show ID` shows one whole, `tow detail ID` what was said and done in a turn".to_owned()
+        }
+        None => format!("nothing found; looked in: {looked}. --all-projects looks everywhere"),
+    });
+}
+
+fn as_json(entry: &Entry, anchor: Option<&str>) -> Value {
+    json!({
+        "id": entry.id, "kind": entry.kind, "at": entry.at.to_utc(), "title": entry.title,
+        "session": entry.session, "project": entry.project, "tokens": entry.tokens,
+        "is_anchor": anchor == Some(entry.id.as_str()),
+    })
+}

@@ -1,0 +1,56 @@
+//! `tow undo`: takes the last change of a memory back.
+//!
+//! One step each time. What was forgotten is gone: there is nothing to take back.
+
+use crate::failure::Failure;
+use crate::remember::{memories_named, memory_json, open};
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::escape::for_terminal;
+use towline_store::StoreError;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow undo m12            the last of: edited, pinned, replaced, found again, released
+  tow show m12            what became of it, step by step";
+
+/// Take the last change of memories back.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Which: m12.
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let writing = open(scope)?;
+    let archive = &writing.archive;
+    let mut done: Vec<Value> = vec![];
+    for memory in memories_named(archive, &arguments.ids)? {
+        let (id, number) = (memory.name(), memory.number);
+        let undone = archive.undo_memory(number, scope.edge.now).map_err(failed)?.ok_or_else(|| {
+            Failure::input(format!("nothing of {id} can be taken back: it is as it was made"))
+                .hint(format!("Run `tow forget {id}` to be rid of it."))
+        })?;
+        let after = memories_named(archive, std::slice::from_ref(&id))?;
+        done.extend(after.iter().map(|memory| json!({"undone": undone, "memory": memory_json(memory)})));
+        if !arguments.json {
+            let title = after.first().map(|memory| for_terminal(&memory.content.title)).unwrap_or_default();
+            scope.out.line(&format!("{id} is no longer \"{undone}\": {title}"));
+        }
+    }
+    if arguments.json {
+        scope.out.line(&json!({"undone": done}).to_string());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::about("could not take it back", &error).hint("Run `tow doctor`.")
+}
