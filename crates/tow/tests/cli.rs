@@ -49,6 +49,15 @@ fn every_verb_has_help_with_examples() {
         "pause",
         "resume",
         "type",
+        "remember",
+        "memories",
+        "timeline",
+        "edit",
+        "pin",
+        "supersede",
+        "undo",
+        "release",
+        "forget",
     ] {
         let run = env.tow(&[verb, "--help"]).ok();
         assert!(run.stdout.contains("Example"), "{verb}: {}", run.stdout);

@@ -46,12 +46,13 @@ struct Place {
 
 /// The parts, in the order in which they are gone through.
 const PARTS: [Part; 7] = [
+    // Before the conversations, by whose folders it is known what is excluded.
+    Part::Memories,
+    Part::Traces,
     Part::Conversations,
     Part::Details,
     Part::Bodies,
     Part::Lines,
-    Part::Memories,
-    Part::Traces,
     Part::Summaries,
 ];
 
@@ -197,7 +198,6 @@ impl Work<'_> {
         for (id, folder) in &rows {
             if folder.as_deref().is_some_and(self.cleaner.is_excluded_folder) {
                 self.change(UNREAD, [id])?;
-                self.drop_learnt(*id)?;
                 self.archive.drop_conversation(*id)?;
                 self.done.conversations += 1;
             }

@@ -25,12 +25,19 @@ pub enum Kept {
     New(i64),
     /// This one says the same, and was counted again.
     FoundAgain(i64),
-    /// It holds instead of an older one.
-    Replaced { old: i64, new: i64, why: String },
+    /// It holds instead of older ones.
+    Replaced { old: Vec<Replaced>, new: i64 },
     /// It was true until the one that is known replaced it.
     Outdated { new: i64, by: i64 },
     /// A person wanted it gone.
     Forgotten,
+}
+
+/// A memory that no longer holds, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replaced {
+    pub number: i64,
+    pub why: String,
 }
 
 impl Kept {
@@ -51,10 +58,21 @@ pub fn keep(archive: &Archive, new: &NewMemory, now: Timestamp) -> Result<Kept, 
 
 /// The same for many at once that are likely to be each their own: only what says the same word by word is found again.
 pub fn keep_plainly(archive: &Archive, new: &NewMemory, now: Timestamp) -> Result<Kept, StoreError> {
-    keep_by(archive, new, now, &|_, _| Ok(None))
+    keep_by(archive, new, now, &|_, _| Ok(Alike::default()))
 }
 
-type Find<'f> = &'f dyn Fn(&Archive, &NewMemory) -> Result<Option<(Memory, Likeness)>, StoreError>;
+/// Those among the known ones that have to do with a new one.
+#[derive(Default)]
+struct Alike {
+    /// Says the same.
+    same: Option<Memory>,
+    /// Older, and no longer so; why.
+    replaced: Vec<(Memory, String)>,
+    /// Newer, and what holds instead of it; why.
+    newer: Option<(Memory, String)>,
+}
+
+type Find<'f> = &'f dyn Fn(&Archive, &NewMemory) -> Result<Alike, StoreError>;
 
 fn keep_by(archive: &Archive, new: &NewMemory, now: Timestamp, find: Find<'_>) -> Result<Kept, StoreError> {
     archive.as_one(|| {
@@ -67,10 +85,11 @@ fn keep_by(archive: &Archive, new: &NewMemory, now: Timestamp, find: Find<'_>) -
         let word_by_word = archive.same_memory(&new.content, new.project)?;
         let word_by_word = word_by_word.map(|number| archive.memory(number)).transpose()?.flatten();
         let known = word_by_word.filter(|memory| is_level(memory, new));
-        match known.map_or_else(|| find(archive, new), |memory| Ok(Some((memory, Likeness::Same))))? {
-            Some((memory, Likeness::Same)) => merge(archive, &memory, (new, now)),
-            Some((memory, Likeness::Replaces { why })) => replace(archive, &memory, (new, now), why),
-            Some((_, Likeness::Other)) | None => Ok(Kept::New(archive.add_memory(new)?)),
+        let alike =
+            if known.is_some() { Alike { same: known, ..Alike::default() } } else { find(archive, new)? };
+        match alike.same {
+            Some(memory) => merge(archive, &memory, (new, now)),
+            None => add(archive, alike, (new, now)),
         }
     })
 }
@@ -85,22 +104,31 @@ const MOST: u32 = 150;
 const MOST_BY_NAME: u32 = 30;
 const NAMES: usize = 6;
 
-/// The one that says the same, else the newest that one of both replaces.
-fn alike(archive: &Archive, new: &NewMemory) -> Result<Option<(Memory, Likeness)>, StoreError> {
-    let mut replaced = None;
+/// The one that says the same, else all that the new one replaces or is replaced by.
+fn alike(archive: &Archive, new: &NewMemory) -> Result<Alike, StoreError> {
+    let mut found = Alike::default();
     for memory in candidates(archive, new)? {
         let is_newer = new.valid_from >= memory.valid_from;
         let (newer, older) =
             if is_newer { (&new.content, &memory.content) } else { (&memory.content, &new.content) };
         match likeness(newer, older) {
-            Likeness::Same => return Ok(Some((memory, Likeness::Same))),
-            found @ Likeness::Replaces { .. } if replaced.is_none() && new.quarantine.is_none() => {
-                replaced = Some((memory, found));
+            Likeness::Same => return Ok(Alike { same: Some(memory), ..Alike::default() }),
+            Likeness::Replaces { .. } if new.quarantine.is_some() => {}
+            Likeness::Replaces { why } if is_newer && may_replace(new, &memory) => {
+                found.replaced.push((memory, why));
+            }
+            Likeness::Replaces { why } if !is_newer && found.newer.is_none() && memory.trust >= new.trust => {
+                found.newer = Some((memory, why));
             }
             Likeness::Replaces { .. } | Likeness::Other => {}
         }
     }
-    Ok(replaced)
+    Ok(found)
+}
+
+/// What a person pinned only a person takes down.
+fn may_replace(new: &NewMemory, known: &Memory) -> bool {
+    new.trust >= known.trust && (known.pinned_at.is_none() || new.maker == Maker::Person)
 }
 
 /// Those of the same project that could be alike: of the same type, or about the same files or concepts.
@@ -138,7 +166,8 @@ fn kinds(kind: &MemoryType) -> Vec<MemoryType> {
 
 fn merge(archive: &Archive, known: &Memory, (new, now): (&NewMemory, Timestamp)) -> Result<Kept, StoreError> {
     if new.maker == Maker::Person && known.maker != Maker::Person {
-        return put_in_place(archive, known, (new, now), "a person said it in their own words".to_owned());
+        let why = "a person said it in their own words".to_owned();
+        return add(archive, Alike { replaced: vec![(known.clone(), why)], ..Alike::default() }, (new, now));
     }
     let finding = Finding { uid: new.uid, session: new.session.as_ref(), turn: new.turn };
     let content = completed(known, new).unwrap_or_else(|| known.content.clone());
@@ -156,37 +185,21 @@ fn completed(known: &Memory, new: &NewMemory) -> Option<Content> {
     Content::of(draft)
 }
 
-fn replace(
-    archive: &Archive,
-    known: &Memory,
-    (new, now): (&NewMemory, Timestamp),
-    why: String,
-) -> Result<Kept, StoreError> {
-    if new.valid_from < known.valid_from {
-        let number = archive.add_memory(new)?;
-        if known.trust < new.trust {
-            return Ok(Kept::New(number));
-        }
-        archive.supersede_memory(number, Some(known.number), (now, &why))?;
-        return Ok(Kept::Outdated { new: number, by: known.number });
-    }
-    // What a person pinned only a person takes down.
-    let may = new.trust >= known.trust && (known.pinned_at.is_none() || new.maker == Maker::Person);
-    if may { put_in_place(archive, known, (new, now), why) } else { Ok(Kept::New(archive.add_memory(new)?)) }
-}
-
-fn put_in_place(
-    archive: &Archive,
-    known: &Memory,
-    (new, now): (&NewMemory, Timestamp),
-    why: String,
-) -> Result<Kept, StoreError> {
+fn add(archive: &Archive, alike: Alike, (new, now): (&NewMemory, Timestamp)) -> Result<Kept, StoreError> {
     let number = archive.add_memory(new)?;
-    archive.supersede_memory(known.number, Some(number), (now, &why))?;
-    if known.pinned_at.is_some() {
-        archive.pin_memory(number, Some(now), now)?;
+    let mut old = vec![];
+    for (known, why) in alike.replaced {
+        archive.supersede_memory(known.number, Some(number), (now, &why))?;
+        if known.pinned_at.is_some() {
+            archive.pin_memory(number, Some(now), now)?;
+        }
+        old.push(Replaced { number: known.number, why });
     }
-    Ok(Kept::Replaced { old: known.number, new: number, why })
+    if let Some((newer, why)) = alike.newer {
+        archive.supersede_memory(number, Some(newer.number), (now, &why))?;
+        return Ok(Kept::Outdated { new: number, by: newer.number });
+    }
+    Ok(if old.is_empty() { Kept::New(number) } else { Kept::Replaced { old, new: number } })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::remember::{Kept, keep, memory_json, no_memory, open};
 use crate::scope::Scope;
 use crate::{live, whose};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use towline_core::capture::Touch;
 use towline_core::escape::for_terminal;
 use towline_core::id::SessionKey;
 use towline_core::memory::{
-    Confidence, Content, Draft, LONGEST, Maker, Memory, MemoryType, Trust, Untellable, name, told,
+    Confidence, Content, Draft, LONGEST, Maker, Memory, MemoryType, Trust, Untellable, told,
 };
 use towline_store::archive::NewMemory;
 use towline_store::{Archive, StoreError};
@@ -82,11 +82,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     archive.tidy().map_err(failed)?;
     let number = kept.number().unwrap_or_default();
     let memory = archive.memory(number).map_err(failed)?.ok_or_else(|| no_memory(number))?;
-    let old = match &kept {
-        Kept::Replaced { old, .. } => archive.memory(*old).map_err(failed)?,
-        Kept::New(_) | Kept::FoundAgain(_) | Kept::Outdated { .. } | Kept::Forgotten => None,
-    };
-    say(scope, arguments, (&kept, &memory, old.as_ref()));
+    let mut old = vec![];
+    if let Kept::Replaced { old: replaced, .. } = &kept {
+        for one in replaced {
+            old.extend(archive.memory(one.number).map_err(failed)?);
+        }
+    }
+    say(scope, arguments, (&kept, &memory, &old));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -191,18 +193,9 @@ fn no_folder() -> Failure {
     Failure::input("there is no such folder").hint("Give a project's name, or a folder that exists.")
 }
 
-fn say(scope: &Scope, arguments: &Arguments, (kept, memory, old): (&Kept, &Memory, Option<&Memory>)) {
+fn say(scope: &Scope, arguments: &Arguments, (kept, memory, old): (&Kept, &Memory, &[Memory])) {
     if arguments.json {
-        let (outcome, why) = match kept {
-            Kept::FoundAgain(_) => ("found_again", None),
-            Kept::Replaced { why, .. } => ("replaced", Some(why)),
-            Kept::New(_) | Kept::Outdated { .. } | Kept::Forgotten => ("new", None),
-        };
-        let replaced = old.map(|old| json!({"id": old.name(), "title": old.content.title, "why": why}));
-        let all = json!({
-            "id": memory.name(), "outcome": outcome, "replaced": replaced, "memory": memory_json(memory),
-        });
-        return scope.out.line(&all.to_string());
+        return scope.out.line(&as_json(kept, memory, old).to_string());
     }
     let (id, title) = (memory.name(), for_terminal(&memory.content.title));
     let place = memory.project.as_deref().map_or(String::new(), |name| format!(" in {}", for_terminal(name)));
@@ -213,16 +206,34 @@ fn say(scope: &Scope, arguments: &Arguments, (kept, memory, old): (&Kept, &Memor
             format!("{id} {}{place}{pinned}: {title}", for_terminal(memory.content.kind.as_str()))
         }
     });
-    if let (Kept::Replaced { why, .. }, Some(old)) = (kept, old) {
-        let (was, before) = (name(old.number), for_terminal(&old.content.title));
-        let line = format!("it replaces {was}, since {}: {before}", for_terminal(why));
+    for old in old {
+        let (was, before) = (old.name(), for_terminal(&old.content.title));
+        let line = format!("it replaces {was}, since {}: {before}", for_terminal(reason(old)));
         scope.out.line(&scope.out.tint(Tone::Warning, &line));
-        scope.out.line(&format!("next: `tow undo {was}` lets both stand, `tow show {id}` shows it"));
-        return;
     }
     if memory.content.text().contains("[redacted:") {
         scope.out.line(&scope.out.tint(Tone::Warning, "a secret in it was left out"));
     }
+    if let Some(old) = old.first() {
+        let was = old.name();
+        return scope.out.line(&format!("next: `tow undo {was}` lets both stand, `tow show {id}` shows it"));
+    }
     let pin = if memory.pinned_at.is_some() { "pin --off" } else { "pin" };
     scope.out.line(&format!("next: `tow show {id}`, `tow edit {id}`, `tow {pin} {id}`, `tow forget {id}`"));
+}
+
+/// Why it no longer holds.
+fn reason(old: &Memory) -> &str {
+    old.superseded.as_ref().map_or("", |superseded| superseded.why.as_str())
+}
+
+fn as_json(kept: &Kept, memory: &Memory, old: &[Memory]) -> Value {
+    let outcome = match kept {
+        Kept::FoundAgain(_) => "found_again",
+        Kept::Replaced { .. } => "replaced",
+        Kept::New(_) | Kept::Outdated { .. } | Kept::Forgotten => "new",
+    };
+    let one = |old: &Memory| json!({"id": old.name(), "title": old.content.title, "why": reason(old)});
+    let replaced: Vec<Value> = old.iter().map(one).collect();
+    json!({"id": memory.name(), "outcome": outcome, "replaced": replaced, "memory": memory_json(memory)})
 }

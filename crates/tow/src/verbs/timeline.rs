@@ -38,7 +38,7 @@ Each line: time, id, what it is, what it says, and how many tokens it takes to r
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// A memory, a turn, a session or a time; now if not given.
-    #[arg(value_name = "ANCHOR", allow_hyphen_values = true)]
+    #[arg(value_name = "ANCHOR")]
     anchor: Vec<String>,
     /// At most so many before it.
     #[arg(long, value_name = "N", default_value_t = 10)]

@@ -9,12 +9,9 @@ use rusqlite::Row;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const OF_CONVERSATION: &str = "
-    select id from memories where conversation = ?1
-        or session = (select agent || ':' || session from conversations where id = ?1)";
-const ROOTS: &str = "
-    select m.id, ifnull(p.root, '') from memories m left join projects p on p.id = m.project
-    where m.id > ?1 order by m.id limit ?2";
+const PLACES: &str = "
+    select m.id, ifnull(p.root, ''), ifnull(c.folder, '') from memories m left join projects p on p.id = m.project
+        left join conversations c on c.id = m.conversation where m.id > ?1 order by m.id limit ?2";
 const TEXTS: &str = "
     select title, subtitle, facts, narrative, concepts, branch, superseded_why, quarantine from memories where id = ?1";
 /// The places of facts and concepts among them.
@@ -39,20 +36,13 @@ const CHANGE_SUMMARY: &str = "
         revision = revision + 1 where id = ?1";
 
 impl Work<'_> {
-    /// What was learnt in a folder that leaves no trace.
-    pub(super) fn drop_learnt(&mut self, conversation: i64) -> Result<(), StoreError> {
-        let mut find = self.archive.db.prepare_cached(OF_CONVERSATION)?;
-        let found: Vec<i64> = find.query_map([conversation], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        for number in found {
-            self.done.memories += usize::from(self.archive.drop_memory(number)?);
-        }
-        Ok(())
-    }
-
     pub(super) fn memories(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
-        let rows = self.rows(ROOTS, after, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
-        for (number, root) in &rows {
-            let is_gone = !root.is_empty() && (self.cleaner.is_excluded_folder)(root);
+        type Place = (i64, String, String);
+        let read = |row: &Row<'_>| -> rusqlite::Result<Place> { Ok((row.get(0)?, row.get(1)?, row.get(2)?)) };
+        let rows = self.rows(PLACES, after, read)?;
+        let is_excluded = |folder: &str| !folder.is_empty() && (self.cleaner.is_excluded_folder)(folder);
+        for (number, root, folder) in &rows {
+            let is_gone = is_excluded(root) || is_excluded(folder);
             let is_changed = if is_gone {
                 self.archive.drop_memory(*number)?
             } else {
@@ -65,7 +55,7 @@ impl Work<'_> {
                 self.archive.note_change("memory", *number, None)?;
             }
         }
-        Ok(rows.last().map(|(number, _)| *number))
+        Ok(rows.last().map(|(number, _, _)| *number))
     }
 
     fn clean_words(&mut self, number: i64) -> Result<bool, StoreError> {
