@@ -16,7 +16,7 @@ mod steps;
 pub use asked::{Asked, Project};
 pub use catch_up::{Caught, catch_up};
 pub use door::knock;
-pub use foreign::{Destination, TakenOver, take_over};
+pub use foreign::{Destination, Learnt, TakenOver, take_over};
 pub use many::{Imported, import};
 pub use rules::Wishes;
 pub use settle::capture_settled;

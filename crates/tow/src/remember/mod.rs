@@ -84,7 +84,10 @@ fn keep_by(archive: &Archive, new: &NewMemory, now: Timestamp, find: Find<'_>) -
         }
         let word_by_word = archive.same_memory(&new.content, new.project)?;
         let word_by_word = word_by_word.map(|number| archive.memory(number)).transpose()?.flatten();
-        let known = word_by_word.filter(|memory| is_level(memory, new));
+        // A title says little: what is told below it has to agree, too.
+        let known = word_by_word.filter(|memory| {
+            is_level(memory, new) && likeness(&new.content, &memory.content) == Likeness::Same
+        });
         let alike =
             if known.is_some() { Alike { same: known, ..Alike::default() } } else { find(archive, new)? };
         match alike.same {
@@ -169,19 +172,34 @@ fn merge(archive: &Archive, known: &Memory, (new, now): (&NewMemory, Timestamp))
         let why = "a person said it in their own words".to_owned();
         return add(archive, Alike { replaced: vec![(known.clone(), why)], ..Alike::default() }, (new, now));
     }
+    if new.maker == Maker::Person && is_told_anew(&new.content, &known.content) {
+        let why = "a person told it anew".to_owned();
+        return add(archive, Alike { replaced: vec![(known.clone(), why)], ..Alike::default() }, (new, now));
+    }
     let finding = Finding { uid: new.uid, session: new.session.as_ref(), turn: new.turn };
     let content = completed(known, new).unwrap_or_else(|| known.content.clone());
     archive.merge_memory(known.number, &content, (now, &finding))?;
     Ok(Kept::FoundAgain(known.number))
 }
 
-/// With the facts that it lacks, if those can be relied on as much.
+/// Under the same title, in words that would be lost.
+fn is_told_anew(new: &Content, known: &Content) -> bool {
+    !new.narrative.is_empty() && new.narrative != known.narrative
+}
+
+/// With the facts that it lacks, if those can be relied on as much. A person may add what it is about.
 fn completed(known: &Memory, new: &NewMemory) -> Option<Content> {
-    if new.trust < known.trust || known.maker == Maker::Person {
+    let is_persons = new.maker == Maker::Person;
+    if new.trust < known.trust || (known.maker == Maker::Person && !is_persons) {
         return None;
     }
     let mut draft: Draft = known.content.clone().into_draft();
     draft.facts.extend(new_facts(&new.content, &known.content));
+    if is_persons {
+        let named = |path: &str| known.content.files.iter().any(|(known, _)| known == path);
+        draft.files.extend(new.content.files.iter().filter(|(path, _)| !named(path)).cloned());
+        draft.concepts.extend(new.content.concepts.iter().cloned());
+    }
     Content::of(draft)
 }
 

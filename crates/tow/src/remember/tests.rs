@@ -146,6 +146,28 @@ fn a_persons_words_are_kept_as_they_are() {
 }
 
 #[test]
+fn what_a_person_tells_anew_under_the_same_title_is_not_lost() {
+    let bench = Bench::new();
+    let text = |narrative: &str, concept: &str| {
+        let draft = content("How we deploy", &[]).into_draft();
+        let concepts = vec![concept.to_owned()];
+        Content::of(Draft { narrative: narrative.into(), concepts, ..draft }).unwrap()
+    };
+    let steps = "First build it on the server, then push it to the store.";
+    let told = |seed: u8, narrative: &str, concept: &str| NewMemory {
+        content: text(narrative, concept),
+        ..said(seed, "How we deploy")
+    };
+    assert_eq!(bench.keep(&told(1, steps, "deploying")), Kept::New(1));
+    assert_eq!(bench.keep(&told(2, steps, "servers")), Kept::FoundAgain(1));
+    assert_eq!(bench.memory(1).content.concepts, ["deploying", "servers"]);
+    let more = format!("{steps} Then wait for the store.");
+    assert_eq!(replaced(bench.keep(&told(3, &more, "deploying"))), [1]);
+    let other = "Nobody does it by hand: ask the release team in their channel.";
+    assert_eq!(bench.keep(&told(4, other, "deploying")), Kept::New(3), "another story");
+}
+
+#[test]
 fn what_is_held_back_touches_nothing_that_is_not() {
     let bench = Bench::new();
     bench.keep(&learnt(1, "Use Redis", &[]));

@@ -83,7 +83,7 @@ fn origin_text(page: &mut Page, memory: &Memory) {
         from.extend(source.branch.as_deref().map(|branch| format!("branch {}", for_terminal(branch))));
         from.extend(source.commit.as_deref().map(|commit| format!("commit {}", for_terminal(commit))));
     }
-    from.push(format!("words of: {}", memory.trust.name()));
+    from.push(format!("trust {}", memory.trust.name()));
     from.push(format!("{} % sure", memory.confidence.as_percent()));
     if memory.cost > 0 {
         from.push(format!("the work cost {} tokens", memory.cost));

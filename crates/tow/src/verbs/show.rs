@@ -209,6 +209,8 @@ fn show_session(past: &Past, arguments: &Arguments, of: &Conversation) -> Result
             page.line(&format!("  {name} {}", for_terminal(value)));
         }
     }
+    let summary = memory::summary(past, of)?;
+    summary.iter().for_each(|summary| memory::summary_text(&mut page, summary));
     page.line("turns:");
     if earlier > 0 {
         page.line(&format!("  [{earlier} earlier: `tow show {} --limit {standing}`]", of.short));
@@ -227,6 +229,7 @@ fn show_session(past: &Past, arguments: &Arguments, of: &Conversation) -> Result
     let json = json!({
         "kind": "session", "session": session_json(of), "turns": lines, "earlier_turns": earlier,
         "hidden_turns": all - standing, "figures": figures.json(),
+        "summary": summary.as_ref().map(memory::summary_json),
     });
     Ok((page.text, json))
 }

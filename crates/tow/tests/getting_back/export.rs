@@ -107,7 +107,7 @@ fn what_is_no_export_or_a_later_one_is_refused_and_nothing_is_kept() {
     import("{\"kind\":\"export\",\"format\":1}\n{\"kind\":\"turn\"}\n")
         .exits(1)
         .complains("line 2 cannot be understood");
-    import("{\"kind\":\"export\",\"format\":1}\n{\"kind\":\"memory\"}\n").ok().prints("1 lines are of kinds");
+    import("{\"kind\":\"export\",\"format\":1}\n{\"kind\":\"dream\"}\n").ok().prints("1 lines are of kinds");
 }
 
 #[test]

@@ -146,6 +146,7 @@ fn what_claude_mem_learnt_is_remembered_once_with_its_turn() {
     let summary =
         found["entries"].as_array().unwrap().iter().find(|entry| entry["kind"] == "summary").unwrap();
     assert_eq!(summary["title"], "Mend it");
+    env.tow(&["show", "1a2b3c4d"]).ok().prints("summary, by claude-mem:").prints("  next steps: Test it");
     observe(&sample, NOON - 29 * 60_000, "Another thing");
     let again = env.tow(&["import", "claude-mem", "--json"]).ok().json();
     assert_eq!(again["databases"][0]["memories"], 1, "{again}");

@@ -94,7 +94,7 @@ fn what_is_held_back_is_released_by_hand() {
         .prints("tow release m1");
     env.tow(&["pin", &id]).exits(2).complains("tow release m1");
     env.tow(&["release", &id]).ok().prints("m1 is released (it was held back: it asks for secrets)");
-    assert_eq!(listed(&env, &[]), [id.clone()]);
+    assert_eq!(listed(&env, &[]), [id.as_str()]);
     env.tow(&["undo", &id]).ok();
     assert_eq!(listed(&env, &["--held-back"]), [id]);
 }
@@ -114,7 +114,7 @@ fn a_memory_is_forgotten_by_its_name_and_no_byte_of_it_is_left() {
     assert_eq!((&done["archive"]["memories"], &done["archive"]["turns"]), (&1.into(), &0.into()));
     assert!(!holds(&env, "quillon"));
     env.tow(&["show", &one]).exits(2).complains("there is no memory m1");
-    assert_eq!(listed(&env, &[]), [two.clone()]);
+    assert_eq!(listed(&env, &[]), [two.as_str()]);
     assert_eq!(remember(&env, &["a third"]), "m3", "no name is given twice");
     env.tow(&["forget", "--yes", "m77"]).exits(2).complains("no memory m77");
     env.tow(&["forget", "--yes", &two, "--project", "project"]).exits(2).complains("by their names alone");

@@ -16,14 +16,14 @@ fn memories_are_listed_by_what_is_asked_for() {
     hold_back(&env, &three, "it gives orders");
     assert_eq!(listed(&env, &[]), [two.clone(), one.clone()]);
     assert_eq!(listed(&env, &["--all"]), [three.clone(), two.clone(), one.clone()]);
-    assert_eq!(listed(&env, &["--held-back"]), [three.clone()]);
-    assert_eq!(listed(&env, &["--pinned"]), [two.clone()]);
-    assert_eq!(listed(&env, &["--type", "Gotcha"]), [one.clone()]);
-    assert_eq!(listed(&env, &["--concept", "colour"]), [one.clone()]);
-    assert_eq!(listed(&env, &["--file", "paint.rs"]), [one.clone()]);
-    assert_eq!(listed(&env, &["--since", "12:05"]), [two.clone()]);
-    assert_eq!(listed(&env, &["--until", "12:05"]), [one.clone()]);
-    assert_eq!(listed(&env, &["--limit", "1"]), [two.clone()]);
+    assert_eq!(listed(&env, &["--held-back"]), [three.as_str()]);
+    assert_eq!(listed(&env, &["--pinned"]), [two.as_str()]);
+    assert_eq!(listed(&env, &["--type", "Gotcha"]), [one.as_str()]);
+    assert_eq!(listed(&env, &["--concept", "colour"]), [one.as_str()]);
+    assert_eq!(listed(&env, &["--file", "paint.rs"]), [one.as_str()]);
+    assert_eq!(listed(&env, &["--since", "12:05"]), [two.as_str()]);
+    assert_eq!(listed(&env, &["--until", "12:05"]), [one.as_str()]);
+    assert_eq!(listed(&env, &["--limit", "1"]), [two.as_str()]);
     assert!(listed(&env, &["--session", SHORT]).is_empty());
     assert!(listed(&env, &["--project", "/"]).is_empty());
     assert_eq!(listed(&env, &["--all-projects"]).len(), 2);
@@ -55,7 +55,25 @@ fn a_memory_is_shown_whole_with_what_became_of_it() {
     );
     env.tow(&["pin", &id]).ok();
     env.tow(&["edit", &id, "--fact", "at five", "--fact", "at seven", "--subtitle", "always"]).ok();
-    insta::assert_snapshot!(env.tow(&["show", &id]).ok().stdout, @"");
+    insta::assert_snapshot!(env.tow(&["show", &id]).ok().stdout, @r"
+    m1 gotcha, 12:00:00, by person, project project
+      Reef before the wind does
+      always
+    facts:
+      at five
+      at seven
+    files:
+      changed a.rs
+    concepts: sails
+    from: trust person, 100 % sure
+    pinned since 12:00:00
+    what became of it:
+      12:00:00 made: person
+      12:00:00 pinned
+      12:00:00 edited
+
+    next: `tow timeline m1` shows what was around it, `tow edit m1` changes it
+    ");
     let both = env.tow(&["show", &id, SHORT, "--json"]).ok().json();
     assert_eq!((&both["shown"][0]["kind"], &both["shown"][1]["kind"]), (&"memory".into(), &"session".into()));
     env.tow(&["show", "m77"]).exits(2).complains("there is no memory m77").complains("tow memories");
@@ -86,7 +104,13 @@ fn a_timeline_puts_everything_into_the_order_of_time() {
     assert_eq!(kinds(&[&second, "--before", "1", "--after", "0"]), [early.clone(), second.clone()]);
     assert_eq!(kinds(&["11:20", "--before", "1", "--after", "1"]), [early, second]);
     assert!(kinds(&["--project", "/"]).is_empty());
-    insta::assert_snapshot!(env.tow(&["timeline", &late]).ok().stdout, @"");
+    insta::assert_snapshot!(env.tow(&["timeline", &late]).ok().stdout, @r#"
+      11:00:00 1a2b3c4d#1 turn Paint the mast — done: "Done with: Paint the mast" (11 tokens)
+      11:15:00 m1 memory discovery: the paint is blue (5 tokens)
+      11:30:00 1a2b3c4d#2 turn Now the boom — done: "Done with: Now the boom" (10 tokens)
+    > 12:00:00 m2 memory discovery: the boom is red (4 tokens)
+    next: `tow show ID` shows one whole, `tow detail ID` what was said and done in a turn
+    "#);
     for wrong in ["m99", "1a2b3c4d#9", "never ever", "ffffffff"] {
         env.tow(&["timeline", wrong]).exits(2);
     }

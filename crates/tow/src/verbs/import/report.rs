@@ -2,7 +2,7 @@
 //!
 //! Tells counts and places; no word of what was read.
 
-use crate::capture::{Imported, TakenOver, Transcript};
+use crate::capture::{Imported, Learnt, TakenOver, Transcript};
 use crate::output::{Tone, plain};
 use crate::progress::{size, span};
 use crate::scope::Scope;
@@ -89,11 +89,11 @@ impl Report {
         let counts = if self.is_dry {
             format!("would take {} turns from {} rows", done.turns_found, done.rows_found)
         } else {
-            let learnt = &done.learnt;
-            format!(
-                "{} turns, {} bodies, {} details, {} memories, {} summaries",
-                taken.turns, taken.bodies, taken.details, learnt.memories, learnt.summaries
-            )
+            let learnt = match done.learnt {
+                Learnt { memories: 0, summaries: 0 } => String::new(),
+                Learnt { memories, summaries } => format!(", {memories} memories, {summaries} summaries"),
+            };
+            format!("{} turns, {} bodies, {} details{learnt}", taken.turns, taken.bodies, taken.details)
         };
         scope.out.line(&format!("{name}, {path}{schema}: {counts}"));
         for (verdict, sessions) in &done.sessions {

@@ -1,8 +1,9 @@
-//! A memory whole: its words, where it came from, what it replaced and what replaced it, and what became of it.
+//! A memory whole: its words, where it came from, what it replaced and what replaced it, and what became of it. And what a
+//! session is summed up by.
 //!
 //! Only reads. A chain of replacements is followed to its ends, and not around in a circle.
 
-use crate::back::{Page, Past, unreadable};
+use crate::back::{Clipped, Page, Past, unreadable};
 use crate::calendar;
 use crate::failure::Failure;
 use crate::remember::{memory_json, memory_text, no_memory};
@@ -11,7 +12,7 @@ use towline_core::escape::for_terminal;
 use towline_core::id::Uid;
 use towline_core::memory::{Memory, name};
 use towline_core::time::Timestamp;
-use towline_store::archive::Trace;
+use towline_store::archive::{Conversation, KeptSummary, Trace};
 
 /// No chain that a person can read is longer.
 const LONGEST_CHAIN: usize = 50;
@@ -90,4 +91,25 @@ fn next(memory: &Memory) -> String {
             format!("next: `tow timeline {id}` shows what was around it, `tow edit {id}` changes it")
         }
     }
+}
+
+/// What the session was about, if anybody said so.
+pub fn summary(past: &Past, of: &Conversation) -> Result<Option<KeptSummary>, Failure> {
+    past.archive.summary(of).map_err(unreadable)
+}
+
+pub fn summary_text(page: &mut Page, kept: &KeptSummary) {
+    page.line(&format!("summary, by {}:", for_terminal(kept.maker.name())));
+    for (heading, text) in kept.summary.parts().into_iter().filter(|(_, text)| !text.is_empty()) {
+        page.quote(&Clipped { text: format!("{heading}: {text}"), left_out: 0 }, "");
+    }
+}
+
+pub fn summary_json(kept: &KeptSummary) -> Value {
+    let words = &kept.summary;
+    json!({
+        "request": words.request, "investigated": words.investigated, "learned": words.learned,
+        "completed": words.completed, "next_steps": words.next_steps, "notes": words.notes,
+        "until_turn": kept.turn, "maker": kept.maker.name(), "trust": kept.trust.name(), "at": kept.at.to_utc(),
+    })
 }
