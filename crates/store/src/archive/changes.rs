@@ -4,7 +4,7 @@
 
 use super::Archive;
 use crate::StoreError;
-use rusqlite::Row;
+use rusqlite::{OptionalExtension, Row};
 
 /// One place to look at again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ const AFTER: &str = "select seq, what, row, from_turn from changes where seq > ?
 /// The highest number ever given, whether or not its row is still there.
 const LAST: &str = "select ifnull((select seq from sqlite_sequence where name = 'changes'), 0)";
 const DROP: &str = "delete from changes where seq <= ?1";
+const PLACE: &str = "select cast(value as integer) from facts where name = ?1";
+const SAVE_PLACE: &str = "insert or replace into facts (name, value) values (?1, cast(?2 as text))";
 
 impl Archive {
     pub(super) fn note_change(&self, what: &str, row: i64, from_turn: Option<i64>) -> Result<(), StoreError> {
@@ -39,6 +41,17 @@ impl Archive {
     /// The number of the last change that there ever was.
     pub fn last_change(&self) -> Result<i64, StoreError> {
         Ok(self.db.prepare_cached(LAST)?.query_row([], |row| row.get(0))?)
+    }
+
+    /// How far somebody who derives something has come, by the name it goes by; `None` if it was never there.
+    pub fn read_up_to(&self, reader: &str) -> Result<Option<i64>, StoreError> {
+        let mut statement = self.db.prepare_cached(PLACE)?;
+        Ok(statement.query_row([format!("read up to by {reader}")], |row| row.get(0)).optional()?)
+    }
+
+    pub fn note_read_up_to(&self, reader: &str, seq: i64) -> Result<(), StoreError> {
+        self.db.prepare_cached(SAVE_PLACE)?.execute((format!("read up to by {reader}"), seq))?;
+        Ok(())
     }
 
     /// Nobody asks for these any more.

@@ -227,6 +227,12 @@ impl Archive {
         Ok(self.db.prepare_cached(&query)?.query_row([id], conversation)?)
     }
 
+    /// The conversation of a change or a job; `None` where it is gone by now.
+    pub fn conversation_at(&self, row: i64) -> Result<Option<Conversation>, StoreError> {
+        let query = format!("{CONVERSATION} where c.id = ?1");
+        Ok(self.db.prepare_cached(&query)?.query_row([row], conversation).optional()?)
+    }
+
     pub(super) fn turn_rows(&self, query: &str, params: impl Params) -> Result<Vec<TurnRow>, StoreError> {
         let mut statement = self.db.prepare_cached(query)?;
         Ok(statement.query_map(params, turn)?.collect::<Result<_, _>>()?)

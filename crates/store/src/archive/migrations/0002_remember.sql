@@ -103,32 +103,58 @@ create table changes (
 -- What was captured before there was anybody to look.
 insert into changes (what, row, from_turn) select 'conversation', id, 0 from conversations;
 
--- Work for later, leased until done. What failed too often stays as dead until a person retries or drops it.
+-- Work for later, leased until done. What failed too often stays as dead until a person retries or drops it; what is done
+-- stays too, so that nothing is done twice.
 create table jobs (
     id integer primary key,
     uid blob not null unique,
     kind text not null,
     conversation integer references conversations (id),
     turn integer,
+    -- Up to when the turn had gone when it was asked for: what goes on much longer is looked at anew.
+    covers integer not null,
     made_at integer not null,
     due_at integer not null,
+    -- Failures that were its own, and when the first of them was.
     attempts integer not null,
+    failed_at integer,
+    -- Counts up with every lease: whoever has lost one cannot end it for another.
+    lease integer not null,
     leased_until integer,
+    -- Tokens that are set aside for the call under way, for as long as the lease lasts.
+    reserved integer not null,
+    reserved_day text,
     state text not null,
     error text,
     ended_at integer,
     unique (kind, conversation, turn)
 ) strict;
 create index jobs_waiting on jobs (due_at) where state = 'waiting';
+create index jobs_reserved on jobs (reserved_day) where reserved > 0;
 
--- What providers were paid in tokens, by day in UTC; reserved before a call, so that no two calls together go beyond a limit.
+-- What providers were paid in tokens, by day in UTC. What is set aside for calls under way stands with their jobs.
 create table spending (
     day text not null,
     provider text not null,
     calls integer not null,
     input integer not null,
     output integer not null,
-    reserved integer not null,
+    -- Memories that came of it.
     kept integer not null,
     primary key (day, provider)
+) strict, without rowid;
+
+-- How each provider is: when it last answered as it should, and what keeps it from that since when.
+create table providers (
+    name text primary key,
+    answered_at integer,
+    failing_since integer,
+    failed_at integer,
+    failures integer not null,
+    cause text not null,
+    detail text not null,
+    -- Not to be asked before.
+    again_at integer not null,
+    -- The most that a single call has cost.
+    dearest integer not null
 ) strict, without rowid;
