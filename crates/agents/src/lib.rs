@@ -3,6 +3,7 @@
 //! Everything an agent says is turned into `core`'s words at this border, and everything said back is put into the
 //! agent's words here. Nothing in this crate decides, keeps state, or reads a clock or an environment.
 
+pub mod ask;
 mod call;
 mod cells;
 pub mod claude;

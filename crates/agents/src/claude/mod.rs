@@ -3,6 +3,7 @@
 //! Measured on the real client; the recorded payloads are in `fixtures/claude`. No event is required to exist:
 //! what is not listed here is passed over.
 
+pub(crate) mod ask;
 pub(crate) mod context;
 pub(crate) mod deed;
 mod entry;

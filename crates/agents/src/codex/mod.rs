@@ -3,6 +3,7 @@
 //! Measured on the real client; the recorded payloads are in `fixtures/codex`. The legacy `notify` program is not
 //! used: it reports phantom turns and nothing but their end.
 
+pub(crate) mod ask;
 pub(crate) mod context;
 pub(crate) mod deed;
 pub mod history;

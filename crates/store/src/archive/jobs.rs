@@ -363,7 +363,8 @@ impl Archive {
     pub fn job_counts(&self, now: Timestamp) -> Result<JobCounts, StoreError> {
         let mut counts = JobCounts::default();
         let mut statement = self.db.prepare_cached(COUNTS)?;
-        let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
+        let row =
+            |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
         for row in statement.query_map([now.0], row)? {
             let (state, number, running) = row?;
             let number = number.cast_unsigned();

@@ -233,6 +233,12 @@ impl Archive {
         Ok(self.db.prepare_cached(&query)?.query_row([row], conversation).optional()?)
     }
 
+    /// The row of a conversation's project.
+    pub fn project_of(&self, of: &Conversation) -> Result<Option<i64>, StoreError> {
+        const PROJECT: &str = "select project from conversations where id = ?1";
+        Ok(self.db.prepare_cached(PROJECT)?.query_row([of.id], |row| row.get(0)).optional()?.flatten())
+    }
+
     pub(super) fn turn_rows(&self, query: &str, params: impl Params) -> Result<Vec<TurnRow>, StoreError> {
         let mut statement = self.db.prepare_cached(query)?;
         Ok(statement.query_map(params, turn)?.collect::<Result<_, _>>()?)

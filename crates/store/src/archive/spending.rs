@@ -3,8 +3,8 @@
 //! Tokens are set aside before a call and paid afterwards. What is set aside stands with its job and lasts as long as its
 //! lease: whoever dies gives it back. No two processes together go beyond a limit.
 
-use super::jobs::Job;
 use super::Archive;
+use super::jobs::Job;
 use crate::StoreError;
 use rusqlite::Row;
 use towline_core::time::Timestamp;
@@ -60,7 +60,12 @@ pub(super) fn day(at: Timestamp) -> String {
 
 impl Archive {
     /// Sets tokens aside for the job's call, unless the day's limit would be exceeded by what is spent and set aside.
-    pub fn reserve(&self, job: &Job, tokens: u64, (limit, now): (u64, Timestamp)) -> Result<bool, StoreError> {
+    pub fn reserve(
+        &self,
+        job: &Job,
+        tokens: u64,
+        (limit, now): (u64, Timestamp),
+    ) -> Result<bool, StoreError> {
         self.as_one(|| {
             let known = self.budget_without(Some(job.number()), now)?;
             let wanted = known.spent.saturating_add(known.reserved).saturating_add(tokens);

@@ -1,0 +1,132 @@
+//! Telling notices apart: what a status and a message say about why there is no answer.
+//!
+//! A message is kept as one short line without secrets: some quote the key that they refuse.
+
+use super::Unanswered;
+use towline_core::redact::redact;
+use towline_core::text::clip;
+
+/// Longer than this is no notice, but somebody's prose.
+const LONGEST_NOTICE: usize = 600;
+const LONGEST_KEPT: usize = 160;
+
+const LOGIN: [&str; 10] = [
+    "not logged in",
+    "please run /login",
+    "please log in",
+    "invalid api key",
+    "invalid x-api-key",
+    "incorrect api key",
+    "unauthorized",
+    "authentication_error",
+    "token has expired",
+    "no api key",
+];
+const QUOTA: [&str; 8] = [
+    "usage limit",
+    "insufficient_quota",
+    "exceeded your current quota",
+    "credit balance",
+    "spend limit",
+    "spending limit",
+    "limit reached",
+    "out of credits",
+];
+const DOWN: [&str; 7] = [
+    "overloaded",
+    "high demand",
+    "unable to connect",
+    "connection refused",
+    "connection failed",
+    "stream disconnected",
+    "service unavailable",
+];
+
+/// What a failure with this status and message is.
+pub fn classified(status: Option<u16>, message: &str) -> Unanswered {
+    let said = short(message);
+    match (notice(message), status) {
+        (Some(Notice::Quota), _) | (None, Some(402)) => Unanswered::Quota { said, until: None },
+        (Some(Notice::Login), _) | (None, Some(401 | 403)) => Unanswered::NotLoggedIn(said),
+        (_, Some(429)) => Unanswered::RateLimited { said, after_s: None },
+        (_, Some(404 | 405)) => Unanswered::Misconfigured(said),
+        (None, Some(400 | 413 | 422)) => Unanswered::Invalid(said),
+        (Some(Notice::Down) | None, _) => Unanswered::Unavailable(said),
+    }
+}
+
+/// What words in the place of an answer are: a notice of the provider's, or the model's own prose.
+pub fn prose(text: &str) -> Unanswered {
+    match notice(text) {
+        Some(_) => classified(None, text),
+        None => Unanswered::NotJson(short(text)),
+    }
+}
+
+enum Notice {
+    Login,
+    Quota,
+    Down,
+}
+
+fn notice(message: &str) -> Option<Notice> {
+    if message.len() > LONGEST_NOTICE {
+        return None;
+    }
+    let lower = message.to_lowercase().replace('’', "'");
+    let holds = |marks: &[&str]| marks.iter().any(|mark| lower.contains(mark));
+    match () {
+        () if holds(&QUOTA) => Some(Notice::Quota),
+        () if holds(&LOGIN) => Some(Notice::Login),
+        () if holds(&DOWN) => Some(Notice::Down),
+        () => None,
+    }
+}
+
+/// One line of what was said.
+pub fn short(message: &str) -> String {
+    let line = clip(message, 8 * LONGEST_KEPT).split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain: String = redact(&line).chars().filter(|c| !c.is_control()).collect();
+    let cut = clip(&plain, LONGEST_KEPT);
+    if cut.len() == plain.len() { plain } else { format!("{cut}…") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(status: Option<u16>, message: &str, cause: &str) {
+        assert_eq!(classified(status, message).cause(), cause, "{status:?} {message}");
+    }
+
+    #[test]
+    fn failures_are_told_apart_by_status_and_words() {
+        check(Some(401), "whatever", "login");
+        check(None, "Not logged in · Please run /login", "login");
+        check(Some(429), "slow down", "rate");
+        check(Some(429), "You exceeded your current quota (insufficient_quota)", "quota");
+        check(None, "You’ve hit your usage limit. Try again later.", "quota");
+        check(Some(400), "Your credit balance is too low", "quota");
+        check(Some(400), "max_tokens is too large", "invalid");
+        check(Some(404), "model not found", "configuration");
+        check(Some(500), "boom", "unavailable");
+        check(Some(529), "overloaded", "unavailable");
+        check(None, "API Error: Unable to connect to API (ConnectionRefused)", "unavailable");
+    }
+
+    #[test]
+    fn a_notice_in_an_answers_place_is_no_prose_of_the_model() {
+        assert_eq!(prose("Please run /login").cause(), "login");
+        assert_eq!(prose("I looked at the turn and found nothing.").cause(), "prose");
+        let long = format!("{} usage limit", "word ".repeat(200));
+        assert_eq!(prose(&long).cause(), "prose", "an account of a turn about limits");
+    }
+
+    #[test]
+    fn what_was_said_is_one_short_line_without_the_key() {
+        let key = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+        let said = short(&format!("bad\nkey {key}\x1b {}", "x ".repeat(900)));
+        assert!(!said.contains(key) && said.len() < 200 && !said.contains(['\n', '\x1b']), "{said}");
+    }
+}

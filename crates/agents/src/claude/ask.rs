@@ -1,0 +1,146 @@
+//! Asking Claude Code one question: `claude -p` without tools, hooks, settings, memory files, servers or a session.
+//!
+//! One request at most: the client would ask again and again where the model answers in prose.
+
+use crate::ask::{Answer, Asking, Ended, Printed, Question, Unanswered, classified, prose, short};
+use serde_json::Value;
+
+/// What an agent above us has set for its own children.
+const WITHOUT: [&str; 8] = [
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_PID",
+    "CLAUDE_EFFORT",
+    "CLAUDE_CODE_SIMPLE",
+];
+
+pub(crate) fn ask(question: &Question<'_>) -> Asking {
+    let mut arguments: Vec<String> = [
+        "-p",
+        "--output-format",
+        "json",
+        "--no-session-persistence",
+        "--max-turns",
+        "1",
+        "--tools",
+        "",
+        "--setting-sources",
+        "",
+        "--strict-mcp-config",
+        "--disable-slash-commands",
+        "--system-prompt",
+        question.system,
+        "--json-schema",
+        question.schema,
+    ]
+    .map(str::to_owned)
+    .into();
+    arguments.extend(question.model.into_iter().flat_map(|model| ["--model".to_owned(), model.to_owned()]));
+    let on = |name| (name, "1".to_owned());
+    let none = |name| (name, "0".to_owned());
+    Asking {
+        arguments,
+        stdin: question.text.to_owned(),
+        variables: vec![
+            none("MAX_THINKING_TOKENS"),
+            none("MAX_STRUCTURED_OUTPUT_RETRIES"),
+            none("CLAUDE_CODE_MAX_RETRIES"),
+            ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", question.most_output.to_string()),
+            on("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"),
+            on("CLAUDE_CODE_DISABLE_TERMINAL_TITLE"),
+            on("DISABLE_AUTOUPDATER"),
+        ],
+        without: WITHOUT.into(),
+        files: vec![],
+    }
+}
+
+pub(crate) fn answered(printed: Printed<'_>) -> Answer {
+    let result = serde_json::from_str::<Value>(printed.stdout.trim()).ok().filter(Value::is_object);
+    let Some(result) = result else { return Answer::none(unprinted(printed)) };
+    let usage = |names: &[&str]| names.iter().filter_map(|name| result["usage"][name].as_u64()).sum();
+    Answer {
+        said: said(&result),
+        input: usage(&["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]),
+        output: usage(&["output_tokens"]),
+    }
+}
+
+fn said(result: &Value) -> Result<String, Unanswered> {
+    let text = result["result"].as_str().unwrap_or_default();
+    let answer = &result["structured_output"];
+    if answer.is_object() {
+        return Ok(answer.to_string());
+    }
+    match result["subtype"].as_str() {
+        Some("error_max_structured_output_retries" | "error_max_turns") => {
+            Err(Unanswered::NotJson("none of it was as the schema wants it".to_owned()))
+        }
+        _ if result["is_error"] == true => {
+            let status = result["api_error_status"].as_u64().and_then(|status| u16::try_from(status).ok());
+            Err(classified(status, text))
+        }
+        _ if result["stop_reason"] == "refusal" => Err(Unanswered::Refused(short(text))),
+        _ => Err(prose(text)),
+    }
+}
+
+/// It ended before it could say what came of it.
+fn unprinted(printed: Printed<'_>) -> Unanswered {
+    let words = if printed.stdout.trim().is_empty() { printed.stderr } else { printed.stdout };
+    match printed.ended {
+        Ended::Late => Unanswered::TimedOut,
+        Ended::Well | Ended::Badly if words.trim().is_empty() => {
+            Unanswered::Unavailable("it said nothing".into())
+        }
+        Ended::Well | Ended::Badly => match prose(words) {
+            // An option that an older version does not know.
+            Unanswered::NotJson(said) => Unanswered::Misconfigured(said),
+            other => other,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(result: Value, expected: Result<&str, &str>) {
+        let stdout = result.to_string();
+        let answer = answered(Printed { stdout: &stdout, stderr: "", ended: Ended::Well });
+        let found = answer.said.as_ref().map(String::as_str).map_err(Unanswered::cause);
+        assert_eq!(found, expected, "{stdout}");
+    }
+
+    #[test]
+    fn only_what_fits_the_schema_is_an_answer() {
+        let words = r#"{"memories":[]}"#;
+        check(json!({"result": "done", "structured_output": {"memories": []}}), Ok(words));
+        check(json!({"result": "Nothing to remember.", "is_error": false}), Err("prose"));
+        check(json!({"subtype": "error_max_structured_output_retries", "is_error": true}), Err("prose"));
+        check(json!({"result": "Not logged in · Please run /login", "is_error": true}), Err("login"));
+        check(json!({"result": "x", "is_error": true, "api_error_status": 429}), Err("rate"));
+        check(json!({"result": "no", "stop_reason": "refusal"}), Err("refused"));
+    }
+
+    #[test]
+    fn what_it_cost_counts_the_cache() {
+        let usage = json!({"input_tokens": 1, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 4, "output_tokens": 8});
+        let stdout = json!({"structured_output": {}, "usage": usage}).to_string();
+        let answer = answered(Printed { stdout: &stdout, stderr: "", ended: Ended::Well });
+        assert_eq!((answer.input, answer.output), (7, 8));
+    }
+
+    #[test]
+    fn who_prints_nothing_was_late_or_is_not_there() {
+        let cause = |stderr, ended| answered(Printed { stdout: "", stderr, ended }).said.unwrap_err().cause();
+        assert_eq!(cause("", Ended::Late), "timeout");
+        assert_eq!(cause("", Ended::Badly), "unavailable");
+        assert_eq!(cause("error: unknown option '--json-schema'", Ended::Badly), "configuration");
+    }
+}

@@ -1,0 +1,220 @@
+//! Asking Codex one question: `codex exec` without the user's settings, hooks, tools, servers, skills or a session.
+//!
+//! Of the user's settings only those are passed on that say whom to ask and by which login.
+
+use crate::ask::{Answer, Asking, Ended, Printed, Question, Unanswered, classified, prose};
+use serde_json::Value;
+use std::path::Path;
+
+/// What it does beside answering; each costs tokens, or leaves something behind.
+const FEATURES_OFF: [&str; 16] = [
+    "apps",
+    "code_mode_host",
+    "daemon_auto_start",
+    "goals",
+    "hooks",
+    "image_generation",
+    "multi_agent",
+    "plugins",
+    "shell_snapshot",
+    "shell_tool",
+    "skill_mcp_dependency_install",
+    "tool_suggest",
+    "unbounded_connection_retries",
+    "unified_exec",
+    "view_image",
+    "workspace_dependencies",
+];
+
+const SETTINGS: [&str; 8] = [
+    "project_doc_max_bytes=0",
+    "include_environment_context=false",
+    "include_permissions_instructions=false",
+    "include_apps_instructions=false",
+    "include_collaboration_mode_instructions=false",
+    "skills.include_instructions=false",
+    "web_search=\"disabled\"",
+    "model_reasoning_effort=\"low\"",
+];
+
+/// What of the user's settings says whom to ask.
+const PASSED_ON: [&str; 7] = [
+    "model",
+    "model_provider",
+    "model_providers",
+    "openai_base_url",
+    "chatgpt_base_url",
+    "cli_auth_credentials_store",
+    "forced_login_method",
+];
+
+/// What an agent above us has set for its own children.
+const WITHOUT: [&str; 2] = ["CODEX_THREAD_ID", "CODEX_SANDBOX"];
+
+pub(crate) fn ask(question: &Question<'_>) -> Asking {
+    let (system, schema) = (question.folder.join("system.md"), question.folder.join("schema.json"));
+    let mut arguments: Vec<String> = [
+        "exec",
+        "--json",
+        "--ephemeral",
+        "--skip-git-repo-check",
+        "--ignore-user-config",
+        "--ignore-rules",
+        "-s",
+        "read-only",
+        "--output-schema",
+    ]
+    .map(str::to_owned)
+    .into();
+    arguments.push(schema.display().to_string());
+    let off = FEATURES_OFF.map(|feature| format!("features.{feature}=false"));
+    let instructions =
+        format!("model_instructions_file={}", toml_edit::Value::from(system.display().to_string()));
+    let users = question.settings.map(passed_on).unwrap_or_default();
+    let model = question.model.map(|model| format!("model={}", toml_edit::Value::from(model)));
+    let settings = off.into_iter().chain(SETTINGS.map(str::to_owned)).chain([instructions]).chain(users);
+    arguments.extend(settings.chain(model).flat_map(|setting| ["-c".to_owned(), setting]));
+    arguments.push("-".to_owned());
+    Asking {
+        arguments,
+        stdin: question.text.to_owned(),
+        variables: vec![],
+        without: WITHOUT.into(),
+        files: vec![(system, question.system.to_owned()), (schema, question.schema.to_owned())],
+    }
+}
+
+/// As the command line takes them: a key and a value on one line.
+fn passed_on(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("config.toml")).unwrap_or_default();
+    let Ok(document) = text.parse::<toml_edit::DocumentMut>() else { return vec![] };
+    let given = |key: &&str| {
+        let value = document.get(key)?.clone().into_value().ok()?;
+        Some(format!("{key}={}", on_one_line(value)))
+    };
+    PASSED_ON.iter().filter_map(given).collect()
+}
+
+fn on_one_line(value: toml_edit::Value) -> String {
+    value.decorated("", "").to_string().replace('\n', " ")
+}
+
+pub(crate) fn answered(printed: Printed<'_>) -> Answer {
+    let mut heard = Heard::default();
+    for line in printed.stdout.lines() {
+        if let Ok(event) = serde_json::from_str::<Value>(line) {
+            heard.hear(&event);
+        }
+    }
+    let (input, output) = (heard.input, heard.output);
+    Answer { said: heard.said(printed), input, output }
+}
+
+/// What the events tell.
+#[derive(Default)]
+struct Heard {
+    message: Option<String>,
+    error: Option<String>,
+    is_complete: bool,
+    input: u64,
+    output: u64,
+}
+
+impl Heard {
+    fn hear(&mut self, event: &Value) {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        match event["type"].as_str() {
+            Some("item.completed") if event["item"]["type"] == "agent_message" => {
+                self.message = text(&event["item"]["text"]);
+            }
+            Some("error") => self.error = text(&event["message"]),
+            Some("turn.failed") => self.error = text(&event["error"]["message"]).or(self.error.take()),
+            Some("turn.completed") => {
+                self.is_complete = true;
+                self.input = event["usage"]["input_tokens"].as_u64().unwrap_or(0);
+                self.output = event["usage"]["output_tokens"].as_u64().unwrap_or(0);
+            }
+            _ => {}
+        }
+    }
+
+    fn said(self, printed: Printed<'_>) -> Result<String, Unanswered> {
+        match (self.message, self.error, printed.ended) {
+            (Some(message), _, _) if self.is_complete && is_object(&message) => Ok(message),
+            (Some(message), _, _) if self.is_complete => Err(prose(&message)),
+            (_, Some(error), _) => Err(classified(status_in(&error), &error)),
+            (_, None, Ended::Late) => Err(Unanswered::TimedOut),
+            (_, None, Ended::Well | Ended::Badly) => Err(unprinted(printed.stderr)),
+        }
+    }
+}
+
+fn is_object(text: &str) -> bool {
+    serde_json::from_str::<Value>(text.trim()).is_ok_and(|value| value.is_object())
+}
+
+/// `unexpected status 401 Unauthorized: …`
+fn status_in(error: &str) -> Option<u16> {
+    error.split("status ").nth(1)?.split(' ').next()?.parse().ok()
+}
+
+fn unprinted(stderr: &str) -> Unanswered {
+    let words: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("WARNING")).collect();
+    match prose(&words.join(" ")) {
+        Unanswered::NotJson(said) if said.is_empty() => Unanswered::Unavailable("it said nothing".to_owned()),
+        // A setting or an option that another version does not know.
+        Unanswered::NotJson(said) => Unanswered::Misconfigured(said),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(events: &[&str], ended: Ended, expected: Result<&str, &str>) {
+        let answer = answered(Printed { stdout: &events.join("\n"), stderr: "", ended });
+        let found = answer.said.as_ref().map(String::as_str).map_err(Unanswered::cause);
+        assert_eq!(found, expected, "{events:?}");
+    }
+
+    const BEGUN: &str = r#"{"type":"turn.started"}"#;
+    const DONE: &str = r#"{"type":"turn.completed","usage":{"input_tokens":7,"output_tokens":2}}"#;
+
+    #[test]
+    fn only_json_at_a_turns_end_is_an_answer() {
+        let said = |text: &str| {
+            let text = serde_json::to_string(text).unwrap();
+            format!(r#"{{"type":"item.completed","item":{{"type":"agent_message","text":{text}}}}}"#)
+        };
+        let (json, words) = (said(r#"{"memories":[]}"#), said("Nothing to remember."));
+        check(&[BEGUN, &json, DONE], Ended::Well, Ok(r#"{"memories":[]}"#));
+        check(&[BEGUN, &words, DONE], Ended::Well, Err("prose"));
+        check(&[BEGUN, &json], Ended::Late, Err("timeout"));
+        check(&[BEGUN], Ended::Badly, Err("unavailable"));
+    }
+
+    #[test]
+    fn failures_are_what_the_events_say() {
+        let failed = |message: &str| format!(r#"{{"type":"turn.failed","error":{{"message":"{message}"}}}}"#);
+        check(&[&failed("unexpected status 401 Unauthorized: bad key, url: x")], Ended::Badly, Err("login"));
+        check(&[&failed("You’ve hit your usage limit. Try again later.")], Ended::Badly, Err("quota"));
+        check(&[&failed("We’re currently experiencing high demand")], Ended::Badly, Err("unavailable"));
+        let waiting =
+            r#"{"type":"error","message":"Reconnecting... waiting for network (Connection failed: x)"}"#;
+        check(&[BEGUN, waiting], Ended::Late, Err("unavailable"));
+    }
+
+    #[test]
+    fn of_the_users_settings_only_those_are_passed_on_that_say_whom_to_ask() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = "model = \"m\"\nnotify = [\"x\"]\nmodel_provider = \"p\"\n[model_providers.p]\nbase_url = \"http://x\"\n[mcp_servers.s]\ncommand = \"y\"\n";
+        std::fs::write(folder.path().join("config.toml"), config).unwrap();
+        assert_eq!(
+            passed_on(folder.path()),
+            ["model=\"m\"", "model_provider=\"p\"", "model_providers={ p = { base_url = \"http://x\" } }"]
+        );
+        assert_eq!(passed_on(Path::new("/nowhere")), Vec::<String>::new());
+    }
+}
