@@ -5,6 +5,7 @@
 
 mod notice;
 
+pub(crate) use notice::complaint;
 pub use notice::{classified, prose, short};
 
 use crate::{Agent, claude, codex};

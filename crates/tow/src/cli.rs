@@ -82,6 +82,7 @@ enum Verb {
     Export(verbs::export::Arguments),
     Config(verbs::config::Arguments),
     Work(verbs::work::Arguments),
+    Jobs(verbs::jobs::Arguments),
     Completions(verbs::completions::Arguments),
     #[command(hide = true)]
     Capture(verbs::capture::Arguments),
@@ -183,6 +184,7 @@ fn carry_out(cli: &Cli, scope: &Scope) -> Result<ExitCode, Failure> {
         Verb::Supersede(arguments) => verbs::supersede::run(scope, arguments),
         Verb::Undo(arguments) => verbs::undo::run(scope, arguments),
         Verb::Release(arguments) => verbs::release::run(scope, arguments),
+        Verb::Jobs(arguments) => verbs::jobs::run(scope, arguments),
     }
 }
 

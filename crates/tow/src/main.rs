@@ -11,6 +11,7 @@ mod cli;
 mod config;
 mod continuing;
 mod edge;
+mod enrich;
 mod export;
 mod failure;
 mod finding;

@@ -14,15 +14,29 @@ struct Arrows {
     others: Option<&'static [&'static str]>,
 }
 
-const TABLE: [Arrows; 8] = [
+const TABLE: [Arrows; 10] = [
     Arrows { package: "towline-core", ours: &[], others: Some(&["serde", "unicode-width"]) },
     Arrows { package: "towline-agents", ours: &["towline-core"], others: None },
+    Arrows { package: "towline-mcp", ours: &["towline-core"], others: None },
     Arrows { package: "towline-search", ours: &[], others: None },
     Arrows { package: "towline-store", ours: &["towline-core"], others: None },
     Arrows { package: "towline-terminal", ours: &["towline-core"], others: None },
     Arrows {
+        package: "towline-worker",
+        ours: &["towline-agents", "towline-core", "towline-store"],
+        others: None,
+    },
+    Arrows {
         package: "tow",
-        ours: &["towline-agents", "towline-core", "towline-search", "towline-store", "towline-terminal"],
+        ours: &[
+            "towline-agents",
+            "towline-core",
+            "towline-mcp",
+            "towline-search",
+            "towline-store",
+            "towline-terminal",
+            "towline-worker",
+        ],
         others: None,
     },
     Arrows { package: "towline-testkit", ours: &[], others: None },

@@ -63,6 +63,15 @@ pub fn prose(text: &str) -> Unanswered {
     }
 }
 
+/// What words of a program that should have printed JSON are: a notice, or a complaint about how it was called.
+pub(crate) fn complaint(text: &str) -> Unanswered {
+    match (notice(text), text.trim()) {
+        (Some(_), _) => classified(None, text),
+        (None, "") => Unanswered::Unavailable("it said nothing".to_owned()),
+        (None, _) => Unanswered::Misconfigured(short(text)),
+    }
+}
+
 enum Notice {
     Login,
     Quota,

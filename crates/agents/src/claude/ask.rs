@@ -2,7 +2,7 @@
 //!
 //! One request at most: the client would ask again and again where the model answers in prose.
 
-use crate::ask::{Answer, Asking, Ended, Printed, Question, Unanswered, classified, prose, short};
+use crate::ask::{Answer, Asking, Ended, Printed, Question, Unanswered, classified, complaint, prose, short};
 use serde_json::Value;
 
 /// What an agent above us has set for its own children.
@@ -93,14 +93,8 @@ fn unprinted(printed: Printed<'_>) -> Unanswered {
     let words = if printed.stdout.trim().is_empty() { printed.stderr } else { printed.stdout };
     match printed.ended {
         Ended::Late => Unanswered::TimedOut,
-        Ended::Well | Ended::Badly if words.trim().is_empty() => {
-            Unanswered::Unavailable("it said nothing".into())
-        }
-        Ended::Well | Ended::Badly => match prose(words) {
-            // An option that an older version does not know.
-            Unanswered::NotJson(said) => Unanswered::Misconfigured(said),
-            other => other,
-        },
+        // Such as an option that an older version does not know.
+        Ended::Well | Ended::Badly => complaint(words),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Of the user's settings only those are passed on that say whom to ask and by which login.
 
-use crate::ask::{Answer, Asking, Ended, Printed, Question, Unanswered, classified, prose};
+use crate::ask::{Answer, Asking, Ended, Printed, Question, Unanswered, classified, complaint, prose};
 use serde_json::Value;
 use std::path::Path;
 
@@ -160,12 +160,7 @@ fn status_in(error: &str) -> Option<u16> {
 
 fn unprinted(stderr: &str) -> Unanswered {
     let words: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("WARNING")).collect();
-    match prose(&words.join(" ")) {
-        Unanswered::NotJson(said) if said.is_empty() => Unanswered::Unavailable("it said nothing".to_owned()),
-        // A setting or an option that another version does not know.
-        Unanswered::NotJson(said) => Unanswered::Misconfigured(said),
-        other => other,
-    }
+    complaint(&words.join(" "))
 }
 
 #[cfg(test)]

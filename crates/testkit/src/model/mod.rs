@@ -1,7 +1,8 @@
-//! A scripted model on loopback that speaks both the Messages API and the Responses API, and logs what it was asked.
+//! A scripted model on loopback that speaks the Messages API, the Responses API and chat completions, and logs what it was asked.
 //!
 //! Keeps no conversation: every request carries the whole of it, so an answer is a function of request and script.
 
+mod chat;
 mod gate;
 mod http;
 mod messages;

@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Which of the two APIs was called.
+/// Which of the APIs was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
     /// `POST /v1/messages`.
     Messages,
     /// `POST /v1/responses`.
     Responses,
+    /// `POST /v1/chat/completions`.
+    Chat,
     /// Anything else, such as a probe with HEAD.
     Other,
 }

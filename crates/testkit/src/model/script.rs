@@ -34,6 +34,7 @@ pub struct Step {
     pub(super) stop_reason: Option<String>,
     pub(super) headers: Vec<(String, String)>,
     pub(super) fault: Option<Fault>,
+    pub(super) body: Option<String>,
     pub(super) before: Option<Gate>,
     pub(super) after_first_chunk: Option<Gate>,
 }
@@ -157,6 +158,11 @@ impl Step {
     /// Answers with an HTTP error instead.
     pub fn error(status: u16, kind: impl Into<String>, message: impl Into<String>) -> Self {
         Self { fault: Some(Fault { status, kind: kind.into(), message: message.into() }), ..Self::default() }
+    }
+
+    /// Answers well, with this body in the place of what the API would say.
+    pub fn garbage(body: impl Into<String>) -> Self {
+        Self { body: Some(body.into()), ..Self::default() }
     }
 
     /// Says this before any tool.

@@ -15,7 +15,7 @@ use super::gate::{Gate, Position};
 use super::http::{self, Received};
 use super::request::{Api, Kind, Request, Turn};
 use super::script::{Fault, Step};
-use super::{Shared, messages, responses};
+use super::{Shared, chat, messages, responses};
 
 /// Only a connection on which nobody sends a request gets here.
 const SILENCE: Duration = Duration::from_secs(20);
@@ -87,16 +87,19 @@ fn read(received: Received) -> Request {
     let api = match (received.method.as_str(), received.path()) {
         ("POST", "/v1/messages" | "/v1/messages/count_tokens") => Api::Messages,
         ("POST", "/v1/responses") => Api::Responses,
+        ("POST", "/v1/chat/completions") => Api::Chat,
         (_, _) => Api::Other,
     };
     let turn = match api {
         Api::Messages => messages::newest_turn(&body),
         Api::Responses => responses::newest_turn(&body),
+        Api::Chat => chat::newest_turn(&body),
         Api::Other => Turn::default(),
     };
     let kind = match api {
         Api::Messages => messages::kind(&received, &body, &turn.prompt),
         Api::Responses => responses::kind(&body),
+        Api::Chat => Kind::Main,
         Api::Other => Kind::Other,
     };
     Request {
@@ -123,8 +126,12 @@ fn answer(stream: &TcpStream, request: &Request, step: &Step) -> io::Result<()> 
     if let Some(fault) = &step.fault {
         return http::send(stream, fault.status, &step.headers, &error_body(fault).to_string());
     }
+    if let Some(body) = &step.body {
+        return http::send(stream, 200, &step.headers, body);
+    }
     let reply = match request.api {
         Api::Messages => messages::reply(&request.body, step),
+        Api::Chat => chat::reply(&request.body, step),
         Api::Responses | Api::Other => responses::reply(&request.body, step),
     };
     if request.body["stream"] == json!(true) {

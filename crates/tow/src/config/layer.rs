@@ -4,6 +4,7 @@
 
 use super::bookmarks::{self, Bookmarks};
 use super::continuing::{self, Continuing};
+use super::enrich::{self, Enrich};
 use super::guard::{self, Guard, StatusLine};
 use super::limits::{self, Limits};
 use super::memory::Memory;
@@ -173,6 +174,7 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
             absolute(names().map(|(path, _)| Some(path)))?;
             if names().all(|(_, name)| name.is_str()) { Ok(()) } else { Err("names in quotes".into()) }
         }
+        _ if key.starts_with("distil.") => enrich::range_of(key, value),
         _ if key.starts_with("continue.") => continuing::range_of(key, value),
         _ if key.starts_with("typing.") => typing::range_of(key, value),
         _ if key.starts_with("limits.") => limits::range_of(key, value),
@@ -241,6 +243,7 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
         statusline: StatusLine::read(&|key| values.get(key).cloned()),
         memory: Memory::read(&|key| values.get(key).cloned()),
         continuing: Continuing::read(&|key| values.get(key).cloned()),
+        enrich: Enrich::read(&|key| values.get(key).cloned()),
     }
 }
 

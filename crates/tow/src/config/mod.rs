@@ -5,6 +5,7 @@
 
 mod bookmarks;
 mod continuing;
+mod enrich;
 mod guard;
 mod layer;
 mod limits;
@@ -15,6 +16,7 @@ mod typing;
 
 pub use bookmarks::Bookmarks;
 pub use continuing::Continuing;
+pub use enrich::{Enrich, ProviderName};
 pub use guard::{Guard, StatusLine};
 pub use layer::{Mistake, layered, value_at};
 pub use limits::Limits;
@@ -59,6 +61,7 @@ pub struct Config {
     pub statusline: StatusLine,
     pub continuing: Continuing,
     pub memory: Memory,
+    pub enrich: Enrich,
 }
 
 impl Config {
@@ -89,6 +92,7 @@ impl Config {
             statusline: StatusLine::compiled_in(),
             continuing: Continuing::compiled_in(),
             memory: Memory::compiled_in(),
+            enrich: Enrich::compiled_in(),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::continuing::{Afoot, Known, Stop};
 use crate::failure::chain;
 use crate::guard::Gauge;
 use crate::inherit::Giver;
-use crate::{continuing, guard, inherit, outcome, tell, work};
+use crate::{continuing, enrich, guard, inherit, outcome, tell, work};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -257,7 +257,10 @@ fn reply_to(call: &Call, event: &Event, store: &Store, afoot: &Afoot) -> Result<
     if let Happening::SessionStarted { .. } = event.happening {
         upkeep::plan_expiry(store, call.edge.uid(), call.edge.now)?;
         let attended = event.scene.as_ref().is_some_and(|scene| scene.presence != Presence::Headless);
-        return Ok(if attended { reply.merge(tell_faults(call, store)?) } else { reply });
+        let told = || -> Result<Reply, StoreError> {
+            Ok(tell_faults(call, store)?.merge(enrich::told_at_start(&call.edge)))
+        };
+        return Ok(if attended { reply.merge(told()?) } else { reply });
     }
     Ok(reply)
 }

@@ -6,6 +6,7 @@
 use crate::bookmarks::{Looked, look};
 use crate::capture::{self, Transcript, Wishes};
 use crate::edge::leave_folder;
+use crate::enrich;
 use crate::failure::{Failure, chain};
 use crate::hook::record_here;
 use crate::scope::Scope;
@@ -44,6 +45,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let looked = if arguments.place { look(&scope.edge) } else { vec![] };
     let taken_in = taken_in(scope, arguments, &files);
     Looked::tell(looked, scope);
+    if !files.is_empty() {
+        enrich::nudge(&scope.edge);
+    }
     if let Err(detail) = taken_in {
         record_here(&scope.edge, Fault { at: scope.edge.now, kind: FaultKind::Store, detail });
     }

@@ -26,6 +26,7 @@ pub mod hook;
 pub mod import;
 pub mod inherit;
 pub mod install;
+pub mod jobs;
 pub mod mcp;
 pub mod memories;
 pub mod menu;

@@ -3,15 +3,18 @@
 //! Started by hooks when there is something to do; at most one at a time. Never stays.
 
 use crate::bookmarks::Bookmarked;
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
+use crate::hook::record_here;
 use crate::scope::Scope;
 use crate::work::place_detached;
-use crate::{capture, forget, outcome, push, tell, typing};
+use crate::{capture, enrich, forget, outcome, push, tell, typing};
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
+use towline_core::fault::{Fault, FaultKind};
 use towline_store::lock::{FoldLock, WorkLock, pauses};
 use towline_store::{Pace, Store, StoreError, journal, meters, told, upkeep};
+use towline_worker::{Drained, Left};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,6 +47,29 @@ struct Report {
     expired_conversations: u32,
     /// Somebody else is at it.
     busy: bool,
+    /// What a model was asked, where one is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distilled: Option<Distilled>,
+}
+
+/// What came of asking a model.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+struct Distilled {
+    turns: usize,
+    memories: usize,
+    failed: usize,
+    tokens: u64,
+}
+
+impl Distilled {
+    fn plus(self, done: &Drained) -> Distilled {
+        Distilled {
+            turns: self.turns + done.done,
+            memories: self.memories + done.kept,
+            failed: self.failed + done.failed,
+            tokens: self.tokens + done.spent.tokens(),
+        }
+    }
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -52,22 +78,72 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             .hint("Run `tow doctor` to see who may write there.")
     };
     scope.edge.home.create().map_err(folder)?;
-    let report = match WorkLock::try_take(&scope.edge.home).map_err(folder)? {
-        Some(_lock) => {
-            let rebuilt = if arguments.rebuild { rebuild(scope) } else { Ok(()) };
-            let worked = rebuilt.and_then(|()| work(scope));
-            let report = worked.map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
-            forget::finish_interrupted(&scope.edge)?;
-            report
+    let mut report = Report::default();
+    let mut rebuilding = arguments.rebuild;
+    // Who comes while we hold the lock leaves the work to us: so we look again when we have let go.
+    loop {
+        let Some(lock) = WorkLock::try_take(&scope.edge.home).map_err(folder)? else {
+            report.busy = report.distilled.is_none();
+            break;
+        };
+        let rebuilt = if std::mem::take(&mut rebuilding) { rebuild(scope) } else { Ok(()) };
+        let worked = rebuilt.and_then(|()| work(scope));
+        let worked = worked.map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+        forget::finish_interrupted(&scope.edge)?;
+        let next = distil(scope, &mut report);
+        report = report.plus(worked);
+        drop(lock);
+        if next == Next::Leave {
+            break;
         }
-        None => Report { busy: true, ..Report::default() },
-    };
+    }
     if arguments.json {
         scope.out.line(&serde_json::to_string(&report).unwrap_or_default());
     } else if !arguments.quiet {
         scope.out.line(&describe(&report));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether there is more to do for a model.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Again,
+    Leave,
+}
+
+/// What fails here is told elsewhere, and keeps nothing else from being done.
+fn distil(scope: &Scope, report: &mut Report) -> Next {
+    match enrich::run(&scope.edge) {
+        Ok(Some(drained)) => {
+            report.distilled = Some(report.distilled.unwrap_or_default().plus(&drained));
+            match drained.left {
+                Left::More => Next::Again,
+                Left::Nothing if enrich::waits(&scope.edge) => Next::Again,
+                Left::Nothing | Left::Budget | Left::Trouble(_) | Left::Busy => Next::Leave,
+            }
+        }
+        Ok(None) => Next::Leave,
+        Err(error) => {
+            let fault = Fault { at: scope.edge.now, kind: FaultKind::Store, detail: chain(&error) };
+            record_here(&scope.edge, fault);
+            Next::Leave
+        }
+    }
+}
+
+impl Report {
+    /// What was done in one more round; what a model was asked is counted as it comes.
+    fn plus(self, other: Report) -> Report {
+        Report {
+            folded_events: self.folded_events + other.folded_events,
+            expired_events: self.expired_events + other.expired_events,
+            expired_journal_bytes: self.expired_journal_bytes + other.expired_journal_bytes,
+            expired_conversations: self.expired_conversations + other.expired_conversations,
+            busy: other.busy,
+            distilled: self.distilled,
+        }
+    }
 }
 
 /// Hooks that find the lock taken leave their events to its holder. So after every part the lock is let go, and the
@@ -141,10 +217,18 @@ fn describe(report: &Report) -> String {
     if report.busy {
         return "another `tow work` or a fold is under way".to_owned();
     }
-    format!(
+    let upkeep = format!(
         "folded {} events, forgot {} old ones, freed {} KB of journal",
         report.folded_events,
         report.expired_events,
         report.expired_journal_bytes / 1024
-    )
+    );
+    match report.distilled {
+        Some(Distilled { turns, memories, failed, tokens }) => {
+            format!(
+                "{upkeep}; {turns} turns put into words, {memories} memories, {failed} failed, {tokens} tokens"
+            )
+        }
+        None => upkeep,
+    }
 }

@@ -6,6 +6,7 @@
 mod agents;
 mod archive;
 mod data;
+mod models;
 mod tmux;
 
 use crate::failure::{Failure, Kind};
@@ -79,6 +80,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     checks.extend(tmux::all(scope));
     checks.extend(data::all(scope));
     checks.push(archive::check(scope));
+    checks.push(models::check(scope));
     if arguments.forget_faults {
         data::forget_faults(scope)?;
     }

@@ -1,0 +1,36 @@
+//! Chat completions: reads what a request is about, and puts an answer into the API's words.
+//!
+//! Decides nothing about what to answer: that is the script's. Answers whole, never as a stream.
+
+use serde_json::{Value, json};
+
+use super::request::Turn;
+use super::script::Step;
+use super::server::{Reply, fresh_id};
+
+/// The newest user's message, and how many answers followed it.
+pub(super) fn newest_turn(body: &Value) -> Turn {
+    let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
+    let Some(at) = messages.iter().rposition(|message| message["role"] == "user") else {
+        return Turn::default();
+    };
+    let step = messages[at..].iter().filter(|message| message["role"] == "assistant").count();
+    Turn { prompt: messages[at]["content"].as_str().unwrap_or_default().to_owned(), step }
+}
+
+pub(super) fn reply(body: &Value, step: &Step) -> Reply {
+    let reason = step.stop_reason.as_deref().unwrap_or("stop");
+    let message = json!({"role": "assistant", "content": step.text});
+    let whole = json!({
+        "id": fresh_id("chatcmpl"),
+        "object": "chat.completion",
+        "model": body["model"],
+        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
+        "usage": {
+            "prompt_tokens": step.usage.input,
+            "completion_tokens": step.usage.output,
+            "total_tokens": step.usage.input + step.usage.output,
+        },
+    });
+    Reply { whole, events: vec![] }
+}

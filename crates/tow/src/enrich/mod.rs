@@ -1,0 +1,136 @@
+//! Putting turns into words by a model, where the user has named one: jobs from what was captured, done by `tow work`.
+//!
+//! Nobody waits for it. Whatever fails here costs nothing but time: the jobs stay, the rules' memories serve meanwhile,
+//! and the person is told once.
+
+mod notice;
+mod providers;
+
+pub use notice::told_at_start;
+pub use providers::provider;
+
+use crate::capture::{self, Writable};
+use crate::config::Enrich;
+use crate::edge::Edge;
+use crate::tell::settings;
+use crate::work;
+use std::time::Duration;
+use towline_core::id::SessionKey;
+use towline_core::session::State;
+use towline_core::time::Timestamp;
+use towline_store::{Archive, Store, StoreError};
+use towline_worker::{Drained, Draining, Left, Opened, drain, make_jobs};
+
+/// How long a worker waits for whoever writes the archive.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How many jobs are done before upkeep comes round again.
+const AT_ONCE: usize = 20;
+
+/// Tools that teach nothing: lists, plans, questions, what only starts other tools.
+const SKIPPED: [&str; 8] = [
+    "ListMcpResourcesTool",
+    "SlashCommand",
+    "Skill",
+    "TodoWrite",
+    "AskUserQuestion",
+    "ToolSearch",
+    "update_plan",
+    "request_user_input",
+];
+
+impl Opened for Writable {
+    fn archive(&self) -> &Archive {
+        &self.archive
+    }
+}
+
+/// Makes the jobs that are missing and does some of those that are due. `None` where no model is named.
+pub fn run(edge: &Edge) -> Result<Option<Drained>, StoreError> {
+    let wanted = settings(edge).enrich;
+    if !wanted.is_on() || !edge.home.archive().exists() {
+        return Ok(None);
+    }
+    be_nice();
+    let Some(writable) = capture::open(edge, PATIENCE)? else {
+        return Ok(Some(Drained { left: Left::Busy, ..Drained::default() }));
+    };
+    make(edge, &writable.archive)?;
+    drop(writable);
+    let provider = provider(edge, &wanted);
+    let drained = drain(&Draining {
+        provider: &*provider,
+        open: &|| Ok(capture::open(edge, PATIENCE)?.map(|writable| Box::new(writable) as Box<dyn Opened>)),
+        now: &|| edge.later().now,
+        skipped: &|tool| SKIPPED.contains(&tool),
+        daily_tokens: wanted.daily_tokens,
+        per_memory_tokens: wanted.per_memory_tokens,
+        attempts: wanted.attempts,
+        patience_ms: i64::from(wanted.timeout_s) * 1000,
+        most_jobs: AT_ONCE,
+    })?;
+    notice::note(edge, (&wanted, &*provider), &drained);
+    Ok(Some(drained))
+}
+
+/// A turn goes on while its session works, as far as hooks tell; a session that no hook told of has ended its last turn.
+fn make(edge: &Edge, archive: &Archive) -> Result<usize, StoreError> {
+    let store = Store::read(&edge.home, LOOK).ok().flatten();
+    let is_working = |key: &SessionKey| {
+        let session = store.as_ref().and_then(|store| store.session(key).ok().flatten());
+        session.is_some_and(|session| matches!(session.state, State::Working | State::Blocked(_)))
+    };
+    make_jobs(archive, edge.later().now, &is_working)
+}
+
+/// Whether something has come since the jobs were last looked at. Reads only.
+pub fn waits(edge: &Edge) -> bool {
+    let look = || -> Result<bool, StoreError> {
+        let Some(archive) = Archive::read(&edge.home, LOOK)? else { return Ok(false) };
+        let is_new = archive.read_up_to("distil")?.unwrap_or(0) < archive.last_change()?;
+        Ok(is_new || archive.has_due_job(edge.later().now)?)
+    };
+    settings(edge).enrich.is_on() && look().unwrap_or(false)
+}
+
+/// Has the jobs done that a capture may have brought, by somebody for whom nobody waits.
+pub fn nudge(edge: &Edge) {
+    if settings(edge).enrich.is_on() {
+        work::start_detached();
+    }
+}
+
+/// What is known of the model that is named, for surfaces.
+pub struct Standing {
+    pub wanted: Enrich,
+    pub counts: towline_store::archive::JobCounts,
+    pub health: towline_store::archive::Health,
+    pub budget: towline_store::archive::Budget,
+    /// Memories that came of today's tokens.
+    pub kept_today: u64,
+}
+
+/// How it stands; without an archive there is nothing yet.
+pub fn standing(edge: &Edge) -> Result<Option<Standing>, StoreError> {
+    let wanted = settings(edge).enrich;
+    let Some(archive) = Archive::read(&edge.home, LOOK)? else { return Ok(None) };
+    let today = today(edge.now);
+    let days = archive.spending(20)?;
+    Ok(Some(Standing {
+        counts: archive.job_counts(edge.now)?,
+        health: archive.health(wanted.provider.name())?,
+        budget: archive.budget(edge.now)?,
+        kept_today: days.iter().filter(|day| day.day == today).map(|day| day.kept).sum(),
+        wanted,
+    }))
+}
+
+fn today(now: Timestamp) -> String {
+    now.to_utc()[..10].to_owned()
+}
+
+/// Behind whatever a person waits for. The disk goes by the same order unless it is told otherwise.
+fn be_nice() {
+    let _ = rustix::process::nice(10);
+}

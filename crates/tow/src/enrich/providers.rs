@@ -1,0 +1,85 @@
+//! From the configuration to somebody who can be asked.
+//!
+//! Exactly the one that is named: a provider that cannot be used is one that always fails, never another.
+
+use crate::config::{Enrich, ProviderName};
+use crate::edge::{Edge, on_path, variable};
+use std::path::PathBuf;
+use std::time::Duration;
+use towline_agents::Agent;
+use towline_agents::ask::usual_model;
+use towline_worker::Provider;
+use towline_worker::provider::{Anthropic, Command, Key, Nobody, OpenAi, Surroundings, Wire};
+
+pub fn provider(edge: &Edge, wanted: &Enrich) -> Box<dyn Provider> {
+    match wanted.provider {
+        ProviderName::Nobody => Box::new(Nobody::new("none", "no provider is named".to_owned())),
+        ProviderName::Agent(agent) => command(edge, wanted, agent),
+        ProviderName::Anthropic => {
+            let vendors = Vendor { address: "https://api.anthropic.com", variable: "ANTHROPIC_API_KEY" };
+            Box::new(Anthropic::new(wire(edge, wanted, &vendors)))
+        }
+        ProviderName::OpenAi if wanted.model.is_empty() => {
+            Box::new(Nobody::new(wanted.provider.name(), "distil.model names no model".to_owned()))
+        }
+        ProviderName::OpenAi => {
+            let vendors = Vendor { address: "https://api.openai.com/v1", variable: "OPENAI_API_KEY" };
+            Box::new(OpenAi::new(wire(edge, wanted, &vendors)))
+        }
+    }
+}
+
+fn command(edge: &Edge, wanted: &Enrich, agent: Agent) -> Box<dyn Provider> {
+    let Some(program) = on_path(agent.name()) else {
+        return Box::new(Nobody::new(agent.name(), format!("`{}` is not on the PATH", agent.name())));
+    };
+    let around = Surroundings {
+        program,
+        folder: folder(edge),
+        settings: agent.folder(&variable),
+        patience: patience(wanted),
+    };
+    Box::new(Command::new(agent, model(wanted), around))
+}
+
+/// Where a vendor's API is, and which variable holds its key by custom.
+struct Vendor {
+    address: &'static str,
+    variable: &'static str,
+}
+
+fn wire(edge: &Edge, wanted: &Enrich, vendor: &Vendor) -> Wire {
+    let is_vendors = wanted.base_url.is_empty();
+    Wire {
+        base_url: if is_vendors { vendor.address.to_owned() } else { wanted.base_url.clone() },
+        model: model(wanted).unwrap_or_default(),
+        key: key(wanted, is_vendors.then_some(vendor.variable)),
+        patience: patience(wanted),
+        certificates: variable("SSL_CERT_FILE").map(PathBuf::from),
+        folder: folder(edge),
+    }
+}
+
+/// A vendor's key goes to the vendor alone, unless the user says otherwise.
+fn key(wanted: &Enrich, customary: Option<&str>) -> Key {
+    if !wanted.key_command.is_empty() {
+        return Key::Command(wanted.key_command.clone());
+    }
+    let named = Some(wanted.key_env.as_str()).filter(|name| !name.is_empty()).or(customary);
+    let Some(name) = named else { return Key::None };
+    variable(name).map_or_else(|| Key::Missing(format!("the variable {name} is not set")), Key::Given)
+}
+
+fn model(wanted: &Enrich) -> Option<String> {
+    let given = Some(wanted.model.clone()).filter(|model| !model.is_empty());
+    given.or_else(|| usual_model(wanted.provider.name()).map(str::to_owned))
+}
+
+/// A folder of our own, with nothing in it that a model could read.
+fn folder(edge: &Edge) -> PathBuf {
+    edge.home.folder().join("asking")
+}
+
+fn patience(wanted: &Enrich) -> Duration {
+    Duration::from_secs(wanted.timeout_s.into())
+}

@@ -1,0 +1,52 @@
+//! The doctor's look at the model that puts turns into words: whether it answers, what waits for it, what it cost.
+//!
+//! Asks nobody: what is known of it came from its last jobs.
+
+use super::Check;
+use crate::enrich::{self, Standing};
+use crate::failure::chain;
+use crate::scope::Scope;
+
+pub fn check(scope: &Scope) -> Check {
+    match enrich::standing(&scope.edge) {
+        Err(error) => Check::warning("model", chain(&error), "run `tow work`"),
+        Ok(None) => Check::good("model", "nothing captured yet"),
+        Ok(Some(standing)) if !standing.wanted.is_on() => {
+            Check::good("model", "none: turns are put into words by rules alone")
+        }
+        Ok(Some(standing)) => judged(scope, &standing),
+    }
+}
+
+fn judged(scope: &Scope, standing: &Standing) -> Check {
+    let (name, counts) = (standing.wanted.provider.name(), &standing.counts);
+    let (spent, limit) = (standing.budget.spent, standing.wanted.daily_tokens);
+    let today = format!("{spent} of {limit} tokens today, {} memories", standing.kept_today);
+    if let Some(trouble) = &standing.health.trouble {
+        let what = format!(
+            "`{name}` fails since {}: {}; {} turns wait",
+            trouble.since.to_utc(),
+            trouble.detail,
+            counts.waiting
+        );
+        let mend = enrich::provider(&scope.edge, &standing.wanted).mend(&trouble.cause);
+        return Check::warning("model", what, mend);
+    }
+    if counts.dead > 0 {
+        let what = format!("`{name}`: {today}; {} turns failed too often", counts.dead);
+        return Check::warning(
+            "model",
+            what,
+            "run `tow jobs --dead`, then `tow jobs retry --dead` or `tow jobs drop --dead`",
+        );
+    }
+    if spent + standing.wanted.per_memory_tokens > limit {
+        let what = format!("`{name}`: {today}; {} turns wait for tomorrow (UTC)", counts.waiting);
+        return Check::warning(
+            "model",
+            what,
+            "run `tow config set distil.daily_tokens N` if that is too little",
+        );
+    }
+    Check::good("model", format!("`{name}`: {today}, {} turns wait", counts.waiting))
+}

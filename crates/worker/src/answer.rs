@@ -1,0 +1,164 @@
+//! What of a model's answer may be kept: JSON of the right shape, bounded, with words of its own.
+//!
+//! No memories is an answer; words in their place are not. Files that the turn did not touch are not believed.
+
+use serde::Deserialize;
+use towline_agents::ask::{Unanswered, prose, short};
+use towline_core::capture::Touch;
+use towline_core::memory::{Content, Draft, MemoryType, Summary, SummaryDraft};
+
+/// What a model found worth remembering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    pub memories: Vec<Content>,
+    pub summary: Option<Summary>,
+}
+
+/// More than this of one turn is not what was asked for.
+const MOST_MEMORIES: usize = 5;
+/// How many files are noted where the model names none.
+const MOST_FILES: usize = 8;
+
+#[derive(Deserialize)]
+struct WireAnswer {
+    memories: Vec<WireMemory>,
+    summary: Option<WireSummary>,
+}
+
+#[derive(Deserialize)]
+struct WireMemory {
+    #[serde(rename = "type")]
+    kind: String,
+    title: String,
+    #[serde(default)]
+    subtitle: String,
+    #[serde(default)]
+    facts: Vec<String>,
+    #[serde(default)]
+    narrative: String,
+    #[serde(default)]
+    concepts: Vec<String>,
+    #[serde(default)]
+    files: Vec<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct WireSummary {
+    request: String,
+    investigated: String,
+    learned: String,
+    completed: String,
+    next_steps: String,
+}
+
+/// Reads the answer. `files` are those that the turn touched, as the model was told of them.
+pub fn checked(text: &str, files: &[(String, Touch)]) -> Result<Checked, Unanswered> {
+    let text = unfenced(text);
+    if !text.starts_with('{') {
+        return Err(prose(text));
+    }
+    let answer: WireAnswer =
+        serde_json::from_str(text).map_err(|error| Unanswered::Invalid(short(&error.to_string())))?;
+    if answer.memories.len() > MOST_MEMORIES {
+        return Err(Unanswered::Invalid(format!("{} memories of one turn", answer.memories.len())));
+    }
+    let memories = answer.memories.into_iter().map(|memory| content(memory, files));
+    let summary = answer.summary.map(|summary| {
+        let WireSummary { request, investigated, learned, completed, next_steps } = summary;
+        SummaryDraft { request, investigated, learned, completed, next_steps, notes: String::new() }
+    });
+    Ok(Checked {
+        memories: memories.collect::<Result<_, _>>()?,
+        summary: summary.and_then(|draft| Summary::of(&draft)),
+    })
+}
+
+/// Without the fence that some models cannot leave off.
+fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
+    inner.and_then(|inner| inner.strip_suffix("```")).map_or(text, str::trim)
+}
+
+fn content(memory: WireMemory, files: &[(String, Touch)]) -> Result<Content, Unanswered> {
+    let kind = MemoryType::parse(&memory.kind)
+        .ok_or_else(|| Unanswered::Invalid(format!("`{}` is no type", short(&memory.kind))))?;
+    let named = files.iter().filter(|(path, _)| memory.files.iter().any(|named| is_meant(named, path)));
+    let mut files_kept: Vec<(String, Touch)> = named.cloned().collect();
+    if files_kept.is_empty() {
+        let changed = files.iter().filter(|(_, how)| *how == Touch::Changed);
+        files_kept = changed.take(MOST_FILES).cloned().collect();
+    }
+    let draft = Draft {
+        kind,
+        title: memory.title,
+        subtitle: memory.subtitle,
+        facts: memory.facts,
+        narrative: memory.narrative,
+        concepts: memory.concepts,
+        files: files_kept,
+    };
+    Content::of(draft).ok_or_else(|| Unanswered::Invalid("a memory without a title".to_owned()))
+}
+
+fn is_meant(named: &str, path: &str) -> bool {
+    !named.is_empty()
+        && (named == path || path.ends_with(&format!("/{named}")) || named.ends_with(&format!("/{path}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files() -> Vec<(String, Touch)> {
+        vec![("src/rig.rs".into(), Touch::Changed), ("src/hull.rs".into(), Touch::Read)]
+    }
+
+    #[track_caller]
+    fn check(text: &str, cause: &str) {
+        assert_eq!(checked(text, &files()).map_err(|error| error.cause()), Err(cause), "{text}");
+    }
+
+    #[test]
+    fn an_empty_list_is_an_answer_and_words_are_none() {
+        let none = Checked { memories: vec![], summary: None };
+        assert_eq!(checked(r#"{"memories":[]}"#, &[]), Ok(none.clone()));
+        assert_eq!(checked("```json\n{\"memories\": [], \"summary\": null}\n```", &[]), Ok(none));
+        check("", "prose");
+        check("Nothing to remember.", "prose");
+        check("You've hit your usage limit.", "quota");
+        check("[]", "prose");
+        check("{}", "invalid");
+        check(r#"{"memories":"none"}"#, "invalid");
+        check(r#"{"memories":[{"type":"bugfix"}]}"#, "invalid");
+        check(r#"{"memories":[{"type":"bug;fix","title":"x"}]}"#, "invalid");
+        check(r#"{"memories":[{"type":"bugfix","title":" "}]}"#, "invalid");
+        check(r#"{"memories":[{"type":"bugfix","title":"cut o"#, "invalid");
+        let many = [r#"{"type":"bugfix","title":"x"}"#; 6].join(",");
+        check(&format!("{{\"memories\":[{many}]}}"), "invalid");
+    }
+
+    #[test]
+    fn only_files_of_the_turn_are_believed() {
+        let paths = |named: &str| {
+            let text = format!(r#"{{"memories":[{{"type":"gotcha","title":"x","files":[{named}]}}]}}"#);
+            let found = checked(&text, &files()).unwrap().memories.remove(0);
+            found.files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(paths(r#""hull.rs","/etc/passwd""#), ["src/hull.rs"]);
+        assert_eq!(paths(r#""/boat/src/hull.rs""#), ["src/hull.rs"]);
+        assert_eq!(paths(r#""made/up.rs""#), ["src/rig.rs"], "what was changed");
+    }
+
+    #[test]
+    fn a_type_may_be_of_the_models_own() {
+        let text =
+            r#"{"memories":[{"type":"Root Cause","title":"t","facts":["f"]}],"summary":{"learned":"l"}}"#;
+        let found = checked(text, &[]).unwrap();
+        assert_eq!(
+            (found.memories[0].kind.as_str(), found.summary.unwrap().learned.as_str()),
+            ("root-cause", "l")
+        );
+    }
+}

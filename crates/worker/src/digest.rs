@@ -1,0 +1,165 @@
+//! One bounded text of a turn, for a model: what was asked, what was done, what came of it.
+//!
+//! It never takes more than it may, whatever the turn holds. It is fenced as data: nothing in it can close the fence.
+
+use towline_core::capture::Touch;
+use towline_core::compose::Budget;
+use towline_core::compose::fence::fenced;
+use towline_core::deed::Commit;
+use towline_core::memory::Trust;
+use towline_core::redact::redact;
+use towline_core::text::{clip, clip_start};
+
+/// What is known of a turn, as far as a model may be shown it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Material {
+    pub project: Option<String>,
+    pub branch: Option<String>,
+    /// What the person said, in order.
+    pub asked: Vec<String>,
+    /// What the agent said, in order.
+    pub said: Vec<String>,
+    pub calls: Vec<Call>,
+    pub files: Vec<(String, Touch)>,
+    pub commits: Vec<Commit>,
+}
+
+/// A tool that was used, and what it gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// In our own words: `ran cargo test`.
+    pub deed: String,
+    /// What is worth showing of what it gave.
+    pub output: String,
+    pub failed: bool,
+    pub trust: Trust,
+}
+
+/// A turn as a model is shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digest {
+    /// Fenced.
+    pub text: String,
+    /// The lowest class of what it holds.
+    pub trust: Trust,
+    /// An upper estimate.
+    pub tokens: u64,
+}
+
+/// What stands for what was left out.
+const CUT: &str = " […] ";
+
+/// Makes the text of a turn, of at most so many tokens with its fence.
+pub fn digest(material: &Material, most_tokens: u64) -> Digest {
+    let most = usize::try_from(most_tokens).unwrap_or(usize::MAX);
+    let mut trust = Trust::Agent;
+    let mut room = Room { left: most.saturating_sub(size(&fenced(""))), text: String::new() };
+    room.part("project", &place(material), most / 20);
+    room.part("asked", &material.asked.join("\n"), most / 4);
+    let answer = material.said.last().map_or("", String::as_str);
+    // What was done is written before the answer, in what is left beside it.
+    let kept_for_answer = size(answer).min(most * 3 / 10) + 8;
+    room.left = room.left.saturating_sub(kept_for_answer);
+    room.part("commits", &commits(&material.commits), most / 10);
+    room.part("files", &files(&material.files), most / 8);
+    for (call, most_here) in shares(&material.calls, room.left) {
+        if room.part(&call.deed, &call.output, most_here) == Written::Whole {
+            trust = trust.and(call.trust);
+        }
+    }
+    room.left += kept_for_answer;
+    room.part("answered", answer, room.left);
+    let text = fenced(&redact(&room.text));
+    let tokens = u64::try_from(size(&text)).unwrap_or(u64::MAX);
+    Digest { text, trust, tokens }
+}
+
+/// The text that is being written, and how much more may be.
+struct Room {
+    left: usize,
+    text: String,
+}
+
+#[derive(PartialEq, Eq)]
+enum Written {
+    Whole,
+    Nothing,
+}
+
+impl Room {
+    /// One part under its name, cut where it is too long; left out where there is no room for anything of it.
+    fn part(&mut self, name: &str, text: &str, most: usize) -> Written {
+        let most = most.min(self.left);
+        let name = within(&name.split_whitespace().collect::<Vec<_>>().join(" "), most / 2);
+        let whole = match text.trim() {
+            "" => format!("{name}\n"),
+            text => format!("{name}: {}\n", within(text, most.saturating_sub(size(&name) + 2))),
+        };
+        let cost = size(&whole);
+        let is_empty = text.trim().is_empty() && !name.contains(' ');
+        if cost > most || is_empty {
+            return Written::Nothing;
+        }
+        self.text.push_str(&whole);
+        self.left -= cost;
+        Written::Whole
+    }
+}
+
+fn place(material: &Material) -> String {
+    let branch = material.branch.as_ref().map(|branch| format!(" on {branch}"));
+    material.project.clone().unwrap_or_default() + &branch.unwrap_or_default()
+}
+
+fn commits(commits: &[Commit]) -> String {
+    commits.iter().map(|commit| format!("{} {}", commit.hash, commit.subject)).collect::<Vec<_>>().join("; ")
+}
+
+/// Changed files first: they tell most.
+fn files(files: &[(String, Touch)]) -> String {
+    let of = |how: Touch| files.iter().filter(move |(_, found)| *found == how).map(|(path, _)| path.as_str());
+    let named =
+        |name: &str, paths: Vec<&str>| (!paths.is_empty()).then(|| format!("{name} {}", paths.join(" ")));
+    let changed: Vec<&str> = of(Touch::Changed).collect();
+    let read: Vec<&str> = of(Touch::Read).filter(|path| !changed.contains(path)).take(8).collect();
+    [named("changed", changed), named("read", read)].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// Which calls are shown, and how much of each: failures and the last ones tell most, so they come by more.
+fn shares(calls: &[Call], room: usize) -> Vec<(&Call, usize)> {
+    const LEAST: usize = 24;
+    let weight = |at: usize, call: &Call| {
+        let is_late = at + 3 >= calls.len();
+        1 + 2 * usize::from(call.failed) + usize::from(is_late) + usize::from(!call.output.is_empty())
+    };
+    let mut chosen: Vec<usize> = (0..calls.len()).collect();
+    chosen.sort_by_key(|at| (usize::MAX - weight(*at, &calls[*at]), usize::MAX - at));
+    chosen.truncate(room / LEAST);
+    chosen.sort_unstable();
+    let all: usize = chosen.iter().map(|at| weight(*at, &calls[*at])).sum();
+    let share = |at: usize| room * weight(at, &calls[at]) / all.max(1);
+    chosen.into_iter().map(|at| (&calls[at], share(at))).collect()
+}
+
+/// As much of a text as fits: its head and its tail, with a sign between them.
+fn within(text: &str, most: usize) -> String {
+    if Budget::Tokens(most).holds(text) {
+        return text.to_owned();
+    }
+    let mut bytes = text.len().min(most.saturating_mul(5));
+    while bytes > 16 {
+        let cut = format!("{}{CUT}{}", clip(text, bytes / 3 * 2), clip_start(text, bytes / 3));
+        if Budget::Tokens(most).holds(&cut) {
+            return cut;
+        }
+        bytes = bytes / 8 * 7;
+    }
+    String::new()
+}
+
+fn size(text: &str) -> usize {
+    Budget::Tokens(usize::MAX).size_of(text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,310 @@
+//! Doing the jobs that wait, one after the other: lease, ask, check, keep.
+//!
+//! The archive is held only between calls, never during one. Whoever is killed here loses nothing and leaves nothing
+//! half done: a job ends together with what is kept of it, or waits again when its lease has ended.
+
+use crate::answer::{Checked, checked};
+use crate::gather::gather;
+use crate::provider::{Answer, Provider, Unanswered};
+use crate::request::{Request, Shape};
+use towline_core::capture::Touch;
+use towline_core::id::Uid;
+use towline_core::memory::{Confidence, Maker, Trust};
+use towline_core::time::Timestamp;
+use towline_store::archive::{
+    Abandoned, Came, Conversation, Job, JobKind, JobState, KeptSummary, NewMemory, Spent, Trouble, TurnRow,
+};
+use towline_store::{Archive, StoreError};
+
+/// The archive, with the right to write it, for a moment.
+pub trait Opened {
+    fn archive(&self) -> &Archive;
+}
+
+/// What a worker is given.
+pub struct Draining<'a> {
+    pub provider: &'a dyn Provider,
+    /// The archive, or `None` where somebody else has had it for too long.
+    pub open: &'a dyn Fn() -> Result<Option<Box<dyn Opened>>, StoreError>,
+    pub now: &'a dyn Fn() -> Timestamp,
+    /// Tools that are passed over.
+    pub skipped: &'a dyn Fn(&str) -> bool,
+    pub daily_tokens: u64,
+    pub per_memory_tokens: u64,
+    pub attempts: u32,
+    /// How long a call may take: a lease lasts longer.
+    pub patience_ms: i64,
+    /// How many jobs at most.
+    pub most_jobs: usize,
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drained {
+    pub done: usize,
+    pub kept: usize,
+    pub failed: usize,
+    pub dead: usize,
+    pub spent: Spent,
+    /// The provider was in trouble and has answered.
+    pub recovered: bool,
+    pub left: Left,
+}
+
+/// Why it ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing is due.
+    #[default]
+    Nothing,
+    /// More is due than was to be done in one go.
+    More,
+    /// The day's tokens are spent.
+    Budget,
+    /// The provider is left alone for a while.
+    Trouble(Trouble),
+    /// Somebody else has the archive.
+    Busy,
+}
+
+/// Failures in a row after which a provider is left alone, whosever fault they were.
+const ENOUGH: u32 = 3;
+const MINUTE_MS: i64 = 60_000;
+const LONGEST_PAUSE_MS: i64 = 60 * MINUTE_MS;
+const LONGEST_WAIT_MS: i64 = 6 * 60 * MINUTE_MS;
+
+pub fn drain(with: &Draining<'_>) -> Result<Drained, StoreError> {
+    let shape = Shape::new(with.per_memory_tokens, with.provider.adds_tokens());
+    let mut drained = Drained::default();
+    for _ in 0..with.most_jobs {
+        let Some(opened) = (with.open)()? else { return Ok(Drained { left: Left::Busy, ..drained }) };
+        let next = next(with, &shape, opened.archive())?;
+        drop(opened);
+        let asked = match next {
+            Next::Ask(asked) => asked,
+            Next::Settled => {
+                drained.done += 1;
+                continue;
+            }
+            Next::Leave(left) => return Ok(Drained { left, ..drained }),
+        };
+        let answer = with.provider.ask(&asked.request);
+        let Some(opened) = (with.open)()? else { return Ok(Drained { left: Left::Busy, ..drained }) };
+        settle(with, opened.archive(), (&asked, answer), &mut drained)?;
+    }
+    Ok(Drained { left: Left::More, ..drained })
+}
+
+/// A question, and what it is about.
+struct Asked {
+    job: Job,
+    of: Conversation,
+    turn: TurnRow,
+    request: Request,
+    files: Vec<(String, Touch)>,
+    commit: Option<String>,
+    cost: u64,
+    project: Option<i64>,
+}
+
+enum Next {
+    Ask(Box<Asked>),
+    /// There was nothing left to ask about.
+    Settled,
+    Leave(Left),
+}
+
+fn next(with: &Draining<'_>, shape: &Shape, archive: &Archive) -> Result<Next, StoreError> {
+    let now = (with.now)();
+    let health = archive.health(with.provider.name())?;
+    if let (true, Some(trouble)) = (health.again_at > now, health.trouble) {
+        return Ok(Next::Leave(Left::Trouble(trouble)));
+    }
+    let lease_until = now.plus_ms(with.patience_ms + 2 * MINUTE_MS);
+    let Some(job) = archive.lease_job(JobKind::Distil, now, lease_until)? else {
+        return Ok(Next::Leave(Left::Nothing));
+    };
+    let subject = archive.subject(&job)?.filter(|(_, turn)| !turn.reverted);
+    let Some((of, turn)) = subject else {
+        let provider = with.provider.name().to_owned();
+        let came = Came { memories: vec![], summary: None, provider, spent: Spent::default(), at: now };
+        archive.finish_job(&job, &came)?;
+        return Ok(Next::Settled);
+    };
+    let asked = asked(with, shape, archive, (job, of, turn))?;
+    // A provider that took more before may take as much again.
+    let tokens = asked.request.most_tokens.max(health.dearest);
+    if !archive.reserve(&asked.job, tokens, (with.daily_tokens, now))? {
+        archive.give_job_back(&asked.job, now)?;
+        return Ok(Next::Leave(Left::Budget));
+    }
+    Ok(Next::Ask(Box::new(asked)))
+}
+
+fn asked(
+    with: &Draining<'_>,
+    shape: &Shape,
+    archive: &Archive,
+    (mut job, of, turn): (Job, Conversation, TurnRow),
+) -> Result<Asked, StoreError> {
+    let material = gather(archive, (&of, &turn), with.skipped)?;
+    let usage = archive.usage(&of, turn.ordinal..=turn.ordinal)?;
+    let cost =
+        usage.iter().map(|model| model.tokens.input + model.tokens.cache_write + model.tokens.output).sum();
+    job.covers = turn.until;
+    Ok(Asked {
+        request: shape.request(&material),
+        commit: material.commits.last().map(|commit| commit.hash.clone()),
+        files: material.files,
+        project: archive.project_of(&of)?,
+        cost,
+        job,
+        of,
+        turn,
+    })
+}
+
+/// Keeps what came of it, or says why nothing did.
+fn settle(
+    with: &Draining<'_>,
+    archive: &Archive,
+    (asked, answer): (&Asked, Answer),
+    drained: &mut Drained,
+) -> Result<(), StoreError> {
+    let now = (with.now)();
+    let spent = spent(asked, &answer);
+    let found = answer.said.and_then(|text| checked(&text, &asked.files));
+    drained.spent = plus(drained.spent, spent);
+    match found {
+        Ok(found) => {
+            let came = came(with, asked, found, (spent, now));
+            if let Some(kept) = archive.finish_job(&asked.job, &came)? {
+                drained.done += 1;
+                drained.kept += kept.len();
+            }
+            drained.recovered |= archive.provider_answered(with.provider.name(), now)?.is_some();
+        }
+        Err(why) => {
+            let state = fail(with, archive, (asked, &why), (spent, now))?;
+            drained.failed += 1;
+            drained.dead += usize::from(state == Some(JobState::Dead));
+        }
+    }
+    Ok(())
+}
+
+/// What was not told is taken for what was sent: a provider that answers too late is paid all the same.
+fn spent(asked: &Asked, answer: &Answer) -> Spent {
+    let estimate = asked.request.most_tokens - u64::from(asked.request.most_output);
+    match &answer.said {
+        Ok(_) if answer.input == 0 => Spent { calls: 1, input: estimate, output: answer.output },
+        Err(Unanswered::TimedOut) => Spent { calls: 1, input: estimate, output: 0 },
+        Ok(_) | Err(_) => Spent { calls: 1, input: answer.input, output: answer.output },
+    }
+}
+
+fn plus(one: Spent, other: Spent) -> Spent {
+    Spent {
+        calls: one.calls + other.calls,
+        input: one.input + other.input,
+        output: one.output + other.output,
+    }
+}
+
+fn came(with: &Draining<'_>, asked: &Asked, found: Checked, (spent, at): (Spent, Timestamp)) -> Came {
+    let maker = Maker::Model(with.provider.model().to_owned());
+    let trust = asked.request.digest.trust;
+    let memory = |(number, content): (usize, towline_core::memory::Content)| NewMemory {
+        // The same answer to the same job is the same memory, however often it is written.
+        uid: uid(asked, number),
+        content,
+        project: asked.project,
+        session: Some(asked.of.session.clone()),
+        turn: Some(asked.turn.ordinal),
+        branch: asked.of.branch.clone(),
+        commit: asked.commit.clone(),
+        maker: maker.clone(),
+        trust,
+        confidence: Confidence::percent(confidence(trust)),
+        cost: asked.cost,
+        at,
+        valid_from: asked.turn.until,
+        quarantine: None,
+    };
+    let summary = found.summary.map(|summary| KeptSummary {
+        summary,
+        session: asked.of.session.clone(),
+        turn: asked.turn.ordinal,
+        maker: maker.clone(),
+        trust,
+        at,
+    });
+    let memories = found.memories.into_iter().enumerate().map(memory).collect();
+    Came { memories, summary, provider: with.provider.name().to_owned(), spent, at }
+}
+
+fn uid(asked: &Asked, number: usize) -> Uid {
+    let (job, covers) = (asked.job.uid.to_string(), asked.job.covers.0.to_string());
+    Uid::derived(asked.turn.until, &["distilled", &job, &covers, &number.to_string()])
+}
+
+/// What came from outside is less sure.
+fn confidence(trust: Trust) -> u8 {
+    match trust {
+        Trust::Person | Trust::Agent => 70,
+        Trust::Tool => 65,
+        Trust::Web => 50,
+    }
+}
+
+/// A failure counts for the job where it may be the job's own, and for the provider in any case.
+fn fail(
+    with: &Draining<'_>,
+    archive: &Archive,
+    (asked, why): (&Asked, &Unanswered),
+    (spent, at): (Spent, Timestamp),
+) -> Result<Option<JobState>, StoreError> {
+    let provider = with.provider.name();
+    let is_own = why.may_be_the_questions();
+    let wait = doubled(MINUTE_MS, asked.job.attempts, LONGEST_WAIT_MS);
+    let state = archive.abandon_job(
+        &asked.job,
+        &Abandoned {
+            error: &why.to_string(),
+            provider,
+            spent,
+            at,
+            again_at: if is_own || *why == Unanswered::TimedOut { at.plus_ms(wait) } else { at },
+            most_attempts: is_own.then_some(with.attempts),
+        },
+    )?;
+    let failures = archive.health(provider)?.trouble.map_or(0, |trouble| trouble.failures);
+    let again_at = again_at(why, failures, at);
+    archive.provider_failed(provider, (why.cause(), &why.to_string()), (at, again_at))?;
+    Ok(state)
+}
+
+/// When the provider may be asked again.
+fn again_at(why: &Unanswered, failures_before: u32, at: Timestamp) -> Timestamp {
+    let pause = at.plus_ms(doubled(MINUTE_MS, failures_before, LONGEST_PAUSE_MS));
+    match why {
+        Unanswered::Quota { until: Some(until), .. } => (*until).max(pause),
+        Unanswered::RateLimited { after_s: Some(after), .. } => {
+            at.plus_ms(i64::from(*after).min(3600) * 1000)
+        }
+        Unanswered::Quota { until: None, .. }
+        | Unanswered::RateLimited { after_s: None, .. }
+        | Unanswered::NotLoggedIn(_)
+        | Unanswered::Unavailable(_)
+        | Unanswered::Misconfigured(_)
+        | Unanswered::TimedOut => pause,
+        Unanswered::Refused(_) | Unanswered::NotJson(_) | Unanswered::Invalid(_) => {
+            if failures_before + 1 < ENOUGH { at } else { pause }
+        }
+    }
+}
+
+/// Twice as long each time, up to a limit.
+fn doubled(first_ms: i64, times: u32, most_ms: i64) -> i64 {
+    first_ms.saturating_mul(1_i64.checked_shl(times.min(30)).unwrap_or(i64::MAX)).min(most_ms)
+}

@@ -1,0 +1,144 @@
+//! What the archive holds of a turn, as far as a model may be shown it.
+//!
+//! Tools that teach nothing are passed over, and of those that only look, what they saw: the file is still there. Reads
+//! only, and unpacks no more than can be shown.
+
+use crate::digest::{Call, Material};
+use std::collections::HashMap;
+use towline_agents::Agent;
+use towline_core::capture::{DetailKind, Speaker};
+use towline_core::deed::Deed;
+use towline_core::memory::Trust;
+use towline_core::text::clip;
+use towline_store::archive::{Conversation, DetailRow, TurnRow};
+use towline_store::{Archive, StoreError};
+
+/// More calls than any digest shows.
+const MOST_CALLS: usize = 60;
+/// Larger outputs are shown by their head and tail only, and those are in here.
+const MOST_BYTES: usize = 64 * 1024;
+
+/// All that a digest is made of. `skipped` says which tools are passed over.
+pub fn gather(
+    archive: &Archive,
+    (of, turn): (&Conversation, &TurnRow),
+    skipped: &dyn Fn(&str) -> bool,
+) -> Result<Material, StoreError> {
+    let agent = Agent::named(of.session.agent.as_str());
+    let bodies = archive.bodies(turn)?;
+    let words = |speaker: Speaker| -> Vec<String> {
+        let said = bodies.iter().filter(|body| body.speaker == speaker);
+        said.map(|body| body.text.clone()).filter(|text| !text.trim().is_empty()).collect()
+    };
+    let turns = turn.ordinal..=turn.ordinal;
+    let files = archive.files(of, turns.clone())?.into_iter();
+    Ok(Material {
+        project: of.project.clone(),
+        branch: of.branch.clone(),
+        asked: words(Speaker::Person),
+        said: words(Speaker::Agent),
+        calls: calls(archive, (agent, turn), skipped)?,
+        files: files.map(|file| (within(&file.path, of.folder.as_deref()), file.how)).collect(),
+        commits: archive.commits(of, turns)?,
+    })
+}
+
+/// A path below the session's folder is told from there.
+pub(crate) fn within(path: &str, folder: Option<&str>) -> String {
+    let below = folder.and_then(|folder| path.strip_prefix(folder)?.strip_prefix('/'));
+    below.unwrap_or(path).to_owned()
+}
+
+fn calls(
+    archive: &Archive,
+    (agent, turn): (Option<Agent>, &TurnRow),
+    skipped: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Call>, StoreError> {
+    let details = archive.details(turn)?;
+    let is_own = |row: &&DetailRow| row.subagent.is_none();
+    let outputs: HashMap<i64, &DetailRow> = details
+        .iter()
+        .filter(|row| row.kind == DetailKind::Output)
+        .filter_map(|row| Some((row.call?, row)))
+        .collect();
+    let named = |row: &&DetailRow| row.tool.as_deref().is_some_and(|tool| !skipped(tool));
+    let inputs = details.iter().filter(|row| row.kind == DetailKind::Input).filter(is_own).filter(named);
+    let mut inputs: Vec<&DetailRow> = inputs.collect();
+    let beyond = inputs.len().saturating_sub(MOST_CALLS);
+    inputs.drain(..beyond);
+    let mut found = vec![];
+    for row in inputs {
+        let output = row.call.and_then(|call| outputs.get(&call)).copied();
+        found.extend(call(archive, agent, row, output)?);
+    }
+    Ok(found)
+}
+
+/// None for a call that only looked, or asked, or planned.
+fn call(
+    archive: &Archive,
+    agent: Option<Agent>,
+    row: &DetailRow,
+    output: Option<&DetailRow>,
+) -> Result<Option<Call>, StoreError> {
+    let (tool, input) = (row.tool.as_deref().unwrap_or(""), archive.content(row)?);
+    let deed = agent.map_or(Deed::Other, |agent| agent.deed(tool, &input));
+    let failed = output.is_some_and(|row| row.outcome.as_deref() == Some("failed"));
+    let Some((words, trust, shows)) = in_words(&deed, tool, &input) else { return Ok(None) };
+    let output = match output {
+        Some(row) if shows == Shows::Output || failed => clip(&archive.content(row)?, MOST_BYTES).to_owned(),
+        Some(_) | None => String::new(),
+    };
+    Ok(Some(Call { deed: words, output, failed, trust }))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shows {
+    Output,
+    Nothing,
+}
+
+fn in_words(deed: &Deed<'_>, tool: &str, input: &str) -> Option<(String, Trust, Shows)> {
+    match deed {
+        Deed::Ran { command } => Some((format!("ran {command}"), trust_in(command), Shows::Output)),
+        Deed::Changed { paths } => {
+            Some((format!("changed {}", paths.join(" ")), Trust::Agent, Shows::Nothing))
+        }
+        Deed::Fetched { address } => Some((format!("fetched {address}"), Trust::Web, Shows::Output)),
+        Deed::Delegated { task } => Some((format!("had a helper {task}"), Trust::Tool, Shows::Output)),
+        // A server's tool may bring anything from anywhere.
+        Deed::Other => Some((format!("used {tool} {}", clip(input, 400)), Trust::Web, Shows::Output)),
+        Deed::Read { .. } | Deed::Searched { .. } | Deed::Waited | Deed::Asked { .. } | Deed::Planned => None,
+    }
+}
+
+/// What a command prints is a tool's words, unless it fetched them.
+fn trust_in(command: &str) -> Trust {
+    const FETCHERS: [&str; 5] = ["curl", "wget", "lynx", "http", "gh"];
+    let mut words = command.split(|c: char| c.is_whitespace() || "|&;()$`'\"".contains(c));
+    if words.any(|word| FETCHERS.contains(&word) || word.contains("://")) { Trust::Web } else { Trust::Tool }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_command_fetched_is_not_a_tools_own_word() {
+        for (command, expected) in [
+            ("cargo test", Trust::Tool),
+            ("curl -s x.y", Trust::Web),
+            ("cd a && git clone https://x.y/z", Trust::Web),
+            ("grep curly src", Trust::Tool),
+        ] {
+            assert_eq!(trust_in(command), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn paths_are_told_from_the_sessions_folder() {
+        assert_eq!(within("/a/b/src/x.rs", Some("/a/b")), "src/x.rs");
+        assert_eq!(within("/a/bc/x.rs", Some("/a/b")), "/a/bc/x.rs");
+        assert_eq!(within("x.rs", None), "x.rs");
+    }
+}

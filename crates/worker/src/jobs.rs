@@ -1,0 +1,92 @@
+//! From what changed in the archive to jobs: one for each turn that is over and worth it.
+//!
+//! Goes by the archive's own list of changes from where it came last, and notes how far it came with what it made of it.
+
+use towline_core::capture::Speaker;
+use towline_core::event::Origin;
+use towline_core::id::SessionKey;
+use towline_core::time::Timestamp;
+use towline_store::archive::{Change, Conversation, JobKind, NewJob, TurnRow};
+use towline_store::{Archive, StoreError};
+
+/// The name under which it is noted how far we came.
+const READER: &str = "distil";
+const AT_ONCE: u32 = 500;
+
+/// What was read in of an older history is not paid for.
+const FRESH_MS: i64 = 24 * 3600 * 1000;
+
+/// Fewer words than this without any deed teach nobody anything.
+const WORTH_BYTES: usize = 600;
+
+/// Makes the jobs that are missing. `is_working` says whether a session's last turn still goes on. How many were made.
+pub fn make_jobs(
+    archive: &Archive,
+    now: Timestamp,
+    is_working: &dyn Fn(&SessionKey) -> bool,
+) -> Result<usize, StoreError> {
+    let mut made = 0;
+    let mut place = archive.read_up_to(READER)?.unwrap_or(0);
+    loop {
+        let changes = archive.changes_after(place, AT_ONCE)?;
+        let Some((last, _)) = changes.last() else { return Ok(made) };
+        place = *last;
+        made += archive.as_one(|| {
+            let mut made = 0;
+            for (_, change) in &changes {
+                if let Change::Conversation { row, from_turn } = change {
+                    made += of_conversation(archive, (*row, *from_turn), now, is_working)?;
+                }
+            }
+            archive.note_read_up_to(READER, place)?;
+            Ok(made)
+        })?;
+    }
+}
+
+fn of_conversation(
+    archive: &Archive,
+    (row, from_turn): (i64, u32),
+    now: Timestamp,
+    is_working: &dyn Fn(&SessionKey) -> bool,
+) -> Result<usize, StoreError> {
+    let Some(of) = archive.conversation_at(row)? else { return Ok(0) };
+    if now.since_ms(of.last_at) > FRESH_MS {
+        return Ok(0);
+    }
+    // The turn before the first that changed may have ended by it.
+    let turns = archive.turns(&of, from_turn.saturating_sub(1), u32::MAX)?;
+    let last = turns.last().map(|turn| turn.ordinal);
+    let mut made = 0;
+    for turn in &turns {
+        let goes_on = Some(turn.ordinal) == last && is_working(&of.session);
+        if !goes_on && now.since_ms(turn.until) <= FRESH_MS && is_worth(archive, turn)? {
+            made += usize::from(asked_for(archive, &of, turn, now)?);
+        }
+    }
+    Ok(made)
+}
+
+fn asked_for(
+    archive: &Archive,
+    of: &Conversation,
+    turn: &TurnRow,
+    at: Timestamp,
+) -> Result<bool, StoreError> {
+    archive.make_job(NewJob { kind: JobKind::Distil, of, turn, at })
+}
+
+/// Whether a turn may hold something worth a model's tokens: somebody asked, and something was done or explained.
+pub fn is_worth(archive: &Archive, turn: &TurnRow) -> Result<bool, StoreError> {
+    let is_asked = match turn.origin {
+        Origin::Human | Origin::Command | Origin::Continuation => true,
+        Origin::Notification | Origin::Bookmark => false,
+    };
+    if !is_asked || turn.reverted {
+        return Ok(false);
+    }
+    let bodies = archive.bodies(turn)?;
+    let bytes: usize = bodies.iter().map(|body| body.text.len()).sum();
+    let is_answered = bodies.iter().any(|body| body.speaker == Speaker::Agent);
+    Ok(turn.tools > 0 || is_answered && bytes >= WORTH_BYTES)
+}

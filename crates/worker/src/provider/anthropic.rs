@@ -1,0 +1,85 @@
+//! The Messages API as a provider: the answer is a call of the one tool that there is.
+//!
+//! The key goes into its own header, and nowhere else.
+
+use super::http::{Wire, answer};
+use super::{Answer, Provider, Unanswered, usual_mend};
+use crate::request::Request;
+use serde_json::{Value, json};
+use towline_agents::ask::{prose, short};
+
+const VERSION: &str = "2023-06-01";
+const TOOL: &str = "remember";
+
+pub struct Anthropic {
+    wire: Wire,
+}
+
+impl Anthropic {
+    pub fn new(wire: Wire) -> Anthropic {
+        Anthropic { wire }
+    }
+}
+
+impl Provider for Anthropic {
+    fn name(&self) -> &str {
+        "anthropic"
+    }
+
+    fn model(&self) -> &str {
+        &self.wire.model
+    }
+
+    /// What the use of a tool takes beside its schema.
+    fn adds_tokens(&self) -> u64 {
+        340
+    }
+
+    fn ask(&self, request: &Request) -> Answer {
+        let headers = |key: Option<&str>| {
+            let key = key.map(|key| ("x-api-key", key.to_owned()));
+            key.into_iter().chain([("anthropic-version", VERSION.to_owned())]).collect()
+        };
+        match self.wire.post("/v1/messages", &headers, &self.body(request)) {
+            Err(why) => Answer::none(why),
+            Ok(message) => {
+                let input = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+                answer(said(&message), &message["usage"], [&input, &["output_tokens"]])
+            }
+        }
+    }
+
+    fn mend(&self, cause: &str) -> String {
+        match cause {
+            "login" => {
+                "set the variable that distil.key_env names, or distil.key_command, then `tow jobs retry`"
+                    .into()
+            }
+            other => usual_mend(other),
+        }
+    }
+}
+
+impl Anthropic {
+    fn body(&self, request: &Request) -> Value {
+        json!({
+            "model": self.wire.model,
+            "max_tokens": request.most_output,
+            "system": request.system,
+            "messages": [{"role": "user", "content": request.digest.text}],
+            "tools": [{"name": TOOL, "description": "Keeps the answer.", "input_schema": request.schema}],
+            "tool_choice": {"type": "tool", "name": TOOL},
+        })
+    }
+}
+
+fn said(message: &Value) -> Result<String, Unanswered> {
+    let blocks = message["content"].as_array().map_or(&[][..], Vec::as_slice);
+    let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+    match (message["stop_reason"].as_str(), blocks.iter().find(|block| block["type"] == "tool_use")) {
+        (Some("refusal"), _) => Err(Unanswered::Refused(short(&texts.join(" ")))),
+        (Some("max_tokens"), _) => Err(Unanswered::Invalid("it was cut at its end".to_owned())),
+        (_, Some(call)) => Ok(call["input"].to_string()),
+        (_, None) => Err(prose(&texts.join(" "))),
+    }
+}

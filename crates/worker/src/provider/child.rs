@@ -1,0 +1,190 @@
+//! A program that is started for a question: in a folder of ours, in a process group of its own, with a deadline.
+//!
+//! It dies with us, and all of its group dies at the deadline. What it prints goes into files, so that nobody waits for
+//! a pipe and no thread is needed.
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use towline_agents::ask::Ended;
+use towline_store::home::private_folder;
+
+/// Set in everything that we start: a hook below it does nothing.
+const GUARD: &str = "TOWLINE_CHILD";
+
+/// More than this of what was printed is not looked at.
+const MOST_READ: u64 = 1 << 20;
+
+/// How long a group may take to end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+
+pub(super) struct Child {
+    pub program: PathBuf,
+    pub arguments: Vec<String>,
+    pub folder: PathBuf,
+    pub stdin: String,
+    pub variables: Vec<(&'static str, String)>,
+    pub without: Vec<&'static str>,
+}
+
+/// What became of it.
+pub(super) struct Finished {
+    pub stdout: String,
+    pub stderr: String,
+    pub ended: Ended,
+}
+
+impl Child {
+    pub fn new(program: PathBuf, folder: PathBuf) -> Child {
+        let (arguments, variables, without) = (vec![], vec![], vec![]);
+        Child { program, arguments, folder, stdin: String::new(), variables, without }
+    }
+
+    /// Runs it to its end, or to ours.
+    pub fn run(self, patience: Duration) -> io::Result<Finished> {
+        private_folder(&self.folder)?;
+        let place = |name: &str| self.folder.join(format!("{name}.{}", std::process::id()));
+        let (input, output, errors) = (place("in"), place("out"), place("err"));
+        let finished = self.run_with(patience, [&input, &output, &errors]);
+        for file in [&input, &output, &errors] {
+            let _ = fs::remove_file(file);
+        }
+        finished
+    }
+
+    fn run_with(&self, patience: Duration, [input, output, errors]: [&Path; 3]) -> io::Result<Finished> {
+        private(input)?.write_all(self.stdin.as_bytes())?;
+        let mut command = self.command();
+        command.stdin(File::open(input)?).stdout(private(output)?).stderr(private(errors)?);
+        let mut child = command.spawn()?;
+        let ended = wait(&mut child, patience);
+        // What it started and left is its own fault, and goes with it.
+        end_group(&child, Signal::KILL);
+        Ok(Finished { stdout: read(output), stderr: read(errors), ended: ended? })
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the one place that starts what answers questions")]
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).current_dir(&self.folder).process_group(0);
+        for name in &self.without {
+            command.env_remove(name);
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value))).env(GUARD, "1");
+        die_with_us(&mut command);
+        command
+    }
+}
+
+fn wait(child: &mut std::process::Child, patience: Duration) -> io::Result<Ended> {
+    if let Some(status) = ended_within(child, patience)? {
+        return Ok(if status.success() { Ended::Well } else { Ended::Badly });
+    }
+    end_group(child, Signal::TERM);
+    if ended_within(child, GRACE)?.is_none() {
+        end_group(child, Signal::KILL);
+        child.wait()?;
+    }
+    Ok(Ended::Late)
+}
+
+#[expect(clippy::disallowed_methods, reason = "waiting for a child has no timed wait")]
+fn ended_within(
+    child: &mut std::process::Child,
+    patience: Duration,
+) -> io::Result<Option<std::process::ExitStatus>> {
+    let end = Instant::now() + patience;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= end {
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn end_group(child: &std::process::Child, signal: Signal) {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let _ = pid.map(|pid| kill_process_group(pid, signal));
+}
+
+/// Asks the kernel to end it when we end, however that comes. A polite signal: programs that start others pass it on.
+#[cfg(target_os = "linux")]
+#[expect(
+    unsafe_code,
+    reason = "only between fork and exec can a process say that it wants to die with its parent"
+)]
+fn die_with_us(command: &mut Command) {
+    let us = rustix::process::getpid();
+    let ask = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
+        // We may have ended before it was asked.
+        if rustix::process::getppid() == Some(us) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+    };
+    // SAFETY: two system calls without memory of their own, as is allowed between fork and exec.
+    unsafe {
+        command.pre_exec(ask);
+    }
+}
+
+/// Elsewhere the deadline is all there is.
+#[cfg(not(target_os = "linux"))]
+fn die_with_us(_command: &mut Command) {}
+
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
+fn read(path: &Path) -> String {
+    let mut bytes = vec![];
+    let _ = File::open(path).and_then(|file| file.take(MOST_READ).read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, folder: &Path) -> Child {
+        let arguments = vec!["-c".to_owned(), script.to_owned()];
+        Child { arguments, ..Child::new("/bin/sh".into(), folder.join("asking")) }
+    }
+
+    #[test]
+    fn it_is_given_what_it_needs_and_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = shell("cat; echo $A$TOWLINE_CHILD$HOME; pwd; echo bad >&2; exit 3", folder.path());
+        (child.stdin, child.variables, child.without) =
+            ("in\n".into(), vec![("A", "a".into())], vec!["HOME"]);
+        let done = child.run(Duration::from_secs(20)).unwrap();
+        let folder = folder.path().canonicalize().unwrap().join("asking");
+        assert_eq!(done.stdout, format!("in\na1\n{}\n", folder.display()));
+        assert_eq!((done.stderr.as_str(), done.ended), ("bad\n", Ended::Badly));
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn all_of_its_group_ends_at_the_deadline_and_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let late = shell("trap '' TERM; sleep 600 & echo $!; sleep 600", folder.path());
+        let done = late.run(Duration::from_millis(200)).unwrap();
+        assert_eq!(done.ended, Ended::Late);
+        let left = shell("sleep 600 & echo $!", folder.path()).run(Duration::from_secs(20)).unwrap();
+        for pid in [done.stdout.trim(), left.stdout.trim()] {
+            let is_gone = || !is_running(pid);
+            assert!(towline_testkit::wait::holds_within(Duration::from_secs(10), is_gone), "{pid}");
+        }
+    }
+
+    fn is_running(pid: &str) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z")
+    }
+}

@@ -1,0 +1,89 @@
+//! An agent's command line as a provider: sealed from the user's sessions, hooks, tools and settings.
+//!
+//! How each agent is called and what it prints is known to `agents` alone.
+
+use super::child::Child;
+use super::{Answer, Provider, Unanswered, usual_mend};
+use crate::request::Request;
+use std::path::PathBuf;
+use std::time::Duration;
+use towline_agents::Agent;
+use towline_agents::ask::{Printed, Question};
+
+/// What an agent's command line is given to live in.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    pub program: PathBuf,
+    /// A folder of our own to be started in.
+    pub folder: PathBuf,
+    /// Where the agent keeps its settings.
+    pub settings: Option<PathBuf>,
+    pub patience: Duration,
+}
+
+pub struct Command {
+    agent: Agent,
+    /// None is the agent's own choice.
+    model: Option<String>,
+    around: Surroundings,
+}
+
+impl Command {
+    pub fn new(agent: Agent, model: Option<String>, around: Surroundings) -> Command {
+        Command { agent, model, around }
+    }
+}
+
+impl Provider for Command {
+    fn name(&self) -> &str {
+        self.agent.name()
+    }
+
+    fn model(&self) -> &str {
+        self.model.as_deref().unwrap_or_else(|| self.agent.name())
+    }
+
+    fn adds_tokens(&self) -> u64 {
+        self.agent.adds_tokens()
+    }
+
+    fn ask(&self, request: &Request) -> Answer {
+        let schema = request.schema.to_string();
+        let asking = self.agent.ask(&Question {
+            system: &request.system,
+            text: &request.digest.text,
+            schema: &schema,
+            model: self.model.as_deref(),
+            most_output: request.most_output,
+            folder: &self.around.folder,
+            settings: self.around.settings.as_deref(),
+        });
+        let child = Child {
+            arguments: asking.arguments,
+            stdin: asking.stdin,
+            variables: asking.variables,
+            without: asking.without,
+            ..Child::new(self.around.program.clone(), self.around.folder.clone())
+        };
+        let files = asking.files.iter();
+        let written = files.map(|(path, text)| towline_store::home::put_small(path, text.as_bytes()));
+        let done = written.collect::<Result<(), _>>().and_then(|()| child.run(self.around.patience));
+        match done {
+            Ok(done) => {
+                let (stdout, stderr) = (done.stdout.as_str(), done.stderr.as_str());
+                self.agent.answered(Printed { stdout, stderr, ended: done.ended })
+            }
+            Err(error) => {
+                let what = format!("{} could not be started: {error}", self.around.program.display());
+                Answer::none(Unanswered::Misconfigured(what))
+            }
+        }
+    }
+
+    fn mend(&self, cause: &str) -> String {
+        match cause {
+            "login" => format!("run `{}`, then `tow jobs retry`", self.agent.login()),
+            other => usual_mend(other),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Speaking HTTP to an API: one request, one answer, within a deadline.
+//!
+//! Redirects are not followed: a key goes to whom it was meant for. What an error says is kept as one short line.
+
+use super::key::Key;
+use super::{Answer, Unanswered};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::time::Duration;
+use towline_agents::ask::{classified, short};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+
+/// How an API is reached.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    /// Without a slash at its end.
+    pub base_url: String,
+    pub model: String,
+    pub key: Key,
+    pub patience: Duration,
+    /// Certificates to trust in place of those that are compiled in.
+    pub certificates: Option<PathBuf>,
+    /// Where a command for the key is started.
+    pub folder: PathBuf,
+}
+
+pub(super) type Headers = Vec<(&'static str, String)>;
+
+/// More than this is no answer to our question.
+const MOST_READ: u64 = 1 << 20;
+
+impl Wire {
+    /// Posts JSON and gives the JSON of a good answer.
+    pub(super) fn post(
+        &self,
+        path: &str,
+        headers: &dyn Fn(Option<&str>) -> Headers,
+        body: &Value,
+    ) -> Result<Value, Unanswered> {
+        let key = self.key.found(&self.folder).map_err(Unanswered::NotLoggedIn)?;
+        let mut request = self.agent().post(format!("{}{path}", self.base_url));
+        for (name, value) in headers(key.as_deref()) {
+            request = request.header(name, value);
+        }
+        let request = request.header("content-type", "application/json");
+        let mut response = request.send(body.to_string()).map_err(|error| unreached(&error))?;
+        let (status, after_s) = (response.status().as_u16(), retry_after(response.headers()));
+        let text = response.body_mut().with_config().limit(MOST_READ).read_to_string();
+        let text = text.map_err(|error| unreached(&error))?;
+        match status {
+            200..=299 => serde_json::from_str(&text).map_err(|_| Unanswered::Unavailable(short(&text))),
+            300..=399 => Err(Unanswered::Misconfigured(format!("{} sends elsewhere", self.base_url))),
+            _ => Err(failed(status, &text, after_s)),
+        }
+    }
+
+    fn agent(&self) -> ureq::Agent {
+        let mut config = ureq::Agent::config_builder()
+            .timeout_global(Some(self.patience))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .user_agent(concat!("towline/", env!("CARGO_PKG_VERSION")));
+        if is_on_this_machine(&self.base_url) {
+            config = config.proxy(None);
+        }
+        if let Some(roots) = self.roots() {
+            config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
+        }
+        config.build().into()
+    }
+
+    fn roots(&self) -> Option<RootCerts> {
+        let pem = std::fs::read(self.certificates.as_ref()?).ok()?;
+        let certificate = |item| if let Ok(PemItem::Certificate(found)) = item { Some(found) } else { None };
+        let found: Vec<Certificate<'static>> = parse_pem(&pem).filter_map(certificate).collect();
+        (!found.is_empty()).then(|| RootCerts::new_with_certs(&found))
+    }
+}
+
+fn is_on_this_machine(url: &str) -> bool {
+    let host = url.split("://").nth(1).unwrap_or(url);
+    ["127.", "localhost", "[::1]"].iter().any(|local| host.starts_with(local))
+}
+
+fn unreached(error: &ureq::Error) -> Unanswered {
+    let said = short(&error.to_string());
+    if matches!(error, ureq::Error::Timeout(_)) {
+        Unanswered::TimedOut
+    } else if matches!(error, ureq::Error::BadUri(_) | ureq::Error::Http(_)) {
+        Unanswered::Misconfigured(said)
+    } else {
+        Unanswered::Unavailable(said)
+    }
+}
+
+fn retry_after(headers: &ureq::http::HeaderMap) -> Option<u32> {
+    headers.get("retry-after")?.to_str().ok()?.trim().parse().ok()
+}
+
+fn failed(status: u16, text: &str, after_s: Option<u32>) -> Unanswered {
+    let body: Value = serde_json::from_str(text).unwrap_or_default();
+    let part = |name: &str| body["error"][name].as_str().unwrap_or_default();
+    let said = [part("type"), part("code"), part("message")].join(" ");
+    let said = if said.trim().is_empty() { text } else { said.trim() };
+    let why = classified(Some(status), said);
+    if let Unanswered::RateLimited { said, .. } = why {
+        return Unanswered::RateLimited { said, after_s };
+    }
+    why
+}
+
+/// An answer, with what it cost.
+pub(super) fn answer(
+    said: Result<String, Unanswered>,
+    usage: &Value,
+    [input, output]: [&[&str]; 2],
+) -> Answer {
+    let sum = |names: &[&str]| names.iter().filter_map(|name| usage[name].as_u64()).sum();
+    Answer { said, input: sum(input), output: sum(output) }
+}

@@ -1,0 +1,39 @@
+//! A provider that cannot be asked, and says why: so that what is wrong with it is told like any other trouble.
+//!
+//! Never stands in for another.
+
+use super::{Answer, Provider, Unanswered, usual_mend};
+use crate::request::Request;
+
+pub struct Nobody {
+    name: &'static str,
+    why: String,
+}
+
+impl Nobody {
+    pub fn new(name: &'static str, why: String) -> Nobody {
+        Nobody { name, why }
+    }
+}
+
+impl Provider for Nobody {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn model(&self) -> &str {
+        self.name
+    }
+
+    fn adds_tokens(&self) -> u64 {
+        0
+    }
+
+    fn ask(&self, _request: &Request) -> Answer {
+        Answer::none(Unanswered::Misconfigured(self.why.clone()))
+    }
+
+    fn mend(&self, cause: &str) -> String {
+        usual_mend(cause)
+    }
+}

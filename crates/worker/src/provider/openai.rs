@@ -1,0 +1,106 @@
+//! Any endpoint with OpenAI's chat completions as a provider: OpenAI, OpenRouter, Gemini, Ollama, vLLM and others.
+//!
+//! A schema is asked for; an endpoint that knows none is asked once more without it, since our words say the same.
+
+use super::http::{Wire, answer};
+use super::{Answer, Provider, Unanswered, usual_mend};
+use crate::request::Request;
+use serde_json::{Value, json};
+use towline_agents::ask::{prose, short};
+
+pub struct OpenAi {
+    wire: Wire,
+}
+
+/// Whether the endpoint is told of the schema.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Schema {
+    Given,
+    InWordsOnly,
+}
+
+impl OpenAi {
+    pub fn new(wire: Wire) -> OpenAi {
+        OpenAi { wire }
+    }
+}
+
+impl Provider for OpenAi {
+    fn name(&self) -> &str {
+        "openai"
+    }
+
+    fn model(&self) -> &str {
+        &self.wire.model
+    }
+
+    fn adds_tokens(&self) -> u64 {
+        60
+    }
+
+    fn ask(&self, request: &Request) -> Answer {
+        match self.completed(request, Schema::Given) {
+            // A request that was turned down costs nothing.
+            Err(Unanswered::Invalid(said)) if knows_no_schema(&said) => {
+                self.completed(request, Schema::InWordsOnly).unwrap_or_else(Answer::none)
+            }
+            other => other.unwrap_or_else(Answer::none),
+        }
+    }
+
+    fn mend(&self, cause: &str) -> String {
+        match cause {
+            "login" => {
+                "set the variable that distil.key_env names, or distil.key_command, then `tow jobs retry`"
+                    .into()
+            }
+            other => usual_mend(other),
+        }
+    }
+}
+
+impl OpenAi {
+    fn completed(&self, request: &Request, schema: Schema) -> Result<Answer, Unanswered> {
+        let headers = |key: Option<&str>| {
+            key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect()
+        };
+        let completion = self.wire.post("/chat/completions", &headers, &self.body(request, schema))?;
+        let choice = &completion["choices"][0];
+        Ok(answer(said(choice), &completion["usage"], [&["prompt_tokens"], &["completion_tokens"]]))
+    }
+
+    fn body(&self, request: &Request, schema: Schema) -> Value {
+        let mut body = json!({
+            "model": self.wire.model,
+            "messages": [
+                {"role": "system", "content": request.system},
+                {"role": "user", "content": request.digest.text},
+            ],
+        });
+        // The vendor's own models know the new name alone, most others the old one alone.
+        let is_vendors = self.wire.base_url.contains("api.openai.com");
+        let limit = if is_vendors { "max_completion_tokens" } else { "max_tokens" };
+        body[limit] = json!(request.most_output);
+        if schema == Schema::Given {
+            let schema = json!({"name": "memories", "strict": true, "schema": request.schema});
+            body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
+        }
+        body
+    }
+}
+
+fn knows_no_schema(said: &str) -> bool {
+    ["response_format", "json_schema", "schema"].iter().any(|word| said.contains(word))
+}
+
+fn said(choice: &Value) -> Result<String, Unanswered> {
+    let message = &choice["message"];
+    let content = message["content"].as_str().unwrap_or_default();
+    match (message["refusal"].as_str(), choice["finish_reason"].as_str()) {
+        (Some(refusal), _) if !refusal.is_empty() => Err(Unanswered::Refused(short(refusal))),
+        (_, Some("content_filter")) => Err(Unanswered::Refused(short(content))),
+        (_, Some("length")) => Err(Unanswered::Invalid("it was cut at its end".to_owned())),
+        _ if content.trim().is_empty() => Err(prose("")),
+        _ => Ok(content.to_owned()),
+    }
+}
