@@ -67,7 +67,8 @@ fn an_endpoint_that_knows_no_schema_is_asked_without_it() {
 
 #[test]
 fn every_failure_is_told_apart_loses_nothing_and_ends_with_the_first_answer() {
-    let failures = || {
+    let failures = |path: &str| {
+        let cut = if path.is_empty() { "max_tokens" } else { "length" };
         [
             (Step::error(401, "authentication_error", "invalid x-api-key"), "login"),
             (Step::error(403, "permission_error", "no"), "login"),
@@ -81,11 +82,11 @@ fn every_failure_is_told_apart_loses_nothing_and_ends_with_the_first_answer() {
             (Step::text("Not logged in · Please run /login"), "login"),
             (Step::garbage("<html>login</html>"), "unavailable"),
             (Step::garbage("{}"), "prose"),
-            (Step::text("{\"memories\": [{\"type\": ").stops_for("length"), "invalid"),
+            (Step::text("{\"memories\": [{\"type\": ").stops_for(cut), "invalid"),
         ]
     };
     each(|path, provider| {
-        for (step, cause) in failures() {
+        for (step, cause) in failures(path) {
             let bench = Bench::with_turns(3);
             let model = Model::start([Rule::when("TURN").then(step.clone())]);
             let asked = provider(bench.wire(format!("{}{path}", model.url())));
@@ -216,4 +217,27 @@ fn the_days_tokens_are_never_exceeded_and_the_next_day_goes_on() {
         assert!(bench.work(&provider).spent.tokens() <= 6000);
     }
     assert_eq!(bench.titles(), learnt(12));
+}
+
+#[test]
+fn workers_that_run_at_once_do_each_turn_once_and_stay_within_the_days_tokens() {
+    const TURNS: u32 = 24;
+    let bench = Bench::with_turns(TURNS);
+    let model = model(TURNS, Some("remember"));
+    let home = bench.home();
+    let (limit, wire) = (12_000, bench.wire(model.url()));
+    let work = || {
+        let provider = Anthropic::new(wire.clone());
+        bench::work(&home, &provider, bench::START, limit)
+    };
+    let spent: u64 = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..6).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap().spent.tokens()).sum()
+    });
+    assert!(spent > 0 && spent <= limit, "{spent}");
+    for day in 1..=6 {
+        bench.later(24 * 60);
+        assert!(bench.work_within(&Anthropic::new(wire.clone()), limit).spent.tokens() <= limit, "day {day}");
+    }
+    assert_eq!((bench.titles(), model.requests().len()), (learnt(TURNS), 24), "none was asked for twice");
 }

@@ -70,6 +70,10 @@ impl Bench {
         work(&self.home(), provider, self.now.get(), self.daily_tokens)
     }
 
+    pub fn work_within(&self, provider: &dyn Provider, daily_tokens: u64) -> Drained {
+        work(&self.home(), provider, self.now.get(), daily_tokens)
+    }
+
     pub fn titles(&self) -> Vec<String> {
         let asked = MemoriesAsked { only: Only::Standing, limit: 10_000, ..MemoriesAsked::default() };
         let memories = self.open().archive.memories(&asked).unwrap();
