@@ -1,15 +1,15 @@
 //! What a memory costs on recorded sessions: our own words, the digest and the answer, counted at the provider's end.
 
-use super::world::{by_chat, env, jobs, memories, words};
+use super::world::{by_chat, env, jobs, long_transcript, words};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use towline_core::compose::Budget;
-use towline_testkit::{Model, Request, Rule, Step};
+use towline_testkit::{Model, Request, Rule, Step, TestEnv};
 
 /// The longest recorded conversations of both agents.
 const RECORDED: [(&str, &str); 3] = [
     ("claude", "claude-2.1.325-words.jsonl"),
-    ("codex", "codex-0.166.0-tui-interrupt-compact.jsonl"),
+    ("claude", "claude-2.1.325-headless.jsonl"),
     ("codex", "codex-0.166.0-words.jsonl"),
 ];
 
@@ -24,31 +24,39 @@ fn tokens(request: &Request) -> usize {
 
 #[test]
 fn a_kept_memory_costs_at_most_two_thousand_tokens_on_recorded_sessions() {
-    let answer =
-        words("the mast leans since frame 12 was cut without a stay, and stands again since it has one")
-            .to_string();
     for (agent, name) in RECORDED {
-        let env = env();
-        let model =
-            Model::start([Rule::when("towline-context").then(Step::text(answer.replace("frame 12", name)))]);
-        by_chat(&env, &model.url());
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/transcripts").join(name);
-        let place = env.home().join(name);
-        fs::copy(path, &place).unwrap();
-        env.tow(&["capture", "--at-once", agent, &place.display().to_string()]).ok();
-        env.wait_no_process();
-        env.tow(&["work"]).ok();
-        let asked = model.requests();
-        let output = Budget::Tokens(usize::MAX).size_of(&answer) * asked.len();
-        let input: usize = asked.iter().map(tokens).sum();
-        let dearest = asked.iter().map(tokens).max().unwrap_or(0);
-        let turns = jobs(&env)["counts"]["done"].as_u64().unwrap();
-        assert_eq!((asked.len() as u64, memories(&env).len()), (turns, 1), "the same words are one memory");
-        let each = (input + output) / asked.len().max(1);
-        println!(
-            "{name}: {turns} turns, {each} tokens each (dearest {dearest} in), {} in all",
-            input + output
-        );
-        assert!(turns > 0 && each <= 2000, "{name}: {each}");
+        let place = |env: &TestEnv| {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/transcripts").join(name);
+            let place = env.home().join(name);
+            fs::copy(path, &place).unwrap();
+            place
+        };
+        check(agent, name, &place);
     }
+}
+
+#[test]
+fn a_kept_memory_costs_at_most_two_thousand_tokens_in_a_long_session_of_long_turns() {
+    check("claude", "a long session", &|env| long_transcript(env, 24));
+}
+
+#[track_caller]
+fn check(agent: &str, name: &str, transcript: &dyn Fn(&TestEnv) -> PathBuf) {
+    let said = "the mast leans since frame 12 was cut without a stay, and stands again since it has one";
+    let answer = words(said).to_string();
+    let env = env();
+    let model = Model::start([Rule::when("towline-context").then(Step::text(answer.clone()))]);
+    by_chat(&env, &model.url());
+    env.tow(&["capture", "--at-once", agent, &transcript(&env).display().to_string()]).ok();
+    env.wait_no_process();
+    env.tow(&["work"]).ok();
+    let asked = model.requests();
+    let done = jobs(&env)["counts"]["done"].as_u64().unwrap();
+    assert_eq!((u64::try_from(asked.len()).unwrap(), done > 0), (done, true), "one call for each turn");
+    let output = Budget::Tokens(usize::MAX).size_of(&answer) * asked.len();
+    let input: usize = asked.iter().map(tokens).sum();
+    let dearest = asked.iter().map(tokens).max().unwrap_or(0);
+    let each = (input + output) / asked.len();
+    println!("{name}: {done} turns, {each} tokens for each memory (dearest question {dearest})");
+    assert!(each <= 2000, "{name}: {each}");
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_core::memory::Memory;
+use towline_core::text::{clip, clip_start};
 use towline_store::archive::{MemoriesAsked, Only};
 use towline_store::{Archive, Home};
 use towline_testkit::{Model, Rule, Step, TestEnv};
@@ -64,6 +65,44 @@ fn entries(env: &TestEnv, turn: u32) -> [Value; 4] {
             json!([{"type": "text", "text": format!("Frame {turn} was cut; it stands again.")}]),
         ),
     ]
+}
+
+/// Turns of twenty commands each, with as much text in prompts, outputs and answers as this project's documents have.
+pub fn long_transcript(env: &TestEnv, turns: u32) -> PathBuf {
+    let text =
+        [include_str!("../../../../ARCHITECTURE.md"), include_str!("../../../../docs/getting-back.md")]
+            .concat();
+    let piece = |at: u32, bytes: usize| {
+        let from = usize::try_from(at).unwrap() * 611 % (text.len() - bytes - 4);
+        clip(clip_start(&text, text.len() - from), bytes).to_owned()
+    };
+    let mut lines = String::new();
+    for turn in 1..=turns {
+        let [prompt, call, result, answer] = entries(env, turn);
+        let words = |mut entry: Value, content: Value| {
+            entry["message"]["content"] = content;
+            entry
+        };
+        lines += &format!("{}\n", words(prompt, json!(format!("{} {}", mark(turn), piece(turn, 3000)))));
+        for step in 0..20 {
+            let id = format!("call_{turn}_{step}");
+            let command = json!({"command": piece(turn + step, 120)});
+            let mut asked = words(
+                call.clone(),
+                json!([{"type": "tool_use", "id": id, "name": "Bash", "input": command}]),
+            );
+            let mut given = words(
+                result.clone(),
+                json!([{"type": "tool_result", "tool_use_id": id, "content": piece(step, 6000)}]),
+            );
+            (asked["uuid"], given["uuid"]) = (json!(format!("{id}-a")), json!(format!("{id}-b")));
+            lines += &format!("{asked}\n{given}\n");
+        }
+        lines += &format!("{}\n", words(answer, json!([{"type": "text", "text": piece(turn * 7, 2500)}])));
+    }
+    let path = env.home().join("long.jsonl");
+    fs::write(&path, lines).unwrap();
+    path
 }
 
 /// Names the model in the user's configuration.
