@@ -6,6 +6,7 @@
 mod bench;
 mod failure;
 mod fuzz;
+mod killed;
 mod licences;
 mod repository;
 mod scan;
@@ -41,6 +42,8 @@ enum Task {
     /// Try what no client would send
     #[command(subcommand)]
     Fuzz(fuzz::Fuzz),
+    /// Kill workers at random and print what became of their turns
+    Killed(killed::Options),
     /// Count what redaction finds in ordinary code and logs, and how fast it is (build with --release)
     Secrets(secrets::Options),
 }
@@ -76,6 +79,7 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Licences => licences::run(&repository, out),
         Task::Bench(bench) => bench::run(bench, &repository, out),
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
+        Task::Killed(options) => killed::run(options, &repository, out),
         Task::Secrets(options) => secrets::run(options, &repository, out),
     }
 }

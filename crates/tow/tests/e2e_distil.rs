@@ -1,5 +1,6 @@
 //! The real clients as providers: `claude -p` and `codex exec` put a turn into words, and leave nothing behind.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests report by panicking")]
+#![expect(clippy::print_stdout, reason = "tests print their figures")]
 
 use serde_json::{Value, json};
 use std::fs;
@@ -30,7 +31,8 @@ fn titles(env: &TestEnv) -> Vec<String> {
     let home = Home::at(env.data_dir());
     let Some(archive) = Archive::read(&home, Duration::from_secs(5)).unwrap() else { return vec![] };
     let asked = MemoriesAsked { only: Only::Standing, limit: 50, ..MemoriesAsked::default() };
-    let found = archive.memories(&asked).unwrap();
+    // It may be in the making.
+    let found = archive.memories(&asked).unwrap_or_default();
     found.into_iter().map(|memory| memory.content.title.clone()).collect()
 }
 
@@ -90,13 +92,12 @@ fn by_claude(claude: Claude) {
     assert_eq!(asked.len(), 1);
     assert!(asked[0].holds("echo the stay is cut") && !asked[0].holds("USERS-OWN-MEMORY"));
     assert_eq!(asked[0].body["max_tokens"], 600);
-    let tools: Vec<&str> = asked[0].body["tools"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|tool| tool["name"].as_str().unwrap())
-        .collect();
-    assert_eq!(tools, ["StructuredOutput"]);
+    let tools = asked[0].body["tools"].to_string();
+    assert!(
+        tools.contains("StructuredOutput")
+            && !["Bash", "Read", "WebFetch"].iter().any(|tool| tools.contains(tool)),
+        "{tools}"
+    );
     println!("{}: {} bytes in one question", claude.version, size(&asked[0]));
     assert!(size(&asked[0]) < 8000);
     assert_eq!(

@@ -117,12 +117,12 @@ enum Next {
 fn next(with: &Draining<'_>, shape: &Shape, archive: &Archive) -> Result<Next, StoreError> {
     let now = (with.now)();
     let health = archive.health(with.provider.name())?;
-    if let (true, Some(trouble)) = (health.again_at > now, health.trouble) {
-        return Ok(Next::Leave(Left::Trouble(trouble)));
+    if let (true, Some(trouble)) = (health.again_at > now, &health.trouble) {
+        return Ok(Next::Leave(Left::Trouble(trouble.clone())));
     }
     let lease_until = now.plus_ms(with.patience_ms + 2 * MINUTE_MS);
     let Some(job) = archive.lease_job(JobKind::Distil, now, lease_until)? else {
-        return Ok(Next::Leave(Left::Nothing));
+        return Ok(Next::Leave(nothing_due(health.trouble)));
     };
     let subject = archive.subject(&job)?.filter(|(_, turn)| !turn.reverted);
     let Some((of, turn)) = subject else {
@@ -139,6 +139,14 @@ fn next(with: &Draining<'_>, shape: &Shape, archive: &Archive) -> Result<Next, S
         return Ok(Next::Leave(Left::Budget));
     }
     Ok(Next::Ask(Box::new(asked)))
+}
+
+/// A trouble is not over because nobody asks.
+fn nothing_due(trouble: Option<Trouble>) -> Left {
+    let is_providers = |trouble: &Trouble| {
+        trouble.failures >= ENOUGH || !["refused", "prose", "invalid"].contains(&trouble.cause.as_str())
+    };
+    trouble.filter(is_providers).map_or(Left::Nothing, Left::Trouble)
 }
 
 fn asked(

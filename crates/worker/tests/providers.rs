@@ -146,9 +146,12 @@ fn nobody_there_and_no_answer_in_time_are_troubles_too() {
     let bench = Bench::with_turns(1);
     let model = Model::start([Rule::when("TURN").then(Step::text("late").behind(&Gate::shut()))]);
     let wire = Wire { patience: Duration::from_millis(300), ..bench.wire(model.url()) };
-    let drained = bench.work(&Anthropic::new(wire));
+    let provider = Anthropic::new(wire);
+    let drained = bench.work(&provider);
     let Left::Trouble(trouble) = drained.left else { panic!() };
     assert_eq!(trouble.cause, "timeout");
+    bench.later(1);
+    assert!(matches!(bench.work(&provider).left, Left::Trouble(_)), "it is not over because nothing is due");
     assert!(drained.spent.input > 500, "what was sent is paid for");
 }
 

@@ -73,7 +73,9 @@ const COPIES: &str = "select conversation, ordinal from turns where mark = ?1 an
 const HELPERS: &str = "
     select mark from details where conversation = ?1 and turn = ?2 and subagent is not null";
 const DROP_SUMMARY: &str = "delete from summaries where conversation = ?1";
-const DROP_JOBS: &str = "delete from jobs where conversation = ?1";
+/// What was done for turns that stay is not done again.
+const DROP_JOBS: &str = "
+    delete from jobs where conversation = ?1 and turn not in (select ordinal from turns where conversation = ?1)";
 const BEGUN: &str = "select ordinal from turns where conversation = ?1 and at between ?2 and ?3";
 
 /// The rows of a turn; how often each statement changed a row is told by its place.

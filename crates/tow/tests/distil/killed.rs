@@ -32,7 +32,7 @@ fn kills() -> i64 {
 
 #[test]
 fn workers_that_are_killed_at_any_point_lose_no_turn_and_double_none() {
-    const TURNS: u32 = 300;
+    const TURNS: u32 = 200;
     let (env, model, kills) = (env(), model(TURNS), kills());
     captured(&env, TURNS);
     by_chat(&env, &model.url());
@@ -40,7 +40,7 @@ fn workers_that_are_killed_at_any_point_lose_no_turn_and_double_none() {
     for kill in 0..kills {
         // What a killed worker had is free again when its lease has ended.
         env.set_now(NOON + kill * 5 * MINUTE);
-        kill_after(worker(&env), dice.below(500_000));
+        kill_after(worker(&env), dice.below(200_000));
     }
     let asked_before = model.requests().len();
     let mut rounds = 0;

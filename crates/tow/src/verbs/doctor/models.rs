@@ -6,14 +6,15 @@ use super::Check;
 use crate::enrich::{self, Standing};
 use crate::failure::chain;
 use crate::scope::Scope;
+use crate::tell::settings;
 
 pub fn check(scope: &Scope) -> Check {
+    if !settings(&scope.edge).enrich.is_on() {
+        return Check::good("model", "none: turns are put into words by rules alone");
+    }
     match enrich::standing(&scope.edge) {
         Err(error) => Check::warning("model", chain(&error), "run `tow work`"),
         Ok(None) => Check::good("model", "nothing captured yet"),
-        Ok(Some(standing)) if !standing.wanted.is_on() => {
-            Check::good("model", "none: turns are put into words by rules alone")
-        }
         Ok(Some(standing)) => judged(scope, &standing),
     }
 }
