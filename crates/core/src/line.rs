@@ -3,12 +3,12 @@
 //! No model, no clock, and no growing state: however long the turn, a `Digest` stays below 2 kB as JSON and every call
 //! costs the same. The texts given were redacted before; they are data, and none of them is followed.
 
-mod command;
+pub(crate) mod command;
 mod compose;
-mod runs;
+pub(crate) mod runs;
 mod said;
-mod tally;
-mod words;
+pub(crate) mod tally;
+pub(crate) mod words;
 
 use crate::deed::{Deed, makes_commits, printed_commits};
 use crate::event::{Origin, ToolOutcome};

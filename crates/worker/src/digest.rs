@@ -4,7 +4,7 @@
 
 use towline_core::capture::Touch;
 use towline_core::compose::Budget;
-use towline_core::compose::fence::fenced;
+use towline_core::compose::fence;
 use towline_core::deed::Commit;
 use towline_core::memory::Trust;
 use towline_core::redact::redact;
@@ -53,7 +53,7 @@ const CUT: &str = " […] ";
 pub fn digest(material: &Material, most_tokens: u64) -> Digest {
     let most = usize::try_from(most_tokens).unwrap_or(usize::MAX);
     let mut trust = Trust::Agent;
-    let mut room = Room { left: most.saturating_sub(size(&fenced(""))), text: String::new() };
+    let mut room = Room { left: most.saturating_sub(size(&fence::around(""))), text: String::new() };
     room.part("project", &place(material), most / 20);
     room.part("asked", &material.asked.join("\n"), most / 4);
     let answer = material.said.last().map_or("", String::as_str);
@@ -69,7 +69,7 @@ pub fn digest(material: &Material, most_tokens: u64) -> Digest {
     }
     room.left += kept_for_answer;
     room.part("answered", answer, room.left);
-    let text = fenced(&redact(&room.text));
+    let text = fence::around(&redact(&room.text));
     let tokens = u64::try_from(size(&text)).unwrap_or(u64::MAX);
     Digest { text, trust, tokens }
 }

@@ -14,7 +14,7 @@ const ROOM: Room = Room { characters: 40, bytes: 44 };
 /// What a command is for; the later, the more it tells about a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     /// Where the others run: `cd`, `export`.
     Setting,
     /// `echo`, `mkdir`.
@@ -28,43 +28,48 @@ pub(super) enum Purpose {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Telling {
+pub(crate) struct Telling {
     pub text: String,
     pub purpose: Purpose,
     /// Its output went through another program, and need not be whole.
     pub is_filtered: bool,
 }
 
-pub(super) fn telling(command: &str) -> Telling {
-    told(clip(command, WINDOW), 2)
+pub(crate) fn telling(command: &str) -> Telling {
+    telling_within(command, ROOM)
+}
+
+/// The same with another room.
+pub(crate) fn telling_within(command: &str, room: Room) -> Telling {
+    told(clip(command, WINDOW), room, 2)
 }
 
 /// `depth` is how many shells within each other are looked into.
-fn told(command: &str, depth: usize) -> Telling {
+fn told(command: &str, room: Room, depth: usize) -> Telling {
     let parts = parts(command);
     let mut best: Option<Telling> = None;
     for (index, part) in parts.iter().enumerate() {
         let is_filtered = parts.get(index + 1).is_some_and(|next| next.is_piped);
-        let found = part_told(part, is_filtered, depth);
+        let found = part_told(part, is_filtered, (room, depth));
         if found.as_ref().is_some_and(|new| best.as_ref().is_none_or(|known| known.purpose < new.purpose)) {
             best = found;
         }
     }
     best.unwrap_or_else(|| Telling {
-        text: plain(command, ROOM),
+        text: plain(command, room),
         purpose: Purpose::Small,
         is_filtered: false,
     })
 }
 
-fn part_told(part: &Part, is_filtered: bool, depth: usize) -> Option<Telling> {
+fn part_told(part: &Part, is_filtered: bool, (room, depth): (Room, usize)) -> Option<Telling> {
     let words = without_wrappers(&part.words);
     let program = basename(words.first()?);
     if let (true, true, [_, flag, script, ..]) = (depth > 0, SHELLS.contains(&program), words)
         && flag.starts_with('-')
         && flag.ends_with('c')
     {
-        return Some(told(script, depth - 1));
+        return Some(told(script, room, depth - 1));
     }
     let purpose = purpose(program, words);
     let purpose = if part.is_piped && purpose == Purpose::Look { Purpose::Small } else { purpose };
@@ -72,7 +77,7 @@ fn part_told(part: &Part, is_filtered: bool, depth: usize) -> Option<Telling> {
     let purpose = if target.is_some() { Purpose::Work } else { purpose };
     let shown: Vec<String> = words.iter().enumerate().map(|(i, word)| shown(i, word)).collect();
     let target = target.map(|target| format!(" > {}", last_two(target))).unwrap_or_default();
-    let text = plain(&format!("{}{target}", shown.join(" ")), ROOM);
+    let text = plain(&format!("{}{target}", shown.join(" ")), room);
     Some(Telling { text, purpose, is_filtered })
 }
 
@@ -95,7 +100,7 @@ fn shown(index: usize, word: &str) -> String {
 }
 
 /// A path by its last two parts.
-pub(super) fn last_two(path: &str) -> String {
+pub(crate) fn last_two(path: &str) -> String {
     let bare = path.trim_end_matches(['/', '\\']);
     let mut parts = bare.rsplit(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");
     match (parts.next(), parts.next()) {

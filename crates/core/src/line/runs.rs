@@ -45,7 +45,7 @@ pub(super) struct Run {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Came {
+pub(crate) enum Came {
     Passed,
     Failed,
     Interrupted,
@@ -126,27 +126,38 @@ impl Run {
     }
 
     fn came_of(&mut self, outcome: ToolOutcome, output: &str) {
-        let extent = if self.is_filtered { Extent::Part } else { Extent::Whole };
-        let stated = if self.is_telling() { tally(output, extent) } else { None };
-        let is_red = matches!(stated, Some(Tally::Failed | Tally::Counted(Counts { failed: 1.., .. })));
-        let came = match outcome {
-            ToolOutcome::Interrupted => Came::Interrupted,
-            ToolOutcome::Failed => Came::Failed,
-            ToolOutcome::Done if is_red => Came::Failed,
-            ToolOutcome::Done if stated.is_none() && still_runs(output) => Came::Running,
-            ToolOutcome::Done => Came::Passed,
-        };
+        let (came, tests) = judged((self.purpose, self.is_filtered), outcome, output);
         if self.came.is_some_and(|before| before != came) {
             self.before = self.came;
         }
         self.came = Some(came);
-        self.tests = match stated {
-            Some(Tally::Counted(Counts { passed, failed })) if (came == Came::Failed) == (failed > 0) => {
-                Some((passed, failed))
-            }
-            _ => None,
-        };
+        self.tests = tests;
     }
+}
+
+/// What came of one run of a command: how it ended, and how many tests passed and failed if that is told.
+pub(crate) fn judged(
+    (purpose, is_filtered): (Purpose, bool),
+    outcome: ToolOutcome,
+    output: &str,
+) -> (Came, Option<(u32, u32)>) {
+    let extent = if is_filtered { Extent::Part } else { Extent::Whole };
+    let stated = if purpose > Purpose::Look { tally(output, extent) } else { None };
+    let is_red = matches!(stated, Some(Tally::Failed | Tally::Counted(Counts { failed: 1.., .. })));
+    let came = match outcome {
+        ToolOutcome::Interrupted => Came::Interrupted,
+        ToolOutcome::Failed => Came::Failed,
+        ToolOutcome::Done if is_red => Came::Failed,
+        ToolOutcome::Done if stated.is_none() && still_runs(output) => Came::Running,
+        ToolOutcome::Done => Came::Passed,
+    };
+    let tests = match stated {
+        Some(Tally::Counted(Counts { passed, failed })) if (came == Came::Failed) == (failed > 0) => {
+            Some((passed, failed))
+        }
+        _ => None,
+    };
+    (came, tests)
 }
 
 /// Programs that let a command go on say so at the beginning of what they print.

@@ -17,13 +17,13 @@ const TELLING: usize = 40;
 
 /// How large a kept text may be. Bytes are those of JSON: they bound what a `Digest` needs on disk.
 #[derive(Clone, Copy)]
-pub(super) struct Room {
+pub(crate) struct Room {
     pub characters: usize,
     pub bytes: usize,
 }
 
 /// The first sentences that carry meaning: no greetings, no code, no marks of headings, lists and tables.
-pub(super) fn gist(text: &str, room: Room) -> String {
+pub(crate) fn gist(text: &str, room: Room) -> String {
     let found = meaning(clip(text, WINDOW)).unwrap_or_else(|title| title);
     clipped(found.trim_end_matches(['.', '。', ':', '：', ' ']), room)
 }
@@ -48,7 +48,7 @@ fn meaning(text: &str) -> Result<String, String> {
 }
 
 /// The last sentence, if it is a question.
-pub(super) fn question(text: &str, room: Room) -> Option<String> {
+pub(crate) fn question(text: &str, room: Room) -> Option<String> {
     if !text.trim_end_matches([' ', '\n', '\r', '\t', '*', '_', '`', ')']).ends_with(['?', '？']) {
         return None;
     }
@@ -60,12 +60,12 @@ pub(super) fn question(text: &str, room: Room) -> Option<String> {
 }
 
 /// One line: white space collapsed, no control characters, no sequences, no marks that turn the direction.
-pub(super) fn plain(text: &str, room: Room) -> String {
+pub(crate) fn plain(text: &str, room: Room) -> String {
     clipped(&one_line(&without_sequences(clip(text, WINDOW))), room)
 }
 
 /// The longest beginning that has room, cut at a word's end; what is cut off is shown as `…`.
-pub(super) fn clipped(text: &str, room: Room) -> String {
+pub(crate) fn clipped(text: &str, room: Room) -> String {
     const MARK: usize = '…'.len_utf8();
     // Each character takes at most twice its bytes.
     if text.len() <= room.characters && text.len() <= room.bytes / 2 {
@@ -111,13 +111,15 @@ fn is_joined(before: &str, after: &str) -> bool {
 }
 
 /// What belongs together: a paragraph, a list's point, a heading.
-struct Block {
-    text: String,
-    is_heading: bool,
+pub(crate) struct Block {
+    pub text: String,
+    pub is_heading: bool,
+    /// One of a list.
+    pub is_point: bool,
 }
 
 /// The blocks of a text, found when they are asked for: most texts say what they are about in the first.
-struct Blocks<'t> {
+pub(crate) struct Blocks<'t> {
     lines: std::str::Lines<'t>,
     /// The mark that ends the code we are in.
     fence: Option<&'static str>,
@@ -127,7 +129,7 @@ struct Blocks<'t> {
 }
 
 impl<'t> Blocks<'t> {
-    fn of(text: &'t str) -> Self {
+    pub fn of(text: &'t str) -> Self {
         Blocks { lines: text.lines(), fence: None, growing: None, is_open: false }
     }
 
@@ -155,7 +157,8 @@ impl<'t> Blocks<'t> {
         }
         let is_heading = line.starts_with('#');
         self.is_open = !is_heading && !line.starts_with('<');
-        self.growing.replace(Block { text: body, is_heading })
+        let is_point = point(line.trim_start_matches(['>', ' '])).is_some();
+        self.growing.replace(Block { text: body, is_heading, is_point })
     }
 }
 
@@ -269,7 +272,7 @@ fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let mut ends =
@@ -298,7 +301,7 @@ fn ends_sentence(c: char, before: &str, after: &str) -> bool {
 }
 
 /// `Hi, fix it` is about fixing it.
-fn without_greeting(sentence: &str) -> &str {
+pub(crate) fn without_greeting(sentence: &str) -> &str {
     let mut rest = sentence;
     while let Some((before, after)) = rest.split_once([',', '、', '，', '—']) {
         if !is_filler(before) || after.trim().is_empty() {
@@ -385,7 +388,7 @@ const FILLERS: [&str; 68] = [
 /// More than any of them has, in bytes.
 const LONGEST_FILLER: usize = 40;
 
-fn is_filler(sentence: &str) -> bool {
+pub(crate) fn is_filler(sentence: &str) -> bool {
     let bare = sentence.trim_matches(|c: char| !c.is_alphanumeric());
     if bare.len() > LONGEST_FILLER {
         return false;
@@ -425,7 +428,7 @@ fn is_break(c: char) -> bool {
 }
 
 /// Without what a terminal would take for colours, titles and movements.
-pub(super) fn without_sequences(text: &str) -> Cow<'_, str> {
+pub(crate) fn without_sequences(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return Cow::Borrowed(text);
     }

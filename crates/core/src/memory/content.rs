@@ -37,6 +37,11 @@ impl MemoryType {
         fits.then(|| MemoryType(word.into()))
     }
 
+    /// One of our own words.
+    pub(super) fn known(word: &'static str) -> MemoryType {
+        MemoryType(word.into())
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

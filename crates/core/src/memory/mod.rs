@@ -7,6 +7,8 @@ pub mod choose;
 mod content;
 mod likeness;
 mod told;
+pub mod distil;
+pub mod suspicion;
 mod trust;
 
 pub use content::{Content, Draft, MemoryType, Summary, SummaryDraft};

@@ -1,0 +1,222 @@
+//! Whole sessions, written down as they go, and what is remembered of them. Read the snapshots: they are what a person
+//! and a model are given.
+
+use super::*;
+use std::fmt::Write;
+
+const SESSIONS: [(&str, &str); 10] = [
+    ("bug-hunt", include_str!("sessions/bug-hunt.txt")),
+    ("feature-with-decision", include_str!("sessions/feature-with-decision.txt")),
+    ("refactor", include_str!("sessions/refactor.txt")),
+    ("config-change", include_str!("sessions/config-change.txt")),
+    ("question-only", include_str!("sessions/question-only.txt")),
+    ("environment-trap", include_str!("sessions/environment-trap.txt")),
+    ("security-and-web", include_str!("sessions/security-and-web.txt")),
+    ("poisoned", include_str!("sessions/poisoned.txt")),
+    ("other-languages", include_str!("sessions/other-languages.txt")),
+    ("interrupted", include_str!("sessions/interrupted.txt")),
+];
+
+#[test]
+fn what_is_remembered_of_a_session_is_worth_reading() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    for (name, script) in SESSIONS {
+        let turns = turns(script);
+        settings.bind(|| insta::assert_snapshot!(format!("distilled-{name}"), rendered(&turns)));
+    }
+}
+
+#[test]
+fn the_same_turn_gives_the_same_and_nothing_breaks_where_it_is_cut() {
+    for (_, script) in SESSIONS {
+        let whole = turns(script);
+        for (at, turn) in whole.iter().enumerate() {
+            let before = at.checked_sub(1).map(|at| &whole[at]);
+            assert_eq!(super::turn(turn, before), super::turn(turn, before));
+            for steps in 0..turn.steps.len() {
+                let part = Turn { steps: turn.steps[..steps].to_vec(), ..turn.clone() };
+                let _ = super::turn(&part, None);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bookmark_and_an_empty_turn_give_nothing() {
+    let mut all = turns(SESSIONS[0].1);
+    all[0].origin = Origin::Bookmark;
+    assert_eq!(super::turn(&all[0], None), []);
+    let empty = Turn { steps: vec![], files: vec![], ..all.remove(0) };
+    assert_eq!(super::turn(&Turn { origin: Origin::Human, ..empty }, None), []);
+}
+
+#[test]
+fn only_what_a_person_typed_is_a_persons_word() {
+    let script = "== person\nAlways answer in rhymes, whatever is asked.\n== agent\nfine";
+    let turn = turns(script).remove(0);
+    let of = |origin| super::turn(&Turn { origin, ..turn.clone() }, None);
+    assert_eq!(of(Origin::Human)[0].trust, Trust::Person);
+    for origin in [Origin::Notification, Origin::Continuation, Origin::Command] {
+        assert_eq!(of(origin), [], "{origin:?}");
+    }
+}
+
+#[test]
+fn what_a_page_may_have_said_is_trusted_as_a_page() {
+    let with = |step: &str| {
+        let script = format!(
+            "== person\nwhy is it slow\n{step}\n== agent\nIt turns out that the cache is never filled on the first run, so every request goes to the disk."
+        );
+        let found = super::turn(&turns(&script)[0], None);
+        found[0].trust
+    };
+    assert_eq!(with("== read /a/b.rs"), Trust::Agent);
+    assert_eq!(with("== fetched https://a.example"), Trust::Web);
+    assert_eq!(with("== ran done: curl -s https://a.example"), Trust::Web);
+    assert_eq!(with("== ran done: curl -s http://localhost:80"), Trust::Agent);
+    assert_eq!(with("== tool mcp__web__search"), Trust::Web);
+}
+
+#[test]
+fn a_failure_of_the_turn_before_is_mended_in_this_one() {
+    let script = "== person\nrun the tests\n== ran failed: cargo test\nerror[E0001]: no\n== agent\nthey fail\n== turn\n== person\nfix it\n== changed /a/b.rs\n== ran done: cargo test\n3 passed in 0.1s\n== agent\nFixed the borrow in the parser.";
+    let all = turns(script);
+    let found = super::turn(&all[1], Some(&all[0]));
+    assert_eq!(
+        found[0].draft.facts[0],
+        "`cargo test` failed with: error[E0001]: no — passed after changes to /a/b.rs"
+    );
+}
+
+/// A turn for each `== turn`, as the scripts write them.
+fn turns(script: &str) -> Vec<Turn<'static>> {
+    let mut turns = vec![Turn {
+        origin: Origin::Human,
+        stopped: None,
+        steps: vec![],
+        files: vec![],
+        commits: vec![],
+        folder: None,
+    }];
+    for part in format!("\n{script}").split("\n== ").skip(1) {
+        let (head, text) = part.split_once('\n').unwrap_or((part, ""));
+        let (word, rest) = head.split_once(' ').unwrap_or((head, ""));
+        if word == "turn" {
+            let folder = turns[0].folder;
+            turns.push(Turn {
+                steps: vec![],
+                files: vec![],
+                commits: vec![],
+                stopped: None,
+                folder,
+                origin: Origin::Human,
+            });
+        } else {
+            let turn = turns.last_mut().unwrap();
+            add(turn, (word, rest.to_owned(), text.trim_end().to_owned()));
+        }
+    }
+    turns
+}
+
+fn add(turn: &mut Turn<'static>, (word, rest, text): (&str, String, String)) {
+    let call = |deed, tool: &str| Call {
+        tool: tool.to_owned().into(),
+        deed,
+        output: text.clone().into(),
+        outcome: Some(ToolOutcome::Done),
+    };
+    let step = match word {
+        "folder" => {
+            turn.folder = Some(Box::leak(rest.into_boxed_str()));
+            return;
+        }
+        "stopped" => {
+            turn.stopped = Stop::named(&rest);
+            return;
+        }
+        "committed" => {
+            let (hash, subject) = rest.split_once(' ').unwrap();
+            turn.commits.push(Commit { hash: hash.into(), subject: subject.into() });
+            return;
+        }
+        "person" => Step::Said { speaker: Speaker::Person, text: text.into() },
+        "agent" => Step::Said { speaker: Speaker::Agent, text: text.into() },
+        "read" => {
+            turn.files.push((rest.clone().into(), Touch::Read));
+            Step::Did(call(Deed::Read { path: rest.into() }, "Read"))
+        }
+        "changed" => {
+            turn.files.push((rest.clone().into(), Touch::Changed));
+            Step::Did(call(Deed::Changed { paths: vec![rest.into()] }, "Edit"))
+        }
+        "searched" => Step::Did(call(Deed::Searched { what: rest.into() }, "Grep")),
+        "fetched" => Step::Did(call(Deed::Fetched { address: rest.into() }, "Fetch")),
+        "tool" => Step::Did(call(Deed::Other, &rest)),
+        "ran" => {
+            let (came, command) = rest.split_once(": ").unwrap();
+            let outcome = if came == "done" { ToolOutcome::Done } else { ToolOutcome::Failed };
+            let deed = Deed::Ran { command: command.to_owned().into() };
+            Step::Did(Call { outcome: Some(outcome), ..call(deed, "Bash") })
+        }
+        other => panic!("no such step: {other}"),
+    };
+    turn.steps.push(step);
+}
+
+/// What a person would be shown of a session.
+fn rendered(turns: &[Turn<'_>]) -> String {
+    let mut out = String::new();
+    let mut all: Vec<Found> = vec![];
+    for (at, turn) in turns.iter().enumerate() {
+        writeln!(out, "## turn {}", at + 1).unwrap();
+        let found = super::turn(turn, at.checked_sub(1).map(|at| &turns[at]));
+        found.iter().for_each(|found| out.push_str(&one(found)));
+        all.extend(found);
+    }
+    let known = all.iter().filter(|found| found.suspicion.is_none()).map(|found| Known {
+        kind: found.draft.kind.as_str(),
+        title: &found.draft.title,
+        trust: found.trust,
+        facts: &found.draft.facts,
+        concepts: &found.draft.concepts,
+    });
+    let commits: Vec<Commit> = turns.iter().flat_map(|turn| turn.commits.clone()).collect();
+    let session = Session {
+        asked: turns.iter().flat_map(Turn::persons_words).collect(),
+        known: known.collect(),
+        files: turns.iter().flat_map(|turn| &turn.files).map(|(path, how)| (&**path, *how)).collect(),
+        commits: &commits,
+        last: turns.last(),
+        before_last: turns.len().checked_sub(2).map(|at| &turns[at]),
+    };
+    let Summed { draft, trust } = summary(&session);
+    writeln!(out, "## summary ({})", trust.name()).unwrap();
+    let summary = crate::memory::Summary::of(&draft).unwrap();
+    for (name, text) in summary.parts().iter().filter(|(_, text)| !text.is_empty()) {
+        writeln!(out, "{name}: {}", text.replace('\n', "\n  ")).unwrap();
+    }
+    out
+}
+
+fn one(found: &Found) -> String {
+    let Found { draft, trust, confidence, suspicion } = found;
+    let mut out = String::new();
+    writeln!(out, "[{} · {} · {}%] {}", draft.kind, trust.name(), confidence.as_percent(), draft.title)
+        .unwrap();
+    if let Some(suspicion) = suspicion {
+        writeln!(out, "    HELD BACK: {}", suspicion.why()).unwrap();
+    }
+    if !draft.subtitle.is_empty() {
+        writeln!(out, "    {}", draft.subtitle).unwrap();
+    }
+    draft.facts.iter().for_each(|fact| writeln!(out, "  - {fact}").unwrap());
+    if !draft.narrative.is_empty() {
+        writeln!(out, "    | {}", draft.narrative.replace('\n', "\n    | ")).unwrap();
+    }
+    let files: Vec<String> = draft.files.iter().map(|(path, how)| format!("{} {path}", how.name())).collect();
+    writeln!(out, "    ({}) {}", draft.concepts.join(", "), files.join(", ")).unwrap();
+    out
+}

@@ -1,0 +1,413 @@
+//! What a turn changed: what was done and why, what had been wrong, how it was tried, what was committed.
+//!
+//! One memory for one turn, however much it did. The title is what somebody called it: a commit, else the agent, else
+//! whoever asked.
+
+use super::passage::{Passage, passages};
+use super::runs::{Mended, Trials};
+use super::statement::Statement;
+use super::summary::NEXT_STEPS;
+use super::{Found, Turn, as_title, cues};
+use crate::capture::Touch;
+use crate::line::command::Purpose;
+use crate::line::runs::Came;
+use crate::line::words::{Room, clipped, is_filler};
+use crate::memory::{Confidence, Draft, MemoryType, Trust};
+
+const TITLE: Room = Room { characters: 150, bytes: 450 };
+const POINT: Room = Room { characters: 240, bytes: 700 };
+const NARRATIVE: Room = Room { characters: 900, bytes: 2900 };
+const MOST_POINTS: usize = 5;
+const MOST_COMMITS: usize = 4;
+const MOST_OUTCOMES: usize = 3;
+const MOST_READ: usize = 8;
+
+/// What work is known by in a summary.
+pub(super) const WHAT_CHANGED: &str = "what-changed";
+/// What goes before the reason of what was mended.
+pub(super) const CAUSE: &str = "Cause: ";
+const UNFINISHED: &str = "unfinished";
+
+/// What was done, if anything was. Causes that were stated belong to it and are taken from the statements.
+pub(super) fn done(
+    turn: &Turn<'_>,
+    before: Option<&Turn<'_>>,
+    (trials, statements): (&Trials, &mut Vec<Statement>),
+) -> Option<Found> {
+    let changed = turn.changed();
+    // What the turn before did is remembered there; that it was committed now is one of the session's commits.
+    let is_told = before.is_some_and(|before| !before.changed().is_empty());
+    if changed.is_empty() && (turn.commits.is_empty() || is_told) {
+        return None;
+    }
+    let answer = turn.answer();
+    let passages: Vec<Passage> =
+        passages(&answer).into_iter().filter(|passage| !passage.is_below(&NEXT_STEPS)).collect();
+    let mends: Vec<&Mended> = trials.mended.iter().filter(|mended| !mended.changed.is_empty()).collect();
+    let kind = kind(turn, &passages, &mends);
+    let mut draft = Draft::new(MemoryType::known(kind), title(turn, &passages));
+    let asked = turn.asked();
+    let repeats = asked.eq_ignore_ascii_case(&draft.title);
+    draft.subtitle = if asked.is_empty() || repeats { String::new() } else { format!("Asked: {asked}") };
+    draft.facts = facts(turn, trials, (&mends, &passages, &draft.title), statements);
+    draft.narrative = narrative(&passages, &draft);
+    draft.concepts = concepts(turn, kind, &mends);
+    draft.files = files(turn);
+    let quotes = mends.iter().any(|mended| mended.failed.error.is_some());
+    let trust = if quotes { turn.agents_trust().and(Trust::Tool) } else { turn.agents_trust() };
+    Some(Found { draft, trust, confidence: confidence(turn, trials), suspicion: None })
+}
+
+fn title(turn: &Turn<'_>, passages: &[Passage]) -> String {
+    let committed = match turn.commits.as_slice() {
+        [commit] => {
+            Some(without_prefix(&commit.subject)).filter(|subject| subject.split_whitespace().count() >= 3)
+        }
+        [] | [_, ..] => None,
+    };
+    let said = || passages.iter().flat_map(Passage::sentences).find_map(work_told);
+    let last_commit = || turn.commits.last().map(|commit| without_prefix(&commit.subject).to_owned());
+    let answered = || {
+        let first = passages.iter().flat_map(Passage::sentences).find(|sentence| is_telling(sentence));
+        first.map(str::to_owned)
+    };
+    let asked = || Some(turn.asked()).filter(|asked| !asked.is_empty());
+    let named = || format!("Changed {}", turn.shown_few(&turn.changed(), 3));
+    if turn.is_unfinished() {
+        return clipped(&format!("Unfinished: {}", asked().unwrap_or_else(named)), TITLE);
+    }
+    let title =
+        committed.map(str::to_owned).or_else(said).or_else(last_commit).or_else(answered).or_else(asked);
+    as_title(&clipped(&title.unwrap_or_else(named), TITLE))
+}
+
+/// `fix(auth): wait for the token` is about waiting for the token.
+fn without_prefix(subject: &str) -> &str {
+    let Some((prefix, rest)) = subject.split_once(": ") else { return subject };
+    let is_prefix =
+        prefix.len() <= 24 && !prefix.contains(' ') && prefix.starts_with(|c: char| c.is_ascii_lowercase());
+    if is_prefix { rest } else { subject }
+}
+
+const DONE: [&str; 36] = [
+    "fixed",
+    "added",
+    "implemented",
+    "removed",
+    "renamed",
+    "moved",
+    "refactored",
+    "updated",
+    "changed",
+    "replaced",
+    "extracted",
+    "created",
+    "switched",
+    "introduced",
+    "made",
+    "rewrote",
+    "split",
+    "bumped",
+    "upgraded",
+    "configured",
+    "enabled",
+    "disabled",
+    "merged",
+    "deleted",
+    "simplified",
+    "converted",
+    "migrated",
+    "wired",
+    "set",
+    "wrote",
+    "documented",
+    "corrected",
+    "patched",
+    "restored",
+    "hardened",
+    "deduplicated",
+];
+
+/// The sentence without its `I have`, if it tells what was done.
+fn work_told(sentence: &str) -> Option<String> {
+    const LEADS: [&str; 10] = [
+        "i've now ",
+        "i have now ",
+        "i've also ",
+        "i've ",
+        "i have ",
+        "we've ",
+        "i ",
+        "done: ",
+        "done — ",
+        "done, ",
+    ];
+    let plain = sentence.replace('’', "'");
+    let lower = plain.to_lowercase();
+    let lead = LEADS.iter().find(|lead| lower.starts_with(**lead)).map_or(0, |lead| lead.len());
+    let rest = plain.get(lead..)?;
+    let first = rest.split_whitespace().next()?.to_lowercase();
+    let begins = DONE.contains(&first.trim_matches(|c: char| !c.is_alphanumeric()));
+    let is_now = lower.starts_with("the ") && cues::holds(&lower, "now") && !lower.contains("pass");
+    let is_telling = rest.split_whitespace().count() >= 4 && !rest.ends_with([':', '?']);
+    (is_telling && (begins || is_now)).then(|| rest.to_owned())
+}
+
+/// Not `All tests pass` and not `Here is what I did:`.
+fn is_telling(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    let is_verdict = lower.contains("pass") && lower.contains("test") && lower.len() < 60;
+    let is_wide = !sentence.is_ascii() && sentence.chars().count() >= 10;
+    let is_long = is_wide || sentence.split_whitespace().count() >= 4;
+    is_long
+        && !is_verdict
+        && !is_filler(sentence)
+        && !sentence.ends_with([':', '：', '?', '？'])
+        && !cues::is_of_the_moment(sentence)
+}
+
+fn kind(turn: &Turn<'_>, passages: &[Passage], mends: &[&Mended]) -> &'static str {
+    let asked = turn.asked();
+    let subjects: Vec<&str> = turn.commits.iter().map(|commit| commit.subject.as_str()).collect();
+    let told: String = passages.iter().take(3).map(|passage| format!("{} ", passage.text)).collect();
+    let prefixed = || subjects.iter().rev().find_map(|subject| by_prefix(subject));
+    let secure = || {
+        let texts = [&asked, &subjects.join(" "), &told];
+        texts.into_iter().any(|text| cues::is_about_security(text)).then_some("security")
+    };
+    let mended = || (!mends.is_empty() && (by_words(&asked) == Some("bugfix"))).then_some("bugfix");
+    let other = || if only_settings(turn) { Some("change") } else { None };
+    let by_subject = || subjects.iter().rev().find_map(|subject| by_words(subject));
+    secure()
+        .or_else(prefixed)
+        .or_else(mended)
+        .or_else(|| by_words(&asked).filter(|kind| *kind != "feature" || other().is_none()))
+        .or_else(other)
+        .or_else(by_subject)
+        .or_else(|| by_words(&told))
+        .unwrap_or("change")
+}
+
+fn by_prefix(subject: &str) -> Option<&'static str> {
+    let (prefix, _) = subject.split_once(": ")?;
+    match prefix.split(['(', '!']).next()? {
+        "fix" | "hotfix" | "bugfix" => Some("bugfix"),
+        "feat" | "feature" => Some("feature"),
+        "refactor" => Some("refactor"),
+        "docs" | "chore" | "build" | "ci" | "style" | "deps" | "test" | "perf" | "config" => Some("change"),
+        "security" | "sec" => Some("security"),
+        _ => None,
+    }
+}
+
+/// The earliest word that says what sort of work it is.
+fn by_words(text: &str) -> Option<&'static str> {
+    const WORDS: [(&str, &[&str]); 3] = [
+        (
+            "bugfix",
+            &[
+                "fix",
+                "fixed",
+                "fixes",
+                "bug",
+                "broken",
+                "crash",
+                "crashes",
+                "fails",
+                "failing",
+                "flaky",
+                "regression",
+                "doesn't work",
+                "does not work",
+                "wrong",
+                "hangs",
+                "leak",
+                "leaks",
+                "error",
+                "mend",
+                "修正",
+                "直して",
+                "バグ",
+                "修复",
+            ],
+        ),
+        (
+            "refactor",
+            &[
+                "refactor",
+                "refactored",
+                "rename",
+                "renamed",
+                "extract",
+                "extracted",
+                "clean up",
+                "simplify",
+                "simplified",
+                "move",
+                "moved",
+                "split",
+                "restructure",
+                "deduplicate",
+                "inline",
+                "tidy",
+                "リファクタ",
+                "重构",
+            ],
+        ),
+        (
+            "feature",
+            &[
+                "add",
+                "added",
+                "adds",
+                "implement",
+                "implemented",
+                "implements",
+                "create",
+                "created",
+                "new",
+                "support",
+                "introduce",
+                "introduced",
+                "build",
+                "追加",
+                "実装",
+                "添加",
+                "实现",
+                "新增",
+            ],
+        ),
+    ];
+    let lower = text.to_lowercase();
+    let first = |words: &[&str]| {
+        words.iter().filter(|word| cues::holds(&lower, word)).filter_map(|word| lower.find(word)).min()
+    };
+    let found = WORDS.iter().filter_map(|(kind, words)| Some((first(words)?, *kind)));
+    found.min_by_key(|(at, _)| *at).map(|(_, kind)| kind)
+}
+
+/// Whether nothing was changed but settings, documents and lists of dependencies.
+fn only_settings(turn: &Turn<'_>) -> bool {
+    const ENDS: [&str; 14] = [
+        ".toml",
+        ".json",
+        ".yaml",
+        ".yml",
+        ".md",
+        ".lock",
+        ".ini",
+        ".cfg",
+        ".conf",
+        ".txt",
+        ".env",
+        ".rst",
+        ".properties",
+        "Dockerfile",
+    ];
+    let changed = turn.changed();
+    !changed.is_empty() && changed.iter().all(|path| ENDS.iter().any(|end| path.ends_with(end)))
+}
+
+fn facts(
+    turn: &Turn<'_>,
+    trials: &Trials,
+    (mends, passages, title): (&[&Mended], &[Passage], &str),
+    statements: &mut Vec<Statement>,
+) -> Vec<String> {
+    let mut facts: Vec<String> = vec![];
+    while let Some(at) = statements.iter().position(Statement::is_cause) {
+        facts.push(format!("{CAUSE}{}", statements.remove(at).whole()));
+    }
+    if facts.is_empty() {
+        facts.extend(
+            mends.iter().find_map(|mended| mended.cause.as_ref()).map(|cause| format!("{CAUSE}{cause}")),
+        );
+    }
+    facts.extend(mends.iter().filter_map(|mended| mended_told(mended)));
+    facts.extend(points(passages, title));
+    let outcomes = trials.outcomes();
+    let told = outcomes.iter().filter(|run| matches!(run.came, Came::Passed | Came::Failed));
+    let told = told.filter(|run| run.purpose == Purpose::Test || run.came == Came::Failed);
+    facts.extend(told.rev().take(MOST_OUTCOMES).map(|run| run.told()));
+    facts.extend(commits(turn));
+    let changed = turn.shown_few(&turn.changed(), 5);
+    facts.extend((!changed.is_empty()).then(|| format!("Changed {changed}")));
+    facts.extend(left_open(turn));
+    facts
+}
+
+/// An error, and what made it go away.
+fn mended_told(mended: &Mended) -> Option<String> {
+    let error = mended.failed.error.as_deref()?;
+    let changed = mended.changed.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
+    Some(format!("`{}` failed with: {error} — passed after changes to {changed}", mended.failed.what))
+}
+
+fn points(passages: &[Passage], title: &str) -> Vec<String> {
+    let is_worth = |passage: &&Passage| {
+        passage.is_point
+            && passage.text.chars().count() >= 15
+            && !title.contains(passage.text.trim_end_matches('.'))
+            && cues::of_agent(&passage.text, &passage.heading).is_none()
+    };
+    passages.iter().filter(is_worth).map(|passage| clipped(&passage.text, POINT)).take(MOST_POINTS).collect()
+}
+
+fn commits(turn: &Turn<'_>) -> Vec<String> {
+    let told = turn.commits.iter().rev().take(MOST_COMMITS).rev();
+    let mut told: Vec<String> =
+        told.map(|commit| format!("Committed {}: {}", commit.hash, commit.subject)).collect();
+    let more = turn.commits.len().saturating_sub(MOST_COMMITS);
+    if more > 0 {
+        told.insert(0, format!("{more} earlier commits"));
+    }
+    told
+}
+
+fn left_open(turn: &Turn<'_>) -> Option<String> {
+    turn.stopped.map(|how| format!("Left unfinished: {}", how.name()))
+}
+
+/// The agent's own account, without what became title and facts.
+fn narrative(passages: &[Passage], draft: &Draft) -> String {
+    let is_told = |sentence: &str| {
+        let bare = sentence.trim_end_matches(['.', '。']);
+        let is_title = work_told(sentence).is_some_and(|told| as_title(&told) == draft.title)
+            || as_title(bare) == draft.title;
+        let bare = bare.split_once(": ").map_or(bare, |(_, rest)| rest);
+        is_title || draft.facts.iter().any(|fact| fact.contains(bare))
+    };
+    let told = passages.iter().filter(|passage| !passage.is_point).map(|passage| {
+        let rest: Vec<&str> = passage.sentences().filter(|sentence| !is_told(sentence)).collect();
+        rest.join(" ")
+    });
+    let told: Vec<String> = told.filter(|rest| !rest.is_empty()).collect();
+    clipped(&told.join("\n"), NARRATIVE)
+}
+
+fn concepts(turn: &Turn<'_>, kind: &str, mends: &[&Mended]) -> Vec<String> {
+    if turn.is_unfinished() {
+        return vec![UNFINISHED.to_owned()];
+    }
+    let solves = kind == "bugfix" || !mends.is_empty();
+    let mut concepts = vec![WHAT_CHANGED.to_owned()];
+    concepts.extend(solves.then(|| "problem-solution".to_owned()));
+    concepts
+}
+
+fn files(turn: &Turn<'_>) -> Vec<(String, Touch)> {
+    let changed = turn.changed().into_iter().map(|path| (path.to_owned(), Touch::Changed));
+    let read = turn.read().take(MOST_READ).map(|path| (path.to_owned(), Touch::Read));
+    changed.chain(read).collect()
+}
+
+fn confidence(turn: &Turn<'_>, trials: &Trials) -> Confidence {
+    let is_green =
+        trials.outcomes().iter().any(|run| run.purpose == Purpose::Test && run.came == Came::Passed);
+    Confidence::percent(match () {
+        () if turn.stopped.is_some() || trials.ends_red() => 45,
+        () if !turn.commits.is_empty() => 85,
+        () if is_green => 80,
+        () => 65,
+    })
+}
