@@ -46,6 +46,25 @@ impl Deed<'_> {
     }
 }
 
+impl Deed<'_> {
+    /// The same, without what it was borrowed from.
+    pub fn into_owned(self) -> Deed<'static> {
+        let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        match self {
+            Deed::Read { path } => Deed::Read { path: own(path) },
+            Deed::Changed { paths } => Deed::Changed { paths: paths.into_iter().map(own).collect() },
+            Deed::Ran { command } => Deed::Ran { command: own(command) },
+            Deed::Waited => Deed::Waited,
+            Deed::Searched { what } => Deed::Searched { what: own(what) },
+            Deed::Fetched { address } => Deed::Fetched { address: own(address) },
+            Deed::Delegated { task } => Deed::Delegated { task: own(task) },
+            Deed::Asked { question } => Deed::Asked { question: own(question) },
+            Deed::Planned => Deed::Planned,
+            Deed::Other => Deed::Other,
+        }
+    }
+}
+
 /// A commit that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {

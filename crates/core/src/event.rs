@@ -330,6 +330,12 @@ impl ToolOutcome {
             ToolOutcome::Interrupted => "interrupted",
         }
     }
+
+    /// Reads back what `name` wrote.
+    pub fn named(name: &str) -> Option<ToolOutcome> {
+        let all = [ToolOutcome::Done, ToolOutcome::Failed, ToolOutcome::Interrupted];
+        all.into_iter().find(|outcome| outcome.name() == name)
+    }
 }
 
 /// What a blocked session waits for.

@@ -10,6 +10,7 @@ mod capture;
 mod cli;
 mod config;
 mod continuing;
+mod distil;
 mod edge;
 mod enrich;
 mod export;

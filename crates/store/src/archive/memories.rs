@@ -260,8 +260,7 @@ impl Archive {
 
     /// The same was found again: it is not kept twice.
     pub fn found_memory_again(&self, number: i64, at: Timestamp) -> Result<bool, StoreError> {
-        let again =
-            "update memories set revision = revision + 1, found = found + 1, changed_at = ?2 where id = ?1";
+        let again = "update memories set revision = revision + 1, found = found + 1, changed_at = max(changed_at, ?2) where id = ?1";
         self.change_memory(number, at, ("found again", ""), || {
             Ok(self.db.prepare_cached(again)?.execute((number, at.0))?)
         })

@@ -9,7 +9,9 @@ mod ask;
 #[cfg(test)]
 mod bench;
 mod changes;
+mod distilled;
 mod erase;
+mod facts;
 mod gone;
 mod jobs;
 mod keep;

@@ -4,6 +4,7 @@
 
 use super::bookmarks::{self, Bookmarks};
 use super::continuing::{self, Continuing};
+use super::distil::{self, Distil};
 use super::enrich::{self, Enrich};
 use super::guard::{self, Guard, StatusLine};
 use super::limits::{self, Limits};
@@ -174,6 +175,7 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
             absolute(names().map(|(path, _)| Some(path)))?;
             if names().all(|(_, name)| name.is_str()) { Ok(()) } else { Err("names in quotes".into()) }
         }
+        "distil.skip_tools" => distil::range_of(key, value),
         _ if key.starts_with("distil.") => enrich::range_of(key, value),
         _ if key.starts_with("continue.") => continuing::range_of(key, value),
         _ if key.starts_with("typing.") => typing::range_of(key, value),
@@ -243,6 +245,7 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
         statusline: StatusLine::read(&|key| values.get(key).cloned()),
         memory: Memory::read(&|key| values.get(key).cloned()),
         continuing: Continuing::read(&|key| values.get(key).cloned()),
+        distil: Distil::read(&|key| values.get(key).cloned()),
         enrich: Enrich::read(&|key| values.get(key).cloned()),
     }
 }

@@ -5,6 +5,7 @@
 
 mod bookmarks;
 mod continuing;
+mod distil;
 mod enrich;
 mod guard;
 mod layer;
@@ -16,6 +17,7 @@ mod typing;
 
 pub use bookmarks::Bookmarks;
 pub use continuing::Continuing;
+pub use distil::Distil;
 pub use enrich::{Enrich, ProviderName};
 pub use guard::{Guard, StatusLine};
 pub use layer::{Mistake, layered, value_at};
@@ -60,6 +62,7 @@ pub struct Config {
     pub guard: Guard,
     pub statusline: StatusLine,
     pub continuing: Continuing,
+    pub distil: Distil,
     pub memory: Memory,
     pub enrich: Enrich,
 }
@@ -91,6 +94,7 @@ impl Config {
             guard: Guard::compiled_in(),
             statusline: StatusLine::compiled_in(),
             continuing: Continuing::compiled_in(),
+            distil: Distil::compiled_in(),
             memory: Memory::compiled_in(),
             enrich: Enrich::compiled_in(),
         }

@@ -1,7 +1,7 @@
 //! `tow capture`: takes in what is new in an agent's transcripts. Started by hooks; people use `tow import`.
 //!
-//! Nobody waits for it, so it waits until the agent has written what it told of. It says nothing: what goes wrong is a
-//! fault for `tow doctor`.
+//! Nobody waits for it, so it waits until the agent has written what it told of, and makes memories of it afterwards. It
+//! says nothing: what goes wrong is a fault for `tow doctor`.
 
 use crate::bookmarks::{Looked, look};
 use crate::capture::{self, Transcript, Wishes};
@@ -10,9 +10,11 @@ use crate::enrich;
 use crate::failure::{Failure, chain};
 use crate::hook::record_here;
 use crate::scope::Scope;
+use crate::{distil, tell, work};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::fault::{Fault, FaultKind};
 
@@ -43,7 +45,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let files = arguments.transcripts()?;
     leave_folder();
     let looked = if arguments.place { look(&scope.edge) } else { vec![] };
-    let taken_in = taken_in(scope, arguments, &files);
+    let taken_in = taken_in(scope, arguments, &files).and_then(|()| distilled(scope));
     Looked::tell(looked, scope);
     if !files.is_empty() {
         enrich::nudge(&scope.edge);
@@ -61,4 +63,15 @@ fn taken_in(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> Resul
         false => capture::capture_settled(&scope.edge, &wishes, files),
     };
     done.map_err(|error| chain(&error))
+}
+
+/// How long what was captured is distilled here; `tow work` does the rest.
+const DISTILLING: Duration = Duration::from_secs(3);
+
+fn distilled(scope: &Scope) -> Result<(), String> {
+    let done = distil::pending(&scope.edge, &tell::settings(&scope.edge).distil, DISTILLING);
+    if !done.map_err(|error| chain(&error))?.is_drained {
+        work::start_detached();
+    }
+    Ok(())
 }

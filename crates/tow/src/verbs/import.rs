@@ -11,6 +11,7 @@ use crate::export;
 use crate::failure::Failure;
 use crate::output::plain;
 use crate::scope::Scope;
+use crate::{distil, tell, work};
 use clap::Args;
 use report::Report;
 use std::num::NonZeroUsize;
@@ -93,10 +94,19 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         report.imported = capture::import(&scope.edge, &writable, &wishes, (files, readers))
             .map_err(|error| failed(&error))?;
         report.databases = take_over(scope, &wishes, &sources, &Destination::Archive(&writable.archive))?;
+        drop(writable);
+        remember(scope);
     }
     report.show(scope, arguments.json);
     let is_bad = arguments.from.is_some() && report.databases.iter().any(|done| done.problem.is_some());
     Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// What was taken in is distilled by somebody whom nobody waits for.
+fn remember(scope: &Scope) {
+    if tell::settings(&scope.edge).distil.rules && distil::is_pending(&scope.edge) {
+        work::start_detached();
+    }
 }
 
 fn failed(error: &dyn std::error::Error) -> Failure {

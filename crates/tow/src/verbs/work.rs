@@ -7,7 +7,7 @@ use crate::failure::{Failure, chain};
 use crate::hook::record_here;
 use crate::scope::Scope;
 use crate::work::place_detached;
-use crate::{capture, enrich, forget, outcome, push, tell, typing};
+use crate::{capture, distil, enrich, finding, forget, outcome, push, tell, typing};
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -45,6 +45,9 @@ struct Report {
     expired_journal_bytes: u64,
     /// Sessions of which something was taken from the archive.
     expired_conversations: u32,
+    /// Turns that were looked at for what is worth remembering, and what was remembered.
+    distilled_turns: u32,
+    made_memories: u32,
     /// Somebody else is at it.
     busy: bool,
     /// What a model was asked, where one is named.
@@ -90,7 +93,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let worked = rebuilt.and_then(|()| work(scope));
         let worked = worked.map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
         forget::finish_interrupted(&scope.edge)?;
-        let next = distil(scope, &mut report);
+        let worked = distilled(scope, worked)?;
+        index(scope);
+        let next = ask_model(scope, &mut report);
         report = report.plus(worked);
         drop(lock);
         if next == Next::Leave {
@@ -113,7 +118,7 @@ enum Next {
 }
 
 /// What fails here is told elsewhere, and keeps nothing else from being done.
-fn distil(scope: &Scope, report: &mut Report) -> Next {
+fn ask_model(scope: &Scope, report: &mut Report) -> Next {
     match enrich::run(&scope.edge) {
         Ok(Some(drained)) => {
             report.distilled = Some(report.distilled.unwrap_or_default().plus(&drained));
@@ -140,9 +145,31 @@ impl Report {
             expired_events: self.expired_events + other.expired_events,
             expired_journal_bytes: self.expired_journal_bytes + other.expired_journal_bytes,
             expired_conversations: self.expired_conversations + other.expired_conversations,
+            distilled_turns: self.distilled_turns + other.distilled_turns,
+            made_memories: self.made_memories + other.made_memories,
             busy: other.busy,
             distilled: self.distilled,
         }
+    }
+}
+
+/// What captures and imports have left to distil. Whoever comes while it is at work leaves it to us.
+fn distilled(scope: &Scope, report: Report) -> Result<Report, Failure> {
+    let config = tell::settings(&scope.edge).distil;
+    let done = distil::pending(&scope.edge, &config, Duration::MAX)
+        .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+    Ok(Report { distilled_turns: done.turns, made_memories: done.memories, ..report })
+}
+
+/// What fails here is done by the next search, and keeps nothing else from being done.
+fn index(scope: &Scope) {
+    let home = &scope.edge.home;
+    let updated = Archive::read(home, Duration::from_secs(5))
+        .map_err(finding::FindError::from)
+        .and_then(|archive| archive.map(|archive| finding::update(home, &archive, &mut |_| {})).transpose());
+    if let Err(error) = updated {
+        let fault = Fault { at: scope.edge.now, kind: FaultKind::Store, detail: chain(&error) };
+        record_here(&scope.edge, fault);
     }
 }
 
@@ -219,6 +246,26 @@ fn describe(report: &Report) -> String {
     }
     let upkeep = format!(
         "folded {} events, forgot {} old ones, freed {} KB of journal",
+}
+
+    let memories = match report.made_memories {
+        0 => String::new(),
+        made => format!(", made {made} memories"),
+    };
+    format!(
+        "folded {} events, forgot {} old ones, freed {} KB of journal{memories}",
+}
+
+/// What fails here is done by the next search, and keeps nothing else from being done.
+fn index(scope: &Scope) {
+    let home = &scope.edge.home;
+    let updated = Archive::read(home, Duration::from_secs(5))
+        .map_err(finding::FindError::from)
+        .and_then(|archive| archive.map(|archive| finding::update(home, &archive, &mut |_| {})).transpose());
+    if let Err(error) = updated {
+        let fault = Fault { at: scope.edge.now, kind: FaultKind::Store, detail: chain(&error) };
+        record_here(&scope.edge, fault);
+    }
         report.folded_events,
         report.expired_events,
         report.expired_journal_bytes / 1024

@@ -200,89 +200,91 @@ fn by_prefix(subject: &str) -> Option<&'static str> {
     }
 }
 
+/// The words by which each sort of work is known.
+const KINDS: [(&str, &[&str]); 3] = [
+    (
+        "bugfix",
+        &[
+            "fix",
+            "fixed",
+            "fixes",
+            "bug",
+            "broken",
+            "crash",
+            "crashes",
+            "fails",
+            "failing",
+            "flaky",
+            "regression",
+            "doesn't work",
+            "does not work",
+            "wrong",
+            "hangs",
+            "leak",
+            "leaks",
+            "error",
+            "mend",
+            "修正",
+            "直して",
+            "バグ",
+            "修复",
+        ],
+    ),
+    (
+        "refactor",
+        &[
+            "refactor",
+            "refactored",
+            "rename",
+            "renamed",
+            "extract",
+            "extracted",
+            "clean up",
+            "simplify",
+            "simplified",
+            "move",
+            "moved",
+            "split",
+            "restructure",
+            "deduplicate",
+            "inline",
+            "tidy",
+            "リファクタ",
+            "重构",
+        ],
+    ),
+    (
+        "feature",
+        &[
+            "add",
+            "added",
+            "adds",
+            "implement",
+            "implemented",
+            "implements",
+            "create",
+            "created",
+            "new",
+            "support",
+            "introduce",
+            "introduced",
+            "build",
+            "追加",
+            "実装",
+            "添加",
+            "实现",
+            "新增",
+        ],
+    ),
+];
+
 /// The earliest word that says what sort of work it is.
 fn by_words(text: &str) -> Option<&'static str> {
-    const WORDS: [(&str, &[&str]); 3] = [
-        (
-            "bugfix",
-            &[
-                "fix",
-                "fixed",
-                "fixes",
-                "bug",
-                "broken",
-                "crash",
-                "crashes",
-                "fails",
-                "failing",
-                "flaky",
-                "regression",
-                "doesn't work",
-                "does not work",
-                "wrong",
-                "hangs",
-                "leak",
-                "leaks",
-                "error",
-                "mend",
-                "修正",
-                "直して",
-                "バグ",
-                "修复",
-            ],
-        ),
-        (
-            "refactor",
-            &[
-                "refactor",
-                "refactored",
-                "rename",
-                "renamed",
-                "extract",
-                "extracted",
-                "clean up",
-                "simplify",
-                "simplified",
-                "move",
-                "moved",
-                "split",
-                "restructure",
-                "deduplicate",
-                "inline",
-                "tidy",
-                "リファクタ",
-                "重构",
-            ],
-        ),
-        (
-            "feature",
-            &[
-                "add",
-                "added",
-                "adds",
-                "implement",
-                "implemented",
-                "implements",
-                "create",
-                "created",
-                "new",
-                "support",
-                "introduce",
-                "introduced",
-                "build",
-                "追加",
-                "実装",
-                "添加",
-                "实现",
-                "新增",
-            ],
-        ),
-    ];
     let lower = text.to_lowercase();
     let first = |words: &[&str]| {
         words.iter().filter(|word| cues::holds(&lower, word)).filter_map(|word| lower.find(word)).min()
     };
-    let found = WORDS.iter().filter_map(|(kind, words)| Some((first(words)?, *kind)));
+    let found = KINDS.iter().filter_map(|(kind, words)| Some((first(words)?, *kind)));
     found.min_by_key(|(at, _)| *at).map(|(_, kind)| kind)
 }
 

@@ -1,0 +1,88 @@
+//! What whoever distils asks of the archive: conversations by the places that changed, and what was made of them before.
+//!
+//! Every question is answered by an index: a long history costs a turn no more than a short one.
+
+use super::memories::{MEMORY, memory};
+use super::{Archive, Conversation};
+use crate::StoreError;
+use rusqlite::OptionalExtension;
+use std::ops::RangeInclusive;
+use towline_core::memory::Memory;
+
+const PROJECT: &str = "select project from conversations where id = ?1";
+const EXPIRED: &str = "select expired from conversations where id = ?1";
+const IS_THERE: &str = "select 1 from conversations where id = ?1";
+const OF_TURNS: &str = "where m.conversation = ?1 and m.turn between ?2 and ?3 order by m.turn, m.id";
+const NOTE_ALL: &str = "
+    insert into changes (what, row, from_turn) select 'conversation', id, 0 from conversations order by id";
+
+/// What retention calls a conversation whose details are gone.
+const WITHOUT_DETAILS: &str = "details";
+
+impl Archive {
+    /// The conversation that a change is about; `None` if it is gone.
+    pub fn conversation_at(&self, row: i64) -> Result<Option<Conversation>, StoreError> {
+        let found = self.db.prepare_cached(IS_THERE)?.query_row([row], |_| Ok(())).optional()?;
+        found.map(|()| self.conversation_by_row(row)).transpose()
+    }
+
+    /// The row of the project that a conversation is of.
+    pub fn project_of(&self, of: &Conversation) -> Result<Option<i64>, StoreError> {
+        Ok(self.db.prepare_cached(PROJECT)?.query_row([of.id], |row| row.get(0)).optional()?.flatten())
+    }
+
+    /// Whether time has taken the details of a conversation: what was made of them cannot be made again.
+    pub fn has_lost_details(&self, of: &Conversation) -> Result<bool, StoreError> {
+        let expired: Option<String> =
+            self.db.prepare_cached(EXPIRED)?.query_row([of.id], |row| row.get(0)).optional()?;
+        Ok(expired.as_deref() == Some(WITHOUT_DETAILS))
+    }
+
+    /// The memories of these turns, in order.
+    pub fn memories_of(
+        &self,
+        of: &Conversation,
+        turns: RangeInclusive<u32>,
+    ) -> Result<Vec<Memory>, StoreError> {
+        let mut statement = self.db.prepare_cached(&format!("{MEMORY} {OF_TURNS}"))?;
+        let rows = statement.query_map((of.id, *turns.start(), *turns.end()), memory)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Notes every conversation as changed: for whoever derives something from the archive for the first time.
+    pub fn note_all_conversations(&self) -> Result<(), StoreError> {
+        self.db.prepare_cached(NOTE_ALL)?.execute([])?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Change;
+    use super::super::bench::Bench;
+    use super::*;
+
+    #[test]
+    fn the_memories_of_a_turn_are_found_by_an_index() {
+        let plan = Bench::new().plan(&format!("{MEMORY} {OF_TURNS}"));
+        assert!(plan.contains("memories_by_turn (conversation=? AND turn>? AND turn<?)"), "{plan}");
+    }
+
+    #[test]
+    fn every_conversation_can_be_noted_and_found_again() {
+        let bench = Bench::new();
+        bench.session("a:1", "boat", &[(0, 5)]);
+        bench.session("a:2", "boat", &[(0, 5)]);
+        let before = bench.archive.last_change().unwrap();
+        bench.archive.note_all_conversations().unwrap();
+        let changes = bench.archive.changes_after(before, 10).unwrap();
+        assert_eq!(changes.len(), 2);
+        for (_, change) in changes {
+            let Change::Conversation { row, from_turn: 0 } = change else { panic!("{change:?}") };
+            let conversation = bench.archive.conversation_at(row).unwrap().unwrap();
+            assert!(bench.archive.project_of(&conversation).unwrap().is_some());
+            assert!(!bench.archive.has_lost_details(&conversation).unwrap());
+        }
+        assert_eq!(bench.archive.conversation_at(99).unwrap(), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! A turn as the archive has it, in the order in which it was said and done.
+//!
+//! Chooses nothing but what cannot matter: calls of tools that the user passes over, what helpers did by themselves, and
+//! the middle of long outputs.
+
+use crate::config::Distil;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use towline_agents::Agent;
+use towline_core::capture::DetailKind;
+use towline_core::deed::Deed;
+use towline_core::event::ToolOutcome;
+use towline_core::memory::distil::{Call, Step, Turn, wants_output};
+use towline_core::text::{clip, clip_start};
+use towline_core::time::Timestamp;
+use towline_store::archive::{Conversation, DetailRow, TurnRow};
+use towline_store::{Archive, StoreError};
+
+/// How much of an output is looked at, at its beginning and at its end.
+const OUTPUT_END: usize = 16 * 1024;
+
+/// No turn is told by more calls than this.
+const MOST_CALLS: usize = 3000;
+
+pub(super) fn turn<'a>(
+    archive: &Archive,
+    config: &Distil,
+    (conversation, row): (&'a Conversation, &TurnRow),
+) -> Result<Turn<'a>, StoreError> {
+    let said = archive
+        .bodies(row)?
+        .into_iter()
+        .map(|body| (body.at, Step::Said { speaker: body.speaker, text: Cow::Owned(body.text) }));
+    let mut steps: Vec<(Timestamp, Step<'a>)> = said.collect();
+    steps.extend(calls(archive, config, (conversation, row))?);
+    // What is said comes before what is done at the same time: the sort keeps that order.
+    steps.sort_by_key(|(at, _)| *at);
+    let files = archive.files(conversation, row.ordinal..=row.ordinal)?;
+    Ok(Turn {
+        origin: row.origin,
+        stopped: row.stopped,
+        steps: steps.into_iter().map(|(_, step)| step).collect(),
+        files: files.into_iter().map(|file| (Cow::Owned(file.path), file.how)).collect(),
+        commits: archive.commits(conversation, row.ordinal..=row.ordinal)?,
+        folder: conversation.folder.as_deref(),
+    })
+}
+
+fn calls<'a>(
+    archive: &Archive,
+    config: &Distil,
+    (conversation, row): (&Conversation, &TurnRow),
+) -> Result<Vec<(Timestamp, Step<'a>)>, StoreError> {
+    let Some(agent) = Agent::named(conversation.session.agent.as_str()) else { return Ok(vec![]) };
+    let details = archive.details(row)?;
+    let own = || details.iter().filter(|detail| detail.subagent.is_none());
+    let output_of = |detail: &'_ &DetailRow| detail.kind == DetailKind::Output;
+    let outputs: HashMap<i64, &DetailRow> =
+        own().filter(output_of).filter_map(|detail| Some((detail.call?, detail))).collect();
+    let mut calls = vec![];
+    for input in own().filter(|detail| detail.kind == DetailKind::Input).take(MOST_CALLS) {
+        let tool = input.tool.clone().unwrap_or_default();
+        if config.skips(&tool) {
+            continue;
+        }
+        let deed = agent.deed(&tool, &archive.content(input)?).into_owned();
+        let output = input.call.and_then(|call| outputs.get(&call)).copied();
+        calls.push((input.at, Step::Did(call(archive, (tool, deed), output)?)));
+    }
+    Ok(calls)
+}
+
+fn call<'a>(
+    archive: &Archive,
+    (tool, deed): (String, Deed<'static>),
+    output: Option<&DetailRow>,
+) -> Result<Call<'a>, StoreError> {
+    let text = match output.filter(|_| wants_output(&deed)) {
+        Some(detail) => ends(archive.content(detail)?),
+        None => String::new(),
+    };
+    let outcome = output.map(|detail| detail.outcome.as_deref().and_then(ToolOutcome::named));
+    let outcome = outcome.map(|outcome| outcome.unwrap_or(ToolOutcome::Done));
+    Ok(Call { tool: Cow::Owned(tool), deed, output: Cow::Owned(text), outcome })
+}
+
+fn ends(text: String) -> String {
+    if text.len() <= 2 * OUTPUT_END {
+        return text;
+    }
+    format!("{}\n{}", clip(&text, OUTPUT_END), clip_start(&text, OUTPUT_END))
+}

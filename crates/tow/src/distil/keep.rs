@@ -1,0 +1,130 @@
+//! Keeping what was found in a turn: each once, however often the turn is distilled.
+//!
+//! A turn that is read again replaces what was made of it, but for what a person has touched since and what was found
+//! elsewhere too. What a person has forgotten is not made again.
+
+use super::Work;
+use towline_core::forget::Whose;
+use towline_core::id::{Mark, Uid};
+use towline_core::memory::distil::Found;
+use towline_core::memory::suspicion::Suspicion;
+use towline_core::memory::{Content, Draft, Maker, Memory};
+use towline_core::piece::Tokens;
+use towline_store::StoreError;
+use towline_store::archive::{NewMemory, TurnRow};
+
+/// A memory of the turn as it is kept.
+struct Kept {
+    memory: Memory,
+    /// Nobody but us has ever had to do with it.
+    is_ours: bool,
+}
+
+impl Kept {
+    /// Whether it is what was found. One that somebody has touched is known by its name alone.
+    fn is(&self, new: &NewMemory) -> bool {
+        let commit = self.memory.source.as_ref().and_then(|source| source.commit.as_ref());
+        let says_the_same = || {
+            words(&self.memory.content) == words(&new.content)
+                && commit == new.commit.as_ref()
+                && self.memory.cost == new.cost
+        };
+        self.memory.uid == new.uid && (!self.is_ours || says_the_same())
+    }
+}
+
+impl Work<'_> {
+    /// Keeps what was found in a turn in the place of what was found before. Gives how many are new.
+    pub(super) fn keep(&self, turn: &TurnRow, found: Vec<Found>) -> Result<u32, StoreError> {
+        let known = self.known(turn)?;
+        if found.is_empty() && known.is_empty() {
+            return Ok(0);
+        }
+        let new = self.new_memories(turn, found)?;
+        for kept in known.iter().filter(|kept| kept.is_ours && !new.iter().any(|new| kept.is(new))) {
+            self.archive.drop_memory(kept.memory.number)?;
+        }
+        let mut made = 0;
+        for memory in new.iter().filter(|new| !known.iter().any(|kept| kept.is(new))) {
+            made += u32::from(self.add(turn, memory)?);
+        }
+        Ok(made)
+    }
+
+    fn known(&self, turn: &TurnRow) -> Result<Vec<Kept>, StoreError> {
+        let kept = |memory: Memory| {
+            let is_untouched = self.archive.memory_trace(memory.number)?.len() == 1;
+            let is_ours = memory.maker == Maker::Rules && is_untouched;
+            Ok(Kept { memory, is_ours })
+        };
+        self.archive
+            .memories_of(self.conversation, turn.ordinal..=turn.ordinal)?
+            .into_iter()
+            .map(kept)
+            .collect()
+    }
+
+    fn new_memories(&self, turn: &TurnRow, found: Vec<Found>) -> Result<Vec<NewMemory>, StoreError> {
+        let turns = turn.ordinal..=turn.ordinal;
+        let (project, mut cost) = (self.archive.project_of(self.conversation)?, 0);
+        for usage in self.archive.usage(self.conversation, turns.clone())? {
+            cost += worked(usage.tokens);
+        }
+        let commit = self.archive.commits(self.conversation, turns)?.pop().map(|commit| commit.hash);
+        let session = &self.conversation.session;
+        let new = found.into_iter().filter_map(|found| {
+            let content = Content::of(found.draft)?;
+            let named = [&session.to_string(), &turn.uid.to_string(), content.kind.as_str(), &content.title];
+            Some(NewMemory {
+                uid: Uid::derived(turn.at, &named),
+                content,
+                project,
+                session: Some(session.clone()),
+                turn: Some(turn.ordinal),
+                branch: self.conversation.branch.clone(),
+                commit: commit.clone(),
+                maker: Maker::Rules,
+                trust: found.trust,
+                confidence: found.confidence,
+                cost,
+                at: turn.at,
+                valid_from: turn.at,
+                quarantine: found.suspicion.map(Suspicion::why).map(str::to_owned),
+            })
+        });
+        Ok(new.filter(|new| !self.is_forgotten(new)).collect())
+    }
+
+    /// A person dropped this one by hand, or the time that it is of.
+    fn is_forgotten(&self, new: &NewMemory) -> bool {
+        let gone = self.archive.forgotten().of(&self.conversation.session, &[]);
+        let mark = Mark::of(&new.uid.to_string());
+        gone.is_some_and(|gone| gone.is_piece_gone(mark, new.at, Whose::Session))
+    }
+
+    /// Whether it is new. The same words of another turn are that one's, found again: once for each turn.
+    fn add(&self, turn: &TurnRow, new: &NewMemory) -> Result<bool, StoreError> {
+        let Some(number) = self.archive.same_memory(&new.content, new.project)? else {
+            self.archive.add_memory(new)?;
+            return Ok(true);
+        };
+        let is_counted = self.archive.memory_trace(number)?.iter().any(|trace| trace.at == turn.at);
+        if !is_counted {
+            self.archive.found_memory_again(number, turn.at)?;
+        }
+        Ok(false)
+    }
+}
+
+/// As it comes back from the archive, where files are a set.
+fn words(content: &Content) -> Option<Draft> {
+    let mut draft = Content::of(content.clone().into_draft())?.into_draft();
+    draft.files.sort();
+    draft.files.dedup();
+    Some(draft)
+}
+
+/// What the model had to read and write for the first time; what it read again from its cache was paid for before.
+fn worked(tokens: Tokens) -> u64 {
+    tokens.input + tokens.cache_write + tokens.output
+}

@@ -1,0 +1,119 @@
+//! How far the feed of changes was distilled, and where within a conversation a batch ended.
+//!
+//! Kept as one small text beside the archive's other facts, written with what was distilled.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use towline_store::archive::Change;
+use towline_store::{Archive, StoreError};
+
+/// What the place is called among the archive's facts.
+pub(super) const NAME: &str = "distilled";
+
+/// All changes up to `done` are distilled; of those up to `until`, the conversations before `row`, and of that one the
+/// turns before `turn`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub done: i64,
+    until: i64,
+    row: i64,
+    turn: u32,
+}
+
+/// A conversation that is to be distilled from a turn on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Next {
+    pub row: i64,
+    pub turn: u32,
+}
+
+/// `None` where nothing was ever distilled.
+pub(super) fn load(archive: &Archive) -> Result<Option<Place>, StoreError> {
+    Ok(archive.fact(NAME)?.map(|text| Place::parse(&text)))
+}
+
+/// The place to go on from. Where nothing was ever distilled, all that was captured before is to be.
+pub(super) fn begin(archive: &Archive) -> Result<Place, StoreError> {
+    if let Some(place) = load(archive)? {
+        return Ok(place);
+    }
+    let done = archive.last_change()?;
+    archive.note_all_conversations()?;
+    Ok(Place { done, until: done, ..Place::default() })
+}
+
+impl Place {
+    /// What does not read as a place is the beginning: doing it again changes nothing.
+    fn parse(text: &str) -> Place {
+        let mut numbers = text.split(' ').map(|number| number.parse::<i64>().unwrap_or(0));
+        let mut next = || numbers.next().unwrap_or(0);
+        let (done, until, row) = (next(), next(), next());
+        Place { done, until, row, turn: u32::try_from(next()).unwrap_or(0) }
+    }
+
+    /// Whether a window of changes is only partly done.
+    pub fn is_within(&self) -> bool {
+        self.until > self.done
+    }
+
+    /// The next conversation; all changes of a window to the same one are one.
+    pub fn next(&mut self, archive: &Archive, window: u32) -> Result<Option<Next>, StoreError> {
+        loop {
+            if !self.is_within() {
+                let changes = archive.changes_after(self.done, window)?;
+                let Some((last, _)) = changes.last() else { return Ok(None) };
+                (self.until, self.row, self.turn) = (*last, 0, 0);
+            }
+            let changed = self.changed(archive)?;
+            if let Some((row, from)) = changed.range(self.row..).next() {
+                let turn = if *row == self.row { self.turn.max(*from) } else { *from };
+                return Ok(Some(Next { row: *row, turn }));
+            }
+            (self.done, self.row, self.turn) = (self.until, 0, 0);
+        }
+    }
+
+    /// The conversations of the window, each with the first turn that changed.
+    fn changed(&self, archive: &Archive) -> Result<BTreeMap<i64, u32>, StoreError> {
+        let most = u32::try_from(self.until - self.done).unwrap_or(u32::MAX);
+        let mut found: BTreeMap<i64, u32> = BTreeMap::new();
+        for (seq, change) in archive.changes_after(self.done, most)? {
+            if let (Change::Conversation { row, from_turn }, true) = (change, seq <= self.until) {
+                found.entry(row).and_modify(|from| *from = from_turn.min(*from)).or_insert(from_turn);
+            }
+        }
+        Ok(found)
+    }
+
+    /// A conversation is done.
+    pub fn leave(&mut self, row: i64) {
+        (self.row, self.turn) = (row + 1, 0);
+    }
+
+    /// A conversation is done up to this turn.
+    pub fn stay(&mut self, row: i64, turn: u32) {
+        (self.row, self.turn) = (row, turn);
+    }
+
+    pub fn is_at_end(&mut self, archive: &Archive) -> Result<bool, StoreError> {
+        Ok(self.next(archive, super::WINDOW)?.is_none())
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {} {}", self.done, self.until, self.row, self.turn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_reads_back_and_nonsense_is_the_beginning() {
+        let place = Place { done: 12, until: 40, row: 3, turn: 17 };
+        assert_eq!(Place::parse(&place.to_string()), place);
+        assert_eq!(Place::parse("nonsense"), Place::default());
+    }
+}
