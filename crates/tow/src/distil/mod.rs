@@ -152,6 +152,3 @@ impl Work<'_> {
         Ok(None)
     }
 }
-
-#[cfg(test)]
-mod tests;

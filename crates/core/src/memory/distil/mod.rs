@@ -177,7 +177,7 @@ impl<'a> Turn<'a> {
     fn changed(&self) -> Vec<&str> {
         let mut changed: Vec<&str> = vec![];
         for (path, how) in &self.files {
-            if *how == Touch::Changed && is_lasting(path) && !changed.contains(&&**path) {
+            if *how == Touch::Changed && self.is_lasting(path) && !changed.contains(&&**path) {
                 changed.push(path);
             }
         }
@@ -187,8 +187,15 @@ impl<'a> Turn<'a> {
     /// Files that were only read.
     fn read(&self) -> impl Iterator<Item = &str> {
         let changed = self.changed();
-        let read = self.files.iter().filter(|(path, how)| *how == Touch::Read && is_lasting(path));
+        let read = self.files.iter().filter(|(path, how)| *how == Touch::Read && self.is_lasting(path));
         read.map(|(path, _)| &**path).filter(move |path| !changed.contains(path))
+    }
+
+    /// What lies in a folder for what does not last is nobody's concern later, unless that is where the work is.
+    fn is_lasting(&self, path: &str) -> bool {
+        let is_passing =
+            ["/tmp/", "/var/tmp/", "/dev/", "/private/tmp/"].iter().any(|folder| path.starts_with(folder));
+        !is_passing || self.folder.is_some_and(|folder| path.starts_with(folder))
     }
 
     /// A path as it is told: from the folder that was worked in.
@@ -233,11 +240,6 @@ impl Call<'_> {
 }
 
 const ASKED: Room = Room { characters: 200, bytes: 500 };
-
-/// What lies in a folder for what does not last is nobody's concern later.
-fn is_lasting(path: &str) -> bool {
-    !["/tmp/", "/var/tmp/", "/dev/", "/private/tmp/"].iter().any(|folder| path.starts_with(folder))
-}
 
 /// With a capital, without what only ends a sentence.
 fn as_title(sentence: &str) -> String {
