@@ -11,7 +11,7 @@ use std::time::Duration;
 use towline_core::memory::{Memory, Trust};
 use towline_core::time::Timestamp;
 use towline_store::Home;
-use towline_store::archive::{Archive, MemoriesAsked};
+use towline_store::archive::{Archive, KeptSummary, MemoriesAsked};
 use towline_store::lock::ArchiveLock;
 use towline_testkit::mutate::Dice;
 use towline_testkit::{TestEnv, wait};
@@ -75,40 +75,19 @@ impl Desk {
         self.memories().iter().map(|memory| memory.content.title.clone()).collect()
     }
 
-    /// Everything that is remembered, with where it came from and what became of it; places of the test left out.
+    /// Everything that is remembered, with where it came from and what became of it, session by session; places of the
+    /// test left out.
     fn told(&self) -> String {
         let archive = self.archive();
-        let mut all = String::new();
-        for memory in self.memories() {
+        let memories = self.memories().into_iter().map(|memory| {
             let source = memory.source.clone().unwrap();
-            let (trace, content) = (archive.memory_trace(memory.number).unwrap(), &memory.content);
-            writeln!(
-                all,
-                "[{} {}% {}] {}",
-                content.kind,
-                memory.confidence.as_percent(),
-                memory.trust.name(),
-                content.title
-            )
-            .unwrap();
-            let (turn, commit) = (source.turn.unwrap(), source.commit.unwrap_or_default());
-            writeln!(
-                all,
-                "  turn {turn} {commit} cost {} found {} trace {}",
-                memory.cost,
-                memory.found,
-                trace.len()
-            )
-            .unwrap();
-            content.facts.iter().for_each(|fact| writeln!(all, "  - {fact}").unwrap());
-            content.files.iter().for_each(|(path, how)| writeln!(all, "  {} {path}", how.name()).unwrap());
-        }
-        for summary in archive.latest_summaries(None, 100).unwrap() {
-            writeln!(all, "== to turn {}, {}", summary.turn, summary.trust.name()).unwrap();
-            for (name, text) in summary.summary.parts().iter().filter(|(_, text)| !text.is_empty()) {
-                writeln!(all, "{name}: {text}").unwrap();
-            }
-        }
+            (source.session.to_string(), source.turn, told(&archive, &memory))
+        });
+        let summaries = archive.latest_summaries(None, 100).unwrap();
+        let summaries = summaries.into_iter().map(|kept| (kept.session.to_string(), None, summed(&kept)));
+        let mut all: Vec<(String, Option<u32>, String)> = memories.chain(summaries).collect();
+        all.sort_by(|one, other| (&one.0, one.1).cmp(&(&other.0, other.1)));
+        let all: String = all.into_iter().map(|(_, _, told)| told).collect();
         all.replace(&self.env.project().display().to_string(), "PROJECT")
     }
 
@@ -118,6 +97,28 @@ impl Desk {
         let uid = towline_core::id::Uid([1; 16]);
         change(&mut Archive::open(&self.home(), &lock, Duration::from_secs(10), uid).unwrap());
     }
+}
+
+fn told(archive: &Archive, memory: &Memory) -> String {
+    let mut all = String::new();
+    let source = memory.source.clone().unwrap();
+    let (trace, content) = (archive.memory_trace(memory.number).unwrap(), &memory.content);
+    let (kind, sure, trust) = (&content.kind, memory.confidence.as_percent(), memory.trust.name());
+    writeln!(all, "[{kind} {sure}% {trust}] {}", content.title).unwrap();
+    let (turn, commit) = (source.turn.unwrap(), source.commit.unwrap_or_default());
+    let (cost, found) = (memory.cost, memory.found);
+    writeln!(all, "  turn {turn} {commit} cost {cost} found {found} trace {}", trace.len()).unwrap();
+    content.facts.iter().for_each(|fact| writeln!(all, "  - {fact}").unwrap());
+    content.files.iter().for_each(|(path, how)| writeln!(all, "  {} {path}", how.name()).unwrap());
+    all
+}
+
+fn summed(kept: &KeptSummary) -> String {
+    let mut all = format!("== {} to turn {}, {}\n", kept.session, kept.turn, kept.trust.name());
+    for (name, text) in kept.summary.parts().iter().filter(|(_, text)| !text.is_empty()) {
+        writeln!(all, "{name}: {text}").unwrap();
+    }
+    all
 }
 
 #[track_caller]

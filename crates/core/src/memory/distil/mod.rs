@@ -177,7 +177,7 @@ impl<'a> Turn<'a> {
     fn changed(&self) -> Vec<&str> {
         let mut changed: Vec<&str> = vec![];
         for (path, how) in &self.files {
-            if *how == Touch::Changed && self.is_lasting(path) && !changed.contains(&&**path) {
+            if *how == Touch::Changed && self.is_of_use(path) && !changed.contains(&&**path) {
                 changed.push(path);
             }
         }
@@ -187,8 +187,18 @@ impl<'a> Turn<'a> {
     /// Files that were only read.
     fn read(&self) -> impl Iterator<Item = &str> {
         let changed = self.changed();
-        let read = self.files.iter().filter(|(path, how)| *how == Touch::Read && self.is_lasting(path));
+        let read = self.files.iter().filter(|(path, how)| *how == Touch::Read && self.is_of_use(path));
         read.map(|(path, _)| &**path).filter(move |path| !changed.contains(path))
+    }
+
+    fn is_of_use(&self, path: &str) -> bool {
+        self.is_lasting(path) && !self.is_only_failed(path)
+    }
+
+    /// Whether every call that was about this file failed.
+    fn is_only_failed(&self, path: &str) -> bool {
+        let mut about = self.calls().filter(|call| call.deed.paths().any(|other| other == path)).peekable();
+        about.peek().is_some() && about.all(|call| call.outcome == Some(ToolOutcome::Failed))
     }
 
     /// What lies in a folder for what does not last is nobody's concern later, unless that is where the work is.
