@@ -5,10 +5,10 @@
 
 pub mod choose;
 mod content;
-mod likeness;
-mod told;
 pub mod distil;
+mod likeness;
 pub mod suspicion;
+mod told;
 mod trust;
 
 pub use content::{Content, Draft, MemoryType, Summary, SummaryDraft};

@@ -9,9 +9,7 @@ use rusqlite::OptionalExtension;
 use std::ops::RangeInclusive;
 use towline_core::memory::Memory;
 
-const PROJECT: &str = "select project from conversations where id = ?1";
 const EXPIRED: &str = "select expired from conversations where id = ?1";
-const IS_THERE: &str = "select 1 from conversations where id = ?1";
 const OF_TURNS: &str = "where m.conversation = ?1 and m.turn between ?2 and ?3 order by m.turn, m.id";
 const NOTE_ALL: &str = "
     insert into changes (what, row, from_turn) select 'conversation', id, 0 from conversations order by id";
@@ -20,17 +18,6 @@ const NOTE_ALL: &str = "
 const WITHOUT_DETAILS: &str = "details";
 
 impl Archive {
-    /// The conversation that a change is about; `None` if it is gone.
-    pub fn conversation_at(&self, row: i64) -> Result<Option<Conversation>, StoreError> {
-        let found = self.db.prepare_cached(IS_THERE)?.query_row([row], |_| Ok(())).optional()?;
-        found.map(|()| self.conversation_by_row(row)).transpose()
-    }
-
-    /// The row of the project that a conversation is of.
-    pub fn project_of(&self, of: &Conversation) -> Result<Option<i64>, StoreError> {
-        Ok(self.db.prepare_cached(PROJECT)?.query_row([of.id], |row| row.get(0)).optional()?.flatten())
-    }
-
     /// Whether time has taken the details of a conversation: what was made of them cannot be made again.
     pub fn has_lost_details(&self, of: &Conversation) -> Result<bool, StoreError> {
         let expired: Option<String> =

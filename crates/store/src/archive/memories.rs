@@ -5,7 +5,7 @@
 
 use super::Archive;
 use super::name::SHORT;
-use super::read::{Conversation, unknown};
+use super::read::unknown;
 use crate::StoreError;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params, params_from_iter};
@@ -242,12 +242,6 @@ impl Archive {
         const REPLACED: &str = "select id from memories where superseded_by = ?1 order by id";
         let mut statement = self.db.prepare_cached(REPLACED)?;
         Ok(statement.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?)
-    }
-
-    /// The row of the project that a conversation belongs to.
-    pub fn project_of(&self, of: &Conversation) -> Result<Option<i64>, StoreError> {
-        let mut statement = self.db.prepare_cached("select project from conversations where id = ?1")?;
-        Ok(statement.query_row([of.id], |row| row.get(0))?)
     }
 
     /// One that stands in the project and says the same, word by word.

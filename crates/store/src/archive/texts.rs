@@ -88,13 +88,6 @@ impl Archive {
         Ok(Some((self.conversation_by_row(conversation)?, read(found)?)))
     }
 
-    /// A conversation by its row, if it is still there.
-    pub fn conversation_at(&self, row: i64) -> Result<Option<Conversation>, StoreError> {
-        let is_there = "select exists (select 1 from conversations where id = ?1)";
-        let is_there: bool = self.db.prepare_cached(is_there)?.query_row([row], |row| row.get(0))?;
-        if is_there { self.conversation_by_row(row).map(Some) } else { Ok(None) }
-    }
-
     /// The rows of conversations behind this one, in order.
     pub fn conversation_rows_after(&self, row: i64, most: u32) -> Result<Vec<i64>, StoreError> {
         const QUERY: &str = "select id from conversations where id > ?1 order by id limit ?2";

@@ -10,7 +10,7 @@ mod update;
 
 pub use found::Found;
 pub use question::{Question, ask};
-pub use update::{Updated, forget_index, update};
+pub use update::{forget_index, update};
 
 use std::path::PathBuf;
 use towline_store::{Home, StoreError};

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::fault::{Fault, FaultKind};
 use towline_store::lock::{FoldLock, WorkLock, pauses};
-use towline_store::{Pace, Store, StoreError, journal, meters, told, upkeep};
+use towline_store::{Archive, Pace, Store, StoreError, journal, meters, told, upkeep};
 use towline_worker::{Drained, Left};
 
 const EXAMPLES: &str = "\
@@ -244,28 +244,12 @@ fn describe(report: &Report) -> String {
     if report.busy {
         return "another `tow work` or a fold is under way".to_owned();
     }
-    let upkeep = format!(
-        "folded {} events, forgot {} old ones, freed {} KB of journal",
-}
-
-    let memories = match report.made_memories {
+    let made = match report.made_memories {
         0 => String::new(),
         made => format!(", made {made} memories"),
     };
-    format!(
-        "folded {} events, forgot {} old ones, freed {} KB of journal{memories}",
-}
-
-/// What fails here is done by the next search, and keeps nothing else from being done.
-fn index(scope: &Scope) {
-    let home = &scope.edge.home;
-    let updated = Archive::read(home, Duration::from_secs(5))
-        .map_err(finding::FindError::from)
-        .and_then(|archive| archive.map(|archive| finding::update(home, &archive, &mut |_| {})).transpose());
-    if let Err(error) = updated {
-        let fault = Fault { at: scope.edge.now, kind: FaultKind::Store, detail: chain(&error) };
-        record_here(&scope.edge, fault);
-    }
+    let upkeep = format!(
+        "folded {} events, forgot {} old ones, freed {} KB of journal{made}",
         report.folded_events,
         report.expired_events,
         report.expired_journal_bytes / 1024
