@@ -11,7 +11,7 @@ use crate::index::Error;
 use crate::query::Query;
 use crate::source::{Facts, Matches, Source, Weighed};
 use crate::table::Piece;
-use crate::words::{Bm25, Collection, Sought, Vocabulary, WORDS_AT_MOST, Word, kin, words_of};
+use crate::words::{Bm25, Collection, Reach, Sought, Vocabulary, WORDS_AT_MOST, Word, kin, words_of};
 
 /// So many documents get a second look.
 const CANDIDATES: usize = 200;
@@ -246,17 +246,27 @@ fn sought(text: &str, sources: &[&dyn Source]) -> Result<Vec<Sought>, Error> {
         found.sort_by_key(|(_, holders)| *holders);
         found.truncate(WORDS_AT_MOST);
     }
-    Ok(found.into_iter().map(|(word, holders)| with_kin(word, holders, sources)).collect())
-}
-
-fn with_kin(word: Word, holders: u32, sources: &[&dyn Source]) -> Sought {
-    if holders > 0 {
-        return Sought { spellings: vec![(word.indexed.clone(), 1.0)], word, holders };
-    }
     let vocabularies: Vec<&dyn Vocabulary> =
         sources.iter().map(|source| *source as &dyn Vocabulary).collect();
-    let (spellings, holders) = kin(&word, &vocabularies);
-    Sought { spellings, word, holders }
+    let mut sought: Vec<Sought> = found.into_iter().map(|(word, holders)| as_it_is(word, holders)).collect();
+    for reach in [Reach::Near, Reach::Anywhere] {
+        let finds_nothing = sought.iter().all(|sought| sought.holders == 0);
+        if reach == Reach::Near || finds_nothing {
+            sought.iter_mut().for_each(|sought| widen(sought, reach, &vocabularies));
+        }
+    }
+    Ok(sought)
+}
+
+fn as_it_is(word: Word, holders: u32) -> Sought {
+    Sought { spellings: vec![(word.indexed.clone(), 1.0)], word, holders }
+}
+
+/// Gives a word that nobody has its kin.
+fn widen(sought: &mut Sought, reach: Reach, vocabularies: &[&dyn Vocabulary]) {
+    if sought.holders == 0 {
+        (sought.spellings, sought.holders) = kin(&sought.word, reach, vocabularies);
+    }
 }
 
 /// The highest of many scores.

@@ -29,13 +29,29 @@ pub trait Vocabulary {
     fn gather(&self, kinship: Kinship, word: &str, found: &mut BTreeMap<String, u32>);
 }
 
-/// What each kinship is worth.
-const STAGES: [(&[Kinship], f32); 4] = [
-    (&[Kinship::Shortened], 0.9),
-    (&[Kinship::Longer], 0.8),
-    (&[Kinship::Near(1)], 0.7),
-    (&[Kinship::Near(2), Kinship::Around], 0.5),
-];
+/// How far a word may be widened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// As far as a dictionary can be asked quickly.
+    Near,
+    /// Through the whole dictionary: only where a question would find nothing at all.
+    Anywhere,
+}
+
+impl Reach {
+    /// The kinships to try one after the other, and what each is worth.
+    fn stages(self) -> &'static [(Kinship, f32)] {
+        match self {
+            Reach::Near => &[
+                (Kinship::Shortened, 0.9),
+                (Kinship::Longer, 0.8),
+                (Kinship::Near(1), 0.7),
+                (Kinship::Near(2), 0.5),
+            ],
+            Reach::Anywhere => &[(Kinship::Around, 0.5)],
+        }
+    }
+}
 
 const KIN_AT_MOST: usize = 24;
 const SHORTEST: usize = 3;
@@ -45,15 +61,13 @@ const SHORTEST_TO_SLIP: usize = 4;
 const SHORTEST_TO_SLIP_TWICE: usize = 7;
 const SHORTEST_COMMIT: usize = 7;
 
-/// The nearest spellings that somebody has, and what they count.
-pub fn kin(word: &Word, vocabularies: &[&dyn Vocabulary]) -> (Vec<(String, f32)>, u32) {
-    for (kinships, worth) in STAGES {
+/// The nearest spellings that somebody has, what they count, and how many documents have them.
+pub fn kin(word: &Word, reach: Reach, vocabularies: &[&dyn Vocabulary]) -> (Vec<(String, f32)>, u32) {
+    for (kinship, worth) in reach.stages().iter().filter(|(kinship, _)| is_open_to(word, *kinship)) {
         let mut found = BTreeMap::new();
-        for kinship in kinships.iter().filter(|kinship| is_open_to(word, **kinship)) {
-            vocabularies.iter().for_each(|vocabulary| vocabulary.gather(*kinship, &word.indexed, &mut found));
-        }
+        vocabularies.iter().for_each(|vocabulary| vocabulary.gather(*kinship, &word.indexed, &mut found));
         if !found.is_empty() {
-            return commonest(found, worth);
+            return commonest(found, *worth);
         }
     }
     (Vec::new(), 0)
@@ -170,7 +184,7 @@ pub struct Within<'a> {
 }
 
 /// A dictionary cannot be asked for the middle of its words: all are looked at, but no more than this.
-const LOOKED_AT: u32 = 3_000_000;
+const LOOKED_AT: u32 = 1_000_000;
 
 impl<'a> Within<'a> {
     pub fn new(word: &'a str) -> Within<'a> {
@@ -231,7 +245,9 @@ mod tests {
     #[track_caller]
     fn check(word: &str, words: &'static [&'static str], expected: &[&str]) {
         let word = Word { indexed: word.to_owned(), written: word.to_owned(), role: Role::Word };
-        let (found, holders) = kin(&word, &[&Words(words)]);
+        let words: [&dyn Vocabulary; 1] = [&Words(words)];
+        let near = kin(&word, Reach::Near, &words);
+        let (found, holders) = if near.1 > 0 { near } else { kin(&word, Reach::Anywhere, &words) };
         let found: Vec<&str> = found.iter().map(|(spelling, _)| spelling.as_str()).collect();
         assert_eq!(found, expected, "{word:?}");
         assert_eq!(holders as usize, expected.len());

@@ -7,6 +7,6 @@ mod stop;
 mod terms;
 
 pub use bm25::{Bm25, Collection};
-pub use kin::{Kinship, Slips, Vocabulary, Within, is_kin, kin, shortened};
+pub use kin::{Kinship, Reach, Slips, Vocabulary, Within, is_kin, kin, shortened};
 pub use sought::{Sought, WORDS_AT_MOST, Word, words_of};
 pub use terms::{Term, each_term};
