@@ -14,7 +14,7 @@ pub struct Query {
     pub now: i64,
     /// What the user's clock shows more than UTC, in milliseconds.
     pub utc_offset_ms: i64,
-    /// How many hits are wanted at most.
+    /// How many hits are wanted at most; never more than 5000 are given.
     pub limit: usize,
 }
 

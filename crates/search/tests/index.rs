@@ -272,6 +272,57 @@ fn truncated_files_are_errors_and_not_crashes() {
     assert!(Index::open(home.folder.path()).unwrap().verify().is_ok());
 }
 
+#[test]
+fn changed_bytes_are_answers_or_errors_and_never_crashes() {
+    let documents: Vec<Document> = (1..50).map(|id| body(id, &format!("text {id} about pools"))).collect();
+    let home = Home::with(&documents);
+    let mut broken = 0;
+    for file in std::fs::read_dir(home.folder.path()).unwrap().map(|file| file.unwrap().path()) {
+        let whole = std::fs::read(&file).unwrap();
+        for part in 0..16 {
+            let mut changed = whole.clone();
+            if let Some(byte) = changed.get_mut(whole.len() * part / 16) {
+                *byte ^= 0x5A;
+            }
+            std::fs::write(&file, &changed).unwrap();
+            let answer = Index::open(home.folder.path()).and_then(|index| index.search(&asked("pools"), &[]));
+            broken += usize::from(answer.is_err_and(|error| error.calls_for_rebuild()));
+        }
+        std::fs::write(&file, &whole).unwrap();
+    }
+    assert!(broken > 0);
+    assert_eq!(home.ids("pools").len(), 10);
+}
+
+#[test]
+fn turn_gains_from_its_neighbours_and_its_session() {
+    let turn = |id: i64, session: &str, turn: u32, text: &str| Document {
+        session: session.to_owned(),
+        turn,
+        at: DAY,
+        ..Document::plain(id, Kind::Body, text)
+    };
+    let home = Home::with(&[
+        turn(1, "a", 0, "the payment webhook fails with a bad signature"),
+        turn(2, "a", 1, "done, the webhook is fine"),
+        turn(3, "b", 0, "a poem about the sea"),
+        turn(4, "b", 1, "done, the webhook is fine"),
+    ]);
+    let hits = home.index.search(&asked("payment webhook signature"), &[]).unwrap();
+    assert_eq!(ids(&hits)[..2], [1, 2]);
+    let why: Vec<Why> = hits[1].boosts.iter().map(|boost| boost.why).collect();
+    assert!(why.contains(&Why::Neighbour) && why.contains(&Why::Session), "{why:?}");
+}
+
+#[test]
+fn question_about_a_time_finds_what_has_no_other_word_of_it() {
+    let documents: Vec<Document> =
+        (1..=30).map(|id| body(id, &format!("entry{id} about something"))).collect();
+    let home = Home::with(&documents);
+    let query = Query { now: 21 * DAY + 5, ..asked("what happened yesterday?") };
+    assert_eq!(home.index.search(&query, &[]).unwrap()[0].id, 20);
+}
+
 /// What the killed child runs: it commits batch after batch, and says so.
 #[test]
 fn killed_writer_leaves_its_last_commit() {

@@ -93,6 +93,10 @@ impl Source for Fresh {
         self.documents[place as usize].facts
     }
 
+    fn at(&self, place: u32) -> i64 {
+        self.documents[place as usize].facts.at
+    }
+
     fn members(&self, session: u64) -> Result<Vec<u32>, Error> {
         Ok(self.places_that(|document| document.facts.session == session))
     }

@@ -9,6 +9,7 @@ mod segment;
 mod tokens;
 mod writer;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -95,6 +96,10 @@ const META: &str = "meta.json";
 impl Index {
     /// Opens the index, or makes an empty one where there is nothing.
     pub fn open(folder: &Path) -> Result<Index, Error> {
+        shielded(|| Index::open_files(folder))
+    }
+
+    fn open_files(folder: &Path) -> Result<Index, Error> {
         make_folder(folder)?;
         let is_there = folder.join(META).exists();
         if !is_there && !is_empty(folder)? {
@@ -171,18 +176,27 @@ impl Index {
 
     /// The same, with less than all means: to measure what each is worth.
     pub fn search_with(&self, tier: Tier, query: &Query, fresh: &[Document]) -> Result<Vec<Hit>, Error> {
-        let searcher = self.reader.searcher();
-        let segments = self.segments(&searcher, fresh)?;
-        let fresh = Fresh::new(fresh);
-        let mut sources: Vec<&dyn Source> = segments.iter().map(|segment| segment as &dyn Source).collect();
-        sources.push(&fresh);
-        rank::rank(tier, query, &sources)
+        shielded(|| {
+            let searcher = self.reader.searcher();
+            let segments = self.segments(&searcher, fresh)?;
+            let fresh = Fresh::new(fresh);
+            let mut sources: Vec<&dyn Source> =
+                segments.iter().map(|segment| segment as &dyn Source).collect();
+            sources.push(&fresh);
+            rank::rank(tier, query, &sources)
+        })
     }
 
     fn segments<'a>(&self, searcher: &'a Searcher, fresh: &[Document]) -> Result<Vec<Segment<'a>>, Error> {
         let readers = searcher.segment_readers().iter();
         readers.map(|reader| Segment::open(reader, self.fields, fresh)).collect()
     }
+}
+
+/// Files that are not what was written can lead the library astray: it panics then, and the index is damaged.
+fn shielded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(Error::damaged("a file is not what was written")))
 }
 
 fn make_folder(folder: &Path) -> Result<(), Error> {

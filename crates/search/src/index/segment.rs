@@ -139,10 +139,14 @@ impl Source for Segment<'_> {
         Facts {
             id: columns.id.first(place).unwrap_or_default(),
             kind: Kind::ALL.get(kind).copied().unwrap_or(Kind::Body),
-            at: columns.at.first(place).unwrap_or_default(),
+            at: self.at(place),
             session: columns.session.first(place).unwrap_or_default(),
             turn: u32::try_from(columns.turn.first(place).unwrap_or_default()).unwrap_or(u32::MAX),
         }
+    }
+
+    fn at(&self, place: u32) -> i64 {
+        self.columns.at.first(place).unwrap_or_default()
     }
 
     fn members(&self, session: u64) -> Result<Vec<u32>, Error> {

@@ -40,7 +40,7 @@ pub fn add(found: &Found<'_>, candidates: &mut [Candidate]) -> Result<(), Error>
         query.here.branch.iter().map(|branch| mark(Marked::Branch, branch)).collect();
     add_marked(found, candidates, Why::Branch, (BRANCH_HERE, &branch_here))?;
     add_phrases(query, candidates);
-    add_times(query, candidates);
+    add_times(&found.times, candidates);
     candidates.iter_mut().for_each(|candidate| candidate.boost(Why::Kind, of_kind(candidate.facts.kind)));
     Ok(())
 }
@@ -131,8 +131,7 @@ fn contains(pieces: &[Piece], phrase: &[Piece]) -> bool {
     pieces.windows(phrase.len()).any(|window| window == phrase)
 }
 
-fn add_times(query: &Query, candidates: &mut [Candidate]) {
-    let times = Times::named(query);
+fn add_times(times: &Times, candidates: &mut [Candidate]) {
     let by_time = scaled(candidates.iter().map(|candidate| (candidate.facts.at / 1000) as f32).collect());
     for (candidate, newness) in candidates.iter_mut().zip(by_time) {
         if times.hold(candidate.facts.at) {

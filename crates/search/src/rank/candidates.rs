@@ -15,6 +15,8 @@ use crate::words::{Bm25, Collection, Reach, Sought, Vocabulary, WORDS_AT_MOST, W
 
 /// So many documents get a second look.
 const CANDIDATES: usize = 200;
+/// No question gets more hits than this.
+const HITS_AT_MOST: usize = 5000;
 /// Where there are no more documents than this, every one gets a second look.
 const SMALL: f32 = 500.0;
 
@@ -68,6 +70,8 @@ impl Candidate {
 /// What a question found by words.
 pub struct Found<'a> {
     pub query: &'a Query,
+    /// Times that the question names.
+    pub times: Times,
     pub sources: &'a [&'a dyn Source],
     pub collection: Collection,
     pub sought: Vec<Sought>,
@@ -78,8 +82,9 @@ pub struct Found<'a> {
 impl<'a> Found<'a> {
     pub fn look(query: &'a Query, sources: &'a [&'a dyn Source]) -> Result<Found<'a>, Error> {
         let collection = collection(sources);
-        let sought = sought(&query.text, sources)?;
-        let mut found = Found { query, sources, collection, sought, matches: Vec::new() };
+        let times = Times::named(query);
+        let sought = sought(query, &times, sources)?;
+        let mut found = Found { times, query, sources, collection, sought, matches: Vec::new() };
         let weighed: Vec<Weighed<'_>> = (0..found.sought.len())
             .map(|number| Weighed { spellings: &found.sought[number].spellings, bm25: found.bm25(number) })
             .collect();
@@ -90,6 +95,10 @@ impl<'a> Found<'a> {
 
     pub fn bm25(&self, number: usize) -> Bm25 {
         Bm25::new(self.collection, self.sought[number].holders as f32)
+    }
+
+    fn wanted(&self) -> usize {
+        CANDIDATES.max(self.query.limit.min(HITS_AT_MOST))
     }
 
     pub fn score(&self, place: Place) -> f32 {
@@ -110,6 +119,10 @@ impl<'a> Found<'a> {
         Ok(members)
     }
 
+    fn at(&self, place: Place) -> i64 {
+        self.sources[place.source].at(place.place)
+    }
+
     pub fn facts(&self, place: Place) -> Facts {
         self.sources[place.source].facts(place.place)
     }
@@ -118,9 +131,9 @@ impl<'a> Found<'a> {
         let filter = Filter::new(self.query, self.sources)?;
         let asked = if self.sought.is_empty() { self.newest(&filter) } else { self.best(&filter) };
         let mut places: BTreeMap<Place, Way> = asked.iter().map(|place| (*place, Way::Asked)).collect();
-        let times = Times::named(self.query);
+        let times = &self.times;
         if tier == Tier::Whole && times.are_named() {
-            self.of_times(&times, &filter).into_iter().for_each(|place| {
+            self.of_times(times, &filter).into_iter().for_each(|place| {
                 places.entry(place).or_insert(Way::Time);
             });
         }
@@ -148,7 +161,7 @@ impl<'a> Found<'a> {
 
     /// The best by words.
     fn best(&self, filter: &Filter) -> Vec<Place> {
-        let mut best = Top::new(CANDIDATES.max(self.query.limit));
+        let mut best = Top::new(self.wanted());
         for (source, matches) in self.matches.iter().enumerate() {
             for (place, score) in (0u32..).zip(&matches.scores).filter(|(_, score)| **score > 0.0) {
                 let place = Place { source, place };
@@ -165,7 +178,7 @@ impl<'a> Found<'a> {
         let mut best = Top::new(CANDIDATES / 2);
         for place in self.all(filter) {
             let score = self.score(place) + f32::EPSILON;
-            if best.would_take(score) && times.hold(self.facts(place).at) {
+            if best.would_take(score) && times.hold(self.at(place)) {
                 best.take(score, place);
             }
         }
@@ -173,10 +186,9 @@ impl<'a> Found<'a> {
     }
 
     fn newest(&self, filter: &Filter) -> Vec<Place> {
-        let mut newest: Vec<(i64, Place)> =
-            self.all(filter).map(|place| (self.facts(place).at, place)).collect();
+        let mut newest: Vec<(i64, Place)> = self.all(filter).map(|place| (self.at(place), place)).collect();
         newest.sort_unstable_by(|a, b| b.cmp(a));
-        newest.truncate(CANDIDATES.max(self.query.limit));
+        newest.truncate(self.wanted());
         newest.into_iter().map(|(_, place)| place).collect()
     }
 
@@ -234,9 +246,9 @@ fn collection(sources: &[&dyn Source]) -> Collection {
 }
 
 /// The words worth looking for, each with its kin where nobody has it; the rarest of too many.
-fn sought(text: &str, sources: &[&dyn Source]) -> Result<Vec<Sought>, Error> {
+fn sought(query: &Query, times: &Times, sources: &[&dyn Source]) -> Result<Vec<Sought>, Error> {
     let mut found = Vec::new();
-    for word in words_of(text) {
+    for word in words_of(&query.text) {
         let holders: u32 =
             sources.iter().map(|source| source.holders(&word.indexed)).sum::<Result<_, _>>()?;
         found.push((word, holders));
@@ -252,7 +264,8 @@ fn sought(text: &str, sources: &[&dyn Source]) -> Result<Vec<Sought>, Error> {
     for reach in [Reach::Near, Reach::Anywhere] {
         let finds_nothing = sought.iter().all(|sought| sought.holders == 0);
         if reach == Reach::Near || finds_nothing {
-            sought.iter_mut().for_each(|sought| widen(sought, reach, &vocabularies));
+            let widened = sought.iter_mut().filter(|sought| !times.are_named_by(&sought.word.written));
+            widened.for_each(|sought| widen(sought, reach, &vocabularies));
         }
     }
     Ok(sought)

@@ -30,6 +30,8 @@ pub struct Times {
     dates: Vec<Date>,
     /// First day and the day after the last.
     spans: Vec<(i64, i64)>,
+    /// The words that name them.
+    words: Vec<String>,
     offset: i64,
     latest: bool,
 }
@@ -52,8 +54,12 @@ impl Times {
             .collect();
         let mut times = Times { offset: query.utc_offset_ms, ..Times::default() };
         for at in 0..words.len() {
-            times.spans.extend(span(&words, at, today));
-            times.dates.extend(date(&words, at));
+            let (span, date) = (span(&words, at, today), date(&words, at));
+            if span.is_some() || date.is_some() {
+                times.words.push(words[at].to_lowercase());
+            }
+            times.spans.extend(span);
+            times.dates.extend(date);
             times.latest |= LATEST.contains(&words[at].to_lowercase().as_str());
         }
         times
@@ -69,6 +75,11 @@ impl Times {
     /// Whether any is named.
     pub fn are_named(&self) -> bool {
         !(self.dates.is_empty() && self.spans.is_empty())
+    }
+
+    /// Whether this word names one of them: what it says is no slip of another word.
+    pub fn are_named_by(&self, word: &str) -> bool {
+        self.words.iter().any(|named| named == word)
     }
 
     pub fn asks_for_latest(&self) -> bool {

@@ -41,7 +41,7 @@ impl Filter {
         if (self.from, self.until) == (i64::MIN, i64::MAX) {
             return true;
         }
-        (self.from..self.until).contains(&sources[place.source].facts(place.place).at)
+        (self.from..self.until).contains(&sources[place.source].at(place.place))
     }
 
     fn narrow(
