@@ -9,6 +9,7 @@ use crate::provider::{Answer, Provider, Unanswered};
 use crate::request::{Request, Shape};
 use towline_core::capture::Touch;
 use towline_core::id::Uid;
+use towline_core::memory::suspicion::{Suspicion, held_back};
 use towline_core::memory::{Confidence, Maker, Trust};
 use towline_core::time::Timestamp;
 use towline_store::archive::{
@@ -223,6 +224,7 @@ fn came(with: &Draining<'_>, asked: &Asked, found: Checked, (spent, at): (Spent,
     let maker = Maker::Model(with.provider.model().to_owned());
     let trust = asked.request.digest.trust;
     let memory = |(number, content): (usize, towline_core::memory::Content)| NewMemory {
+        quarantine: held_back(&content, trust).map(Suspicion::why).map(str::to_owned),
         // The same answer to the same job is the same memory, however often it is written.
         uid: uid(asked, number),
         content,
@@ -237,7 +239,6 @@ fn came(with: &Draining<'_>, asked: &Asked, found: Checked, (spent, at): (Spent,
         cost: asked.cost,
         at,
         valid_from: asked.turn.until,
-        quarantine: None,
     };
     let summary = found.summary.map(|summary| KeptSummary {
         summary,

@@ -14,7 +14,16 @@ pub struct Distil {
 
 impl Distil {
     pub fn compiled_in() -> Distil {
-        let skipped = ["ListMcpResourcesTool", "SlashCommand", "Skill", "TodoWrite", "AskUserQuestion"];
+        let skipped = [
+            "ListMcpResourcesTool",
+            "SlashCommand",
+            "Skill",
+            "TodoWrite",
+            "AskUserQuestion",
+            "ToolSearch",
+            "update_plan",
+            "request_user_input",
+        ];
         Distil { rules: true, skip_tools: skipped.map(str::to_owned).to_vec() }
     }
 

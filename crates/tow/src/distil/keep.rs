@@ -4,6 +4,7 @@
 //! elsewhere too. What a person has forgotten is not made again.
 
 use super::Work;
+use crate::remember;
 use towline_core::forget::Whose;
 use towline_core::id::{Mark, Uid};
 use towline_core::memory::distil::Found;
@@ -42,6 +43,10 @@ impl Work<'_> {
         }
         let new = self.new_memories(turn, found)?;
         for kept in known.iter().filter(|kept| kept.is_ours && !new.iter().any(|new| kept.is(new))) {
+            // What it had taken the place of holds again.
+            for replaced in self.archive.memories_replaced_by(kept.memory.number)? {
+                self.archive.undo_memory(replaced, turn.at)?;
+            }
             self.archive.drop_memory(kept.memory.number)?;
         }
         let mut made = 0;
@@ -105,8 +110,8 @@ impl Work<'_> {
     /// Whether it is new. The same words of another turn are that one's, found again: once for each turn.
     fn add(&self, turn: &TurnRow, new: &NewMemory) -> Result<bool, StoreError> {
         let Some(number) = self.archive.same_memory(&new.content, new.project)? else {
-            self.archive.add_memory(new)?;
-            return Ok(true);
+            let kept = remember::keep(self.archive, new, turn.at)?;
+            return Ok(!matches!(kept, remember::Kept::FoundAgain(_) | remember::Kept::Forgotten));
         };
         let is_counted = self.archive.memory_trace(number)?.iter().any(|trace| trace.at == turn.at);
         if !is_counted {

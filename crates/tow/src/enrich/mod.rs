@@ -28,18 +28,6 @@ const LOOK: Duration = Duration::from_millis(500);
 /// How many jobs are done before upkeep comes round again.
 const AT_ONCE: usize = 20;
 
-/// Tools that teach nothing: lists, plans, questions, what only starts other tools.
-const SKIPPED: [&str; 8] = [
-    "ListMcpResourcesTool",
-    "SlashCommand",
-    "Skill",
-    "TodoWrite",
-    "AskUserQuestion",
-    "ToolSearch",
-    "update_plan",
-    "request_user_input",
-];
-
 impl Opened for Writable {
     fn archive(&self) -> &Archive {
         &self.archive
@@ -48,7 +36,8 @@ impl Opened for Writable {
 
 /// Makes the jobs that are missing and does some of those that are due. `None` where no model is named.
 pub fn run(edge: &Edge) -> Result<Option<Drained>, StoreError> {
-    let wanted = settings(edge).enrich;
+    let config = settings(edge);
+    let wanted = config.enrich;
     if !wanted.is_on() || !edge.home.archive().exists() {
         return Ok(None);
     }
@@ -63,7 +52,7 @@ pub fn run(edge: &Edge) -> Result<Option<Drained>, StoreError> {
         provider: &*provider,
         open: &|| Ok(capture::open(edge, PATIENCE)?.map(|writable| Box::new(writable) as Box<dyn Opened>)),
         now: &|| edge.later().now,
-        skipped: &|tool| SKIPPED.contains(&tool),
+        skipped: &|tool| config.distil.skips(tool),
         daily_tokens: wanted.daily_tokens,
         per_memory_tokens: wanted.per_memory_tokens,
         attempts: wanted.attempts,

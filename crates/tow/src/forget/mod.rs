@@ -10,7 +10,7 @@ pub use meant::{Meant, Request, find};
 use crate::edge::Edge;
 use crate::failure::Failure;
 use crate::hook::fallback_logs;
-use crate::{capture, outcome, tell};
+use crate::{capture, finding, outcome, tell};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
@@ -121,6 +121,7 @@ pub fn clear_out(edge: &Edge) -> Result<(), Failure> {
     if edge.home.archive().exists() {
         let writable = capture::open(edge, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
         writable.archive.compact().map_err(failed)?;
+        finding::forget_index(&edge.home).map_err(failed)?;
     }
     Ok(())
 }
@@ -152,6 +153,7 @@ fn from_archive(edge: &Edge, meant: &Meant, erasing: Erasing) -> Result<ErasedRo
     let erased = writable.archive.erase(&extent, erasing).map_err(failed)?;
     if erasing == Erasing::ForGood {
         writable.archive.compact().map_err(failed)?;
+        finding::forget_index(&edge.home).map_err(failed)?;
     }
     Ok(erased)
 }

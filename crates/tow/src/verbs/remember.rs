@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use towline_core::capture::Touch;
 use towline_core::escape::for_terminal;
 use towline_core::id::SessionKey;
+use towline_core::memory::suspicion::{Suspicion, held_back};
 use towline_core::memory::{
     Confidence, Content, Draft, LONGEST, Maker, Memory, MemoryType, Trust, Untellable, told,
 };
@@ -60,6 +61,9 @@ pub struct Arguments {
     /// Of this project, by name or by a folder in it, instead of the one of the current folder.
     #[arg(long, value_name = "NAME|PATH")]
     project: Option<String>,
+    /// Said by an agent, and not by the person: trusted less, and held back if it gives orders.
+    #[arg(long, hide = true)]
+    by_agent: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -71,6 +75,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let writing = open(scope)?;
     let archive = &writing.archive;
     let new = NewMemory { content, session, ..blank(scope, project(scope, archive, arguments)?)? };
+    let new = if arguments.by_agent { by_agent(new) } else { new };
     let done = archive.as_one(|| {
         let kept = keep(archive, &new, scope.edge.now)?;
         if let (true, Some(number)) = (arguments.pin, kept.number()) {
@@ -166,6 +171,13 @@ fn blank(scope: &Scope, project: i64) -> Result<NewMemory, Failure> {
         valid_from: scope.edge.now,
         quarantine: None,
     })
+}
+
+/// The same words out of an agent's mouth.
+fn by_agent(new: NewMemory) -> NewMemory {
+    let quarantine = held_back(&new.content, Trust::Agent).map(Suspicion::why).map(str::to_owned);
+    let (maker, confidence) = (Maker::Model("agent".to_owned()), Confidence::percent(80));
+    NewMemory { maker, confidence, trust: Trust::Agent, quarantine, ..new }
 }
 
 /// The row of the project that it belongs to.
