@@ -274,6 +274,22 @@ fn a_memory_that_a_person_dropped_is_not_made_again() {
 }
 
 #[test]
+fn what_is_excluded_later_is_no_longer_remembered_after_a_scrub() {
+    let desk = Desk::new();
+    desk.session(Shape::Claude, "5e551011-0000-4000-8000-000000000001", BUG_HUNT);
+    let names = |desk: &Desk, file: &str| {
+        desk.memories().iter().any(|memory| memory.content.files.iter().any(|(path, _)| path.ends_with(file)))
+    };
+    assert!(names(&desk, "client.rs") && desk.told().contains("Read checkout/src/client.rs"));
+    desk.env.tow(&["config", "set", "privacy.exclude_paths", "[\"client.rs\"]"]).ok();
+    desk.env.tow(&["scrub"]).ok();
+    desk.env.tow(&["work"]).ok();
+    let told = desk.told();
+    assert!(!names(&desk, "client.rs") && !told.contains("client.rs"), "{told}");
+    assert!(told.contains("Fixed the flaky checkout tests") && told.contains("completed: "), "{told}");
+}
+
+#[test]
 fn what_gives_orders_is_held_back() {
     let desk = Desk::new();
     desk.session(Shape::Codex, "5e551011-0000-4000-8000-000000000001", POISONED);
