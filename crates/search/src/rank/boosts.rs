@@ -6,7 +6,6 @@ use std::collections::HashSet;
 
 use super::Why;
 use super::candidates::{Candidate, Found, Place};
-use super::dates::Times;
 use super::filter::file_marks;
 use super::meaning::scaled;
 use crate::document::Kind;
@@ -40,7 +39,7 @@ pub fn add(found: &Found<'_>, candidates: &mut [Candidate]) -> Result<(), Error>
         query.here.branch.iter().map(|branch| mark(Marked::Branch, branch)).collect();
     add_marked(found, candidates, Why::Branch, (BRANCH_HERE, &branch_here))?;
     add_phrases(query, candidates);
-    add_times(&found.times, candidates);
+    add_times(found, candidates);
     candidates.iter_mut().for_each(|candidate| candidate.boost(Why::Kind, of_kind(candidate.facts.kind)));
     Ok(())
 }
@@ -131,11 +130,15 @@ fn contains(pieces: &[Piece], phrase: &[Piece]) -> bool {
     pieces.windows(phrase.len()).any(|window| window == phrase)
 }
 
-fn add_times(times: &Times, candidates: &mut [Candidate]) {
+fn add_times(found: &Found<'_>, candidates: &mut [Candidate]) {
+    let times = &found.times;
+    let others = found.sought.iter().filter(|sought| !times.are_named_by(&sought.word.written)).count();
+    // The less else is asked, the more the time counts.
+    let date = DATE * (1.0 + 1.0 / others.max(1) as f32);
     let by_time = scaled(candidates.iter().map(|candidate| (candidate.facts.at / 1000) as f32).collect());
     for (candidate, newness) in candidates.iter_mut().zip(by_time) {
         if times.hold(candidate.facts.at) {
-            candidate.boost(Why::Date, DATE);
+            candidate.boost(Why::Date, date);
         }
         if times.asks_for_latest() {
             candidate.boost(Why::Recent, RECENT * newness);
