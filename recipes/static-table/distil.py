@@ -209,6 +209,12 @@ def ridge(shares, prior, wanted, strength, rounds=20):
     return prior + change
 
 
+def without_signs(rows, vocabulary):
+    """Search leaves punctuation out, so the fit must do without it too."""
+    is_word = [piece.removeprefix("##")[:1].isalnum() for piece in vocabulary]
+    return [[number for number in row if is_word[number]] or row for row in rows]
+
+
 def fitted(vocabulary_vectors, rows, text_vectors, options):
     held = np.zeros(len(vocabulary_vectors))
     for row in rows:
@@ -284,7 +290,7 @@ def main():
         np.savez(options.cache, alone=alone, texts=teacher.sentences(rows))
     else:
         cache = np.load(options.cache)
-        table, share = fitted(cache["alone"], rows[: len(cache["texts"])], cache["texts"], options)
+        table, share = fitted(cache["alone"], without_signs(rows, vocabulary), cache["texts"], options)
         write(options.out, table, share, vocabulary)
 
 

@@ -105,6 +105,7 @@ struct Nearness {
     whole: [f32; DIMENSIONS],
     /// Where a piece's comparison is, or `UNKNOWN`.
     known: Vec<u16>,
+    /// Vectors of the known pieces, weighted by rarity.
     vectors: Vec<[f32; DIMENSIONS]>,
     /// Cosines with each piece that was asked, one piece after the other.
     cosines: Vec<f32>,
@@ -136,8 +137,8 @@ impl Nearness {
         for half in pieces.chunks(HALF) {
             let mut nearest = vec![0.0_f32; self.asked.len()];
             for piece in half {
-                let number = self.number_of(*piece);
-                add_scaled(&mut whole, &self.vectors[number], rarity.of(*piece));
+                let number = self.number_of(*piece, rarity);
+                add_scaled(&mut whole, &self.vectors[number], 1.0);
                 let cosines = &self.cosines[number * self.asked.len()..][..self.asked.len()];
                 nearest.iter_mut().zip(cosines).for_each(|(most, cosine)| *most = most.max(*cosine));
             }
@@ -157,7 +158,7 @@ impl Nearness {
         halves.windows(2).map(of_pair).fold(0.0, f32::max)
     }
 
-    fn number_of(&mut self, piece: Piece) -> usize {
+    fn number_of(&mut self, piece: Piece, rarity: &Rarity) -> usize {
         let known = self.known[usize::from(piece)];
         if known != UNKNOWN {
             return usize::from(known);
@@ -166,7 +167,9 @@ impl Nearness {
         let vector = vector(piece);
         let direction = normal(vector);
         self.cosines.extend(self.asked.iter().map(|asked| dot(asked, &direction)));
-        self.vectors.push(vector);
+        let mut weighted = [0.0; DIMENSIONS];
+        add_scaled(&mut weighted, &vector, rarity.of(piece));
+        self.vectors.push(weighted);
         self.known[usize::from(piece)] = number as u16;
         number
     }
