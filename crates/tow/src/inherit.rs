@@ -82,20 +82,18 @@ impl Giver<'_> {
     ) -> Result<Reply, StoreError> {
         let Giver { edge, config, session, .. } = *self;
         let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Reply::default()) };
-        let is_due = session.recalled_at.is_none();
-        if let Some(archive) = archive.filter(|_| is_due) {
-            material.remembered = recall::gather(edge, config, &archive, recall::Asker::of(session))?;
+        // Where nothing was ever captured there is nothing to remember, and nothing to tell of it.
+        let due = archive.filter(|_| session.recalled_at.is_none());
+        if let Some(archive) = &due {
+            material.remembered = recall::gather(edge, config, archive, recall::Asker::of(session))?;
         }
         let composed = compose(&material, agent.budget());
         let is_in = |part: &Part| part.what == PartKind::Handoff && part.state != PartState::LeftOut;
         if let Some(hop) = hop.filter(|_| composed.parts.iter().any(is_in)) {
             continuing::mark_given(edge, hop, &session.key);
         }
-        let notices = if is_due {
-            recall::given(edge, config, session, (&composed, &material.remembered))
-        } else {
-            vec![]
-        };
+        let told = |_| recall::given(edge, config, session, (&composed, &material.remembered));
+        let notices = due.map(told).unwrap_or_default();
         Ok(Reply { notices, ..said(composed) })
     }
 }

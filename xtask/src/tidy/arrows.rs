@@ -48,7 +48,7 @@ const TABLE: [Arrows; 10] = [
 const OWNED: [(&str, &[&str]); 5] = [
     ("rusqlite", &["towline-store"]),
     ("tantivy", &["towline-search"]),
-    ("tokio", &[]),
+    ("tokio", &["towline-mcp"]),
     ("axum", &[]),
     ("ratatui", &[]),
 ];

@@ -198,6 +198,7 @@ impl Work<'_> {
         for (id, folder) in &rows {
             if folder.as_deref().is_some_and(self.cleaner.is_excluded_folder) {
                 self.change(UNREAD, [id])?;
+                self.forget_learnt(*id)?;
                 self.archive.drop_conversation(*id)?;
                 self.done.conversations += 1;
             }
@@ -211,6 +212,7 @@ impl Work<'_> {
             if row.is_input && (self.cleaner.is_excluded_call)(&row.agent, &row.tool, &row.text) {
                 self.done.details += self.change(DROP_CALL, (row.id, row.conversation, row.call))?;
                 self.done.others += self.change(DROP_LINE, (row.conversation, row.turn))?;
+                self.unlearn(row.conversation, row.turn)?;
                 self.change(UNREAD, [row.conversation])?;
             } else if let Some(clean) = (self.cleaner.clean)(&row.text) {
                 let (is_packed, bytes) = match self.packer.content(&clean) {
@@ -260,6 +262,7 @@ impl Work<'_> {
         let paths = db.prepare(PATHS)?.query_map([], one)?.collect::<Result<Vec<_>, _>>()?;
         for path in paths {
             if (self.cleaner.is_excluded_path)(&path) || (self.cleaner.clean)(&path).is_some() {
+                self.unlearn_path(&path)?;
                 self.done.others += self.change(DROP_PATH, [path])?;
             }
         }

@@ -24,6 +24,8 @@ fn everything() -> TestEnv {
 }
 
 fn exported(env: &TestEnv) -> String {
+    // What an import has started may still be learning from it.
+    env.wait_no_process();
     env.tow(&["export", "--all-projects"]).ok().stdout
 }
 
@@ -75,6 +77,7 @@ fn an_export_is_of_a_session_a_project_or_a_time() {
 #[test]
 fn a_file_is_written_whole_and_for_its_owner_alone() {
     let env = world();
+    env.wait_no_process();
     env.tow(&["export", "--output", "out.jsonl"]).ok().complains("3 sessions written to out.jsonl");
     let file = env.project().join("out.jsonl");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);

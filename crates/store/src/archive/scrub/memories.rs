@@ -35,6 +35,11 @@ const CHANGE_SUMMARY: &str = "
     update summaries set request = ?2, investigated = ?3, learned = ?4, completed = ?5, next_steps = ?6, notes = ?7,
         revision = revision + 1 where id = ?1";
 
+const DROP_SUMMARY: &str = "delete from summaries where conversation = ?1";
+const OF_CONVERSATION: &str = "select id from memories where conversation = ?1";
+const OF_TURN: &str = "select id from memories where conversation = ?1 and turn = ?2";
+const WITH_PATH: &str = "select distinct conversation from files where path = ?1";
+
 impl Work<'_> {
     pub(super) fn memories(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
         type Place = (i64, String, String);
@@ -135,6 +140,40 @@ impl Work<'_> {
             }
         }
         Ok(rows.last().map(|(id, _, _)| *id))
+    }
+
+    /// Nothing stays of what was learnt in a conversation that leaves no trace.
+    pub(super) fn forget_learnt(&mut self, conversation: i64) -> Result<(), StoreError> {
+        for number in self.numbers(OF_CONVERSATION, [conversation])? {
+            self.done.memories += usize::from(self.archive.drop_memory(number)?);
+        }
+        Ok(())
+    }
+
+    /// A call of this turn is private now: what was made of the turn may tell of it, and is made again from the rest.
+    pub(super) fn unlearn(&mut self, conversation: i64, turn: i64) -> Result<(), StoreError> {
+        for number in self.numbers(OF_TURN, [conversation, turn])? {
+            self.done.memories += usize::from(self.archive.drop_memory(number)?);
+        }
+        self.make_again(conversation, turn)
+    }
+
+    /// A file is private now: the summaries of those who touched it may name it.
+    pub(super) fn unlearn_path(&mut self, path: &str) -> Result<(), StoreError> {
+        for conversation in self.numbers(WITH_PATH, [path])? {
+            self.make_again(conversation, 0)?;
+        }
+        Ok(())
+    }
+
+    fn make_again(&mut self, conversation: i64, from_turn: i64) -> Result<(), StoreError> {
+        self.done.memories += self.change(DROP_SUMMARY, [conversation])?;
+        self.archive.note_change("conversation", conversation, Some(from_turn))
+    }
+
+    fn numbers(&self, query: &str, params: impl rusqlite::Params) -> Result<Vec<i64>, StoreError> {
+        let mut find = self.archive.db.prepare_cached(query)?;
+        Ok(find.query_map(params, |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
     fn cleaned(&self, text: &str) -> String {
