@@ -67,7 +67,7 @@ const SPEED: [(&str, Bound); 4] = [
     ("indexing, CPU s", Bound::AtMost(15.0)),
     ("index, MB", Bound::AtMost(60.0)),
     ("warm, CPU ms, p95", Bound::AtMost(10.0)),
-    ("memory of its own, MB", Bound::AtMost(60.0)),
+    ("memory at most, mapped files included, MB", Bound::AtMost(60.0)),
 ];
 
 pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
