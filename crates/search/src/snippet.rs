@@ -61,13 +61,8 @@ fn best_start(found: &[Place], length: usize) -> usize {
 }
 
 fn cut(text: &str, start: usize, length: usize, found: &[Place]) -> Snippet {
-    let start = boundary(text, start);
-    let start = if start == 0 {
-        0
-    } else {
-        text[start..].find(char::is_whitespace).map_or(start, |at| start + at + 1)
-    };
-    let end = boundary(text, start + length);
+    let start = word_start(text, boundary(text, start), length / 5);
+    let end = boundary(text, start.saturating_add(length));
     let mut made = Snippet { text: String::new(), marks: Vec::new() };
     if start > 0 {
         made.text.push('…');
@@ -85,6 +80,13 @@ fn cut(text: &str, start: usize, length: usize, found: &[Place]) -> Snippet {
         made.text.push('…');
     }
     made
+}
+
+/// The beginning of the next word, if it comes within `reach`: no snippet begins in the middle of one.
+fn word_start(text: &str, start: usize, reach: usize) -> usize {
+    let ahead = &text[start..boundary(text, start.saturating_add(reach))];
+    let space = ahead.char_indices().find(|(_, letter)| letter.is_whitespace());
+    space.filter(|_| start > 0).map_or(start, |(at, letter)| start + at + letter.len_utf8())
 }
 
 /// Adds `text` with every run of spaces and control characters as one space.
@@ -113,6 +115,15 @@ mod tests {
         let marked: Vec<&str> = made.marks.iter().map(|mark| &made.text[mark.clone()]).collect();
         assert!(marked.contains(&"Redis") && marked.contains(&"failed"), "{made:?}");
         assert!(made.text.starts_with('…') && made.text.ends_with('…') && !made.text.contains('\n'));
+    }
+
+    #[test]
+    fn wide_spaces_are_cut_between_letters() {
+        let text = format!("{}\u{3000}目標 needle\u{2003}{}", "字".repeat(60), "é".repeat(80));
+        for length in 0..120 {
+            let made = snippet(&text, "needle", length);
+            assert!(made.marks.iter().all(|mark| &made.text[mark.clone()] == "needle"), "{made:?}");
+        }
     }
 
     #[test]
