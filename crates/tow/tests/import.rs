@@ -53,6 +53,8 @@ impl Bench {
 
     /// All files of the home that are not ours, with their bytes.
     fn theirs(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        // What an import has started may still be learning from it.
+        self.env.wait_no_process();
         let mut all = files(&self.env.home());
         all.retain(|path, _| !path.starts_with(self.env.data_dir()));
         all
@@ -415,6 +417,7 @@ fn secrets_of_their_databases_are_in_no_byte_of_ours() {
     assert!(!told.contains("ordinary words that belong to it"));
     let needle = "A1b2A1b2";
     assert!(!told.contains(needle), "{told}");
+    bench.env.wait_no_process();
     for (path, bytes) in files(&bench.env.data_dir()) {
         assert!(!bytes.windows(needle.len()).any(|part| part == needle.as_bytes()), "{}", path.display());
     }

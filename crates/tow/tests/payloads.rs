@@ -96,7 +96,9 @@ fn is_kept(agent: &str, payload: &[u8], met: &mut BTreeSet<SessionKey>) -> bool 
 fn events_of(store: &Store, sessions: &BTreeSet<SessionKey>) -> usize {
     let events = sessions.iter().flat_map(|session| store.events(session).expect("they can be read"));
     events
-        .filter(|event| !["seat_found", "bookmark_set", "bookmark_placed"].contains(&event.kind.as_str()))
+        .filter(|event| {
+            !["seat_found", "bookmark_set", "bookmark_placed", "memory_given"].contains(&event.kind.as_str())
+        })
         .count()
 }
 

@@ -198,7 +198,6 @@ impl Work<'_> {
         for (id, folder) in &rows {
             if folder.as_deref().is_some_and(self.cleaner.is_excluded_folder) {
                 self.change(UNREAD, [id])?;
-                self.forget_learnt(*id)?;
                 self.archive.drop_conversation(*id)?;
                 self.done.conversations += 1;
             }

@@ -94,7 +94,6 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let worked = worked.map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
         forget::finish_interrupted(&scope.edge)?;
         let worked = distilled(scope, worked)?;
-        index(scope);
         let next = ask_model(scope, &mut report);
         report = report.plus(worked);
         drop(lock);
@@ -102,6 +101,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             break;
         }
     }
+    // At last: whoever searches meanwhile does without.
+    index(scope);
     if arguments.json {
         scope.out.line(&serde_json::to_string(&report).unwrap_or_default());
     } else if !arguments.quiet {

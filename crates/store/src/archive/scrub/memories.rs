@@ -36,7 +36,6 @@ const CHANGE_SUMMARY: &str = "
         revision = revision + 1 where id = ?1";
 
 const DROP_SUMMARY: &str = "delete from summaries where conversation = ?1";
-const OF_CONVERSATION: &str = "select id from memories where conversation = ?1";
 const OF_TURN: &str = "select id from memories where conversation = ?1 and turn = ?2";
 const WITH_PATH: &str = "select distinct conversation from files where path = ?1";
 
@@ -140,14 +139,6 @@ impl Work<'_> {
             }
         }
         Ok(rows.last().map(|(id, _, _)| *id))
-    }
-
-    /// Nothing stays of what was learnt in a conversation that leaves no trace.
-    pub(super) fn forget_learnt(&mut self, conversation: i64) -> Result<(), StoreError> {
-        for number in self.numbers(OF_CONVERSATION, [conversation])? {
-            self.done.memories += usize::from(self.archive.drop_memory(number)?);
-        }
-        Ok(())
     }
 
     /// A call of this turn is private now: what was made of the turn may tell of it, and is made again from the rest.
