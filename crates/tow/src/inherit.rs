@@ -66,6 +66,12 @@ impl Giver<'_> {
         if alone.is_none() && self.session.recalled_at.is_some() {
             return Ok(Reply::default());
         }
+        // Who wants to begin afresh is given nothing of what was.
+        if alone.is_none() && self.store.way_of(&self.session.key)? == Some(Way::Fresh) {
+            let nothing = Composed { text: String::new(), parts: vec![] };
+            recall::given(self.edge, self.config, self.session, (&nothing, &[]));
+            return Ok(Reply::default());
+        }
         let nothing =
             || Material { past: None, compaction: None, remembered: vec![], program: past::program() };
         let (hop, material) =
@@ -85,7 +91,12 @@ impl Giver<'_> {
         // Where nothing was ever captured there is nothing to remember, and nothing to tell of it.
         let due = archive.filter(|_| session.recalled_at.is_none());
         if let Some(archive) = &due {
-            material.remembered = recall::gather(edge, config, archive, recall::Asker::of(session))?;
+            let from = material.past.as_ref().map(|past| past.session.clone());
+            let not_of = |key: &SessionKey| {
+                from.as_ref() == Some(key) || *key == session.key || recall::is_at_work(Some(self.store), key)
+            };
+            let asker = recall::Asker::of(session, &not_of);
+            material.remembered = recall::gather(edge, config, archive, asker)?;
         }
         let composed = compose(&material, agent.budget());
         let is_in = |part: &Part| part.what == PartKind::Handoff && part.state != PartState::LeftOut;

@@ -14,20 +14,22 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use towline_core::capture::Touch;
 use towline_core::compose::{Composed, Remembered};
-use towline_core::event::Happening;
+use towline_core::event::{EndedBy, Happening};
 use towline_core::fault::{Fault, FaultKind};
+use towline_core::id::SessionKey;
 use towline_core::memory::Memory;
 use towline_core::memory::choose::{Here, Wording, choose};
 use towline_core::project::ProjectTraces;
 use towline_core::session::Session;
-use towline_store::StoreError;
 use towline_store::archive::{Archive, MemoriesAsked, Only};
 use towline_store::journal::{self, Record};
+use towline_store::{Store, StoreError};
 
 /// More than fit into what any agent takes.
 const NEWEST: u32 = 200;
-/// Whose next steps may still be open.
-const SESSIONS: u32 = 2;
+/// Whose next steps may still be open, among so many.
+const SESSIONS: usize = 2;
+const LOOKED_AT: u32 = 10;
 const STEPS: usize = 5;
 /// Where the work was lately: so many turns of so many sessions.
 const LATELY: (usize, u32) = (2, 10);
@@ -38,11 +40,14 @@ pub struct Asker<'a> {
     pub folder: Option<&'a str>,
     pub project: Option<&'a ProjectTraces>,
     pub prompt: &'a str,
+    /// Sessions whose next steps are not for it: what it is given anyway, and what others are at.
+    pub not_of: &'a dyn Fn(&SessionKey) -> bool,
 }
 
-impl Asker<'_> {
-    pub fn of(session: &Session) -> Asker<'_> {
+impl<'a> Asker<'a> {
+    pub fn of(session: &'a Session, not_of: &'a dyn Fn(&SessionKey) -> bool) -> Asker<'a> {
         Asker {
+            not_of,
             folder: session.folder.as_deref(),
             project: session.project.as_ref(),
             prompt: session.prompt.as_ref().map_or("", |prompt| prompt.as_str()),
@@ -80,7 +85,7 @@ pub fn gather(
         clock: &|at| clock(at, edge.now),
         stale: &|memory| stale(memory, &folders),
     };
-    Ok(choose(memories, &next_steps(archive, project)?, &here, wording).parts)
+    Ok(choose(memories, &next_steps(archive, project, asker.not_of)?, &here, wording).parts)
 }
 
 fn files_lately(archive: &Archive, project: Option<i64>) -> Result<BTreeSet<String>, StoreError> {
@@ -96,10 +101,15 @@ fn files_lately(archive: &Archive, project: Option<i64>) -> Result<BTreeSet<Stri
 }
 
 /// What the last sessions said was left to do, a line each.
-fn next_steps(archive: &Archive, project: Option<i64>) -> Result<Vec<String>, StoreError> {
+fn next_steps(
+    archive: &Archive,
+    project: Option<i64>,
+    not_of: &dyn Fn(&SessionKey) -> bool,
+) -> Result<Vec<String>, StoreError> {
     let Some(project) = project else { return Ok(vec![]) };
     let mut steps = vec![];
-    for kept in archive.latest_summaries(Some(project), SESSIONS)? {
+    let latest = archive.latest_summaries(Some(project), LOOKED_AT)?;
+    for kept in latest.into_iter().filter(|kept| !not_of(&kept.session)).take(SESSIONS) {
         let lines =
             kept.summary.next_steps.lines().map(|line| line.trim_start_matches(['-', '*', ' ']).trim());
         let of = format!("{}#{}", kept.session.short(), kept.turn);
@@ -125,6 +135,15 @@ fn folders(asker: Asker<'_>) -> Vec<PathBuf> {
     let root = asker.project.map(|traces| Path::new(&traces.root));
     let top = root.and_then(|root| if root.ends_with(".git") { root.parent() } else { Some(root) });
     asker.folder.map(PathBuf::from).into_iter().chain(top.map(Path::to_owned)).collect()
+}
+
+/// Whether what a session left to do is somebody's: its own while it sits there, or of whoever cleared it.
+pub fn is_at_work(store: Option<&Store>, session: &SessionKey) -> bool {
+    let known = store.and_then(|store| store.session(session).ok().flatten());
+    known.is_some_and(|known| match known.ended {
+        None => known.seat.is_some(),
+        Some((_, by)) => by == EndedBy::Clear,
+    })
 }
 
 /// What was learnt in a turn may be kept before the turn's last change to a file.

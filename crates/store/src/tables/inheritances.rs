@@ -7,7 +7,7 @@ use super::sessions::{session_key, word};
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::inherit::{Decision, Inheriting, Way};
+use towline_core::inherit::{Decision, Way};
 use towline_core::time::Timestamp;
 
 /// A journal that is read twice must not decide twice.
@@ -99,12 +99,12 @@ impl Store {
         Ok(())
     }
 
-    /// How far a session is with what it inherits: one look at one row.
-    pub fn inheriting(&self, session: &SessionKey) -> Result<Option<Inheriting>, StoreError> {
-        const QUERY: &str = "select inheriting from sessions where agent = ?1 and session = ?2";
-        let row = (session.agent.as_str(), session.id.as_str());
-        let mut statement = self.db.prepare_cached(QUERY)?;
-        Ok(statement.query_row(row, |row| word(row, 0, Inheriting::parse)).optional()?)
+    /// How it was last decided what this session inherits.
+    pub fn way_of(&self, heir: &SessionKey) -> Result<Option<Way>, StoreError> {
+        let query = format!("{COLUMNS} {NEWEST_OF_HEIR}");
+        let mut statement = self.db.prepare_cached(&query)?;
+        let newest = statement.query_row((heir.agent.as_str(), heir.id.as_str()), inheritance).optional()?;
+        Ok(newest.map(|newest| newest.way))
     }
 
     /// The last session that went on with this one's work without a baton.

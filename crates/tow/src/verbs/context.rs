@@ -67,7 +67,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         None => Material { past: None, compaction: None, remembered: vec![], program: past::program() },
     };
     if let Some(archive) = &archive {
-        material.remembered = remembered(scope, archive, arguments)?;
+        material.remembered = remembered(scope, archive, arguments, (from.as_ref(), hot.as_ref()))?;
     }
     show(scope, arguments, &compose(&material, agent.budget()), agent.budget());
     Ok(ExitCode::SUCCESS)
@@ -87,7 +87,12 @@ fn carried_over(
 }
 
 /// What a session that starts in this folder would be given beside it.
-fn remembered(scope: &Scope, archive: &Archive, arguments: &Arguments) -> Result<Vec<Remembered>, Failure> {
+fn remembered(
+    scope: &Scope,
+    archive: &Archive,
+    arguments: &Arguments,
+    (from, hot): (Option<&SessionKey>, Option<&Store>),
+) -> Result<Vec<Remembered>, Failure> {
     let config = settings(&scope.edge);
     let folder = current_folder();
     let project = folder.as_deref().map(|folder| projects::traces(&config, folder));
@@ -95,6 +100,7 @@ fn remembered(scope: &Scope, archive: &Archive, arguments: &Arguments) -> Result
         folder: folder.as_deref().and_then(Path::to_str),
         project: project.as_ref(),
         prompt: arguments.prompt.as_deref().unwrap_or(""),
+        not_of: &|key| from == Some(key) || recall::is_at_work(hot, key),
     };
     recall::gather(&scope.edge, &config, archive, asker)
         .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))

@@ -102,6 +102,8 @@ pub fn afresh(client: Client) {
 /// A baton that waited for longer than an hour, by the clock of the hooks.
 pub fn too_late(client: Client) {
     let desk = Desk::with(&[client]);
+    // What was left to do would be remembered, whoever asks.
+    desk.env.tow(&["config", "set", "memory.give", "false"]).ok();
     let seat = desk.sit(client);
     seat.work_on("mast");
     seat.own_command("");
