@@ -151,7 +151,12 @@ impl Meter {
     }
 
     /// Takes in a number. A share that has fallen back may be announced again when it rises.
+    /// A display that still shows what there was before a compaction brings no news.
     pub fn measured(&mut self, fill: Fill, at: Timestamp) {
+        let is_old = self.last.is_none() && self.compacted_percent == Some(fill.percent());
+        if is_old && fill.source == Source::Client {
+            return;
+        }
         let fill = fill.after(self.fill());
         self.told = self.told.fallen_to(fill.percent());
         self.last = Some((fill, at));

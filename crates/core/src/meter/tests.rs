@@ -61,6 +61,18 @@ fn a_compaction_makes_everything_news_and_is_remembered() {
 }
 
 #[test]
+fn a_display_that_still_shows_what_there_was_before_a_compaction_brings_no_news() {
+    let mut meter = Meter::default();
+    meter.measured(shown(45), AT);
+    meter.compacted(AT);
+    meter.measured(shown(45), AT);
+    assert_eq!(meter.fill(), None);
+    meter.measured(shown(12), AT);
+    meter.measured(shown(45), AT);
+    assert_eq!(meter.fill(), Some(shown(45)), "it has filled up again");
+}
+
+#[test]
 fn model_and_person_hear_of_it_each_by_themselves() {
     let told = Told::default().and(Audience::Person, 50);
     assert_eq!((told.of(Audience::Model), told.of(Audience::Person)), (0, 50));
