@@ -136,7 +136,7 @@ fn ranked(memories: Vec<Memory>, here: &Here) -> Vec<Ranked> {
     });
     let mut ranked: Vec<Ranked> = scored.collect();
     let newest = |it: &Ranked| (it.memory.made_at, it.memory.number);
-    ranked.sort_by(|a, b| (b.fits, b.score, newest(b)).cmp(&(a.fits, a.score, newest(a))));
+    ranked.sort_by_key(|it| std::cmp::Reverse((it.fits, it.score, newest(it))));
     // What only fills up is an index by time.
     let first_other = ranked.iter().position(|it| !it.fits).unwrap_or(ranked.len());
     ranked[first_other..].sort_by_key(|it| std::cmp::Reverse(newest(it)));

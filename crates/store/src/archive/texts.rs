@@ -46,6 +46,8 @@ const DONE: &str =
 const HEAD: usize = 6_000;
 const TAIL: usize = 2_000;
 
+type ReadText = fn(&Row<'_>) -> Result<Text, StoreError>;
+
 impl Archive {
     /// The texts of a conversation from this turn on, one after the other.
     pub fn each_text<E: From<StoreError>>(
@@ -65,13 +67,13 @@ impl Archive {
         Ok(())
     }
 
-    fn queries(&self) -> [(String, fn(&Row<'_>) -> Result<Text, StoreError>); 2] {
+    fn queries(&self) -> [(String, ReadText); 2] {
         [(format!("{BODIES} {SPOKEN}"), said), (format!("{DETAILS} {DONE}"), done)]
     }
 
     /// One text and its conversation, if they are still there.
     pub fn text_of(&self, kind: TextKind, row: i64) -> Result<Option<(Conversation, Text)>, StoreError> {
-        let (query, whose, read): (_, _, fn(&Row<'_>) -> Result<Text, StoreError>) = match kind {
+        let (query, whose, read): (_, _, ReadText) = match kind {
             TextKind::Prompt | TextKind::Answer => {
                 (format!("{BODIES} where b.id = ?1"), "select conversation from bodies where id = ?1", said)
             }

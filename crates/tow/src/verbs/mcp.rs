@@ -36,13 +36,16 @@ struct Verbs;
 impl Desk for Verbs {
     fn answer(&self, call: Call) -> Result<String, String> {
         let said = |arguments: Vec<String>| cli::answer(&arguments).map_err(|failure| failure.render());
-        match call {
-            Call::Context => said(owned(&["context"])).or_else(|_| said(owned(&["context", "--fresh"]))),
-            Call::Forget { id } if number(&id).is_none() => {
-                Err(format!("`{id}` is no memory: only memories can be forgotten here, by ids like m12"))
-            }
-            call => said(command(call)),
+        if let Call::Forget { id } = &call
+            && number(id).is_none()
+        {
+            return Err(format!("`{id}` is no memory: only memories can be forgotten here, by ids like m12"));
         }
+        let is_context = call == Call::Context;
+        said(command(call)).or_else(|reason| {
+            // Where nobody worked before there is nobody to go on from.
+            if is_context { said(owned(&["context", "--fresh"])) } else { Err(reason) }
+        })
     }
 }
 
