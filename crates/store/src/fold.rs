@@ -41,8 +41,6 @@ pub struct Folded {
     pub effects: Vec<Effect>,
     /// Sessions with new events that nobody has found sitting anywhere.
     pub unseated: BTreeSet<SessionKey>,
-    /// How far the sessions with new events are with what they inherit.
-    pub inheriting: BTreeMap<SessionKey, Inheriting>,
     /// Whether everything that was in the journal is now in the database.
     pub caught_up: bool,
 }
@@ -120,8 +118,6 @@ impl Store {
         folded.effects.append(&mut batch.effects);
         let unseated = batch.sessions.iter().filter(|(_, stored)| stored.session.seat.is_none());
         folded.unseated.extend(unseated.map(|(key, _)| key.clone()));
-        let inheriting = batch.sessions.iter().map(|(key, stored)| (key.clone(), stored.session.inheriting));
-        folded.inheriting.extend(inheriting);
         Ok(chunk.ended_by != journal::End::Limit)
     }
 

@@ -27,6 +27,8 @@ pub struct Giver<'a> {
     pub config: &'a Config,
     pub store: &'a Store,
     pub session: &'a Session,
+    /// The hops that have not ended.
+    pub open: &'a [Hop],
 }
 
 impl Giver<'_> {
@@ -62,8 +64,12 @@ impl Giver<'_> {
     /// For a session that goes on with nobody's work: the handoff of whoever sent it on its way, and what is remembered, if
     /// its model was not given that yet.
     pub fn remembered(&self) -> Result<Reply, StoreError> {
-        let alone = continuing::alone(self.edge, self.store, &self.session.key)?;
+        let alone = continuing::alone(self.edge, self.store, (&self.session.key, self.open))?;
         if alone.is_none() && self.session.recalled_at.is_some() {
+            return Ok(Reply::default());
+        }
+        let archive = Archive::read(&self.edge.home, PATIENCE)?;
+        if alone.is_none() && archive.is_none() {
             return Ok(Reply::default());
         }
         // Who wants to begin afresh is given nothing of what was.
@@ -76,7 +82,6 @@ impl Giver<'_> {
             || Material { past: None, compaction: None, remembered: vec![], program: past::program() };
         let (hop, material) =
             alone.map_or_else(|| (None, nothing()), |(hop, material)| (Some(hop), material));
-        let archive = Archive::read(&self.edge.home, PATIENCE)?;
         self.hand(hop.as_ref(), (material, archive))
     }
 

@@ -1,7 +1,7 @@
-//! The archive: what was captured from the agents' transcripts, in a database of its own.
+//! The archive: what was captured from the agents' transcripts and learnt from it, in a database of its own.
 //!
-//! No hook opens it but one that has something to give: what is inherited, what a compaction took. Takes only text that
-//! is `Clean`. What the agents delete later stays here: it cannot be made anew from anything, so it is never part of a
+//! No hook opens it but one that may have something to give: what is inherited and remembered, what a compaction took.
+//! Takes only text that is `Clean`, and `Content` and `Summary` of memories. What the agents delete later stays here: it cannot be made anew from anything, so it is never part of a
 //! rebuild.
 
 mod around;

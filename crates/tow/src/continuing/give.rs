@@ -37,9 +37,9 @@ pub fn put_in(material: &mut Material, hop: &Hop) {
 pub fn alone(
     edge: &Edge,
     store: &Store,
-    successor: &SessionKey,
+    (successor, open): (&SessionKey, &[Hop]),
 ) -> Result<Option<(Hop, Material)>, StoreError> {
-    let led_here = store.hop_to(successor)?.filter(|hop| !hop.stage.is_over());
+    let led_here = open.iter().rfind(|hop| hop.successor.as_ref() == Some(successor));
     let Some(hop) = led_here.map(|hop| handoff_of(store, &hop.session)).transpose()?.flatten() else {
         return Ok(None);
     };

@@ -50,7 +50,7 @@ impl Place {
     }
 }
 
-/// What the index knows a project by: its name, and a row that no other of the same name has.
+/// What the index knows a project by: its name. Two of one name are one to it.
 pub fn project_key(name: Option<&str>) -> String {
     name.unwrap_or("").to_lowercase()
 }

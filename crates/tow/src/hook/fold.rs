@@ -11,16 +11,14 @@ use crate::guard::Gauge;
 use crate::inherit::Giver;
 use crate::{continuing, enrich, guard, inherit, outcome, tell, work};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 use towline_core::effect::Effect;
 use towline_core::event::{Event, Happening, Presence, StartedBy, Urgency};
 use towline_core::fault::FaultKind;
-use towline_core::id::SessionKey;
 use towline_core::inherit::Inheriting;
 use towline_core::reply::Reply;
-use towline_core::session::{Session, State};
+use towline_core::session::State;
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Folded, Pace, Store, StoreError, journal, upkeep};
 
@@ -53,7 +51,7 @@ pub(super) fn fold(call: &Call, (told, urgency): (&Stop<'_>, Urgency)) -> (Reply
         };
         drop(lock);
         rest = Asked::Nothing;
-        if round == 0 && look_for_missing_seat(call, event, &done) == Decided::Later {
+        if look_for_missing_seat(call, event, done.missing) == Decided::Later {
             rest = Asked::Inheritance(event);
         }
         reply = reply.merge(done.reply);
@@ -70,10 +68,18 @@ pub(super) fn fold(call: &Call, (told, urgency): (&Stop<'_>, Urgency)) -> (Reply
 /// What one fold leaves to be done without the lock.
 struct Done {
     reply: Reply,
-    unseated: BTreeSet<SessionKey>,
-    inheriting: BTreeMap<SessionKey, Inheriting>,
+    missing: Missing,
     /// The size of the journal when it was folded again, for what the first fold made us tell it.
     refolded: Option<u64>,
+}
+
+/// What is not known of where the session sits that prompted us.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Nothing,
+    Seat,
+    /// And it cannot be decided before what the session inherits.
+    SeatToDecideBy,
 }
 
 /// What a fold is to answer.
@@ -122,11 +128,9 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
     let has_time = || call.edge.elapsed() < patience;
     let new_machine = call.edge.uid();
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
-    let (store, mut folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
+    let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
     let known = known(call, asked, &store, &folded)?;
-    if let Some(gauge) = known.as_ref().and_then(|known| known.gauge.as_ref()) {
-        wait_for_seat(&mut folded, &gauge.session);
-    }
+    let missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked, &folded));
     let went_on = match (asked, &known) {
         (Asked::All(told), Some(known)) => {
             continuing::at_turns_end(&call.edge, &call.config, &store, (told, known))?
@@ -138,20 +142,19 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
         Bookmarked::Nothing => None,
         Bookmarked::Something => Some(fold_again(call, &store, &pace)?),
     };
-    let inherited = |event: &Event, session| inherited(call, (event, session), &store, &folded);
     let reply = match (asked, known) {
         (Asked::All(Stop { event, .. }), Some(known)) => reply_to(call, event, &store, &known.afoot)?
             .merge(went_on.reply)
-            .merge(inherited(event, known.gauge.as_ref().map(|gauge| &gauge.session))?)
+            .merge(inherited(call, event, &store, &known)?)
             .merge(guarded(call, event, known.gauge)),
-        (Asked::Inheritance(event), _) => inherited(event, store.session(&event.session)?.as_ref())?,
+        (Asked::Inheritance(event), Some(known)) => inherited(call, event, &store, &known)?,
         _ => Reply::default(),
     };
     upkeep::shrink_if_huge(&store)?;
     if upkeep::is_due(&store, call.edge.now)? {
         work::start_detached();
     }
-    Ok(Done { reply, unseated: folded.unseated, inheriting: folded.inheriting, refolded })
+    Ok(Done { reply, missing, refolded })
 }
 
 /// Folds what we told the journal ourselves, on the connection that is open: a round of its own would cost more.
@@ -162,20 +165,33 @@ fn fold_again(call: &Call, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreE
     Ok(seen)
 }
 
-/// Whoever folded the prompt before us, and was not its hook, could not look for the seat that the decision waits for.
-fn wait_for_seat(folded: &mut Folded, session: &Session) {
-    if session.inheriting == Inheriting::Prompted {
-        folded.unseated.insert(session.key.clone());
-        folded.inheriting.insert(session.key.clone(), Inheriting::Prompted);
+/// What waits is told by the session's row, and not by what this fold did: whoever folded the prompt before us, and was not
+/// its hook, could not look.
+fn missing(known: &Known, asked: Asked<'_>, folded: &Folded) -> Missing {
+    let (Asked::All(Stop { event, .. }), Some(gauge)) = (asked, &known.gauge) else {
+        return Missing::Nothing;
+    };
+    let is_prompt = matches!(event.happening, Happening::PromptSubmitted { .. });
+    match gauge.session.inheriting {
+        _ if !is_prompt => Missing::Nothing,
+        Inheriting::Prompted => Missing::SeatToDecideBy,
+        _ if folded.unseated.contains(&event.session) => Missing::Seat,
+        Inheriting::Nothing | Inheriting::Undecided | Inheriting::Due | Inheriting::Settled => {
+            Missing::Nothing
+        }
     }
 }
 
 /// Everything that an answer needs to know, asked for once.
 fn known(call: &Call, asked: Asked<'_>, store: &Store, folded: &Folded) -> Result<Option<Known>, StoreError> {
-    let Asked::All(Stop { event, .. }) = asked else { return Ok(None) };
+    let (event, measures) = match asked {
+        Asked::Nothing => return Ok(None),
+        Asked::All(Stop { event, .. }) => (*event, folded.caught_up),
+        Asked::Inheritance(event) => (event, false),
+    };
     let afoot = Afoot::at(&call.edge, store, event)?;
     let mut gauge = Gauge::at(store, event)?;
-    if let Some(gauge) = gauge.as_mut().filter(|_| folded.caught_up) {
+    if let Some(gauge) = gauge.as_mut().filter(|_| measures) {
         gauge.read(&call.edge);
     }
     Ok(Some(Known { afoot, gauge }))
@@ -203,31 +219,25 @@ fn patience(call: &Call) -> Duration {
 /// A session that was met in the middle sat down unseen: a prompt is the time to look. What is found goes through the
 /// journal like everything else, and is folded in the next round. Where a decision waits for it, that nothing was found
 /// is worth as much.
-fn look_for_missing_seat(call: &Call, event: &Event, done: &Done) -> Decided {
-    let is_prompt = matches!(event.happening, Happening::PromptSubmitted { .. });
-    let is_unseated = is_prompt && done.unseated.contains(&event.session);
-    let Some(scene) = event.scene.as_ref().filter(|_| is_unseated) else { return Decided::Already };
+fn look_for_missing_seat(call: &Call, event: &Event, missing: Missing) -> Decided {
+    let is_missing = missing != Missing::Nothing;
+    let Some(scene) = event.scene.as_ref().filter(|_| is_missing) else { return Decided::Already };
     let place = scene::own_seat(call, scene.presence);
-    let is_waited_for = done.inheriting.get(&event.session) == Some(&Inheriting::Prompted);
+    let is_waited_for = missing == Missing::SeatToDecideBy;
     if place.is_some() || is_waited_for {
         call.accept_seat(event, place);
     }
     if is_waited_for { Decided::Later } else { Decided::Already }
 }
 
-/// What the session inherits is given with the first prompt that finds it due. Most find nothing, and pay for no look:
-/// whoever folded the event has the session's row.
-fn inherited(
-    call: &Call,
-    (event, session): (&Event, Option<&Session>),
-    store: &Store,
-    folded: &Folded,
-) -> Result<Reply, StoreError> {
+/// What the session inherits is given with the first prompt that finds it due, and with it what is remembered. Most find
+/// nothing, and pay for no look.
+fn inherited(call: &Call, event: &Event, store: &Store, known: &Known) -> Result<Reply, StoreError> {
     let is_asked = event.subagent.is_none() && event.happening.is_real_prompt();
-    let Some(session) = session.filter(|_| is_asked) else { return Ok(Reply::default()) };
-    let inheriting = folded.inheriting.get(&event.session).copied().unwrap_or(session.inheriting);
-    let giver = Giver { edge: &call.edge, config: &call.config, store, session };
-    match inheriting {
+    let gauge = known.gauge.as_ref().filter(|_| is_asked);
+    let Some(session) = gauge.map(|gauge| &gauge.session) else { return Ok(Reply::default()) };
+    let giver = Giver { edge: &call.edge, config: &call.config, store, session, open: &known.afoot.open };
+    match session.inheriting {
         Inheriting::Due => giver.inherited(),
         // Its seat is looked for first.
         Inheriting::Prompted => Ok(Reply::default()),

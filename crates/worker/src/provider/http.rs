@@ -3,7 +3,7 @@
 //! Redirects are not followed: a key goes to whom it was meant for. What an error says is kept as one short line.
 
 use super::key::Key;
-use super::{Answer, Unanswered};
+use super::{Answer, Unanswered, usual_mend};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,6 +22,16 @@ pub struct Wire {
     pub certificates: Option<PathBuf>,
     /// Where a command for the key is started.
     pub folder: PathBuf,
+}
+
+/// What a person does about it: a login is a key here.
+pub(super) fn mend(cause: &str) -> String {
+    match cause {
+        "login" => {
+            "set the variable that distil.key_env names, or distil.key_command, then `tow jobs retry`".into()
+        }
+        other => usual_mend(other),
+    }
 }
 
 pub(super) type Headers = Vec<(&'static str, String)>;

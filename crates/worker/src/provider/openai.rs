@@ -2,8 +2,8 @@
 //!
 //! A schema is asked for; an endpoint that knows none is asked once more without it, since our words say the same.
 
-use super::http::{Wire, answer};
-use super::{Answer, Provider, Unanswered, usual_mend};
+use super::http::{Wire, answer, mend};
+use super::{Answer, Provider, Unanswered};
 use crate::request::Request;
 use serde_json::{Value, json};
 use towline_agents::ask::{prose, short};
@@ -49,13 +49,7 @@ impl Provider for OpenAi {
     }
 
     fn mend(&self, cause: &str) -> String {
-        match cause {
-            "login" => {
-                "set the variable that distil.key_env names, or distil.key_command, then `tow jobs retry`"
-                    .into()
-            }
-            other => usual_mend(other),
-        }
+        mend(cause)
     }
 }
 
