@@ -1,6 +1,7 @@
 //! What state the code in a folder is in, as `git` says.
 //!
-//! One spawn, bounded in time, that takes no lock and runs nothing that the repository names. Never on a hook's path.
+//! One spawn, bounded in time, that takes no lock and runs nothing that the repository names. A hook asks at most once in
+//! a session, and only about commits of another branch.
 
 use crate::tmux::read_within;
 use std::path::Path;
@@ -20,21 +21,47 @@ pub struct CheckedOut {
 /// A large repository takes a while; one that takes longer is not waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// An agent waits for what a hook asks.
+const HASTE: Duration = Duration::from_millis(200);
+
+/// What more than this lies between two branches is not looked through.
+const MOST_COMMITS: &str = "--max-count=5000";
+
 /// `None` for a folder that is in no repository, and for one without a commit.
-#[expect(clippy::disallowed_methods, reason = "the one place that runs git")]
 pub fn checked_out(folder: &Path) -> Option<CheckedOut> {
+    let status =
+        ["status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty"];
+    read(&said(folder, &status, PATIENCE)?)
+}
+
+/// Those of these commits that are here and not in what is checked out. Names may be short; other words are passed over.
+pub fn elsewhere<'c>(folder: &Path, commits: &[&'c str]) -> Vec<&'c str> {
+    let is_name = |name: &&&str| name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let named: Vec<&str> = commits.iter().filter(is_name).copied().collect();
+    if named.is_empty() {
+        return vec![];
+    }
+    let list = ["rev-list", "--ignore-missing", MOST_COMMITS];
+    let arguments: Vec<&str> =
+        list.into_iter().chain(named.iter().copied()).chain(["--not", "HEAD"]).collect();
+    let listed = said(folder, &arguments, HASTE).unwrap_or_default();
+    named.into_iter().filter(|name| listed.lines().any(|line| line.starts_with(name))).collect()
+}
+
+/// What `git` prints; `None` where it fails, or takes longer than that.
+#[expect(clippy::disallowed_methods, reason = "the one place that runs git")]
+fn said(folder: &Path, arguments: &[&str], patience: Duration) -> Option<String> {
     let mut git = Command::new("git");
-    git.arg("-C").arg(folder).args(["--no-optional-locks", "-c", "core.fsmonitor=false", "status"]);
-    git.args(["--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty"]);
+    git.arg("-C").arg(folder).args(["--no-optional-locks", "-c", "core.fsmonitor=false"]).args(arguments);
     // What an agent's environment says of a repository is not about this folder.
     git.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
     let mut child = git.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let said = child.stdout.take().and_then(|pipe| read_within(pipe, PATIENCE));
+    let said = child.stdout.take().and_then(|pipe| read_within(pipe, patience));
     if said.is_none() {
         let _ = child.kill();
     }
     let has_succeeded = child.wait().is_ok_and(|status| status.success());
-    said.filter(|_| has_succeeded).and_then(|said| read(&String::from_utf8_lossy(&said)))
+    said.filter(|_| has_succeeded).map(|said| String::from_utf8_lossy(&said).into_owned())
 }
 
 fn read(status: &str) -> Option<CheckedOut> {
@@ -73,5 +100,24 @@ mod tests {
         std::fs::write(folder.join("new"), "x").unwrap();
         git(folder, &["checkout", "-q", "--detach"]);
         assert_eq!(checked_out(folder), Some(CheckedOut { branch: None, is_dirty: true, ..clean }));
+    }
+    #[test]
+    fn commits_of_another_branch_are_told_from_those_that_were_merged() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path();
+        git(folder, &["init", "-q"]);
+        let made = |message: &str| {
+            git(folder, &["commit", "-q", "--allow-empty", "-m", message]);
+            git(folder, &["rev-parse", "HEAD"])
+        };
+        let merged = made("here");
+        git(folder, &["checkout", "-q", "-b", "other"]);
+        let other = made("there");
+        git(folder, &["checkout", "-q", "main"]);
+        let (short, unknown) = (&other[..9], "0123456789abcdef0123456789abcdef01234567");
+        assert_eq!(elsewhere(folder, &[&merged, &other, short, unknown, "--all", "HEAD"]), [&*other, short]);
+        assert!(elsewhere(root.path().parent().unwrap(), &[&other]).is_empty(), "no repository");
+        git(folder, &["merge", "-q", "other"]);
+        assert!(elsewhere(folder, &[&other]).is_empty());
     }
 }

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 use crate::processes::{self, Process};
+use crate::remains;
 use crate::run::Run;
 use crate::wait;
 
@@ -195,6 +196,7 @@ impl TestEnv {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        remains::tell(&self.root.join("home"));
         processes::end(&self.root, |_| true);
         // A process that died this moment may have left a file between listing and removing: ask twice.
         let path = self.folder.path();

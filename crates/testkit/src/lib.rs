@@ -36,6 +36,7 @@ mod model;
 pub mod mutate;
 mod processes;
 mod recorder;
+mod remains;
 mod run;
 mod seats;
 mod tmux;

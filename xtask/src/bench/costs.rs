@@ -41,7 +41,7 @@ pub fn measured<C: Case>(cases: &[C], rounds: usize) -> Result<Costs, Failure> {
 }
 
 fn of_baseline(baseline: Baseline, summary: Summary) -> Result<Row, Failure> {
-    let instructions = baseline.counted().then(|| instructions::of(baseline.command(), b"")).transpose()?;
+    let instructions = baseline.counted().then(|| instructions::of(&baseline.command(), b"")).transpose()?;
     Ok(Row { name: baseline.name().to_owned(), summary, instructions })
 }
 

@@ -39,6 +39,16 @@ pub enum Bench {
     Inherit(Options),
     /// Measure search: how many questions are answered, indexing, size, time and memory
     Search(search::Options),
+    /// Write down for the linker which functions hooks run, so that they lie side by side
+    Layout(LayoutOptions),
+}
+
+/// Of which program the layout is looked at.
+#[derive(Args)]
+pub struct LayoutOptions {
+    /// Look at this dist binary, with the linker's map beside it (`tow.map`), instead of building both
+    #[arg(long, value_name = "PATH")]
+    tow: Option<PathBuf>,
 }
 
 /// How to measure.
@@ -102,6 +112,7 @@ pub fn run(bench: &Bench, repository: &Repository, out: &mut impl Write) -> Resu
             (options, inherit::report(&prepared(options, repository, out)?, out)?)
         }
         Bench::Search(options) => return search::run(options, repository, out),
+        Bench::Layout(options) => return lay_out(options, repository, out),
     };
     report.print(out)?;
     if let Some(path) = &options.markdown {
@@ -113,16 +124,38 @@ pub fn run(bench: &Bench, repository: &Repository, out: &mut impl Write) -> Resu
     Ok(if broken { Verdict::Broken } else { Verdict::Holds })
 }
 
+/// Writes the linker's script anew.
+fn lay_out(
+    options: &LayoutOptions,
+    repository: &Repository,
+    out: &mut impl Write,
+) -> Result<Verdict, Failure> {
+    instructions::require_valgrind()?;
+    let tow = match &options.tow {
+        Some(path) => path.canonicalize().map_err(Failure::read(path))?,
+        None => built(repository, out)?,
+    };
+    let to = repository.root().join(hooks::SCRIPT);
+    let functions = hooks::lay_out(&setup(tow, Extent::Quick, 1, repository)?, &to, out)?;
+    announce(out, &format!("{functions} functions in {}", hooks::SCRIPT))?;
+    Ok(Verdict::Holds)
+}
+
 fn prepared(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Setup, Failure> {
     let tow = match &options.tow {
         Some(path) => path.canonicalize().map_err(Failure::read(path))?,
         None => built(repository, out)?,
     };
+    let extent = if options.quick { Extent::Quick } else { Extent::Full };
+    setup(tow, extent, rounds_of(options), repository)
+}
+
+fn setup(tow: PathBuf, extent: Extent, rounds: usize, repository: &Repository) -> Result<Setup, Failure> {
     let agents = repository.root().join("crates/agents");
     Ok(Setup {
         tow,
-        extent: if options.quick { Extent::Quick } else { Extent::Full },
-        rounds: rounds_of(options),
+        extent,
+        rounds,
         recordings: Recordings::load(&agents.join("fixtures"))?,
         tails: agents.join("tails"),
         crates: repository.root().join("crates"),
@@ -140,6 +173,7 @@ fn command_line(bench: &Bench, options: &Options) -> String {
         Bench::Track(_) => ("track", "docs/benchmarks-track.md"),
         Bench::Inherit(_) => ("inherit", "docs/benchmarks-inherit.md"),
         Bench::Search(_) => ("search", "docs/benchmarks-search.md"),
+        Bench::Layout(_) => ("layout", hooks::SCRIPT),
     };
     let mut line = format!("cargo xtask bench {word} --rounds {}", rounds_of(options));
     if options.quick {
@@ -154,8 +188,10 @@ fn command_line(bench: &Bench, options: &Options) -> String {
 /// Builds what is shipped: measuring a debug build would tell nothing.
 fn built(repository: &Repository, out: &mut impl Write) -> Result<PathBuf, Failure> {
     announce(out, "building the dist binary …")?;
+    let tow = repository.metadata(Reach::Workspace)?.target_directory.join(TARGET).join("dist/tow");
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--profile", "dist", "--target", TARGET, "--package", "tow"]);
+    cargo.args(["rustc", "--profile", "dist", "--target", TARGET, "--package", "tow", "--bin", "tow", "--"]);
+    cargo.arg(format!("-Clink-arg=-Wl,-Map={}", hooks::map_of(&tow).display()));
     let status = cargo.current_dir(repository.root()).status().map_err(Failure::start("cargo"))?;
     if !status.success() {
         let complaint = format!(
@@ -163,7 +199,7 @@ fn built(repository: &Repository, out: &mut impl Write) -> Result<PathBuf, Failu
         );
         return Err(Failure::Failed { program: "cargo build".to_owned(), complaint });
     }
-    Ok(repository.metadata(Reach::Workspace)?.target_directory.join(TARGET).join("dist/tow"))
+    Ok(tow)
 }
 
 /// Says at once what is being done: a benchmark takes minutes.

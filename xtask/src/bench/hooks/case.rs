@@ -2,6 +2,7 @@
 //!
 //! A case owns its home and its sessions. What brings a session into its situation is run but not measured.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -185,6 +186,13 @@ impl Case {
         self.hook.run(&self.home, &self.placed(&self.payload, 0)).map(drop)
     }
 
+    /// Where the instructions stand that a hook runs.
+    pub fn addresses(&self) -> Result<BTreeSet<u64>, Failure> {
+        self.lead_up(1)?;
+        let payload = self.placed(&self.payload, 1);
+        instructions::addresses(&self.hook.command(&self.home), payload.bytes())
+    }
+
     fn lead_up(&self, round: usize) -> Result<(), Failure> {
         self.prelude
             .iter()
@@ -224,7 +232,7 @@ impl rounds::Case for Case {
     fn instructions(&self, round: usize) -> Result<u64, Failure> {
         self.lead_up(round)?;
         let payload = self.placed(&self.payload, round);
-        instructions::of(self.hook.command(&self.home), payload.bytes())
+        instructions::of(&self.hook.command(&self.home), payload.bytes())
     }
 }
 

@@ -6,6 +6,7 @@
 mod bounds;
 mod case;
 mod home;
+mod layout;
 
 use std::io::Write;
 
@@ -14,6 +15,8 @@ use crate::failure::Failure;
 use super::costs::{self, Costs};
 use super::report::Report;
 use super::{Extent, Setup, announce, settle};
+
+pub use layout::{SCRIPT, map_of, write as lay_out};
 
 use bounds::Measured;
 use case::{Case, Group};

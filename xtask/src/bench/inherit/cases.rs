@@ -126,7 +126,7 @@ impl Case for Measured<'_> {
     fn instructions(&self, round: usize) -> Result<u64, Failure> {
         self.prepare(round)?;
         let (command, stdin) = self.command();
-        let counted = instructions::of(command, &stdin)?;
+        let counted = instructions::of(&command, &stdin)?;
         self.finish()?;
         Ok(counted)
     }

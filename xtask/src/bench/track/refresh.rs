@@ -134,7 +134,7 @@ impl Case for Refresh<'_> {
     }
 
     fn instructions(&self, _round: usize) -> Result<u64, Failure> {
-        self.in_its_way(|| instructions::of(self.crew.tow(&self.arguments()), b""))
+        self.in_its_way(|| instructions::of(&self.crew.tow(&self.arguments()), b""))
     }
 }
 

@@ -93,7 +93,7 @@ impl Case for Look<'_> {
     }
 
     fn instructions(&self, _round: usize) -> Result<u64, Failure> {
-        instructions::of(self.command()?, b"")
+        instructions::of(&self.command()?, b"")
     }
 }
 
