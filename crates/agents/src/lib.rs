@@ -9,6 +9,7 @@ mod cells;
 pub mod claude;
 pub mod codex;
 mod files;
+pub mod plugin;
 mod reader;
 mod rewind;
 pub mod settings;
@@ -21,7 +22,7 @@ pub use claude::repair;
 pub use codex::{history, server};
 pub use reader::{Reader, Unreadable};
 pub use rewind::WayBack;
-use settings::{Inspection, Page, Refusal, Target};
+use settings::{Inspection, Page, Place, Refusal, Target, ToolServer};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::{ScreenSight, Tail};
@@ -154,7 +155,9 @@ impl Agent {
             // What it calls a skill is what others call a command.
             Agent::Codex => &['$', '/'],
         };
-        typed.trim_start().strip_prefix(signs).and_then(OwnCommand::parse)
+        let typed = typed.trim_start().strip_prefix(signs)?;
+        // What a plugin brings is called with the plugin's name before it.
+        OwnCommand::parse(typed.strip_prefix(plugin::SIGN).unwrap_or(typed))
     }
 
     /// When it tells that a session has begun.
@@ -235,6 +238,39 @@ impl Agent {
         match self {
             Agent::Claude => claude::install::pages(folder, tow),
             Agent::Codex => codex::install::pages(folder, tow),
+        }
+    }
+
+    /// The file in which the agent keeps the servers of tools that a user has.
+    pub fn servers_file(self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        match self {
+            Agent::Claude => claude::install::servers_file(variable),
+            Agent::Codex => self.folder(variable).map(|folder| codex::install::servers_file(&folder)),
+        }
+    }
+
+    /// Our server of tools in that file: the program at `tow`, which finds its data by these variables.
+    pub fn tool_server(self, file: &Path, tow: &Path, places: &[Place]) -> Result<ToolServer, Refusal> {
+        let server = match self {
+            Agent::Claude => claude::install::tool_server(file, tow)?,
+            Agent::Codex => codex::install::tool_server(file, tow)?,
+        };
+        Ok(server.among(places.to_vec()))
+    }
+
+    /// Our plugin, by the name under which it is switched on in the agent's folder.
+    pub fn enabled_plugin(self, folder: &Path) -> Option<String> {
+        match self {
+            Agent::Claude => claude::install::enabled_plugin(folder),
+            Agent::Codex => codex::install::enabled_plugin(folder),
+        }
+    }
+
+    /// What the user must still do so that the agent runs what that plugin brings.
+    pub fn plugin_wants_consent(self, folder: &Path, plugin: &str) -> Option<String> {
+        match self {
+            Agent::Claude => None,
+            Agent::Codex => codex::plugin_wants_consent(folder, plugin),
         }
     }
 

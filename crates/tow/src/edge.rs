@@ -104,6 +104,13 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// The variables that decide where data and configuration lie, with what they say; one that says nothing usable is
+/// passed over by `Edge::new` too.
+pub fn places() -> Vec<(&'static str, Option<String>)> {
+    let said = |name: &'static str| (name, variable(name).filter(|path| Path::new(path).is_absolute()));
+    ["TOWLINE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"].map(said).to_vec()
+}
+
 /// What the environment says of the zone; empty is universal time, unset is the system's.
 #[expect(clippy::disallowed_methods, reason = "the edge")]
 pub fn zone_variable() -> Option<String> {

@@ -1,6 +1,7 @@
 //! What `tow install` registers with Codex, where, and which of it the user has trusted.
 //!
-//! Describes and looks only. Never writes `config.toml`: whom to trust is the user's decision.
+//! Describes and looks only. Of `config.toml` the entry of our server is ours to write; trust is never written: whom to
+//! trust is the user's decision.
 
 use std::fs;
 use std::io;
@@ -9,8 +10,10 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use toml_edit::{DocumentMut, TableLike};
 
+use crate::plugin;
 use crate::settings::{
-    Entry, Inspection, Invocation, Order, Page, Refusal, Target, Wanted, absolute_command, quote,
+    Entry, Form, Inspection, Invocation, Order, Page, Refusal, Target, ToolServer, Wanted, absolute_command,
+    quote,
 };
 use crate::skills::{self, Dialect};
 
@@ -70,21 +73,62 @@ pub enum TrustUnknown {
 /// Our entries in `hooks.json` of `codex_home`, running the program at `tow`.
 pub fn target(codex_home: &Path, tow: &Path) -> Result<Target, Refusal> {
     let file = codex_home.join("hooks.json");
-    let line = format!("{} hook codex", quote(&absolute_command(&file, tow)?));
-    let wanted = EVENTS
-        .iter()
-        .map(|event| Wanted::new(event, Invocation::Shell(line.clone()), timeout_s(event)).among(MATCHERS));
+    let wanted = wanted(&quote(&absolute_command(&file, tow)?));
     Ok(Target::new("codex", file, Order::Trusted).wanting(wanted))
 }
 
 /// Our skills in `codex_home`. People call them `$tow` and `$tow-detail`.
 pub fn pages(codex_home: &Path, tow: &Path) -> Result<Vec<Page>, Refusal> {
-    let dialect = Dialect { agent: "codex", sign: '$', argument: None, for_people: "" };
-    skills::pages(&dialect, codex_home, tow)
+    skills::pages(&dialect("$"), codex_home, tow)
+}
+
+/// The file in which the client keeps everything that a person decides, the servers of tools among it.
+pub fn servers_file(codex_home: &Path) -> PathBuf {
+    codex_home.join("config.toml")
+}
+
+/// Our server in `file`, running the program at `tow`.
+pub fn tool_server(file: &Path, tow: &Path) -> Result<ToolServer, Refusal> {
+    Ok(ToolServer::new(("codex", Form::Toml), file.to_owned(), absolute_command(file, tow)?))
+}
+
+/// Our plugin, by the name under which it is switched on in `codex_home`.
+pub fn enabled_plugin(codex_home: &Path) -> Option<String> {
+    let config = configuration(codex_home).ok()?;
+    let plugins = config.get("plugins")?.as_table_like()?;
+    let is_on = |item: &toml_edit::Item| item.get("enabled").and_then(|on| on.as_bool()) != Some(false);
+    let mut ours = plugins.iter().filter(|(name, item)| plugin::is_ours(name) && is_on(item));
+    ours.next().map(|(name, _)| name.to_owned())
+}
+
+/// What the plugin holds beside its manifest.
+pub(crate) fn packed() -> plugin::Packed {
+    let dialect = dialect("$towline:");
+    plugin::Packed {
+        hooks: Target::new("codex", plugin::HOOKS.into(), Order::Free).wanting(wanted(plugin::PROGRAM)),
+        server: ToolServer::new(("codex", Form::Json), plugin::SERVERS.into(), plugin::PROGRAM.to_owned()),
+        pages: skills::pages_running(&dialect, Path::new(""), plugin::PROGRAM),
+    }
 }
 
 /// Whether the user has trusted each of the right entries. An entry that is not right will change, and lose trust.
 pub fn trust(codex_home: &Path, inspection: &Inspection) -> Result<Vec<(Entry, Trust)>, TrustUnknown> {
+    let config = configuration(codex_home)?;
+    let files = known_names(codex_home);
+    let judged = |entry: &Entry| (entry.clone(), trust_in(&config, &files, entry));
+    Ok(inspection.right.iter().map(judged).collect())
+}
+
+/// How many entries of the plugin the user has not trusted.
+pub fn untrusted_of_plugin(codex_home: &Path, plugin: &str) -> Result<usize, TrustUnknown> {
+    let config = configuration(codex_home)?;
+    let file = [PathBuf::from(format!("{plugin}:{}", plugin::HOOKS))];
+    let entry = |event: &&str| Entry { event: (*event).to_owned(), group: 0, index: 0, text: String::new() };
+    let entries = EVENTS.iter().map(entry);
+    Ok(entries.filter(|entry| trust_in(&config, &file, entry) != Trust::Trusted).count())
+}
+
+fn configuration(codex_home: &Path) -> Result<DocumentMut, TrustUnknown> {
     let path = codex_home.join("config.toml");
     let config = match fs::read_to_string(&path) {
         Ok(config) => config,
@@ -92,10 +136,19 @@ pub fn trust(codex_home: &Path, inspection: &Inspection) -> Result<Vec<(Entry, T
         Err(source) => return Err(TrustUnknown::Unreadable { path, source }),
     };
     let parsed = config.parse::<DocumentMut>();
-    let parsed = parsed.map_err(|source| TrustUnknown::NotToml { path, source: Box::new(source) })?;
-    let files = known_names(codex_home);
-    let judged = |entry: &Entry| (entry.clone(), trust_in(&parsed, &files, entry));
-    Ok(inspection.right.iter().map(judged).collect())
+    parsed.map_err(|source| TrustUnknown::NotToml { path, source: Box::new(source) })
+}
+
+fn dialect(sign: &'static str) -> Dialect {
+    Dialect { agent: "codex", sign, argument: None, for_people: "" }
+}
+
+/// `tow` is a word of the shell.
+fn wanted(tow: &str) -> impl Iterator<Item = Wanted> + use<> {
+    let line = format!("{tow} hook codex");
+    EVENTS.iter().map(move |event| {
+        Wanted::new(event, Invocation::Shell(line.clone()), timeout_s(event)).among(MATCHERS)
+    })
 }
 
 fn timeout_s(event: &str) -> u32 {

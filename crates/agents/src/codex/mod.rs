@@ -147,6 +147,15 @@ pub(crate) fn wants_consent(folder: &Path, inspection: &Inspection) -> Option<St
     (untrusted > 0).then(|| format!("{untrusted} hooks are not trusted yet: {}", install::HOW_TO_TRUST))
 }
 
+/// The same of the hooks that our plugin brings.
+pub(crate) fn plugin_wants_consent(folder: &Path, plugin: &str) -> Option<String> {
+    match install::untrusted_of_plugin(folder, plugin) {
+        Err(error) => Some(format!("{error}; {}", install::HOW_TO_TRUST)),
+        Ok(0) => None,
+        Ok(count) => Some(format!("{count} hooks are not trusted yet: {}", install::HOW_TO_TRUST)),
+    }
+}
+
 pub(crate) fn presence(around: &Surroundings<'_>) -> Presence {
     let arguments = (around.arguments)();
     match subcommand(&arguments) {

@@ -21,10 +21,13 @@ mod ours;
 mod page;
 mod plan;
 mod refusal;
+mod server_json;
+mod server_toml;
 mod status_line;
 mod subject;
 mod swap;
 mod target;
+mod tool_server;
 mod words;
 
 pub use apply::{Applied, Pace};
@@ -36,6 +39,8 @@ pub use plan::{Change, Containers, Plan};
 pub use refusal::{Cause, Refusal};
 pub use status_line::LineStanding;
 pub use target::{Invocation, Order, Showing, Target, Wanted};
+pub use tool_server::{Place, ServerStanding, ToolServer};
 
 pub(crate) use target::absolute_command;
+pub(crate) use tool_server::{Form, NAME as SERVER_NAME};
 pub use words::quote;

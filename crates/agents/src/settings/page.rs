@@ -49,6 +49,11 @@ impl Page {
         &self.file
     }
 
+    /// What we want in it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// How the page stands now.
     pub fn inspect_file(&self, pace: Pace) -> Result<PageStanding, Refusal> {
         match apply::preview(self, pace) {

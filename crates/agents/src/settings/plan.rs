@@ -57,6 +57,16 @@ pub struct Containers {
     lists: BTreeSet<String>,
 }
 
+impl Containers {
+    pub(super) fn of_lists(lists: impl IntoIterator<Item = String>) -> Self {
+        Self { hooks: false, lists: lists.into_iter().collect() }
+    }
+
+    pub(super) fn has(&self, list: &str) -> bool {
+        self.lists.contains(list)
+    }
+}
+
 impl Plan {
     /// Whether the file stays as it is.
     pub fn is_empty(&self) -> bool {
@@ -139,27 +149,29 @@ impl Target {
 
 /// The file as text that is proven to be an object whose `hooks`, if any, is one too.
 pub(super) fn opened(target: &Target, existing: Option<&[u8]>) -> Result<String, Refusal> {
-    let text = match std::str::from_utf8(existing.unwrap_or_default()) {
-        Ok(text) => text,
-        Err(error) => {
-            return Err(target.refuse(Cause::NotText { at: error.valid_up_to() }));
-        }
-    };
+    let text = opened_object(existing).map_err(|cause| target.refuse(cause))?;
+    match ours::hooks(&text) {
+        Some(hooks) if json::kind(&text, &hooks) != Kind::Object => Err(target.refuse(Cause::HooksNotObject)),
+        _ => Ok(text),
+    }
+}
+
+/// The file as text that is proven to be an object; a blank one is an empty object.
+pub(super) fn opened_object(existing: Option<&[u8]>) -> Result<String, Cause> {
+    let text = std::str::from_utf8(existing.unwrap_or_default());
+    let text = text.map_err(|error| Cause::NotText { at: error.valid_up_to() })?;
     if json::is_blank(text) {
         let mark = &text[..text.len() - json::without_mark(text).len()];
         return Ok(format!("{mark}{{}}\n"));
     }
     json::check(text).map_err(|syntax| {
         let json::Syntax { line, column, reason } = syntax;
-        target.refuse(Cause::NotJson { line, column, reason })
+        Cause::NotJson { line, column, reason }
     })?;
     if json::kind(text, &json::root(text)) != Kind::Object {
-        return Err(target.refuse(Cause::RootNotObject));
+        return Err(Cause::RootNotObject);
     }
-    match ours::hooks(text) {
-        Some(hooks) if json::kind(text, &hooks) != Kind::Object => Err(target.refuse(Cause::HooksNotObject)),
-        _ => Ok(text.to_owned()),
-    }
+    Ok(text.to_owned())
 }
 
 fn with_hooks(target: &Target, text: String, layout: &Layout) -> String {
@@ -258,7 +270,7 @@ fn pruned(text: String, event: &str, kept: &Containers) -> String {
 }
 
 /// Leaves a repeated key alone: without its last value, the one before would come into force.
-fn without_if_empty(text: String, object: &Span, key: &str) -> String {
+pub(super) fn without_if_empty(text: String, object: &Span, key: &str) -> String {
     let members = json::elements(&text, object);
     let mut named = members.iter().enumerate().filter(|(_, member)| member.key.as_deref() == Some(key));
     match (named.next(), named.next()) {

@@ -36,6 +36,24 @@ pub enum Cause {
     /// The outermost value is no object.
     #[error("the file holds no JSON object")]
     RootNotObject,
+    /// The file is not TOML.
+    #[error("line {line}, column {column} is not valid TOML: {reason}")]
+    NotToml {
+        /// Line, counted from 1.
+        line: usize,
+        /// Column in bytes, counted from 1.
+        column: usize,
+        reason: String,
+    },
+    /// What should hold the servers of tools holds none.
+    #[error("`{key}` holds no servers")]
+    ServersNotObject { key: &'static str },
+    /// A server of our name runs something else.
+    #[error("its server `{name}` is not ours")]
+    ServerNotOurs { name: &'static str },
+    /// The way in which the servers are written leaves no room for an edit that touches nothing else.
+    #[error("its server `{name}` cannot be changed as the file is written")]
+    NoRoomForServer { name: &'static str },
     /// `hooks` is no object.
     #[error("`hooks` is not an object")]
     HooksNotObject,
@@ -96,6 +114,18 @@ impl Refusal {
             }
             Cause::RootNotObject => {
                 format!("Make {file} a JSON object, `{{}}` at the least, then run the command again.")
+            }
+            Cause::NotToml { line, .. } => {
+                format!("Mend line {line} of {file}, then run the command again.")
+            }
+            Cause::ServersNotObject { key } => {
+                format!("Remove `{key}` from {file}, then run the command again.")
+            }
+            Cause::ServerNotOurs { name } => {
+                format!("To get ours, rename `{name}` in {file}, then run `tow install` again.")
+            }
+            Cause::NoRoomForServer { name } => {
+                format!("Remove the server `{name}` from {file} by hand, then run the command again.")
             }
             Cause::HooksNotObject => {
                 format!("Make `hooks` in {file} an object, or remove it, then run the command again.")

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::inspect::Inspection;
 use super::json;
 use super::layout::Node;
 use super::plan::{Containers, Plan};
@@ -71,6 +72,13 @@ impl Target {
     /// The same target that wants these entries.
     pub fn wanting(self, wanted: impl IntoIterator<Item = Wanted>) -> Self {
         Self { wanted: wanted.into_iter().collect(), ..self }
+    }
+
+    /// The same target that keeps right what stands there already, and adds no entry for another event.
+    pub fn adding_none(self, found: &Inspection) -> Self {
+        let wanted =
+            self.wanted.into_iter().filter(|wanted| !found.missing.contains(&wanted.event)).collect();
+        Self { wanted, ..self }
     }
 
     /// The same target in whose file `key: true` silences all hooks.

@@ -1,9 +1,11 @@
-//! `tow install`: registers our hooks and skills with the agents that are found, and puts the bar into tmux if asked to.
+//! `tow install`: registers our hooks, skills and tools with the agents that are found, and puts the bar into tmux if
+//! asked to.
 //!
 //! Chooses files and shows what happens to them; editing them is the agents crate's. Whom an agent trusts stays the
 //! user's decision: it is only said what to press.
 
 use super::skills::{self, Skills};
+use super::tools::{self, Tools};
 use crate::edge::{on_path, own_program, variable};
 use crate::failure::Failure;
 use crate::output::{Tone, complain};
@@ -21,12 +23,14 @@ Examples:
   tow install                   every agent that is found
   tow install --tmux            every agent that is found, and the bar in tmux
   tow install --statusline      the same, and the status line: context, project and branch behind your own
+  tow install --no-mcp          without the tools by which models ask for memories
   tow install --dry-run         show the changes as a diff, write nothing
   tow install --agent NAME      one agent, found or not
 
 The files' original bytes are kept below the data folder; `tow uninstall` gives them back.";
 
-/// Hook into the agents: register `tow hook` in their settings, and add the skills `tow` and `tow-detail`.
+/// Hook into the agents: register `tow hook` and `tow mcp` in their settings, and add the skills `tow`, `tow-detail` and
+/// `tow-memory`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -38,6 +42,9 @@ pub struct Arguments {
     /// Also draw the status line of agents that have one, in front of yours, and take their exact numbers from it.
     #[arg(long)]
     statusline: bool,
+    /// Do not offer models the tools of `tow mcp`.
+    #[arg(long)]
+    no_mcp: bool,
 }
 
 /// Which agents, and whether anything is written.
@@ -66,17 +73,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let tow = command_to_register()?;
     let choice = &arguments.choice;
     let archive = Archive::new(scope.edge.home.backups());
-    let edit = |agent: Agent| {
-        let folder = folder_of(agent)?;
-        let target = agent.target(&folder, &tow).map_err(refused)?;
-        let target = if arguments.statusline { target.showing() } else { target };
-        let plan = match choice.writing() {
-            Writing::Planned => target.preview(Pace::USUAL).map_err(refused)?,
-            Writing::Done => target.apply(&archive, Pace::USUAL).map_err(refused)?.plan,
-        };
-        let skills = skills::put(agent.pages(&folder, &tow).map_err(refused)?, &archive, choice.writing());
-        Ok(Edited { plan, skills, next: next_step(agent, &folder, &target) })
-    };
+    let edit = |agent: Agent| hook_in(agent, arguments, (&tow, &archive));
     let mut outcomes = Outcomes { agents: edit_all(chosen(choice)?, edit), tmux: None };
     if arguments.tmux {
         outcomes.tmux = Some(conf::install(&scope.edge, &tow, choice.writing()));
@@ -93,11 +90,60 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     outcomes.verdict()
 }
 
+fn hook_in(
+    agent: Agent,
+    arguments: &Arguments,
+    (tow, archive): (&Path, &Archive),
+) -> Result<Edited, Failure> {
+    let (folder, writing) = (folder_of(agent)?, arguments.choice.writing());
+    let plugin = agent.enabled_plugin(&folder);
+    let target = agent.target(&folder, tow).map_err(refused)?;
+    let target = if arguments.statusline { target.showing() } else { target };
+    let target = match &plugin {
+        Some(_) => {
+            let found = target.inspect_file(Pace::USUAL).map_err(refused)?;
+            target.adding_none(&found)
+        }
+        None => target,
+    };
+    let plan = match writing {
+        Writing::Planned => target.preview(Pace::USUAL).map_err(refused)?,
+        Writing::Done => target.apply(archive, Pace::USUAL).map_err(refused)?.plan,
+    };
+    let edited = Edited::of(plan);
+    if let Some(plugin) = plugin {
+        let next = agent.plugin_wants_consent(&folder, &plugin);
+        return Ok(Edited { plugin: Some(plugin), next, ..edited });
+    }
+    let skills = skills::put(agent.pages(&folder, tow).map_err(refused)?, archive, writing);
+    let tools = (!arguments.no_mcp).then(|| tools::put(agent, tow, (archive, writing)));
+    Ok(Edited {
+        skills,
+        tools: tools.unwrap_or_default(),
+        next: next_step(agent, &folder, &target),
+        ..edited
+    })
+}
+
 /// What became of one agent's files.
 pub struct Edited {
     pub plan: Plan,
     pub skills: Skills,
+    pub tools: Tools,
+    /// Our plugin, where it is switched on: it brings all of that, and nothing is registered beside it.
+    pub plugin: Option<String>,
     pub next: Option<String>,
+}
+
+impl Edited {
+    pub fn of(plan: Plan) -> Edited {
+        Edited { plan, skills: Skills::default(), tools: Tools::default(), plugin: None, next: None }
+    }
+
+    /// What was left alone, and why.
+    fn remarks(&self) -> impl Iterator<Item = &String> {
+        self.skills.remarks.iter().chain(&self.tools.remark)
+    }
 }
 
 pub type EditedAgents = Vec<(Agent, Result<Edited, Failure>)>;
@@ -175,11 +221,7 @@ impl Outcomes {
         }
         for (agent, outcome) in &self.agents {
             match outcome {
-                Ok(edited) => {
-                    tell_plan(scope, choice, (agent.title(), nothing), &edited.plan);
-                    tell_skills(scope, choice, agent.title(), &edited.skills);
-                    tell_next(scope, edited.next.as_deref());
-                }
+                Ok(edited) => tell_edited(scope, choice, (agent.title(), nothing), edited),
                 Err(_) => tell_refused(scope, agent.title()),
             }
         }
@@ -204,7 +246,9 @@ fn row(agent: Agent, outcome: &Result<Edited, Failure>) -> Value {
             row["agent"] = agent.name().into();
             row["next"] = edited.next.clone().into();
             row["skills"] = edited.skills.plans.iter().map(plan_row).collect();
-            row["remarks"] = edited.skills.remarks.clone().into();
+            row["mcp"] = edited.tools.plan.as_ref().map(plan_row).into();
+            row["plugin"] = edited.plugin.clone().into();
+            row["remarks"] = edited.remarks().cloned().collect();
             row
         }
     }
@@ -246,14 +290,21 @@ fn tell_plan(scope: &Scope, choice: &Choice, (title, nothing): (&str, &str), pla
     }
 }
 
-/// Skills that are as they should be need no word.
-fn tell_skills(scope: &Scope, choice: &Choice, title: &str, skills: &Skills) {
-    for plan in skills.plans.iter().filter(|plan| !plan.is_empty()) {
+/// Skills and tools that are as they should be need no word.
+fn tell_edited(scope: &Scope, choice: &Choice, (title, nothing): (&str, &str), edited: &Edited) {
+    match &edited.plugin {
+        Some(plugin) if edited.plan.is_empty() => scope.out.line(&format!(
+            "{title}: the plugin {plugin} is switched on and brings everything: nothing is registered beside it"
+        )),
+        Some(_) | None => tell_plan(scope, choice, (title, nothing), &edited.plan),
+    }
+    for plan in edited.skills.plans.iter().chain(&edited.tools.plan).filter(|plan| !plan.is_empty()) {
         tell_plan(scope, choice, (title, ""), plan);
     }
-    for remark in &skills.remarks {
+    for remark in edited.remarks() {
         complain(&format!("warning: {remark}\n"));
     }
+    tell_next(scope, edited.next.as_deref());
 }
 
 fn tell_tmux(scope: &Scope, choice: &Choice, outcome: &Outcome) {

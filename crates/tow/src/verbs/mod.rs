@@ -54,6 +54,7 @@ pub mod statusline;
 pub mod supersede;
 pub mod timeline;
 pub mod tmux;
+pub mod tools;
 pub mod trim;
 pub mod turns;
 pub mod type_in;

@@ -6,7 +6,7 @@ use super::install::{
     Choice, Edited, EditedAgents, NO_AGENT, Outcomes, chosen, command_to_register, edit_all, folder_of,
     refused,
 };
-use super::skills;
+use super::{skills, tools};
 use crate::failure::Failure;
 use crate::scope::Scope;
 use crate::tmux::conf::{self, Outcome, Writing};
@@ -24,7 +24,7 @@ Examples:
 
 What was recorded stays in the data folder; `tow doctor` says where that is.";
 
-/// Take our hooks and skills away from the agents again, and the bar out of tmux.
+/// Take our hooks, skills and tools away from the agents again, and the bar out of tmux.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -63,6 +63,7 @@ fn give_back(scope: &Scope, choice: &Choice, agents: Vec<Agent>) -> Result<Edite
     let edit = |agent: Agent| {
         let folder = folder_of(agent)?;
         let target = agent.target(&folder, &tow).map_err(refused)?;
+        let tools = tools::take_away(agent, &tow, (&archive, choice.writing()));
         // Before the settings: their folder goes with them if we made it, and then it must be empty.
         let skills =
             skills::take_away(agent.pages(&folder, &tow).map_err(refused)?, &archive, choice.writing());
@@ -70,7 +71,7 @@ fn give_back(scope: &Scope, choice: &Choice, agents: Vec<Agent>) -> Result<Edite
             Writing::Planned => target.preview_removal(&archive, Pace::USUAL).map_err(refused)?,
             Writing::Done => target.remove(&archive, Pace::USUAL).map_err(refused)?.plan,
         };
-        Ok(Edited { plan, skills, next: None })
+        Ok(Edited { skills, tools, ..Edited::of(plan) })
     };
     Ok(edit_all(agents, edit))
 }

@@ -6,10 +6,11 @@ use super::Check;
 use crate::edge::{GUARD, on_path, own_program, variable};
 use crate::failure::chain;
 use crate::verbs::install::{command_to_register, is_found};
+use crate::verbs::tools;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use towline_agents::Agent;
-use towline_agents::settings::{Inspection, LineStanding, Pace, Page, PageStanding, Refusal};
+use towline_agents::settings::{Inspection, LineStanding, Pace, Page, PageStanding, Refusal, ServerStanding};
 
 /// Whether typing `tow` runs this program.
 pub fn program() -> Check {
@@ -39,7 +40,8 @@ fn parent(path: &str) -> String {
     Path::new(path).parent().map_or_else(|| path.to_owned(), |folder| folder.display().to_string())
 }
 
-/// A few checks for each agent that is here: its version, our entries in its settings, its status line, and our skills.
+/// A few checks for each agent that is here: its version, our entries in its settings, its status line, our skills and
+/// our tools.
 pub fn all() -> Vec<Check> {
     let (found, absent): (Vec<_>, Vec<_>) = Agent::ALL.into_iter().partition(|agent| is_found(*agent));
     let mut checks: Vec<Check> = found.iter().flat_map(|agent| of_one(*agent)).collect();
@@ -53,8 +55,12 @@ fn of_one(agent: Agent) -> Vec<Check> {
     let inspected = inspected(agent);
     let line = inspected.as_ref().ok().and_then(|(_, inspection)| inspection.line.as_ref());
     let line = line.map(|line| status_line(agent, line));
-    let checks = [Some(client(agent)), Some(hooks(agent, inspected)), line, Some(skills(agent))];
-    checks.into_iter().flatten().collect()
+    let plugin = agent.folder(&variable).and_then(|folder| agent.enabled_plugin(&folder));
+    let ours = match plugin {
+        Some(plugin) => vec![by_plugin(agent, &plugin, inspected)],
+        None => vec![hooks(agent, inspected), skills(agent), server(agent)],
+    };
+    [client(agent)].into_iter().chain(line).chain(ours).collect()
 }
 
 fn client(agent: Agent) -> Check {
@@ -123,6 +129,31 @@ fn hooks(agent: Agent, inspected: Result<(PathBuf, Inspection), (String, String)
     }
 }
 
+/// What the plugin brings must not stand in the settings too: every event would be told twice.
+fn by_plugin(
+    agent: Agent,
+    plugin: &str,
+    inspected: Result<(PathBuf, Inspection), (String, String)>,
+) -> Check {
+    let name = format!("{} hooks", agent.name());
+    let (folder, inspection) = match inspected {
+        Err((wrong, mend)) => return Check::bad(name, wrong, mend),
+        Ok(found) => found,
+    };
+    let is_twice = !inspection.right.is_empty() || !inspection.stale.is_empty();
+    let server = command_to_register().ok().and_then(|tow| tools::server(agent, &tow));
+    let standing = server.and_then(|server| server.and_then(|server| server.inspect_file(Pace::USUAL)).ok());
+    let is_served_twice = matches!(standing, Some(ServerStanding::Right | ServerStanding::Outdated));
+    if is_twice || is_served_twice {
+        let wrong = format!("registered twice: by the plugin {plugin} and in the settings");
+        return Check::warning(name, wrong, format!("tow uninstall --agent {}", agent.name()));
+    }
+    match agent.plugin_wants_consent(&folder, plugin) {
+        Some(consent) => Check::warning(name, "by the plugin, but not yet trusted by you", consent),
+        None => Check::good(name, format!("hooks, skills and tools by the plugin {plugin}")),
+    }
+}
+
 /// Where the exact numbers of the context come from. Nobody needs to have it.
 fn status_line(agent: Agent, line: &LineStanding) -> Check {
     let name = format!("{} status line", agent.name());
@@ -170,6 +201,37 @@ fn skills(agent: Agent) -> Check {
         }
         (None, Some(file)) => Check::good(name, format!("{file} is kept as you changed it")),
         (None, None) => Check::good(name, format!("{} in {}", stand.len(), folder.join("skills").display())),
+    }
+}
+
+/// The tools by which models ask. Nobody needs to have them.
+fn server(agent: Agent) -> Check {
+    let name = format!("{} mcp", agent.name());
+    let server = command_to_register().ok().and_then(|tow| tools::server(agent, &tow));
+    let Some(server) = server else {
+        return Check::warning(name, "the file of its servers is not known", "set HOME");
+    };
+    let found = server.and_then(|server| Ok((server.inspect_file(Pace::USUAL)?, server)));
+    let (standing, server) = match found {
+        Err(refusal) => return Check::warning(name, chain(&refusal), refusal.hint()),
+        Ok(found) => found,
+    };
+    let (file, mend) = (server.file().display(), mend(agent));
+    match standing {
+        ServerStanding::Right => Check::good(name, format!("registered in {file}")),
+        ServerStanding::Missing => {
+            Check::good(name, "not registered: models have no tools of ours").with_next(mend)
+        }
+        ServerStanding::Outdated => Check::warning(
+            name,
+            format!("of a program or a data folder that lies elsewhere, in {file}"),
+            mend,
+        ),
+        ServerStanding::Foreign => Check::warning(
+            name,
+            format!("the server `towline` in {file} is not ours"),
+            format!("rename it, then `{mend}`"),
+        ),
     }
 }
 

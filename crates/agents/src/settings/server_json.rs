@@ -1,0 +1,136 @@
+//! Our server's entry in a JSON file of settings: `{"mcpServers": {"towline": {…}}}`.
+//!
+//! Edits spans of the text. Never reformats a byte that is not ours, nor takes out an object that was there before us.
+
+use serde_json::Value;
+
+use super::edit::{self, Addition};
+use super::json::{self, Element, Kind, Span};
+use super::layout::{Layout, Node};
+use super::plan::{Change, Containers, opened_object, without_if_empty};
+use super::refusal::Cause;
+use super::tool_server::{NAME, ToolServer, VERB, is_ours};
+
+/// The object of all servers, under the agent's own name.
+const KEY: &str = "mcpServers";
+const VARIABLES: &str = "env";
+
+pub(super) fn opened(existing: Option<&[u8]>) -> Result<String, Cause> {
+    let text = opened_object(existing)?;
+    match json::member(&text, &json::root(&text), KEY) {
+        Some(servers) if json::kind(&text, &servers.value) != Kind::Object => {
+            Err(Cause::ServersNotObject { key: KEY })
+        }
+        _ => Ok(text),
+    }
+}
+
+pub(super) fn step(server: &ToolServer, text: &str) -> Result<Option<(String, Change)>, Cause> {
+    let (root, layout) = (json::root(text), Layout::of(text));
+    let added = |edited: String| Ok(Some((edited, Change::Added { event: event() })));
+    let Some(servers) = json::member(text, &root, KEY) else {
+        let servers = Node::Object(vec![(NAME, entry(server))]);
+        return added(edit::append(text, &root, &Addition::Member(KEY, &servers), &layout));
+    };
+    let Some(found) = json::member(text, &servers.value, NAME) else {
+        let addition = Addition::Member(NAME, &entry(server));
+        return added(edit::append(text, &servers.value, &addition, &layout));
+    };
+    if !is_our_entry(text, &found) {
+        return Err(Cause::ServerNotOurs { name: NAME });
+    }
+    let was = text[found.value.clone()].to_owned();
+    let mended = mended(server, (text, &layout), &found.value);
+    Ok(mended.map(|edited| (edited, Change::Upgraded { event: event(), was })))
+}
+
+/// The text without our entry, nor the object that held nothing else and was not there before us.
+pub(super) fn removed(text: &str, kept: &Containers) -> Option<(String, Change)> {
+    let servers = json::member(text, &json::root(text), KEY)?;
+    let siblings = json::elements(text, &servers.value);
+    let place = siblings.iter().rposition(|member| member.key.as_deref() == Some(NAME))?;
+    if !is_our_entry(text, &siblings[place]) {
+        return None;
+    }
+    let was = text[siblings[place].value.clone()].to_owned();
+    let edited = edit::remove(text, &servers.value, place);
+    let root = json::root(&edited);
+    let edited = if kept.has(KEY) { edited } else { without_if_empty(edited, &root, KEY) };
+    Some((edited, Change::Removed { event: event(), was }))
+}
+
+/// The object of all servers, if the file would hold it without us.
+pub(super) fn containers(text: &str) -> Containers {
+    let servers = json::member(text, &json::root(text), KEY);
+    let is_theirs = |servers: &Element| {
+        let members = json::elements(text, &servers.value);
+        members.is_empty() || members.iter().any(|member| member.key.as_deref() != Some(NAME))
+    };
+    Containers::of_lists(servers.filter(is_theirs).map(|_| KEY.to_owned()))
+}
+
+fn event() -> String {
+    format!("{KEY}.{NAME}")
+}
+
+fn entry(server: &ToolServer) -> Node {
+    let mut members = vec![
+        ("type", Node::Text("stdio".to_owned())),
+        ("command", Node::Text(server.command.clone())),
+        ("args", Node::Array(vec![Node::Text(VERB.to_owned())])),
+    ];
+    if server.set_places().next().is_some() {
+        members.push((VARIABLES, variables(server)));
+    }
+    Node::Object(members)
+}
+
+fn variables(server: &ToolServer) -> Node {
+    Node::Object(server.set_places().map(|(name, value)| (name, Node::Text(value.to_owned()))).collect())
+}
+
+fn is_our_entry(text: &str, found: &Element) -> bool {
+    let value: Value = serde_json::from_str(&text[found.value.clone()]).unwrap_or_default();
+    is_ours(value["command"].as_str(), value["args"][0].as_str())
+}
+
+/// The first thing of the entry that is not yet as wanted, put right.
+fn mended(server: &ToolServer, (text, layout): (&str, &Layout), entry: &Span) -> Option<String> {
+    let command = json::member(text, entry, "command")?;
+    if value_of(text, &command) != Value::from(server.command.as_str()) {
+        return Some(edit::replace(text, &command.value, &Node::Text(server.command.clone()), layout));
+    }
+    match json::member(text, entry, VARIABLES) {
+        Some(found) if json::kind(text, &found.value) == Kind::Object => {
+            with_variables(server, (text, layout), &found.value)
+        }
+        Some(_) | None if server.set_places().next().is_none() => None,
+        Some(found) => Some(edit::replace(text, &found.value, &variables(server), layout)),
+        None => Some(edit::append(text, entry, &Addition::Member(VARIABLES, &variables(server)), layout)),
+    }
+}
+
+/// Variables that are none of ours stay.
+fn with_variables(server: &ToolServer, (text, layout): (&str, &Layout), object: &Span) -> Option<String> {
+    server.places.iter().find_map(|(name, wanted)| {
+        let members = json::elements(text, object);
+        let place = members.iter().rposition(|member| member.key.as_deref() == Some(name));
+        match (place, wanted) {
+            (None, None) => None,
+            (Some(place), None) => Some(edit::remove(text, object, place)),
+            (None, Some(value)) => {
+                let node = Node::Text(value.clone());
+                Some(edit::append(text, object, &Addition::Member(name, &node), layout))
+            }
+            (Some(place), Some(value)) => {
+                let is_right = value_of(text, &members[place]) == Value::from(value.as_str());
+                let put = || edit::replace(text, &members[place].value, &Node::Text(value.clone()), layout);
+                (!is_right).then(put)
+            }
+        }
+    })
+}
+
+fn value_of(text: &str, member: &Element) -> Value {
+    serde_json::from_str(&text[member.value.clone()]).unwrap_or_default()
+}

@@ -1,0 +1,53 @@
+//! The server of tools that `tow install` enters into the agents' settings, and `tow uninstall` takes out.
+//!
+//! An entry that is not ours, or a file that cannot be edited, is left alone and named; it keeps nothing else from being
+//! done.
+
+use crate::edge::{places, variable};
+use crate::failure::chain;
+use crate::tmux::conf::Writing;
+use std::path::Path;
+use towline_agents::Agent;
+use towline_agents::settings::{Archive, Pace, Plan, Refusal, ToolServer};
+
+/// What became of the entry.
+#[derive(Default)]
+pub struct Tools {
+    /// `None` where nothing was to be done, or could be.
+    pub plan: Option<Plan>,
+    /// Why the file was left alone.
+    pub remark: Option<String>,
+}
+
+/// Our server in the agent's settings; `None` where there is no home for them.
+pub fn server(agent: Agent, tow: &Path) -> Option<Result<ToolServer, Refusal>> {
+    let file = agent.servers_file(&variable)?;
+    Some(agent.tool_server(&file, tow, &places()))
+}
+
+pub fn put(agent: Agent, tow: &Path, (archive, writing): (&Archive, Writing)) -> Tools {
+    done(server(agent, tow), |server| match writing {
+        Writing::Planned => server.preview(Pace::USUAL),
+        Writing::Done => server.apply(archive, Pace::USUAL).map(|applied| applied.plan),
+    })
+}
+
+pub fn take_away(agent: Agent, tow: &Path, (archive, writing): (&Archive, Writing)) -> Tools {
+    done(server(agent, tow), |server| match writing {
+        Writing::Planned => server.preview_removal(archive, Pace::USUAL),
+        Writing::Done => server.remove(archive, Pace::USUAL).map(|applied| applied.plan),
+    })
+}
+
+fn done(
+    server: Option<Result<ToolServer, Refusal>>,
+    act: impl Fn(&ToolServer) -> Result<Plan, Refusal>,
+) -> Tools {
+    match server.map(|server| server.and_then(|server| act(&server))) {
+        None => Tools::default(),
+        Some(Ok(plan)) => Tools { plan: Some(plan), remark: None },
+        Some(Err(refusal)) => {
+            Tools { plan: None, remark: Some(format!("{}. {}", chain(&refusal), refusal.hint())) }
+        }
+    }
+}
