@@ -1,13 +1,14 @@
 //! Checks and benchmarks that need more than a test: `cargo xtask help`.
 //!
 //! Nothing of the product depends on this crate. It looks at the product from outside, as text, as packages and as
-//! processes; of its crates it uses `core` alone, to measure redaction.
+//! processes; of its crates it uses `core`, to measure redaction, and `agents`, to pack what they are given.
 
 mod bench;
 mod failure;
 mod fuzz;
 mod killed;
 mod licences;
+mod plugin;
 mod repository;
 mod scan;
 mod secrets;
@@ -36,6 +37,8 @@ enum Task {
     Tidy,
     /// Check the licences, sources and known faults of every crate in the lock file, offline
     Licences,
+    /// Write the folder `plugin`, from which agents load Towline
+    Plugin,
     /// Measure
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -77,6 +80,7 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
     match task {
         Task::Tidy => tidy::run(&repository, out),
         Task::Licences => licences::run(&repository, out),
+        Task::Plugin => plugin::run(&repository, out),
         Task::Bench(bench) => bench::run(bench, &repository, out),
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
         Task::Killed(options) => killed::run(options, &repository, out),

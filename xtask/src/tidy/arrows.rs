@@ -40,7 +40,7 @@ const TABLE: [Arrows; 10] = [
         others: None,
     },
     Arrows { package: "towline-testkit", ours: &[], others: None },
-    Arrows { package: "xtask", ours: &["towline-core", "towline-testkit"], others: None },
+    Arrows { package: "xtask", ours: &["towline-agents", "towline-core", "towline-testkit"], others: None },
 ];
 
 /// Crates that only the named packages may use. A runtime in the hook's binary needs a crate of its own
