@@ -60,6 +60,7 @@ fn claude_marketplace() -> String {
     format!(
         r#"{{
   "name": "{NAME}",
+  "description": "{SAYS}",
   "owner": {{
     "name": "Towline"
   }},

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use towline_agents::settings::PLACES;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 use towline_store::Home;
@@ -108,7 +109,7 @@ pub fn variable(name: &str) -> Option<String> {
 /// passed over by `Edge::new` too.
 pub fn places() -> Vec<(&'static str, Option<String>)> {
     let said = |name: &'static str| (name, variable(name).filter(|path| Path::new(path).is_absolute()));
-    ["TOWLINE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"].map(said).to_vec()
+    PLACES.map(said).to_vec()
 }
 
 /// What the environment says of the zone; empty is universal time, unset is the system's.

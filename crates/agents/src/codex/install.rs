@@ -12,8 +12,8 @@ use toml_edit::{DocumentMut, TableLike};
 
 use crate::plugin;
 use crate::settings::{
-    Entry, Form, Inspection, Invocation, Order, Page, Refusal, Target, ToolServer, Wanted, absolute_command,
-    quote,
+    Entry, Form, Inspection, Invocation, Order, PLACES, Page, Refusal, Target, ToolServer, Wanted,
+    absolute_command, quote,
 };
 use crate::skills::{self, Dialect};
 
@@ -104,9 +104,10 @@ pub fn enabled_plugin(codex_home: &Path) -> Option<String> {
 /// What the plugin holds beside its manifest.
 pub(crate) fn packed() -> plugin::Packed {
     let dialect = dialect("$towline:");
+    let server = ToolServer::new(("codex", Form::Json), plugin::SERVERS.into(), plugin::PROGRAM.to_owned());
     plugin::Packed {
         hooks: Target::new("codex", plugin::HOOKS.into(), Order::Free).wanting(wanted(plugin::PROGRAM)),
-        server: ToolServer::new(("codex", Form::Json), plugin::SERVERS.into(), plugin::PROGRAM.to_owned()),
+        server: server.passing_on(&PLACES),
         pages: skills::pages_running(&dialect, Path::new(""), plugin::PROGRAM),
     }
 }

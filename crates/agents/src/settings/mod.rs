@@ -39,7 +39,7 @@ pub use plan::{Change, Containers, Plan};
 pub use refusal::{Cause, Refusal};
 pub use status_line::LineStanding;
 pub use target::{Invocation, Order, Showing, Target, Wanted};
-pub use tool_server::{Place, ServerStanding, ToolServer};
+pub use tool_server::{PLACES, Place, ServerStanding, ToolServer};
 
 pub(crate) use target::absolute_command;
 pub(crate) use tool_server::{Form, NAME as SERVER_NAME};

@@ -14,6 +14,7 @@ use super::tool_server::{NAME, ToolServer, VERB, is_ours};
 /// The object of all servers, under the agent's own name.
 const KEY: &str = "mcpServers";
 const VARIABLES: &str = "env";
+const PASSED_ON: &str = "env_vars";
 
 pub(super) fn opened(existing: Option<&[u8]>) -> Result<String, Cause> {
     let text = opened_object(existing)?;
@@ -81,6 +82,10 @@ fn entry(server: &ToolServer) -> Node {
     ];
     if server.set_places().next().is_some() {
         members.push((VARIABLES, variables(server)));
+    }
+    if !server.passed_on.is_empty() {
+        let names = server.passed_on.iter().map(|name| Node::Text((*name).to_owned()));
+        members.push((PASSED_ON, Node::Array(names.collect())));
     }
     Node::Object(members)
 }

@@ -26,6 +26,7 @@ pub struct ToolServer {
     form: Form,
     pub(super) command: String,
     pub(super) places: Vec<Place>,
+    pub(super) passed_on: &'static [&'static str],
 }
 
 /// How the file is written.
@@ -36,6 +37,9 @@ pub(crate) enum Form {
     /// TOML with a table of servers by their names.
     Toml,
 }
+
+/// The variables that decide where our data and configuration lie.
+pub const PLACES: [&str; 3] = ["TOWLINE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
 
 /// A variable that decides where our data lies, and its value where it has one. Some agents start servers without it.
 pub type Place = (&'static str, Option<String>);
@@ -54,12 +58,17 @@ pub enum ServerStanding {
 impl ToolServer {
     /// The `file` of `agent`, in which the server is `command`.
     pub(crate) fn new((agent, form): (&'static str, Form), file: PathBuf, command: String) -> Self {
-        Self { agent, file, form, command, places: Vec::new() }
+        Self { agent, file, form, command, places: Vec::new(), passed_on: &[] }
     }
 
     /// The same server, which finds its data by these variables.
     pub fn among(self, places: impl IntoIterator<Item = Place>) -> Self {
         Self { places: places.into_iter().collect(), ..self }
+    }
+
+    /// The same server, in an entry that tells the agent to pass these variables on, whatever they say by then.
+    pub(crate) fn passing_on(self, names: &'static [&'static str]) -> Self {
+        Self { passed_on: names, ..self }
     }
 
     /// The file, as it was named to us.

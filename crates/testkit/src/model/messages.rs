@@ -17,6 +17,9 @@ const COMPACT_MARKS: [&str; 2] =
 const NOISE_TAGS: [&str; 4] =
     ["system-reminder", "local-command-stdout", "local-command-stderr", "local-command-caveat"];
 
+/// What the client says, as the user, when the model has looked for tools.
+const TOOLS_FOUND: &str = "Tool loaded.";
+
 /// A text is streamed in pieces of this many characters.
 const CHUNK_CHARS: usize = 12;
 
@@ -185,7 +188,8 @@ fn texts(content: &Value) -> Vec<String> {
 /// Whether the text is only what the client added, or a command that it carried out itself, such as `/clear`.
 fn is_noise(text: &str) -> bool {
     let rest = NOISE_TAGS.iter().fold(text.to_owned(), |rest, tag| without_tag(&rest, tag));
-    rest.trim().is_empty() || rest.trim_start().starts_with("<command-name>")
+    let rest = rest.trim();
+    rest.is_empty() || rest == TOOLS_FOUND || rest.starts_with("<command-name>")
 }
 
 fn without_tag(text: &str, tag: &str) -> String {
@@ -244,6 +248,22 @@ mod tests {
             ]),
             "real",
             0,
+        );
+    }
+
+    #[test]
+    fn tools_that_were_found_are_no_prompt() {
+        check(
+            json!([
+                {"role": "user", "content": "first"},
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "1"}]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "1"},
+                    {"type": "text", "text": "Tool loaded."},
+                ]},
+            ]),
+            "first",
+            1,
         );
     }
 

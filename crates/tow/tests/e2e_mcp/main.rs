@@ -1,0 +1,7 @@
+//! Our tools in the real clients: registered by `tow install`, or brought by the plugin.
+#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+
+mod across;
+mod desk;
+mod plugin;
+mod tools;
