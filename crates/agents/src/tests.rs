@@ -239,6 +239,18 @@ fn an_answer_holds_only_what_its_event_has_room_for() {
 }
 
 #[test]
+fn our_commands_are_known_with_the_name_of_the_plugin_before_them() {
+    for typed in ["/tow", "/towline:tow", " /towline:tow go on"] {
+        assert_eq!(Agent::Claude.own_command(typed), Some(OwnCommand::Baton), "{typed}");
+    }
+    assert_eq!(Agent::Codex.own_command("$towline:tow fresh"), Some(OwnCommand::Fresh));
+    assert_eq!(Agent::Codex.own_command("$towline:tow-memory keel"), Some(OwnCommand::Other));
+    for typed in ["/towline", "/other:tow", "towline:tow", "/towline:", "/towline:boat"] {
+        assert_eq!(Agent::Claude.own_command(typed), None, "{typed}");
+    }
+}
+
+#[test]
 fn a_terminal_is_told_only_where_the_agent_passes_it_on() {
     let reply = Reply { terminal: "\x07".into(), ..Reply::default() };
     let bell = Some(r#"{"terminalSequence":"\u0007"}"#.to_owned());

@@ -21,7 +21,7 @@ fn install_writes_them_and_uninstall_gives_the_folders_back() {
     assert!(!env.home().join(".claude").exists(), "a dry run writes nothing");
     env.tow(&both).ok().prints("SKILL.md");
     for agent in [".claude", ".codex"] {
-        for name in ["tow", "tow-detail"] {
+        for name in ["tow", "tow-detail", "tow-memory"] {
             let file = skill(&env, agent, name);
             assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o644);
         }
@@ -31,7 +31,7 @@ fn install_writes_them_and_uninstall_gives_the_folders_back() {
             "{text}"
         );
     }
-    env.tow(&["doctor"]).prints("2 in ");
+    env.tow(&["doctor"]).prints("3 in ");
     env.tow(&["uninstall", "--agent", "claude", "--agent", "codex"]).ok();
     assert!(!env.home().join(".claude").exists() && !env.home().join(".codex").exists());
 }
@@ -84,6 +84,7 @@ fn reach_the_model(claude: Claude) {
     claude.wait_idle(&pane);
     assert!(!model.saw("Hand this session's work on"), "the model need not know of it");
     assert!(model.saw("Look up what was said and done earlier"));
+    assert!(model.saw("Ask what earlier sessions did and learned"), "it should know when to ask");
     pane.say("/tow fresh");
     let request = model.wait_request("the baton's text", |request| request.holds(BATON));
     assert!(
@@ -113,6 +114,7 @@ fn the_baton_and_the_detail_reach_the_model_of_codex() {
     env.tow(&["install", "--agent", "codex"]).ok();
     codex.headless(&env, "hello", &[]).ok();
     assert!(model.saw("Look up what was said and done earlier") && !model.saw(BATON));
+    assert!(model.saw("Ask what earlier sessions did and learned"), "it should know when to ask");
     codex.headless(&env, "$tow fresh", &[]).ok();
     model.wait_request("the baton's text", |request| request.holds(BATON));
     codex.headless(&env, "$tow-detail 14:05", &[]).ok();

@@ -29,6 +29,8 @@ pub struct Question {
 const FRESH: usize = 1_000;
 /// So many changes are looked at to find that out.
 const CHANGES: u32 = 500;
+/// How long somebody else's work on the index is waited for, look by look: three seconds in all.
+const WAITS_MS: [u64; 9] = [5, 10, 20, 50, 100, 200, 400, 800, 1600];
 const BOOKMARKS: u32 = 200;
 const PATIENCE: Duration = Duration::from_millis(300);
 
@@ -39,13 +41,7 @@ pub fn ask(
     question: &Question,
     now: Timestamp,
 ) -> Result<Vec<Found>, FindError> {
-    let mut index = open(home)?;
-    let mut fresh = fresh(archive, &index)?;
-    if fresh.is_none() && !update(home, archive, &mut |_| {})?.busy {
-        index = open(home)?;
-        fresh = self::fresh(archive, &index)?;
-    }
-    let mut fresh = fresh.unwrap_or_default();
+    let (index, mut fresh) = caught_up(home, archive)?;
     let bookmarks = bookmarks(home, question)?;
     fresh.extend(bookmarks.iter().zip(0..).map(|((known, label), row)| of_bookmark(known, label, row)));
     let query = Query {
@@ -64,6 +60,23 @@ pub fn ask(
     };
     let hits = index.search(&query, &fresh)?;
     shown(archive, question, (&hits, &bookmarks))
+}
+
+/// The index, and what it does not know yet. One that is far behind is brought up to date, by whoever is at it already.
+#[expect(clippy::disallowed_methods, reason = "who writes the index tells nobody when it is done")]
+fn caught_up(home: &Home, archive: &Archive) -> Result<(Index, Vec<Document>), FindError> {
+    for wait_ms in WAITS_MS {
+        let index = open(home)?;
+        if let Some(fresh) = fresh(archive, &index)? {
+            return Ok((index, fresh));
+        }
+        if update(home, archive, &mut |_| {})?.busy {
+            std::thread::sleep(Duration::from_millis(wait_ms));
+        }
+    }
+    let index = open(home)?;
+    let fresh = fresh(archive, &index)?.unwrap_or_default();
+    Ok((index, fresh))
 }
 
 /// What the index does not know yet; `None` where that is too much.

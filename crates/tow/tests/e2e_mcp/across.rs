@@ -17,7 +17,7 @@ fn what_2_1_325_remembered_is_given_to_codex_and_the_other_way_round() {
 fn there_and_back(claude: Client) {
     let desk = Desk::new();
     // A loaded machine is slow, not wrong: the first prompt waits for what it is given.
-    for (key, value) in [("hook.deadline_ms", "4000"), ("hook.patience_ms", "3000")] {
+    for (key, value) in [("hook.deadline_ms", "2500"), ("hook.patience_ms", "2000")] {
         desk.env.tow(&["config", "set", key, value]).ok();
     }
     claude.install(&desk);

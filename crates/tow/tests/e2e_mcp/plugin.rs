@@ -4,6 +4,8 @@ use crate::desk::{CODEX, Client, Desk, Way, answers};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
+use towline_store::{Home, Store};
 use towline_testkit::Claude;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugin");
@@ -35,8 +37,10 @@ fn is_live(client: Client) {
     let found = answers(&told).pop().unwrap_or_else(|| panic!("{:#}", told.body));
     assert!(found.contains(&keel) && found.contains("The keel leaks"), "{found}");
     assert!(told.holds("Ask what earlier sessions did and learned"), "the skill is listed");
-    let sessions = desk.env.tow(&["status", "--all", "--json"]).ok().stdout;
-    assert!(sessions.contains(client.agent()), "its hooks were heard: {sessions}");
+    desk.env.tow(&["work", "--quiet"]).ok();
+    let store = Store::read(&Home::at(desk.env.data_dir()), Duration::from_secs(5)).unwrap().unwrap();
+    let agents: Vec<String> = store.sessions().unwrap().iter().map(|it| it.key.agent.to_string()).collect();
+    assert_eq!(agents, [client.agent()], "its hooks were heard");
 }
 
 #[test]

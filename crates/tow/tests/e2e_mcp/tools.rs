@@ -1,8 +1,9 @@
 //! The model asks the past and adds to it, through the client.
 
 use crate::desk::{Client, Desk, Way, answers};
-use serde_json::json;
-use towline_testkit::Claude;
+use serde_json::{Value, json};
+use std::fs;
+use towline_testkit::{Claude, Model, Rule, Step, TestEnv, Tmux};
 
 #[test]
 fn the_model_searches_looks_around_gets_and_remembers_in_2_1_197() {
@@ -51,4 +52,71 @@ fn asks_the_past(client: Client) {
         .unwrap_or_else(|| panic!("{memories}"));
     let id = rudder.split_whitespace().next().unwrap();
     assert!(kept.contains(id), "{kept}\n{memories}");
+}
+
+#[test]
+fn a_data_folder_of_its_own_is_the_one_that_the_server_reads() {
+    for client in [Client::Claude(Claude::V2_1_325), Client::Codex] {
+        let desk = Desk::new();
+        desk.env.set("TOWLINE_HOME", desk.env.root().join("my data").display().to_string());
+        let keel = desk.remember("The keel leaks at frame seven");
+        client.install(&desk);
+        let mut steps = client.finding_tools(Way::Settings);
+        steps.push(client.call(Way::Settings, "search", json!({"query": "keel leaks"})));
+        let told = desk.ask(client, "what do we know of the boat", steps);
+        let found = answers(&told).pop().unwrap_or_default();
+        assert!(found.contains(&keel), "{client:?}: {found}");
+        assert!(!desk.env.data_dir().exists(), "{client:?} made a second store");
+    }
+}
+
+#[test]
+fn the_clients_own_list_names_the_server_that_a_bare_home_was_given() {
+    for claude in Claude::ALL {
+        let desk = Desk::new();
+        desk.env.tow(&["install", "--agent", "claude"]).ok();
+        let client = Client::Claude(claude);
+        client.run(&desk, &["mcp", "list"]).ok().prints("towline: ").prints("Connected");
+        desk.env.tow(&["doctor"]).prints("registered in");
+        desk.env.tow(&["uninstall", "--agent", "claude"]).ok();
+        let state = fs::read_to_string(desk.env.home().join(".claude.json")).unwrap();
+        assert!(!state.contains("towline") && !state.contains("mcpServers"), "{state}");
+    }
+}
+
+#[test]
+fn a_running_client_neither_loses_the_entry_nor_what_it_remembers_in_2_1_197() {
+    survives_a_running_client(Claude::V2_1_197);
+}
+
+#[test]
+fn a_running_client_neither_loses_the_entry_nor_what_it_remembers_in_2_1_325() {
+    survives_a_running_client(Claude::V2_1_325);
+}
+
+/// The client writes down what it did when it ends, among other times: over what it read before we came.
+fn survives_a_running_client(claude: Claude) {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    claude.seed(&env);
+    let model = Model::start([Rule::when("hello").then(Step::text("good day"))]);
+    let pane = claude.interactive(&Tmux::start(&env), &model, &[]);
+    env.tow(&["install", "--agent", "claude"]).ok();
+    let state = || -> Value {
+        serde_json::from_str(&fs::read_to_string(env.home().join(".claude.json")).unwrap()).unwrap()
+    };
+    let startups = state()["numStartups"].clone();
+    pane.say("hello");
+    pane.wait_screen("good day");
+    claude.wait_idle(&pane);
+    pane.say("/exit");
+    pane.wait_end();
+    let after = state();
+    assert_eq!(after["mcpServers"]["towline"]["args"], json!(["mcp"]), "{after:#}");
+    assert_eq!(after["numStartups"], startups);
+    let project = &after["projects"][env.project().display().to_string()];
+    assert!(project["lastSessionId"].is_string(), "what the client wrote at its end: {project:#}");
+    env.tow(&["uninstall", "--agent", "claude"]).ok();
+    let mut expected = after;
+    expected.as_object_mut().unwrap().remove("mcpServers");
+    assert_eq!(state(), expected, "everything else stays");
 }

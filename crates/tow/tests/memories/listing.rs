@@ -2,6 +2,8 @@
 
 use crate::world::{MINUTE, NOON, SHORT, empty, hold_back, listed, remember, session, world};
 use serde_json::json;
+use towline_search::Index;
+use towline_testkit::{Process, wait};
 
 #[test]
 fn memories_are_listed_by_what_is_asked_for() {
@@ -132,4 +134,23 @@ fn bookmarks_stand_in_a_timeline() {
     let bookmark =
         found["entries"].as_array().unwrap().iter().find(|entry| entry["kind"] == "bookmark").unwrap();
     assert_eq!(bookmark["title"], "before the sanding");
+}
+
+#[test]
+fn what_was_just_remembered_is_found_although_somebody_else_is_making_the_index() {
+    let env = empty();
+    let index = Index::open(&env.data_dir().join("index")).unwrap();
+    let writer = index.writer().unwrap();
+    remember(&env, &["paint dries slowly"]);
+    env.wait_no_process();
+    let found = std::thread::scope(|scope| {
+        let search = scope.spawn(|| env.tow(&["search", "paint"]).ok().stdout);
+        let is_search = |process: &Process| process.command.contains("search paint");
+        wait::until("the search to begin", wait::PATIENCE, || {
+            (search.is_finished() || env.processes().iter().any(is_search)).then_some(())
+        });
+        drop(writer);
+        search.join().unwrap()
+    });
+    assert!(found.contains("paint dries slowly"), "{found}");
 }
