@@ -277,6 +277,7 @@ impl Gatherer {
         if call.as_ref().is_some_and(|call| call.is_excluded) {
             return;
         }
+        let output = if fence::is_answer(&output) { without_ours(output) } else { output };
         let output = rules.clean(output, rules.caps.output);
         let turn = call.as_ref().map_or(place.turn, |call| call.turn);
         if let (None, Some(running)) = (&place.subagent, &mut self.turn)

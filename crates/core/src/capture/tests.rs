@@ -242,6 +242,27 @@ fn what_we_gave_to_a_session_is_not_captured_back() {
 }
 
 #[test]
+fn what_our_own_tools_answered_is_not_captured_back_and_what_quotes_it_is() {
+    let given = "<towline-context>\nolder words\n</towline-context>\n";
+    let (wrapped, quoted) = (format!("Wall time: 1 s\n{given}"), format!("1: {given}2: fn main() {{}}"));
+    let found = rows(vec![
+        ("p1", prompt("ask")),
+        ("c1", call("1", "mcp__towline__search", "{}")),
+        ("r1", result("1", given)),
+        ("c2", call("2", "search", "{}")),
+        ("r2", result("2", &wrapped)),
+        ("c3", call("3", "Bash", "cat x")),
+        ("r3", result("3", &quoted)),
+    ]);
+    let outputs: Vec<String> = told(&found).into_iter().filter(|row| row.contains(" output ")).collect();
+    let kept = format!("p1 output Bash: {quoted}");
+    assert_eq!(
+        outputs,
+        ["p1 output mcp__towline__search: \n", "p1 output search: Wall time: 1 s\n\n", &kept]
+    );
+}
+
+#[test]
 fn a_turn_that_was_forgotten_is_neither_kept_nor_remembered() {
     let session = crate::id::SessionKey::parse("agent:s").unwrap();
     let mut forgotten = crate::forget::Forgotten::default();

@@ -33,6 +33,12 @@ pub fn around(text: &str) -> String {
     format!("{FIRST_LINE}{}\n{LAST_LINE}", defused(text.trim_end()))
 }
 
+/// Whether a tool's output is an answer of ours, whatever the client put before it. What only quotes a fence, such as a
+/// file that is read, seldom ends with one.
+pub fn is_answer(output: &str) -> bool {
+    output.contains(FIRST_LINE) && output.trim_end().ends_with(LAST_LINE.trim_end())
+}
+
 /// Whether this is the memory that we gave to a session of its own turns when they were cut: its head says so.
 pub fn is_memory_of_cut(text: &str) -> bool {
     text.starts_with(FIRST_LINE) && clip(text, HEAD_BYTES).contains(CUT_TO_MAKE_ROOM)

@@ -52,6 +52,11 @@ fn asks_the_past(client: Client) {
         .unwrap_or_else(|| panic!("{memories}"));
     let id = rudder.split_whitespace().next().unwrap();
     assert!(kept.contains(id), "{kept}\n{memories}");
+    desk.env.wait_no_process();
+    let details = desk.env.tow(&["export"]).ok().stdout;
+    assert!(details.contains("where does the keel leak"), "the call is captured");
+    let answer = |line: &&str| line.contains("before the launch") && !line.contains(r#""kind":"memory""#);
+    assert_eq!(details.lines().find(answer), None, "what was answered is known already");
 }
 
 #[test]
