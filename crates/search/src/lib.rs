@@ -5,15 +5,19 @@
 
 mod document;
 mod index;
+mod minilm;
 mod query;
 mod rank;
 mod snippet;
 mod source;
 mod table;
+mod vectors;
 mod words;
 
 pub use document::{Document, Kind};
 pub use index::{Error, Index, Writer};
+pub use minilm::{Encoder, MODEL_FILES, ModelError, embedded, mark_of};
 pub use query::{Filters, Here, Query};
 pub use rank::{Boost, Hit, Tier, Why};
 pub use snippet::{Snippet, snippet};
+pub use vectors::{Near, VectorWriter, Vectors, VectorsOf};

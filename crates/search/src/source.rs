@@ -21,6 +21,8 @@ pub trait Source: Vocabulary {
     fn facts(&self, place: u32) -> Facts;
     /// When it was said: what is asked of many.
     fn at(&self, place: u32) -> i64;
+    /// The place of a document that is there.
+    fn place_of(&self, id: i64) -> Result<Option<u32>, Error>;
     /// The places of a session's documents.
     fn members(&self, session: u64) -> Result<Vec<u32>, Error>;
     /// The places that carry one of the marks that are so or, where the mark ends with `/`, begin so.

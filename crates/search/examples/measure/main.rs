@@ -15,7 +15,7 @@ mod speed;
 use std::path::Path;
 
 use sets::{Set, figures};
-use towline_search::Tier;
+use towline_search::{Encoder, Tier};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -23,6 +23,10 @@ fn main() {
     match arguments[..] {
         ["quality"] => quality(Shown::Figures),
         ["quality", "missed"] => quality(Shown::Missed),
+        ["model", folder] => model(&Encoder::open(Path::new(folder)).unwrap(), Shown::Figures),
+        ["model", folder, "missed"] => model(&Encoder::open(Path::new(folder)).unwrap(), Shown::Missed),
+        ["embed", folder, rounds] => speed::embed(Path::new(folder), rounds.parse().unwrap()),
+        ["open", folder] => speed::open(Path::new(folder)),
         ["index", folder, documents, ref texts @ ..] => {
             speed::index(Path::new(folder), documents.parse().unwrap(), texts);
         }
@@ -30,7 +34,8 @@ fn main() {
         ["cold", folder, rounds] => speed::cold(Path::new(folder), rounds.parse().unwrap()),
         ["once", folder, question] => speed::once(Path::new(folder), question),
         _ => println!(
-            "measure quality [missed] | index FOLDER N TEXTS... | ask FOLDER N | cold FOLDER N | once FOLDER TEXT"
+            "measure quality [missed] | model FOLDER [missed] | embed FOLDER N | open FOLDER | index FOLDER N TEXTS... \
+            | ask FOLDER N | cold FOLDER N | once FOLDER TEXT"
         ),
     }
 }
@@ -46,15 +51,30 @@ fn quality(shown: Shown) {
     for (name, set) in [("DevMemBench", sets::dev_mem_bench()), ("own", sets::own())] {
         for tier in [Tier::Words, Tier::Meaning, Tier::Whole] {
             let ranks = set.ranks(tier);
-            let all = figures(&ranks);
-            println!("{name}, {tier:?}, hit@1 = {:.1}", all.first);
-            println!("{name}, {tier:?}, hit@5 = {:.1}", all.five);
-            println!("{name}, {tier:?}, MRR = {:.1}", all.mrr);
+            print_figures(&format!("{name}, {tier:?}"), &ranks);
             if tier == Tier::Whole && shown == Shown::Missed {
                 print_missed(&set, &ranks);
             }
         }
     }
+}
+
+/// The same questions with a model beside everything else.
+fn model(encoder: &Encoder, shown: Shown) {
+    for (name, set) in [("DevMemBench", sets::dev_mem_bench()), ("own", sets::own())] {
+        let ranks = set.ranks_near(encoder);
+        print_figures(&format!("{name}, Whole with MiniLM"), &ranks);
+        if shown == Shown::Missed {
+            print_missed(&set, &ranks);
+        }
+    }
+}
+
+fn print_figures(name: &str, ranks: &sets::Ranks) {
+    let all = figures(ranks);
+    println!("{name}, hit@1 = {:.1}", all.first);
+    println!("{name}, hit@5 = {:.1}", all.five);
+    println!("{name}, MRR = {:.1}", all.mrr);
 }
 
 fn print_missed(set: &Set, ranks: &sets::Ranks) {

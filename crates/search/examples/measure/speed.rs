@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use towline_search::{Document, Index, Kind, Query};
+use towline_search::{Document, Encoder, Index, Kind, Near, Query, VectorWriter, Vectors, VectorsOf};
 
 /// Documents of one session, and sessions of one project.
 const IN_SESSION: usize = 40;
@@ -77,6 +77,52 @@ pub fn once(folder: &Path, question: &str) {
     let index = Index::open(&folder.join("index")).unwrap();
     let hits = index.search(&query(question), &[]).unwrap();
     assert!(!hits.is_empty());
+}
+
+const QUESTION: &str = "why does the login cookie expire after a restart";
+
+/// What a model costs: for a question and for a document of full length, in a process that has it mapped, for a question in a
+/// process of its own, and for a scan of a hundred thousand vectors.
+pub fn embed(folder: &Path, rounds: usize) {
+    let encoder = Encoder::open(folder).unwrap();
+    let document = "the session cookie was written before its key was read from the settings ".repeat(40);
+    for (name, text) in [("a question", QUESTION), ("a document of 128 pieces", document.as_str())] {
+        drop(encoder.embed(text));
+        let before = cpu_nanoseconds();
+        (0..rounds).for_each(|_| drop(encoder.embed(text)));
+        println!("embedding {name}, CPU ms = {:.2}", (cpu_nanoseconds() - before) as f64 / 1e6 / rounds as f64);
+    }
+    scan(&encoder, rounds);
+    println!("memory of a process with the model, mapped files included, MB = {:.1}", memory("VmHWM:"));
+    let before = children_seconds();
+    for _ in 0..rounds {
+        let me = std::env::current_exe().unwrap();
+        assert!(Command::new(me).arg("open").arg(folder).status().unwrap().success());
+    }
+    let spent = (children_seconds() - before) * 1000.0 / rounds as f64;
+    println!("embedding a question, whole process, CPU ms = {spent:.2}");
+}
+
+fn scan(encoder: &Encoder, rounds: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("vectors");
+    let of = VectorsOf { model: 1, dimensions: encoder.dimensions() };
+    let vector = encoder.embed(QUESTION);
+    let mut writer = VectorWriter::open(&file, of).unwrap().unwrap();
+    (0..100_000).for_each(|id| writer.add(id, 1, &vector).unwrap());
+    let vectors = Vectors::open(&file, of).unwrap().unwrap();
+    drop(Near::to(&vectors, &vector));
+    let before = cpu_nanoseconds();
+    (0..rounds).for_each(|_| drop(Near::to(&vectors, &vector)));
+    println!(
+        "scanning 100000 vectors, CPU ms = {:.2}",
+        (cpu_nanoseconds() - before) as f64 / 1e6 / rounds as f64
+    );
+    println!("100000 vectors, MB = {:.1}", std::fs::metadata(&file).unwrap().len() as f64 / 1e6);
+}
+
+pub fn open(folder: &Path) {
+    assert!(!Encoder::open(folder).unwrap().embed(QUESTION).is_empty());
 }
 
 fn query(text: &str) -> Query {

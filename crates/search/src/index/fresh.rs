@@ -97,6 +97,10 @@ impl Source for Fresh {
         self.documents[place as usize].facts.at
     }
 
+    fn place_of(&self, id: i64) -> Result<Option<u32>, Error> {
+        Ok(self.places_that(|document| document.facts.id == id).pop())
+    }
+
     fn members(&self, session: u64) -> Result<Vec<u32>, Error> {
         Ok(self.places_that(|document| document.facts.session == session))
     }

@@ -21,6 +21,7 @@ use crate::document::Document;
 use crate::query::Query;
 use crate::rank::{self, Hit, Tier};
 use crate::source::Source;
+use crate::vectors::Near;
 
 use fresh::Fresh;
 use schema::{FORMAT, Fields, schema};
@@ -176,6 +177,26 @@ impl Index {
 
     /// The same, with less than all means: to measure what each is worth.
     pub fn search_with(&self, tier: Tier, query: &Query, fresh: &[Document]) -> Result<Vec<Hit>, Error> {
+        self.answer(tier, query, fresh, None)
+    }
+
+    /// The same, with a model's vectors beside all other means.
+    pub fn search_near(
+        &self,
+        query: &Query,
+        fresh: &[Document],
+        near: Option<&Near<'_>>,
+    ) -> Result<Vec<Hit>, Error> {
+        self.answer(Tier::Whole, query, fresh, near)
+    }
+
+    fn answer(
+        &self,
+        tier: Tier,
+        query: &Query,
+        fresh: &[Document],
+        near: Option<&Near<'_>>,
+    ) -> Result<Vec<Hit>, Error> {
         shielded(|| {
             let searcher = self.reader.searcher();
             let segments = self.segments(&searcher, fresh)?;
@@ -183,7 +204,7 @@ impl Index {
             let mut sources: Vec<&dyn Source> =
                 segments.iter().map(|segment| segment as &dyn Source).collect();
             sources.push(&fresh);
-            rank::rank(tier, query, &sources)
+            rank::rank(tier, query, &sources, near)
         })
     }
 

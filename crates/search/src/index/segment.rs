@@ -27,6 +27,7 @@ pub struct Segment<'a> {
     words: Arc<InvertedIndexReader>,
     marks: Arc<InvertedIndexReader>,
     sessions: Arc<InvertedIndexReader>,
+    ids: Arc<InvertedIndexReader>,
     lengths: FieldNormReader,
     store: StoreReader,
     columns: Columns,
@@ -59,6 +60,7 @@ impl<'a> Segment<'a> {
             words: reader.inverted_index(fields.words)?,
             marks: reader.inverted_index(fields.marks)?,
             sessions: reader.inverted_index(fields.session)?,
+            ids: reader.inverted_index(fields.id)?,
             lengths: reader.get_fieldnorms_reader(fields.words)?,
             store: reader.get_store_reader(BLOCKS_KEPT)?,
             columns: Columns {
@@ -147,6 +149,11 @@ impl Source for Segment<'_> {
 
     fn at(&self, place: u32) -> i64 {
         self.columns.at.first(place).unwrap_or_default()
+    }
+
+    fn place_of(&self, id: i64) -> Result<Option<u32>, Error> {
+        let places = postings(&self.ids, &Term::from_field_i64(self.fields.id, id))?;
+        Ok(places.into_iter().find(|place| self.is_there(*place)))
     }
 
     fn members(&self, session: u64) -> Result<Vec<u32>, Error> {

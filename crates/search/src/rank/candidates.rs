@@ -11,12 +11,17 @@ use crate::index::Error;
 use crate::query::Query;
 use crate::source::{Facts, Matches, Source, Weighed};
 use crate::table::Piece;
+use crate::vectors::Near;
 use crate::words::{Bm25, Collection, Reach, Sought, Vocabulary, WORDS_AT_MOST, Word, kin, words_of};
 
 /// So many documents get a second look.
 const CANDIDATES: usize = 200;
 /// No question gets more hits than this.
 const HITS_AT_MOST: usize = 5000;
+/// So many get one by a model's vectors, of at most so many that are looked up; each must come so near.
+const BY_VECTORS: usize = 50;
+const VECTORS_LOOKED_UP: usize = 1000;
+const NEAR_BY_VECTORS: f32 = 0.35;
 /// Where there are no more documents than this, every one gets a second look.
 const SMALL: f32 = 500.0;
 
@@ -32,6 +37,8 @@ pub struct Place {
 pub enum Way {
     /// By its words, or as one of the newest where there were none.
     Asked,
+    /// By its vector.
+    Vector,
     /// By a time that was named.
     Time,
     /// It is near another one, or the store is small: it must prove itself by its meaning.
@@ -73,6 +80,7 @@ pub struct Found<'a> {
     /// Times that the question names.
     pub times: Times,
     pub sources: &'a [&'a dyn Source],
+    pub near: Option<&'a Near<'a>>,
     pub collection: Collection,
     pub sought: Vec<Sought>,
     /// One for each source.
@@ -80,11 +88,15 @@ pub struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    pub fn look(query: &'a Query, sources: &'a [&'a dyn Source]) -> Result<Found<'a>, Error> {
+    pub fn look(
+        query: &'a Query,
+        sources: &'a [&'a dyn Source],
+        near: Option<&'a Near<'a>>,
+    ) -> Result<Found<'a>, Error> {
         let collection = collection(sources);
         let times = Times::named(query);
         let sought = sought(query, &times, sources)?;
-        let mut found = Found { times, query, sources, collection, sought, matches: Vec::new() };
+        let mut found = Found { times, query, sources, near, collection, sought, matches: Vec::new() };
         let weighed: Vec<Weighed<'_>> = (0..found.sought.len())
             .map(|number| Weighed { spellings: &found.sought[number].spellings, bm25: found.bm25(number) })
             .collect();
@@ -131,6 +143,9 @@ impl<'a> Found<'a> {
         let filter = Filter::new(self.query, self.sources)?;
         let asked = if self.sought.is_empty() { self.newest(&filter) } else { self.best(&filter) };
         let mut places: BTreeMap<Place, Way> = asked.iter().map(|place| (*place, Way::Asked)).collect();
+        for place in self.by_vectors(&filter)? {
+            places.entry(place).or_insert(Way::Vector);
+        }
         let times = &self.times;
         if tier == Tier::Whole && times.are_named() {
             self.of_times(times, &filter).into_iter().for_each(|place| {
@@ -183,6 +198,22 @@ impl<'a> Found<'a> {
             }
         }
         best.places()
+    }
+
+    /// Those that mean something like it, whatever their words are.
+    fn by_vectors(&self, filter: &Filter) -> Result<Vec<Place>, Error> {
+        let mut places = Vec::new();
+        let Some(near) = self.near.filter(|_| !self.sought.is_empty()) else { return Ok(places) };
+        for id in near.nearest(NEAR_BY_VECTORS, VECTORS_LOOKED_UP) {
+            for (source, documents) in self.sources.iter().enumerate() {
+                let place = documents.place_of(id)?.map(|place| Place { source, place });
+                places.extend(place.filter(|place| self.is_open(*place, filter)));
+            }
+            if places.len() >= BY_VECTORS {
+                break;
+            }
+        }
+        Ok(places)
     }
 
     fn newest(&self, filter: &Filter) -> Vec<Place> {

@@ -18,6 +18,12 @@ const BY_WORDS: f32 = 0.4;
 const BY_PIECES: f32 = 0.3;
 const BY_WHOLE: f32 = 0.3;
 
+/// The same where a model has its say: its vector takes the place of the whole, and of part of the pieces.
+const BY_PIECES_BESIDE: f32 = 0.2;
+const BY_VECTOR: f32 = 0.4;
+/// A document without any word of the question may come so near by its vector instead.
+const NEAR_BY_VECTOR: f32 = 0.35;
+
 /// A document without any word of the question must come so near to its pieces, from 0 to 1.
 const NEAR_ENOUGH: f32 = 0.4;
 
@@ -35,16 +41,41 @@ pub fn fuse(found: &Found<'_>, candidates: &mut Vec<Candidate>) {
     let mut near = Nearness::to(&asked);
     let (by_pieces, by_whole): (Vec<f32>, Vec<f32>) =
         candidates.iter().map(|candidate| near.of(&candidate.pieces, &rarity)).unzip();
-    let is_kept: Vec<bool> = (candidates.iter().zip(&by_pieces))
-        .map(|(candidate, near)| candidate.way != Way::Beside || *near >= NEAR_ENOUGH)
+    let by_vector = by_vector(found, candidates);
+    let is_kept: Vec<bool> = (candidates.iter().zip(by_pieces.iter().zip(&by_vector)))
+        .map(|(candidate, (pieces, vector))| {
+            let is_near = *pieces >= NEAR_ENOUGH || vector.is_some_and(|near| near >= NEAR_BY_VECTOR);
+            candidate.way != Way::Beside || is_near
+        })
         .collect();
-    let (by_pieces, by_whole) = (scaled(by_pieces), scaled(by_whole));
+    let meaning = joined(scaled(by_pieces), scaled(by_whole), by_vector);
     for (number, candidate) in candidates.iter_mut().enumerate() {
         candidate.boost(Why::Words, BY_WORDS * words[number]);
-        candidate.boost(Why::Meaning, BY_PIECES * by_pieces[number] + BY_WHOLE * by_whole[number]);
+        candidate.boost(Why::Meaning, meaning[number]);
     }
     let mut is_kept = is_kept.into_iter();
     candidates.retain(|_| is_kept.next().unwrap_or(true));
+}
+
+/// How near candidates come by a model's vectors: nothing where there is no model, or no vector yet.
+fn by_vector(found: &Found<'_>, candidates: &[Candidate]) -> Vec<Option<f32>> {
+    let ids: Vec<i64> = candidates.iter().map(|candidate| candidate.facts.id).collect();
+    found.near.map_or_else(|| vec![None; ids.len()], |near| near.of(&ids))
+}
+
+/// What the three views of meaning are worth together. What has no vector is judged by its whole instead.
+fn joined(by_pieces: Vec<f32>, by_whole: Vec<f32>, by_vector: Vec<Option<f32>>) -> Vec<f32> {
+    let table = by_pieces.iter().zip(&by_whole);
+    if by_vector.iter().all(Option::is_none) {
+        return table.map(|(pieces, whole)| BY_PIECES * pieces + BY_WHOLE * whole).collect();
+    }
+    let mut vectors = scaled(by_vector.iter().flatten().copied().collect()).into_iter();
+    let sentence = |(vector, whole): (&Option<f32>, &f32)| {
+        vector.and_then(|_| vectors.next()).unwrap_or(*whole)
+    };
+    let sentences: Vec<f32> = by_vector.iter().zip(&by_whole).map(sentence).collect();
+    let both = by_pieces.iter().zip(sentences);
+    both.map(|(pieces, sentence)| BY_PIECES_BESIDE * pieces + BY_VECTOR * sentence).collect()
 }
 
 /// From 0 for the least to 1 for the most. Where all are nearly the same, a small difference stays small.

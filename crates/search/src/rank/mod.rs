@@ -13,6 +13,7 @@ use crate::document::Kind;
 use crate::index::Error;
 use crate::query::Query;
 use crate::source::Source;
+use crate::vectors::Near;
 
 use candidates::{Candidate, Found};
 
@@ -77,8 +78,14 @@ pub enum Tier {
 /// Scores that differ by less are the same: then the newer one comes first.
 const SAME: f32 = 0.002;
 
-pub fn rank(tier: Tier, query: &Query, sources: &[&dyn Source]) -> Result<Vec<Hit>, Error> {
-    let found = Found::look(query, sources)?;
+/// `near` is the question beside the vectors of a model's, where there is one.
+pub fn rank(
+    tier: Tier,
+    query: &Query,
+    sources: &[&dyn Source],
+    near: Option<&Near<'_>>,
+) -> Result<Vec<Hit>, Error> {
+    let found = Found::look(query, sources, near)?;
     let mut candidates = found.candidates(tier)?;
     match tier {
         Tier::Words => {

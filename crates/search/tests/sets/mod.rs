@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use towline_search::{Document, Index, Kind, Query, Tier};
+use towline_search::{Document, Encoder, Hit, Index, Kind, Near, Query, Tier};
+use towline_search::{VectorWriter, Vectors, VectorsOf, embedded};
 
 /// Documents and questions about them.
 pub struct Set {
@@ -43,19 +44,42 @@ pub type Ranks = Vec<Option<usize>>;
 impl Set {
     /// Ranks of the first right answer of each question: among sessions or, where a turn is asked for, among turns.
     pub fn ranks(&self, tier: Tier) -> Ranks {
+        self.ranks_by(&|index, query| index.search_with(tier, query, &[]).unwrap())
+    }
+
+    /// The same, with a model beside everything else.
+    pub fn ranks_near(&self, encoder: &Encoder) -> Ranks {
+        let folder = tempfile::tempdir().unwrap();
+        let of = VectorsOf { model: 1, dimensions: encoder.dimensions() };
+        let file = folder.path().join("vectors");
+        let mut writer = VectorWriter::open(&file, of).unwrap().unwrap();
+        for document in &self.documents {
+            writer.add(document.id, 1, &encoder.embed(&embedded(document))).unwrap();
+        }
+        let vectors = Vectors::open(&file, of).unwrap().unwrap();
+        self.ranks_by(&|index, query| {
+            let near = Near::to(&vectors, &encoder.embed(&query.text));
+            index.search_near(query, &[], Some(&near)).unwrap()
+        })
+    }
+
+    fn ranks_by(&self, search: &dyn Fn(&Index, &Query) -> Vec<Hit>) -> Ranks {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::open(folder.path()).unwrap();
         let mut writer = index.writer().unwrap();
         self.documents.iter().for_each(|document| writer.add(document).unwrap());
         writer.commit(1).unwrap();
-        self.questions.iter().map(|question| self.rank(&index, tier, question)).collect()
+        let rank = |asked: &Question| {
+            let query = Query { text: asked.text.clone(), now: self.now, limit: 1000, ..Query::default() };
+            self.rank(&search(&index, &query), asked)
+        };
+        self.questions.iter().map(rank).collect()
     }
 
-    fn rank(&self, index: &Index, tier: Tier, asked: &Question) -> Option<usize> {
+    fn rank(&self, hits: &[Hit], asked: &Question) -> Option<usize> {
         let by_turn = asked.answers.iter().any(|answer| answer.contains('#'));
-        let query = Query { text: asked.text.clone(), now: self.now, limit: 1000, ..Query::default() };
         let mut seen: Vec<String> = Vec::new();
-        for hit in index.search_with(tier, &query, &[]).unwrap() {
+        for hit in hits {
             let document = &self.documents[hit.id as usize - 1];
             let Document { session, turn, .. } = document;
             let key = if by_turn { format!("{session}#{turn}") } else { session.clone() };
