@@ -36,6 +36,7 @@ mod repair;
 mod scan;
 mod scope;
 mod seen;
+mod sentences;
 mod server;
 mod sight;
 mod statusline;

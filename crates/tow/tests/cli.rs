@@ -38,6 +38,7 @@ fn every_verb_has_help_with_examples() {
         "config",
         "import",
         "work",
+        "model",
         "completions",
         "detail",
         "turns",

@@ -90,7 +90,10 @@ pub fn embed(folder: &Path, rounds: usize) {
         drop(encoder.embed(text));
         let before = cpu_nanoseconds();
         (0..rounds).for_each(|_| drop(encoder.embed(text)));
-        println!("embedding {name}, CPU ms = {:.2}", (cpu_nanoseconds() - before) as f64 / 1e6 / rounds as f64);
+        println!(
+            "embedding {name}, CPU ms = {:.2}",
+            (cpu_nanoseconds() - before) as f64 / 1e6 / rounds as f64
+        );
     }
     scan(&encoder, rounds);
     println!("memory of a process with the model, mapped files included, MB = {:.1}", memory("VmHWM:"));

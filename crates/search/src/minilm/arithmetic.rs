@@ -90,7 +90,8 @@ pub fn through<A: Adding>(x: &[f32], table: Table<'_>, out: &mut [f32]) {
             let sums = product::<A>(x, weights, steps);
             for row in 0..ROWS {
                 for column in 0..COLUMNS {
-                    out[(block * ROWS + row) * outer + pair * COLUMNS + column] = sums[row][column] + bias[column];
+                    out[(block * ROWS + row) * outer + pair * COLUMNS + column] =
+                        sums[row][column] + bias[column];
                 }
             }
         }
@@ -100,7 +101,8 @@ pub fn through<A: Adding>(x: &[f32], table: Table<'_>, out: &mut [f32]) {
 #[inline(always)]
 fn product<A: Adding>(x: &[Lanes], weights: &[StoredLanes], steps: usize) -> [[f32; COLUMNS]; ROWS] {
     let rows: [&[Lanes]; ROWS] = std::array::from_fn(|row| &x[row * steps..][..steps]);
-    let columns: [&[StoredLanes]; COLUMNS] = std::array::from_fn(|column| &weights[column * steps..][..steps]);
+    let columns: [&[StoredLanes]; COLUMNS] =
+        std::array::from_fn(|column| &weights[column * steps..][..steps]);
     let mut sums = [[[0.0_f32; LANES]; COLUMNS]; ROWS];
     for step in 0..steps {
         for column in 0..COLUMNS {

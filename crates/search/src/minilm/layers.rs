@@ -85,13 +85,16 @@ impl Net {
             return Err(unfit(description, complaint));
         }
         let Shape { dimensions, longest, words, .. } = shape;
-        let table = |name: &str, rows| weights.tensor(&format!("embeddings.{name}.weight"), &[rows, dimensions]);
+        let table =
+            |name: &str, rows| weights.tensor(&format!("embeddings.{name}.weight"), &[rows, dimensions]);
         Ok(Net {
             words: table("word_embeddings", words)?,
             places: table("position_embeddings", longest)?,
             sorts: table("token_type_embeddings", 0)?,
             norm: norm(weights, "embeddings.LayerNorm", dimensions)?,
-            layers: (0..shape.layers).map(|number| layer(weights, shape, number)).collect::<Result<_, _>>()?,
+            layers: (0..shape.layers)
+                .map(|number| layer(weights, shape, number))
+                .collect::<Result<_, _>>()?,
             shape,
         })
     }
@@ -181,11 +184,16 @@ impl Pass<'_> {
     #[inline(always)]
     fn beginning<A: Adding>(&self, rows: usize) -> Vec<f32> {
         let dimensions = self.net.shape.dimensions;
-        let row = |tensor: &Tensor, number: usize| &self.weights.numbers(tensor)[number * dimensions..][..dimensions];
+        let row = |tensor: &Tensor, number: usize| {
+            &self.weights.numbers(tensor)[number * dimensions..][..dimensions]
+        };
         let mut x = vec![0.0; rows * dimensions];
         for (place, (piece, x)) in self.pieces.iter().zip(x.chunks_exact_mut(dimensions)).enumerate() {
-            let parts =
-                [row(&self.net.words, *piece as usize), row(&self.net.places, place), row(&self.net.sorts, 0)];
+            let parts = [
+                row(&self.net.words, *piece as usize),
+                row(&self.net.places, place),
+                row(&self.net.sorts, 0),
+            ];
             for (at, x) in x.iter_mut().enumerate() {
                 *x = parts.iter().map(|part| f32::from_le_bytes(part[at])).sum();
             }

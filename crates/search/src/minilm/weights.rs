@@ -52,7 +52,8 @@ impl Weights {
 
     /// The place of a table that must have this shape; 0 stands for any length.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<Tensor, ModelError> {
-        let found = self.tensors.get(name).ok_or_else(|| unfit(&self.path, format!("`{name}` is missing")))?;
+        let found =
+            self.tensors.get(name).ok_or_else(|| unfit(&self.path, format!("`{name}` is missing")))?;
         let fits = |(wanted, is): (&usize, &usize)| *wanted == 0 || wanted == is;
         if found.shape.len() == shape.len() && shape.iter().zip(&found.shape).all(fits) {
             return Ok(found.clone());

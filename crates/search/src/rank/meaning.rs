@@ -70,9 +70,8 @@ fn joined(by_pieces: Vec<f32>, by_whole: Vec<f32>, by_vector: Vec<Option<f32>>) 
         return table.map(|(pieces, whole)| BY_PIECES * pieces + BY_WHOLE * whole).collect();
     }
     let mut vectors = scaled(by_vector.iter().flatten().copied().collect()).into_iter();
-    let sentence = |(vector, whole): (&Option<f32>, &f32)| {
-        vector.and_then(|_| vectors.next()).unwrap_or(*whole)
-    };
+    let sentence =
+        |(vector, whole): (&Option<f32>, &f32)| vector.and_then(|_| vectors.next()).unwrap_or(*whole);
     let sentences: Vec<f32> = by_vector.iter().zip(&by_whole).map(sentence).collect();
     let both = by_pieces.iter().zip(sentences);
     both.map(|(pieces, sentence)| BY_PIECES_BESIDE * pieces + BY_VECTOR * sentence).collect()

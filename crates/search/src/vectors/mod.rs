@@ -10,7 +10,8 @@ pub use near::Near;
 pub use writer::VectorWriter;
 
 use std::collections::HashMap;
-use std::io::{Error, ErrorKind};
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 
 use tantivy::directory::error::OpenReadError;
@@ -38,6 +39,21 @@ const AFTER: usize = 4;
 const CHECKPOINT: i64 = i64::MIN;
 
 impl VectorsOf {
+    /// Whose vectors a file holds; `None` where there is no such file.
+    pub fn of_file(file: &Path) -> Result<Option<VectorsOf>, Error> {
+        let mut head = [0; HEAD];
+        match File::open(file).and_then(|mut file| file.read_exact(&mut head)) {
+            Ok(()) => {}
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        }
+        let (dimensions, model) = (Row(&head).number(8) as usize, Row(&head).number(16));
+        let of = VectorsOf { model, dimensions };
+        Ok((head == of.head()).then_some(of))
+    }
+
     fn head(self) -> [u8; HEAD] {
         let mut head = [0; HEAD];
         head[..4].copy_from_slice(MAGIC);

@@ -37,7 +37,8 @@ impl<'a> Near<'a> {
             near.truncate(most);
         }
         near.sort_unstable_by(by_nearness);
-        let rows: Vec<Row<'_>> = near.iter().filter_map(|(_, number)| self.vectors.rows().nth(*number)).collect();
+        let rows: Vec<Row<'_>> =
+            near.iter().filter_map(|(_, number)| self.vectors.rows().nth(*number)).collect();
         rows.into_iter().filter(|row| row.is_sound()).map(Row::id).collect()
     }
 

@@ -21,7 +21,8 @@ pub struct VectorWriter {
 impl VectorWriter {
     /// Opens the file for writing, and makes it where there is none of this model. `None` while somebody else writes.
     pub fn open(path: &Path, of: VectorsOf) -> Result<Option<VectorWriter>, Error> {
-        let lock = OpenOptions::new().create(true).append(true).mode(0o600).open(path.with_extension("lock"))?;
+        let lock =
+            OpenOptions::new().create(true).append(true).mode(0o600).open(path.with_extension("lock"))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),

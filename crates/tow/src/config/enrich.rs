@@ -122,7 +122,7 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     }
 }
 
-fn is_address(text: &str) -> Result<(), String> {
+pub(super) fn is_address(text: &str) -> Result<(), String> {
     let is_one = text.is_empty() || text.starts_with("https://") || text.starts_with("http://");
     if is_one { Ok(()) } else { Err("an address that begins with https:// or http://".to_owned()) }
 }

@@ -11,6 +11,7 @@ use super::limits::{self, Limits};
 use super::memory::Memory;
 use super::nearest::nearest;
 use super::notify::{self, Notify};
+use super::search::{self, Search};
 use super::typing::{self, Typing};
 use super::{Config, DEFAULT};
 use std::collections::BTreeMap;
@@ -182,6 +183,7 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
         _ if key.starts_with("limits.") => limits::range_of(key, value),
         _ if key.starts_with("bookmarks.") => bookmarks::range_of(key, value),
         _ if key.starts_with("notify.") => notify::range_of(key, value),
+        _ if key.starts_with("search.") => search::range_of(key, value),
         _ if key.starts_with("guard.") => guard::range_of(key, value),
         _ => Ok(()),
     }
@@ -247,6 +249,7 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
         continuing: Continuing::read(&|key| values.get(key).cloned()),
         distil: Distil::read(&|key| values.get(key).cloned()),
         enrich: Enrich::read(&|key| values.get(key).cloned()),
+        search: Search::read(&|key| values.get(key).cloned()),
     }
 }
 

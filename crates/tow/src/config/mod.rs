@@ -13,6 +13,7 @@ mod limits;
 mod memory;
 mod nearest;
 mod notify;
+mod search;
 mod typing;
 
 pub use bookmarks::Bookmarks;
@@ -25,6 +26,7 @@ pub use limits::Limits;
 pub use memory::Memory;
 pub use nearest::nearest;
 pub use notify::{Commands, Notify, OCCASIONS};
+pub use search::{Search, SearchTier};
 pub use typing::Typing;
 
 use std::collections::BTreeMap;
@@ -65,6 +67,7 @@ pub struct Config {
     pub distil: Distil,
     pub memory: Memory,
     pub enrich: Enrich,
+    pub search: Search,
 }
 
 impl Config {
@@ -97,6 +100,7 @@ impl Config {
             distil: Distil::compiled_in(),
             memory: Memory::compiled_in(),
             enrich: Enrich::compiled_in(),
+            search: Search::compiled_in(),
         }
     }
 

@@ -8,8 +8,9 @@ mod found;
 mod question;
 mod update;
 
+pub use documents::{each as each_document, each_of, of_memory};
 pub use found::Found;
-pub use question::{Question, ask};
+pub use question::{Library, Question, ask};
 pub use update::{forget_index, update};
 
 use std::path::PathBuf;
@@ -22,6 +23,8 @@ pub enum FindError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Index(#[from] towline_search::Error),
+    #[error(transparent)]
+    Model(#[from] towline_search::ModelError),
 }
 
 /// Where the index of a data folder lies.

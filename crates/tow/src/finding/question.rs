@@ -7,10 +7,11 @@ use super::documents::{Place, each_of, project_key};
 use super::update::{open, update};
 use super::{FindError, Found, found};
 use crate::bookmarks::Labels;
+use crate::sentences::Asked;
 use std::collections::HashSet;
 use std::time::Duration;
 use towline_core::time::Timestamp;
-use towline_search::{Document, Filters, Here, Hit, Index, Kind, Query};
+use towline_search::{Document, Filters, Here, Hit, Index, Kind, Near, Query};
 use towline_store::archive::Archive;
 use towline_store::{BookmarksAsked, Deleted, Home, KnownBookmark, Store};
 
@@ -25,6 +26,15 @@ pub struct Question {
     pub with_replaced: bool,
 }
 
+/// What is looked through.
+pub struct Library<'a> {
+    pub home: &'a Home,
+    pub archive: &'a Archive,
+    pub now: Timestamp,
+    /// The question as a model understands it, where there is one.
+    pub sentences: Option<&'a Asked>,
+}
+
 /// So many new documents are searched as they are; more are indexed first.
 const FRESH: usize = 1_000;
 /// So many changes are looked at to find that out.
@@ -35,12 +45,8 @@ const BOOKMARKS: u32 = 200;
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The best hits, best first.
-pub fn ask(
-    home: &Home,
-    archive: &Archive,
-    question: &Question,
-    now: Timestamp,
-) -> Result<Vec<Found>, FindError> {
+pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, FindError> {
+    let Library { home, archive, now, sentences } = *library;
     let (index, mut fresh) = caught_up(home, archive)?;
     let bookmarks = bookmarks(home, question)?;
     fresh.extend(bookmarks.iter().zip(0..).map(|((known, label), row)| of_bookmark(known, label, row)));
@@ -58,7 +64,8 @@ pub fn ask(
         utc_offset_ms: 0,
         limit: question.limit * 3 + 10,
     };
-    let hits = index.search(&query, &fresh)?;
+    let near = sentences.map(|asked| Near::to(&asked.vectors, &asked.meaning));
+    let hits = index.search_near(&query, &fresh, near.as_ref())?;
     shown(archive, question, (&hits, &bookmarks))
 }
 

@@ -10,7 +10,7 @@ pub use meant::{Meant, Request, find};
 use crate::edge::Edge;
 use crate::failure::Failure;
 use crate::hook::fallback_logs;
-use crate::{capture, finding, outcome, tell};
+use crate::{capture, finding, outcome, sentences, tell};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
@@ -122,6 +122,7 @@ pub fn clear_out(edge: &Edge) -> Result<(), Failure> {
         let writable = capture::open(edge, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
         writable.archive.compact().map_err(failed)?;
         finding::forget_index(&edge.home).map_err(failed)?;
+        sentences::shed(&edge.home, &writable.archive).map_err(|error| Failure::new(&error))?;
     }
     Ok(())
 }
@@ -154,6 +155,7 @@ fn from_archive(edge: &Edge, meant: &Meant, erasing: Erasing) -> Result<ErasedRo
     if erasing == Erasing::ForGood {
         writable.archive.compact().map_err(failed)?;
         finding::forget_index(&edge.home).map_err(failed)?;
+        sentences::shed(&edge.home, &writable.archive).map_err(|error| Failure::new(&error))?;
     }
     Ok(erased)
 }

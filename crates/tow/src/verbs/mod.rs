@@ -31,6 +31,7 @@ pub mod mcp;
 pub mod memories;
 pub mod menu;
 pub mod meter;
+pub mod model;
 pub mod next;
 pub mod notify;
 pub mod pause;

@@ -7,6 +7,8 @@ use crate::failure::Failure;
 use crate::finding::{FindError, forget_index, update};
 use crate::progress::Progress;
 use crate::scope::Scope;
+use crate::sentences::{self, Extent, Standing};
+use crate::tell::settings;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
@@ -31,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let home = &scope.edge.home;
-    let documents = match Archive::read(home, PATIENCE).map_err(unreadable)? {
+    let (documents, vectors) = match Archive::read(home, PATIENCE).map_err(unreadable)? {
         Some(archive) => {
             forget_index(home).map_err(unreadable)?;
             let sizes = archive.sizes().map_err(unreadable)?;
@@ -43,21 +45,44 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             if updated.busy {
                 return Err(Failure::input("somebody else writes the index").hint("Try again in a moment."));
             }
-            updated.documents
+            (updated.documents, vectors(scope, &archive)?)
         }
-        None => 0,
+        None => (0, None),
     };
     if arguments.json {
-        scope.out.line(&json!({"documents": documents}).to_string());
+        scope.out.line(&json!({"documents": documents, "vectors": vectors}).to_string());
     } else {
-        scope.out.line(&format!("indexed {documents} documents"));
+        let vectors = vectors.map_or(String::new(), |vectors| format!(", made {vectors} vectors"));
+        scope.out.line(&format!("indexed {documents} documents{vectors}"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes all vectors that are missing, where the user wants a model and it is there.
+fn vectors(scope: &Scope, archive: &Archive) -> Result<Option<u64>, Failure> {
+    let home = &scope.edge.home;
+    let Standing::Ready(model) = sentences::standing(home, &settings(&scope.edge).search) else {
+        return Ok(None);
+    };
+    let sizes = archive.sizes().map_err(unreadable)?;
+    let mut progress = Progress::of_rows();
+    let mut seen = |made| {
+        progress.show_rows((made, sizes.bodies + sizes.memories), scope.edge.elapsed());
+        true
+    };
+    let embedded = sentences::embed((home, archive), &model, Extent::All, &mut seen).map_err(failed)?;
+    progress.finish();
+    if embedded.busy {
+        return Err(Failure::input("somebody else makes vectors").hint("Try again in a moment."));
+    }
+    sentences::shed(home, archive).map_err(failed)?;
+    Ok(Some(embedded.documents))
 }
 
 fn failed(error: FindError) -> Failure {
     match error {
         FindError::Store(error) => unreadable(error),
+        FindError::Model(error) => Failure::new(&error).hint("Run `tow model get`."),
         FindError::Index(error) => Failure::new(&error).hint("Run `tow doctor` to see who may write there."),
     }
 }

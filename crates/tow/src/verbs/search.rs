@@ -5,9 +5,11 @@
 use crate::back::{Chosen, Past, Whose, beginning, unreadable};
 use crate::calendar;
 use crate::failure::Failure;
-use crate::finding::{FindError, Found, Question, ask};
-use crate::output::Tone;
+use crate::finding::{FindError, Found, Library, Question, ask};
+use crate::output::{Tone, complain};
 use crate::scope::Scope;
+use crate::sentences;
+use crate::tell::settings;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -95,7 +97,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
                 limit: arguments.limit.clamp(1, MOST),
                 with_replaced: arguments.replaced,
             };
-            ask(&scope.edge.home, &past.archive, &question, scope.edge.now).map_err(failed)?
+            let (home, now) = (&scope.edge.home, scope.edge.now);
+            let sentences = understood(scope, &question.text);
+            let library = Library { home, archive: &past.archive, now, sentences: sentences.as_ref() };
+            ask(&library, &question).map_err(failed)?
         }
         Some(_) | None => vec![],
     };
@@ -108,9 +113,20 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What the optional model makes of the question. Without it, one line says that the table serves.
+fn understood(scope: &Scope, text: &str) -> Option<sentences::Asked> {
+    let wanted = settings(&scope.edge).search;
+    let (asked, trouble) = sentences::asked(&scope.edge.home, &wanted, text);
+    if let Some(why) = trouble {
+        complain(&format!("searched without the model of search.tier: {}\n", for_terminal(&why)));
+    }
+    asked
+}
+
 fn failed(error: FindError) -> Failure {
     match error {
         FindError::Store(error) => unreadable(error),
+        FindError::Model(error) => Failure::new(&error).hint("Run `tow model get`."),
         FindError::Index(error) => Failure::new(&error).hint("Run `tow reindex`, then search again."),
     }
 }

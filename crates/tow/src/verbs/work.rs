@@ -6,6 +6,7 @@ use crate::bookmarks::Bookmarked;
 use crate::failure::{Failure, chain};
 use crate::hook::record_here;
 use crate::scope::Scope;
+use crate::sentences::{self, Extent, Standing};
 use crate::work::place_detached;
 use crate::{capture, distil, enrich, finding, forget, outcome, push, tell, typing};
 use clap::Args;
@@ -48,6 +49,8 @@ struct Report {
     /// Turns that were looked at for what is worth remembering, and what was remembered.
     distilled_turns: u32,
     made_memories: u32,
+    /// Texts that a vector was made of, for search.
+    made_vectors: u64,
     /// Somebody else is at it.
     busy: bool,
     /// What a model was asked, where one is named.
@@ -103,6 +106,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     // At last: whoever searches meanwhile does without.
     index(scope);
+    report.made_vectors = vectors(scope, &report);
     if arguments.json {
         scope.out.line(&serde_json::to_string(&report).unwrap_or_default());
     } else if !arguments.quiet {
@@ -148,6 +152,7 @@ impl Report {
             expired_conversations: self.expired_conversations + other.expired_conversations,
             distilled_turns: self.distilled_turns + other.distilled_turns,
             made_memories: self.made_memories + other.made_memories,
+            made_vectors: self.made_vectors + other.made_vectors,
             busy: other.busy,
             distilled: self.distilled,
         }
@@ -173,6 +178,31 @@ fn index(scope: &Scope) {
         record_here(&scope.edge, fault);
     }
 }
+
+/// Nobody waits for it, and it waits for nobody: what there was no time for is left to the next.
+fn vectors(scope: &Scope, report: &Report) -> u64 {
+    let home = &scope.edge.home;
+    let make = || -> Result<u64, finding::FindError> {
+        let Some(archive) = Archive::read(home, Duration::from_secs(5))? else { return Ok(0) };
+        if report.expired_conversations > 0 {
+            sentences::shed(home, &archive)?;
+        }
+        let Standing::Ready(model) = sentences::standing(home, &tell::settings(&scope.edge).search) else {
+            return Ok(0);
+        };
+        enrich::be_nice();
+        let began = scope.edge.elapsed();
+        let mut has_time = |_| scope.edge.elapsed().saturating_sub(began) < VECTORS_FOR;
+        Ok(sentences::embed((home, &archive), &model, Extent::New, &mut has_time)?.documents)
+    };
+    make().unwrap_or_else(|error| {
+        record_here(&scope.edge, Fault { at: scope.edge.now, kind: FaultKind::Store, detail: chain(&error) });
+        0
+    })
+}
+
+/// At most so long at a time.
+const VECTORS_FOR: Duration = Duration::from_secs(120);
 
 /// Hooks that find the lock taken leave their events to its holder. So after every part the lock is let go, and the
 /// journal is looked at again before we leave.

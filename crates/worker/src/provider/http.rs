@@ -5,7 +5,7 @@
 use super::key::Key;
 use super::{Answer, Unanswered, usual_mend};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_agents::ask::{classified, short};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
@@ -74,21 +74,22 @@ impl Wire {
         if is_on_this_machine(&self.base_url) {
             config = config.proxy(None);
         }
-        if let Some(roots) = self.roots() {
+        if let Some(roots) = trusted(self.certificates.as_deref()) {
             config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
         }
         config.build().into()
     }
-
-    fn roots(&self) -> Option<RootCerts> {
-        let pem = std::fs::read(self.certificates.as_ref()?).ok()?;
-        let certificate = |item| if let Ok(PemItem::Certificate(found)) = item { Some(found) } else { None };
-        let found: Vec<Certificate<'static>> = parse_pem(&pem).filter_map(certificate).collect();
-        (!found.is_empty()).then(|| RootCerts::new_with_certs(&found))
-    }
 }
 
-fn is_on_this_machine(url: &str) -> bool {
+/// The certificates of a file, if there are any.
+pub(crate) fn trusted(file: Option<&Path>) -> Option<RootCerts> {
+    let pem = std::fs::read(file?).ok()?;
+    let certificate = |item| if let Ok(PemItem::Certificate(found)) = item { Some(found) } else { None };
+    let found: Vec<Certificate<'static>> = parse_pem(&pem).filter_map(certificate).collect();
+    (!found.is_empty()).then(|| RootCerts::new_with_certs(&found))
+}
+
+pub(crate) fn is_on_this_machine(url: &str) -> bool {
     let host = url.split("://").nth(1).unwrap_or(url);
     ["127.", "localhost", "[::1]"].iter().any(|local| host.starts_with(local))
 }

@@ -6,7 +6,7 @@
 mod anthropic;
 mod child;
 mod command;
-mod http;
+pub(crate) mod http;
 mod key;
 mod nobody;
 mod openai;

@@ -7,6 +7,7 @@ mod agents;
 mod archive;
 mod data;
 mod models;
+mod search;
 mod tmux;
 
 use crate::failure::{Failure, Kind};
@@ -81,6 +82,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     checks.extend(data::all(scope));
     checks.push(archive::check(scope));
     checks.push(models::check(scope));
+    checks.push(search::check(scope));
     if arguments.forget_faults {
         data::forget_faults(scope)?;
     }

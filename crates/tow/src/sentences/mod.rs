@@ -1,0 +1,113 @@
+//! The optional model of sentences: whether it is there, what a question means by it, where vectors of documents lie.
+//!
+//! Nothing waits for it and nothing fails without it: then the table that is compiled in serves, and whoever searches is
+//! told. No hook ever opens it.
+
+mod embed;
+mod place;
+
+pub use embed::{Extent, embed, shed};
+pub use place::{Origin, PlaceError, ask_for, remove, size_of};
+
+use crate::config::{Search, SearchTier};
+use crate::failure::chain;
+use std::fs;
+use std::path::{Path, PathBuf};
+use towline_search::{Encoder, MODEL_FILES, ModelError, Vectors, VectorsOf};
+use towline_store::Home;
+
+/// A model that is there and was proven.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Model {
+    pub folder: PathBuf,
+    /// Tells it from others: the beginning of its weights' checksum.
+    pub mark: u64,
+}
+
+/// What the user wants, and what there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The table alone is wanted.
+    NotWanted,
+    /// It is wanted, and not there; why.
+    Missing(String),
+    Ready(Model),
+}
+
+/// Written last: what the files beside it were proven to be.
+const PROVEN: &str = "checksums";
+
+pub fn folder(home: &Home) -> PathBuf {
+    home.folder().join("model")
+}
+
+/// Where the vectors of documents lie.
+pub fn vectors_file(home: &Home) -> PathBuf {
+    home.folder().join("vectors").join("rows")
+}
+
+/// How it stands with the model that the settings name.
+pub fn standing(home: &Home, wanted: &Search) -> Standing {
+    match wanted.tier {
+        SearchTier::Static => Standing::NotWanted,
+        SearchTier::MiniLm => found(home, wanted).map_or_else(Standing::Missing, Standing::Ready),
+    }
+}
+
+/// The model that the settings name, whether it is used or not; or why it cannot be.
+pub fn found(home: &Home, wanted: &Search) -> Result<Model, String> {
+    let folder = folder(home);
+    let proven = fs::read_to_string(folder.join(PROVEN)).map_err(|_| "it was not fetched yet".to_owned())?;
+    if proven != checksums(wanted) {
+        return Err("another one lies there than search.model_sha256 names".to_owned());
+    }
+    if let Some(gone) = MODEL_FILES.into_iter().find(|name| !folder.join(name).is_file()) {
+        return Err(format!("{} is gone", folder.join(gone).display()));
+    }
+    let weights = wanted.model_sha256.iter().find(|(name, _)| name == MODEL_FILES[0]);
+    let mark = weights.and_then(|(_, sum)| u64::from_str_radix(sum.get(..16)?, 16).ok()).unwrap_or_default();
+    Ok(Model { folder, mark })
+}
+
+/// A line for each file, in an order of its own.
+fn checksums(wanted: &Search) -> String {
+    let mut lines: Vec<String> =
+        wanted.model_sha256.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
+    lines.sort();
+    lines.concat()
+}
+
+/// A question as the model understands it, beside the vectors there are.
+pub struct Asked {
+    pub vectors: Vectors,
+    pub meaning: Vec<f32>,
+}
+
+/// What a question means; nothing where the table alone is to serve, and why, where more was wanted.
+pub fn asked(home: &Home, wanted: &Search, text: &str) -> (Option<Asked>, Option<String>) {
+    match standing(home, wanted) {
+        Standing::NotWanted => (None, None),
+        Standing::Missing(why) => (None, Some(format!("{why}; run `tow model get`"))),
+        Standing::Ready(model) => match understood(home, &model, text) {
+            Ok(Some(asked)) => (Some(asked), None),
+            Ok(None) => (None, Some("no vectors were made yet; run `tow reindex`".to_owned())),
+            Err(error) => (None, Some(format!("{}; run `tow model get`", chain(&error)))),
+        },
+    }
+}
+
+fn understood(home: &Home, model: &Model, text: &str) -> Result<Option<Asked>, ModelError> {
+    let encoder = Encoder::open(&model.folder)?;
+    let file = vectors_file(home);
+    let of = VectorsOf { model: model.mark, dimensions: encoder.dimensions() };
+    let vectors = Vectors::open(&file, of).map_err(|source| ModelError::Read { path: file, source })?;
+    let vectors = vectors.filter(|vectors| !vectors.is_empty());
+    Ok(vectors.map(|vectors| Asked { vectors, meaning: encoder.embed(text) }))
+}
+
+/// How many vectors there are, and how many bytes they take, whatever model they are of.
+pub fn vectors_there(file: &Path) -> (usize, u64) {
+    let of = VectorsOf::of_file(file).ok().flatten();
+    let vectors = of.and_then(|of| Vectors::open(file, of).ok().flatten());
+    (vectors.map_or(0, |vectors| vectors.known().len()), fs::metadata(file).map_or(0, |meta| meta.len()))
+}

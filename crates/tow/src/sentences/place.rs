@@ -1,0 +1,90 @@
+//! Bringing the model's files to their place: from the net or from a folder, each proven before it is used.
+//!
+//! The list of checksums is taken away first and written last: files without it are no model.
+
+use super::{PROVEN, checksums, folder};
+use crate::config::Search;
+use std::fs::{self, DirBuilder};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use towline_store::Home;
+use towline_worker::{FetchError, Wanted, fetch, sha256_of, take};
+
+/// Why there is no model now.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    #[error("could not write {path}")]
+    Write { path: PathBuf, source: io::Error },
+}
+
+/// Where files come from.
+#[derive(Clone, Copy)]
+pub enum Origin<'a> {
+    Net { certificates: Option<&'a Path> },
+    Folder(&'a Path),
+}
+
+/// Who is told how far it has come: a file's name, its bytes so far, and of how many.
+pub type Seen<'a> = &'a mut dyn FnMut(&str, u64, Option<u64>);
+
+/// Brings the files that are not there yet. What is there and right stays.
+pub fn ask_for(home: &Home, wanted: &Search, from: Origin<'_>, seen: Seen<'_>) -> Result<(), PlaceError> {
+    let folder = folder(home);
+    let unwritten = |path: &Path| {
+        let path = path.to_owned();
+        move |source| PlaceError::Write { path, source }
+    };
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(unwritten(&folder))?;
+    let proven = folder.join(PROVEN);
+    removed(&proven).map_err(unwritten(&proven))?;
+    for (name, sha256) in &wanted.model_sha256 {
+        let into = folder.join(name);
+        if into.is_file() && sha256_of(&into)?.eq_ignore_ascii_case(sha256) {
+            continue;
+        }
+        let url = format!("{}/{name}", wanted.model_url);
+        let file = Wanted { url, sha256: sha256.clone(), into, certificates: None };
+        match from {
+            Origin::Folder(other) => take(&file, &other.join(name))?,
+            Origin::Net { certificates } => {
+                let file = Wanted { certificates: certificates.map(Path::to_owned), ..file };
+                fetch(&file, &mut |got, all| seen(name, got, all))?;
+            }
+        }
+    }
+    let new = folder.join("checksums.new");
+    fs::write(&new, checksums(wanted)).map_err(unwritten(&new))?;
+    fs::rename(&new, &proven).map_err(unwritten(&proven))
+}
+
+/// Takes the model away, and the vectors that came of it. How many bytes that were.
+pub fn remove(home: &Home) -> Result<u64, PlaceError> {
+    let vectors = super::vectors_file(home);
+    let folders = [folder(home), vectors.parent().unwrap_or(&vectors).to_owned()];
+    let mut freed = 0;
+    for folder in folders {
+        freed += size_of(&folder);
+        match fs::remove_dir_all(&folder) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                return Err(PlaceError::Write { path: folder, source });
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(freed)
+}
+
+pub fn size_of(folder: &Path) -> u64 {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
+}
+
+fn removed(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}

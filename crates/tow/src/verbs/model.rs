@@ -1,0 +1,171 @@
+//! `tow model`: fetches, shows and removes the optional model that search can use.
+//!
+//! The one verb that fetches anything for search, and only when it is told to. Nothing is used before its checksum is right.
+
+use crate::config::{Search, SearchTier};
+use crate::edge::variable;
+use crate::failure::Failure;
+use crate::output::{complain, plain};
+use crate::progress::{Progress, size};
+use crate::scope::Scope;
+use crate::sentences::{self, Origin, PlaceError};
+use crate::tell::settings;
+use crate::work;
+use clap::{Args, Subcommand};
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use towline_search::{Encoder, MODEL_FILES};
+use towline_worker::FetchError;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow model get                    fetch the model (91 MB); what was cut off is gone on with
+  tow model get --from ~/minilm    take its files from a folder, on a machine without a net
+  tow config set search.tier minilm
+  tow model                        whether it is there, and how many vectors
+  tow model remove                 take it away again, with its vectors
+
+Search works without it, by words and a table of meanings that is compiled in. The model finds more of what is said in other
+words. It is all-MiniLM-L6-v2 (Apache-2.0); search.model_url and search.model_sha256 say where it comes from.";
+
+/// Fetch, show or remove the optional model for search.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Print one JSON object.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Fetch the model's files, or take them from a folder.
+    Get {
+        /// A folder with model.safetensors, vocab.txt and config.json.
+        #[arg(long, value_name = "FOLDER")]
+        from: Option<PathBuf>,
+    },
+    /// Show whether the model is there and used.
+    Status,
+    /// Remove the model and the vectors that came of it.
+    Remove,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let wanted = settings(&scope.edge).search;
+    match arguments.action.as_ref().unwrap_or(&Action::Status) {
+        Action::Get { from } => get(scope, &wanted, from.as_ref())?,
+        Action::Status => {}
+        Action::Remove => {
+            let freed = sentences::remove(&scope.edge.home).map_err(|error| Failure::new(&error))?;
+            if !arguments.json {
+                scope.out.line(&format!("freed {}", size(freed)));
+            }
+        }
+    }
+    show(scope, &wanted, arguments);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn get(scope: &Scope, wanted: &Search, from: Option<&PathBuf>) -> Result<(), Failure> {
+    let certificates = variable("SSL_CERT_FILE").map(PathBuf::from);
+    let origin = match from {
+        Some(folder) => Origin::Folder(folder),
+        None => Origin::Net { certificates: certificates.as_deref() },
+    };
+    let mut progress = Told::new(scope);
+    let got = sentences::ask_for(&scope.edge.home, wanted, origin, &mut |name, got, all| {
+        progress.tell(name, got, all)
+    });
+    progress.finish();
+    got.map_err(|error| failed(&error, wanted))?;
+    let opened = Encoder::open(&sentences::folder(&scope.edge.home));
+    opened.map_err(|error| Failure::new(&error).hint("search.model_sha256 names files of another sort."))?;
+    if wanted.tier == SearchTier::MiniLm {
+        work::start_detached();
+    }
+    Ok(())
+}
+
+/// One line for each file, or a bar on a terminal.
+struct Told<'a> {
+    scope: &'a Scope,
+    name: String,
+    bar: Progress,
+}
+
+impl Told<'_> {
+    fn new(scope: &Scope) -> Told<'_> {
+        Told { scope, name: String::new(), bar: Progress::new(0, 0) }
+    }
+
+    fn tell(&mut self, name: &str, got: u64, all: Option<u64>) {
+        if self.name != name {
+            self.finish();
+            complain(&format!(
+                "fetching {name}{}\n",
+                all.map_or(String::new(), |all| format!(", {}", size(all)))
+            ));
+            self.name = name.to_owned();
+            self.bar = Progress::new(all.unwrap_or(0), 1);
+        }
+        self.bar.show(got, 0, self.scope.edge.elapsed());
+    }
+
+    fn finish(&self) {
+        self.bar.finish();
+    }
+}
+
+fn failed(error: &PlaceError, wanted: &Search) -> Failure {
+    let by_hand = || {
+        format!(
+            "Without a net: fetch {} from {} elsewhere, then run `tow model get --from FOLDER`.",
+            MODEL_FILES.join(", "),
+            wanted.model_url
+        )
+    };
+    let failure = Failure::new(error);
+    match error {
+        PlaceError::Fetch(FetchError::CutOff { .. }) => {
+            failure.hint("Run `tow model get` again: it goes on where it was cut off.").hint(by_hand())
+        }
+        PlaceError::Fetch(FetchError::Unreached { .. } | FetchError::Refused { .. }) => {
+            failure.hint(by_hand())
+        }
+        PlaceError::Fetch(FetchError::Wrong { .. }) => failure
+            .hint("Nothing was used. Look at search.model_url and search.model_sha256 with `tow config`."),
+        PlaceError::Fetch(FetchError::Read { .. } | FetchError::Write { .. }) | PlaceError::Write { .. } => {
+            failure.hint("Look who may read and write there, and how much room there is.")
+        }
+    }
+}
+
+fn show(scope: &Scope, wanted: &Search, arguments: &Arguments) {
+    let home = &scope.edge.home;
+    let folder = sentences::folder(home);
+    let found = sentences::found(home, wanted);
+    let (vectors, vector_bytes) = sentences::vectors_there(&sentences::vectors_file(home));
+    let is_used = wanted.tier == SearchTier::MiniLm;
+    if arguments.json {
+        let report = json!({
+            "tier": if is_used { "minilm" } else { "static" }, "ready": found.is_ok(), "why": found.as_ref().err(),
+            "folder": folder, "bytes": sentences::size_of(&folder), "vectors": vectors, "vector_bytes": vector_bytes,
+        });
+        scope.out.line(&report.to_string());
+        return;
+    }
+    let line = match (&found, is_used) {
+        (Err(why), true) => format!("search.tier wants the model, and {why}; run `tow model get`"),
+        (Err(why), false) => format!("no model, and none is wanted: {why}"),
+        (Ok(_), false) => "the model is there; `tow config set search.tier minilm` has it used".to_owned(),
+        (Ok(_), true) => format!(
+            "the model is there and used, {vectors} vectors ({}); `tow reindex` makes all that are missing at once",
+            size(vector_bytes)
+        ),
+    };
+    scope.out.line(&plain(&line));
+}
