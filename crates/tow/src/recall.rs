@@ -1,13 +1,13 @@
 //! What is remembered, gathered for a session whose model has not been given it yet.
 //!
-//! Chooses nothing: `core::memory::choose` does. Looks at no more than a few hundred memories, and at the files of those
-//! that are given: an agent waits.
+//! Chooses nothing: `core::memory::choose` does. Looks at the newest few hundred memories, at older ones that the index has
+//! for the prompt's words, and at the files of those that are given: an agent waits.
 
 use crate::calendar::clock;
 use crate::config::Config;
 use crate::edge::Edge;
 use crate::failure::chain;
-use crate::{hook, past, typing};
+use crate::{finding, hook, past, typing};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,8 @@ use towline_store::{Store, StoreError};
 
 /// More than fit into what any agent takes.
 const NEWEST: u32 = 200;
+/// Of those that are older, so many that share words with the prompt.
+const OLDER: usize = 20;
 /// Whose next steps may still be open, among so many.
 const SESSIONS: usize = 2;
 const LOOKED_AT: u32 = 10;
@@ -71,7 +73,10 @@ pub fn gather(
     if project.is_some() {
         let asked =
             MemoriesAsked { project, only: Only::Standing, limit: NEWEST, ..MemoriesAsked::default() };
-        memories.extend(archive.memories(&asked)?.into_iter().filter(|memory| memory.pinned_at.is_none()));
+        let newest = archive.memories(&asked)?;
+        let older = older((edge, config), archive, &newest, asker.prompt)?;
+        let both = newest.into_iter().chain(older);
+        memories.extend(both.filter(|memory| memory.pinned_at.is_none()));
     }
     let here = Here {
         branch: asker.project.and_then(|traces| traces.branch.clone()),
@@ -86,6 +91,23 @@ pub fn gather(
         stale: &|memory| stale(memory, &folders),
     };
     Ok(choose(memories, &next_steps(archive, project, asker.not_of)?, &here, wording).parts)
+}
+
+/// What the index has for the prompt beyond the newest. A project with fewer memories than are looked at has none.
+fn older(
+    (edge, config): (&Edge, &Config),
+    archive: &Archive,
+    newest: &[Memory],
+    prompt: &str,
+) -> Result<Vec<Memory>, StoreError> {
+    let Some(oldest) = newest.last().filter(|_| newest.len() == NEWEST as usize) else { return Ok(vec![]) };
+    let project = oldest.project.as_deref().filter(|_| config.memory.older && !prompt.trim().is_empty());
+    let Some(project) = project else { return Ok(vec![]) };
+    let known: BTreeSet<i64> = newest.iter().map(|memory| memory.number).collect();
+    let numbers = finding::memories_for(&edge.home, prompt, project, OLDER);
+    let unknown = numbers.into_iter().filter(|number| !known.contains(number));
+    let found = unknown.map(|number| archive.memory(number)).collect::<Result<Vec<_>, _>>()?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 fn files_lately(archive: &Archive, project: Option<i64>) -> Result<BTreeSet<String>, StoreError> {

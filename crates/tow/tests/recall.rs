@@ -126,6 +126,30 @@ fn what_was_pinned_is_there_after_ten_thousand_newer_memories() {
 }
 
 #[test]
+fn old_memory_is_given_for_the_words_of_a_prompt_once_it_is_indexed() {
+    let desk = Desk::new();
+    desk.remember(vec![draft("gotcha", "The turnbuckle must be greased before the regatta")]);
+    desk.remember((0..1_000).map(|number| draft("change", &format!("Painted plank {number}"))).collect());
+    let asked = "is there anything about the turnbuckle before the regatta?";
+    desk.tell("SessionStart", json!({"source": "startup"}));
+    assert!(!context(&desk.prompt(asked)).contains("greased"), "the index is not there yet");
+    desk.env.tow(&["reindex"]).ok();
+    let again = |session: &str| {
+        desk.tell("SessionStart", json!({"source": "startup", "session_id": session}));
+        desk.tell("UserPromptSubmit", json!({"prompt": asked, "session_id": session}))
+    };
+    let said = again("two");
+    let (fits, _) = context(&said).split_once("Other memories").unwrap();
+    assert!(fits.contains("The turnbuckle must be greased"), "{said}");
+    fs::write(desk.env.data_dir().join("index/meta.json"), "{").unwrap();
+    let said = again("three");
+    assert!(!context(&said).contains("greased") && context(&said).contains("Painted plank"), "{said}");
+    desk.env.tow(&["reindex"]).ok();
+    desk.env.tow(&["config", "set", "memory.older", "false"]).ok();
+    assert!(!context(&again("four")).contains("greased"));
+}
+
+#[test]
 fn a_memory_of_a_file_that_is_gone_is_marked_as_stale() {
     let desk = Desk::new();
     let files = |path: &str| vec![(path.to_owned(), Touch::Changed)];

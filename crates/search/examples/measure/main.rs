@@ -32,10 +32,11 @@ fn main() {
         }
         ["ask", folder, rounds] => speed::ask(Path::new(folder), rounds.parse().unwrap()),
         ["cold", folder, rounds] => speed::cold(Path::new(folder), rounds.parse().unwrap()),
+        ["evicted", folder, rounds] => speed::evicted(Path::new(folder), rounds.parse().unwrap()),
         ["once", folder, question] => speed::once(Path::new(folder), question),
         _ => println!(
             "measure quality [missed] | model FOLDER [missed] | embed FOLDER N | open FOLDER | index FOLDER N TEXTS... \
-            | ask FOLDER N | cold FOLDER N | once FOLDER TEXT"
+            | ask FOLDER N | cold FOLDER N | evicted FOLDER N | once FOLDER TEXT"
         ),
     }
 }

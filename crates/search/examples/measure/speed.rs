@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use towline_search::{Document, Encoder, Index, Kind, Near, Query, VectorWriter, Vectors, VectorsOf};
 
@@ -71,6 +72,33 @@ pub fn cold(folder: &Path, rounds: usize) {
         assert!(status.success());
     }
     println!("whole process, CPU ms, mean = {:.2}", (children_seconds() - before) * 1000.0 / rounds as f64);
+}
+
+/// The same, with nothing of the index in the kernel's memory before each question.
+pub fn evicted(folder: &Path, rounds: usize) {
+    let questions = std::fs::read_to_string(folder.join(QUESTIONS)).unwrap();
+    let before = children_seconds();
+    let mut times: Vec<f64> = Vec::new();
+    for question in questions.lines().take(rounds) {
+        evict(&folder.join("index"));
+        let me = std::env::current_exe().unwrap();
+        let begin = Instant::now();
+        let status = Command::new(me).arg("once").arg(folder).arg(question).status().unwrap();
+        assert!(status.success());
+        times.push(begin.elapsed().as_secs_f64() * 1000.0);
+    }
+    times.sort_by(f64::total_cmp);
+    let spent = (children_seconds() - before) * 1000.0 / rounds as f64;
+    println!("whole process, cold file cache, CPU ms, mean = {spent:.2}");
+    println!("whole process, cold file cache, wall ms, median = {:.2}", times[times.len() / 2]);
+}
+
+fn evict(folder: &Path) {
+    for file in std::fs::read_dir(folder).unwrap() {
+        let file = std::fs::File::open(file.unwrap().path()).unwrap();
+        file.sync_all().unwrap();
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    }
 }
 
 pub fn once(folder: &Path, question: &str) {

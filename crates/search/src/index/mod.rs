@@ -100,6 +100,11 @@ impl Index {
         shielded(|| Index::open_files(folder))
     }
 
+    /// Opens the index if there is one, and makes nothing.
+    pub fn open_existing(folder: &Path) -> Result<Option<Index>, Error> {
+        if folder.join(META).exists() { Index::open(folder).map(Some) } else { Ok(None) }
+    }
+
     fn open_files(folder: &Path) -> Result<Index, Error> {
         make_folder(folder)?;
         let is_there = folder.join(META).exists();

@@ -5,11 +5,13 @@
 
 mod documents;
 mod found;
+mod prompt;
 mod question;
 mod update;
 
 pub use documents::{each as each_document, each_of, of_memory};
 pub use found::Found;
+pub use prompt::memories_for;
 pub use question::{Library, Question, ask};
 pub use update::{forget_index, update};
 
