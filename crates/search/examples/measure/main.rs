@@ -26,6 +26,7 @@ fn main() {
         ["model", folder] => model(&Encoder::open(Path::new(folder)).unwrap(), Shown::Figures),
         ["model", folder, "missed"] => model(&Encoder::open(Path::new(folder)).unwrap(), Shown::Missed),
         ["embed", folder, rounds] => speed::embed(Path::new(folder), rounds.parse().unwrap()),
+        ["vector", folder, text] => println!("{:?}", Encoder::open(Path::new(folder)).unwrap().embed(text)),
         ["open", folder] => speed::open(Path::new(folder)),
         ["index", folder, documents, ref texts @ ..] => {
             speed::index(Path::new(folder), documents.parse().unwrap(), texts);
@@ -35,7 +36,7 @@ fn main() {
         ["evicted", folder, rounds] => speed::evicted(Path::new(folder), rounds.parse().unwrap()),
         ["once", folder, question] => speed::once(Path::new(folder), question),
         _ => println!(
-            "measure quality [missed] | model FOLDER [missed] | embed FOLDER N | open FOLDER | index FOLDER N TEXTS... \
+            "measure quality [missed] | model FOLDER [missed] | embed FOLDER N | open FOLDER | vector FOLDER TEXT | index FOLDER N TEXTS... \
             | ask FOLDER N | cold FOLDER N | evicted FOLDER N | once FOLDER TEXT"
         ),
     }
