@@ -20,7 +20,7 @@ pub struct Options {
 }
 
 pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
-    let arguments = ["test", "-p", "tow", "--test", "distil", "killed::workers", "--", "--nocapture"];
+    let arguments = ["test", "-p", "tow", "--test", "enrich", "killed::workers", "--", "--nocapture"];
     let output = Command::new("cargo")
         .args(arguments)
         .current_dir(repository.root())

@@ -16,6 +16,7 @@ pub mod settings;
 mod skills;
 mod skim;
 mod unescape;
+mod wanted;
 mod wire;
 
 pub use claude::repair;
@@ -35,6 +36,7 @@ use towline_core::meter::Fill;
 use towline_core::reply::Reply;
 use towline_core::text::Keeping;
 use towline_core::typing::{InputLine, Shown, Starts};
+pub use wanted::{BEFORE_TOOL, FilesWanted};
 
 /// An agent that can be hooked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -231,6 +233,20 @@ impl Agent {
             Agent::Claude => claude::install::target(folder, tow),
             Agent::Codex => codex::install::target(folder, tow),
         }
+    }
+
+    /// The same, and it calls us also before a tool reads or changes a file.
+    pub fn target_with_files(self, folder: &Path, tow: &Path) -> Result<Target, Refusal> {
+        let tools = match self {
+            Agent::Claude => claude::HELPER_AND_FILE_TOOLS,
+            Agent::Codex => codex::HELPER_AND_FILE_TOOLS,
+        };
+        Ok(self.target(folder, tow)?.matching(BEFORE_TOOL, tools))
+    }
+
+    /// The files that a tool is about to read or change, if the payload tells of such a tool.
+    pub fn files_wanted(self, payload: &[u8]) -> Option<FilesWanted> {
+        wanted::files_wanted(self, payload)
     }
 
     /// The skills that we put into the agent's folder, in the order in which they are made; taken away in the other one.

@@ -45,7 +45,7 @@ pub fn for_tmux_menu(text: &str) -> String {
 }
 
 /// Marks that would make the rest of the line run the other way, or hide it.
-fn turns_direction(c: char) -> bool {
+pub(crate) fn turns_direction(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}' | '\u{feff}')
 }
 

@@ -82,7 +82,8 @@ impl<D: Desk> Server<D> {
         if call.writes() && self.access == Access::ReadOnly {
             return Err(BadCall::ReadOnly(request.name.to_string()).to_string());
         }
-        self.desk.answer(call)
+        // Why there is no answer may repeat what was captured, too.
+        self.desk.answer(call).map_err(|reason| fence::around(&bounded(&reason)))
     }
 }
 
@@ -109,7 +110,7 @@ impl<D: Desk> ServerHandler for Server<D> {
     ) -> Result<CallToolResponse, ErrorData> {
         let result = match self.answered(&request) {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(fence::around(&bounded(&text)))]),
-            Err(reason) => CallToolResult::error(vec![ContentBlock::text(bounded(&reason))]),
+            Err(reason) => CallToolResult::error(vec![ContentBlock::text(reason)]),
         };
         Ok(result.into())
     }
@@ -223,7 +224,7 @@ mod tests {
         let said: Vec<(&Value, &str)> =
             answers[1..].iter().map(|answer| (&answer["result"]["isError"], text(answer))).collect();
         let bad = &json!(true);
-        assert_eq!(said[0], (bad, "the archive is damaged"));
+        assert_eq!(said[0], (bad, "<towline-context>\nthe archive is damaged\n</towline-context>\n"));
         assert_eq!(said[1], (bad, "`query` is missing"));
         assert_eq!(said[2], (bad, "there is no tool `dream`"));
         assert_eq!(said[3], (bad, "this server only reads: `forget` is off"));

@@ -46,7 +46,7 @@ fn timeline() -> Tool {
         "timeline",
         "What happened before and after a hit or a time, in order.",
         json!({
-            "around": {"type": "string", "description": "id of a hit, or a time"},
+            "around": {"type": "string", "description": "id of a hit, a time, or words"},
             "before": {"type": "integer"},
             "after": {"type": "integer"}
         }),

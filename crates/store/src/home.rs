@@ -79,6 +79,16 @@ impl Home {
         self.folder.join("told")
     }
 
+    /// Which gotchas each session was warned of.
+    pub fn warned(&self) -> PathBuf {
+        self.folder.join("warned")
+    }
+
+    /// There since a person was told what is given to sessions.
+    pub fn hinted(&self) -> PathBuf {
+        self.folder.join("hinted")
+    }
+
     /// One file for each transcript whose rest a capture waits for.
     pub fn doors(&self) -> PathBuf {
         self.folder.join("doors")

@@ -18,6 +18,7 @@ mod sql_text;
 mod tables;
 pub mod told;
 pub mod upkeep;
+pub mod warned;
 
 pub use archive::Archive;
 pub use database::{SCHEMA, Store, StoreError};

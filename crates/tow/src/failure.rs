@@ -4,6 +4,7 @@
 
 use std::error::Error;
 use std::process::ExitCode;
+use towline_core::escape::lines_for_terminal;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -56,7 +57,8 @@ impl Failure {
     pub fn render(&self) -> String {
         let causes = self.causes.iter().map(|cause| format!("  because: {cause}\n"));
         let hints = self.hints.iter().map(|hint| format!("hint: {hint}\n"));
-        format!("error: {}\n{}", self.what, causes.chain(hints).collect::<String>())
+        // Whatever it names may have come from anywhere.
+        lines_for_terminal(&format!("error: {}\n{}", self.what, causes.chain(hints).collect::<String>()))
     }
 }
 

@@ -15,6 +15,7 @@ use towline_core::event::{Event, Happening, OwnCommand};
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::id::SessionKey;
 use towline_core::inherit::Way;
+use towline_core::memory::choose::Chosen;
 use towline_core::reply::Reply;
 use towline_core::session::Session;
 use towline_store::journal::{self, Record};
@@ -75,7 +76,7 @@ impl Giver<'_> {
         // Who wants to begin afresh is given nothing of what was.
         if alone.is_none() && self.store.way_of(&self.session.key)? == Some(Way::Fresh) {
             let nothing = Composed { text: String::new(), parts: vec![] };
-            recall::given(self.edge, self.config, self.session, (&nothing, &[]));
+            recall::given(self.edge, self.config, self.session, (&nothing, &Chosen::default()));
             return Ok(Reply::default());
         }
         let nothing =
@@ -95,20 +96,22 @@ impl Giver<'_> {
         let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Reply::default()) };
         // Where nothing was ever captured there is nothing to remember, and nothing to tell of it.
         let due = archive.filter(|_| session.recalled_at.is_none());
+        let mut chosen = Chosen::default();
         if let Some(archive) = &due {
             let from = material.past.as_ref().map(|past| past.session.clone());
             let not_of = |key: &SessionKey| {
                 from.as_ref() == Some(key) || *key == session.key || recall::is_at_work(Some(self.store), key)
             };
             let asker = recall::Asker::of(session, &not_of);
-            material.remembered = recall::gather(edge, config, archive, asker)?;
+            chosen = recall::gather(edge, config, archive, asker)?;
+            material.remembered.clone_from(&chosen.parts);
         }
         let composed = compose(&material, agent.budget());
         let is_in = |part: &Part| part.what == PartKind::Handoff && part.state != PartState::LeftOut;
         if let Some(hop) = hop.filter(|_| composed.parts.iter().any(is_in)) {
             continuing::mark_given(edge, hop, &session.key);
         }
-        let told = |_| recall::given(edge, config, session, (&composed, &material.remembered));
+        let told = |_| recall::given(edge, config, session, (&composed, &chosen));
         let notices = due.map(told).unwrap_or_default();
         Ok(Reply { notices, ..said(composed) })
     }

@@ -6,6 +6,7 @@ use crate::edge::variable;
 use rustix::termios::tcgetwinsize;
 use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
+use towline_core::escape::for_terminal;
 
 /// Marks that stand before a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +100,8 @@ pub fn complain(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Control characters of a terminal have no place in a line of ours, wherever the text came from.
+/// Control characters of a terminal have no place in a line of ours, wherever the text came from; nor has what turns the
+/// rest of it around.
 pub fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    for_terminal(&text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
 }

@@ -9,16 +9,18 @@ use crate::edge::Edge;
 use crate::failure::chain;
 use crate::{finding, hook, past, typing};
 use std::collections::BTreeSet;
-use std::fs;
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use towline_core::capture::Touch;
-use towline_core::compose::{Composed, Remembered};
+use towline_core::compose::{Composed, tokens};
 use towline_core::event::{EndedBy, Happening};
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::id::SessionKey;
 use towline_core::memory::Memory;
-use towline_core::memory::choose::{Here, Wording, choose};
+use towline_core::memory::choose::{Chosen, Here, Took, Wording, choose};
 use towline_core::project::ProjectTraces;
 use towline_core::session::Session;
 use towline_store::archive::{Archive, MemoriesAsked, Only};
@@ -63,10 +65,10 @@ pub fn gather(
     config: &Config,
     archive: &Archive,
     asker: Asker<'_>,
-) -> Result<Vec<Remembered>, StoreError> {
+) -> Result<Chosen, StoreError> {
     let folder = asker.folder;
     if !config.memory.give || folder.is_some_and(|folder| config.inherits_nothing(folder)) {
-        return Ok(vec![]);
+        return Ok(Chosen::default());
     }
     let project = asker.project.map(|traces| archive.project(traces)).transpose()?.flatten();
     let mut memories = archive.pinned_memories(project)?;
@@ -90,7 +92,7 @@ pub fn gather(
         clock: &|at| clock(at, edge.now),
         stale: &|memory| stale(memory, &folders),
     };
-    Ok(choose(memories, &next_steps(archive, project, asker.not_of)?, &here, wording).parts)
+    Ok(choose(memories, &next_steps(archive, project, asker.not_of)?, &here, wording))
 }
 
 /// What the index has for the prompt beyond the newest. A project with fewer memories than are looked at has none.
@@ -177,9 +179,10 @@ pub fn given(
     edge: &Edge,
     config: &Config,
     session: &Session,
-    (composed, remembered): (&Composed, &[Remembered]),
+    (composed, chosen): (&Composed, &Chosen),
 ) -> Vec<String> {
-    let items = items_in(composed, remembered);
+    let given = Given::of(composed, chosen);
+    let items = u32::try_from(given.items).unwrap_or(u32::MAX);
     let event = typing::event(edge, &session.key, Happening::MemoryGiven { items });
     if let Err(error) = journal::append(&edge.home, &[Record::Event(event)]) {
         hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: chain(&error) });
@@ -188,16 +191,53 @@ pub fn given(
         return vec![];
     }
     let of = session.project.as_ref().map_or("this place", |traces| traces.display_name());
-    let tokens = composed.text.len().div_ceil(4);
     let things = if items == 1 { "1 thing" } else { &format!("{items} things") };
-    vec![format!("towline: gave {things} remembered of {of} (~{tokens} tokens). `tow context` shows them.")]
+    let notice = format!("towline: gave {things} remembered of {of} ({given}). `tow context` shows them.");
+    std::iter::once(notice).chain(hint(edge)).collect()
 }
 
-/// How many of these had room.
-fn items_in(composed: &Composed, remembered: &[Remembered]) -> u32 {
-    let begins = |item: &String| format!("\n- {}", item.chars().take(RECOGNISED).collect::<String>());
-    let items = remembered.iter().flat_map(|part| &part.items);
-    u32::try_from(items.filter(|item| composed.text.contains(&begins(item))).count()).unwrap_or(u32::MAX)
+/// What of the things to remember had room, and what it took to learn them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Given {
+    pub items: usize,
+    pub tokens: usize,
+    pub took: Took,
+}
+
+impl Given {
+    pub fn of(composed: &Composed, chosen: &Chosen) -> Given {
+        let begins = |item: &String| format!("\n- {}", item.chars().take(RECOGNISED).collect::<String>());
+        let items = chosen.parts.iter().flat_map(|part| &part.items);
+        let given: Vec<&String> = items.filter(|item| composed.text.contains(&begins(item))).collect();
+        let bytes: usize = given.iter().map(|item| item.len()).sum();
+        let took = chosen.took(&|name| composed.text.contains(&format!("\n- {name} ")));
+        Given { items: given.len(), tokens: bytes.div_ceil(tokens::BYTES_PER_TOKEN), took }
+    }
+}
+
+impl fmt::Display for Given {
+    /// `~420 tokens; 3 of them learnt in 2 turns that took 18300`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Took { memories, turns, tokens } = self.took;
+        write!(f, "~{} tokens", self.tokens)?;
+        match turns {
+            0 => Ok(()),
+            1 => write!(f, "; {memories} of them learnt in a turn that took {tokens}"),
+            turns => write!(f, "; {memories} of them learnt in {turns} turns that took {tokens}"),
+        }
+    }
+}
+
+/// What this is, said to a person who meets it for the first time. Never again in this home, whatever becomes of the
+/// database.
+fn hint(edge: &Edge) -> Option<String> {
+    let mut once = OpenOptions::new();
+    once.write(true).create_new(true).mode(0o600).open(edge.home.hinted()).ok()?;
+    Some(
+        "towline: what earlier sessions here learnt is given to new ones, by rules, on this machine. You are told this \
+         once. Off: `tow config set memory.give false`; without such lines: `tow config set memory.notice false`."
+            .to_owned(),
+    )
 }
 
 /// So many letters of a line tell it from the others: its name, type and time are in them.
@@ -206,16 +246,18 @@ const RECOGNISED: usize = 30;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use towline_core::compose::{Budget, Material, RememberedKind, compose};
+    use towline_core::compose::{Budget, Material, Remembered, RememberedKind, compose};
 
     #[test]
     fn only_what_had_room_counts_as_given() {
         let items = (1..100).map(|number| format!("m{number} change: {}", "word ".repeat(40))).collect();
         let (title, why) = ("Other memories".to_owned(), String::new());
         let part = Remembered { kind: RememberedKind::Index, title, items, why };
-        let material =
-            Material { past: None, compaction: None, remembered: vec![part], program: "tow".into() };
-        let given = |limit| items_in(&compose(&material, Budget::Characters(limit)), &material.remembered);
+        let mut chosen = Chosen::default();
+        chosen.parts.push(part);
+        let remembered = chosen.parts.clone();
+        let material = Material { past: None, compaction: None, remembered, program: "tow".into() };
+        let given = |limit| Given::of(&compose(&material, Budget::Characters(limit)), &chosen).items;
         assert!((3..12).contains(&given(2_000)), "{}", given(2_000));
         assert_eq!((given(10), given(1_000_000)), (0, 99));
     }

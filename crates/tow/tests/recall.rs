@@ -186,3 +186,83 @@ fn nothing_is_given_where_it_is_not_wanted() {
         assert_eq!(other.prompt("go"), Value::Null, "{key}");
     }
 }
+
+#[test]
+fn who_meets_it_for_the_first_time_is_told_what_it_is_and_never_again() {
+    let desk = Desk::new();
+    desk.remember(vec![draft("decision", "The cache is Valkey")]);
+    let notice = |session: &str| {
+        let named = json!({"session_id": session, "source": "startup"});
+        desk.tell("SessionStart", named);
+        let said = desk.tell("UserPromptSubmit", json!({"session_id": session, "prompt": "which cache?"}));
+        said["systemMessage"].as_str().unwrap().to_owned()
+    };
+    let first = notice("one");
+    let (given, hint) = first.split_once('\n').unwrap();
+    assert!(given.contains("gave 1 thing") && hint.lines().count() == 1, "{first}");
+    assert!(hint.contains("tow config set memory.give false"), "{hint}");
+    fs::remove_file(desk.env.data_dir().join("towline.db")).unwrap();
+    assert_eq!(notice("two").lines().count(), 1);
+}
+
+/// What the model is told before a tool touches a file.
+fn before(desk: &Desk, agent: &str, (tool, input): (&str, Value)) -> String {
+    let payload = json!({
+        "hook_event_name": "PreToolUse", "session_id": "one", "cwd": desk.env.project(), "tool_name": tool,
+        "tool_input": input,
+    });
+    let said = desk.env.hook(agent, payload.to_string()).ok().stdout;
+    let said: Value = serde_json::from_str(&said).unwrap_or_default();
+    assert!(said["hookSpecificOutput"]["permissionDecision"].is_null(), "no call is decided about: {said}");
+    context(&said).to_owned()
+}
+
+#[test]
+fn before_a_file_is_touched_the_gotcha_that_is_known_of_it_is_told_once() {
+    let desk = Desk::new();
+    let about = |path: &str| vec![(path.to_owned(), Touch::Changed)];
+    desk.remember(vec![
+        Draft {
+            files: about("src/mast.rs"),
+            ..draft("gotcha", "The mast only stands if it is greased first")
+        },
+        Draft { files: about("src/mast.rs"), ..draft("change", "Painted the mast") },
+        Draft { files: about("src/boom.rs"), ..draft("gotcha", "The boom swings") },
+    ]);
+    let path = desk.env.project().join("src/mast.rs");
+    let edit = || ("Edit", json!({"file_path": path, "old_string": "a", "new_string": "b"}));
+    assert_eq!(before(&desk, "claude", edit()), "", "nobody wants it yet");
+    desk.env.tow(&["config", "set", "memory.gotchas", "true"]).ok();
+    let said = before(&desk, "claude", edit());
+    assert!(said.starts_with("<towline-context>\n") && said.lines().count() == 3, "{said}");
+    assert!(said.contains("greased first") && !said.contains("Painted") && !said.contains("boom"), "{said}");
+    assert_eq!(before(&desk, "claude", edit()), "");
+    assert_eq!(before(&desk, "claude", ("Bash", json!({"command": "cat src/mast.rs"}))), "");
+    let patch = "*** Begin Patch\n*** Update File: src/boom.rs\n+x\n*** End Patch\n";
+    assert!(before(&desk, "codex", ("apply_patch", json!({"command": patch}))).contains("The boom swings"));
+    desk.tell("PostCompact", json!({"trigger": "manual", "compact_summary": "short"}));
+    assert!(before(&desk, "claude", edit()).contains("greased first"), "its model has lost it");
+}
+
+#[test]
+fn agents_ask_before_files_are_touched_only_where_it_is_wanted() {
+    let desk = Desk::new();
+    let asks = |agent: &str, file: &str| {
+        desk.env.tow(&["install", "--agent", agent]).ok();
+        desk.env.tow(&["doctor"]);
+        let settings: Value =
+            serde_json::from_str(&fs::read_to_string(desk.env.home().join(file)).unwrap()).unwrap();
+        let before = settings["hooks"]["PreToolUse"].as_array().unwrap();
+        assert_eq!(before.len(), 1, "{before:?}");
+        before[0]["matcher"].as_str().unwrap().to_owned()
+    };
+    let both = || [asks("claude", ".claude/settings.json"), asks("codex", ".codex/hooks.json")];
+    assert_eq!(both(), ["Agent|Task", "^spawn_agent$"]);
+    desk.env.tow(&["config", "set", "memory.gotchas", "true"]).ok();
+    let wanted = ["Agent|Task|Read|Edit|MultiEdit|Write|NotebookEdit", "^(spawn_agent|apply_patch)$"];
+    assert_eq!(both(), wanted);
+    let found = desk.env.tow(&["doctor", "--json"]).stdout;
+    assert!(!found.contains("PreToolUse"), "{found}");
+    desk.env.tow(&["config", "set", "memory.gotchas", "false"]).ok();
+    assert_eq!(both(), ["Agent|Task", "^spawn_agent$"]);
+}

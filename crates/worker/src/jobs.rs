@@ -9,8 +9,8 @@ use towline_core::time::Timestamp;
 use towline_store::archive::{Change, Conversation, JobKind, NewJob, TurnRow};
 use towline_store::{Archive, StoreError};
 
-/// The name under which it is noted how far we came.
-const READER: &str = "distil";
+/// The name under which the archive notes how far we came.
+pub const READER: &str = "distil";
 const AT_ONCE: u32 = 500;
 
 /// What was read in of an older history is not paid for.
@@ -25,8 +25,16 @@ pub fn make_jobs(
     now: Timestamp,
     is_working: &dyn Fn(&SessionKey) -> bool,
 ) -> Result<usize, StoreError> {
-    let mut made = 0;
     let mut place = archive.read_up_to(READER)?.unwrap_or(0);
+    let mut made = 0;
+    if !archive.holds_changes_after(place)? {
+        place = archive.last_change()?;
+        made += archive.as_one(|| {
+            let made = of_all(archive, now, is_working)?;
+            archive.note_read_up_to(READER, place)?;
+            Ok(made)
+        })?;
+    }
     loop {
         let changes = archive.changes_after(place, AT_ONCE)?;
         let Some((last, _)) = changes.last() else { return Ok(made) };
@@ -41,6 +49,23 @@ pub fn make_jobs(
             archive.note_read_up_to(READER, place)?;
             Ok(made)
         })?;
+    }
+}
+
+/// For who comes so late that what changed is no longer known. What is older than a day costs a look.
+fn of_all(
+    archive: &Archive,
+    now: Timestamp,
+    is_working: &dyn Fn(&SessionKey) -> bool,
+) -> Result<usize, StoreError> {
+    let (mut made, mut last) = (0, 0);
+    loop {
+        let rows = archive.conversation_rows_after(last, AT_ONCE)?;
+        let Some(end) = rows.last() else { return Ok(made) };
+        last = *end;
+        for row in rows {
+            made += of_conversation(archive, (row, 0), now, is_working)?;
+        }
     }
 }
 

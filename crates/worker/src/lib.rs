@@ -17,6 +17,6 @@ pub use digest::{Call, Digest, Material, digest};
 pub use drain::{Drained, Draining, Left, Opened, drain};
 pub use fetch::{FetchError, Wanted, fetch, sha256_of, take};
 pub use gather::gather;
-pub use jobs::{is_worth, make_jobs};
+pub use jobs::{READER, is_worth, make_jobs};
 pub use provider::{Provider, Unanswered};
 pub use request::{Request, Shape};

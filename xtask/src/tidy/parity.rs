@@ -6,14 +6,15 @@
 use super::{Finding, Weight};
 use crate::repository::File;
 
-/// Documents that say by which test something is held.
-const DOCUMENTS: &str = "docs/parity-";
+/// How the documents begin that say by which test something is held.
+const DOCUMENTS: [&str; 2] = ["docs/parity-", "docs/promises"];
 
 /// Shorter names in backticks are words of the text.
 const WORDS_AT_LEAST: usize = 4;
 
 pub fn check(files: &[File]) -> Vec<Finding> {
-    let documents = files.iter().filter(|file| file.path.starts_with(DOCUMENTS));
+    let names_tests = |file: &&File| DOCUMENTS.iter().any(|begins| file.path.starts_with(begins));
+    let documents = files.iter().filter(names_tests);
     documents.flat_map(|document| missing(document, files)).collect()
 }
 
@@ -53,14 +54,13 @@ mod tests {
 
     #[test]
     fn a_named_test_that_is_gone_is_found() {
-        let document = file(
-            "docs/parity-x.md",
-            "first\n| `it_does_what_it_says` and `it_did_so_once_before`, `a word` |",
-        );
-        let source = file("crates/a/tests/b.rs", "#[test]\nfn it_does_what_it_says() {}");
-        let found = check(&[document, source]);
-        let places: Vec<(usize, &str)> =
-            found.iter().map(|finding| (finding.line, finding.what.as_str())).collect();
-        assert_eq!(places, [(2, "there is no test `it_did_so_once_before`")]);
+        let text = "first\n| `it_does_what_it_says` and `it_did_so_once_before`, `a word` |";
+        let source = "#[test]\nfn it_does_what_it_says() {}";
+        for (document, expected) in [("docs/parity-x.md", 1), ("docs/promises.md", 1), ("docs/other.md", 0)] {
+            let found = check(&[file(document, text), file("crates/a/tests/b.rs", source)]);
+            let places: Vec<(usize, &str)> =
+                found.iter().map(|finding| (finding.line, finding.what.as_str())).collect();
+            assert_eq!(places, [(2, "there is no test `it_did_so_once_before`")][..expected], "{document}");
+        }
     }
 }

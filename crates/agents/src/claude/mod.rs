@@ -38,6 +38,9 @@ const QUESTION_TOOL: &str = "AskUserQuestion";
 /// The tool that starts a helper, by its name of today and its former one.
 const HELPER_TOOLS: [&str; 2] = ["Agent", "Task"];
 
+/// And those that read or change files.
+pub(crate) const HELPER_AND_FILE_TOOLS: &str = "Agent|Task|Read|Edit|MultiEdit|Write|NotebookEdit";
+
 pub(crate) const ROOM: Room = Room {
     notices: &[
         "SessionStart",
@@ -61,6 +64,7 @@ pub(crate) const ROOM: Room = Room {
         "PostToolUseFailure",
         "PostToolBatch",
         "SubagentStart",
+        "PreToolUse",
     ],
     block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
     deny: &["PreToolUse"],

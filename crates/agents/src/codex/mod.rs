@@ -32,6 +32,9 @@ use wire::Wire;
 /// The tool that starts a helper.
 const HELPER_TOOL: &str = "spawn_agent";
 
+/// And the one that changes files.
+pub(crate) const HELPER_AND_FILE_TOOLS: &str = "^(spawn_agent|apply_patch)$";
+
 pub(crate) const ROOM: Room = Room {
     notices: &[
         "SessionStart",
@@ -45,7 +48,7 @@ pub(crate) const ROOM: Room = Room {
         "PostCompact",
         "Interrupt",
     ],
-    context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStart"],
+    context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStart", "PreToolUse"],
     block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
     deny: &["PreToolUse"],
     // It has notifications of its own (`tui.notifications`), and no way for a hook to ask for one.

@@ -69,6 +69,14 @@ impl Target {
         Self { agent, file, wanted: Vec::new(), order, off_switch: None, status_line: None }
     }
 
+    /// The same, its entry for `event` called for the tools that `matcher` names.
+    pub fn matching(mut self, event: &str, matcher: &'static str) -> Self {
+        for wanted in self.wanted.iter_mut().filter(|wanted| wanted.event == event) {
+            wanted.matcher = Some(matcher);
+        }
+        self
+    }
+
     /// The same target that wants these entries.
     pub fn wanting(self, wanted: impl IntoIterator<Item = Wanted>) -> Self {
         Self { wanted: wanted.into_iter().collect(), ..self }

@@ -5,6 +5,7 @@
 
 use super::budget::Budget;
 use super::fence::defused;
+use crate::escape::turns_direction;
 use crate::text::{clip, clip_start};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -26,14 +27,18 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
         return defused(text);
     }
-    let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+    let is_kept = |c: &char| matches!(c, '\n' | '\t') || !(c.is_control() || turns_direction(*c));
+    let text: String = text.chars().filter(is_kept).collect();
     Cow::Owned(defused(text.trim()).into_owned())
 }
 
-/// Whether nothing has to be left out, as can be seen byte by byte: no control character is of two bytes but those that
-/// begin with 0xc2.
+/// Whether nothing has to be left out, as can be seen byte by byte: control characters of two bytes begin with 0xc2, and
+/// marks that turn the direction of writing with three others.
 fn is_plain(text: &str) -> bool {
-    let is_fit = |byte: &u8| matches!(byte, b' '..=0x7e | b'\n' | b'\t' | 0x80..=0xc1 | 0xc3..);
+    let is_fit = |byte: &u8| {
+        let begins_mark = matches!(byte, 0xc2 | 0xd8 | 0xe2 | 0xef);
+        matches!(byte, b' '..=0x7e | b'\n' | b'\t' | 0x80..) && !begins_mark
+    };
     // Each stretch to its end, so that many bytes are looked at by one instruction.
     text.as_bytes().chunks(128).all(|stretch| stretch.iter().fold(true, |fits, byte| fits & is_fit(byte)))
 }
@@ -49,7 +54,7 @@ pub fn one_line(text: &str, longest: usize) -> Cow<'_, str> {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.push_str(word);
+        line.extend(word.chars().filter(|c| !turns_direction(*c)));
         if line.len() > longest.saturating_mul(4) {
             break;
         }
@@ -70,7 +75,7 @@ fn is_one_line(text: &str) -> bool {
         match c {
             ' '..='~' => !is_second_space,
             '\0'..='\x7f' => false,
-            c => !c.is_whitespace() && !c.is_control(),
+            c => !c.is_whitespace() && !c.is_control() && !turns_direction(c),
         }
     };
     text.chars().all(is_fit) && before != ' '
@@ -218,6 +223,8 @@ mod tests {
     #[test]
     fn what_fits_is_given_as_it_is_without_control_characters() {
         check("a\x1b[31mb\0\r\n\tc\u{9b}\r\n", 40, "a[31mb\n\tc");
+        check("a\u{202e}b\u{61c}c\u{2066}\u{feff}“d” é", 40, "abc“d” é");
+        assert_eq!(one_line("a\u{202e}b \u{200f}c“", 40), "ab c“");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use super::{Memory, Trust};
 use crate::compose::{Remembered, RememberedKind};
+use crate::id::SessionKey;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,8 +34,38 @@ pub struct Wording<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
     pub parts: Vec<Remembered>,
-    /// What the work cost that all of it came from, in tokens.
-    pub cost: u64,
+    /// Where those were learnt that are given with their facts, as far as that is known.
+    learnt: Vec<Learnt>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Learnt {
+    memory: String,
+    turn: (SessionKey, u32),
+    tokens: u64,
+}
+
+/// What it took to learn something: the turns that it came from, and what those took in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Took {
+    pub memories: usize,
+    pub turns: usize,
+    pub tokens: u64,
+}
+
+impl Chosen {
+    /// What it took to learn those that `is_given` says found room, by their names. A turn counts once, however many
+    /// memories came of it; a title in the index counts for nothing, and neither does what has no known turn or cost.
+    pub fn took(&self, is_given: &dyn Fn(&str) -> bool) -> Took {
+        let mut turns = BTreeMap::new();
+        let mut memories = 0;
+        for learnt in self.learnt.iter().filter(|learnt| is_given(&learnt.memory)) {
+            memories += 1;
+            let tokens: &mut u64 = turns.entry(&learnt.turn).or_default();
+            *tokens = learnt.tokens.max(*tokens);
+        }
+        Took { memories, turns: turns.len(), tokens: turns.values().sum() }
+    }
 }
 
 /// More than these are listed by their titles only.
@@ -50,7 +81,8 @@ pub fn choose(candidates: Vec<Memory>, next_steps: &[String], here: &Here, wordi
     let ranked = ranked(rest, here);
     let (fitting, others) = ranked.split_at(ranked.iter().take(WITH_FACTS).filter(|it| it.fits).count());
     let others = &others[..others.len().min(LISTED)];
-    let cost = pinned.iter().chain(ranked.iter().map(|it| &it.memory)).map(|memory| memory.cost).sum();
+    let whole = pinned.iter().chain(fitting.iter().map(|it| &it.memory));
+    let learnt = whole.filter_map(learnt).collect();
     let program = wording.program;
     let more = format!("`{program} show m12` gives one whole, `{program} search WORDS` finds others");
     let parts = [
@@ -79,7 +111,13 @@ pub fn choose(candidates: Vec<Memory>, next_steps: &[String], here: &Here, wordi
             others.iter().map(|it| wording.in_short(&it.memory)),
         ),
     ];
-    Chosen { parts: parts.into_iter().filter(|part| !part.items.is_empty()).collect(), cost }
+    Chosen { parts: parts.into_iter().filter(|part| !part.items.is_empty()).collect(), learnt }
+}
+
+fn learnt(memory: &Memory) -> Option<Learnt> {
+    let source = memory.source.as_ref().filter(|_| memory.cost > 0)?;
+    let turn = (source.session.clone(), source.turn?);
+    Some(Learnt { memory: memory.name(), turn, tokens: memory.cost })
 }
 
 fn part(kind: RememberedKind, title: &str, why: &str, items: impl Iterator<Item = String>) -> Remembered {

@@ -23,6 +23,8 @@ const AFTER: &str = "select seq, what, row, from_turn from changes where seq > ?
 const LAST: &str = "select ifnull((select seq from sqlite_sequence where name = 'changes'), 0)";
 const DROP: &str = "delete from changes where seq <= ?1";
 const PLACE: &str = "select cast(value as integer) from facts where name = ?1";
+/// What it is called among the archive's facts how far changes are gone.
+const GONE: &str = "changes gone up to";
 const SAVE_PLACE: &str = "insert or replace into facts (name, value) values (?1, cast(?2 as text))";
 
 impl Archive {
@@ -54,10 +56,26 @@ impl Archive {
         Ok(())
     }
 
-    /// Nobody asks for these any more.
+    /// Nobody asks for these any more. That they are gone is noted with it, for who comes late.
     pub fn forget_changes_up_to(&self, seq: i64) -> Result<(), StoreError> {
-        self.db.prepare_cached(DROP)?.execute([seq])?;
-        Ok(())
+        self.as_one(|| {
+            let gone = seq.min(self.last_change()?);
+            if gone > self.changes_gone()? {
+                self.db.prepare_cached(DROP)?.execute([gone])?;
+                self.set_fact(GONE, &gone.to_string())?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Whether somebody who came this far finds all that changed since. Who does not begins anew.
+    pub fn holds_changes_after(&self, seq: i64) -> Result<bool, StoreError> {
+        Ok((self.changes_gone()?..=self.last_change()?).contains(&seq))
+    }
+
+    /// The last change that nobody is told of any more.
+    pub fn changes_gone(&self) -> Result<i64, StoreError> {
+        Ok(self.fact(GONE)?.and_then(|gone| gone.parse().ok()).unwrap_or(0))
     }
 }
 

@@ -4,7 +4,7 @@
 //! asks decides what becomes of it.
 
 use crate::home::{Home, put_for_good, size};
-use crate::{marks, meters};
+use crate::{marks, meters, warned};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -114,6 +114,7 @@ pub(super) fn forget_sessions(home: &Home, sessions: &BTreeSet<SessionKey>) -> i
     for session in sessions {
         marks::remove(home, session)?;
         meters::remove(home, session)?;
+        warned::remove(home, session)?;
     }
     let beginnings: Vec<String> = sessions.iter().map(|key| format!("{}.{}.", key.agent, key.id)).collect();
     for path in listed(&home.told())? {

@@ -24,6 +24,7 @@ use steps::{Kit, Steps};
 
 use crate::edge::Edge;
 use crate::failure::chain;
+use crate::finding;
 use crate::hook::record_here;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -131,16 +132,23 @@ pub fn open(edge: &Edge, patience: Duration) -> Result<Option<Writable>, StoreEr
 pub fn set_aside(edge: &Edge) -> Result<(), StoreError> {
     let folder = |source| StoreError::Folder { path: edge.home.folder().to_owned(), source };
     let lock = ArchiveLock::take_within(&edge.home, pauses(PATIENCE)).map_err(folder)?;
-    if let Some(lock) = lock.filter(|_| edge.home.archive().exists()) {
-        archive::set_aside(&edge.home, &lock, edge.now).map_err(folder)?;
+    match lock.filter(|_| edge.home.archive().exists()) {
+        Some(lock) => set_aside_with_index(edge, &lock).map(drop),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// The index is of the archive that goes: its places mean nothing in the next one.
+fn set_aside_with_index(edge: &Edge, lock: &ArchiveLock) -> Result<PathBuf, StoreError> {
+    let folder = |source| StoreError::Folder { path: edge.home.folder().to_owned(), source };
+    let aside = archive::set_aside(&edge.home, lock, edge.now).map_err(folder)?;
+    finding::forget_index(&edge.home)?;
+    Ok(aside)
 }
 
 /// What the agents still have can be read again; the old archive is kept for whoever can mend it.
 fn begin_anew(edge: &Edge, lock: &ArchiveLock, cause: &str) -> Result<Archive, StoreError> {
-    let folder = |source| StoreError::Folder { path: edge.home.folder().to_owned(), source };
-    let aside = archive::set_aside(&edge.home, lock, edge.now).map_err(folder)?;
+    let aside = set_aside_with_index(edge, lock)?;
     let detail = format!(
         "the archive was damaged ({cause}) and is kept at {}; run `tow import` to read the transcripts again",
         aside.display()

@@ -12,16 +12,23 @@ pub struct Memory {
     pub older: bool,
     /// The person is told in one line.
     pub notice: bool,
+    /// A session is warned of what is known of a file before it touches it.
+    pub gotchas: bool,
 }
 
 impl Memory {
     pub fn compiled_in() -> Memory {
-        Memory { give: true, older: true, notice: true }
+        Memory { give: true, older: true, notice: true, gotchas: false }
     }
 
     /// Reads values that were checked.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Memory {
-        let is_on = |key: &str| value(key).and_then(|value| value.as_bool()).unwrap_or(true);
-        Memory { give: is_on("memory.give"), older: is_on("memory.older"), notice: is_on("memory.notice") }
+        let is_on = |key: &str| value(key).and_then(|value| value.as_bool());
+        Memory {
+            give: is_on("memory.give").unwrap_or(true),
+            older: is_on("memory.older").unwrap_or(true),
+            notice: is_on("memory.notice").unwrap_or(true),
+            gotchas: is_on("memory.gotchas").unwrap_or(false),
+        }
     }
 }

@@ -84,6 +84,11 @@ pub fn is_pending(edge: &Edge) -> bool {
     look().unwrap_or(true)
 }
 
+/// Which changes are distilled; `None` where all that was captured will be, whatever changed.
+pub fn read_up_to(archive: &Archive) -> Result<Option<i64>, StoreError> {
+    Ok(place::load(archive)?.map(|place| place.done))
+}
+
 /// As much as there is time for, in one transaction.
 fn batch(writable: &Writable, config: &Distil, has_time: &dyn Fn() -> bool) -> Result<Distilled, StoreError> {
     let archive = &writable.archive;

@@ -27,12 +27,13 @@ pub(super) struct Next {
     pub turn: u32,
 }
 
-/// `None` where nothing was ever distilled.
+/// `None` where nothing was ever distilled, or what changed since is no longer known.
 pub(super) fn load(archive: &Archive) -> Result<Option<Place>, StoreError> {
-    Ok(archive.fact(NAME)?.map(|text| Place::parse(&text)))
+    let Some(place) = archive.fact(NAME)?.map(|text| Place::parse(&text)) else { return Ok(None) };
+    Ok(archive.holds_changes_after(place.done)?.then_some(place))
 }
 
-/// The place to go on from. Where nothing was ever distilled, all that was captured before is to be.
+/// The place to go on from. Where there is none, all that was captured before is to be distilled.
 pub(super) fn begin(archive: &Archive) -> Result<Place, StoreError> {
     if let Some(place) = load(archive)? {
         return Ok(place);

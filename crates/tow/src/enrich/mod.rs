@@ -19,7 +19,7 @@ use towline_core::id::SessionKey;
 use towline_core::session::State;
 use towline_core::time::Timestamp;
 use towline_store::{Archive, Store, StoreError};
-use towline_worker::{Drained, Draining, Left, Opened, drain, make_jobs};
+use towline_worker::{Drained, Draining, Left, Opened, READER, drain, make_jobs};
 
 /// How long a worker waits for whoever writes the archive.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -77,7 +77,7 @@ fn make(edge: &Edge, archive: &Archive) -> Result<usize, StoreError> {
 pub fn waits(edge: &Edge) -> bool {
     let look = || -> Result<bool, StoreError> {
         let Some(archive) = Archive::read(&edge.home, LOOK)? else { return Ok(false) };
-        let is_new = archive.read_up_to("distil")?.unwrap_or(0) < archive.last_change()?;
+        let is_new = archive.read_up_to(READER)?.unwrap_or(0) < archive.last_change()?;
         Ok(is_new || archive.has_due_job(edge.later().now)?)
     };
     settings(edge).enrich.is_on() && look().unwrap_or(false)

@@ -13,7 +13,7 @@ pub use documents::{each as each_document, each_of, of_memory};
 pub use found::Found;
 pub use prompt::memories_for;
 pub use question::{Library, Question, ask};
-pub use update::{forget_index, update};
+pub use update::{forget_index, read_up_to, update};
 
 use std::path::PathBuf;
 use towline_store::{Home, StoreError};

@@ -89,6 +89,9 @@ fn caught_up(home: &Home, archive: &Archive) -> Result<(Index, Vec<Document>), F
 /// What the index does not know yet; `None` where that is too much.
 fn fresh(archive: &Archive, index: &Index) -> Result<Option<Vec<Document>>, FindError> {
     let Some(checkpoint) = index.checkpoint()? else { return Ok(None) };
+    if !archive.holds_changes_after(checkpoint)? {
+        return Ok(None);
+    }
     let changes = archive.changes_after(checkpoint, CHANGES)?;
     if changes.len() == CHANGES as usize {
         return Ok(None);

@@ -34,7 +34,11 @@ pub fn open(home: &Home) -> Result<Index, FindError> {
 
 /// Writes what the index does not know yet. `seen` is told of every document.
 pub fn update(home: &Home, archive: &Archive, seen: &mut dyn FnMut(u64)) -> Result<Updated, FindError> {
-    let index = open(home)?;
+    let mut index = open(home)?;
+    if index.checkpoint()?.is_some_and(|place| !archive.holds_changes_after(place).unwrap_or(true)) {
+        // It comes too late, or is another archive's: what changed since is not known.
+        index = Index::rebuild(&folder(home))?;
+    }
     let mut writer = match index.writer() {
         Err(Error::Busy) => return Ok(Updated { busy: true, ..Updated::default() }),
         opened => opened?,
@@ -47,6 +51,15 @@ pub fn update(home: &Home, archive: &Archive, seen: &mut dyn FnMut(u64)) -> Resu
     }
     writer.close()?;
     Ok(updated)
+}
+
+/// How far the index goes; `None` where there is none, or none that can be used.
+pub fn read_up_to(home: &Home) -> Option<i64> {
+    let folder = folder(home);
+    if !folder.exists() {
+        return None;
+    }
+    Index::open(&folder).ok()?.checkpoint().ok()?
 }
 
 type Progress<'a> = (&'a mut Updated, &'a mut dyn FnMut(u64));

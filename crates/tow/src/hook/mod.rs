@@ -15,13 +15,13 @@ use crate::bookmarks::Bookmarked;
 use crate::config::{Config, Mistake, layered};
 use crate::continuing::Stop;
 use crate::edge::{Edge, GUARD, variable};
-use crate::{guard, privacy, work};
+use crate::{gotchas, guard, privacy, work};
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read, Write};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::process::ExitCode;
-use towline_agents::{Agent, Heard};
+use towline_agents::{Agent, BEFORE_TOOL, Heard};
 use towline_core::event::{Event, Happening, Origin, Scene, Urgency};
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::inherit::{Fallback, OnClear, Wishes};
@@ -29,7 +29,7 @@ use towline_core::reply::Reply;
 use towline_core::seat::Place;
 use towline_core::text::clip;
 use towline_store::journal::{self, Record};
-use towline_store::marks;
+use towline_store::{marks, warned};
 use towline_terminal::process::Process;
 
 /// Set to 1, a session that was cleared inherits only from the one that its seat names.
@@ -79,7 +79,7 @@ fn answer(agent: Option<&OsStr>) {
     let call = Call { agent, edge, config, process: OnceCell::new() };
     let mut heard = match call.agent.hear(&payload, call.config.keeping()) {
         Ok(Some(heard)) => heard,
-        Ok(None) => return,
+        Ok(None) => return call.warn(&payload),
         Err(error) => return call.fault(FaultKind::Payload, format!("{}: {error}", call.agent.name())),
     };
     if heard.folder.as_deref().is_some_and(|folder| privacy::is_excluded(&call.config, folder)) {
@@ -90,10 +90,9 @@ fn answer(agent: Option<&OsStr>) {
         call.fault(FaultKind::Config, mistake);
     }
     let Some((reply, bookmarks)) = call.accept(&heard) else { return };
-    if let Some(said) = call.agent.speak(&heard.event, &reply) {
-        // A closed pipe means that nobody listens any more.
-        let _ = io::stdout().write_all(said.as_bytes());
-        let _ = io::stdout().flush();
+    call.say(&heard.event, &reply);
+    if matches!(heard.happening, Happening::CompactionEnded { .. }) && call.config.memory.gotchas {
+        let _ = warned::remove(&call.edge.home, &heard.session);
     }
     if heard.happening.ends_something() {
         let transcripts = [&heard.transcript, &heard.helper_transcript];
@@ -110,6 +109,26 @@ fn arm_deadline(edge: &Edge) {
 }
 
 impl Call {
+    fn say(&self, event: &str, reply: &Reply) {
+        if let Some(said) = self.agent.speak(event, reply) {
+            // A closed pipe means that nobody listens any more.
+            let _ = io::stdout().write_all(said.as_bytes());
+            let _ = io::stdout().flush();
+        }
+    }
+
+    /// What means nothing to us may be a tool that is about to touch a file. Only who wants to be warned pays for a look.
+    fn warn(&self, payload: &[u8]) {
+        if !self.config.memory.gotchas {
+            return;
+        }
+        let Some(wanted) = self.agent.files_wanted(payload) else { return };
+        match gotchas::warning(&self.edge, &self.config, &wanted) {
+            Ok(reply) => self.say(BEFORE_TOOL, &reply),
+            Err(error) => self.fault(FaultKind::Store, crate::failure::chain(&error)),
+        }
+    }
+
     /// Accepts one event and folds it if somebody waits for that. Returns what to say, and whether bookmarks were told of.
     fn accept(&self, heard: &Heard) -> Option<(Reply, Bookmarked)> {
         let urgency = self.urgency(heard);

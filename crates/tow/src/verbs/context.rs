@@ -5,18 +5,19 @@
 
 use crate::edge::current_folder;
 use crate::failure::Failure;
-use crate::recall::{self, Asker};
+use crate::recall::{self, Asker, Given};
 use crate::scope::Scope;
 use crate::tell::settings;
 use crate::{capture, past, projects};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_core::compose::{Budget, Composed, Material, Part, PartState, Remembered, compose};
+use towline_core::compose::{Budget, Composed, Material, Part, PartState, compose};
 use towline_core::id::SessionKey;
+use towline_core::memory::choose::{Chosen, Took};
 use towline_store::archive::Conversation;
 use towline_store::{Archive, Store};
 
@@ -25,7 +26,7 @@ Examples:
   tow context                    what a new session here would be given of the one before it
   tow context 1a2b3c4d           the same of a certain session
   tow context --fresh            what is remembered here, without any session's work
-  tow context --why              a line for each part: what it is, its size, why it is there
+  tow context --why              a line for each part: what it is, its size, why it is there, and what it took to learn
   tow context --agent NAME       as the other agent would be given it
 
 To begin anew without it once: `tow fresh` before `/clear`. For good: `tow config set inherit.on_clear never`.";
@@ -66,10 +67,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(from) => carried_over(scope, (archive.as_ref(), hot.as_ref()), from)?,
         None => Material { past: None, compaction: None, remembered: vec![], program: past::program() },
     };
+    let mut chosen = Chosen::default();
     if let Some(archive) = &archive {
-        material.remembered = remembered(scope, archive, arguments, (from.as_ref(), hot.as_ref()))?;
+        chosen = remembered(scope, archive, arguments, (from.as_ref(), hot.as_ref()))?;
+        material.remembered.clone_from(&chosen.parts);
     }
-    show(scope, arguments, &compose(&material, agent.budget()), agent.budget());
+    let composed = compose(&material, agent.budget());
+    show(scope, arguments, (&composed, Given::of(&composed, &chosen)), agent.budget());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -92,7 +96,7 @@ fn remembered(
     archive: &Archive,
     arguments: &Arguments,
     (from, hot): (Option<&SessionKey>, Option<&Store>),
-) -> Result<Vec<Remembered>, Failure> {
+) -> Result<Chosen, Failure> {
     let config = settings(&scope.edge);
     let folder = current_folder();
     let project = folder.as_deref().map(|folder| projects::traces(&config, folder));
@@ -144,34 +148,36 @@ fn ambiguous(many: &[Conversation]) -> Failure {
     Failure::input("several sessions are called so").hint(format!("Give one of: {}.", names.join(", ")))
 }
 
-fn show(scope: &Scope, arguments: &Arguments, composed: &Composed, budget: Budget) {
+fn show(scope: &Scope, arguments: &Arguments, (composed, given): (&Composed, Given), budget: Budget) {
     if arguments.json {
-        let parts: Vec<_> = composed.parts.iter().map(row).collect();
-        let size = budget.size_of(&composed.text);
-        let all = json!({"text": composed.text, "size": size, "limit": budget.limit(), "parts": parts});
-        return scope.out.line(&all.to_string());
+        return scope.out.line(&as_json(composed, given, budget).to_string());
     }
-    if arguments.why {
-        for part in &composed.parts {
-            scope.out.line(&format!(
-                "{:>6}  {:<9} {}: {}",
-                part.size,
-                state(part),
-                part.what.name(),
-                part.why
-            ));
-        }
-        let unit = budget.unit();
-        return scope.out.line(&format!(
-            "{:>6}  of {} {unit}",
-            budget.size_of(&composed.text),
-            budget.limit()
-        ));
+    if !arguments.why {
+        return scope.out.text(&composed.text);
     }
-    scope.out.text(&composed.text);
+    for part in &composed.parts {
+        scope.out.line(&format!("{:>6}  {:<9} {}: {}", part.size, state(part), part.what.name(), part.why));
+    }
+    let (size, unit) = (budget.size_of(&composed.text), budget.unit());
+    scope.out.line(&format!("{size:>6}  of {} {unit}", budget.limit()));
+    if given.items > 0 {
+        scope.out.line(&format!("{:>6}  things remembered: {given}", given.items));
+    }
 }
 
-fn row(part: &Part) -> serde_json::Value {
+fn as_json(composed: &Composed, given: Given, budget: Budget) -> Value {
+    let parts: Vec<_> = composed.parts.iter().map(row).collect();
+    let Took { memories, turns, tokens } = given.took;
+    json!({
+        "text": composed.text, "size": budget.size_of(&composed.text), "limit": budget.limit(), "parts": parts,
+        "remembered": {
+            "items": given.items, "tokens": given.tokens,
+            "learnt": {"items": memories, "turns": turns, "tokens": tokens},
+        },
+    })
+}
+
+fn row(part: &Part) -> Value {
     json!({"what": part.what.name(), "why": part.why, "size": part.size, "state": state(part)})
 }
 

@@ -6,10 +6,13 @@
 
 use super::skills::{self, Skills};
 use super::tools::{self, Tools};
+use crate::config::Config;
 use crate::edge::{on_path, own_program, variable};
 use crate::failure::Failure;
+use crate::gotchas;
 use crate::output::{Tone, complain};
 use crate::scope::Scope;
+use crate::tell::settings;
 use crate::tmux::conf::{self, Outcome, Writing};
 use clap::Args;
 use serde_json::{Value, json};
@@ -73,7 +76,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let tow = command_to_register()?;
     let choice = &arguments.choice;
     let archive = Archive::new(scope.edge.home.backups());
-    let edit = |agent: Agent| hook_in(agent, arguments, (&tow, &archive));
+    let config = settings(&scope.edge);
+    let edit = |agent: Agent| hook_in(agent, arguments, &config, (&tow, &archive));
     let mut outcomes = Outcomes { agents: edit_all(chosen(choice)?, edit), tmux: None };
     if arguments.tmux {
         outcomes.tmux = Some(conf::install(&scope.edge, &tow, choice.writing()));
@@ -93,11 +97,12 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn hook_in(
     agent: Agent,
     arguments: &Arguments,
+    config: &Config,
     (tow, archive): (&Path, &Archive),
 ) -> Result<Edited, Failure> {
     let (folder, writing) = (folder_of(agent)?, arguments.choice.writing());
     let plugin = agent.enabled_plugin(&folder);
-    let target = agent.target(&folder, tow).map_err(refused)?;
+    let target = gotchas::target(config, agent, (&folder, tow)).map_err(refused)?;
     let target = if arguments.statusline { target.showing() } else { target };
     let target = match &plugin {
         Some(_) => {

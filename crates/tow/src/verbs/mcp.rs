@@ -4,9 +4,11 @@
 
 use crate::cli;
 use crate::failure::Failure;
+use crate::output::plain;
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
+use towline_core::escape::fit;
 use towline_core::memory::number;
 use towline_mcp::{Access, Call, Desk, SearchCall, Server};
 
@@ -39,6 +41,7 @@ impl Desk for Verbs {
         if let Call::Forget { id } = &call
             && number(id).is_none()
         {
+            let id = fit(&plain(id), LONGEST_SHOWN);
             return Err(format!("`{id}` is no memory: only memories can be forgotten here, by ids like m12"));
         }
         let is_context = call == Call::Context;
@@ -55,9 +58,9 @@ fn command(call: Call) -> Vec<String> {
         Call::Search(search) => search_command(search),
         Call::Timeline(timeline) => {
             let bounds = [format!("--before={}", timeline.before), format!("--after={}", timeline.after)];
-            with(owned(&["timeline"]), bounds, vec![timeline.around])
+            with(owned(&["timeline", "--for-model"]), bounds, vec![timeline.around])
         }
-        Call::Get { ids } => with(owned(&["show"]), vec![format!("--bytes={BYTES}")], ids),
+        Call::Get { ids } => with(owned(&["show", "--for-model"]), vec![format!("--bytes={BYTES}")], ids),
         Call::Detail { at, number } => {
             let wanted = number.map_or(at.clone(), |number| format!("{at}.{number}"));
             with(owned(&["detail"]), vec![format!("--bytes={BYTES}")], vec![wanted])
@@ -73,6 +76,9 @@ fn command(call: Call) -> Vec<String> {
         Call::Context => owned(&["context"]),
     }
 }
+
+/// More of what a model wrote helps nobody.
+const LONGEST_SHOWN: usize = 80;
 
 /// As much as an answer may hold.
 const BYTES: usize = 14_000;
@@ -116,7 +122,7 @@ mod tests {
             ["search", "--limit=3", "--file=--kind=detail", "--all-projects", "--", "--json --all-projects"];
         assert_eq!(command(Call::Search(search)), told);
         let ids = vec!["-x".to_owned(), "m12".to_owned()];
-        assert_eq!(command(Call::Get { ids }), ["show", "--bytes=14000", "--", "-x", "m12"]);
+        assert_eq!(command(Call::Get { ids }), ["show", "--for-model", "--bytes=14000", "--", "-x", "m12"]);
     }
 
     #[test]

@@ -3,8 +3,10 @@
 //! Only a person does this, having seen what it says.
 
 use crate::failure::Failure;
+use crate::live;
 use crate::remember::{memories_named, memory_json, open};
 use crate::scope::Scope;
+use crate::whose;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -31,6 +33,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    refuse_agents(scope)?;
     let writing = open(scope)?;
     let archive = &writing.archive;
     let memories = memories_named(archive, &arguments.ids)?;
@@ -56,6 +59,16 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         scope.out.line(&format!("{} is released (it was held back: {reason}): {title}", memory.name()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is held back from a model is not the model's to release.
+fn refuse_agents(scope: &Scope) -> Result<(), Failure> {
+    let caller = live::store(scope)?.map(|store| whose::of_caller(&store)).transpose()?.flatten();
+    match caller {
+        Some(_) => Err(Failure::input("only a person can release what is held back, and an agent runs this")
+            .hint("Run it in a terminal of your own.")),
+        None => Ok(()),
+    }
 }
 
 fn failed(error: StoreError) -> Failure {

@@ -75,7 +75,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let writing = open(scope)?;
     let archive = &writing.archive;
     let new = NewMemory { content, session, ..blank(scope, project(scope, archive, arguments)?)? };
-    let new = if arguments.by_agent { by_agent(new) } else { new };
+    // What an agent runs are its own words, whoever it says that they are.
+    let new = if arguments.by_agent || new.session.is_some() { by_agent(new) } else { new };
     let done = archive.as_one(|| {
         let kept = keep(archive, &new, scope.edge.now)?;
         if let (true, Some(number)) = (arguments.pin, kept.number()) {

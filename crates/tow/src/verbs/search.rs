@@ -97,10 +97,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
                 limit: arguments.limit.clamp(1, MOST),
                 with_replaced: arguments.replaced,
             };
-            let (home, now) = (&scope.edge.home, scope.edge.now);
-            let sentences = understood(scope, &question.text);
-            let library = Library { home, archive: &past.archive, now, sentences: sentences.as_ref() };
-            ask(&library, &question).map_err(failed)?
+            hits(scope, &past, &question)?
         }
         Some(_) | None => vec![],
     };
@@ -113,6 +110,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What answers the question, best first.
+pub fn hits(scope: &Scope, past: &Past, question: &Question) -> Result<Vec<Found>, Failure> {
+    let sentences = understood(scope, &question.text);
+    let (home, archive, now) = (&scope.edge.home, &past.archive, scope.edge.now);
+    ask(&Library { home, archive, now, sentences: sentences.as_ref() }, question).map_err(failed)
+}
+
 /// What the optional model makes of the question. Without it, one line says that the table serves.
 fn understood(scope: &Scope, text: &str) -> Option<sentences::Asked> {
     let wanted = settings(&scope.edge).search;
@@ -123,6 +127,7 @@ fn understood(scope: &Scope, text: &str) -> Option<sentences::Asked> {
     asked
 }
 
+/// Why nothing could be looked for, with what helps.
 fn failed(error: FindError) -> Failure {
     match error {
         FindError::Store(error) => unreadable(error),

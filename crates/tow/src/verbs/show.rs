@@ -51,6 +51,9 @@ pub struct Arguments {
     bytes: Option<usize>,
     #[command(flatten)]
     whose: Whose,
+    /// What is held back from models is not shown.
+    #[arg(long, hide = true)]
+    for_model: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -92,6 +95,7 @@ impl Asked {
 
 fn show_one(past: &Past, arguments: &Arguments, asked: &Asked) -> Result<(String, Value), Failure> {
     let (text, wanted) = match asked {
+        Asked::Memory(number) if arguments.for_model => return memory::show_to_model(past, *number),
         Asked::Memory(number) => return memory::show(past, *number),
         Asked::Captured { text, wanted } => (text, wanted),
     };

@@ -2,23 +2,26 @@
 //!
 //! Only reads, and no more than is shown. Every entry has an id and what it costs to read, so that one can go on from it.
 
-use crate::back::{Past, Whose, beginning, call, id_of, unreadable};
+use crate::back::{Chosen, Past, Whose, beginning, call, id_of, unreadable};
 use crate::bookmarks::{Labels, short};
 use crate::calendar;
 use crate::failure::Failure;
+use crate::finding::{Found, Question};
 use crate::live;
 use crate::output::plain;
 use crate::remember::{cost, is_memory_id, no_memory};
 use crate::scope::Scope;
+use crate::verbs::search;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::compose::tokens;
-use towline_core::escape::for_terminal;
+use towline_core::escape::{fit, for_terminal};
 use towline_core::id::SessionKey;
 use towline_core::memory::{Memory, number};
 use towline_core::time::Timestamp;
 use towline_core::when::Wanted;
+use towline_search::{Filters, Here};
 use towline_store::archive::{Conversation, KeptSummary, Side, TurnRow};
 use towline_store::{Store, StoreError};
 
@@ -28,6 +31,7 @@ Examples:
   tow timeline m12                  around a memory
   tow timeline 1a2b3c4d#12          around a turn
   tow timeline yesterday 14:05      around a time
+  tow timeline login cookie         around what `tow search` finds first by these words
   tow timeline m12 --before 3 --after 10
   tow timeline --all-projects --json
 
@@ -37,7 +41,7 @@ Each line: time, id, what it is, what it says, and how many tokens it takes to r
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A memory, a turn, a session or a time; now if not given.
+    /// A memory, a turn, a session, a time, or words to search for; now if not given.
     #[arg(value_name = "ANCHOR")]
     anchor: Vec<String>,
     /// At most so many before it.
@@ -48,6 +52,9 @@ pub struct Arguments {
     after: u32,
     #[command(flatten)]
     whose: Whose,
+    /// What is held back from models is named, and not shown.
+    #[arg(long, hide = true)]
+    for_model: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -57,6 +64,14 @@ pub struct Arguments {
 struct Anchor {
     at: Timestamp,
     id: Option<String>,
+    /// What a search found, where words were given.
+    found: Option<Box<Found>>,
+}
+
+impl Anchor {
+    fn at(at: Timestamp, id: Option<String>) -> Anchor {
+        Anchor { at, id, found: None }
+    }
 }
 
 /// One line of it.
@@ -72,57 +87,117 @@ struct Entry {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Some(past) = Past::open(scope, &arguments.whose)? else {
-        show(scope, arguments, (None, &[]), "nothing was captured yet");
+        show(scope, arguments, (&Anchor::at(scope.edge.now, None), &[]), "nothing was captured yet");
         return Ok(ExitCode::SUCCESS);
     };
-    let anchor = anchor(&past, &arguments.anchor.join(" "))?;
+    let anchor = anchor(scope, &past, &arguments.anchor.join(" "))?;
     let store = live::store(scope)?;
-    let around = Around { past: &past, store: store.as_ref(), anchor: &anchor };
+    let shown = if arguments.for_model { Shown::ToModel } else { Shown::ToPerson };
+    let around = Around { past: &past, store: store.as_ref(), anchor: &anchor, shown };
     let mut entries =
         if past.project.is_empty() { vec![] } else { around.side(Side::Before, arguments.before)? };
     if !past.project.is_empty() {
         entries.extend(around.side(Side::After, arguments.after)?);
     }
-    show(scope, arguments, (anchor.id.as_deref(), &entries), &past.project.words());
+    show(scope, arguments, (&anchor, &entries), &past.project.words());
     Ok(ExitCode::SUCCESS)
 }
 
-fn anchor(past: &Past, text: &str) -> Result<Anchor, Failure> {
+/// Ids and times come first: only what is neither is searched for.
+fn anchor(scope: &Scope, past: &Past, text: &str) -> Result<Anchor, Failure> {
     if text.is_empty() {
-        return Ok(Anchor { at: past.now.plus_ms(1), id: None });
+        return Ok(Anchor::at(past.now.plus_ms(1), None));
     }
+    match named(past, text)? {
+        Named::Known(anchor) => Ok(anchor),
+        Named::Gone => Err(no_anchor(text)),
+        Named::Words => found(scope, past, text),
+    }
+}
+
+/// What a text names.
+enum Named {
+    Known(Anchor),
+    /// An id or a time of something that is not there.
+    Gone,
+    /// Neither.
+    Words,
+}
+
+fn named(past: &Past, text: &str) -> Result<Named, Failure> {
     if let (true, Some(number)) = (is_memory_id(text), number(text)) {
         let memory = past.archive.memory(number).map_err(unreadable)?.ok_or_else(|| no_memory(number))?;
-        return Ok(Anchor { at: memory.made_at, id: Some(memory.name()) });
+        return Ok(Named::Known(Anchor::at(memory.made_at, Some(memory.name()))));
     }
-    let wanted = Wanted::parse(text).map_err(|_| no_anchor(text))?;
+    let Ok(wanted) = Wanted::parse(text) else { return Ok(Named::Words) };
     match &wanted {
         Wanted::Turn { session, from, .. } => {
-            let of = call(past, session)?.ok_or_else(|| no_anchor(text))?;
+            let Some(of) = call(past, session)? else { return Ok(Named::Gone) };
             let turn = past.archive.turns(&of, *from, *from).map_err(unreadable)?.into_iter().next();
-            let turn = turn.ok_or_else(|| no_anchor(text))?;
-            Ok(Anchor { at: turn.at, id: Some(id_of(&of, &turn)) })
+            let known = turn.map(|turn| Named::Known(Anchor::at(turn.at, Some(id_of(&of, &turn)))));
+            Ok(known.unwrap_or(Named::Gone))
         }
+        // Any word could be a session's id.
         Wanted::Session(session) => {
-            let of = call(past, session)?.ok_or_else(|| no_anchor(text))?;
-            Ok(Anchor { at: of.first_at, id: None })
+            let of = call(past, session)?;
+            Ok(of.map_or(Named::Words, |of| Named::Known(Anchor::at(of.first_at, None))))
         }
         Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
-            let at = beginning(&wanted, past.now).ok_or_else(|| no_anchor(text))?;
-            Ok(Anchor { at, id: None })
+            let at = beginning(&wanted, past.now);
+            Ok(at.map_or(Named::Gone, |at| Named::Known(Anchor::at(at, None))))
         }
     }
 }
 
-fn no_anchor(text: &str) -> Failure {
-    Failure::input(format!("`{}` is no memory, turn, session or time that is known", plain(text)))
-        .hint("Write m12, 1a2b3c4d#12, 14:05 or 'yesterday 9:00'; `tow memories` and `tow turns` list ids.")
+/// The best hit of a search. A detail stands where its turn does.
+fn found(scope: &Scope, past: &Past, words: &str) -> Result<Anchor, Failure> {
+    if past.project.is_empty() {
+        return Err(no_anchor(words));
+    }
+    let project = match &past.project {
+        Chosen::Known { name, .. } => Some(name.clone()),
+        Chosen::All | Chosen::Strange { .. } => None,
+    };
+    let question = Question {
+        text: words.to_owned(),
+        filters: Filters { project: project.clone(), ..Filters::default() },
+        here: Here { project, ..Here::default() },
+        limit: 1,
+        with_replaced: false,
+    };
+    let hit = search::hits(scope, past, &question)?.into_iter().next().ok_or_else(|| no_anchor(words))?;
+    let anchor = match named(past, &hit.id)? {
+        Named::Known(Anchor { at, id: Some(id), .. }) => Anchor::at(at, Some(id)),
+        Named::Known(_) | Named::Gone | Named::Words => Anchor::at(hit.at, Some(hit.id.clone())),
+    };
+    Ok(Anchor { found: Some(Box::new(hit)), ..anchor })
 }
+
+fn no_anchor(text: &str) -> Failure {
+    let shown = fit(&plain(text), LONGEST_SHOWN);
+    Failure::input(format!(
+        "`{shown}` is no memory, turn, session or time that is known, and no search finds it"
+    ))
+    .hint(
+        "Write m12, 1a2b3c4d#12, 14:05, 'yesterday 9:00' or words; `tow memories` and `tow turns` list ids.",
+    )
+}
+
+/// More of what somebody wrote helps nobody.
+const LONGEST_SHOWN: usize = 80;
 
 struct Around<'a> {
     past: &'a Past,
     store: Option<&'a Store>,
     anchor: &'a Anchor,
+    shown: Shown,
+}
+
+/// Who reads it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    ToPerson,
+    ToModel,
 }
 
 impl Around<'_> {
@@ -131,7 +206,8 @@ impl Around<'_> {
         let asked = (side, most.saturating_add(1));
         let (archive, project, at) = (&self.past.archive, self.past.project.row(), self.anchor.at);
         let mut found: Vec<Entry> = vec![];
-        found.extend(archive.memories_around(project, at, asked).map_err(unreadable)?.iter().map(of_memory));
+        let memories = archive.memories_around(project, at, asked).map_err(unreadable)?;
+        found.extend(memories.iter().map(|memory| of_memory(memory, self.shown)));
         found
             .extend(archive.summaries_around(project, at, asked).map_err(unreadable)?.iter().map(of_summary));
         for (of, turn) in archive.turns_around(project, at, asked).map_err(unreadable)? {
@@ -168,8 +244,8 @@ impl Around<'_> {
     fn bookmarks(&self, asked: (Side, u32)) -> Result<Vec<Entry>, StoreError> {
         let Some(store) = self.store else { return Ok(vec![]) };
         let name = match &self.past.project {
-            crate::back::Chosen::Known { name, .. } => Some(name.as_str()),
-            crate::back::Chosen::All | crate::back::Chosen::Strange { .. } => None,
+            Chosen::Known { name, .. } => Some(name.as_str()),
+            Chosen::All | Chosen::Strange { .. } => None,
         };
         let mut labels = Labels::of(store)?;
         let mut found = vec![];
@@ -189,7 +265,7 @@ impl Around<'_> {
     }
 }
 
-fn of_memory(memory: &Memory) -> Entry {
+fn of_memory(memory: &Memory, shown: Shown) -> Entry {
     let state = match memory {
         _ if memory.superseded.is_some() => " (replaced)",
         _ if memory.quarantine.is_some() => " (held back)",
@@ -199,7 +275,12 @@ fn of_memory(memory: &Memory) -> Entry {
         at: memory.made_at,
         id: memory.name(),
         kind: "memory",
-        title: format!("{}: {}{state}", memory.content.kind, memory.content.title),
+        title: match (&memory.quarantine, shown) {
+            (Some(_), Shown::ToModel) => "held back from models".to_owned(),
+            (Some(_), Shown::ToPerson) | (None, _) => {
+                format!("{}: {}{state}", memory.content.kind, memory.content.title)
+            }
+        },
         session: memory.source.as_ref().map(|source| source.session.clone()),
         project: memory.project.clone(),
         tokens: cost(memory),
@@ -220,13 +301,19 @@ fn of_summary(kept: &KeptSummary) -> Entry {
     }
 }
 
-fn show(scope: &Scope, arguments: &Arguments, (anchor, entries): (Option<&str>, &[Entry]), looked: &str) {
+fn show(scope: &Scope, arguments: &Arguments, (anchor, entries): (&Anchor, &[Entry]), looked: &str) {
+    let id = anchor.id.as_deref();
     if arguments.json {
-        let all: Vec<Value> = entries.iter().map(|entry| as_json(entry, anchor)).collect();
-        return scope.out.line(&json!({"anchor": anchor, "entries": all}).to_string());
+        let all: Vec<Value> = entries.iter().map(|entry| as_json(entry, id)).collect();
+        let found = anchor.found.as_ref().map(|hit| hit.json());
+        return scope.out.line(&json!({"anchor": id, "found": found, "entries": all}).to_string());
+    }
+    if let Some(hit) = &anchor.found {
+        let said = format!("around {}, the best hit: {}", hit.id, for_terminal(&hit.title));
+        scope.out.line(&fit(&said, scope.out.columns()));
     }
     for entry in entries {
-        let mark = if anchor == Some(entry.id.as_str()) { '>' } else { ' ' };
+        let mark = if id == Some(entry.id.as_str()) { '>' } else { ' ' };
         scope.out.line(&format!(
             "{mark} {} {} {} {} ({} tokens)",
             calendar::clock(entry.at, scope.edge.now),

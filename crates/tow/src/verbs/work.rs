@@ -4,17 +4,18 @@
 
 use crate::bookmarks::Bookmarked;
 use crate::failure::{Failure, chain};
+use crate::finding::{self, FindError};
 use crate::hook::record_here;
 use crate::scope::Scope;
 use crate::sentences::{self, Extent, Standing};
 use crate::work::place_detached;
-use crate::{capture, distil, enrich, finding, forget, outcome, push, tell, typing};
+use crate::{capture, changes, distil, enrich, forget, outcome, push, tell, typing};
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::fault::{Fault, FaultKind};
 use towline_store::lock::{FoldLock, WorkLock, pauses};
-use towline_store::{Archive, Pace, Store, StoreError, journal, meters, told, upkeep};
+use towline_store::{Archive, Pace, Store, StoreError, journal, meters, told, upkeep, warned};
 use towline_worker::{Drained, Left};
 
 const EXAMPLES: &str = "\
@@ -171,9 +172,14 @@ fn distilled(scope: &Scope, report: Report) -> Result<Report, Failure> {
 fn index(scope: &Scope) {
     let home = &scope.edge.home;
     let updated = Archive::read(home, Duration::from_secs(5))
-        .map_err(finding::FindError::from)
+        .map_err(FindError::from)
         .and_then(|archive| archive.map(|archive| finding::update(home, &archive, &mut |_| {})).transpose());
-    if let Err(error) = updated {
+    let dropped = match updated {
+        // While somebody else is at the index, nobody knows from where it will go on.
+        Ok(Some(updated)) if !updated.busy => changes::drop_read(&scope.edge).map_err(FindError::from),
+        other => other.map(drop),
+    };
+    if let Err(error) = dropped {
         let fault = Fault { at: scope.edge.now, kind: FaultKind::Store, detail: chain(&error) };
         record_here(&scope.edge, fault);
     }
@@ -246,6 +252,7 @@ fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut Report) -> R
     // Nothing is told of a state that is older than this: see `tell::alert`.
     told::forget(&scope.edge.home, scope.edge.now.plus_ms(-86_400_000));
     meters::forget(&scope.edge.home, scope.edge.now.plus_ms(-30 * 86_400_000));
+    warned::forget(&scope.edge.home, scope.edge.now.plus_ms(-30 * 86_400_000));
     typing::forget_locks(&scope.edge.home, store)?;
     push::leftovers(&scope.edge.home).iter().for_each(|file| drop(std::fs::remove_file(file)));
     upkeep::checkpoint(store)

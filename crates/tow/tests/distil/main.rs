@@ -351,3 +351,102 @@ fn nothing_is_distilled_where_the_user_does_not_want_it() {
     desk.env.tow(&["work"]).ok();
     assert!(!desk.memories().is_empty());
 }
+
+/// What the hook gives to the model with the first prompt of a new session.
+fn given(desk: &Desk, shape: Shape, session: &str) -> serde_json::Value {
+    let tell = |event: &str, (key, value): (&str, &str)| {
+        let payload = serde_json::json!({
+            "hook_event_name": event, "session_id": session, "cwd": desk.env.project(), key: value,
+        });
+        desk.env.hook(shape.agent(), payload.to_string()).ok().stdout
+    };
+    tell("SessionStart", ("source", "startup"));
+    serde_json::from_str(&tell("UserPromptSubmit", ("prompt", "why do the checkout tests fail?"))).unwrap()
+}
+
+#[test]
+fn what_one_agent_learnt_is_given_to_the_other_and_says_where_it_came_from() {
+    for (shape, other) in [(Shape::Claude, Shape::Codex), (Shape::Codex, Shape::Claude)] {
+        let desk = Desk::new();
+        let session = "5e551011-0000-4000-8000-000000000001";
+        desk.session(shape, session, BUG_HUNT);
+        let said = given(&desk, other, "5e551011-0000-4000-8000-000000000002");
+        let context = said["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        let line = context.lines().find(|line| line.contains("Fixed the flaky checkout tests")).unwrap();
+        let id = line.trim_start_matches("- ").split(' ').next().unwrap();
+        desk.env.tow(&["show", id]).ok().prints(&format!("session {}:{session}", shape.agent()));
+    }
+}
+
+#[test]
+fn what_is_given_is_told_with_what_it_took_to_learn_it() {
+    let desk = Desk::new();
+    desk.session(Shape::Claude, "5e551011-0000-4000-8000-000000000001", BUG_HUNT);
+    let memories = desk.memories();
+    let turns: std::collections::BTreeMap<u32, u64> =
+        memories.iter().map(|memory| (memory.source.clone().unwrap().turn.unwrap(), memory.cost)).collect();
+    assert!(memories.len() > turns.len() && turns.values().all(|cost| *cost > 0), "{turns:?}");
+    let asked = [
+        "context",
+        "--fresh",
+        "--json",
+        "--prompt",
+        "refresh after a 401, clone guard race, several times before it is fixed",
+    ];
+    let remembered = desk.env.tow(&asked).ok().json()["remembered"].clone();
+    let learnt = &remembered["learnt"];
+    assert_eq!(learnt["items"], memories.len());
+    assert_eq!((learnt["turns"].as_u64(), learnt["tokens"].as_u64()), (Some(2), Some(turns.values().sum())));
+    let notice = given(&desk, Shape::Codex, "5e551011-0000-4000-8000-000000000002")["systemMessage"].clone();
+    assert!(notice.as_str().unwrap().contains("of them learnt in "), "{notice}");
+    desk.env.tow(&["context", "--fresh", "--why"]).ok().prints("things remembered: ~");
+}
+
+/// How many changes are still listed.
+fn changes(desk: &Desk) -> usize {
+    desk.archive().changes_after(0, 10_000).unwrap().len()
+}
+
+#[test]
+fn changes_that_all_have_read_are_dropped_and_who_comes_late_begins_anew() {
+    let desk = Desk::new();
+    let session = |number: u32, script: &str| {
+        let id = format!("5e551011-0000-4000-8000-00000000000{number}");
+        let began = BEGAN + i64::from(number) * 1_000_000;
+        let path = desk.written(Shape::Claude, &id, script).at(began).save(&desk.env.home(), usize::MAX);
+        desk.capture(Shape::Claude, &path);
+    };
+    let found = |words: &str| {
+        let found = desk.env.tow(&["search", "--json", "--kind", "memory", words]).ok().json();
+        !found["results"].as_array().unwrap().is_empty()
+    };
+    session(1, BUG_HUNT);
+    assert!(changes(&desk) > 0);
+    desk.env.tow(&["work"]).ok();
+    assert_eq!(changes(&desk), 0);
+    let (index, early) = (desk.env.data_dir().join("index"), desk.env.root().join("early"));
+    copy(&index, &early);
+
+    // The rules are off while the next one comes: nobody waits for them.
+    desk.env.tow(&["config", "set", "distil.rules", "false"]).ok();
+    session(2, FEATURE);
+    desk.env.tow(&["work"]).ok();
+    assert_eq!((changes(&desk), desk.told().contains("rate limiting")), (0, false));
+    desk.env.tow(&["config", "set", "distil.rules", "true"]).ok();
+    desk.env.tow(&["work"]).ok();
+    assert!(desk.told().contains("rate limiting") && found("rate limiting") && found("flaky checkout"));
+    assert_eq!(changes(&desk), 0);
+
+    // An index of before comes back.
+    fs::remove_dir_all(&index).unwrap();
+    copy(&early, &index);
+    assert!(found("rate limiting") && found("flaky checkout"));
+}
+
+/// A folder of files.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}

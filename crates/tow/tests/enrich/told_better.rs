@@ -1,6 +1,6 @@
 //! What a model says of a turn takes the place of what the rules said of it, and a capture has it said.
 
-use super::world::{all_learnt, by_chat, captured, env, jobs, memories, model, titles};
+use super::world::{all_learnt, archive, by_chat, captured, env, jobs, memories, model, titles};
 use towline_core::memory::{Maker, Trust};
 
 #[test]
@@ -21,4 +21,16 @@ fn a_capture_has_its_turns_put_into_words_by_somebody_nobody_waits_for() {
     assert_eq!(asked.len(), 2);
     assert!(asked[0].holds("<towline-context>") && asked[0].holds("ran make mast-1"));
     assert_eq!(jobs(&env)["counts"]["done"], 2);
+}
+
+#[test]
+fn a_model_that_is_named_after_changes_were_dropped_is_told_of_the_turns_of_the_day() {
+    let (env, model) = (env(), model(2));
+    captured(&env, 2);
+    env.tow(&["work"]).ok();
+    assert_eq!(archive(&env).changes_after(0, 10).unwrap(), [], "all who read them have passed them");
+    by_chat(&env, &model.url());
+    env.tow(&["work"]).ok();
+    env.wait_no_process();
+    assert_eq!(titles(&env), all_learnt(2));
 }

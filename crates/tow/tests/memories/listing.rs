@@ -154,3 +154,25 @@ fn what_was_just_remembered_is_found_although_somebody_else_is_making_the_index(
     });
     assert!(found.contains("paint dries slowly"), "{found}");
 }
+
+#[test]
+fn words_that_are_no_id_and_no_time_are_searched_for_and_the_best_hit_is_the_anchor() {
+    let env = world();
+    // An index that the import's worker is just making has nothing yet.
+    env.wait_no_process();
+    let torn = remember(&env, &["the sail is torn"]);
+    let anchor = |words: &[&str]| {
+        let all: Vec<&str> = ["timeline", "--json"].iter().chain(words).copied().collect();
+        let found = env.tow(&all).ok().json();
+        assert_eq!(found["found"]["id"], found["anchor"], "{found}");
+        assert_eq!(
+            found["entries"].as_array().unwrap().iter().filter(|it| it["is_anchor"] == true).count(),
+            1
+        );
+        found["anchor"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(anchor(&["torn", "sail"]), torn);
+    assert_eq!(anchor(&["mast"]), format!("{SHORT}#1"));
+    env.tow(&["timeline", "torn"]).ok().prints("around m1, the best hit: the sail is torn");
+    env.tow(&["timeline", "quicksand"]).exits(2).complains("no search finds it");
+}

@@ -67,6 +67,7 @@ fn the_session_of_the_agent_that_runs_it_is_where_it_came_from() {
     env.set("CLAUDE_CODE_SESSION_ID", SESSION);
     let kept = memory(&env, &remember(&env, &["another thing"]));
     assert_eq!(kept["session"], format!("claude:{SESSION}"));
+    assert_eq!(kept["trust"], "agent", "what an agent runs are its own words");
     assert_eq!(listed(&env, &["--session", "1a2b3c4d"]), ["m2"]);
 }
 

@@ -60,7 +60,6 @@ fn what_was_pinned_comes_first_whatever_is_asked() {
     let chosen = choose(newer.chain([pinned]).collect(), &[], &asked("paint the mast"), PLAIN);
     assert_eq!(chosen.parts[0].kind, RememberedKind::Pinned);
     assert_eq!(chosen.parts[0].items, ["m1 preference, 14:05: Answer in French."]);
-    assert_eq!(chosen.cost, 10_001 * 1000);
 }
 
 #[test]
@@ -135,4 +134,38 @@ fn no_text_of_any_kind_breaks_it() {
     let candidates = odd.iter().zip(1..).map(|(title, number)| candidate(number, "change", title)).collect();
     let chosen = choose(candidates, &[], &asked("日本語のテスト 🦀"), PLAIN);
     assert_eq!(items(&chosen, RememberedKind::Memories), ["m1"]);
+}
+
+#[test]
+fn what_it_took_counts_each_turn_once_and_only_what_is_known() {
+    let from = |number, turn: Option<u32>, cost| {
+        with(candidate(number, "decision", &format!("The mast is painted in colour {number}")), |memory| {
+            let (session, short) = (SessionKey::parse("a:one").unwrap(), "one".into());
+            memory.source = Some(Citation { session, short, turn, branch: None, commit: None });
+            memory.cost = cost;
+        })
+    };
+    let unsaid = candidate(6, "decision", "The mast is painted by hand");
+    let other = with(from(7, Some(9), 5_000), |memory| {
+        memory.content =
+            Content::of(Draft::new(MemoryType::parse("change").unwrap(), "Wrote a page")).unwrap();
+    });
+    let candidates = vec![
+        from(1, Some(3), 1_000),
+        from(2, Some(3), 1_000),
+        from(3, Some(4), 200),
+        from(4, None, 9_000),
+        from(5, Some(5), 0),
+        unsaid,
+        other,
+    ];
+    let more = (8..30).map(|number| candidate(number, "change", "something else entirely"));
+    let chosen = choose(candidates.into_iter().chain(more).collect(), &[], &asked("the mast"), PLAIN);
+    assert!(
+        items(&chosen, RememberedKind::Index).contains(&"m7"),
+        "its title tells nothing of what was learnt"
+    );
+    assert_eq!(chosen.took(&|_| true), Took { memories: 3, turns: 2, tokens: 1_200 });
+    assert_eq!(chosen.took(&|name| name == "m3"), Took { memories: 1, turns: 1, tokens: 200 });
+    assert_eq!(chosen.took(&|_| false), Took::default());
 }

@@ -182,6 +182,24 @@ fn whoever_derives_something_is_told_where_to_look_and_no_number_is_given_twice(
     assert_eq!(archive.changes_after(0, 10).unwrap()[0].0, last + 1);
 }
 
+#[test]
+fn who_comes_late_is_told_that_changes_are_gone() {
+    let bench = Bench::new();
+    let archive = &bench.archive;
+    for seed in 1..=5 {
+        added(&bench, seed, "bugfix", &format!("number {seed}"));
+    }
+    let last = archive.last_change().unwrap();
+    let holds = |seq| archive.holds_changes_after(seq).unwrap();
+    assert!(holds(0) && holds(last) && !holds(last + 1), "a place that never was is no place");
+    archive.forget_changes_up_to(last - 2).unwrap();
+    assert_eq!([0, last - 3, last - 2, last].map(holds), [false, false, true, true]);
+    archive.forget_changes_up_to(1).unwrap();
+    assert_eq!((archive.changes_gone().unwrap(), archive.changes_after(0, 10).unwrap().len()), (last - 2, 2));
+    archive.forget_changes_up_to(last + 100).unwrap();
+    assert_eq!(archive.changes_gone().unwrap(), last, "what is still to come is not gone");
+}
+
 fn with_facts(title: &str, facts: &[&str]) -> Content {
     let facts = facts.iter().map(|fact| (*fact).to_owned()).collect();
     Content::of(Draft { facts, ..content("bugfix", title).into_draft() }).unwrap()

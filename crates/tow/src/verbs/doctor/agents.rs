@@ -3,8 +3,11 @@
 //! Changes nothing: every mend is a command for the user.
 
 use super::Check;
-use crate::edge::{GUARD, on_path, own_program, variable};
+use crate::config::Config;
+use crate::edge::{Edge, GUARD, on_path, own_program, variable};
 use crate::failure::chain;
+use crate::gotchas;
+use crate::tell::settings;
 use crate::verbs::install::{command_to_register, is_found};
 use crate::verbs::tools;
 use std::path::{Path, PathBuf};
@@ -94,7 +97,9 @@ fn inspected(agent: Agent) -> Result<(PathBuf, Inspection), (String, String)> {
     let folder = agent.folder(&variable).ok_or_else(|| words("there is no HOME", "set HOME"))?;
     let lost = || words("this program does not know where it lies", &mend(agent));
     let tow = command_to_register().map_err(|_| lost())?;
-    let inspected = agent.target(&folder, &tow).and_then(|target| target.inspect_file(Pace::USUAL));
+    let config = Edge::new().map_or_else(Config::compiled_in, |edge| settings(&edge));
+    let target = gotchas::target(&config, agent, (&folder, &tow));
+    let inspected = target.and_then(|target| target.inspect_file(Pace::USUAL));
     let inspection = inspected.map_err(|refusal| (chain(&refusal), refusal.hint()))?;
     Ok((folder, inspection))
 }

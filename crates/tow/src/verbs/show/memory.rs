@@ -39,6 +39,18 @@ pub fn show(past: &Past, number: i64) -> Result<(String, Value), Failure> {
     Ok((page.text, json!({"kind": "memory", "memory": memory_json(&memory), "chain": names, "trace": steps})))
 }
 
+/// The same for who must not be shown what is held back.
+pub fn show_to_model(past: &Past, number: i64) -> Result<(String, Value), Failure> {
+    let memory = past.archive.memory(number).map_err(unreadable)?.ok_or_else(|| no_memory(number))?;
+    let Some(reason) = &memory.quarantine else { return show(past, number) };
+    let id = memory.name();
+    let text = format!(
+        "{id} is held back from models: {}. A person may look at it by `tow show {id}` and release it.\n",
+        for_terminal(reason)
+    );
+    Ok((text, json!({"kind": "memory", "memory": {"id": id, "held_back": reason}})))
+}
+
 /// What this one replaced, itself, and what replaced it, the oldest first.
 fn chain(past: &Past, memory: &Memory) -> Result<Vec<i64>, Failure> {
     let mut chain = vec![memory.number];

@@ -1,0 +1,64 @@
+//! Which memories a session was warned with before it touched a file, one small file each: nobody is warned twice of the same.
+//!
+//! Numbers only. A file that is lost costs one warning too many.
+
+use crate::home::{Home, append_to, modified_at, private_folder};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use towline_core::id::SessionKey;
+use towline_core::time::Timestamp;
+
+/// The numbers of the memories that the session was warned with.
+pub fn with(home: &Home, session: &SessionKey) -> BTreeSet<i64> {
+    let text = fs::read_to_string(path(home, session)).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+pub fn note(home: &Home, session: &SessionKey, number: i64) -> io::Result<()> {
+    private_folder(&home.warned())?;
+    append_to(&path(home, session))?.write_all(format!("{number}\n").as_bytes())
+}
+
+/// Its model has lost what it was warned of.
+pub fn remove(home: &Home, session: &SessionKey) -> io::Result<()> {
+    match fs::remove_file(path(home, session)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Forgets sessions that were last warned before this time.
+pub fn forget(home: &Home, before: Timestamp) {
+    let entries = fs::read_dir(home.warned()).into_iter().flatten().filter_map(Result::ok);
+    for path in entries.map(|entry| entry.path()) {
+        if modified_at(&path).is_none_or(|at| at < before) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+fn path(home: &Home, session: &SessionKey) -> PathBuf {
+    home.warned().join(format!("{}.{}", session.agent, session.id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_noted_is_known_until_it_is_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, session) = (Home::at(folder.path()), SessionKey::parse("a:one").unwrap());
+        assert!(with(&home, &session).is_empty());
+        note(&home, &session, 12).unwrap();
+        note(&home, &session, 7).unwrap();
+        assert_eq!(with(&home, &session), [7, 12].into());
+        forget(&home, Timestamp(0));
+        assert_eq!(with(&home, &session).len(), 2);
+        forget(&home, Timestamp(i64::MAX));
+        assert!(with(&home, &session).is_empty());
+        remove(&home, &session).unwrap();
+    }
+}

@@ -1,0 +1,99 @@
+//! A word of warning before a tool touches a file: the gotcha that is known of it, in one line, once for each session.
+//!
+//! Off unless the user wants it: then no agent calls us before it touches files, and nobody pays. Refuses no call and decides
+//! none; what cannot be looked up at once is not said.
+
+use crate::calendar::clock;
+use crate::config::Config;
+use crate::edge::Edge;
+use crate::{past, privacy, projects};
+use std::path::Path;
+use std::time::Duration;
+use towline_agents::settings::{Refusal, Target};
+use towline_agents::{Agent, FilesWanted};
+use towline_core::compose::{RememberedKind, fence};
+use towline_core::id::SessionKey;
+use towline_core::memory::choose::{Here, Wording, choose};
+use towline_core::memory::{Memory, MemoryType};
+use towline_core::reply::Reply;
+use towline_store::archive::{Archive, MemoriesAsked, Only};
+use towline_store::{StoreError, warned};
+
+/// An agent waits.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// A patch may be about many files.
+const FILES: usize = 5;
+const NEWEST: u32 = 20;
+
+/// What stands in an agent's settings: that we are called before files are touched, only where the user wants it.
+pub fn target(config: &Config, agent: Agent, (folder, tow): (&Path, &Path)) -> Result<Target, Refusal> {
+    if config.memory.gotchas { agent.target_with_files(folder, tow) } else { agent.target(folder, tow) }
+}
+
+/// What the model is told before a tool touches these files.
+pub fn warning(edge: &Edge, config: &Config, wanted: &FilesWanted) -> Result<Reply, StoreError> {
+    let Some(folder) = wanted.folder.as_deref() else { return Ok(Reply::default()) };
+    if privacy::is_excluded(config, folder) || config.inherits_nothing(folder) {
+        return Ok(Reply::default());
+    }
+    let Some(archive) = Archive::read(&edge.home, PATIENCE)? else { return Ok(Reply::default()) };
+    let files: Vec<&str> = wanted.paths.iter().take(FILES).map(|path| within(path, folder)).collect();
+    let memories = known(&archive, (config, folder), &files)?;
+    let told = warned::with(&edge.home, &wanted.session);
+    let new = memories.into_iter().filter(|memory| !told.contains(&memory.number)).collect();
+    let Some((number, line)) = best(edge, new, &files) else { return Ok(Reply::default()) };
+    note(edge, &wanted.session, number);
+    let context = vec![fence::around(&format!("Known of a file that is about to be touched: {line}"))];
+    Ok(Reply { context, ..Reply::default() })
+}
+
+fn known(
+    archive: &Archive,
+    (config, folder): (&Config, &str),
+    files: &[&str],
+) -> Result<Vec<Memory>, StoreError> {
+    let project = archive.project(&projects::traces(config, Path::new(folder)))?;
+    let kind = MemoryType::parse("gotcha");
+    let mut found = vec![];
+    if project.is_none() {
+        return Ok(found);
+    }
+    for file in files {
+        let asked = MemoriesAsked {
+            project,
+            kind: kind.as_ref(),
+            file: Some(file),
+            only: Only::Standing,
+            limit: NEWEST,
+            ..MemoriesAsked::default()
+        };
+        found.extend(archive.memories(&asked)?);
+    }
+    Ok(found)
+}
+
+/// The one that matters most, as a session is given it.
+fn best(edge: &Edge, memories: Vec<Memory>, files: &[&str]) -> Option<(i64, String)> {
+    let numbers: Vec<(i64, String)> =
+        memories.iter().map(|memory| (memory.number, format!("{} ", memory.name()))).collect();
+    // A pin was given with the first prompt.
+    let memories = memories.into_iter().filter(|memory| memory.pinned_at.is_none()).collect();
+    let here = Here { files: files.iter().map(|file| (*file).to_owned()).collect(), ..Here::default() };
+    let program = past::program();
+    let wording = Wording { program: &program, clock: &|at| clock(at, edge.now), stale: &|_| None };
+    let chosen = choose(memories, &[], &here, wording);
+    let fitting = chosen.parts.into_iter().find(|part| part.kind == RememberedKind::Memories)?;
+    let line = fitting.items.into_iter().next()?;
+    let number = numbers.iter().find(|(_, name)| line.starts_with(name))?.0;
+    Some((number, line))
+}
+
+/// What was not noted is said once more.
+fn note(edge: &Edge, session: &SessionKey, number: i64) {
+    let _ = warned::note(&edge.home, session, number);
+}
+
+/// A path below the session's folder is known from there.
+fn within<'a>(path: &'a str, folder: &str) -> &'a str {
+    path.strip_prefix(folder).and_then(|path| path.strip_prefix('/')).unwrap_or(path)
+}
