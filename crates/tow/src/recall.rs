@@ -23,7 +23,7 @@ use towline_core::memory::Memory;
 use towline_core::memory::choose::{Chosen, Here, Took, Wording, choose};
 use towline_core::project::ProjectTraces;
 use towline_core::session::Session;
-use towline_store::archive::{Archive, MemoriesAsked, Only};
+use towline_store::archive::Archive;
 use towline_store::journal::{self, Record};
 use towline_store::{Store, StoreError};
 
@@ -72,10 +72,8 @@ pub fn gather(
     }
     let project = asker.project.map(|traces| archive.project(traces)).transpose()?.flatten();
     let mut memories = archive.pinned_memories(project)?;
-    if project.is_some() {
-        let asked =
-            MemoriesAsked { project, only: Only::Standing, limit: NEWEST, ..MemoriesAsked::default() };
-        let newest = archive.memories(&asked)?;
+    if let Some(project) = project {
+        let newest = archive.newest_memories(project, NEWEST)?;
         let older = older((edge, config), archive, &newest, asker.prompt)?;
         let both = newest.into_iter().chain(older);
         memories.extend(both.filter(|memory| memory.pinned_at.is_none()));

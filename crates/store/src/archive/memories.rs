@@ -111,6 +111,15 @@ pub(super) const MEMORY: &str = "
         (select json_group_array(json_array(f.path, f.how)) from memory_files f where f.memory = m.id)
     from memories m left join projects p on p.id = m.project";
 
+/// By the time they were made, as the index has them: by their numbers, all of a project would have to be sorted.
+const NEWEST: &str = "where m.project = ?1 and m.superseded_at is null and m.quarantine is null
+    order by m.made_at desc, m.id desc limit ?2";
+/// Pinned ones are few, and have an index of their own; left to itself, the planner reads all of the project.
+const PINNED: &str = "where m.id in (
+        select id from memories indexed by memories_pinned where pinned_at is not null and project is null
+        union all select id from memories indexed by memories_pinned where pinned_at is not null and project = ?1)
+    and m.superseded_at is null and m.quarantine is null order by m.id limit 100";
+
 /// The row as it was, enough to put it back.
 const BEFORE: &str = "
     select json_object('type', type, 'title', title, 'subtitle', subtitle, 'facts', facts, 'narrative', narrative,
@@ -228,12 +237,15 @@ impl Archive {
         Ok(statement.query_map(params_from_iter(values), memory)?.collect::<Result<_, _>>()?)
     }
 
+    /// What stands in a project, the last made first. Costs the same however many there are: an agent waits for it.
+    pub fn newest_memories(&self, project: i64, most: u32) -> Result<Vec<Memory>, StoreError> {
+        let query = format!("{MEMORY} {NEWEST}");
+        Ok(self.db.prepare_cached(&query)?.query_map((project, most), memory)?.collect::<Result<_, _>>()?)
+    }
+
     /// What was pinned in the project, and what was pinned for all of them, the oldest first.
     pub fn pinned_memories(&self, project: Option<i64>) -> Result<Vec<Memory>, StoreError> {
-        let query = format!(
-            "{MEMORY} where m.pinned_at is not null and m.superseded_at is null and m.quarantine is null
-             and (m.project is null or m.project = ?1) order by m.id limit 100"
-        );
+        let query = format!("{MEMORY} {PINNED}");
         Ok(self.db.prepare_cached(&query)?.query_map([project], memory)?.collect::<Result<_, _>>()?)
     }
 

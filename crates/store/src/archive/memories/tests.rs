@@ -412,3 +412,12 @@ fn memories_are_given_out_and_taken_in_with_all_that_became_of_them() {
     }
     assert_eq!(given(&other.archive), rows);
 }
+
+#[test]
+fn what_an_agent_waits_for_is_read_by_an_index_and_costs_the_same_in_a_large_project() {
+    let bench = Bench::new();
+    let newest = bench.plan(&format!("{MEMORY} {NEWEST}"));
+    assert!(newest.contains("memories_by_project") && !newest.contains("TEMP B-TREE"), "{newest}");
+    let pinned = bench.plan(&format!("{MEMORY} {PINNED}"));
+    assert!(pinned.contains("memories_pinned") && !pinned.contains("memories_by_project"), "{pinned}");
+}
