@@ -3,17 +3,18 @@
 //! Chooses nothing: `core::memory::choose` does. Looks at the newest few hundred memories, at older ones that the index has
 //! for the prompt's words, and at the files of those that are given: an agent waits.
 
+mod stale;
+
 use crate::calendar::clock;
 use crate::config::Config;
 use crate::edge::Edge;
 use crate::failure::chain;
 use crate::{finding, hook, past, typing};
+use stale::Staleness;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 use towline_core::capture::Touch;
 use towline_core::compose::{Composed, tokens};
 use towline_core::event::{EndedBy, Happening};
@@ -83,12 +84,12 @@ pub fn gather(
         files: files_lately(archive, project)?,
         prompt: asker.prompt.to_owned(),
     };
-    let folders = folders(asker);
+    let staleness = Staleness::of(&memories, asker);
     let program = past::program();
     let wording = Wording {
         program: &program,
         clock: &|at| clock(at, edge.now),
-        stale: &|memory| stale(memory, &folders),
+        stale: &|memory| staleness.why(memory),
     };
     Ok(choose(memories, &next_steps(archive, project, asker.not_of)?, &here, wording))
 }
@@ -107,7 +108,7 @@ fn older(
     let numbers = finding::memories_for(&edge.home, prompt, project, OLDER);
     let unknown = numbers.into_iter().filter(|number| !known.contains(number));
     let found = unknown.map(|number| archive.memory(number)).collect::<Result<Vec<_>, _>>()?;
-    Ok(found.into_iter().flatten().collect())
+    Ok(found.into_iter().flatten().filter(Memory::stands).collect())
 }
 
 fn files_lately(archive: &Archive, project: Option<i64>) -> Result<BTreeSet<String>, StoreError> {
@@ -140,25 +141,6 @@ fn next_steps(
     Ok(steps)
 }
 
-/// Why a memory may no longer hold, by the files that it says were changed. `folders` are where paths may begin.
-fn stale(memory: &Memory, folders: &[PathBuf]) -> Option<String> {
-    let files = memory.content.files.iter().filter(|(_, how)| *how == Touch::Changed);
-    files.take(3).find_map(|(path, _)| {
-        let found = folders.iter().find_map(|folder| fs::metadata(folder.join(path)).ok());
-        let Some(meta) = found else { return Some(format!("{path} is gone")) };
-        let written = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        let is_newer = i64::try_from(written.as_millis()).ok()? > memory.changed_at.plus_ms(LATE_MS).0;
-        is_newer.then(|| format!("{path} was changed since"))
-    })
-}
-
-/// The session's own, and the top of the repository: its root is what all worktrees share.
-fn folders(asker: Asker<'_>) -> Vec<PathBuf> {
-    let root = asker.project.map(|traces| Path::new(&traces.root));
-    let top = root.and_then(|root| if root.ends_with(".git") { root.parent() } else { Some(root) });
-    asker.folder.map(PathBuf::from).into_iter().chain(top.map(Path::to_owned)).collect()
-}
-
 /// Whether what a session left to do is somebody's: its own while it sits there, or of whoever cleared it.
 pub fn is_at_work(store: Option<&Store>, session: &SessionKey) -> bool {
     let known = store.and_then(|store| store.session(session).ok().flatten());
@@ -167,9 +149,6 @@ pub fn is_at_work(store: Option<&Store>, session: &SessionKey) -> bool {
         Some((_, by)) => by == EndedBy::Clear,
     })
 }
-
-/// What was learnt in a turn may be kept before the turn's last change to a file.
-const LATE_MS: i64 = 600_000;
 
 /// Remembers that it was given, and says to the person what was. What was not there to be given was given too: nobody
 /// looks again until a compaction.

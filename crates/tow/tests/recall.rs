@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::time::Duration;
 use towline_core::capture::Touch;
-use towline_core::id::Uid;
+use towline_core::id::{SessionKey, Uid};
 use towline_core::memory::{Confidence, Content, Draft, Maker, MemoryType, Trust};
 use towline_core::time::Timestamp;
 use towline_store::Home;
@@ -36,6 +36,16 @@ impl Desk {
 
     /// Keeps these, the titles as they come, in the project of the test.
     fn remember(&self, drafts: Vec<Draft>) -> Vec<i64> {
+        self.remember_with(None, drafts)
+    }
+
+    /// The same, learnt in a session with what is checked out on this branch.
+    fn remember_on(&self, branch: &str, title: &str) {
+        let commit = self.env.git(&["rev-parse", "HEAD"]).trim().to_owned();
+        self.remember_with(Some((branch, &commit)), vec![draft("change", title)]);
+    }
+
+    fn remember_with(&self, code: Option<(&str, &str)>, drafts: Vec<Draft>) -> Vec<i64> {
         self.archive(|archive| {
             let traces = towline_terminal::project::traces(&self.env.project(), &|_| None);
             let project = archive.project_made(&traces).unwrap();
@@ -44,10 +54,10 @@ impl Desk {
                     uid: Uid::derived(Timestamp(1), &[&seed.to_string(), &draft.title]),
                     content: Content::of(draft).unwrap(),
                     project: Some(project),
-                    session: None,
+                    session: code.map(|_| SessionKey::parse("claude:one").unwrap()),
                     turn: None,
-                    branch: None,
-                    commit: None,
+                    branch: code.map(|(branch, _)| branch.to_owned()),
+                    commit: code.map(|(_, commit)| commit.to_owned()),
                     maker: Maker::Rules,
                     trust: Trust::Agent,
                     confidence: Confidence::percent(70),
@@ -163,6 +173,26 @@ fn a_memory_of_a_file_that_is_gone_is_marked_as_stale() {
     let line = |word: &str| shown.lines().find(|line| line.contains(word)).unwrap().to_owned();
     assert!(line("The boom").contains("stale: boom.rs is gone"), "{shown}");
     assert!(line("The mast").contains("stale: mast.rs was changed since"), "{shown}");
+}
+
+#[test]
+fn what_was_learnt_with_a_commit_of_another_branch_is_marked_until_that_is_merged() {
+    let desk = Desk::new();
+    let git = |arguments: &[&str]| desk.env.git(arguments);
+    git(&["checkout", "-q", "-b", "refit"]);
+    git(&["commit", "-q", "--allow-empty", "-m", "Weld the keel"]);
+    desk.remember_on("refit", "The keel is welded");
+    git(&["checkout", "-q", "main"]);
+    desk.remember_on("main", "The mast is oak");
+    let line = |word: &str| {
+        let shown =
+            desk.env.tow(&["context", "--fresh", "--prompt", "is the keel or the mast fine?"]).ok().stdout;
+        shown.lines().find(|line| line.contains(word)).unwrap().to_owned()
+    };
+    assert!(line("keel").contains(" of refit is not in this branch)"), "{}", line("keel"));
+    assert!(!line("mast").contains("stale"), "{}", line("mast"));
+    git(&["merge", "-q", "refit"]);
+    assert!(!line("keel").contains("stale"), "{}", line("keel"));
 }
 
 #[test]
