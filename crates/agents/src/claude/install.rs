@@ -85,7 +85,9 @@ pub fn enabled_plugin(config_dir: &Path) -> Option<String> {
     let settings = fs::read(config_dir.join("settings.json")).ok()?;
     let settings: Value = serde_json::from_slice(&settings).ok()?;
     let mut enabled = settings.get("enabledPlugins")?.as_object()?.iter();
-    enabled.find(|(name, on)| plugin::is_ours(name) && **on == true).map(|(name, _)| name.clone())
+    // Where it is not simply on or off, it is on for some versions.
+    let is_on = |on: &Value| !matches!(on, Value::Bool(false) | Value::Null);
+    enabled.find(|(name, on)| plugin::is_ours(name) && is_on(on)).map(|(name, _)| name.clone())
 }
 
 /// What the plugin holds beside its manifest.

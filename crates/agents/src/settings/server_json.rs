@@ -102,7 +102,7 @@ fn is_our_entry(text: &str, found: &Element) -> bool {
 /// The first thing of the entry that is not yet as wanted, put right.
 fn mended(server: &ToolServer, (text, layout): (&str, &Layout), entry: &Span) -> Option<String> {
     let command = json::member(text, entry, "command")?;
-    if value_of(text, &command) != Value::from(server.command.as_str()) {
+    if value_of(text, &command) != server.command.as_str() {
         return Some(edit::replace(text, &command.value, &Node::Text(server.command.clone()), layout));
     }
     match json::member(text, entry, VARIABLES) {
@@ -128,7 +128,7 @@ fn with_variables(server: &ToolServer, (text, layout): (&str, &Layout), object: 
                 Some(edit::append(text, object, &Addition::Member(name, &node), layout))
             }
             (Some(place), Some(value)) => {
-                let is_right = value_of(text, &members[place]) == Value::from(value.as_str());
+                let is_right = value_of(text, &members[place]) == value.as_str();
                 let put = || edit::replace(text, &members[place].value, &Node::Text(value.clone()), layout);
                 (!is_right).then(put)
             }

@@ -223,15 +223,18 @@ fn lines_of(text: &str, name: &str, table: Option<&Item>) -> Vec<Range<usize>> {
 /// From the header to the last value, of the table and of those below it; each value alone where there is no header.
 fn spans_of(table: &Table) -> Vec<Range<usize>> {
     let values = table.get_values();
-    let values =
-        values.iter().filter_map(|(keys, value)| Some(keys.first()?.span()?.start..value.span()?.end));
-    let mut spans: Vec<Range<usize>> = values.collect();
-    if let (false, false, Some(header)) = (table.is_dotted(), table.is_implicit(), table.span()) {
-        let end = spans.iter().map(|span| span.end).chain([header.end]).max().unwrap_or(header.end);
-        spans = vec![header.start..end];
-    }
+    let values: Vec<Range<usize>> = values
+        .iter()
+        .filter_map(|(keys, value)| Some(keys.first()?.span()?.start..value.span()?.end))
+        .collect();
+    let has_header = !table.is_dotted() && !table.is_implicit();
+    let headed = table.span().filter(|_| has_header).map(|header| {
+        let end = values.iter().map(|span| span.end).fold(header.end, usize::max);
+        header.start..end
+    });
+    let own = headed.map_or(values, |span| Vec::from([span]));
     let below = table.iter().filter_map(|(_, item)| item.as_table()).filter(|table| !table.is_dotted());
-    spans.into_iter().chain(below.flat_map(spans_of)).collect()
+    own.into_iter().chain(below.flat_map(spans_of)).collect()
 }
 
 /// The text without these lines; where blank lines would meet, one of them goes too.

@@ -1,5 +1,5 @@
 //! Our tools in the real clients: registered by `tow install`, or brought by the plugin.
-#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests report by panicking")]
 
 mod across;
 mod desk;
