@@ -13,8 +13,7 @@ use towline_core::memory::suspicion::{Suspicion, held_back};
 use towline_core::memory::{Confidence, Maker, Trust};
 use towline_core::time::Timestamp;
 use towline_store::archive::{
-    Abandoned, Came, Conversation, Job, JobKind, JobState, KeptSummary, Known, NewMemory, Spent, Trouble,
-    TurnRow,
+    Abandoned, Came, Conversation, Job, JobKind, JobState, KeptSummary, NewMemory, Spent, Trouble, TurnRow,
 };
 use towline_store::{Archive, StoreError};
 
@@ -31,8 +30,6 @@ pub struct Draining<'a> {
     pub now: &'a dyn Fn() -> Timestamp,
     /// Tools that are passed over.
     pub skipped: &'a dyn Fn(&str) -> bool,
-    /// What was said before in other words.
-    pub known: Known<'a>,
     pub daily_tokens: u64,
     pub per_memory_tokens: u64,
     pub attempts: u32,
@@ -132,7 +129,7 @@ fn next(with: &Draining<'_>, shape: &Shape, archive: &Archive) -> Result<Next, S
     let Some((of, turn)) = subject else {
         let provider = with.provider.name().to_owned();
         let came = Came { memories: vec![], summary: None, provider, spent: Spent::default(), at: now };
-        archive.finish_job(&job, &came, with.known)?;
+        archive.finish_job(&job, &came)?;
         return Ok(Next::Settled);
     };
     let asked = asked(with, shape, archive, (job, of, turn))?;
@@ -190,7 +187,7 @@ fn settle(
     match found {
         Ok(found) => {
             let came = came(with, asked, found, (spent, now));
-            if let Some(kept) = archive.finish_job(&asked.job, &came, with.known)? {
+            if let Some(kept) = archive.finish_job(&asked.job, &came)? {
                 drained.done += 1;
                 drained.kept += kept.len();
             }

@@ -3,7 +3,7 @@
 //! A job is leased, not taken: whoever dies with it gives it back by the lease's end, and with it what was set aside for
 //! its call. Nothing is done twice: only the last lease can end a job, in the transaction that keeps what came of it.
 
-use super::memories::{Finding, NewMemory};
+use super::memories::NewMemory;
 use super::read::unknown;
 use super::spending::{Spent, day};
 use super::summaries::KeptSummary;
@@ -11,11 +11,8 @@ use super::{Archive, Conversation, TurnRow};
 use crate::StoreError;
 use rusqlite::{OptionalExtension, Row, params};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::memory::{Content, Maker};
+use towline_core::memory::Maker;
 use towline_core::time::Timestamp;
-
-/// The memory that says the same as a new one in other words, and what it says from then on.
-pub type Known<'f> = &'f dyn Fn(&Archive, &NewMemory) -> Result<Option<(i64, Content)>, StoreError>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobKind {
@@ -252,19 +249,12 @@ impl Archive {
     }
 
     /// Ends the job and keeps what came of it, as one. The numbers of the memories; `None` where somebody else has the job.
-    /// What somebody said before in other words is `known`, and found again.
-    pub fn finish_job(
-        &self,
-        job: &Job,
-        came: &Came,
-        known: Known<'_>,
-    ) -> Result<Option<Vec<i64>>, StoreError> {
+    pub fn finish_job(&self, job: &Job, came: &Came) -> Result<Option<Vec<i64>>, StoreError> {
         self.as_one(|| {
             if !self.is_ours(job)? {
                 return Ok(None);
             }
-            let kept = came.memories.iter().map(|new| self.keep_once(new, known));
-            let kept = kept.collect::<Result<Vec<_>, _>>()?;
+            let kept = came.memories.iter().map(|new| self.keep_once(new)).collect::<Result<Vec<_>, _>>()?;
             if let Some(best) = kept.first() {
                 self.tell_better((job, came.at), *best, &kept)?;
             }
@@ -278,16 +268,11 @@ impl Archive {
         })
     }
 
-    /// What is known is not kept twice.
-    fn keep_once(&self, new: &NewMemory, known: Known<'_>) -> Result<i64, StoreError> {
+    /// What is known word by word is not kept twice.
+    fn keep_once(&self, new: &NewMemory) -> Result<i64, StoreError> {
         if let Some(known) = self.same_memory(&new.content, new.project)? {
             self.found_memory_again(known, new.at)?;
             return Ok(known);
-        }
-        if let Some((number, content)) = known(self, new)? {
-            let finding = Finding { uid: new.uid, session: new.session.as_ref(), turn: new.turn };
-            self.merge_memory(number, &content, (new.at, &finding))?;
-            return Ok(number);
         }
         self.add_memory(new)
     }

@@ -34,7 +34,7 @@ pub use around::Side;
 pub use ask::{SessionsAsked, TurnsAsked, Which};
 pub use changes::Change;
 pub use erase::{ErasedRows, Erasing, Extent};
-pub use jobs::{Abandoned, Came, Job, JobCounts, JobKind, JobState, KeptJob, Known, NewJob};
+pub use jobs::{Abandoned, Came, Job, JobCounts, JobKind, JobState, KeptJob, NewJob};
 pub use keep::{
     KeptBody, KeptConversation, KeptDetail, KeptMemory, KeptRow, KeptTurn, KeptUsage, WhichMemories,
 };

@@ -12,7 +12,6 @@ pub use providers::provider;
 use crate::capture::{self, Writable};
 use crate::config::Enrich;
 use crate::edge::Edge;
-use crate::remember;
 use crate::tell::settings;
 use crate::work;
 use std::time::Duration;
@@ -54,7 +53,6 @@ pub fn run(edge: &Edge) -> Result<Option<Drained>, StoreError> {
         open: &|| Ok(capture::open(edge, PATIENCE)?.map(|writable| Box::new(writable) as Box<dyn Opened>)),
         now: &|| edge.later().now,
         skipped: &|tool| config.distil.skips(tool),
-        known: &remember::said_before,
         daily_tokens: wanted.daily_tokens,
         per_memory_tokens: wanted.per_memory_tokens,
         attempts: wanted.attempts,

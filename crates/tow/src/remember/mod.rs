@@ -97,22 +97,6 @@ fn keep_by(archive: &Archive, new: &NewMemory, now: Timestamp, find: Find<'_>) -
     })
 }
 
-/// The memory that says what a model found in a turn, in words of its own, and what it says from then on. What is known of
-/// that same turn is left out: a model tells it better.
-pub fn said_before(archive: &Archive, new: &NewMemory) -> Result<Option<(i64, Content)>, StoreError> {
-    let is_of_turn = |memory: &Memory| {
-        let source = memory.source.as_ref();
-        source.is_some_and(|source| Some(&source.session) == new.session.as_ref() && source.turn == new.turn)
-    };
-    let says_it =
-        |memory: &Memory| !is_of_turn(memory) && likeness(&new.content, &memory.content) == Likeness::Same;
-    let same = candidates(archive, new)?.into_iter().find(says_it);
-    Ok(same.map(|known| {
-        let content = completed(&known, new).unwrap_or_else(|| known.content.clone());
-        (known.number, content)
-    }))
-}
-
 /// What is held back is compared with what is held back, and with nothing else.
 fn is_level(memory: &Memory, new: &NewMemory) -> bool {
     memory.quarantine.is_some() == new.quarantine.is_some() && memory.superseded.is_none()

@@ -219,27 +219,3 @@ fn many_at_once_are_only_compared_word_by_word() {
     assert_eq!(plainly(&learnt(2, "use redis", &[])), Kept::FoundAgain(1));
     assert_eq!(plainly(&learnt(3, "Use Valkey instead of Redis", &[])), Kept::New(2));
 }
-
-#[test]
-fn what_a_model_says_in_other_words_is_known_but_for_its_own_turn() {
-    let bench = Bench::new();
-    let first = bench.keep(&learnt(1, "The cache is Valkey", &["Redis is not free any more"]));
-    let model = |seed| NewMemory {
-        maker: Maker::Model("m".into()),
-        ..learnt(
-            seed,
-            "The cache is Valkey now",
-            &["Redis is not free any more", "Valkey listens on port 6380"],
-        )
-    };
-    let (number, content) = said_before(&bench.archive, &model(2)).unwrap().unwrap();
-    assert_eq!(Some(number), first.number());
-    assert_eq!(content.facts, ["Redis is not free any more", "Valkey listens on port 6380"]);
-    assert_eq!(said_before(&bench.archive, &model(1)).unwrap(), None, "of the same turn");
-    let other = NewMemory { content: content_of_another_thing(), ..model(3) };
-    assert_eq!(said_before(&bench.archive, &other).unwrap(), None);
-}
-
-fn content_of_another_thing() -> Content {
-    content("The queue is Valkey", &[])
-}

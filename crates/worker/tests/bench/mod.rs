@@ -106,7 +106,6 @@ pub fn work(home: &Home, provider: &dyn Provider, now: Timestamp, daily_tokens: 
         open: &|| Ok(Some(Box::new(opened(home)?) as Box<dyn Opened>)),
         now: &|| now,
         skipped: &|tool| tool == "TodoWrite",
-        known: &|_, _| Ok(None),
         daily_tokens,
         per_memory_tokens: 2000,
         attempts: 3,

@@ -8,8 +8,6 @@ use towline_core::memory::{Confidence, Content, Draft, MemoryType, Summary, Summ
 const NOW: Timestamp = Timestamp(10 * HOUR);
 const LATER: Timestamp = Timestamp(10 * HOUR + 60_000);
 const SESSION: &str = "a:one-session";
-/// Nothing was said before.
-const NEW: Known<'static> = &|_, _| Ok(None);
 
 fn bench(turns: &[(i64, i64)]) -> Bench {
     let bench = Bench::new();
@@ -71,7 +69,7 @@ fn asking_twice_is_asking_once_and_a_turn_that_went_on_is_looked_at_again() {
     let bench = bench(&[(1, 2)]);
     assert!(make(&bench, 1) && !make(&bench, 1));
     let job = lease(&bench, NOW).unwrap();
-    bench.archive.finish_job(&job, &came(vec![]), NEW).unwrap().unwrap();
+    bench.archive.finish_job(&job, &came(vec![])).unwrap().unwrap();
     assert!(!make(&bench, 1), "it is done");
     bench.archive.db.execute("update turns set until = 20000", []).unwrap();
     assert!(!make(&bench, 1), "it went on for moments only");
@@ -88,11 +86,11 @@ fn a_job_is_leased_by_one_until_its_lease_ends_and_only_the_last_lease_can_end_i
     assert!(!bench.archive.has_due_job(NOW).unwrap() && bench.archive.has_due_job(LATER).unwrap());
     let second = lease(&bench, LATER).unwrap();
     let late = came(vec![memory(1, "late", Maker::Model("m".into()))]);
-    assert_eq!(bench.archive.finish_job(&first, &late, NEW).unwrap(), None);
+    assert_eq!(bench.archive.finish_job(&first, &late).unwrap(), None);
     assert_eq!(bench.archive.abandon_job(&first, &failure(Some(1), LATER)).unwrap(), None);
     assert_eq!((standing(&bench), bench.archive.spending(9).unwrap()), (vec![], vec![]));
-    assert!(bench.archive.finish_job(&second, &late, NEW).unwrap().is_some());
-    assert_eq!(bench.archive.finish_job(&second, &late, NEW).unwrap(), None, "it is done");
+    assert!(bench.archive.finish_job(&second, &late).unwrap().is_some());
+    assert_eq!(bench.archive.finish_job(&second, &late).unwrap(), None, "it is done");
     assert_eq!(standing(&bench), ["late"]);
 }
 
@@ -111,7 +109,7 @@ fn what_nobody_touched_gives_way_to_what_is_told_better() {
     let job = lease(&bench, NOW).unwrap();
     let model = || Maker::Model("m".into());
     let made = came(vec![memory(10, "better", model()), memory(11, "said again", model())]);
-    let kept = bench.archive.finish_job(&job, &made, NEW).unwrap().unwrap();
+    let kept = bench.archive.finish_job(&job, &made).unwrap().unwrap();
     assert_eq!(kept, [6, numbers[3]], "the same words are the same memory");
     let mut left = standing(&bench);
     left.sort();
@@ -119,23 +117,6 @@ fn what_nobody_touched_gives_way_to_what_is_told_better() {
     let gone = bench.archive.memory(numbers[0]).unwrap().unwrap().superseded.unwrap();
     assert_eq!((gone.by, gone.why.as_str()), (Some(6), "told better"));
     assert_eq!(bench.archive.memory(numbers[3]).unwrap().unwrap().found, 2);
-}
-
-#[test]
-fn what_was_said_before_in_other_words_is_found_again_with_a_trace() {
-    let bench = bench(&[(1, 2)]);
-    let known = bench.archive.add_memory(&memory(1, "the mast leans", Maker::Rules)).unwrap();
-    let content =
-        Content::of(Draft::new(MemoryType::parse("gotcha").unwrap(), "the mast leans to port")).unwrap();
-    make(&bench, 1);
-    let job = lease(&bench, NOW).unwrap();
-    let made = came(vec![memory(10, "a leaning mast", Maker::Model("m".into()))]);
-    let same = |_: &Archive, _: &NewMemory| Ok(Some((known, content.clone())));
-    assert_eq!(bench.archive.finish_job(&job, &made, &same).unwrap().unwrap(), [known]);
-    let kept = bench.archive.memory(known).unwrap().unwrap();
-    assert_eq!((kept.found, kept.content.title.as_str()), (2, "the mast leans to port"));
-    assert!(bench.archive.undo_memory(known, NOW).unwrap().is_some());
-    assert_eq!(bench.archive.memory(known).unwrap().unwrap().content.title, "the mast leans");
 }
 
 #[test]
@@ -153,10 +134,7 @@ fn nothing_to_remember_takes_nothing_away_and_an_older_summary_does_not_replace_
     bench.archive.put_summary(&of(&bench), &summary(2, "of both")).unwrap();
     make(&bench, 1);
     let job = lease(&bench, NOW).unwrap();
-    bench
-        .archive
-        .finish_job(&job, &Came { summary: Some(summary(1, "of one")), ..came(vec![]) }, NEW)
-        .unwrap();
+    bench.archive.finish_job(&job, &Came { summary: Some(summary(1, "of one")), ..came(vec![]) }).unwrap();
     assert_eq!(standing(&bench), ["by rules"]);
     assert_eq!(bench.archive.summary(&of(&bench)).unwrap().unwrap().summary.learned, "of both");
 }
@@ -206,7 +184,7 @@ fn no_more_is_set_aside_than_the_day_has_and_a_lease_that_ends_gives_it_back() {
     assert!(reserve(&one, 2000, NOW) && !reserve(&two, 600, NOW) && reserve(&two, 500, NOW));
     assert!(reserve(&one, 2000, NOW), "what it had before does not count twice");
     assert_eq!(bench.archive.budget(NOW).unwrap(), Budget { spent: 0, reserved: 2500 });
-    bench.archive.finish_job(&one, &came(vec![]), NEW).unwrap();
+    bench.archive.finish_job(&one, &came(vec![])).unwrap();
     assert_eq!(bench.archive.budget(NOW).unwrap(), Budget { spent: 1000, reserved: 500 });
     assert_eq!(bench.archive.budget(LATER).unwrap(), Budget { spent: 1000, reserved: 0 }, "its worker died");
     let tomorrow = NOW.plus_ms(24 * HOUR);
