@@ -14,8 +14,8 @@ mod speed;
 
 use std::path::Path;
 
-use sets::{Set, figures};
-use towline_search::{Encoder, Tier};
+use sets::{Ranks, Set, figures};
+use towline_search::{Encoder, Near, Tier, VectorWriter, Vectors, VectorsOf, embedded};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -61,10 +61,26 @@ fn quality(shown: Shown) {
     }
 }
 
+/// What the model ranks beside everything else.
+fn ranks_near(set: &Set, encoder: &Encoder) -> Ranks {
+    let folder = tempfile::tempdir().unwrap();
+    let of = VectorsOf { model: 1, dimensions: encoder.dimensions() };
+    let file = folder.path().join("vectors");
+    let mut writer = VectorWriter::open(&file, of).unwrap().unwrap();
+    for document in &set.documents {
+        writer.add(document.id, 1, &encoder.embed(&embedded(document))).unwrap();
+    }
+    let vectors = Vectors::open(&file, of).unwrap().unwrap();
+    set.ranks_by(&|index, query| {
+        let near = Near::to(&vectors, &encoder.embed(&query.text));
+        index.search_near(query, &[], Some(&near)).unwrap()
+    })
+}
+
 /// The same questions with a model beside everything else.
 fn model(encoder: &Encoder, shown: Shown) {
     for (name, set) in [("DevMemBench", sets::dev_mem_bench()), ("own", sets::own())] {
-        let ranks = set.ranks_near(encoder);
+        let ranks = ranks_near(&set, encoder);
         print_figures(&format!("{name}, Whole with MiniLM"), &ranks);
         if shown == Shown::Missed {
             print_missed(&set, &ranks);

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use towline_search::{Document, Encoder, Hit, Index, Kind, Near, Query, Tier};
-use towline_search::{VectorWriter, Vectors, VectorsOf, embedded};
+use towline_search::{Document, Hit, Index, Kind, Query, Tier};
 
 /// Documents and questions about them.
 pub struct Set {
@@ -47,23 +46,8 @@ impl Set {
         self.ranks_by(&|index, query| index.search_with(tier, query, &[]).unwrap())
     }
 
-    /// The same, with a model beside everything else.
-    pub fn ranks_near(&self, encoder: &Encoder) -> Ranks {
-        let folder = tempfile::tempdir().unwrap();
-        let of = VectorsOf { model: 1, dimensions: encoder.dimensions() };
-        let file = folder.path().join("vectors");
-        let mut writer = VectorWriter::open(&file, of).unwrap().unwrap();
-        for document in &self.documents {
-            writer.add(document.id, 1, &encoder.embed(&embedded(document))).unwrap();
-        }
-        let vectors = Vectors::open(&file, of).unwrap().unwrap();
-        self.ranks_by(&|index, query| {
-            let near = Near::to(&vectors, &encoder.embed(&query.text));
-            index.search_near(query, &[], Some(&near)).unwrap()
-        })
-    }
-
-    fn ranks_by(&self, search: &dyn Fn(&Index, &Query) -> Vec<Hit>) -> Ranks {
+    /// The same, by whatever searches.
+    pub fn ranks_by(&self, search: &dyn Fn(&Index, &Query) -> Vec<Hit>) -> Ranks {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::open(folder.path()).unwrap();
         let mut writer = index.writer().unwrap();
