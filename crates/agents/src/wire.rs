@@ -228,14 +228,14 @@ pub(crate) fn answer(room: &Room, event: &str, reply: &Reply) -> Option<String> 
 /// What stands under the event's own name: text for the model, and that a tool may not run.
 fn specific(room: &Room, event: &str, reply: &Reply) -> Option<Value> {
     let mut specific = Map::new();
-    if !reply.context.is_empty() && room.context.contains(&event) {
-        specific.insert("additionalContext".into(), json!(reply.context.join("\n\n")));
-    }
     if let Verdict::Block { reason } = &reply.verdict
         && room.deny.contains(&event)
     {
         specific.insert("permissionDecision".into(), json!("deny"));
         specific.insert("permissionDecisionReason".into(), json!(reason));
+    } else if !reply.context.is_empty() && room.context.contains(&event) {
+        // A tool that does not run needs no word beside the reason.
+        specific.insert("additionalContext".into(), json!(reply.context.join("\n\n")));
     }
     if specific.is_empty() {
         return None;
