@@ -9,10 +9,15 @@ use towline_store::Home;
 
 /// So much of a prompt is looked at.
 const READ: usize = 1000;
+/// A search takes the longer the more there is: beyond this, too long for an agent that waits.
+const LARGEST: u64 = 200_000;
 
 /// The numbers of at most so many memories of a project, by its name.
 pub fn memories_for(home: &Home, prompt: &str, project: &str, most: usize) -> Vec<i64> {
     let Ok(Some(index)) = Index::open_existing(&folder(home)) else { return vec![] };
+    if index.documents() > LARGEST {
+        return vec![];
+    }
     let query = Query {
         text: prompt.chars().take(READ).collect(),
         filters: Filters {
