@@ -136,6 +136,8 @@ fn vectors_follow_what_is_remembered_changed_and_forgotten() {
     remember(&env, "The login cookie expires after restart.");
     remember(&env, "The server key was not read.");
     env.tow(&["model", "get", "--from", tiny().to_str().unwrap()]).ok();
+    // It has begun to make vectors by itself.
+    env.wait_no_process();
     assert!(env.tow(&["reindex"]).ok().stdout.contains("indexed 2 documents"));
     assert_eq!(status(&env)["vectors"], 2);
     let found = env.tow(&["search", "cookie"]).ok();
@@ -147,6 +149,7 @@ fn vectors_follow_what_is_remembered_changed_and_forgotten() {
     let bytes = status(&env)["vector_bytes"].as_u64().unwrap();
     env.tow(&["work"]).ok();
     assert_eq!(status(&env)["vector_bytes"], bytes, "nothing new, nothing written");
+    env.wait_no_process();
     env.tow(&["forget", "m1", "--yes"]).ok();
     assert_eq!(status(&env)["vectors"], 2);
     env.tow(&["model", "remove"]).ok().prints("freed");

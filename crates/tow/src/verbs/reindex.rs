@@ -5,6 +5,7 @@
 use crate::back::unreadable;
 use crate::failure::Failure;
 use crate::finding::{FindError, forget_index, update};
+use crate::output::complain;
 use crate::progress::Progress;
 use crate::scope::Scope;
 use crate::sentences::{self, Extent, Standing};
@@ -73,7 +74,8 @@ fn vectors(scope: &Scope, archive: &Archive) -> Result<Option<u64>, Failure> {
     let embedded = sentences::embed((home, archive), &model, Extent::All, &mut seen).map_err(failed)?;
     progress.finish();
     if embedded.busy {
-        return Err(Failure::input("somebody else makes vectors").hint("Try again in a moment."));
+        complain("another process is making vectors; `tow model` shows how many there are\n");
+        return Ok(None);
     }
     sentences::shed(home, archive).map_err(failed)?;
     Ok(Some(embedded.documents))
