@@ -112,6 +112,30 @@ fn a_missing_file_is_made_and_taken_away_again() {
 }
 
 #[test]
+fn nothing_of_such_a_file_is_kept_but_what_was_replaced_and_the_first_original_comes_back() {
+    for (agent, private) in [
+        (Agent::Claude, "{\"projects\":{\"/secret/boat\":{\"history\":[\"paint it\"]}}}"),
+        (Agent::Codex, "[projects.\"/secret/boat\"]\ntrust_level = \"trusted\"\n"),
+    ] {
+        let home = Home::holding(agent, private);
+        home.server_at("/older/tow").apply(&home.archive(), ALONE).unwrap();
+        home.installed();
+        let folder = home.root.path().join("backups").join(agent.name());
+        for entry in fs::read_dir(folder).unwrap() {
+            let kept = fs::read_to_string(entry.unwrap().path()).unwrap();
+            assert!(!kept.contains("secret") && !kept.contains("paint"), "{kept}");
+        }
+        home.uninstall();
+        assert_eq!(home.text(), private);
+        home.installed();
+        fs::write(home.file(), format!("{}\n", home.text())).unwrap();
+        home.uninstall();
+        assert_eq!(home.text(), format!("{private}\n"), "also where somebody wrote since");
+        assert!(!fs::read_dir(home.root.path().join("backups").join(agent.name())).unwrap().any(|_| true));
+    }
+}
+
+#[test]
 fn json_of_every_layout_keeps_its_bytes() {
     let json = |before: &str, after: &str, left: &str| check(Agent::Claude, before, after, left);
     json("{}", &pretty("  ", "\n", ""), "{}");

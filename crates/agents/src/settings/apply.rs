@@ -114,7 +114,7 @@ fn removal(subject: &dyn Subject, archive: &Archive, current: Option<Vec<u8>>) -
     let Some(record) = record.filter(|record| record.is_ours_alone(current.as_deref())) else {
         return Ok(plan);
     };
-    match (record.existed, archive.original(subject, &record)) {
+    match (record.existed, archive.original(subject, &record, current.as_deref())) {
         (false, _) => Ok(Plan { after: None, ..plan }),
         (true, None) => Ok(plan),
         // An original may hold entries of ours from an installation before the first note.

@@ -1,6 +1,7 @@
 //! The originals of the files that we edit, and a note on each: what `tow uninstall` gives back.
 //!
-//! A backup is never overwritten and never deleted. A damaged note counts as none.
+//! A backup is never overwritten and never deleted. A damaged note counts as none. Of a file that holds more than settings
+//! nothing is kept but the bytes that we replaced.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -32,6 +33,9 @@ pub(super) struct Record {
     pub made_folder: Option<PathBuf>,
     /// Name of the backup with the original bytes.
     pub backup: Option<String>,
+    /// How the original bytes are made from what we wrote, where the whole of them is not ours to keep.
+    #[serde(default)]
+    pub undo: Option<Splice>,
     /// What we wrote last.
     pub written: Fingerprint,
     /// The containers that stood in the file before us.
@@ -43,6 +47,29 @@ pub(super) struct Record {
 pub(super) struct Fingerprint {
     bytes: usize,
     crc32: u32,
+}
+
+/// The one place in which two texts differ: how much of the later one goes, and what stood there in the earlier one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Splice {
+    start: usize,
+    bytes: usize,
+    was: Vec<u8>,
+}
+
+impl Splice {
+    fn between(earlier: &[u8], later: &[u8]) -> Self {
+        let alike = |(one, other): &(&u8, &u8)| one == other;
+        let start = earlier.iter().zip(later).take_while(alike).count();
+        let rest = earlier[start..].iter().rev().zip(later[start..].iter().rev());
+        let end = rest.take_while(alike).count();
+        Self { start, bytes: later.len() - start - end, was: earlier[start..earlier.len() - end].to_vec() }
+    }
+
+    fn undone(&self, later: &[u8]) -> Option<Vec<u8>> {
+        let behind = later.get(self.start + self.bytes..)?;
+        Some([&later[..self.start], &self.was, behind].concat())
+    }
 }
 
 impl Fingerprint {
@@ -70,8 +97,16 @@ impl Archive {
         serde_json::from_slice(&note).ok()
     }
 
-    /// The original bytes that a note speaks of.
-    pub(super) fn original(&self, subject: &dyn Subject, record: &Record) -> Option<Vec<u8>> {
+    /// The original bytes that a note speaks of, of a file that is still what we wrote.
+    pub(super) fn original(
+        &self,
+        subject: &dyn Subject,
+        record: &Record,
+        current: Option<&[u8]>,
+    ) -> Option<Vec<u8>> {
+        if let Some(undo) = &record.undo {
+            return undo.undone(current?);
+        }
         let name = record.backup.as_deref()?;
         fs::read(self.owner_folder(subject).join(Path::new(name).file_name()?)).ok()
     }
@@ -92,15 +127,23 @@ impl Archive {
         };
         let written = Fingerprint::of(plan.after.as_deref().unwrap_or_default());
         let record = match known {
-            Some(record) if record.is_ours_alone(plan.before.as_deref()) => Record { written, ..record },
-            _ => Record {
-                file: subject.file().display().to_string(),
-                existed: plan.before.is_some(),
-                made_folder,
-                backup: self.back_up(subject, plan.before.as_deref()).map_err(|e| self.refuse(subject, e))?,
-                written,
-                kept,
-            },
+            Some(record) if record.is_ours_alone(plan.before.as_deref()) => {
+                let original = self.original(subject, &record, plan.before.as_deref());
+                let undo = record.undo.as_ref().and(original).map(|original| undoing(&original, plan));
+                Record { written, undo, ..record }
+            }
+            _ => {
+                let before = plan.before.as_deref();
+                Record {
+                    file: subject.file().display().to_string(),
+                    existed: before.is_some(),
+                    made_folder,
+                    backup: self.back_up(subject, before).map_err(|e| self.refuse(subject, e))?,
+                    undo: before.filter(|_| !subject.is_ours_to_keep()).map(|before| undoing(before, plan)),
+                    written,
+                    kept,
+                }
+            }
         };
         self.write(subject, &record).map_err(|error| self.refuse(subject, error))?;
         Ok(record.backup.map(|name| self.owner_folder(subject).join(name)))
@@ -128,7 +171,7 @@ impl Archive {
     }
 
     fn back_up(&self, subject: &dyn Subject, bytes: Option<&[u8]>) -> io::Result<Option<String>> {
-        let Some(bytes) = bytes else {
+        let Some(bytes) = bytes.filter(|_| subject.is_ours_to_keep()) else {
             return Ok(None);
         };
         DirBuilder::new().recursive(true).mode(0o700).create(self.owner_folder(subject))?;
@@ -167,4 +210,8 @@ impl Archive {
     fn refuse(&self, subject: &dyn Subject, source: io::Error) -> Refusal {
         subject.refuse(Cause::CannotBackUp { folder: self.owner_folder(subject), source })
     }
+}
+
+fn undoing(original: &[u8], plan: &Plan) -> Splice {
+    Splice::between(original, plan.after.as_deref().unwrap_or_default())
 }

@@ -118,14 +118,11 @@ impl Refusal {
             Cause::NotToml { line, .. } => {
                 format!("Mend line {line} of {file}, then run the command again.")
             }
-            Cause::ServersNotObject { key } => {
-                format!("Remove `{key}` from {file}, then run the command again.")
+            Cause::ServersNotObject { key: name } | Cause::NoRoomForServer { name } => {
+                format!("Remove `{name}` from {file}, then run the command again.")
             }
             Cause::ServerNotOurs { name } => {
                 format!("To get ours, rename `{name}` in {file}, then run `tow install` again.")
-            }
-            Cause::NoRoomForServer { name } => {
-                format!("Remove the server `{name}` from {file} by hand, then run the command again.")
             }
             Cause::HooksNotObject => {
                 format!("Make `hooks` in {file} an object, or remove it, then run the command again.")

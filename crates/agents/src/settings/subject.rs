@@ -22,6 +22,11 @@ pub(super) trait Subject {
         0o600
     }
 
+    /// Whether a copy of the file may lie among our own: not one that tells of projects, accounts and what was said.
+    fn is_ours_to_keep(&self) -> bool {
+        true
+    }
+
     /// What the file becomes with what is ours, once and right.
     fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal>;
 

@@ -153,6 +153,10 @@ impl Subject for ToolServer {
         !bytes.trim_ascii().is_empty() && self.opened(Some(bytes)).is_ok()
     }
 
+    fn is_ours_to_keep(&self) -> bool {
+        false
+    }
+
     fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
         let mut text = self.opened(existing)?;
         let mut changes = Vec::new();

@@ -101,33 +101,41 @@ fn hook_in(
     (tow, archive): (&Path, &Archive),
 ) -> Result<Edited, Failure> {
     let (folder, writing) = (folder_of(agent)?, arguments.choice.writing());
-    let plugin = agent.enabled_plugin(&folder);
     let target = gotchas::target(config, agent, (&folder, tow)).map_err(refused)?;
     let target = if arguments.statusline { target.showing() } else { target };
-    let target = match &plugin {
-        Some(_) => {
-            let found = target.inspect_file(Pace::USUAL).map_err(refused)?;
-            target.adding_none(&found)
-        }
-        None => target,
-    };
-    let plan = match writing {
-        Writing::Planned => target.preview(Pace::USUAL).map_err(refused)?,
-        Writing::Done => target.apply(archive, Pace::USUAL).map_err(refused)?.plan,
-    };
-    let edited = Edited::of(plan);
-    if let Some(plugin) = plugin {
-        let next = agent.plugin_wants_consent(&folder, &plugin);
-        return Ok(Edited { plugin: Some(plugin), next, ..edited });
+    if let Some(plugin) = agent.enabled_plugin(&folder) {
+        return beside_plugin(agent, (target, plugin), (archive, writing));
     }
+    let plan = edited(&target, (archive, writing))?;
     let skills = skills::put(agent.pages(&folder, tow).map_err(refused)?, archive, writing);
     let tools = (!arguments.no_mcp).then(|| tools::put(agent, tow, (archive, writing)));
-    Ok(Edited {
-        skills,
-        tools: tools.unwrap_or_default(),
-        next: next_step(agent, &folder, &target),
-        ..edited
-    })
+    let next = next_step(agent, &folder, &target);
+    Ok(Edited { skills, tools: tools.unwrap_or_default(), next, ..Edited::of(plan) })
+}
+
+/// What the plugin brings is not registered a second time. What stands there already is kept right, and named.
+fn beside_plugin(
+    agent: Agent,
+    (target, plugin): (Target, String),
+    keeping: (&Archive, Writing),
+) -> Result<Edited, Failure> {
+    let found = target.inspect_file(Pace::USUAL).map_err(refused)?;
+    let is_twice = !found.right.is_empty() || !found.stale.is_empty();
+    let plan = edited(&target.adding_none(&found), keeping)?;
+    let next = if is_twice {
+        Some(format!("the hooks in the settings are a second set: tow uninstall --agent {}", agent.name()))
+    } else {
+        agent.plugin_wants_consent(&folder_of(agent)?, &plugin)
+    };
+    Ok(Edited { plugin: Some(plugin), next, ..Edited::of(plan) })
+}
+
+fn edited(target: &Target, (archive, writing): (&Archive, Writing)) -> Result<Plan, Failure> {
+    match writing {
+        Writing::Planned => target.preview(Pace::USUAL),
+        Writing::Done => target.apply(archive, Pace::USUAL).map(|applied| applied.plan),
+    }
+    .map_err(refused)
 }
 
 /// What became of one agent's files.
@@ -299,7 +307,7 @@ fn tell_plan(scope: &Scope, choice: &Choice, (title, nothing): (&str, &str), pla
 fn tell_edited(scope: &Scope, choice: &Choice, (title, nothing): (&str, &str), edited: &Edited) {
     match &edited.plugin {
         Some(plugin) if edited.plan.is_empty() => scope.out.line(&format!(
-            "{title}: the plugin {plugin} is switched on and brings everything: nothing is registered beside it"
+            "{title}: the plugin {plugin} is switched on and brings everything: nothing was registered beside it"
         )),
         Some(_) | None => tell_plan(scope, choice, (title, nothing), &edited.plan),
     }

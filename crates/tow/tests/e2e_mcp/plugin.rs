@@ -60,10 +60,11 @@ fn nothing_is_registered_beside_it_and_a_second_registration_is_named() {
         assert!(
             twice["detail"].as_str().unwrap().contains("registered twice: by the plugin towline@towline")
         );
+        desk.env.tow(&install).ok().prints("the hooks in the settings are a second set");
         let mend: Vec<&str> = twice["mend"].as_str().unwrap().split(' ').skip(1).collect();
         desk.env.tow(&mend).ok();
         assert_eq!(check()["status"], "good", "{}", check());
-        desk.env.tow(&install).ok().prints("nothing is registered beside it");
+        desk.env.tow(&install).ok().prints("nothing was registered beside it");
         assert_eq!(check()["status"], "good");
         for file in [".claude/settings.json", ".claude.json", ".codex/hooks.json", ".codex/config.toml"] {
             let text = fs::read_to_string(desk.env.home().join(file)).unwrap_or_default();
