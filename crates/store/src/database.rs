@@ -6,7 +6,7 @@ use crate::home::{Home, open_or_make, size};
 use crate::lock::FoldLock;
 use crate::{marks, memory};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
@@ -78,7 +78,7 @@ impl Store {
 
     /// Opens for reading only; `None` if there is no database yet.
     pub fn read(home: &Home, patience: Duration) -> Result<Option<Store>, StoreError> {
-        let db = open_for_reading(&home.database(), patience)?;
+        let db = open_for_reading(&home.database(), patience, &MIGRATIONS)?;
         Ok(db.map(|db| Store { home: home.clone(), db, machine: Uid([0; 16]) }))
     }
 
@@ -129,8 +129,13 @@ pub(crate) fn open_for_writing(
     Ok(db)
 }
 
-/// Opens a database so that nothing can be changed in it; `None` if there is none, or only one that is being made.
-pub(crate) fn open_for_reading(path: &Path, patience: Duration) -> Result<Option<Connection>, StoreError> {
+/// Opens a database so that nothing can be changed in it; `None` if there is none, or only one that is being made. One that
+/// an older version left is brought up to ours first: its tables are not those that are asked for.
+pub(crate) fn open_for_reading(
+    path: &Path,
+    patience: Duration,
+    migrations: &[&str],
+) -> Result<Option<Connection>, StoreError> {
     if !path.exists() {
         return Ok(None);
     }
@@ -142,6 +147,9 @@ pub(crate) fn open_for_reading(path: &Path, patience: Duration) -> Result<Option
     db.busy_timeout(patience)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     db.pragma_update(None, "query_only", true)?;
+    if matches!(schema_of(&db), Ok(found) if found > 0 && (found as usize) < migrations.len()) {
+        drop(open_for_writing(path, patience, migrations)?);
+    }
     Ok((!is_in_the_making(&db, path)).then_some(db))
 }
 
@@ -207,23 +215,30 @@ fn schema_of(db: &Connection) -> rusqlite::Result<u32> {
     db.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Brings the schema up to ours, one migration per transaction. A newer one is written only if it says that we may:
-/// its migration then put our number into the fact `writable_by`.
+/// Brings the schema up to ours at once: who reads meanwhile sees all of it or nothing. A newer one is written only if it
+/// says that we may: its migration then put our number into the fact `writable_by`.
 fn migrate(db: &Connection, migrations: &[&str]) -> Result<(), StoreError> {
     let found = schema_of(db)?;
     let ours = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
     if found > ours {
         return if writable_by(db)? <= ours { Ok(()) } else { Err(StoreError::Newer { found }) };
     }
+    if found == ours {
+        return Ok(());
+    }
     if found == 0 {
         // Persistent, hence only once. Incremental vacuum must be chosen before the first table.
         db.pragma_update(None, "auto_vacuum", "incremental")?;
         db.pragma_update(None, "journal_mode", "wal")?;
     }
-    for (number, script) in (1..).zip(migrations).skip(found as usize) {
-        db.execute_batch(&format!("begin immediate;\n{script}\npragma user_version = {number};\ncommit;"))?;
+    let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
+    // Somebody else may have been faster.
+    let found = schema_of(&transaction)?;
+    for script in migrations.iter().skip(found as usize) {
+        transaction.execute_batch(script)?;
     }
-    Ok(())
+    transaction.pragma_update(None, "user_version", found.max(ours))?;
+    Ok(transaction.commit()?)
 }
 
 fn writable_by(db: &Connection) -> rusqlite::Result<u32> {
@@ -322,6 +337,26 @@ mod tests {
         assert_eq!(count("select count(*) from heard_turns where prompt = 'go'"), 1);
         let unasked = "select count(*) from sessions where inheriting = 'nothing' and prompted_at = 9";
         assert_eq!(count(unasked), 1, "who was there before has nothing to decide");
+    }
+
+    #[test]
+    fn who_reads_what_an_older_version_left_reads_it_brought_up() {
+        let (_folder, home, _lock) = fresh();
+        open_or_make(&home.database()).unwrap();
+        let old = connect(&home.database(), OpenFlags::default()).unwrap();
+        migrate(&old, &MIGRATIONS[..2]).unwrap();
+        assert_eq!(schema_of(&old).unwrap(), 2);
+        let reader = Store::read(&home, Duration::from_millis(50)).unwrap().unwrap();
+        assert_eq!(reader.schema().unwrap(), SCHEMA);
+        assert!(reader.open_hops().unwrap().is_empty(), "there is such a table");
+    }
+
+    #[test]
+    fn a_database_is_made_whole_or_not_at_all() {
+        let db = Connection::open_in_memory().unwrap();
+        assert!(migrate(&db, &[MIGRATIONS[0], "create table half (", MIGRATIONS[1]]).is_err());
+        let tables: i64 = db.query_row("select count(*) from sqlite_schema", [], |row| row.get(0)).unwrap();
+        assert_eq!((tables, schema_of(&db).unwrap()), (0, 0));
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Archive {
 
     /// Opens for reading only; `None` if nothing was ever captured.
     pub fn read(home: &Home, patience: Duration) -> Result<Option<Archive>, StoreError> {
-        let db = open_for_reading(&home.archive(), patience)?;
+        let db = open_for_reading(&home.archive(), patience, &MIGRATIONS)?;
         let machine = Uid([0; 16]);
         Ok(db.map(|db| Archive { db, home: home.clone(), machine, forgotten: Forgotten::default() }))
     }
