@@ -233,6 +233,20 @@ fn spaced_letters(bytes: &[u8], letters: &[u8]) -> bool {
 }
 
 #[test]
+fn many_may_open_an_index_first() {
+    for _ in 0..20 {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("index");
+        std::thread::scope(|scope| {
+            let open = || Index::open(&folder).map(|index| index.checkpoint().unwrap());
+            let opened: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+            opened.into_iter().for_each(|one| assert_eq!(one.join().unwrap().unwrap(), None));
+        });
+        assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+}
+
+#[test]
 fn damaged_and_older_index_call_for_a_rebuild() {
     let home = Home::with(&[body(1, "words")]);
     let meta = home.folder.path().join("meta.json");

@@ -11,6 +11,7 @@ mod writer;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
@@ -107,15 +108,10 @@ impl Index {
 
     fn open_files(folder: &Path) -> Result<Index, Error> {
         make_folder(folder)?;
-        let is_there = folder.join(META).exists();
-        if !is_there && !is_empty(folder)? {
-            return Err(Error::damaged(format!("{META} is missing in {}", folder.display())));
+        if !folder.join(META).exists() {
+            make(folder)?;
         }
-        let (schema, fields) = schema();
-        let directory = MmapDirectory::open(folder).map_err(Error::damaged)?;
-        let builder =
-            tantivy::Index::builder().schema(schema).settings(settings()).tokenizers(schema::tokenizers());
-        let index = builder.open_or_create(directory).map_err(|error| opening(folder, &error))?;
+        let (index, fields) = files_in(folder)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).num_warming_threads(0);
         let reader = reader.try_into().map_err(Error::damaged)?;
         let index = Index { folder: folder.to_owned(), index, reader, fields };
@@ -225,14 +221,33 @@ fn shielded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         .unwrap_or_else(|_| Err(Error::damaged("a file is not what was written")))
 }
 
-fn make_folder(folder: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(folder).map_err(|source| Error::Folder { path: folder.to_owned(), source })
+fn files_in(folder: &Path) -> Result<(tantivy::Index, Fields), Error> {
+    let (schema, fields) = schema();
+    let directory = MmapDirectory::open(folder).map_err(Error::damaged)?;
+    let builder =
+        tantivy::Index::builder().schema(schema).settings(settings()).tokenizers(schema::tokenizers());
+    let index = builder.open_or_create(directory).map_err(|error| opening(folder, &error))?;
+    Ok((index, fields))
 }
 
-fn is_empty(folder: &Path) -> Result<bool, Error> {
-    let mut entries =
-        std::fs::read_dir(folder).map_err(|source| Error::Folder { path: folder.to_owned(), source })?;
-    Ok(entries.next().is_none())
+/// Makes an empty index beside the folder and moves it there whole: who opens it at the same time sees all of it or nothing.
+fn make(folder: &Path) -> Result<(), Error> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let aside = folder.with_extension(format!("new.{}.{number}", std::process::id()));
+    make_folder(&aside)?;
+    let moved = files_in(&aside).map(|_| std::fs::rename(&aside, folder).is_ok());
+    // Where it was moved, nothing is left of it.
+    let _ = std::fs::remove_dir_all(&aside);
+    // Somebody else may have been faster.
+    if moved? || folder.join(META).exists() {
+        return Ok(());
+    }
+    Err(Error::damaged(format!("{META} is missing in {}", folder.display())))
+}
+
+fn make_folder(folder: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(folder).map_err(|source| Error::Folder { path: folder.to_owned(), source })
 }
 
 fn settings() -> IndexSettings {
