@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use towline_agents::settings::{Applied, Archive, Cause, Pace, Refusal, Target};
+use towline_agents::settings::{Applied, Archive, Cause, Pace, Refusal, Subject, Target};
 use towline_agents::{claude, codex};
 
 /// Nobody else writes in these tests, so nobody is waited for.

@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::value::RawValue;
-use towline_agents::settings::{Archive, Containers, Pace, Target};
+use towline_agents::settings::{Archive, Containers, Pace, Subject, Target};
 use towline_agents::{claude, codex};
 
 const ALONE: Pace = Pace { pause: Duration::ZERO, quiet_looks: 0, max_looks: 8 };

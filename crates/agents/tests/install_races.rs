@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use towline_agents::claude;
-use towline_agents::settings::{Archive, Containers, Pace};
+use towline_agents::settings::{Archive, Containers, Pace, Subject};
 
 const REWRITES: u64 = 400;
 /// Patient enough for a machine that is busy with other tests.

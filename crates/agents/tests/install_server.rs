@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use towline_agents::Agent;
-use towline_agents::settings::{Archive, Cause, Pace, Place, ServerStanding, ToolServer};
+use towline_agents::settings::{Archive, Cause, Pace, Place, ServerStanding, Subject, ToolServer};
 
 const ALONE: Pace = Pace { pause: Duration::ZERO, quiet_looks: 0, max_looks: 8 };
 

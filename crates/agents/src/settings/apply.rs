@@ -54,30 +54,10 @@ impl Pace {
 const STILL_LOOKS: u32 = 40;
 
 impl Target {
-    /// What `apply` would do now.
-    pub fn preview(&self, pace: Pace) -> Result<Plan, Refusal> {
-        preview(self, pace)
-    }
-
     /// How our entries in the file stand now.
     pub fn inspect_file(&self, pace: Pace) -> Result<Inspection, Refusal> {
         let edit = Edit::new(self, Safekeeping::Nothing, pace)?;
         self.inspect(edit.look()?.as_deref())
-    }
-
-    /// What `remove` would do now.
-    pub fn preview_removal(&self, archive: &Archive, pace: Pace) -> Result<Plan, Refusal> {
-        preview_removal(self, archive, pace)
-    }
-
-    /// Brings our entries into the file, each once and right.
-    pub fn apply(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
-        apply(self, archive, pace)
-    }
-
-    /// Gives the file back as it was before us; where others have changed it since, takes out our entries alone.
-    pub fn remove(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
-        remove(self, archive, pace)
     }
 }
 

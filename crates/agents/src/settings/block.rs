@@ -5,8 +5,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::apply::{self, Applied, Pace};
-use super::archive::Archive;
+use super::apply::Pace;
 use super::plan::{Containers, Plan};
 use super::refusal::{Cause, Refusal};
 use super::subject::Subject;
@@ -53,26 +52,6 @@ impl Block {
             (false, true) => Standing::Right,
             (false, false) => Standing::Outdated,
         })
-    }
-
-    /// What `apply` would do now.
-    pub fn preview(&self, pace: Pace) -> Result<Plan, Refusal> {
-        apply::preview(self, pace)
-    }
-
-    /// What `remove` would do now.
-    pub fn preview_removal(&self, archive: &Archive, pace: Pace) -> Result<Plan, Refusal> {
-        apply::preview_removal(self, archive, pace)
-    }
-
-    /// Brings our block into the file, once and right.
-    pub fn apply(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
-        apply::apply(self, archive, pace)
-    }
-
-    /// Gives the file back as it was before us; where others have changed it since, takes out our block alone.
-    pub fn remove(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
-        apply::remove(self, archive, pace)
     }
 
     fn text(&self) -> String {

@@ -38,6 +38,7 @@ pub use page::{Page, PageStanding};
 pub use plan::{Change, Containers, Plan};
 pub use refusal::{Cause, Refusal};
 pub use status_line::LineStanding;
+pub use subject::Subject;
 pub use target::{Invocation, Order, Showing, Target, Wanted};
 pub use tool_server::{PLACES, Place, ServerStanding, ToolServer};
 

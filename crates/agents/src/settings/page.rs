@@ -5,8 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::apply::{self, Applied, Pace};
-use super::archive::Archive;
+use super::apply::Pace;
 use super::plan::{Containers, Plan};
 use super::refusal::{Cause, Refusal};
 use super::subject::Subject;
@@ -56,31 +55,11 @@ impl Page {
 
     /// How the page stands now.
     pub fn inspect_file(&self, pace: Pace) -> Result<PageStanding, Refusal> {
-        match apply::preview(self, pace) {
+        match self.preview(pace) {
             Ok(plan) => Ok(self.standing(plan.before.as_deref())),
             Err(Refusal { cause: Cause::NotOurs, .. }) => Ok(PageStanding::Foreign),
             Err(refusal) => Err(refusal),
         }
-    }
-
-    /// What `apply` would do now.
-    pub fn preview(&self, pace: Pace) -> Result<Plan, Refusal> {
-        apply::preview(self, pace)
-    }
-
-    /// What `remove` would do now.
-    pub fn preview_removal(&self, archive: &Archive, pace: Pace) -> Result<Plan, Refusal> {
-        apply::preview_removal(self, archive, pace)
-    }
-
-    /// Writes the page, unless a person changed it.
-    pub fn apply(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
-        apply::apply(self, archive, pace)
-    }
-
-    /// Takes the page away, with the folders that were made for it, unless a person changed it.
-    pub fn remove(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
-        apply::remove(self, archive, pace)
     }
 
     fn standing(&self, existing: Option<&[u8]>) -> PageStanding {
@@ -164,6 +143,7 @@ fn checksum(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::archive::Archive;
     use super::*;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;

@@ -1,13 +1,16 @@
 //! A file of somebody else's that holds something of ours, whatever its format.
 //!
-//! Says what the file should become and when it is whole; reads and writes nothing itself.
+//! Says what the file should become and when it is whole; how that is carried out is `apply`'s.
 
 use std::path::Path;
 
+use super::apply::{self, Applied, Pace};
+use super::archive::Archive;
 use super::plan::{Containers, Plan};
 use super::refusal::{Cause, Refusal};
 
-pub(super) trait Subject {
+/// Something of ours in a file.
+pub trait Subject {
     /// Whose file it is: also the name of the folder that keeps its originals.
     fn owner(&self) -> &'static str;
 
@@ -38,5 +41,37 @@ pub(super) trait Subject {
 
     fn refuse(&self, cause: Cause) -> Refusal {
         Refusal { file: self.file().to_owned(), cause }
+    }
+
+    /// What `apply` would do now.
+    fn preview(&self, pace: Pace) -> Result<Plan, Refusal>
+    where
+        Self: Sized,
+    {
+        apply::preview(self, pace)
+    }
+
+    /// What `remove` would do now.
+    fn preview_removal(&self, archive: &Archive, pace: Pace) -> Result<Plan, Refusal>
+    where
+        Self: Sized,
+    {
+        apply::preview_removal(self, archive, pace)
+    }
+
+    /// Brings what is ours into the file, once and right, unless a person changed it.
+    fn apply(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal>
+    where
+        Self: Sized,
+    {
+        apply::apply(self, archive, pace)
+    }
+
+    /// Gives the file back as it was before us; where others have changed it since, takes out what is ours alone.
+    fn remove(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal>
+    where
+        Self: Sized,
+    {
+        apply::remove(self, archive, pace)
     }
 }

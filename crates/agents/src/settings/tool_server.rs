@@ -5,8 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::apply::{self, Applied, Pace};
-use super::archive::Archive;
+use super::apply::Pace;
 use super::ours::is_tow;
 use super::plan::{Change, Containers, Plan};
 use super::refusal::{Cause, Refusal};
@@ -83,31 +82,11 @@ impl ToolServer {
 
     /// How our entry stands now.
     pub fn inspect_file(&self, pace: Pace) -> Result<ServerStanding, Refusal> {
-        match apply::preview(self, pace) {
+        match self.preview(pace) {
             Ok(plan) => Ok(standing(&plan)),
             Err(Refusal { cause: Cause::ServerNotOurs { .. }, .. }) => Ok(ServerStanding::Foreign),
             Err(refusal) => Err(refusal),
         }
-    }
-
-    /// What `apply` would do now.
-    pub fn preview(&self, pace: Pace) -> Result<Plan, Refusal> {
-        apply::preview(self, pace)
-    }
-
-    /// What `remove` would do now.
-    pub fn preview_removal(&self, archive: &Archive, pace: Pace) -> Result<Plan, Refusal> {
-        apply::preview_removal(self, archive, pace)
-    }
-
-    /// Brings our entry into the file, once and right.
-    pub fn apply(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
-        apply::apply(self, archive, pace)
-    }
-
-    /// Gives the file back as it was before us; where others have changed it since, takes out our entry alone.
-    pub fn remove(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
-        apply::remove(self, archive, pace)
     }
 
     /// The variables that are set, with their values.

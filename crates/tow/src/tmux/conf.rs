@@ -8,7 +8,7 @@ use crate::edge::{Edge, on_path, variable};
 use crate::failure::Failure;
 use crate::push;
 use std::path::{Path, PathBuf};
-use towline_agents::settings::{Archive, Block, Pace, Plan, Refusal, Standing, quote};
+use towline_agents::settings::{Archive, Block, Pace, Plan, Refusal, Standing, Subject, quote};
 use towline_terminal::tmux::Server;
 use towline_terminal::tmux_settings;
 

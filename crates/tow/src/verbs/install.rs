@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_agents::Agent;
-use towline_agents::settings::{Archive, Pace, Plan, Refusal, Target};
+use towline_agents::settings::{Archive, Pace, Plan, Refusal, Subject, Target};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,7 +4,7 @@
 
 use crate::failure::chain;
 use crate::tmux::conf::Writing;
-use towline_agents::settings::{Archive, Pace, Page, PageStanding, Plan, Refusal};
+use towline_agents::settings::{Archive, Pace, Page, PageStanding, Plan, Refusal, Subject};
 
 /// What became of an agent's skills.
 #[derive(Default)]

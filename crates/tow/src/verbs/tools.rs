@@ -8,7 +8,7 @@ use crate::failure::chain;
 use crate::tmux::conf::Writing;
 use std::path::Path;
 use towline_agents::Agent;
-use towline_agents::settings::{Archive, Pace, Plan, Refusal, ToolServer};
+use towline_agents::settings::{Archive, Pace, Plan, Refusal, Subject, ToolServer};
 
 /// What became of the entry.
 #[derive(Default)]

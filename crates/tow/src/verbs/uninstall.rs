@@ -13,7 +13,7 @@ use crate::tmux::conf::{self, Outcome, Writing};
 use clap::Args;
 use std::process::ExitCode;
 use towline_agents::Agent;
-use towline_agents::settings::{Archive, Pace};
+use towline_agents::settings::{Archive, Pace, Subject};
 
 const EXAMPLES: &str = "\
 Examples:
