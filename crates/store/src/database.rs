@@ -353,7 +353,9 @@ mod tests {
 
     #[test]
     fn a_database_is_made_whole_or_not_at_all() {
-        let db = Connection::open_in_memory().unwrap();
+        let (_folder, home, _lock) = fresh();
+        open_or_make(&home.database()).unwrap();
+        let db = connect(&home.database(), OpenFlags::default()).unwrap();
         assert!(migrate(&db, &[MIGRATIONS[0], "create table half (", MIGRATIONS[1]]).is_err());
         let tables: i64 = db.query_row("select count(*) from sqlite_schema", [], |row| row.get(0)).unwrap();
         assert_eq!((tables, schema_of(&db).unwrap()), (0, 0));
