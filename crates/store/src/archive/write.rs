@@ -106,6 +106,20 @@ const NOTE_HELPERS: &str = "
     insert into changes (what, row, from_turn)
     select 'conversation', conversation, 0 from details where subagent is not null and turn = 0 group by conversation";
 
+/// A client may write its first answer before the prompt that it answers: what stands before the first turn and came after it
+/// belongs to it.
+const ADOPT_BODIES: &str = "
+    update bodies set turn = 1, place = t.place + 1 from turns t
+    where bodies.conversation = ?1 and bodies.turn = 0 and t.conversation = ?1 and t.ordinal = 1 and bodies.at > t.at";
+const ADOPT_DETAILS: &str = "
+    update details set turn = 1, place = t.place + 1 from turns t
+    where details.conversation = ?1 and details.turn = 0 and details.subagent is null
+        and t.conversation = ?1 and t.ordinal = 1 and details.at > t.at";
+const ADOPT_USAGE: &str = "
+    update usage set turn = 1 from turns t
+    where usage.conversation = ?1 and usage.turn = 0 and usage.subagent is null
+        and t.conversation = ?1 and t.ordinal = 1 and usage.at > t.at";
+
 /// What one call took in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
@@ -265,12 +279,22 @@ impl<'a> Writer<'a> {
 
     fn finish(mut self) -> Result<Taken, StoreError> {
         self.add_begun()?;
+        self.adopt_early()?;
         if let Some(whose) = &self.whose {
             let row = (whose.id, whose.turns, whose.first_at, whose.last_at);
             self.archive.db.prepare_cached(GROW_CONVERSATION)?.execute(row)?;
         }
         self.note_changes()?;
         Ok(self.taken)
+    }
+
+    /// Gives the first turn what was written before it.
+    fn adopt_early(&self) -> Result<(), StoreError> {
+        let (Some(whose), Some(0 | 1)) = (&self.whose, self.changed_from) else { return Ok(()) };
+        for adopt in [ADOPT_BODIES, ADOPT_DETAILS, ADOPT_USAGE] {
+            self.archive.db.prepare_cached(adopt)?.execute([whose.id])?;
+        }
+        Ok(())
     }
 
     /// Once for all that was read of a conversation.

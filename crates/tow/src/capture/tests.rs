@@ -140,6 +140,38 @@ fn for_review(told: &str) -> String {
     told.lines().map(short).collect::<Vec<_>>().join("\n")
 }
 
+/// As a client did that was still making the file when its model had answered.
+#[test]
+fn a_first_answer_that_is_written_before_its_prompt_belongs_to_it() {
+    let line = |kind: &str, (uuid, parent, at): (&str, &str, &str), content: &str| {
+        format!(
+            r#"{{"parentUuid":{parent},"type":"{kind}","message":{{"role":"{kind}","content":{content}}},"uuid":"{uuid}","timestamp":"2026-11-15T20:41:{at}Z","cwd":"/p","sessionId":"668db8cb"}}"#
+        ) + "\n"
+    };
+    let text = |text: &str| format!(r#"[{{"type":"text","text":"{text}"}}]"#);
+    let lines = [
+        line("assistant", ("a1", r#""u1""#, "41.050"), &text("measured mast: four")),
+        line("user", ("u1", "null", "40.983"), r#""first measure the mast""#),
+        line("user", ("u2", r#""a1""#, "41.447"), r#""then look at it""#),
+        line("assistant", ("a2", r#""u2""#, "41.500"), &text("looked: fine")),
+    ];
+    for at_once in [1, 2, 4] {
+        let bench = Bench::new(Agent::ALL[0]);
+        for some in lines.chunks(at_once) {
+            bench.append(some.concat().as_bytes());
+            bench.capture();
+        }
+        let archive = bench.writable().archive;
+        let conversation = archive.latest_conversations(None, 1).unwrap().remove(0);
+        let said = |turn| archive.bodies(turn).unwrap().into_iter().map(|body| body.text).collect::<Vec<_>>();
+        let turns = archive.last_turns(&conversation, 9).unwrap();
+        assert_eq!(
+            turns.iter().map(said).collect::<Vec<_>>(),
+            [["first measure the mast", "measured mast: four"], ["then look at it", "looked: fine"]]
+        );
+    }
+}
+
 #[test]
 fn recorded_conversations_give_the_turns_that_a_person_reads_in_them() {
     for recorded in recorded() {
