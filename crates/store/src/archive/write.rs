@@ -82,44 +82,6 @@ const ADD_USAGE: &str = "
 const ADD_FILE: &str = "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
 const ADD_COMMIT: &str =
     "insert or ignore into commits (conversation, turn, hash, subject) values (?1, ?2, ?3, ?4)";
-const ADD_REVERT: &str = "insert or ignore into reverts (conversation, from_place, at) values (?1, ?2, ?3)";
-const REVERT: &str = "
-    update turns set revision = revision + 1, reverted = 1
-    where conversation = ?1 and place >= ?2 and at < ?3 and reverted = 0";
-
-/// What was cut to make room was not undone: it is as if it had not been taken back, also for turns that are read later.
-const DROP_REVERT: &str = "
-    delete from reverts where conversation = ?1
-        and at = (select max(at) from reverts where conversation = ?1 and at <= ?2)";
-const STAND: &str = "
-    update turns set revision = revision + 1, reverted = 0
-    where conversation = ?1 and reverted = 1 and not exists (
-        select 1 from reverts r where r.conversation = ?1 and r.from_place <= turns.place and r.at > turns.at)";
-
-/// A helper's file may be read before that of its session.
-const SEAT_HELPERS: &str = "
-    update details set turn = (
-        select ifnull(max(t.ordinal), 0) from turns t where t.conversation = details.conversation and t.at <= details.at)
-    where subagent is not null and turn = 0";
-
-const NOTE_HELPERS: &str = "
-    insert into changes (what, row, from_turn)
-    select 'conversation', conversation, 0 from details where subagent is not null and turn = 0 group by conversation";
-
-/// A client may write its first answer before the prompt that it answers: what stands before the first turn and came after it
-/// belongs to it.
-const ADOPT_BODIES: &str = "
-    update bodies set turn = 1, place = t.place + 1 from turns t
-    where bodies.conversation = ?1 and bodies.turn = 0 and t.conversation = ?1 and t.ordinal = 1 and bodies.at > t.at";
-const ADOPT_DETAILS: &str = "
-    update details set turn = 1, place = t.place + 1 from turns t
-    where details.conversation = ?1 and details.turn = 0 and details.subagent is null
-        and t.conversation = ?1 and t.ordinal = 1 and details.at > t.at";
-const ADOPT_USAGE: &str = "
-    update usage set turn = 1 from turns t
-    where usage.conversation = ?1 and usage.turn = 0 and usage.subagent is null
-        and t.conversation = ?1 and t.ordinal = 1 and usage.at > t.at";
-
 /// What one call took in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
@@ -279,22 +241,15 @@ impl<'a> Writer<'a> {
 
     fn finish(mut self) -> Result<Taken, StoreError> {
         self.add_begun()?;
-        self.adopt_early()?;
         if let Some(whose) = &self.whose {
+            if let Some(0 | 1) = self.changed_from {
+                self.archive.seat_early(whose.id)?;
+            }
             let row = (whose.id, whose.turns, whose.first_at, whose.last_at);
             self.archive.db.prepare_cached(GROW_CONVERSATION)?.execute(row)?;
         }
         self.note_changes()?;
         Ok(self.taken)
-    }
-
-    /// Gives the first turn what was written before it.
-    fn adopt_early(&self) -> Result<(), StoreError> {
-        let (Some(whose), Some(0 | 1)) = (&self.whose, self.changed_from) else { return Ok(()) };
-        for adopt in [ADOPT_BODIES, ADOPT_DETAILS, ADOPT_USAGE] {
-            self.archive.db.prepare_cached(adopt)?.execute([whose.id])?;
-        }
-        Ok(())
     }
 
     /// Once for all that was read of a conversation.
@@ -549,13 +504,6 @@ impl Whose {
 }
 
 impl Archive {
-    /// Finds the turns of helpers whose files were read before those of their sessions.
-    pub fn seat_helpers(&self) -> Result<(), StoreError> {
-        self.db.execute(NOTE_HELPERS, [])?;
-        self.db.execute(SEAT_HELPERS, [])?;
-        Ok(())
-    }
-
     fn ordinal_of(&self, conversation: i64, turn: Mark) -> Result<Option<i64>, StoreError> {
         let mut find = self.db.prepare_cached(FIND_TURN)?;
         Ok(find.query_row((conversation, turn.0), |row| row.get(0)).optional()?)
@@ -626,19 +574,6 @@ impl Archive {
             settled.stopped.map(Stop::name),
             settled.line,
         ])?;
-        Ok(())
-    }
-
-    fn revert(&self, conversation: i64, from: u64, at: Timestamp) -> Result<(), StoreError> {
-        let row = (conversation, from.cast_signed(), at.0);
-        self.db.prepare_cached(ADD_REVERT)?.execute(row)?;
-        self.db.prepare_cached(REVERT)?.execute(row)?;
-        Ok(())
-    }
-
-    fn make_room(&self, conversation: i64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.prepare_cached(DROP_REVERT)?.execute((conversation, at.0))?;
-        self.db.prepare_cached(STAND)?.execute([conversation])?;
         Ok(())
     }
 }

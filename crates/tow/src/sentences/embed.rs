@@ -127,19 +127,24 @@ impl Making<'_> {
                 return self.all();
             }
             let Some((end, _)) = changes.last().copied() else { return Ok(true) };
-            let mut wanted = vec![];
-            for (_, change) in changes {
-                finding::each_of(self.archive, change, &mut |document| {
-                    wanted.extend(self.wanted(&document));
-                    Ok(())
-                })?;
-            }
+            let wanted = self.wanted_of(changes.into_iter().map(|(_, change)| change))?;
             if !self.make(wanted)? {
                 return Ok(false);
             }
             checkpoint = end;
             self.commit(checkpoint)?;
         }
+    }
+
+    fn wanted_of(&self, changes: impl IntoIterator<Item = Change>) -> Result<Vec<Wanted>, FindError> {
+        let mut wanted = vec![];
+        for change in changes {
+            finding::each_of(self.archive, change, &mut |document| {
+                wanted.extend(self.wanted(&document));
+                Ok(())
+            })?;
+        }
+        Ok(wanted)
     }
 
     fn all(&mut self) -> Result<bool, FindError> {
@@ -179,14 +184,8 @@ impl Making<'_> {
             rows.extend(more);
         }
         for row in rows.into_iter().rev() {
-            let mut wanted = vec![];
-            for change in [Change::Summary { conversation: row }, Change::Conversation { row, from_turn: 0 }]
-            {
-                finding::each_of(self.archive, change, &mut |document| {
-                    wanted.extend(self.wanted(&document));
-                    Ok(())
-                })?;
-            }
+            let both = [Change::Summary { conversation: row }, Change::Conversation { row, from_turn: 0 }];
+            let wanted = self.wanted_of(both)?;
             if !self.make(wanted)? {
                 return Ok(false);
             }

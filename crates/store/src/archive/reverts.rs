@@ -1,0 +1,36 @@
+//! Turns that were taken back, and what was cut only to make room.
+//!
+//! Erases nothing: a turn that was taken back is marked, whether it was read before or is read after that was said.
+
+use super::Archive;
+use crate::StoreError;
+use towline_core::time::Timestamp;
+
+const ADD_REVERT: &str = "insert or ignore into reverts (conversation, from_place, at) values (?1, ?2, ?3)";
+const REVERT: &str = "
+    update turns set revision = revision + 1, reverted = 1
+    where conversation = ?1 and place >= ?2 and at < ?3 and reverted = 0";
+
+/// What was cut to make room was not undone: it is as if it had not been taken back, also for turns that are read later.
+const DROP_REVERT: &str = "
+    delete from reverts where conversation = ?1
+        and at = (select max(at) from reverts where conversation = ?1 and at <= ?2)";
+const STAND: &str = "
+    update turns set revision = revision + 1, reverted = 0
+    where conversation = ?1 and reverted = 1 and not exists (
+        select 1 from reverts r where r.conversation = ?1 and r.from_place <= turns.place and r.at > turns.at)";
+
+impl Archive {
+    pub(super) fn revert(&self, conversation: i64, from: u64, at: Timestamp) -> Result<(), StoreError> {
+        let row = (conversation, from.cast_signed(), at.0);
+        self.db.prepare_cached(ADD_REVERT)?.execute(row)?;
+        self.db.prepare_cached(REVERT)?.execute(row)?;
+        Ok(())
+    }
+
+    pub(super) fn make_room(&self, conversation: i64, at: Timestamp) -> Result<(), StoreError> {
+        self.db.prepare_cached(DROP_REVERT)?.execute((conversation, at.0))?;
+        self.db.prepare_cached(STAND)?.execute([conversation])?;
+        Ok(())
+    }
+}
