@@ -56,6 +56,7 @@ impl TestEnv {
         BORROWED.iter().for_each(|name| env.borrow_program(name));
         fs::write(env.home().join(".gitconfig"), IDENTITY).expect("home is writable");
         env.make_repository();
+        remains::keep(env.home());
         env
     }
 
@@ -196,7 +197,6 @@ impl TestEnv {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        remains::tell(&self.root.join("home"));
         processes::end(&self.root, |_| true);
         // A process that died this moment may have left a file between listing and removing: ask twice.
         let path = self.folder.path();

@@ -1,29 +1,48 @@
-//! What a test that failed leaves to be looked at: what the clients had written by then.
+//! What a test that fails leaves to be looked at: what the clients had written by then.
 //!
-//! Says nothing of a test that passed, and of each line only its beginning.
+//! Told before the failure itself, which stays the last thing that is read. Says nothing of a test that passes, and of a
+//! conversation only its end.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::Write;
+use std::panic;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 /// Enough to see who said what after whom.
-const LINES: usize = 60;
-const LETTERS: usize = 320;
+const FILES: usize = 6;
+const LINES: usize = 24;
+const LETTERS: usize = 240;
 
 /// Where the clients keep their transcripts, below the home.
 const FOLDERS: [&str; 2] = [".claude/projects", ".codex/sessions"];
 
-/// Prints what the transcripts below this home hold, if a test is failing.
-pub fn tell(home: &Path) {
-    if !std::thread::panicking() {
-        return;
-    }
+thread_local! {
+    static HOMES: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
+}
+
+/// From now on a failure of this thread's test tells what is below this home.
+pub fn keep(home: PathBuf) {
+    static TELL_FIRST: Once = Once::new();
+    TELL_FIRST.call_once(|| {
+        let say = panic::take_hook();
+        panic::set_hook(Box::new(move |failure| {
+            HOMES.with_borrow(|homes| homes.iter().for_each(|home| tell(home)));
+            say(failure);
+        }));
+    });
+    HOMES.with_borrow_mut(|homes| homes.push(home));
+}
+
+fn tell(home: &Path) {
     let mut all = std::io::stderr().lock();
-    for path in FOLDERS.iter().flat_map(|folder| transcripts(&home.join(folder))) {
+    for path in FOLDERS.iter().flat_map(|folder| transcripts(&home.join(folder))).take(FILES) {
         let text = fs::read_to_string(&path).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
         // Nobody is left to be told if this cannot be printed.
-        let _ = writeln!(all, "\n{} ({} lines):", path.display(), text.lines().count());
-        for line in text.lines().take(LINES) {
+        let _ = writeln!(all, "\n{} ({} lines, the last of them):", path.display(), lines.len());
+        for line in &lines[lines.len().saturating_sub(LINES)..] {
             let _ = writeln!(all, "{}", line.chars().take(LETTERS).collect::<String>());
         }
     }

@@ -324,11 +324,11 @@ fn an_import_is_distilled_by_somebody_whom_nobody_waits_for() {
     check_told("remembered-import", &desk.told());
 }
 
-/// Recorded conversations, where the agents keep theirs.
+/// Recorded conversations, where the agents keep theirs. No two that are of one session or of the same work: which of
+/// them an import takes in first is anybody's guess, and so is whose a memory of both would be.
 fn recorded(home: &Path) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/transcripts");
-    for file in ["claude-2.1.325-words.jsonl", "claude-2.1.325-session.jsonl", "claude-2.1.197-session.jsonl"]
-    {
+    for file in ["claude-2.1.325-words.jsonl", "claude-2.1.325-session.jsonl"] {
         fs::copy(folder.join(file), home.join(".claude/projects/-p").join(file)).unwrap();
     }
     for file in ["codex-0.166.0-words.jsonl", "codex-0.166.0-tools.jsonl", "codex-0.166.0-apply-patch.jsonl"]
