@@ -4,6 +4,7 @@
 //! processes; of its crates it uses `core`, to measure redaction, and `agents`, to pack what they are given.
 
 mod bench;
+mod day;
 mod failure;
 mod fuzz;
 mod killed;
@@ -39,6 +40,8 @@ enum Task {
     Licences,
     /// Write the folder `plugin`, from which agents load Towline
     Plugin,
+    /// Record the day that `tow demo` plays, with the real clients
+    Day(day::Options),
     /// Measure
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -81,6 +84,7 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Tidy => tidy::run(&repository, out),
         Task::Licences => licences::run(&repository, out),
         Task::Plugin => plugin::run(&repository, out),
+        Task::Day(options) => day::run(options, &repository, out),
         Task::Bench(bench) => bench::run(bench, &repository, out),
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
         Task::Killed(options) => killed::run(options, &repository, out),

@@ -47,6 +47,6 @@ pub use codex::{Codex, Daemon};
 pub use env::TestEnv;
 pub use model::{Api, Gate, Kind, Model, Request, Rule, Script, Step, Usage};
 pub use processes::Process;
-pub use recorder::Recorder;
+pub use recorder::{Moment, Recorder};
 pub use run::Run;
 pub use tmux::{Pane, Tmux};

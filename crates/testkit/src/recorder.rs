@@ -2,6 +2,7 @@
 //!
 //! Answers nothing, so that the client behaves as if it were not there.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -11,10 +12,13 @@ use crate::claude::Claude;
 use crate::env::TestEnv;
 use crate::wait;
 
-/// The lock keeps payloads whole that are larger than one write, and both files in step.
+/// The lock keeps payloads whole that are larger than one write, and all files in step. How much each transcript holds is
+/// asked before anything is written down: it may grow meanwhile.
 const SCRIPT: &str = r#"#!/bin/sh
 payload=$(cat)
 exec 9>>"$1.lock"; flock 9
+sizes=$(find "$HOME/.claude/projects" "$HOME/.codex/sessions" -name '*.jsonl' -printf '%s %p;' 2>/dev/null)
+printf '%s %s\n' "$(date +%s%3N)" "$sizes" >>"$1.moments"
 printf '%s\n' "$TMUX_PANE" >>"$1.panes"; printf '%s\n' "$payload" >>"$1"
 "#;
 
@@ -54,6 +58,15 @@ const CODEX_EVENTS: [&str; 12] = [
     "SubagentStop",
     "UserPromptSubmit",
 ];
+
+/// When a hook ran, and what the clients had written by then.
+#[derive(Debug, Clone)]
+pub struct Moment {
+    pub at_ms: i64,
+    /// The bytes of each transcript.
+    pub written: BTreeMap<PathBuf, usize>,
+    pub payload: Value,
+}
 
 /// A handle on the recorder of one environment.
 #[derive(Debug)]
@@ -100,6 +113,13 @@ impl Recorder {
         text.lines().map(str::to_owned).collect()
     }
 
+    /// The payloads with when they came.
+    #[track_caller]
+    pub fn moments(&self) -> Vec<Moment> {
+        let text = fs::read_to_string(self.log.with_extension("jsonl.moments")).unwrap_or_default();
+        text.lines().zip(self.payloads()).map(|(line, payload)| moment(line, payload)).collect()
+    }
+
     /// Waits for the `count`th event of this name (as [`Recorder::names`] gives it) and gives its payload.
     #[track_caller]
     pub fn wait(&self, event: &str, count: usize) -> Value {
@@ -118,6 +138,14 @@ impl Recorder {
         let hooks = events.iter().map(|event| ((*event).to_owned(), entry.clone())).collect();
         (Self { log }, Value::Object(hooks))
     }
+}
+
+#[track_caller]
+fn moment(line: &str, payload: Value) -> Moment {
+    let (at, sizes) = line.split_once(' ').expect("a time stands first");
+    let written = sizes.split(';').filter_map(|entry| entry.split_once(' '));
+    let written = written.map(|(size, path)| (PathBuf::from(path), size.parse().expect("a size")));
+    Moment { at_ms: at.parse().expect("milliseconds"), written: written.collect(), payload }
 }
 
 fn name(payload: &Value) -> String {

@@ -84,6 +84,7 @@ enum Verb {
     Config(verbs::config::Arguments),
     Work(verbs::work::Arguments),
     Jobs(verbs::jobs::Arguments),
+    Demo(verbs::demo::Arguments),
     Completions(verbs::completions::Arguments),
     #[command(hide = true)]
     Capture(verbs::capture::Arguments),
@@ -172,6 +173,7 @@ fn carry_out(cli: &Cli, scope: &Scope) -> Result<ExitCode, Failure> {
         Verb::Import(arguments) => verbs::import::run(scope, arguments),
         Verb::Config(arguments) => verbs::config::run(scope, arguments),
         Verb::Work(arguments) => verbs::work::run(scope, arguments),
+        Verb::Demo(arguments) => verbs::demo::run(scope, arguments),
         Verb::Completions(arguments) => verbs::completions::run(scope, arguments, Cli::command()),
         Verb::Capture(arguments) => verbs::capture::run(scope, arguments),
         Verb::Alert(arguments) => verbs::alert::run(scope, arguments),

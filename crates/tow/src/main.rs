@@ -11,6 +11,7 @@ mod changes;
 mod cli;
 mod config;
 mod continuing;
+mod demo;
 mod distil;
 mod edge;
 mod enrich;

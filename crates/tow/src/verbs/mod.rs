@@ -14,6 +14,7 @@ pub mod completions;
 pub mod config;
 pub mod context;
 pub mod continue_now;
+pub mod demo;
 pub mod detail;
 pub mod doctor;
 pub mod edit;

@@ -1,0 +1,145 @@
+//! The recorded day: what the agents told their hooks and wrote down, with the times and places of this showing.
+//!
+//! Invents nothing: the recordings are those of `cargo xtask day`. Only when and where is other than it was.
+
+use super::stage::Stage;
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::PathBuf;
+use towline_core::time::Timestamp;
+
+/// One terminal of the day.
+pub struct Scene {
+    pub name: &'static str,
+    recording: &'static str,
+    /// How long ago it begins.
+    minutes_ago: i64,
+    /// By how much longer the day was than its recording.
+    stretch: i64,
+}
+
+pub const SHOP: Scene =
+    Scene { name: "shop", recording: include_str!("../../demo/shop.jsonl"), minutes_ago: 190, stretch: 300 };
+const LEDGER: Scene =
+    Scene { name: "ledger", recording: include_str!("../../demo/ledger.jsonl"), minutes_ago: 7, stretch: 20 };
+const DOCS: Scene =
+    Scene { name: "docs", recording: include_str!("../../demo/docs.jsonl"), minutes_ago: 3, stretch: 40 };
+
+/// In the order in which they begin.
+pub const ALL: [&Scene; 3] = [&SHOP, &LEDGER, &DOCS];
+
+/// One call of a hook, as it was recorded.
+#[derive(Deserialize)]
+pub struct Moment {
+    pub agent: String,
+    at: i64,
+    #[serde(default)]
+    gained: String,
+    pub payload: Value,
+}
+
+impl Scene {
+    pub fn named(name: &str) -> Option<&'static Scene> {
+        ALL.into_iter().find(|scene| scene.name == name)
+    }
+
+    pub fn moments(&self) -> Vec<Moment> {
+        self.recording.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// The day's clock, if it is now so late.
+    pub fn clock(&self, now: Timestamp) -> Clock {
+        let begun = self.moments().first().map_or(0, |moment| moment.at);
+        Clock {
+            recorded: Timestamp(begun),
+            shown: now.plus_ms(-self.minutes_ago * 60_000),
+            stretch: self.stretch,
+        }
+    }
+}
+
+/// Which moment of the recording is which of the showing.
+pub struct Clock {
+    recorded: Timestamp,
+    shown: Timestamp,
+    stretch: i64,
+}
+
+impl Clock {
+    /// The clock by which this moment is now.
+    pub fn at_moment(moment: &Moment, now: Timestamp) -> Clock {
+        Clock { recorded: Timestamp(moment.at), shown: now, stretch: 1 }
+    }
+
+    fn shown(&self, recorded: Timestamp) -> Timestamp {
+        self.shown.plus_ms(recorded.since_ms(self.recorded) * self.stretch)
+    }
+}
+
+/// A moment as it is played: when, what is appended to which file, and what the hook is told.
+pub struct Cue {
+    pub at: Timestamp,
+    pub transcript: Option<PathBuf>,
+    pub gained: String,
+    pub payload: String,
+}
+
+impl Moment {
+    pub fn cue(&self, stage: &Stage, scene: &Scene, clock: &Clock) -> Cue {
+        let placed = |text: &str| placed(text, stage, scene);
+        let lines = self.gained.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let gained: String =
+            lines.map(|entry| format!("{}\n", placed(&timed(entry, clock).to_string()))).collect();
+        Cue {
+            at: clock.shown(Timestamp(self.at)),
+            transcript: self.payload["transcript_path"].as_str().map(|path| placed(path).into()),
+            gained,
+            payload: placed(&self.payload.to_string()),
+        }
+    }
+}
+
+fn placed(text: &str, stage: &Stage, scene: &Scene) -> String {
+    let project = stage.project(scene).display().to_string();
+    let dashed = project.replace('/', "-");
+    let home = stage.home().display().to_string();
+    text.replace("{project}", &project).replace("{dashed}", &dashed).replace("{home}", &home)
+}
+
+/// The same with every time in it moved.
+fn timed(value: Value, clock: &Clock) -> Value {
+    match value {
+        Value::String(text) => match Timestamp::parse_utc(&text) {
+            Some(at) => precise(clock.shown(at)).into(),
+            None => text.into(),
+        },
+        Value::Array(all) => all.into_iter().map(|each| timed(each, clock)).collect(),
+        Value::Object(all) => all.into_iter().map(|(name, each)| (name, timed(each, clock))).collect(),
+        plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain,
+    }
+}
+
+fn precise(at: Timestamp) -> String {
+    format!("{}.{:03}Z", at.to_utc().trim_end_matches('Z'), at.0.rem_euclid(1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scene_plays_in_the_past_in_order_and_names_no_place_of_its_recording() {
+        let folder = tempfile::Builder::new().prefix("tow-demo-").tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("home")).unwrap();
+        let (stage, now) = (Stage::at(folder.path()).unwrap(), Timestamp(1_800_000_000_000));
+        for scene in ALL {
+            let (moments, clock) = (scene.moments(), scene.clock(now));
+            assert!(moments.len() > 5 && moments.len() == scene.recording.lines().count());
+            let cues: Vec<Cue> = moments.iter().map(|moment| moment.cue(&stage, scene, &clock)).collect();
+            assert!(cues.iter().all(|cue| cue.at < now) && cues.is_sorted_by_key(|cue| cue.at));
+            let all: String = cues.iter().map(|cue| cue.gained.clone() + &cue.payload).collect();
+            assert!(all.contains(&stage.project(scene).display().to_string()));
+            assert!(!["{project}", "{home}", "{dashed}", "{root}"].iter().any(|name| all.contains(name)));
+        }
+    }
+}

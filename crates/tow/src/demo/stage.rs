@@ -1,0 +1,179 @@
+//! Where the recorded day is played: a home, the folders of its projects, and a tmux server, all below one folder.
+//!
+//! Hands down nothing of the caller's environment but the path to programs, the language and the kind of terminal.
+
+use super::scene::Scene;
+use crate::edge::{Edge, own_program, variable};
+use crate::failure::Failure;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const HANDED_DOWN: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TERM", "NO_COLOR"];
+const SERVER: &str = "demo";
+const PREFIX: &str = "tow-demo-";
+
+pub struct Stage {
+    root: PathBuf,
+}
+
+impl Stage {
+    /// A new one, which nobody else may look into.
+    pub fn build(edge: &Edge) -> Result<Stage, Failure> {
+        let parent = variable("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
+        let root = parent.join(format!("{PREFIX}{}", unguessable(edge)));
+        let stage = Stage { root };
+        for folder in [stage.root.clone(), stage.home()] {
+            DirBuilder::new().mode(0o700).create(&folder).map_err(|error| {
+                Failure::about(format!("could not make {}", folder.display()), &error)
+                    .hint("Set TMPDIR to a folder that you may write to.")
+            })?;
+        }
+        Ok(stage)
+    }
+
+    /// The one that was built here. A folder that is no stage is refused: stages are swept away.
+    pub fn at(root: &Path) -> Result<Stage, Failure> {
+        let is_named = root.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+        let stage = Stage { root: root.to_owned() };
+        if is_named && root.is_absolute() && stage.home().is_dir() {
+            return Ok(stage);
+        }
+        Err(Failure::input(format!("{} is no stage of a demo", root.display())).hint("Run `tow demo`."))
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    pub fn project(&self, scene: &Scene) -> PathBuf {
+        self.root.join(scene.name)
+    }
+
+    /// A sign that one part of the play gives to another.
+    fn sign(&self, name: &str) -> PathBuf {
+        self.root.join(format!("sign-{name}"))
+    }
+
+    pub fn give_sign(&self, name: &str) {
+        // Whoever waits for it gives up by itself.
+        let _ = fs::write(self.sign(name), "");
+    }
+
+    pub fn has_sign(&self, name: &str) -> bool {
+        self.sign(name).exists()
+    }
+
+    /// Waits for a sign, as long as the stage stands and the patience lasts.
+    pub fn await_sign(&self, name: &str, patience: Duration) -> bool {
+        let pause = Duration::from_millis(20);
+        let looks = patience.as_millis() / pause.as_millis();
+        (0..looks).any(|_| {
+            let is_given = self.has_sign(name) || !self.root.exists();
+            if !is_given {
+                nap(pause);
+            }
+            is_given
+        })
+    }
+
+    /// Our own program, on this stage.
+    pub fn tow(&self, arguments: &[&str]) -> Command {
+        let mut command = self.program(own_program().unwrap_or_else(|| "tow".into()));
+        command.args(arguments);
+        command
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the one place that starts what plays on the stage")]
+    fn program(&self, program: PathBuf) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().current_dir(&self.root).env("HOME", self.home()).env("TMUX_TMPDIR", &self.root);
+        let handed = HANDED_DOWN.into_iter().filter_map(|name| Some((name, variable(name)?)));
+        command.envs(handed);
+        // Known to the hooks by the window that they run in.
+        command.envs(
+            ["TMUX", "TMUX_PANE"].into_iter().filter_map(|name| Some((name, self.own_variable(name)?))),
+        );
+        command
+    }
+
+    /// A window of the stage is the stage's; a window that the caller sits in is not.
+    fn own_variable(&self, name: &str) -> Option<String> {
+        let is_ours = variable("TMUX").is_some_and(|server| Path::new(&server).starts_with(&self.root));
+        variable(name).filter(|_| is_ours)
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> Command {
+        let mut command = self.program("tmux".into());
+        command.args(["-f", "/dev/null", "-L", SERVER]).args(arguments);
+        command
+    }
+
+    /// Opens a window in which we play this part; the first one makes the server, with the bar in it.
+    pub fn open_window(&self, name: &str, part: &[&str]) -> Result<(), Failure> {
+        let tow = own_program().unwrap_or_else(|| "tow".into()).display().to_string();
+        let root = self.root.display().to_string();
+        let is_first = !self.has_sign("server");
+        let opening: &[&str] = if is_first {
+            &["new-session", "-d", "-s", SERVER, "-x", "120", "-y", "36", "-n", name]
+        } else {
+            &["new-window", "-d", "-n", name]
+        };
+        let words = [opening, &[&tow, "demo"], part, &["--stage", &root]].concat();
+        // Before there is one: what runs in the first window opens others.
+        self.give_sign("server");
+        self.must(self.tmux(&words), "open a window in tmux")?;
+        if is_first {
+            self.must(self.tmux(&["set-option", "-g", "mouse", "on"]), "set up tmux")?;
+            let socket = self.told(self.tmux(&["display-message", "-p", "#{socket_path}"]));
+            self.must(self.tow(&["tmux", "load", "--socket", socket.trim()]), "bring the bar into tmux")?;
+        }
+        Ok(())
+    }
+
+    /// Puts the caller's terminal before the first window, in which the tour is, until it ends.
+    pub fn attach_to_tour(&self) -> Result<(), Failure> {
+        self.open_window("tour", &["tour"])?;
+        let mut attached = self.tmux(&["attach-session", "-t", SERVER]);
+        let failed = |error| Failure::about("could not show tmux", &error);
+        attached.stdin(Stdio::inherit()).stdout(Stdio::inherit()).status().map_err(failed)?;
+        Ok(())
+    }
+
+    pub fn close_windows(&self) {
+        if self.has_sign("server") {
+            self.told(self.tmux(&["kill-server"]));
+        }
+    }
+
+    /// What a program of the stage prints, also where it fails.
+    pub fn told(&self, mut command: Command) -> String {
+        let output = command.stdin(Stdio::null()).output();
+        output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+    }
+
+    fn must(&self, mut command: Command, what: &str) -> Result<(), Failure> {
+        let failed = |why: &str| {
+            Failure::input(format!("could not {what}: {}", why.trim())).hint("Run `tow demo --no-tmux`.")
+        };
+        let output = command.stdin(Stdio::null()).output().map_err(|error| failed(&error.to_string()))?;
+        if output.status.success() { Ok(()) } else { Err(failed(&String::from_utf8_lossy(&output.stderr))) }
+    }
+}
+
+/// The random end of an id.
+fn unguessable(edge: &Edge) -> String {
+    let id = edge.uid().to_string();
+    id.chars().skip(id.len().saturating_sub(12)).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a play takes time, and who waits for a sign looks again")]
+pub fn nap(pause: Duration) {
+    std::thread::sleep(pause);
+}

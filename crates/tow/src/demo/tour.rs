@@ -1,0 +1,175 @@
+//! The tour: what Towline makes of the recorded day, page by page, by the commands that anybody would type.
+//!
+//! Shows what they print and nothing made up. Waits for no key where nobody is there to press one.
+
+use super::Seats;
+use super::act::{self, END, GO_ON, WATCHED, WENT_ON};
+use super::scene::{ALL, SHOP};
+use super::stage::Stage;
+use crate::failure::Failure;
+use crate::output::{Output, Tone};
+use crate::scope::Scope;
+use std::io::stdin;
+use std::time::Duration;
+
+/// Who turns the pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tempo {
+    ByKey,
+    AtOnce,
+}
+
+/// An empty screen, for the next page.
+const CLEAN: &str = "\x1b[H\x1b[2J";
+
+/// How long a scene may take to play, on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One page: what it is about, and the commands that show it.
+struct Page {
+    title: &'static str,
+    text: &'static str,
+    commands: &'static [&'static [&'static str]],
+}
+
+const SITTING: Page = Page {
+    title: "1  Track: what every agent is doing",
+    text: "Three agents run on this machine. One is done, one is at work, one waits for a permission.\n\
+               In tmux the same stands in the bar below; prefix + a opens the menu, `tow next` goes to whoever waits.",
+    commands: &[&["status"]],
+};
+
+/// Without windows nobody sits anywhere.
+const KNOWN: Page = Page {
+    title: SITTING.title,
+    text: "Three agents ran on this machine. With tmux you would see here which of them waits for you.",
+    commands: &[&["sessions"], &["turns"]],
+};
+
+const LEARNT: Page = Page {
+    title: "2  Remember: what was learnt, without asking a model",
+    text: "Every turn was captured and distilled by rules, on this machine, with secrets taken out first.",
+    commands: &[&["memories"], &["search", "why did the checkout tests fail", "--limit", "4"]],
+};
+
+const CLEAR: Page = Page {
+    title: "3  Inherit: /clear, and the next session goes on mid-thought",
+    text: "In the window `shop` somebody now types /clear, and then only: go on.\n\
+           The new session was given what the last one knew, with its first prompt:",
+    commands: &[&["inherit", "log"], &["context"]],
+};
+
+const AFTER: [Page; 2] = [
+    Page {
+        title: "4  Count: tokens and cost, each message once",
+        text: "From what the agents wrote down themselves; prices are dated and yours to change.",
+        commands: &[&["usage", "--by", "project"], &["meter"]],
+    },
+    Page {
+        title: "5  Look: all of it in a browser",
+        text: "The same on a page, for this machine alone. It lives as long as this tour:",
+        commands: &[&["open", "--print"]],
+    },
+];
+
+pub fn walk(scope: &Scope, stage: &Stage, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
+    scope.out.line("Towline, shown on a recorded day. Nothing of yours is read or written; when you leave, all of it is gone.");
+    play(scope, stage, seats)?;
+    let first = match seats {
+        Seats::Windows => &SITTING,
+        Seats::None => &KNOWN,
+    };
+    if ![first, &LEARNT].into_iter().all(|page| turn(scope, stage, page, tempo)) {
+        return Ok(());
+    }
+    clear(scope, stage, tempo, seats)?;
+    let went_on = turn(scope, stage, &CLEAR, tempo);
+    if went_on && AFTER.iter().all(|page| turn(scope, stage, page, tempo)) {
+        scope.out.line(
+            "\nTo have this for your own agents: `tow install`, or `tow install --tmux` for the bar as well.",
+        );
+        scope.out.line("To see first what it would change: `tow install --dry-run`.");
+        wait_for_key(scope, tempo, "to leave");
+    }
+    stage.give_sign(END);
+    Ok(())
+}
+
+/// The day up to now.
+fn play(scope: &Scope, stage: &Stage, seats: Seats) -> Result<(), Failure> {
+    for scene in ALL {
+        match seats {
+            Seats::Windows => {
+                stage.open_window(scene.name, &["act", scene.name])?;
+                if !stage.await_sign(scene.name, PATIENCE) {
+                    return Err(Failure::input(format!("the scene `{}` did not end", scene.name)));
+                }
+            }
+            Seats::None => act::past(&unseen(scope), stage, scene)?,
+        }
+    }
+    // What was said is taken in and put into words now, instead of in a while.
+    stage.told(stage.tow(&["import"]));
+    stage.told(stage.tow(&["work"]));
+    Ok(())
+}
+
+/// For a conversation that has no window to be seen in.
+fn unseen(scope: &Scope) -> Scope {
+    Scope { edge: scope.edge.later(), out: Output::kept() }
+}
+
+/// Somebody clears the session and asks to go on.
+fn clear(scope: &Scope, stage: &Stage, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
+    if tempo == Tempo::ByKey {
+        stage.give_sign(WATCHED);
+    }
+    match seats {
+        Seats::Windows => {
+            stage.give_sign(GO_ON);
+            stage.await_sign(WENT_ON, PATIENCE);
+        }
+        Seats::None => act::rest(&unseen(scope), stage, &SHOP)?,
+    }
+    Ok(())
+}
+
+/// Shows a page; whether to go on to the next.
+fn turn(scope: &Scope, stage: &Stage, page: &Page, tempo: Tempo) -> bool {
+    let above = match tempo {
+        Tempo::ByKey => CLEAN,
+        Tempo::AtOnce => "",
+    };
+    scope.out.line(&format!("{above}\n{}\n{}", scope.out.tint(Tone::Good, page.title), page.text));
+    for command in page.commands {
+        let spelt: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+        scope.out.line(&format!("\n{}", scope.out.tint(Tone::Faint, &format!("$ tow {}", spelt.join(" ")))));
+        let mut shown = stage.tow(command);
+        shown.current_dir(stage.project(&SHOP)).env("COLUMNS", scope.out.columns().to_string());
+        scope.out.text(&beginning(&stage.told(shown)));
+    }
+    wait_for_key(scope, tempo, "for the next page")
+}
+
+/// As much as fits on a page beside the rest.
+fn beginning(text: &str) -> String {
+    const LINES: usize = 18;
+    let more = text.lines().count().saturating_sub(LINES);
+    let shown: String = text.split_inclusive('\n').take(LINES).collect();
+    if more == 0 { shown } else { format!("{shown}… and {more} more lines\n") }
+}
+
+fn quoted(word: &str) -> String {
+    if word.contains(' ') { format!("\"{word}\"") } else { word.to_owned() }
+}
+
+/// Enter goes on, q and the end of the input do not.
+fn wait_for_key(scope: &Scope, tempo: Tempo, what: &str) -> bool {
+    if tempo == Tempo::AtOnce {
+        return true;
+    }
+    let asked = scope.out.tint(Tone::Faint, &format!("\nEnter {what}, q to stop: "));
+    let mut line = String::new();
+    let is_read = scope.out.send(&asked).is_ok() && stdin().read_line(&mut line).is_ok_and(|read| read > 0);
+    is_read && !line.trim().eq_ignore_ascii_case("q")
+}

@@ -1,0 +1,68 @@
+//! `tow demo`: shows Towline on a recorded day.
+//!
+//! Needs no agent and touches nothing of the user's; see `demo`.
+
+use crate::demo::{self, Seats, Stage, Tempo};
+use crate::failure::Failure;
+use crate::scope::Scope;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow demo              a tour in a tmux of its own: Enter turns the pages
+  tow demo --no-tmux    the same in this terminal, without windows and bar
+  tow demo --auto       everything at once, without waiting for keys
+
+The day was recorded with the real clients and is played through the real hooks, in a home and a tmux server of its own
+below TMPDIR. Both are gone when the tour ends, however it ends.";
+
+/// Show Towline on a recorded day: no agent needed, nothing of yours is touched.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Wait for no key, and end after the last page.
+    #[arg(long)]
+    auto: bool,
+    /// Open no tmux.
+    #[arg(long)]
+    no_tmux: bool,
+    #[command(subcommand)]
+    part: Option<Part>,
+}
+
+/// What runs on the stage.
+#[derive(Debug, Subcommand)]
+enum Part {
+    #[command(hide = true)]
+    Tour(On),
+    #[command(hide = true)]
+    Act {
+        scene: String,
+        #[command(flatten)]
+        on: On,
+    },
+    #[command(hide = true)]
+    Sweep(On),
+}
+
+#[derive(Debug, Args)]
+struct On {
+    #[arg(long, value_name = "FOLDER")]
+    stage: PathBuf,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.part {
+        Some(Part::Tour(on)) => demo::guide(scope, &Stage::at(&on.stage)?)?,
+        Some(Part::Act { scene, on }) => demo::act(scope, &Stage::at(&on.stage)?, scene)?,
+        Some(Part::Sweep(on)) => demo::sweep(&Stage::at(&on.stage)?),
+        None => {
+            let tempo = if arguments.auto { Tempo::AtOnce } else { Tempo::ByKey };
+            let seats = if arguments.no_tmux { Seats::None } else { Seats::Windows };
+            demo::run(scope, tempo, seats)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
