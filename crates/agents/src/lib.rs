@@ -19,6 +19,9 @@ mod unescape;
 mod wanted;
 mod wire;
 
+/// What the models of the vendors cost, as TOML, annotated and dated.
+pub const PRICES: &str = include_str!("prices.toml");
+
 pub use claude::repair;
 pub use codex::{history, server};
 pub use reader::{Reader, Unreadable};

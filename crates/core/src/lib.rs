@@ -34,5 +34,6 @@ pub mod telling;
 pub mod text;
 pub mod time;
 pub mod typing;
+pub mod usage;
 pub mod waking;
 pub mod when;

@@ -126,5 +126,7 @@ pub struct Tokens {
     pub input: u64,
     pub cache_read: u64,
     pub cache_write: u64,
+    /// Of that, what is to stay in the cache for an hour, and not for some minutes.
+    pub cache_write_1h: u64,
     pub output: u64,
 }

@@ -113,7 +113,17 @@ pub(super) struct Usage<'a> {
     #[serde(borrow)]
     pub cache_creation_input_tokens: Any<'a>,
     #[serde(borrow)]
+    pub cache_creation: Any<'a>,
+    #[serde(borrow)]
     pub output_tokens: Any<'a>,
+}
+
+/// What was written to the cache, by how long it is to stay there.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct CacheCreation<'a> {
+    #[serde(borrow)]
+    pub ephemeral_1h_input_tokens: Any<'a>,
 }
 
 #[derive(Default, Deserialize)]

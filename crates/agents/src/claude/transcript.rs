@@ -10,7 +10,8 @@
 
 use super::TASK_NOTIFICATION;
 use super::entry::{
-    Attachment, Block, Entry, FileContent, HookError, Message, Origin as WireOrigin, Outcome, Source,
+    Attachment, Block, CacheCreation, Entry, FileContent, HookError, Message, Origin as WireOrigin, Outcome,
+    Source,
 };
 use super::tail::{INTERRUPTED, is_limit};
 use crate::reader::{Any, Recent, Spot, Trail, Unreadable, decoded_length, joined, mark, parse, typed};
@@ -212,15 +213,18 @@ impl Memory {
     /// What the message cost, with its id, unless that was told before: the client repeats it on every block's line.
     fn usage<'a>(&mut self, message: Message<'a>) -> Option<(Cow<'a, str>, Content<'a>)> {
         let usage = message.usage.0;
+        let lifetimes: CacheCreation<'_> = usage.cache_creation.as_a().unwrap_or_default();
+        let cache_write = usage.cache_creation_input_tokens.number().unwrap_or(0);
         let tokens = Tokens {
             input: usage.input_tokens.number().unwrap_or(0),
             cache_read: usage.cache_read_input_tokens.number().unwrap_or(0),
-            cache_write: usage.cache_creation_input_tokens.number().unwrap_or(0),
+            cache_write,
+            cache_write_1h: lifetimes.ephemeral_1h_input_tokens.number().unwrap_or(0).min(cache_write),
             output: usage.output_tokens.number().unwrap_or(0),
         };
         let (id, model) = (message.id.0?, message.model.0);
-        let counts =
-            [tokens.input, tokens.cache_read, tokens.cache_write, tokens.output].map(u64::to_le_bytes);
+        let Tokens { input, cache_read, cache_write, cache_write_1h, output } = tokens;
+        let counts = [input, cache_read, cache_write, cache_write_1h, output].map(u64::to_le_bytes);
         let is_real = model.as_deref() != Some(SYNTHETIC) && tokens != Tokens::default();
         let is_told = is_real && self.told.remember(&[id.as_bytes(), counts.as_flattened()]);
         is_told.then(|| (id.clone(), Content::Usage { message: id, model, tokens }))

@@ -230,4 +230,6 @@ pub(super) struct Usage<'a> {
     pub cache_write_input_tokens: Any<'a>,
     #[serde(borrow)]
     pub output_tokens: Any<'a>,
+    #[serde(borrow)]
+    pub total_tokens: Any<'a>,
 }

@@ -247,7 +247,9 @@ impl Memory {
         let Some(tokens) = tokens(info.last_token_usage).filter(|_| !self.records_usage) else { return };
         if tokens != Tokens::default() && self.counted.remember(&[info.total_token_usage.raw().as_bytes()]) {
             let spot = self.spot(place, &event.turn_id);
-            found.push(spot.whole(Content::Usage { message: spot.id.clone(), model: self.model(), tokens }));
+            let message = counted_as(&spot, info.total_token_usage);
+            let what = Content::Usage { message: message.clone(), model: self.model(), tokens };
+            found.push(spot.piece(message, what));
         }
     }
 
@@ -421,11 +423,21 @@ fn failure(error: Any<'_>) -> (Stop, Cow<'_, str>) {
     (if is_limit { Stop::Limited } else { Stop::Failed }, error.message.0.unwrap_or_default())
 }
 
+/// The turn and how far its count had come: the same in the copy that a fork makes, wherever the line stands there.
+fn counted_as<'a>(spot: &Spot<'a>, total: Any<'_>) -> Cow<'a, str> {
+    let total = total.as_a::<Usage<'_>>().and_then(|usage| usage.total_tokens.number());
+    match (&spot.turn, total) {
+        (Some(turn), Some(total)) => Cow::Owned(format!("{}@{total}", turn.as_str())),
+        (Some(_) | None, _) => spot.id.clone(),
+    }
+}
+
 /// The client counts what came from the cache as input too.
 fn tokens(usage: Any<'_>) -> Option<Tokens> {
     let usage: Usage<'_> = usage.as_a()?;
     let cache_read = usage.cached_input_tokens.number().unwrap_or(0);
     let cache_write = usage.cache_write_input_tokens.number().unwrap_or(0);
     let input = usage.input_tokens.number()?.saturating_sub(cache_read).saturating_sub(cache_write);
-    Some(Tokens { input, cache_read, cache_write, output: usage.output_tokens.number().unwrap_or(0) })
+    let output = usage.output_tokens.number().unwrap_or(0);
+    Some(Tokens { input, cache_read, cache_write, cache_write_1h: 0, output })
 }

@@ -92,7 +92,7 @@ fn said(what: &Content<'_>, short: &mut Short) -> String {
         Content::Compacted { summary } => format!("COMPACTED {}", start(summary)),
         Content::Stopped { how, words } => format!("STOPPED {how:?} {}", start(words)),
         Content::Usage { message, model, tokens } => {
-            let Tokens { input, cache_read, cache_write, output } = tokens;
+            let Tokens { input, cache_read, cache_write, cache_write_1h: _, output } = tokens;
             let model = model.as_deref().unwrap_or("-");
             format!("usage {} {model} {input}+{cache_read}r+{cache_write}w>{output}", short.id(message))
         }

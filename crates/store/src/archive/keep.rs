@@ -186,7 +186,7 @@ const DETAILS: &str = "
     where conversation = ?1 order by turn, place, id";
 
 const USAGE: &str = "
-    select turn, message, at, subagent, model, input, cache_read, cache_write, output from usage
+    select turn, message, at, subagent, model, input, cache_read, cache_write, cache_write_1h, output from usage
     where conversation = ?1 order by message";
 
 const FILES: &str = "
@@ -380,7 +380,8 @@ fn kept_usage(row: &Row<'_>) -> Result<KeptUsage, StoreError> {
             input: tokens(5)?,
             cache_read: tokens(6)?,
             cache_write: tokens(7)?,
-            output: tokens(8)?,
+            cache_write_1h: tokens(8)?,
+            output: tokens(9)?,
         },
     })
 }

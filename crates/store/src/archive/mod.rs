@@ -30,6 +30,7 @@ mod spending;
 mod summaries;
 mod tally;
 mod texts;
+mod usage;
 mod write;
 
 pub use around::Side;
@@ -54,6 +55,7 @@ pub use spending::{Budget, Spent, SpentDay};
 pub use summaries::KeptSummary;
 pub use tally::{ModelUsage, TouchedFile};
 pub use texts::{Text, TextKind};
+pub use usage::{Named, UsageAsked, UsageBy, UsageOf, UsedSession};
 pub use write::{Taken, Together};
 
 use crate::database::{compact, complaints, machine_name, move_aside, open_for_reading, open_for_writing};
@@ -70,8 +72,11 @@ use towline_core::id::Uid;
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
 
-const MIGRATIONS: [&str; 2] =
-    [include_str!("migrations/0001_first.sql"), include_str!("migrations/0002_remember.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("migrations/0001_first.sql"),
+    include_str!("migrations/0002_remember.sql"),
+    include_str!("migrations/0003_usage.sql"),
+];
 
 /// Beyond this, whoever writes writes it back: readers would pay for it at every open.
 const LOG_WANTS_UPKEEP: u64 = 4 * 1024 * 1024;

@@ -52,9 +52,11 @@ const ADD_DETAIL: &str = "
         packed, content)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
+/// Not `or ignore`: that would hold for what follows from it, too.
 const ADD_USAGE: &str = "
-    insert or ignore into usage (conversation, message, turn, at, subagent, model, input, cache_read, cache_write, output)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    insert into usage (conversation, message, turn, at, subagent, model, input, cache_read, cache_write, cache_write_1h,
+        output)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) on conflict (conversation, message) do nothing";
 
 const ADD_FILE: &str = "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
 const ADD_COMMIT: &str =
@@ -349,6 +351,7 @@ impl Archive {
             usage.tokens.input.cast_signed(),
             usage.tokens.cache_read.cast_signed(),
             usage.tokens.cache_write.cast_signed(),
+            usage.tokens.cache_write_1h.cast_signed(),
             usage.tokens.output.cast_signed(),
         ])?;
         Ok(())

@@ -39,7 +39,7 @@ const COMMITS: &str = "
     select hash, subject from commits where conversation = ?1 and turn between ?2 and ?3 order by turn, hash";
 
 const USAGE: &str = "
-    select model, count(*), sum(input), sum(cache_read), sum(cache_write), sum(output) from usage
+    select model, count(*), sum(input), sum(cache_read), sum(cache_write), sum(cache_write_1h), sum(output) from usage
     where conversation = ?1 and turn between ?2 and ?3 group by model order by model";
 
 impl Archive {
@@ -81,7 +81,8 @@ impl Archive {
                     input: tokens(2)?,
                     cache_read: tokens(3)?,
                     cache_write: tokens(4)?,
-                    output: tokens(5)?,
+                    cache_write_1h: tokens(5)?,
+                    output: tokens(6)?,
                 },
             })
         })

@@ -72,12 +72,16 @@ const ADD_DETAIL: &str = "
         tool = ifnull(excluded.tool, tool), outcome = excluded.outcome, size = excluded.size, cut = excluded.cut,
         packed = excluded.packed, content = excluded.content";
 
-/// A message that corrects what it cost replaces what it said before.
+/// A message that corrects what it cost replaces what it said before. Counts only grow while it is written: the largest is
+/// the last, in whatever order its lines are met.
 const ADD_USAGE: &str = "
-    insert into usage (conversation, message, turn, at, subagent, model, input, cache_read, cache_write, output)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+    insert into usage (conversation, message, turn, at, subagent, model, input, cache_read, cache_write, cache_write_1h,
+        output)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
     on conflict (conversation, message) do update set input = excluded.input, cache_read = excluded.cache_read,
-        cache_write = excluded.cache_write, output = excluded.output";
+        cache_write = excluded.cache_write, cache_write_1h = excluded.cache_write_1h, output = excluded.output
+    where (excluded.output, excluded.input, excluded.cache_read, excluded.cache_write, excluded.cache_write_1h)
+        > (output, input, cache_read, cache_write, cache_write_1h)";
 
 const ADD_FILE: &str = "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
 const ADD_COMMIT: &str =
@@ -439,6 +443,7 @@ impl<'a> Writer<'a> {
             usage.tokens.input.cast_signed(),
             usage.tokens.cache_read.cast_signed(),
             usage.tokens.cache_write.cast_signed(),
+            usage.tokens.cache_write_1h.cast_signed(),
             usage.tokens.output.cast_signed(),
         ])?;
         Ok(())

@@ -93,6 +93,11 @@ fn opened(
 }
 
 impl Whose {
+    /// Of this project, or of all.
+    pub fn of(project: Option<String>) -> Whose {
+        Whose { all_projects: project.is_none(), project }
+    }
+
     /// The folder whose project is meant, unless it is called by name or all are.
     fn folder(&self) -> Option<PathBuf> {
         match &self.project {

@@ -11,6 +11,7 @@ use super::limits::{self, Limits};
 use super::memory::Memory;
 use super::nearest::nearest;
 use super::notify::{self, Notify};
+use super::prices;
 use super::search::{self, Search};
 use super::typing::{self, Typing};
 use super::{Config, DEFAULT};
@@ -88,7 +89,7 @@ struct Leaf {
 }
 
 /// Tables below which the user chooses the names.
-const FREE_TABLES: [&str; 3] = ["projects.names", "guard.thresholds", "guard.projects"];
+const FREE_TABLES: [&str; 4] = ["projects.names", "guard.thresholds", "guard.projects", "prices"];
 
 fn leaves(text: &str) -> Result<Vec<Leaf>, Mistake> {
     let document = Document::parse(text.to_owned()).map_err(|error| {
@@ -176,6 +177,7 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
             absolute(names().map(|(path, _)| Some(path)))?;
             if names().all(|(_, name)| name.is_str()) { Ok(()) } else { Err("names in quotes".into()) }
         }
+        "prices" => prices::range_of(value),
         "distil.skip_tools" => distil::range_of(key, value),
         _ if key.starts_with("distil.") => enrich::range_of(key, value),
         _ if key.starts_with("continue.") => continuing::range_of(key, value),
@@ -250,6 +252,7 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
         distil: Distil::read(&|key| values.get(key).cloned()),
         enrich: Enrich::read(&|key| values.get(key).cloned()),
         search: Search::read(&|key| values.get(key).cloned()),
+        prices: values.get("prices").map(prices::read).unwrap_or_default(),
     }
 }
 

@@ -13,6 +13,7 @@ mod limits;
 mod memory;
 mod nearest;
 mod notify;
+mod prices;
 mod search;
 mod typing;
 
@@ -26,6 +27,7 @@ pub use limits::Limits;
 pub use memory::Memory;
 pub use nearest::nearest;
 pub use notify::{Commands, Notify, OCCASIONS};
+pub use prices::listed;
 pub use search::{Search, SearchTier};
 pub use typing::Typing;
 
@@ -33,6 +35,7 @@ use std::collections::BTreeMap;
 use towline_agents::Keepings;
 use towline_core::inherit::OnClear;
 use towline_core::text::{Keeping, Secrets};
+use towline_core::usage::Price;
 use towline_store::archive::ArchiveRetention;
 use towline_store::upkeep::Retention;
 
@@ -68,6 +71,8 @@ pub struct Config {
     pub memory: Memory,
     pub enrich: Enrich,
     pub search: Search,
+    /// The user's own, which replace those that are compiled in.
+    pub prices: Vec<Price>,
 }
 
 impl Config {
@@ -101,6 +106,7 @@ impl Config {
             memory: Memory::compiled_in(),
             enrich: Enrich::compiled_in(),
             search: Search::compiled_in(),
+            prices: vec![],
         }
     }
 

@@ -119,6 +119,9 @@ pub struct Usage<'a> {
     input: u64,
     cache_read: u64,
     cache_write: u64,
+    /// Earlier versions did not tell.
+    #[serde(default)]
+    cache_write_1h: u64,
     output: u64,
 }
 
@@ -242,6 +245,7 @@ fn usage(usage: KeptUsage) -> Usage<'static> {
         input: usage.tokens.input,
         cache_read: usage.tokens.cache_read,
         cache_write: usage.tokens.cache_write,
+        cache_write_1h: usage.tokens.cache_write_1h,
         output: usage.tokens.output,
     }
 }
@@ -359,6 +363,7 @@ impl Usage<'_> {
                 input: self.input,
                 cache_read: self.cache_read,
                 cache_write: self.cache_write,
+                cache_write_1h: self.cache_write_1h,
                 output: self.output,
             },
         }

@@ -63,6 +63,7 @@ pub mod type_in;
 pub mod typed;
 pub mod undo;
 pub mod uninstall;
+pub mod usage;
 pub mod wake;
 pub mod why;
 pub mod work;

@@ -3,11 +3,11 @@
 //! Draws what `core::ledger` sums; it counts nothing itself. Names are made harmless before they are shown.
 
 use crate::calendar;
-use crate::edge::variable;
 use crate::failure::Failure;
 use crate::live;
 use crate::output::Tone;
 use crate::scope::Scope;
+use crate::strokes::strokes;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -198,51 +198,3 @@ fn chart(scope: &Scope, rows: Vec<(String, Sum)>) {
 
 /// Columns of the figures behind a bar, and of the gaps.
 const FIGURES: usize = 46;
-
-/// What bars are drawn with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Strokes {
-    /// Blocks down to an eighth of a column.
-    Fine,
-    /// Letters that every terminal has.
-    Plain,
-}
-
-fn strokes() -> Strokes {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| variable(name)).unwrap_or_default();
-    let is_utf8 = locale.to_ascii_lowercase().replace('-', "").contains("utf8");
-    if is_utf8 && variable("TERM").as_deref() != Some("dumb") { Strokes::Fine } else { Strokes::Plain }
-}
-
-impl Strokes {
-    /// As long as its part of the longest; what is more than nothing is seen.
-    fn bar(self, value: i64, longest: i64, columns: usize) -> String {
-        const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-        if value <= 0 || longest <= 0 {
-            return String::new();
-        }
-        let parts = |of: usize| {
-            let whole = (columns * of) as i128;
-            usize::try_from(i128::from(value) * whole / i128::from(longest)).unwrap_or(0).max(1)
-        };
-        match self {
-            Strokes::Plain => "#".repeat(parts(1)),
-            Strokes::Fine => "█".repeat(parts(8) / 8) + EIGHTHS[parts(8) % 8],
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bars_are_as_long_as_their_part_of_the_longest() {
-        let bars = [(8, 8), (4, 8), (1, 8), (0, 8), (8, 0)]
-            .map(|(value, longest)| Strokes::Fine.bar(value, longest, 5));
-        assert_eq!(bars, ["█████", "██▌", "▋", "", ""]);
-        let plain = [8, 4, 1, 0].map(|value| Strokes::Plain.bar(value, 8, 4));
-        assert_eq!(plain, ["####", "##", "#", ""]);
-        assert_eq!(Strokes::Fine.bar(1, i64::MAX, 40), "▏");
-    }
-}

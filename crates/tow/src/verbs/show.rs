@@ -4,6 +4,7 @@
 
 mod memory;
 
+use super::usage::spent_json;
 use crate::back::{
     Page, Past, Room, Thinking, Whose, call, detail_json, detail_text, figures, head, id_of, spanned,
     turn_json, turn_text, unreadable, view, view_detail,
@@ -14,6 +15,7 @@ use crate::failure::Failure;
 use crate::output::plain;
 use crate::remember::is_memory_id;
 use crate::scope::Scope;
+use crate::usage;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -64,7 +66,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Some(past) = Past::open(scope, &arguments.whose)? else {
         return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));
     };
-    let shown = wanted.iter().map(|wanted| show_one(&past, arguments, wanted));
+    let shown = wanted.iter().map(|wanted| show_one(scope, &past, arguments, wanted));
     let shown = shown.collect::<Result<Vec<(String, Value)>, Failure>>()?;
     let (texts, all): (Vec<String>, Vec<Value>) = shown.into_iter().unzip();
     match (arguments.json, all.as_slice()) {
@@ -93,7 +95,12 @@ impl Asked {
     }
 }
 
-fn show_one(past: &Past, arguments: &Arguments, asked: &Asked) -> Result<(String, Value), Failure> {
+fn show_one(
+    scope: &Scope,
+    past: &Past,
+    arguments: &Arguments,
+    asked: &Asked,
+) -> Result<(String, Value), Failure> {
     let (text, wanted) = match asked {
         Asked::Memory(number) if arguments.for_model => return memory::show_to_model(past, *number),
         Asked::Memory(number) => return memory::show(past, *number),
@@ -101,7 +108,7 @@ fn show_one(past: &Past, arguments: &Arguments, asked: &Asked) -> Result<(String
     };
     Ok(match wanted {
         Wanted::Session(hint) => match (call(past, hint)?, by_uid(past, hint)?) {
-            (Some(of), _) => show_session(past, arguments, &of)?,
+            (Some(of), _) => show_session(scope, past, arguments, &of)?,
             (None, Some(turn)) => show_turn(past, arguments, turn)?,
             (None, None) => return Err(unknown(past, hint)),
         },
@@ -196,11 +203,18 @@ fn show_turn(
     Ok((page.text, json!({"kind": "turn", "turn": turn_json(&view), "figures": figures.json()})))
 }
 
-fn show_session(past: &Past, arguments: &Arguments, of: &Conversation) -> Result<(String, Value), Failure> {
+fn show_session(
+    scope: &Scope,
+    past: &Past,
+    arguments: &Arguments,
+    of: &Conversation,
+) -> Result<(String, Value), Failure> {
     let asked = TurnsAsked::last(arguments.limit, Which::Standing);
     let turns = past.archive.turns_of(of, &asked).map_err(unreadable)?;
     let (all, standing) = past.archive.count_turns(of, &asked).map_err(unreadable)?;
     let figures = figures(past, of, 0..=u32::MAX)?;
+    let spent =
+        usage::of_session(&past.archive, &usage::prices(&scope.edge), &of.session).map_err(unreadable)?;
     let earlier = (standing as usize).saturating_sub(turns.len());
     let mut page = Page::default();
     page.line(&head(of));
@@ -224,6 +238,9 @@ fn show_session(past: &Past, arguments: &Arguments, of: &Conversation) -> Result
         page.line(&format!("  {} {at} {}", id_of(of, turn), for_terminal(&turn.line)));
     }
     figures.text(&mut page);
+    if spent.messages > 0 {
+        page.line(&format!("cost: {} at list prices", spent.bill().spelt()));
+    }
     page.gap();
     page.line(&format!(
         "next: `tow detail {}#N` prints what was said and done in a turn, `tow export --session {}` prints all of it",
@@ -233,7 +250,7 @@ fn show_session(past: &Past, arguments: &Arguments, of: &Conversation) -> Result
     let json = json!({
         "kind": "session", "session": session_json(of), "turns": lines, "earlier_turns": earlier,
         "hidden_turns": all - standing, "figures": figures.json(),
-        "summary": summary.as_ref().map(memory::summary_json),
+        "summary": summary.as_ref().map(memory::summary_json), "spent": spent_json(&spent),
     });
     Ok((page.text, json))
 }

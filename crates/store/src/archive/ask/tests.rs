@@ -175,7 +175,7 @@ fn what_a_turn_touched_made_and_cost_is_added_up() {
         at: Timestamp(NOON),
         subagent: None,
         model: Some("m".into()),
-        tokens: Tokens { input: 1, cache_read: 10, cache_write: 100, output: 1000 },
+        tokens: Tokens { input: 1, cache_read: 10, cache_write: 100, cache_write_1h: 50, output: 1000 },
     };
     let commit = Commit { hash: "abc".into(), subject: "Add it".into() };
     bench.put(vec![
@@ -197,6 +197,9 @@ fn what_a_turn_touched_made_and_cost_is_added_up() {
     assert_eq!(archive.files(&of, 1..=2).unwrap()[0].path, "/a");
     assert_eq!(archive.commits(&of, 2..=2).unwrap(), [commit]);
     let sum = |turns| archive.usage(&of, turns).unwrap()[0].tokens;
-    assert_eq!(sum(1..=2), Tokens { input: 2, cache_read: 20, cache_write: 200, output: 2000 });
+    assert_eq!(
+        sum(1..=2),
+        Tokens { input: 2, cache_read: 20, cache_write: 200, cache_write_1h: 100, output: 2000 }
+    );
     assert_eq!(sum(2..=2).output, 1000);
 }

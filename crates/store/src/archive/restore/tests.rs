@@ -8,7 +8,7 @@ use towline_core::piece::Tokens;
 const KEY: &str = "alpha:s-66666666";
 
 fn usage() -> KeptUsage {
-    let tokens = Tokens { input: 1, cache_read: 2, cache_write: 3, output: 4 };
+    let tokens = Tokens { input: 1, cache_read: 2, cache_write: 3, cache_write_1h: 2, output: 4 };
     let at = Timestamp(9);
     KeptUsage { turn: 3, message: "m".into(), at, subagent: Some("h".into()), model: None, tokens }
 }

@@ -1,0 +1,182 @@
+//! What was used, added up by SQL: by quarter of an hour, project, model, session or agent.
+//!
+//! Reads the sums that follow the rows of messages, never the messages themselves. Knows no prices.
+
+use super::Archive;
+use crate::StoreError;
+use rusqlite::Row;
+use std::ops::Range;
+use towline_core::id::SessionKey;
+use towline_core::piece::Tokens;
+use towline_core::time::Timestamp;
+use towline_core::usage::Used;
+
+/// By what usage is summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsageBy {
+    /// The finest that is kept apart: whoever wants days puts them together.
+    Quarter,
+    Project,
+    Model,
+    Session,
+    Agent,
+}
+
+/// Which usage is meant.
+#[derive(Clone, Debug)]
+pub struct UsageAsked {
+    /// To the quarter of an hour: a time within one means its beginning.
+    pub times: Range<Timestamp>,
+    /// The row of the project; none for all.
+    pub project: Option<i64>,
+    pub agent: Option<String>,
+}
+
+/// What one sum is of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum UsageOf {
+    /// The quarter of an hour that begins then.
+    Quarter(Timestamp),
+    /// None is what belongs to no project.
+    Project(Option<Named>),
+    Model,
+    Session(Box<UsedSession>),
+    Agent(String),
+}
+
+/// A project's row and name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Named {
+    pub row: i64,
+    pub name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UsedSession {
+    /// As `agent:id`.
+    pub key: String,
+    pub short: String,
+    pub project: Option<String>,
+    pub last_at: Timestamp,
+}
+
+/// A quarter of an hour in milliseconds.
+const QUARTER_MS: i64 = 900_000;
+
+/// What is summed, at the same places in every query: model, band, then the sums.
+macro_rules! sums {
+    ($of:literal, $joins:literal, $group:literal) => {
+        concat!(
+            "select ",
+            $of,
+            ", s.model, s.band, sum(s.messages), sum(s.input), sum(s.cache_read), sum(s.cache_write),
+                sum(s.cache_write_1h), sum(s.output)
+            from usage_sums s ",
+            $joins,
+            " where s.quarter >= ?1 and s.quarter < ?2
+                and (?3 is null or s.conversation in (select id from conversations where project = ?3))
+                and (?4 is null or s.conversation in (select id from conversations where agent = ?4))
+            group by ",
+            $group,
+            "s.model, s.band"
+        )
+    };
+}
+
+const BY_QUARTER: &str = sums!("s.quarter, null, null, null, null", "", "s.quarter, ");
+const BY_MODEL: &str = sums!("null, null, null, null, null", "", "");
+const BY_PROJECT: &str = sums!(
+    "p.id, p.name, null, null, null",
+    "join conversations c on c.id = s.conversation left join projects p on p.id = c.project",
+    "c.project, "
+);
+const BY_AGENT: &str =
+    sums!("null, c.agent, null, null, null", "join conversations c on c.id = s.conversation", "c.agent, ");
+const BY_SESSION: &str = sums!(
+    "c.last_at, c.agent, c.session, c.short, p.name",
+    "join conversations c on c.id = s.conversation left join projects p on p.id = c.project",
+    "s.conversation, "
+);
+
+const OF_SESSION: &str = "
+    select s.quarter, null, null, null, null, s.model, s.band, s.messages, s.input, s.cache_read, s.cache_write,
+        s.cache_write_1h, s.output
+    from conversations c join usage_sums s on s.conversation = c.id where c.agent = ?1 and c.session = ?2
+    order by s.quarter";
+
+impl Archive {
+    /// What was used, each sum with what it is of. Sums of one thing stand together.
+    pub fn usage_sums(&self, by: UsageBy, asked: &UsageAsked) -> Result<Vec<(UsageOf, Used)>, StoreError> {
+        let query = match by {
+            UsageBy::Quarter => BY_QUARTER,
+            UsageBy::Project => BY_PROJECT,
+            UsageBy::Model => BY_MODEL,
+            UsageBy::Session => BY_SESSION,
+            UsageBy::Agent => BY_AGENT,
+        };
+        let quarter = |at: Timestamp| at.0.div_euclid(QUARTER_MS);
+        let (from, until) = (quarter(asked.times.start), quarter(asked.times.end));
+        let mut statement = self.db.prepare_cached(query)?;
+        let rows = statement
+            .query_map((from, until, asked.project, &asked.agent), |row| Ok((of(by, row)?, used(row)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// What a session used, with when; in order.
+    pub fn usage_of_session(&self, session: &SessionKey) -> Result<Vec<(Timestamp, Used)>, StoreError> {
+        let mut statement = self.db.prepare_cached(OF_SESSION)?;
+        let rows = statement.query_map((session.agent.as_str(), session.id.as_str()), |row| {
+            Ok((Timestamp(row.get::<_, i64>(0)? * QUARTER_MS), used(row)?))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// When the first and the last thing was used; none if nothing was.
+    pub fn usage_span(&self) -> Result<Option<Range<Timestamp>>, StoreError> {
+        const SPAN: &str = "
+            select (select min(quarter) from usage_sums), (select max(quarter) from usage_sums)";
+        let (first, last): (Option<i64>, Option<i64>) =
+            self.db.query_row(SPAN, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let begins = |quarter: i64| Timestamp(quarter * QUARTER_MS);
+        Ok(first.zip(last).map(|(first, last)| begins(first)..begins(last + 1)))
+    }
+}
+
+fn of(by: UsageBy, row: &Row<'_>) -> rusqlite::Result<UsageOf> {
+    Ok(match by {
+        UsageBy::Quarter => UsageOf::Quarter(Timestamp(row.get::<_, i64>(0)? * QUARTER_MS)),
+        UsageBy::Model => UsageOf::Model,
+        UsageBy::Agent => UsageOf::Agent(row.get(1)?),
+        UsageBy::Project => {
+            let id: Option<i64> = row.get(0)?;
+            let name: Option<String> = row.get(1)?;
+            UsageOf::Project(id.zip(name).map(|(row, name)| Named { row, name }))
+        }
+        UsageBy::Session => UsageOf::Session(Box::new(UsedSession {
+            key: format!("{}:{}", row.get::<_, String>(1)?, row.get::<_, String>(2)?),
+            short: row.get(3)?,
+            project: row.get(4)?,
+            last_at: Timestamp(row.get(0)?),
+        })),
+    })
+}
+
+fn used(row: &Row<'_>) -> rusqlite::Result<Used> {
+    let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
+    let model: String = row.get(5)?;
+    Ok(Used {
+        model: (!model.is_empty()).then_some(model),
+        band: row.get(6)?,
+        messages: count(7)?,
+        tokens: Tokens {
+            input: count(8)?,
+            cache_read: count(9)?,
+            cache_write: count(10)?,
+            cache_write_1h: count(11)?,
+            output: count(12)?,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! What work has cost, by day, project, model, session or agent: the store's sums at the prices in force.
+//!
+//! Puts together what `store` sums and `core::usage` prices; it counts nothing itself, and shows nothing.
+
+use crate::calendar;
+use crate::config::{Config, layered};
+use crate::edge::Edge;
+use std::collections::HashMap;
+use std::ops::Range;
+use towline_core::id::SessionKey;
+use towline_core::ledger::Day;
+use towline_core::time::Timestamp;
+use towline_core::usage::{Prices, Spent};
+use towline_store::archive::{Named, UsageAsked, UsageBy, UsageOf, UsedSession};
+use towline_store::{Archive, StoreError};
+
+/// By what costs are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Day,
+    Project,
+    Model,
+    Session,
+    Agent,
+}
+
+/// What one sum is of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// A day of the person's own clock, by its beginning and its name.
+    Day(Timestamp, String),
+    /// None is what belongs to no project.
+    Project(Option<Named>),
+    /// None is a model without a name.
+    Model(Option<String>),
+    Session(Box<UsedSession>),
+    Agent(String),
+}
+
+/// The prices in force: the user's own over those that are compiled in.
+pub fn prices(edge: &Edge) -> Prices {
+    let user = std::fs::read_to_string(&edge.config_file);
+    user.map_or_else(|_| Config::compiled_in(), |user| layered(&user).config).all_prices()
+}
+
+/// What was spent, by group: days in their order, all others the dearest first.
+pub fn sums(
+    archive: &Archive,
+    prices: &Prices,
+    by: By,
+    asked: &UsageAsked,
+) -> Result<Vec<(Group, Spent)>, StoreError> {
+    let days = match by {
+        By::Day => days_of(&asked.times),
+        By::Project | By::Model | By::Session | By::Agent => vec![],
+    };
+    let mut found: HashMap<Group, Spent> = HashMap::new();
+    for times in stretches(&asked.times, prices) {
+        let at = times.start;
+        for (of, used) in archive.usage_sums(in_store(by), &UsageAsked { times, ..asked.clone() })? {
+            let Some(group) = group(of, used.model.as_ref(), &days) else { continue };
+            found.entry(group).or_default().add(&used, prices, at);
+        }
+    }
+    for Day { name, begins, .. } in days {
+        found.entry(Group::Day(begins, name)).or_default();
+    }
+    Ok(in_order(found))
+}
+
+/// What one session has spent, helpers included; what a fork copied stays with the session that it came from.
+pub fn of_session(archive: &Archive, prices: &Prices, session: &SessionKey) -> Result<Spent, StoreError> {
+    let mut spent = Spent::default();
+    for (at, used) in archive.usage_of_session(session)? {
+        spent.add(&used, prices, at);
+    }
+    Ok(spent)
+}
+
+pub fn total(sums: &[(Group, Spent)]) -> Spent {
+    sums.iter().fold(Spent::default(), |total, (_, spent)| total.plus(spent))
+}
+
+fn in_store(by: By) -> UsageBy {
+    match by {
+        By::Day => UsageBy::Quarter,
+        By::Project => UsageBy::Project,
+        By::Model => UsageBy::Model,
+        By::Session => UsageBy::Session,
+        By::Agent => UsageBy::Agent,
+    }
+}
+
+/// The time that is asked for, cut where prices change.
+fn stretches(times: &Range<Timestamp>, prices: &Prices) -> Vec<Range<Timestamp>> {
+    let inside = prices.changes().into_iter().filter(|at| times.start < *at && *at < times.end);
+    let mut bounds: Vec<Timestamp> = std::iter::once(times.start).chain(inside).collect();
+    bounds.push(times.end);
+    bounds.windows(2).map(|pair| pair[0]..pair[1]).collect()
+}
+
+/// More days than a table can be of.
+const MOST_DAYS: u32 = 40_000;
+const DAY_MS: i64 = 86_400_000;
+
+/// The days that the time touches.
+fn days_of(times: &Range<Timestamp>) -> Vec<Day> {
+    let last = times.end.plus_ms(-1);
+    let number = u32::try_from(last.since_ms(times.start) / DAY_MS + 2).unwrap_or(MOST_DAYS);
+    let mut days = calendar::last_days(last, number.min(MOST_DAYS));
+    days.retain(|day| day.ends > times.start);
+    days
+}
+
+fn group(of: UsageOf, model: Option<&String>, days: &[Day]) -> Option<Group> {
+    Some(match of {
+        UsageOf::Quarter(at) => {
+            let day = days.get(days.partition_point(|day| day.ends <= at))?;
+            Group::Day(day.begins, day.name.clone())
+        }
+        UsageOf::Project(project) => Group::Project(project),
+        UsageOf::Model => Group::Model(model.cloned()),
+        UsageOf::Session(session) => Group::Session(session),
+        UsageOf::Agent(agent) => Group::Agent(agent),
+    })
+}
+
+fn in_order(found: HashMap<Group, Spent>) -> Vec<(Group, Spent)> {
+    let mut sums: Vec<(Group, Spent)> = found.into_iter().collect();
+    sums.sort_by(|(a, spent), (b, other)| match (a, b) {
+        (Group::Day(a, _), Group::Day(b, _)) => a.cmp(b),
+        (_, _) => {
+            let size = |spent: &Spent| (spent.cost, spent.tokens.total());
+            size(other).cmp(&size(spent)).then_with(|| a.name().cmp(&b.name()))
+        }
+    });
+    sums
+}
+
+impl Group {
+    /// As it is shown.
+    pub fn name(&self) -> String {
+        match self {
+            Group::Day(_, name) => name.clone(),
+            Group::Project(project) => {
+                project.as_ref().map_or_else(|| "no project".to_owned(), |project| project.name.clone())
+            }
+            Group::Model(model) => model.clone().unwrap_or_else(|| "a model without a name".to_owned()),
+            Group::Session(of) => {
+                let project = of.project.as_deref().unwrap_or("no project");
+                format!("{} {project}", of.short)
+            }
+            Group::Agent(agent) => agent.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_cut_where_prices_change() {
+        let list = Config::compiled_in().all_prices();
+        let at = |text| Timestamp::parse_utc(text).unwrap();
+        let times = at("2026-08-01T00:00:00Z")..at("2026-10-01T00:00:00Z");
+        let cut = at("2026-09-01T00:00:00Z");
+        assert_eq!(stretches(&times, &list), [times.start..cut, cut..times.end]);
+        assert_eq!(stretches(&(cut..times.end), &list), [cut..times.end]);
+    }
+
+    #[test]
+    fn the_days_of_a_time_are_all_that_it_touches() {
+        let now = Timestamp(1_794_708_799_999);
+        let today = calendar::last_days(now, 1).remove(0);
+        assert_eq!(days_of(&(today.begins..today.ends)).len(), 1);
+        let days = days_of(&(today.begins.plus_ms(-1)..now));
+        assert_eq!((days.len(), days[1].begins), (2, today.begins));
+    }
+}

@@ -1,0 +1,290 @@
+//! `tow usage`: the tokens that were used and what they cost, as a table with bars.
+//!
+//! Draws what `usage` sums; it counts nothing itself. Names are made harmless before they are shown.
+
+use super::sessions;
+use crate::back::{Past, Whose, unreadable};
+use crate::calendar;
+use crate::config::listed;
+use crate::failure::Failure;
+use crate::output::Tone;
+use crate::scope::Scope;
+use crate::strokes::strokes;
+use crate::usage::{self, By, Group};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::ops::Range;
+use std::process::ExitCode;
+use towline_core::escape::{fit, for_terminal, pad, width};
+use towline_core::time::Timestamp;
+use towline_core::usage::{Bill, Cost, Spent, short_count};
+use towline_store::archive::UsageAsked;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow usage                                  the last seven days, day by day
+  tow usage --by project --since 30d
+  tow usage --by session --project app --limit 5
+  tow usage --by model --since 2026-11-01 --chart
+  tow usage --since all --json | jq '.total.cost_usd'
+
+Tokens are those that the agents' own records tell of: each message once, however often it was written down or copied by a
+fork, helpers included. Costs are estimates at the vendors' list prices; a subscription is not billed by them. `?` is a model
+without a price, `>` stands where a part has none: give it one with [prices] in config.toml (`tow config path`).
+Days are those of your own clock (TZ).";
+
+/// Show the tokens that were used, and what they cost.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// What a row is of.
+    #[arg(long, value_enum, default_value_t = Rows::Day)]
+    by: Rows,
+    /// Since this time: 7d (so many days, today included), 12h, a time or a date, or `all`.
+    #[arg(long, value_name = "TIME", default_value = "7d", allow_hyphen_values = true)]
+    since: String,
+    /// Only this project, by name or by a folder in it.
+    #[arg(long, value_name = "NAME|PATH")]
+    project: Option<String>,
+    /// Only this agent.
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    /// At most so many rows; days are all shown.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Draw bars instead of the table.
+    #[arg(long)]
+    chart: bool,
+    /// Print one JSON object.
+    #[arg(long, conflicts_with = "chart")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    Day,
+    Project,
+    Model,
+    Session,
+    Agent,
+}
+
+/// What is shown.
+struct Shown {
+    by: By,
+    times: Range<Timestamp>,
+    sums: Vec<(Group, Spent)>,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let shown = shown(scope, arguments)?;
+    if arguments.json {
+        scope.out.line(&object(&shown).to_string());
+    } else if usage::total(&shown.sums).messages == 0 {
+        scope.out.line("nothing was used in that time, as far as was captured");
+        scope.out.line("next: --since all looks further back, `tow import` takes in what the agents wrote");
+    } else if arguments.chart {
+        chart(scope, &cut(&shown, arguments.limit));
+        notes(scope, &shown);
+    } else {
+        table(scope, &cut(&shown, arguments.limit));
+        notes(scope, &shown);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shown(scope: &Scope, arguments: &Arguments) -> Result<Shown, Failure> {
+    let by = match arguments.by {
+        Rows::Day => By::Day,
+        Rows::Project => By::Project,
+        Rows::Model => By::Model,
+        Rows::Session => By::Session,
+        Rows::Agent => By::Agent,
+    };
+    let past = Past::open(scope, &Whose::of(arguments.project.clone()))?;
+    let used = past.as_ref().map(|past| past.archive.usage_span()).transpose().map_err(unreadable)?.flatten();
+    let times = times(scope, &arguments.since, used)?;
+    let sums = match past {
+        Some(past) if !past.project.is_empty() => {
+            let (project, agent) = (past.project.row(), arguments.agent.clone());
+            let asked = UsageAsked { times: times.clone(), project, agent };
+            let prices = usage::prices(&scope.edge);
+            usage::sums(&past.archive, &prices, by, &asked).map_err(unreadable)?
+        }
+        Some(_) | None => vec![],
+    };
+    Ok(Shown { by, times, sums })
+}
+
+/// From the time that is meant until now, or until what was used last, if a clock went ahead.
+fn times(scope: &Scope, since: &str, used: Option<Range<Timestamp>>) -> Result<Range<Timestamp>, Failure> {
+    let now = scope.edge.now;
+    let until = used.as_ref().map_or(now, |used| used.end.max(now));
+    let days_ago = |days: &str| {
+        let days = days.parse::<u32>().ok().filter(|days| (1..=40_000).contains(days))?;
+        calendar::last_days(now, days).first().map(|day| day.begins)
+    };
+    let hours_ago = |hours: &str| Some(now.plus_ms(-3_600_000 * i64::from(hours.parse::<u16>().ok()?)));
+    let since = since.trim();
+    let from = match since {
+        "all" => Some(used.map_or(now, |used| used.start)),
+        _ => {
+            since.strip_suffix('d').and_then(days_ago).or_else(|| since.strip_suffix('h').and_then(hours_ago))
+        }
+    };
+    let from = from.map_or_else(|| sessions::time(since, now), Ok)?;
+    Ok(from..until.max(from.plus_ms(1)))
+}
+
+/// The rows that are shown; what is left out stands in one row more.
+fn cut(shown: &Shown, limit: usize) -> Vec<(String, Spent)> {
+    let named = |(group, spent): &(Group, Spent)| (for_terminal(&group.name()), spent.clone());
+    let mut rows: Vec<(String, Spent)> = shown.sums.iter().map(named).collect();
+    if shown.by != By::Day && rows.len() > limit {
+        let rest = rows.split_off(limit.max(1));
+        let sum = rest.iter().fold(Spent::default(), |sum, (_, spent)| sum.plus(spent));
+        rows.push((format!("{} more", rest.len()), sum));
+    }
+    rows
+}
+
+/// Widest name and widest bar, in columns.
+const WIDEST_NAME: usize = 32;
+const WIDEST_BAR: usize = 30;
+/// Columns of the figures.
+const FIGURES: [(&str, usize); 6] =
+    [("tokens", 9), ("input", 9), ("cached", 8), ("output", 9), ("messages", 10), ("cost", 11)];
+
+fn table(scope: &Scope, rows: &[(String, Spent)]) {
+    let name_width = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0).clamp(14, WIDEST_NAME);
+    let beside = name_width + 2 + FIGURES.iter().map(|(_, columns)| columns).sum::<usize>();
+    let bar_width = scope.out.columns().saturating_sub(beside + 2).min(WIDEST_BAR);
+    let bar_width = if bar_width < 6 { 0 } else { bar_width };
+    let heads = FIGURES.map(|(head, columns)| right(head, columns)).concat();
+    scope.out.line(&scope.out.tint(Tone::Faint, &format!("{}{heads}", pad("", name_width))));
+    let largest = rows.iter().map(|(_, spent)| weight(spent)).max().unwrap_or(0);
+    for (name, spent) in rows {
+        let bar = strokes().bar(weight(spent), largest, bar_width.max(1));
+        let bar = if bar_width == 0 { String::new() } else { format!("  {bar}") };
+        scope
+            .out
+            .line(format!("{}{}{bar}", pad(&fit(name, name_width), name_width), figures(spent)).trim_end());
+    }
+    let total = rows.iter().fold(Spent::default(), |total, (_, spent)| total.plus(spent));
+    scope.out.line(&format!("{}{}", pad("total", name_width), figures(&total)));
+}
+
+fn figures(spent: &Spent) -> String {
+    if spent.messages == 0 {
+        return right("-", FIGURES[0].1);
+    }
+    let share = spent.cache_percent().map_or_else(|| "-".to_owned(), |percent| format!("{percent}%"));
+    let input = spent.tokens.input + spent.tokens.cache_write;
+    let cells = [
+        short_count(spent.tokens.total()),
+        short_count(input),
+        share,
+        short_count(spent.tokens.output),
+        spent.messages.to_string(),
+        spent.bill().spelt(),
+    ];
+    cells.iter().zip(FIGURES).map(|(cell, (_, columns))| right(cell, columns)).collect()
+}
+
+fn right(text: &str, columns: usize) -> String {
+    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// What bars are as long as: money as far as it is known, else tokens.
+fn weight(spent: &Spent) -> i64 {
+    let weight = match spent.bill() {
+        Bill::Whole(Cost(pico)) | Bill::AtLeast(Cost(pico)) => pico / 1_000_000,
+        Bill::Unknown => 0,
+    };
+    i64::try_from(weight).unwrap_or(i64::MAX)
+}
+
+/// One line per row: name, bar, cost.
+fn chart(scope: &Scope, rows: &[(String, Spent)]) {
+    let by_tokens = rows.iter().all(|(_, spent)| weight(spent) == 0);
+    let measure = |spent: &Spent| match by_tokens {
+        true => (i64::try_from(spent.tokens.total()).unwrap_or(i64::MAX), short_count(spent.tokens.total())),
+        false => (weight(spent), spent.bill().spelt()),
+    };
+    let name_width = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0).clamp(14, WIDEST_NAME);
+    let bar_width = scope.out.columns().saturating_sub(name_width + 15).clamp(4, 100);
+    let largest = rows.iter().map(|(_, spent)| measure(spent).0).max().unwrap_or(0);
+    for (name, spent) in rows {
+        let (value, label) = measure(spent);
+        let label = if spent.messages == 0 { "-".to_owned() } else { label };
+        let bar = strokes().bar(value, largest, bar_width);
+        let space = if bar.is_empty() { "" } else { " " };
+        scope.out.line(&format!("{}  {bar}{space}{label}", pad(&fit(name, name_width), name_width)));
+    }
+}
+
+/// What the figures are, and what is missing in them.
+fn notes(scope: &Scope, shown: &Shown) {
+    let total = usage::total(&shown.sums);
+    scope.out.line("");
+    if !total.unpriced_models.is_empty() {
+        let models: Vec<String> = total.unpriced_models.iter().map(|model| for_terminal(model)).collect();
+        let words =
+            format!("no price is known for {}: set one with [prices] in config.toml", models.join(", "));
+        scope.out.line(&scope.out.tint(Tone::Warning, &words));
+    }
+    let words = format!("costs are estimates at list prices of {}", listed().dated);
+    scope.out.line(&scope.out.tint(Tone::Faint, &words));
+}
+
+fn object(shown: &Shown) -> Value {
+    let rows: Vec<Value> = shown.sums.iter().map(|(group, spent)| row(group, spent)).collect();
+    let by = match shown.by {
+        By::Day => "day",
+        By::Project => "project",
+        By::Model => "model",
+        By::Session => "session",
+        By::Agent => "agent",
+    };
+    json!({
+        "by": by, "since": shown.times.start.to_utc(), "until": shown.times.end.to_utc(),
+        "prices_dated": listed().dated, "rows": rows, "total": spent_json(&usage::total(&shown.sums)),
+    })
+}
+
+fn row(group: &Group, spent: &Spent) -> Value {
+    let mut row = spent_json(spent);
+    match group {
+        Group::Day(begins, name) => {
+            row["day"] = json!(name.split_once(' ').map_or("", |(_, date)| date));
+            row["begins"] = json!(begins.to_utc());
+        }
+        Group::Project(project) => row["project"] = json!(project.as_ref().map(|project| &project.name)),
+        Group::Model(model) => row["model"] = json!(model),
+        Group::Session(of) => {
+            row["session"] = json!(of.key);
+            row["short"] = json!(of.short);
+            row["project"] = json!(of.project);
+            row["last_at"] = json!(of.last_at.to_utc());
+        }
+        Group::Agent(agent) => row["agent"] = json!(agent),
+    }
+    row
+}
+
+/// What was spent, as every surface tells it.
+pub fn spent_json(spent: &Spent) -> Value {
+    let tokens = spent.tokens;
+    json!({
+        "messages": spent.messages,
+        "tokens": {
+            "input": tokens.input, "cache_read": tokens.cache_read, "cache_write": tokens.cache_write,
+            "cache_write_1h": tokens.cache_write_1h, "output": tokens.output, "total": tokens.total(),
+        },
+        "cache_percent": spent.cache_percent(),
+        "cost_usd": spent.bill().known().map(Cost::dollars),
+        "cost_is_whole": matches!(spent.bill(), Bill::Whole(_)),
+        "unpriced_tokens": spent.unpriced,
+        "unpriced_models": spent.unpriced_models,
+    })
+}
