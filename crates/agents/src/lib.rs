@@ -37,8 +37,10 @@ use towline_core::event::{Happening, OwnCommand, Presence};
 use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
 use towline_core::meter::Fill;
 use towline_core::reply::Reply;
+use towline_core::status_line::Limit;
 use towline_core::text::Keeping;
 use towline_core::typing::{InputLine, Shown, Starts};
+use towline_core::usage::Cost;
 pub use wanted::{BEFORE_TOOL, FilesWanted};
 
 /// An agent that can be hooked.
@@ -85,6 +87,10 @@ pub struct Status {
     pub model: Option<String>,
     pub folder: Option<String>,
     pub fill: Option<Fill>,
+    /// What the session has cost so far.
+    pub cost: Option<Cost>,
+    /// Of those who pay by the month.
+    pub limits: Vec<Limit>,
 }
 
 /// How much is kept of what a payload says, by what it is.

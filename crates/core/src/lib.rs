@@ -29,6 +29,7 @@ pub mod reply;
 pub mod seat;
 pub mod session;
 pub mod shown;
+pub mod status_line;
 pub mod step;
 pub mod telling;
 pub mod text;

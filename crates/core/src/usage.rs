@@ -27,6 +27,16 @@ impl Cost {
         self.0 as f64 / DOLLAR as f64
     }
 
+    /// None for what is no amount of money.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be an amount of money"
+    )]
+    pub fn of_dollars(dollars: f64) -> Option<Cost> {
+        (0.0..1e12).contains(&dollars).then(|| Cost((dollars * 1e12).round() as u128))
+    }
+
     /// As people read it: cents, and four places below ten cents.
     pub fn spelt(self) -> String {
         let (unit, places) = if self.0 < DOLLAR / 10 && self.0 > 0 { (10_000, 4) } else { (100, 2) };

@@ -10,6 +10,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::SILENT_MS;
+use towline_core::id::SessionKey;
 use towline_core::seat::Place;
 use towline_core::session::{Session, State};
 use towline_core::shown::{Light, Shown};
@@ -25,6 +26,9 @@ struct Quiet {
     watch: Watch,
     /// Panes with something that nobody has seen.
     unseen: Vec<String>,
+    /// What each agent was doing, by its session or its place.
+    #[serde(default)]
+    lights: Vec<(String, String)>,
 }
 
 /// What changes when something happens.
@@ -76,6 +80,17 @@ pub fn still(edge: &Edge, look: Look<'_>) -> bool {
         && quiet.watch.seats.iter().all(is_as_it_was)
 }
 
+/// What all agents but this session's were doing at the last refresh; `None` if nobody has refreshed lately.
+pub fn others(edge: &Edge, session: &SessionKey) -> Option<Vec<Light>> {
+    let quiet = recall(&edge.home)?;
+    let is_recent =
+        edge.now < quiet.until.plus_ms(LONGEST_MS) && quiet.until.since_ms(edge.now) <= LONGEST_MS;
+    let own = session.to_string();
+    let others = quiet.lights.iter().filter(|(name, _)| *name != own);
+    let lights = others.filter_map(|(_, light)| Light::ALL.into_iter().find(|known| known.name() == light));
+    is_recent.then(|| lights.collect())
+}
+
 /// What to hold against the world next time. Taken before the world is looked at: what happens meanwhile is then news.
 pub fn watch(home: &Home, sitting: &[(Session, Place)]) -> Watch {
     Watch {
@@ -98,7 +113,8 @@ pub fn remember(edge: &Edge, watch: Watch, seats: &[Shown]) {
     let silent_at = watch.silent_at.iter().copied().filter(|at| *at > edge.now).min();
     let tick = next_tick(seats, edge.now);
     let until = silent_at.map_or(tick, |at| at.min(tick));
-    let quiet = Quiet { until, watch, unseen: unseen.collect() };
+    let lights = seats.iter().map(|seat| (seat.name().to_owned(), seat.light().name().to_owned()));
+    let quiet = Quiet { until, watch, unseen: unseen.collect(), lights: lights.collect() };
     let _ = serde_json::to_vec(&quiet).map(|bytes| put_small(&file(&edge.home), &bytes));
 }
 
@@ -141,4 +157,33 @@ fn file(home: &Home) -> PathBuf {
 
 fn recall(home: &Home) -> Option<Quiet> {
     serde_json::from_slice(&fs::read(file(home)).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_do_is_known_for_as_long_as_somebody_refreshes() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.create().unwrap();
+        let mut edge = Edge::at(home, folder.path().join("config.toml"));
+        let own = SessionKey::parse("alpha:own").unwrap();
+        assert_eq!(others(&edge, &own), None);
+        let shown = |session: &str, state| Shown {
+            session: Some(session.to_owned()),
+            state,
+            ..Shown::at("seat", "alpha", edge.now)
+        };
+        let seats = [
+            shown("alpha:own", State::Working),
+            shown("alpha:other", State::Working),
+            shown("beta:x", State::Idle),
+        ];
+        remember(&edge, Watch::default(), &seats);
+        assert_eq!(others(&edge, &own), Some(vec![Light::Working, Light::Idle]));
+        edge.now = edge.now.plus_ms(2 * LONGEST_MS);
+        assert_eq!(others(&edge, &own), None);
+    }
 }

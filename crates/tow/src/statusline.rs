@@ -5,15 +5,20 @@
 
 use crate::config::{Config, layered};
 use crate::edge::{Edge, GUARD, variable};
-use crate::{guard, privacy, projects};
+use crate::{guard, privacy, projects, quiet};
+use rustix::termios::tcgetwinsize;
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 use towline_agents::{Agent, Status};
-use towline_core::escape::{fit, for_terminal};
 use towline_core::meter::Fill;
+use towline_core::shown::Light;
+use towline_core::status_line::{Canvas, Colours, Facts, Limit, Span, Template};
+use towline_core::time::Timestamp;
+use towline_core::usage::Cost;
 
 /// More than any agent sends.
 const LARGEST: u64 = 1 << 20;
@@ -24,6 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// `over` is the command that stood in the agent's settings before us.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let mut arguments = arguments.peekable();
+    if arguments.peek().is_some_and(|word| word == "--preview") {
+        let config = Edge::new().as_ref().map_or_else(Config::compiled_in, settings);
+        let _ = io::stdout().write_all(preview(&config).as_bytes());
+        return ExitCode::SUCCESS;
+    }
     let payload = read_payload();
     let edge = Edge::new();
     let config = edge.as_ref().map_or_else(Config::compiled_in, settings);
@@ -34,7 +45,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         guard::shown(edge, &config, status);
     }
     let theirs = their_command(arguments, &config).and_then(|command| drawn(&command, &payload));
-    let ours = status.filter(|_| config.statusline.own).map(|status| line(&config, &status));
+    let ours = status.filter(|_| config.statusline.own).map(|status| line(edge.as_ref(), &config, &status));
     let mut shown = theirs.unwrap_or_default();
     if !shown.is_empty() && !shown.ends_with('\n') {
         shown.push('\n');
@@ -99,30 +110,68 @@ fn has_ended(child: &mut Child) -> bool {
     false
 }
 
-/// Model, context, project and branch, as far as they are known.
-fn line(config: &Config, status: &Status) -> String {
+/// Our own line, as the user wants it.
+fn line(edge: Option<&Edge>, config: &Config, status: &Status) -> String {
     let folder = status.folder.as_deref().map(Path::new);
     let traces = folder.map(|folder| projects::traces(config, folder));
-    let place = traces.map(|traces| match &traces.branch {
-        Some(branch) => format!("{}/{branch}", traces.display_name()),
-        None => traces.display_name().to_owned(),
-    });
-    let parts = [status.model.clone(), status.fill.map(bar), place];
-    let parts: Vec<String> = parts
-        .into_iter()
-        .flatten()
-        .map(|part| fit(&for_terminal(&part), WIDEST).trim_end().to_owned())
-        .collect();
-    parts.join("  ")
+    let facts = Facts {
+        model: status.model.clone(),
+        fill: status.fill,
+        project: traces.as_ref().map(|traces| traces.display_name().to_owned()),
+        branch: traces.and_then(|traces| traces.branch),
+        cost: status.cost.filter(|cost| *cost > Cost(0)),
+        limits: status.limits.clone(),
+        others: edge.and_then(|edge| quiet::others(edge, &status.session)),
+        now: edge.map(|edge| edge.now).unwrap_or_default(),
+    };
+    template(config).draw(&facts, canvas(config))
 }
 
-/// No part is wider.
-const WIDEST: usize = 60;
+/// A configuration holds only templates that were checked.
+fn template(config: &Config) -> Template {
+    let usual = || Template::parse(&Config::compiled_in().statusline.template);
+    Template::parse(&config.statusline.template).or_else(|_| usual()).unwrap_or_default()
+}
 
-/// The context as a bar of ten, and in percent.
-fn bar(fill: Fill) -> String {
-    let full = usize::from(fill.percent()).div_ceil(10);
-    format!("{}{} {}%", "▓".repeat(full), "░".repeat(10 - full.min(10)), fill.percent())
+fn canvas(config: &Config) -> Canvas {
+    let is_plain = variable("NO_COLOR").is_some() || variable("TERM").as_deref() == Some("dumb");
+    let columns = Some(config.statusline.columns).filter(|columns| *columns > 0).or_else(terminal_columns);
+    Canvas { columns, colours: if is_plain { Colours::Hidden } else { Colours::Shown } }
+}
+
+/// What the agent says, else its terminal: our own output goes to the agent.
+fn terminal_columns() -> Option<usize> {
+    let said = variable("COLUMNS").and_then(|columns| columns.parse().ok());
+    let terminal = || tcgetwinsize(File::open("/dev/tty").ok()?).ok().map(|size| usize::from(size.ws_col));
+    said.or_else(terminal).filter(|columns| *columns > 0)
+}
+
+/// The widths that a preview shows.
+const WIDTHS: [usize; 3] = [120, 80, 40];
+
+/// Our own line as it would look, at several widths.
+fn preview(config: &Config) -> String {
+    let now = Timestamp(1_794_744_000_000);
+    let limit =
+        |span, percent, minutes: i64| Limit { span, percent, resets_at: Some(now.plus_ms(minutes * 60_000)) };
+    let facts = Facts {
+        model: Some("Opus 5.5".to_owned()),
+        fill: Fill::shown(84_000, 200_000),
+        project: Some("app".to_owned()),
+        branch: Some("main".to_owned()),
+        cost: Some(Cost(1_234_000_000_000)),
+        limits: vec![limit(Span::FiveHours, 23, 133), limit(Span::Week, 71, 4_400)],
+        others: Some(vec![Light::Blocked, Light::Working, Light::Working, Light::Idle]),
+        now,
+    };
+    let colours = if io::stdout().is_terminal() { canvas(config).colours } else { Colours::Hidden };
+    let template = template(config);
+    let mut page = format!("statusline.template = {:?}\n", config.statusline.template);
+    for columns in WIDTHS {
+        let line = template.draw(&facts, Canvas { columns: Some(columns), colours });
+        page += &format!("\n{columns} columns:\n{line}\n");
+    }
+    page
 }
 
 #[cfg(test)]
@@ -130,12 +179,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bar_fills_up_to_its_end() {
-        let bar = |tokens| bar(Fill::shown(tokens, 1000).unwrap());
-        assert_eq!(bar(0), "░░░░░░░░░░ 0%");
-        assert_eq!(bar(10), "▓░░░░░░░░░ 1%");
-        assert_eq!(bar(420), "▓▓▓▓▓░░░░░ 42%");
-        assert_eq!(bar(2000), "▓▓▓▓▓▓▓▓▓▓ 100%");
+    fn a_preview_shows_the_template_at_several_widths() {
+        let config = layered("[statusline]\ntemplate = '{model}[ - {agents}]'").config;
+        let shown = preview(&config);
+        assert!(shown.contains("120 columns:\nOpus 5.5 - 1 waiting, 2 working, 1 idle\n"), "{shown}");
+        assert!(
+            preview(&Config::compiled_in()).ends_with("40 columns:\nOpus 5.5  ▓▓▓▓▓░░░░░ 42%  app/main\n")
+        );
     }
 
     #[test]

@@ -104,7 +104,8 @@ impl Desk {
         self.tick();
         self.env.set("COLUMNS", "100");
         let mut command = self.env.command(env!("CARGO_BIN_EXE_tow"));
-        Run::of(command.arg("statusline"), display(&self.env, tokens, window).as_bytes()).ok()
+        Run::of(command.arg("statusline").env("NO_COLOR", "1"), display(&self.env, tokens, window).as_bytes())
+            .ok()
     }
 }
 

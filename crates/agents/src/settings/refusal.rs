@@ -60,6 +60,9 @@ pub enum Cause {
     /// The list of an event is no array.
     #[error("`hooks.{event}` is not an array")]
     ListNotArray { event: String },
+    /// The list of tasks is no array.
+    #[error("`tasks` is not an array")]
+    TasksNotArray,
     /// The setting for the status line is nothing that runs a command.
     #[error("`statusLine` runs no command")]
     StatusLineUnknown,
@@ -129,6 +132,9 @@ impl Refusal {
             }
             Cause::ListNotArray { event } => {
                 format!("Make `hooks.{event}` in {file} an array, or remove it, then run the command again.")
+            }
+            Cause::TasksNotArray => {
+                format!("Make `tasks` in {file} an array, or remove it, then run the command again.")
             }
             Cause::StatusLineUnknown => {
                 format!("Remove `statusLine` from {file}, then run the command again.")

@@ -6,6 +6,7 @@ use super::covers;
 use std::collections::BTreeMap;
 use toml_edit::Value;
 use towline_core::meter::{PLACEHOLDERS, Strategy, unknown_placeholder};
+use towline_core::status_line::Template;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
@@ -25,7 +26,14 @@ pub struct StatusLine {
     pub command: String,
     /// Whether ours is drawn at all.
     pub own: bool,
+    /// What ours is made of: one that was checked.
+    pub template: String,
+    /// How wide it may be; 0 is as wide as the terminal says.
+    pub columns: usize,
 }
+
+/// What ours is made of if nobody says otherwise.
+const TEMPLATE: &str = "{model}[  {context}][  {place}][  {cost}][  {limits}][  {agents}]";
 
 impl Guard {
     pub fn compiled_in() -> Guard {
@@ -81,14 +89,21 @@ impl Guard {
 
 impl StatusLine {
     pub fn compiled_in() -> StatusLine {
-        StatusLine { command: String::new(), own: true }
+        StatusLine { command: String::new(), own: true, template: TEMPLATE.to_owned(), columns: 0 }
     }
 
     /// Reads values that were checked.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> StatusLine {
         let command = value("statusline.command").and_then(|value| value.as_str().map(str::to_owned));
         let own = value("statusline.own").and_then(|value| value.as_bool());
-        StatusLine { command: command.unwrap_or_default(), own: own.unwrap_or(true) }
+        let template = value("statusline.template").and_then(|value| value.as_str().map(str::to_owned));
+        let columns = value("statusline.columns").and_then(|value| value.as_integer()).unwrap_or(0);
+        StatusLine {
+            command: command.unwrap_or_default(),
+            own: own.unwrap_or(true),
+            template: template.unwrap_or_else(|| TEMPLATE.to_owned()),
+            columns: usize::try_from(columns).unwrap_or(0),
+        }
     }
 }
 
@@ -115,6 +130,12 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
         }
         ("guard.refuse_helpers_at", Value::Integer(limit)) if !(0..=100).contains(limit.value()) => {
             Err("from 0 to 100".into())
+        }
+        ("statusline.template", Value::String(template)) => {
+            Template::parse(template.value()).map(drop).map_err(|error| format!("a template: {error}"))
+        }
+        ("statusline.columns", Value::Integer(columns)) if !(0..=1000).contains(columns.value()) => {
+            Err("from 0 to 1000".into())
         }
         (_, _) => Ok(()),
     }
@@ -170,7 +191,8 @@ mod tests {
         let strategies =
             [Some("/a/b/c"), Some("/a/x"), Some("/z"), None].map(|folder| config.guard.strategy_in(folder));
         assert_eq!(strategies, [Strategy::Handoff, Strategy::Notify, Strategy::Off, Strategy::Off]);
-        assert_eq!(config.statusline, StatusLine { command: "line | head".into(), own: false });
+        let line = StatusLine { command: "line | head".into(), own: false, ..StatusLine::compiled_in() };
+        assert_eq!(config.statusline, line);
     }
 
     #[test]
@@ -195,6 +217,11 @@ mod tests {
             "guard.thresholds = { 40 = '{tokens}' }",
             "line 1: `guard.thresholds` must be made of known placeholders; there is no `{tokens}`, there are {percent} \
              {remaining} {session}",
+        );
+        let wrong = layered("[statusline]\ntemplate = '{modle}'").mistakes[0].to_string();
+        assert!(
+            wrong.starts_with("line 2: `statusline.template` must be a template: there is no `{modle}`"),
+            "{wrong}"
         );
         check_mistake(
             "[guard]\nrefuse_helpers_at = 101",

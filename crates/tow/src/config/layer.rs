@@ -186,7 +186,7 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
         _ if key.starts_with("bookmarks.") => bookmarks::range_of(key, value),
         _ if key.starts_with("notify.") => notify::range_of(key, value),
         _ if key.starts_with("search.") => search::range_of(key, value),
-        _ if key.starts_with("guard.") => guard::range_of(key, value),
+        _ if key.starts_with("guard.") || key.starts_with("statusline.") => guard::range_of(key, value),
         _ => Ok(()),
     }
 }

@@ -4,6 +4,7 @@
 //! Chooses files and shows what happens to them; editing them is the agents crate's. Whom an agent trusts stays the
 //! user's decision: it is only said what to press.
 
+use super::editor;
 use super::skills::{self, Skills};
 use super::tools::{self, Tools};
 use crate::config::Config;
@@ -26,6 +27,7 @@ Examples:
   tow install                   every agent that is found
   tow install --tmux            every agent that is found, and the bar in tmux
   tow install --statusline      the same, and the status line: context, project and branch behind your own
+  tow install --vscode          nothing but a task for `tow monitor` in .vscode/tasks.json of this folder
   tow install --no-mcp          without the tools by which models ask for memories
   tow install --dry-run         show the changes as a diff, write nothing
   tow install --agent NAME      one agent, found or not
@@ -45,6 +47,9 @@ pub struct Arguments {
     /// Also draw the status line of agents that have one, in front of yours, and take their exact numbers from it.
     #[arg(long)]
     statusline: bool,
+    /// Put a task for `tow monitor` into .vscode/tasks.json of this folder, and nothing else unless it is named too.
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
+    vscode: Option<PathBuf>,
     /// Do not offer models the tools of `tow mcp`.
     #[arg(long)]
     no_mcp: bool,
@@ -78,15 +83,20 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let archive = Archive::new(scope.edge.home.backups());
     let config = settings(&scope.edge);
     let edit = |agent: Agent| hook_in(agent, arguments, &config, (&tow, &archive));
-    let mut outcomes = Outcomes { agents: edit_all(chosen(choice)?, edit), tmux: None };
+    let is_task_alone = arguments.vscode.is_some() && choice.agents.is_empty();
+    let agents = if is_task_alone { vec![] } else { chosen(choice)? };
+    let mut outcomes = Outcomes { agents: edit_all(agents, edit), tmux: None, task: None };
     if arguments.tmux {
         outcomes.tmux = Some(conf::install(&scope.edge, &tow, choice.writing()));
     }
-    if outcomes.agents.is_empty() && !choice.json {
+    let put = |folder: &PathBuf| editor::put(folder, &tow, (&archive, choice.writing()));
+    outcomes.task = arguments.vscode.as_ref().map(put);
+    if outcomes.agents.is_empty() && !is_task_alone && !choice.json {
         scope.out.line(NO_AGENT);
     }
-    outcomes.report(scope, choice, "hooks are registered already");
-    if !arguments.tmux && !choice.json && conf::is_worth_a_hint() {
+    let nothing = if is_task_alone { "the task is there already" } else { "hooks are registered already" };
+    outcomes.report(scope, choice, nothing);
+    if !arguments.tmux && !is_task_alone && !choice.json && conf::is_worth_a_hint() {
         scope.out.line(
             &scope.out.tint(Tone::Faint, "tmux: `tow install --tmux` puts the bar into its status line"),
         );
@@ -166,6 +176,8 @@ pub struct Outcomes {
     pub agents: EditedAgents,
     /// `None` where tmux was not asked for.
     pub tmux: Option<Result<Outcome, Failure>>,
+    /// The editor's task; `None` where it was not asked for.
+    pub task: Option<Result<Plan, Failure>>,
 }
 
 /// Edits one agent's file after the other: one that is refused does not keep the others from being done, nor hides that
@@ -219,7 +231,8 @@ impl Outcomes {
     /// The first thing that was refused is what the command fails with.
     pub fn verdict(self) -> Result<ExitCode, Failure> {
         let agents = self.agents.into_iter().filter_map(|(_, outcome)| outcome.err());
-        let mut refused = agents.chain(self.tmux.and_then(Result::err));
+        let mut refused =
+            agents.chain(self.tmux.and_then(Result::err)).chain(self.task.and_then(Result::err));
         refused.next().map_or(Ok(ExitCode::SUCCESS), Err)
     }
 
@@ -229,6 +242,9 @@ impl Outcomes {
             let mut report = json!({"dry_run": choice.dry_run, "agents": agents});
             if let Some(outcome) = &self.tmux {
                 report["tmux"] = tmux_row(outcome);
+            }
+            if let Some(outcome) = &self.task {
+                report["vscode"] = outcome.as_ref().map_or_else(failure_row, plan_row);
             }
             return scope.out.line(&report.to_string());
         }
@@ -241,6 +257,11 @@ impl Outcomes {
         match &self.tmux {
             Some(Ok(outcome)) => tell_tmux(scope, choice, outcome),
             Some(Err(_)) => tell_refused(scope, "tmux"),
+            None => {}
+        }
+        match &self.task {
+            Some(Ok(plan)) => tell_plan(scope, choice, ("VS Code", nothing), plan),
+            Some(Err(_)) => tell_refused(scope, "VS Code"),
             None => {}
         }
     }

@@ -18,6 +18,7 @@ pub mod demo;
 pub mod detail;
 pub mod doctor;
 pub mod edit;
+pub mod editor;
 pub mod export;
 pub mod forget;
 pub mod fresh;

@@ -6,11 +6,12 @@ use super::install::{
     Choice, Edited, EditedAgents, NO_AGENT, Outcomes, chosen, command_to_register, edit_all, folder_of,
     refused,
 };
-use super::{skills, tools};
+use super::{editor, skills, tools};
 use crate::failure::Failure;
 use crate::scope::Scope;
 use crate::tmux::conf::{self, Outcome, Writing};
 use clap::Args;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use towline_agents::Agent;
 use towline_agents::settings::{Archive, Pace, Subject};
@@ -21,6 +22,7 @@ Examples:
   tow uninstall --dry-run       show what would be given back
   tow uninstall --agent NAME    one agent, nothing else
   tow uninstall --tmux          tmux, nothing else
+  tow uninstall --vscode        the task in .vscode/tasks.json of this folder, nothing else
 
 What was recorded stays in the data folder; `tow doctor` says where that is.";
 
@@ -33,19 +35,26 @@ pub struct Arguments {
     /// Only tmux (and the agents that are named).
     #[arg(long)]
     tmux: bool,
+    /// Only the task in .vscode/tasks.json of this folder (and what else is named).
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
+    vscode: Option<PathBuf>,
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let choice = &arguments.choice;
-    let agents = match (arguments.tmux, choice.agents.is_empty()) {
+    let is_part = arguments.tmux || arguments.vscode.is_some();
+    let agents = match (is_part, choice.agents.is_empty()) {
         (true, true) => vec![],
         (true, false) | (false, _) => chosen(choice)?,
     };
     let agents = give_back(scope, choice, agents)?;
-    let with_tmux = arguments.tmux || choice.agents.is_empty();
+    let with_tmux = arguments.tmux || choice.agents.is_empty() && !is_part;
     let tmux = with_tmux.then(|| conf::uninstall(&scope.edge, choice.writing()));
-    let outcomes = Outcomes { agents, tmux: tmux.filter(|outcome| arguments.tmux || is_news(outcome)) };
-    if outcomes.agents.is_empty() && !arguments.tmux && !choice.json {
+    let tmux = tmux.filter(|outcome| arguments.tmux || is_news(outcome));
+    let (tow, archive) = (command_to_register()?, Archive::new(scope.edge.home.backups()));
+    let take_away = |folder: &PathBuf| editor::take_away(folder, &tow, (&archive, choice.writing()));
+    let outcomes = Outcomes { agents, tmux, task: arguments.vscode.as_ref().map(take_away) };
+    if outcomes.agents.is_empty() && !is_part && !choice.json {
         scope.out.line(NO_AGENT);
     }
     outcomes.report(scope, choice, NOTHING);

@@ -100,8 +100,8 @@ fn every_recorded_file_of_both_clients_counts_as_the_reference_counts_it() {
 fn a_sessions_cost_is_what_its_client_says_itself() {
     let env = env();
     let text = fs::read_to_string(recorded("claude", "2.1.325")[3].0.clone()).unwrap();
-    let said = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let said = said.filter(|line| line["type"] == "cost-state").last().unwrap();
+    let mut lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let said = lines.rfind(|line| line["type"] == "cost-state").unwrap();
     for (path, _) in
         recorded("claude", "2.1.325").iter().filter(|(path, _)| path.to_str().unwrap().contains("headless"))
     {

@@ -1,0 +1,299 @@
+//! The task that runs our monitor, in the `tasks.json` of an editor's folder.
+//!
+//! Written only where somebody asks for it. Comments, commas and everybody else's tasks stay as they are; of a task of
+//! ours that a person has made their own only the path is kept right.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::apply::Pace;
+use super::edit::{self, Addition};
+use super::json::{self, Element, Kind, Span};
+use super::jsonc::Commented;
+use super::layout::{Layout, Node};
+use super::ours::is_tow;
+use super::plan::{Change, Containers, Plan, without_if_empty};
+use super::refusal::{Cause, Refusal};
+use super::subject::Subject;
+use super::target::absolute_command;
+
+const KEY: &str = "tasks";
+const VERB: &str = "monitor";
+const LABEL: &str = "tow monitor";
+
+/// A file that nobody has made yet, as the editor would begin it.
+const EMPTY: &str = "{\n    \"version\": \"2.0.0\"\n}\n";
+
+/// Our task in the file of one folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditorTasks {
+    file: PathBuf,
+    command: String,
+}
+
+/// How our task stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskStanding {
+    Missing,
+    Right,
+    /// It runs a program that lies elsewhere.
+    Outdated,
+}
+
+impl EditorTasks {
+    /// The task in the folder that an editor opens, run by the program `tow`.
+    pub fn in_folder(folder: &Path, tow: &Path) -> Result<Self, Refusal> {
+        let file = folder.join(".vscode").join("tasks.json");
+        let command = absolute_command(&file, tow)?;
+        Ok(Self { file, command })
+    }
+
+    /// How our task stands now.
+    pub fn inspect_file(&self, pace: Pace) -> Result<TaskStanding, Refusal> {
+        Ok(match self.preview(pace)?.changes.first() {
+            None => TaskStanding::Right,
+            Some(Change::Added { .. }) => TaskStanding::Missing,
+            Some(Change::Upgraded { .. } | Change::Removed { .. }) => TaskStanding::Outdated,
+        })
+    }
+
+    fn opened(&self, existing: Option<&[u8]>) -> Result<Commented, Refusal> {
+        self.commented(existing).map_err(|cause| self.refuse(cause))
+    }
+
+    fn commented(&self, existing: Option<&[u8]>) -> Result<Commented, Cause> {
+        let text = std::str::from_utf8(existing.unwrap_or_default());
+        let text = text.map_err(|error| Cause::NotText { at: error.valid_up_to() })?;
+        let opened = Commented::object(if json::is_blank(text) { EMPTY } else { text })?;
+        match tasks(opened.strict()) {
+            Some(list) if json::kind(opened.strict(), &list.value) != Kind::Array => {
+                Err(Cause::TasksNotArray)
+            }
+            Some(_) | None => Ok(opened),
+        }
+    }
+
+    /// The next thing to do so that the task is there and right.
+    fn step(&self, opened: &Commented) -> Result<Option<(Commented, Change)>, Cause> {
+        let strict = opened.strict();
+        let layout = Layout::of(strict);
+        let Some(list) = tasks(strict) else {
+            let list = Node::Array(vec![self.entry()]);
+            let edited = edit::append(strict, &json::root(strict), &Addition::Member(KEY, &list), &layout);
+            return Ok(Some((opened.follow(&edited)?, Change::Added { event: event() })));
+        };
+        let Some((_, task)) = ours(strict, &list.value) else {
+            let edited = edit::append(strict, &list.value, &Addition::Item(&self.entry()), &layout);
+            return Ok(Some((opened.follow(&edited)?, Change::Added { event: event() })));
+        };
+        let Some(command) = json::member(strict, &task.value, "command") else { return Ok(None) };
+        if value_of(strict, &command.value) == self.command.as_str() {
+            return Ok(None);
+        }
+        let was = strict[task.value.clone()].to_owned();
+        let edited = edit::replace(strict, &command.value, &Node::Text(self.command.clone()), &layout);
+        Ok(Some((opened.follow(&edited)?, Change::Upgraded { event: event(), was })))
+    }
+
+    fn removed(opened: &Commented, kept: &Containers) -> Result<Option<(Commented, Change)>, Cause> {
+        let strict = opened.strict();
+        let Some((place, list)) = tasks(strict).and_then(|list| Some((ours(strict, &list.value)?.0, list)))
+        else {
+            return Ok(None);
+        };
+        let was = strict[json::elements(strict, &list.value)[place].value.clone()].to_owned();
+        let without = opened.follow(&edit::remove(strict, &list.value, place))?;
+        let strict = without.strict().to_owned();
+        let without = if kept.has(KEY) {
+            without
+        } else {
+            without.follow(&without_if_empty(strict.clone(), &json::root(&strict), KEY))?
+        };
+        Ok(Some((without, Change::Removed { event: event(), was })))
+    }
+
+    fn entry(&self) -> Node {
+        let text = |text: &str| Node::Text(text.to_owned());
+        let presentation = vec![("reveal", text("always")), ("panel", text("dedicated"))];
+        Node::Object(vec![
+            ("label", text(LABEL)),
+            ("type", text("process")),
+            ("command", text(&self.command)),
+            ("args", Node::Array(vec![text(VERB)])),
+            ("presentation", Node::Object(presentation)),
+            ("problemMatcher", Node::Array(vec![])),
+        ])
+    }
+
+    fn planned(&self, before: Option<&[u8]>, (text, changes): (String, Vec<Change>)) -> Plan {
+        let before = before.map(<[u8]>::to_vec);
+        let after = if changes.is_empty() { before.clone() } else { Some(text.into_bytes()) };
+        Plan { file: self.file.clone(), before, after, changes }
+    }
+}
+
+impl Subject for EditorTasks {
+    fn owner(&self) -> &'static str {
+        "vscode"
+    }
+
+    fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// A writer that truncates the file first has nothing in it at that moment.
+    fn is_whole(&self, bytes: &[u8]) -> bool {
+        !bytes.trim_ascii().is_empty() && self.opened(Some(bytes)).is_ok()
+    }
+
+    /// It is part of a project.
+    fn new_mode(&self) -> u32 {
+        0o644
+    }
+
+    fn is_ours_to_keep(&self) -> bool {
+        false
+    }
+
+    fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
+        let mut opened = self.opened(existing)?;
+        let mut changes = vec![];
+        while let Some((edited, change)) = self.step(&opened).map_err(|cause| self.refuse(cause))? {
+            opened = edited;
+            changes.push(change);
+        }
+        Ok(self.planned(existing, (opened.into_text(), changes)))
+    }
+
+    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal> {
+        let opened = self.opened(existing)?;
+        let removed = Self::removed(&opened, kept).map_err(|cause| self.refuse(cause))?;
+        let (opened, changes) = removed.map_or((opened, vec![]), |(edited, change)| (edited, vec![change]));
+        Ok(self.planned(existing, (opened.into_text(), changes)))
+    }
+
+    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, Refusal> {
+        let opened = self.opened(existing)?;
+        let strict = opened.strict();
+        let is_theirs = |list: &Element| {
+            let all = json::elements(strict, &list.value);
+            all.is_empty() || all.iter().any(|task| !is_ours(strict, &task.value))
+        };
+        Ok(Containers::of_lists(tasks(strict).filter(is_theirs).map(|_| KEY.to_owned())))
+    }
+}
+
+fn event() -> String {
+    format!("{KEY}.{LABEL}")
+}
+
+fn tasks(text: &str) -> Option<Element> {
+    json::member(text, &json::root(text), KEY)
+}
+
+/// Our task, and which of the list it is.
+fn ours(text: &str, list: &Span) -> Option<(usize, Element)> {
+    json::elements(text, list).into_iter().enumerate().find(|(_, task)| is_ours(text, &task.value))
+}
+
+fn is_ours(text: &str, task: &Span) -> bool {
+    let task = value_of(text, task);
+    task["command"].as_str().is_some_and(is_tow) && task["args"][0] == VERB
+}
+
+fn value_of(text: &str, value: &Span) -> Value {
+    serde_json::from_str(&text[value.clone()]).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::archive::Archive;
+    use super::*;
+    use std::fs;
+
+    fn task(tow: &str) -> EditorTasks {
+        EditorTasks::in_folder(Path::new("/project"), Path::new(tow)).unwrap()
+    }
+
+    fn installed(text: Option<&str>) -> String {
+        let plan = task("/opt/tow").plan(text.map(str::as_bytes)).unwrap();
+        let after = plan.after.unwrap();
+        assert!(task("/opt/tow").plan(Some(&after)).unwrap().is_empty(), "a second run changes nothing");
+        String::from_utf8(after).unwrap()
+    }
+
+    fn given_back(text: &str, before: &str) -> String {
+        let kept = task("/opt/tow").containers_without_us(Some(before.as_bytes())).unwrap();
+        let plan = task("/opt/tow").plan_removal(Some(text.as_bytes()), &kept).unwrap();
+        String::from_utf8(plan.after.unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_file_that_was_not_there_is_made_as_the_editor_would() {
+        assert_eq!(
+            installed(None),
+            "{\n    \"version\": \"2.0.0\",\n    \"tasks\": [\n        {\n            \"label\": \"tow monitor\",\n            \
+             \"type\": \"process\",\n            \"command\": \"/opt/tow\",\n            \"args\": [\n                \
+             \"monitor\"\n            ],\n            \"presentation\": {\n                \"reveal\": \"always\",\n                \
+             \"panel\": \"dedicated\"\n            },\n            \"problemMatcher\": []\n        }\n    ]\n}\n"
+        );
+    }
+
+    #[test]
+    fn comments_commas_and_indentation_of_others_stay_and_come_back() {
+        for before in [
+            "// mine\n{\n  \"version\": \"2.0.0\", // keep\n  \"tasks\": [\n    { \"label\": \"build\", }, // é\n    /* end */\n  ],\n}\n",
+            "{\r\n\t\"tasks\": [\r\n\t\t{\r\n\t\t\t\"label\": \"a\"\r\n\t\t}\r\n\t]\r\n}",
+            "{\"version\": \"2.0.0\", \"tasks\": [{\"label\": \"//\"}]}",
+            "{\n  // nothing yet\n  \"version\": \"2.0.0\"\n}\n",
+            "{ \"tasks\": [] }",
+        ] {
+            let after = installed(Some(before));
+            assert!(after.contains("tow monitor"), "{after}");
+            for comment in ["// mine", "// keep", "// é", "/* end */", "// nothing yet"] {
+                assert_eq!(after.contains(comment), before.contains(comment), "{after}");
+            }
+            assert_eq!(given_back(&after, before), before);
+        }
+        let crowded = installed(Some("{\n  \"tasks\": [\n    // none yet\n  ]\n}\n"));
+        assert!(crowded.contains("// none yet") && crowded.contains("tow monitor"), "{crowded}");
+    }
+
+    #[test]
+    fn a_program_that_moved_is_found_at_its_new_place_and_the_rest_of_the_task_is_theirs() {
+        let old = r#"{"tasks": [{"label": "my monitor", /* mine */ "command": "/old/tow", "args": ["monitor", "--once"]}]}"#;
+        assert_eq!(installed(Some(old)), old.replace("/old/tow", "/opt/tow"));
+    }
+
+    #[test]
+    fn what_is_no_list_of_tasks_is_refused_and_left_alone() {
+        for (text, wanted) in
+            [("{\"tasks\": {}}", "is not an array"), ("[]", "no JSON object"), ("{,", "not valid JSON")]
+        {
+            let refused = task("/opt/tow").plan(Some(text.as_bytes())).unwrap_err();
+            assert!(refused.cause.to_string().contains(wanted), "{text}: {}", refused.cause);
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_given_back_byte_for_byte_and_a_folder_of_ours_goes() {
+        let (folder, keeping) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let archive = Archive::new(keeping.path());
+        let tasks = EditorTasks::in_folder(folder.path(), Path::new("/opt/tow")).unwrap();
+        assert_eq!(tasks.inspect_file(Pace::USUAL).unwrap(), TaskStanding::Missing);
+        tasks.apply(&archive, Pace::USUAL).unwrap();
+        assert_eq!(tasks.inspect_file(Pace::USUAL).unwrap(), TaskStanding::Right);
+        tasks.remove(&archive, Pace::USUAL).unwrap();
+        assert!(!folder.path().join(".vscode").exists());
+        let before = "{\n  \"tasks\": [\n    // none yet\n  ]\n}\n";
+        fs::create_dir(folder.path().join(".vscode")).unwrap();
+        fs::write(tasks.file(), before).unwrap();
+        tasks.apply(&archive, Pace::USUAL).unwrap();
+        let moved = EditorTasks::in_folder(folder.path(), Path::new("/new/tow")).unwrap();
+        assert_eq!(moved.inspect_file(Pace::USUAL).unwrap(), TaskStanding::Outdated);
+        moved.apply(&archive, Pace::USUAL).unwrap();
+        moved.remove(&archive, Pace::USUAL).unwrap();
+        assert_eq!(fs::read_to_string(tasks.file()).unwrap(), before);
+    }
+}

@@ -1,0 +1,102 @@
+//! Lines of templates: what is shown, what is left out, and where there is no room.
+
+use super::*;
+
+const PLAIN: Canvas = Canvas { columns: None, colours: Colours::Hidden };
+
+fn facts() -> Facts {
+    let now = Timestamp(1_794_744_000_000);
+    let limit =
+        |span, percent, minutes: i64| Limit { span, percent, resets_at: Some(now.plus_ms(minutes * 60_000)) };
+    Facts {
+        model: Some("Big 5".into()),
+        fill: Fill::shown(84_000, 200_000),
+        project: Some("app".into()),
+        branch: Some("main".into()),
+        cost: Some(Cost(1_234_000_000_000)),
+        limits: vec![limit(Span::FiveHours, 23, 133), limit(Span::Week, 91, 3 * 1440 + 61)],
+        others: Some(vec![Light::Idle, Light::Working, Light::Working, Light::Blocked]),
+        now,
+    }
+}
+
+#[track_caller]
+fn check(template: &str, facts: &Facts, expected: &str) {
+    assert_eq!(Template::parse(template).unwrap().draw(facts, PLAIN), expected, "{template}");
+}
+
+#[test]
+fn every_part_has_its_words() {
+    check("{model} {percent} {tokens}", &facts(), "Big 5 42% 84.0k/200.0k");
+    check("{context}|{place}|{project}|{branch}", &facts(), "▓▓▓▓▓░░░░░ 42%|app/main|app|main");
+    check("{cost} {limits}", &facts(), "$1.23 5h 23% ↻2h13m 7d 91% ↻3d1h");
+    check("{limit_5h}, {limit_7d}", &facts(), "5h 23% ↻2h13m, 7d 91% ↻3d1h");
+    check("{agents}", &facts(), "1 waiting, 2 working, 1 idle");
+}
+
+#[test]
+fn a_section_goes_with_what_is_not_known_and_other_text_stays() {
+    let bare = Facts { model: Some("Big 5".into()), ..Facts::default() };
+    check("{model}[  {context}][ · {cost}][  {agents}]", &bare, "Big 5");
+    check("on {branch}!", &bare, "on !");
+    check("[{limits} left]x", &bare, "x");
+    let alone = Facts { others: Some(vec![]), ..facts() };
+    check("{model}[, {agents}]", &alone, "Big 5");
+}
+
+#[test]
+fn where_there_is_no_room_the_last_sections_go_first() {
+    let template = Template::parse("{model}[  {context}][  {place}]").unwrap();
+    let draw = |columns| template.draw(&facts(), Canvas { columns: Some(columns), ..PLAIN });
+    assert_eq!(draw(31), "Big 5  ▓▓▓▓▓░░░░░ 42%  app/main");
+    assert_eq!(draw(30), "Big 5  ▓▓▓▓▓░░░░░ 42%");
+    assert_eq!((draw(10).as_str(), draw(4).as_str(), draw(0).as_str()), ("Big 5", "Big…", ""));
+    let wide = Facts { project: Some("日本語の計画".into()), branch: None, ..facts() };
+    let template = Template::parse("{place}").unwrap();
+    assert_eq!(template.draw(&wide, Canvas { columns: Some(7), ..PLAIN }), "日本語…");
+}
+
+#[test]
+fn colours_are_those_that_were_asked_for_or_deserved() {
+    let canvas = Canvas { columns: Some(80), colours: Colours::Shown };
+    let draw = |text: &str| Template::parse(text).unwrap().draw(&facts(), canvas);
+    assert_eq!(draw("{model:cyan} {branch:plain}"), "\u{1b}[36mBig 5\u{1b}[0m main");
+    assert_eq!(draw("{percent}"), "\u{1b}[32m42%\u{1b}[0m");
+    assert!(draw("{limits}").starts_with("\u{1b}[31m5h"), "the tightest decides");
+    assert_eq!(draw("{percent:plain}{cost:bold}"), "42%\u{1b}[1m$1.23\u{1b}[0m");
+}
+
+#[test]
+fn names_bring_no_marks_of_their_own() {
+    let nasty = Facts { branch: Some("a\u{1b}[31mb\u{202e}".into()), ..facts() };
+    let line = Template::parse("{branch}\u{7}").unwrap().draw(&nasty, PLAIN);
+    assert!(!line.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{line:?}");
+}
+
+#[test]
+fn a_template_that_makes_no_sense_is_named() {
+    let wrong = |text: &str| Template::parse(text).unwrap_err().to_string();
+    assert!(wrong("{modle}").starts_with("there is no `{modle}`, there are model, context"));
+    assert!(wrong("{model:pink}").starts_with("there is no colour `pink`, there are auto"));
+    for text in ["{model", "model}", "[{model}", "{model}]", "[[[x", "[a[b]]"] {
+        assert!(wrong(text).ends_with("has no other half; write it twice to show it"), "{text}");
+    }
+    check("{{[[{model}]]}}", &facts(), "{[Big 5]}");
+}
+
+#[test]
+fn the_bar_fills_up_to_its_end() {
+    let bar = |tokens| bar(Fill::shown(tokens, 1000).unwrap());
+    assert_eq!(bar(0), "░░░░░░░░░░ 0%");
+    assert_eq!(bar(10), "▓░░░░░░░░░ 1%");
+    assert_eq!(bar(2000), "▓▓▓▓▓▓▓▓▓▓ 100%");
+}
+
+#[test]
+fn a_limit_that_has_begun_anew_or_says_no_time_shows_its_share_alone() {
+    let limit =
+        |resets_at| Facts { limits: vec![Limit { span: Span::Week, percent: 5, resets_at }], ..facts() };
+    check("{limits}", &limit(None), "7d 5%");
+    check("{limits}", &limit(Some(Timestamp(0))), "7d 5%");
+    check("{limits}", &limit(Some(facts().now.plus_ms(9 * 60_000))), "7d 5% ↻9m");
+}

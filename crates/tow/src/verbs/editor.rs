@@ -1,0 +1,45 @@
+//! The task for our monitor in an editor's folder, as `tow install` and `tow uninstall` are asked for it.
+//!
+//! Chooses the file; editing it is the agents crate's. Nothing is written where nobody asked.
+
+use super::install::refused;
+use crate::failure::Failure;
+use crate::tmux::conf::Writing;
+use std::path::{Path, PathBuf};
+use towline_agents::settings::{Archive, EditorTasks, Pace, Plan, Subject, TaskStanding};
+
+pub fn put(folder: &Path, tow: &Path, (archive, writing): (&Archive, Writing)) -> Result<Plan, Failure> {
+    let tasks = EditorTasks::in_folder(&existing(folder)?, tow).map_err(refused)?;
+    match writing {
+        Writing::Planned => tasks.preview(Pace::USUAL),
+        Writing::Done => tasks.apply(archive, Pace::USUAL).map(|applied| applied.plan),
+    }
+    .map_err(refused)
+}
+
+pub fn take_away(
+    folder: &Path,
+    tow: &Path,
+    (archive, writing): (&Archive, Writing),
+) -> Result<Plan, Failure> {
+    let tasks = EditorTasks::in_folder(&existing(folder)?, tow).map_err(refused)?;
+    match writing {
+        Writing::Planned => tasks.preview_removal(archive, Pace::USUAL),
+        Writing::Done => tasks.remove(archive, Pace::USUAL).map(|applied| applied.plan),
+    }
+    .map_err(refused)
+}
+
+/// Whether the folder has a task of ours that runs another program than this one.
+pub fn is_outdated(folder: &Path, tow: &Path) -> bool {
+    let tasks = EditorTasks::in_folder(folder, tow).ok();
+    tasks.and_then(|tasks| tasks.inspect_file(Pace::USUAL).ok()) == Some(TaskStanding::Outdated)
+}
+
+fn existing(folder: &Path) -> Result<PathBuf, Failure> {
+    let whole = folder.canonicalize().ok().filter(|folder| folder.is_dir());
+    whole.ok_or_else(|| {
+        Failure::input(format!("{} is no folder", folder.display()))
+            .hint("Name the folder that the editor opens: `tow install --vscode FOLDER`.")
+    })
+}
