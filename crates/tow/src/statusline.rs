@@ -139,11 +139,14 @@ fn canvas(config: &Config) -> Canvas {
     Canvas { columns, colours: if is_plain { Colours::Hidden } else { Colours::Shown } }
 }
 
+/// What an agent leaves free beside the line.
+const MARGINS: usize = 4;
+
 /// What the agent says, else its terminal: our own output goes to the agent.
 fn terminal_columns() -> Option<usize> {
     let said = variable("COLUMNS").and_then(|columns| columns.parse().ok());
     let terminal = || tcgetwinsize(File::open("/dev/tty").ok()?).ok().map(|size| usize::from(size.ws_col));
-    said.or_else(terminal).filter(|columns| *columns > 0)
+    said.or_else(terminal).filter(|columns| *columns > 0).map(|columns| columns.saturating_sub(MARGINS))
 }
 
 /// The widths that a preview shows.

@@ -8,7 +8,7 @@ mod reference;
 use jiff::tz::TimeZone;
 use month::{Files, month};
 use reference::{Counts, Held, Message, by, day, families, messages};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write;
@@ -159,4 +159,62 @@ fn months_that_are_captured_in_pieces_of_any_size_count_the_same() {
         }
         check(&env, &messages(&held(&files)));
     }
+}
+
+/// A week of three models in two projects, one of them without a price.
+fn some_work() -> TestEnv {
+    let env = env();
+    let line = |number: u32, (model, project): (&str, &str), at: &str| {
+        let usage = json!({"input_tokens": 1000 * number, "cache_read_input_tokens": 90_000, "output_tokens": 500,
+            "cache_creation_input_tokens": 4000, "cache_creation": {"ephemeral_1h_input_tokens": 3000}});
+        let message = json!({"id": format!("msg_{number}"), "model": model, "role": "assistant", "usage": usage,
+            "content": [{"type": "text", "text": "done"}]});
+        json!({"type": "assistant", "uuid": format!("u{number}"), "sessionId": format!("session-{project}"), "message": message,
+            "cwd": format!("/work/{project}"), "timestamp": at, "isSidechain": false})
+    };
+    for entry in [
+        line(1, ("claude-sonnet-4-5", "app"), "2026-11-13T23:30:00.000Z"),
+        line(2, ("claude-opus-5-5", "app"), "2026-11-14T10:00:00.000Z"),
+        line(3, ("nobody-knows", "site"), "2026-11-15T10:00:00.000Z"),
+    ] {
+        let name = format!(".claude/projects/-work/{}.jsonl", entry["sessionId"].as_str().unwrap());
+        append(&env.home().join(name), format!("{entry}\n").as_bytes());
+    }
+    env.tow(&["import"]).ok();
+    env.set("COLUMNS", "100");
+    env.set("LANG", "C.UTF-8");
+    env
+}
+
+#[test]
+fn a_week_is_drawn_as_a_table_and_as_a_chart() {
+    let env = some_work();
+    insta::assert_snapshot!("table", env.tow(&["usage"]).ok().stdout);
+    insta::assert_snapshot!("chart", env.tow(&["usage", "--by", "model", "--chart"]).ok().stdout);
+    env.set("COLUMNS", "60");
+    insta::assert_snapshot!("narrow", env.tow(&["usage", "--by", "session", "--limit", "1"]).ok().stdout);
+    let own = "[prices]\n'nobody-knows' = { input = 1, output = 2 }\n";
+    let folder = env.home().join(".config/towline");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.toml"), own).unwrap();
+    let told = env.tow(&["usage", "--by", "model", "--json"]).ok().json();
+    assert_eq!(
+        (told["total"]["cost_is_whole"].as_bool(), told["rows"][0]["model"].as_str()),
+        (Some(true), Some("claude-opus-5-5"))
+    );
+}
+
+#[test]
+fn what_is_asked_for_can_be_narrowed_and_what_is_no_time_is_named() {
+    let env = some_work();
+    let messages = |arguments: &[&str]| {
+        env.tow(&[&["usage", "--json"], arguments].concat()).ok().json()["total"]["messages"].clone()
+    };
+    assert_eq!(messages(&["--project", "site"]), 1);
+    assert_eq!(messages(&["--agent", "codex"]), 0);
+    assert_eq!((messages(&["--since", "2d"]), messages(&["--since", "2026-11-14"])), (json!(1), json!(3)));
+    assert_eq!(messages(&["--since", "24h"]), 0);
+    env.tow(&["usage", "--since", "24h"]).ok().prints("nothing was used in that time");
+    env.tow(&["usage", "--since", "soonish"]).complains("soonish");
+    env.tow(&["usage", "--project", "no-such"]).complains("no-such");
 }
