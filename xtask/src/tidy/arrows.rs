@@ -14,10 +14,15 @@ struct Arrows {
     others: Option<&'static [&'static str]>,
 }
 
-const TABLE: [Arrows; 10] = [
+const TABLE: [Arrows; 11] = [
     Arrows { package: "towline-core", ours: &[], others: Some(&["serde", "unicode-width"]) },
     Arrows { package: "towline-agents", ours: &["towline-core"], others: None },
     Arrows { package: "towline-mcp", ours: &["towline-core"], others: None },
+    Arrows {
+        package: "towline-monitor",
+        ours: &["towline-core"],
+        others: Some(&["ratatui", "unicode-width"]),
+    },
     Arrows { package: "towline-search", ours: &[], others: None },
     Arrows { package: "towline-store", ours: &["towline-core"], others: None },
     Arrows { package: "towline-terminal", ours: &["towline-core"], others: None },
@@ -32,6 +37,7 @@ const TABLE: [Arrows; 10] = [
             "towline-agents",
             "towline-core",
             "towline-mcp",
+            "towline-monitor",
             "towline-search",
             "towline-store",
             "towline-terminal",
@@ -50,7 +56,7 @@ const OWNED: [(&str, &[&str]); 5] = [
     ("tantivy", &["towline-search"]),
     ("tokio", &["towline-mcp"]),
     ("axum", &[]),
-    ("ratatui", &[]),
+    ("ratatui", &["towline-monitor"]),
 ];
 
 /// Tests may use the bench from anywhere; it depends on none of ours, so no circle can come of it.

@@ -1,0 +1,280 @@
+//! Which columns the list has on so much room, and what stands in them.
+//!
+//! Whatever fits at one width fits at every larger one: columns come and go one by one, in a fixed order.
+
+use crate::model::Model;
+use crate::row::Row;
+use crate::style::{FAINT, STRONG};
+use crate::text::{ago, clean, right, short};
+use ratatui::style::Style;
+use towline_core::bar::BarStyle;
+use towline_core::escape::pad;
+use towline_core::meter::{Exactness, Fill};
+use towline_core::shown::Light;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Column {
+    State,
+    Since,
+    Agent,
+    Project,
+    Context,
+    Model,
+    Tokens,
+    Cache,
+    Cost,
+    Helpers,
+    Age,
+    Active,
+    Pane,
+    Prompt,
+}
+
+/// A column and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    pub column: Column,
+    pub x: u16,
+    pub columns: u16,
+}
+
+/// What more room is used for, in this order: a new column, or a wider one.
+const STEPS: [(Column, u16); 19] = [
+    (Column::State, 13),
+    (Column::Project, 10),
+    (Column::Context, 4),
+    (Column::Since, 4),
+    (Column::Agent, 7),
+    (Column::Context, 15),
+    (Column::Project, 16),
+    (Column::Cost, 7),
+    (Column::Model, 10),
+    (Column::Helpers, 4),
+    (Column::Tokens, 6),
+    (Column::Active, 4),
+    (Column::Project, 24),
+    (Column::Cache, 5),
+    (Column::Age, 4),
+    (Column::Prompt, 16),
+    (Column::Model, 18),
+    (Column::Pane, 5),
+    (Column::Project, 32),
+];
+
+/// The columns for so much room. What no row knows anything of has none.
+pub fn layout(model: &Model, room: u16) -> Vec<Placed> {
+    let is_spent_known = model.all().iter().any(|row| row.spent.is_some());
+    let is_of_use =
+        |column: Column| is_spent_known || !matches!(column, Column::Tokens | Column::Cache | Column::Cost);
+    let mut chosen: Vec<(Column, u16)> = vec![];
+    let mut left = room;
+    for (column, columns) in STEPS.into_iter().filter(|(column, _)| is_of_use(*column)) {
+        let gap = u16::from(!chosen.is_empty());
+        let found = chosen.iter_mut().find(|(known, _)| *known == column);
+        let more = found.as_ref().map_or(columns + gap, |(_, known)| columns.saturating_sub(*known));
+        if more > left {
+            break;
+        }
+        left -= more;
+        match found {
+            Some((_, known)) => *known = columns,
+            None => chosen.push((column, columns)),
+        }
+    }
+    placed(chosen, left, room)
+}
+
+/// What is left goes to the words that are cut off otherwise.
+fn placed(mut chosen: Vec<(Column, u16)>, left: u16, room: u16) -> Vec<Placed> {
+    chosen.sort_unstable();
+    let place_of = |wanted: Column| chosen.iter().position(|(column, _)| *column == wanted);
+    if let Some(widest) = place_of(Column::Prompt).or_else(|| place_of(Column::Project)) {
+        chosen[widest].1 += left;
+    }
+    // Even the first one may find too little room: then it has what there is.
+    if chosen.is_empty() && room > 0 {
+        chosen.push((Column::State, room));
+    }
+    let mut x = 0;
+    let place = |(column, columns): (Column, u16)| {
+        let placed = Placed { column, x, columns };
+        x += columns + 1;
+        placed
+    };
+    chosen.into_iter().map(place).collect()
+}
+
+impl Column {
+    pub fn head(self) -> &'static str {
+        match self {
+            Column::State => "  state",
+            Column::Since => "for",
+            Column::Agent => "agent",
+            Column::Project => "project",
+            Column::Context => "context",
+            Column::Model => "model",
+            Column::Tokens => "tokens",
+            Column::Cache => "cache",
+            Column::Cost => "cost",
+            Column::Helpers => "subs",
+            Column::Age => "age",
+            Column::Active => "last",
+            Column::Pane => "pane",
+            Column::Prompt => "asked",
+        }
+    }
+
+    fn is_number(self) -> bool {
+        matches!(self, Column::Tokens | Column::Cache | Column::Cost | Column::Helpers)
+    }
+}
+
+impl Placed {
+    /// The name of the column in its room.
+    pub fn head(self) -> String {
+        self.fitted(if self.columns < 7 && self.column == Column::Context {
+            "ctx"
+        } else {
+            self.column.head()
+        })
+    }
+
+    /// What stands there of a row, and how it looks.
+    pub fn cell(self, row: &Row, model: &Model) -> (String, Style) {
+        let shown = &row.shown;
+        let count = |number: u32| if number == 0 { String::new() } else { number.to_string() };
+        let (text, style) = match self.column {
+            Column::State => (state(row), state_style(row, model)),
+            Column::Since => (ago(shown.since, model.now), state_style(row, model)),
+            Column::Agent => (shown.agent.clone(), Style::new()),
+            Column::Project => (shown.project_and_branch(), STRONG),
+            Column::Context => return self.context(row, model),
+            Column::Model => (model_name(row), FAINT),
+            Column::Tokens => (row.spent.map(|spent| short(spent.tokens)).unwrap_or_default(), Style::new()),
+            Column::Cache => (cache(row), FAINT),
+            Column::Cost => (cost(row), Style::new()),
+            Column::Helpers => (count(shown.helpers), Style::new()),
+            Column::Age => (row.started_at.map(|at| ago(at, model.now)).unwrap_or_default(), FAINT),
+            Column::Active => (row.active_at.map(|at| ago(at, model.now)).unwrap_or_default(), FAINT),
+            Column::Pane => (shown.pane.clone().unwrap_or_default(), FAINT),
+            Column::Prompt => (said(row), Style::new()),
+        };
+        (self.fitted(&clean(&text)), style)
+    }
+
+    fn fitted(self, text: &str) -> String {
+        let columns = usize::from(self.columns);
+        if self.column.is_number() { right(text, columns) } else { pad(text, columns) }
+    }
+
+    /// A bar if there is room for one, with the share behind it.
+    fn context(self, row: &Row, model: &Model) -> (String, Style) {
+        let Some(fill) = row.fill else { return (self.fitted(""), FAINT) };
+        let columns = usize::from(self.columns);
+        let passed = row.thresholds.iter().filter(|threshold| fill.percent() >= **threshold).count();
+        let style = model.colours.fill(passed, row.thresholds.len());
+        let share = right(&share(fill), 4);
+        let text = match columns.checked_sub(5).filter(|cells| *cells >= 5) {
+            Some(cells) => format!("{} {share}", gauge(fill.percent(), &row.thresholds, cells)),
+            None => share,
+        };
+        (pad(&text, columns), style)
+    }
+}
+
+/// A share that was guessed says so.
+pub fn share(fill: Fill) -> String {
+    match fill.exact {
+        Exactness::Exact => format!("{}%", fill.percent()),
+        Exactness::Estimated => format!("~{}%", fill.percent().min(99)),
+    }
+}
+
+/// A line that is heavy as far as the context is filled, crossed where somebody is told: heavily, if they were.
+pub fn gauge(percent: u8, thresholds: &[u8], cells: usize) -> String {
+    let filled = (usize::from(percent.min(100)) * cells + 50) / 100;
+    let filled = if percent > 0 { filled.max(1) } else { 0 };
+    let cell_of = |threshold: u8| (usize::from(threshold) * cells / 100).min(cells.saturating_sub(1));
+    let draw = |cell: usize| {
+        let mut crossings = thresholds.iter().filter(|threshold| cell_of(**threshold) == cell);
+        match crossings.next() {
+            Some(threshold) if percent >= *threshold => '┿',
+            Some(_) => '┼',
+            None if cell < filled => '━',
+            None => '─',
+        }
+    };
+    (0..cells).map(draw).collect()
+}
+
+/// The mark that the bar has for it, and its word.
+fn state(row: &Row) -> String {
+    let style = BarStyle::default();
+    let mark = if row.has_ended() { "-" } else { style.look(row.shown.light()).icon.as_str() };
+    format!("{mark} {}", row.shown.state.name())
+}
+
+pub fn state_style(row: &Row, model: &Model) -> Style {
+    let is_quiet = row.has_ended() || row.shown.light() == Light::Idle;
+    if is_quiet { FAINT } else { model.colours.light(row.shown.light()) }
+}
+
+/// Without the agent's name, which stands beside it.
+fn model_name(row: &Row) -> String {
+    let name = row.shown.model.as_deref().unwrap_or_default();
+    let own = name.strip_prefix(row.shown.agent.as_str()).and_then(|rest| rest.strip_prefix('-'));
+    own.unwrap_or(name).to_owned()
+}
+
+fn cache(row: &Row) -> String {
+    let share = row.spent.and_then(|spent| spent.cache_percent);
+    share.map(|share| format!("{share}%")).unwrap_or_default()
+}
+
+fn cost(row: &Row) -> String {
+    row.spent.and_then(|spent| spent.cost).map(|cost| cost.words()).unwrap_or_default()
+}
+
+/// What it waits for, and what was asked of it.
+fn said(row: &Row) -> String {
+    let prompt = row.shown.prompt.as_deref().unwrap_or_default();
+    match (row.shown.session.is_some(), row.waits_for()) {
+        (false, _) => "(nothing heard yet)".to_owned(),
+        (true, Some(wait)) => format!("({wait}) {prompt}"),
+        (true, None) => prompt.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gauge_is_heavy_where_it_is_filled_and_crossed_at_its_thresholds() {
+        let usual = [40, 50, 60, 70];
+        let drawn = [0, 1, 45, 70, 100].map(|percent| gauge(percent, &usual, 10));
+        assert_eq!(drawn, ["────┼┼┼┼──", "━───┼┼┼┼──", "━━━━┿┼┼┼──", "━━━━┿┿┿┿──", "━━━━┿┿┿┿━━"]);
+        assert_eq!(gauge(50, &[100], 5), "━━━─┼");
+    }
+
+    #[test]
+    fn a_larger_screen_never_shows_less() {
+        let model = crate::tests::crowd();
+        let mut before: Vec<Column> = vec![];
+        for room in 1..300 {
+            let placed = layout(&model, room);
+            let columns: Vec<Column> = placed.iter().map(|placed| placed.column).collect();
+            assert!(before.iter().all(|column| columns.contains(column)), "{room}: {before:?} {columns:?}");
+            let end = placed.last().map_or(0, |last| last.x + last.columns);
+            assert!(end <= room, "{room}: {placed:?}");
+            before = columns;
+        }
+        assert_eq!(before.len(), 14);
+    }
+
+    #[test]
+    fn what_nobody_has_counted_has_no_column() {
+        let model = crate::tests::model(vec![]);
+        assert!(layout(&model, 300).iter().all(|placed| placed.column != Column::Cost));
+    }
+}

@@ -1,0 +1,111 @@
+//! One session closely: what it does and waits for, its context, its last turns, bookmarks, whose work it goes on with.
+//!
+//! Lines for a width. What is longer than its room loses its oldest turns first.
+
+use crate::columns::{gauge, share, state_style};
+use crate::model::Model;
+use crate::row::{Detail, Row};
+use crate::style::{FAINT, STRONG};
+use crate::text::{ago, short, wrap};
+use ratatui::style::Style;
+
+/// A line and how it looks.
+pub type Line = (String, Style);
+
+/// How many lines a prompt or a turn may have.
+const MOST: usize = 3;
+
+/// At most so many lines of so many columns.
+pub fn lines(model: &Model, row: &Row, (columns, rows): (usize, usize)) -> Vec<Line> {
+    let detail = model.detail.as_ref().filter(|(key, _)| key == row.key()).map(|(_, detail)| detail);
+    let mut lines = head(model, row, columns);
+    let empty = Detail::default();
+    let detail = detail.unwrap_or(&empty);
+    lines.extend(detail.folder.iter().flat_map(|folder| wrap(folder, columns, 1)).map(|line| (line, FAINT)));
+    lines.extend(numbers(row, columns));
+    lines.extend(asked(row, columns));
+    let tail = tail(detail, columns);
+    let room = rows.saturating_sub(lines.len() + tail.len());
+    lines.extend(turns(detail, columns, room));
+    lines.extend(tail);
+    lines.truncate(rows);
+    lines
+}
+
+fn head(model: &Model, row: &Row, columns: usize) -> Vec<Line> {
+    let shown = &row.shown;
+    let model_name = shown.model.as_deref().unwrap_or("");
+    let who = format!("{} {model_name}", row.key());
+    let state = format!("{} for {}", shown.state.name(), ago(shown.since, model.now));
+    let waits = row.waits_for().map(|wait| format!(": waits for {wait}")).unwrap_or_default();
+    let until = shown.until.filter(|until| *until > model.now);
+    let until = until.map(|until| format!(", limit ends in {}", ago(model.now, until))).unwrap_or_default();
+    [
+        (shown.project_and_branch(), STRONG),
+        (who, Style::new()),
+        (format!("{state}{waits}{until}"), state_style(row, model)),
+    ]
+    .into_iter()
+    .flat_map(|(text, style)| wrap(&text, columns, 2).into_iter().map(move |line| (line, style)))
+    .collect()
+}
+
+fn numbers(row: &Row, columns: usize) -> Vec<Line> {
+    let mut lines = vec![];
+    if let Some(fill) = row.fill {
+        let words = format!("{} {} of {} tokens", share(fill), short(fill.tokens), short(fill.window));
+        let cells = columns.saturating_sub(words.len() + 1).min(20);
+        let bar =
+            if cells >= 5 { gauge(fill.percent(), &row.thresholds, cells) + " " } else { String::new() };
+        lines.push(bar + &words);
+    }
+    if let Some(spent) = row.spent {
+        let cache = spent.cache_percent.map(|share| format!(", {share}% from the cache")).unwrap_or_default();
+        let cost = spent.cost.map(|cost| format!(", {}", cost.words())).unwrap_or_default();
+        lines.push(format!("{} tokens used{cache}{cost}", short(spent.tokens)));
+    }
+    let counts = [(row.shown.helpers, "helpers at work"), (row.shown.tasks, "tasks done")];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, what)| format!("{number} {what}"))
+        .collect();
+    lines.extend((!counts.is_empty()).then(|| counts.join(", ")));
+    lines.iter().flat_map(|line| wrap(line, columns, 2)).map(|line| (line, Style::new())).collect()
+}
+
+fn asked(row: &Row, columns: usize) -> Vec<Line> {
+    let prompt = row.shown.prompt.as_deref().unwrap_or_default();
+    section("asked", wrap(prompt, columns, MOST))
+}
+
+/// The newest that fit.
+fn turns(detail: &Detail, columns: usize, room: usize) -> Vec<Line> {
+    let mut shown: Vec<String> = vec![];
+    for turn in detail.turns.iter().rev() {
+        let text = format!("{} {} {}", turn.at, turn.mark, turn.line);
+        let lines = wrap(&text, columns, MOST);
+        // Two more for the gap and the title.
+        if shown.len() + lines.len() + 2 > room {
+            break;
+        }
+        shown.splice(0..0, lines);
+    }
+    section("last turns", shown)
+}
+
+fn tail(detail: &Detail, columns: usize) -> Vec<Line> {
+    let bookmark = |(at, label): &(String, String)| wrap(&format!("{at} {label}"), columns, 1);
+    let bookmarks = section("bookmarks", detail.bookmarks.iter().flat_map(bookmark).collect());
+    let inherited = detail.inheritance.iter().flat_map(|words| wrap(words, columns, 2)).collect();
+    [bookmarks, section("inheritance", inherited)].concat()
+}
+
+/// A gap, a title, and the lines; nothing if there are none.
+fn section(title: &str, lines: Vec<String>) -> Vec<Line> {
+    if lines.is_empty() {
+        return vec![];
+    }
+    let head = [(String::new(), Style::new()), (title.to_owned(), FAINT)];
+    head.into_iter().chain(lines.into_iter().map(|line| (line, Style::new()))).collect()
+}

@@ -1,0 +1,168 @@
+//! One screenful of cells, and how it comes onto a terminal: as text, or as what has to be written over another one.
+//!
+//! Nothing can be put outside of it, and what is put into it is cut at its edge. It writes nowhere itself.
+
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
+
+/// Columns and rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    pub columns: u16,
+    pub rows: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame(Buffer);
+
+/// A terminal that knows this shows what is written in between at once; others pass it over.
+const BEGIN: &str = "\x1b[?2026h";
+const END: &str = "\x1b[?2026l";
+
+impl Frame {
+    pub fn blank(size: Size) -> Frame {
+        Frame(Buffer::empty(Rect::new(0, 0, size.columns, size.rows)))
+    }
+
+    pub fn size(&self) -> Size {
+        Size { columns: self.0.area.width, rows: self.0.area.height }
+    }
+
+    /// Puts text into one row, in at most so many columns.
+    pub(crate) fn put(&mut self, (x, y): (u16, u16), text: &str, columns: u16, style: Style) {
+        if x < self.0.area.width && y < self.0.area.height {
+            self.0.set_stringn(x, y, text, columns.into(), style);
+        }
+    }
+
+    /// Adds to the look of what is there already.
+    pub(crate) fn dress(&mut self, (x, y): (u16, u16), columns: u16, style: Style) {
+        self.0.set_style(Rect::new(x, y, columns, 1).intersection(self.0.area), style);
+    }
+
+    /// The rows as plain text, without blanks at their ends.
+    pub fn text(&self) -> String {
+        let row = |y: u16| {
+            let mut line = String::new();
+            let mut x = 0;
+            while let Some(cell) = self.0.cell((x, y)) {
+                line.push_str(cell.symbol());
+                x += columns_of(cell);
+            }
+            line.trim_end().to_owned() + "\n"
+        };
+        (0..self.0.area.height).map(row).collect()
+    }
+
+    /// What a terminal that shows `before`, or nothing that is known, has to be sent to show this. Empty if it shows it.
+    pub fn over(&self, before: Option<&Frame>) -> String {
+        let blank = Frame::blank(self.size());
+        let (clear, known) = match before {
+            Some(before) if before.size() == self.size() => ("", before),
+            Some(_) | None => ("\x1b[0m\x1b[2J", &blank),
+        };
+        let changed = written(&known.0.diff(&self.0));
+        if clear.is_empty() && changed.is_empty() {
+            return String::new();
+        }
+        format!("{BEGIN}{clear}{changed}{END}")
+    }
+}
+
+fn columns_of(cell: &Cell) -> u16 {
+    u16::try_from(cell.symbol().width()).unwrap_or(1).max(1)
+}
+
+/// The cells, each where it belongs. Behind a wide one the place is said again: terminals disagree on widths.
+fn written(cells: &[(u16, u16, &Cell)]) -> String {
+    let mut out = String::new();
+    let mut look = (Color::Reset, Modifier::empty());
+    let mut next = None;
+    for (x, y, cell) in cells {
+        if next != Some((*x, *y)) {
+            let _ = write!(out, "\x1b[{};{}H", y + 1, x + 1);
+        }
+        if look != (cell.fg, cell.modifier) {
+            look = (cell.fg, cell.modifier);
+            out.push_str(&dressed(cell.fg, cell.modifier));
+        }
+        out.push_str(cell.symbol());
+        next = (columns_of(cell) == 1).then(|| (x + 1, *y));
+    }
+    if !cells.is_empty() && look != (Color::Reset, Modifier::empty()) {
+        out.push_str("\x1b[0m");
+    }
+    out
+}
+
+/// Only looks that are used here have a code.
+fn dressed(colour: Color, modifier: Modifier) -> String {
+    let mut codes = "\x1b[0".to_owned();
+    let known = [
+        (Modifier::BOLD, ";1"),
+        (Modifier::DIM, ";2"),
+        (Modifier::UNDERLINED, ";4"),
+        (Modifier::REVERSED, ";7"),
+    ];
+    known.iter().filter(|(flag, _)| modifier.contains(*flag)).for_each(|(_, code)| codes.push_str(code));
+    if let Color::Indexed(number @ 0..8) = colour {
+        let _ = write!(codes, ";3{number}");
+    }
+    codes.push('m');
+    codes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(lines: &[&str]) -> Frame {
+        let mut frame = Frame::blank(Size { columns: 10, rows: 2 });
+        for (y, line) in (0..).zip(lines) {
+            frame.put((0, y), line, 10, Style::new());
+        }
+        frame
+    }
+
+    #[test]
+    fn only_what_changed_is_sent() {
+        let (old, new) = (frame(&["first", "second"]), frame(&["first", "secret"]));
+        assert_eq!(new.over(Some(&old)), "\x1b[?2026h\x1b[2;4Hret\x1b[?2026l");
+        assert_eq!(new.over(Some(&new)), "");
+    }
+
+    #[test]
+    fn an_unknown_screen_is_cleared_first() {
+        let new = frame(&["a"]);
+        assert_eq!(new.over(None), "\x1b[?2026h\x1b[0m\x1b[2J\x1b[1;1Ha\x1b[?2026l");
+        let other = Frame::blank(Size { columns: 9, rows: 2 });
+        assert_eq!(new.over(Some(&other)), new.over(None));
+    }
+
+    #[test]
+    fn behind_a_wide_sign_the_place_is_said_again() {
+        assert!(frame(&["漢a"]).over(None).contains("\x1b[1;1H漢\x1b[1;3Ha"));
+        assert_eq!(frame(&["漢a🚀b"]).text(), "漢a🚀b\n\n");
+    }
+
+    #[test]
+    fn a_look_is_given_and_taken_back() {
+        let mut new = frame(&[]);
+        let style = Style::new().fg(Color::Indexed(1)).add_modifier(Modifier::BOLD);
+        new.put((0, 0), "x", 1, style);
+        assert!(new.over(None).ends_with("\x1b[1;1H\x1b[0;1;31mx\x1b[0m\x1b[?2026l"));
+    }
+
+    #[test]
+    fn nothing_is_put_outside() {
+        let mut new = frame(&[]);
+        new.put((10, 0), "x", 5, Style::new());
+        new.put((0, 2), "x", 5, Style::new());
+        new.put((9, 1), "漢", 5, Style::new());
+        new.dress((8, 1), 99, Style::new());
+        assert_eq!(new.text(), "\n\n");
+    }
+}

@@ -1,0 +1,121 @@
+//! What a person presses, from the bytes that their terminal sends.
+//!
+//! Knows the names of keys and nothing of what they mean here. What it does not know is passed over whole.
+
+/// A key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    Letter(char),
+    /// Control and a letter.
+    Control(char),
+    Enter,
+    Escape,
+    Tab,
+    Backspace,
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+}
+
+const ESCAPE: u8 = 0x1b;
+
+/// Reads what was typed. An Escape with nothing behind it is the key; else it begins the name of another one.
+pub fn pressed(mut bytes: &[u8]) -> Vec<Key> {
+    let mut keys = vec![];
+    while let Some(first) = bytes.first() {
+        let (key, rest) = if *first == ESCAPE { escaped(&bytes[1..]) } else { plain(bytes) };
+        keys.extend(key);
+        bytes = rest;
+    }
+    keys
+}
+
+fn plain(bytes: &[u8]) -> (Option<Key>, &[u8]) {
+    let (first, rest) = bytes.split_at(1);
+    match first {
+        [b'\r' | b'\n'] => (Some(Key::Enter), rest),
+        [b'\t'] => (Some(Key::Tab), rest),
+        [0x7f | 0x08] => (Some(Key::Backspace), rest),
+        [byte @ 1..=26] => (Some(Key::Control(char::from(byte + b'a' - 1))), rest),
+        _ => letter(bytes),
+    }
+}
+
+/// One letter, however many bytes it has.
+fn letter(bytes: &[u8]) -> (Option<Key>, &[u8]) {
+    let found = (1..=bytes.len().min(4)).find_map(|end| {
+        let text = std::str::from_utf8(&bytes[..end]).ok()?;
+        Some((text.chars().next()?, end))
+    });
+    match found {
+        Some((letter, end)) if !letter.is_control() => (Some(Key::Letter(letter)), &bytes[end..]),
+        Some((_, end)) => (None, &bytes[end..]),
+        None => (None, &bytes[1..]),
+    }
+}
+
+/// What follows an Escape: `[` or `O`, numbers in between, and one letter or `~` at the end.
+fn escaped(bytes: &[u8]) -> (Option<Key>, &[u8]) {
+    match bytes {
+        [] | [ESCAPE, ..] => (Some(Key::Escape), bytes),
+        [b'[' | b'O', rest @ ..] => {
+            let Some(end) = rest.iter().position(|byte| (0x40..=0x7e).contains(byte)) else {
+                return (None, &[]);
+            };
+            (named(&rest[..end], rest[end]), &rest[end + 1..])
+        }
+        [_, rest @ ..] => (None, rest),
+    }
+}
+
+fn named(numbers: &[u8], end: u8) -> Option<Key> {
+    match (numbers, end) {
+        (_, b'A') => Some(Key::Up),
+        (_, b'B') => Some(Key::Down),
+        (_, b'H') | (b"1" | b"7", b'~') => Some(Key::Home),
+        (_, b'F') | (b"4" | b"8", b'~') => Some(Key::End),
+        (b"5", b'~') => Some(Key::PageUp),
+        (b"6", b'~') => Some(Key::PageDown),
+        // Shift and Tab.
+        (_, b'Z') => Some(Key::Tab),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(bytes: &[u8], expected: &[Key]) {
+        assert_eq!(pressed(bytes), expected, "{bytes:?}");
+    }
+
+    #[test]
+    fn letters_of_any_length_are_letters() {
+        check("aé漢🚀".as_bytes(), &['a', 'é', '漢', '🚀'].map(Key::Letter));
+        check(b"\xff\xc3a", &[Key::Letter('a')]);
+    }
+
+    #[test]
+    fn keys_with_names_are_told_apart() {
+        check(b"\r\t\x7f\x03", &[Key::Enter, Key::Tab, Key::Backspace, Key::Control('c')]);
+        check(b"\x1b[A\x1bOB\x1b[5~\x1b[6~", &[Key::Up, Key::Down, Key::PageUp, Key::PageDown]);
+        check(b"\x1b[H\x1b[4~\x1b[Z", &[Key::Home, Key::End, Key::Tab]);
+    }
+
+    #[test]
+    fn escape_is_a_key_of_its_own_only_if_nothing_follows() {
+        check(b"\x1b", &[Key::Escape]);
+        check(b"\x1b\x1b[A", &[Key::Escape, Key::Up]);
+    }
+
+    #[test]
+    fn unknown_keys_are_passed_over_whole() {
+        check(b"\x1b[15~j\x1b[1;5Dk\x1bx", &[Key::Letter('j'), Key::Letter('k')]);
+        check(b"\x1b[200", &[]);
+    }
+}

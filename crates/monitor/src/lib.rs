@@ -1,0 +1,26 @@
+//! All sessions at once, as frames and keys: what is shown of them, and what a key changes.
+//!
+//! Pure: `update` is the only place that changes what is shown, `view` the only one that draws it. Knows no store, no
+//! terminal, no clock: rows come as plain data, frames leave as cells or text.
+
+mod columns;
+mod detail;
+mod frame;
+mod keys;
+mod model;
+mod row;
+mod style;
+mod text;
+mod update;
+mod view;
+
+pub use frame::{Frame, Size};
+pub use keys::{Key, pressed};
+pub use model::{Choice, Ended, Mode, Model, Order, Pane, Sort};
+pub use row::{Cost, Detail, Row, Spent, TurnLine};
+pub use style::Colours;
+pub use update::{Action, Input, update};
+pub use view::{page, view};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! How things look: few colours, all from the sixteen that a person has chosen for their own terminal.
+//!
+//! No background is ever set: whatever is readable in the terminal stays so, dark or light.
+
+use ratatui::style::{Color, Modifier, Style};
+use towline_core::shown::Light;
+
+/// Whether colours are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colours {
+    #[default]
+    Shown,
+    Hidden,
+}
+
+const RED: u8 = 1;
+const GREEN: u8 = 2;
+const YELLOW: u8 = 3;
+
+impl Colours {
+    /// The same as `tow status` has.
+    pub fn light(self, light: Light) -> Style {
+        match light {
+            Light::Blocked => self.coloured(RED).add_modifier(Modifier::BOLD),
+            Light::Stopped => self.coloured(YELLOW),
+            Light::Completed => self.coloured(GREEN),
+            Light::Working => Style::new(),
+            Light::Idle => FAINT,
+        }
+    }
+
+    /// A context, by how many of its thresholds are behind it.
+    pub fn fill(self, passed: usize, thresholds: usize) -> Style {
+        match passed {
+            0 => Style::new(),
+            _ if passed < thresholds => self.coloured(YELLOW),
+            _ => self.coloured(RED),
+        }
+    }
+
+    fn coloured(self, colour: u8) -> Style {
+        match self {
+            Colours::Shown => Style::new().fg(Color::Indexed(colour)),
+            Colours::Hidden => Style::new(),
+        }
+    }
+}
+
+pub const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
+pub const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
+pub const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED).remove_modifier(Modifier::DIM);

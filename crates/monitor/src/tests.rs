@@ -1,0 +1,319 @@
+//! Frames as a person sees them, keys as they press them, and every size that a terminal can have.
+//!
+//! No terminal, no clock: the same frame on every machine.
+
+use crate::model::{Ended, Model, Order, Sort};
+use crate::row::{Cost, Detail, Row, Spent, TurnLine};
+use crate::style::Colours;
+use crate::update::{Action, Input, update};
+use crate::view::{page, view};
+use crate::{Frame, Key, Size};
+use proptest::prelude::*;
+use towline_core::event::Reason;
+use towline_core::meter::{Exactness, Fill, Source};
+use towline_core::session::State;
+use towline_core::shown::Shown;
+use towline_core::time::Timestamp;
+
+const NOW: Timestamp = Timestamp(100_000_000);
+
+pub fn model(rows: Vec<Row>) -> Model {
+    let model = Model::new(NOW, Colours::Shown, Ended::Hidden);
+    update(model, Input::Rows(rows)).0
+}
+
+fn row(id: &str, state: State, (project, branch): (&str, &str), minutes: i64) -> Row {
+    let since = NOW.plus_ms(-minutes * 60_000 - 5000);
+    let shown = Shown {
+        session: Some(format!("claude:{id}")),
+        state,
+        seen: false,
+        project: Some(project.into()),
+        branch: Some(branch.into()),
+        prompt: Some(format!("do what is to be done for {project}")),
+        model: Some("claude-sonnet-4-5".into()),
+        pane: Some(format!("%{minutes}")),
+        ..Shown::at(format!("seat-{id}"), "claude", since)
+    };
+    Row {
+        thresholds: vec![40, 50, 60, 70],
+        started_at: Some(since.plus_ms(-7_200_000)),
+        active_at: Some(NOW.plus_ms(-9000)),
+        ..Row::of(shown)
+    }
+}
+
+fn filled(row: Row, percent: u64, exact: Exactness) -> Row {
+    let fill = Fill { tokens: percent * 2000, window: 200_000, exact, source: Source::Client };
+    Row { fill: Some(fill), ..row }
+}
+
+fn spent(row: Row, tokens: u64, micros: u64) -> Row {
+    let spent = Spent { tokens, cache_percent: Some(83), cost: Some(Cost(micros)) };
+    Row { spent: Some(spent), ..row }
+}
+
+/// Agents of all states, with names of all widths.
+pub fn crowd() -> Model {
+    let blocked = State::Blocked(Reason::Permission);
+    let mut first = row("aaaa1111-2222", blocked, ("日本語プロジェクト", "機能/長い枝の名前"), 3);
+    first.shown.tool = Some("Bash".into());
+    let mut limited = row("cccc", State::Limited, ("limits", "main"), 50);
+    limited.shown.until = Some(NOW.plus_ms(2_520_000));
+    let mut codex = row("dddd", State::Working, ("🚀rocket👩\u{200d}💻", "main"), 0);
+    codex.shown.agent = "codex".into();
+    codex.shown.session = Some("codex:dddd".into());
+    codex.shown.model = Some("gpt-5.2-codex".into());
+    codex.shown.helpers = 3;
+    let stray = Row::of(Shown::at("seat-e", "codex", NOW.plus_ms(-400_000)));
+    let done = row("ffff", State::Completed, ("towline", "main"), 12);
+    let ended = row("gggg", State::Ended, ("yesterday", "main"), 1500);
+    model(vec![
+        spent(filled(first, 72, Exactness::Exact), 1_234_567, 1_234_567),
+        spent(filled(limited, 55, Exactness::Estimated), 84_000, 120_000),
+        filled(done, 12, Exactness::Exact),
+        spent(filled(codex, 45, Exactness::Exact), 34_567_890, 12_345_678),
+        stray,
+        ended,
+    ])
+}
+
+fn detail() -> Detail {
+    let turn = |at: &str, line: &str| TurnLine { at: at.into(), mark: '>', line: line.into() };
+    Detail {
+        folder: Some("/home/someone/日本語".into()),
+        turns: vec![
+            turn("14:01", "read the plan; changed src/lib.rs (2 edits)"),
+            turn(
+                "14:05",
+                "テストを直して: ran cargo test 3 times, the last one failed; changed tests/all.rs",
+            ),
+        ],
+        bookmarks: vec![("14:03".into(), "before the refactoring".into())],
+        inheritance: vec!["goes on with claude:0000 (cleared)".into()],
+    }
+}
+
+fn drawn(model: &Model, columns: u16, rows: u16) -> Frame {
+    view(model, Size { columns, rows })
+}
+
+#[test]
+fn a_narrow_screen_has_state_project_context_and_time() {
+    insta::assert_snapshot!(drawn(&crowd(), 40, 12).text());
+}
+
+#[test]
+fn a_usual_screen_has_bars_costs_and_models() {
+    insta::assert_snapshot!(drawn(&crowd(), 80, 12).text());
+}
+
+#[test]
+fn a_wide_screen_shows_the_chosen_one_closely() {
+    let model = update(crowd(), Input::Detail("claude:aaaa1111-2222".into(), detail())).0;
+    insta::assert_snapshot!(drawn(&model, 200, 26).text());
+}
+
+#[test]
+fn the_chosen_one_is_shown_below_the_list_on_a_usual_screen() {
+    let model = update(crowd(), Input::Detail("claude:aaaa1111-2222".into(), detail())).0;
+    insta::assert_snapshot!(drawn(&model.after("\t"), 80, 30).text());
+}
+
+#[test]
+fn nobody_anywhere_is_said() {
+    insta::assert_snapshot!(drawn(&model(vec![]), 60, 8).text());
+    let before = Model::new(NOW, Colours::Shown, Ended::Hidden);
+    assert!(drawn(&before, 60, 8).text().contains("looking …"));
+}
+
+#[test]
+fn many_sessions_scroll_with_the_choice() {
+    let rows = (0..500).map(|n| row(&format!("s{n}"), State::Working, (&format!("project{n}"), "main"), n));
+    let model = model(rows.collect());
+    let top = drawn(&model, 80, 10).text();
+    assert!(top.contains("project0/") && !top.contains("project9/"), "{top}");
+    let bottom = drawn(&model.clone().after("G"), 80, 10).text();
+    assert!(bottom.contains("project499/"), "{bottom}");
+    insta::assert_snapshot!(drawn(&model.after("\x1b[6~\x1b[6~j"), 80, 10).text());
+}
+
+#[test]
+fn a_filter_is_typed_and_shown_and_leaves_what_holds_all_its_words() {
+    let typing = crowd().after("/日本 BLOCK");
+    insta::assert_snapshot!(drawn(&typing, 80, 8).text());
+    let kept = typing.after("\r");
+    assert!(drawn(&kept, 80, 8).text().contains("/日本 BLOCK (Esc: all)"));
+    assert_eq!(kept.chosen().unwrap().key(), "claude:aaaa1111-2222");
+    let wrong = kept.clone().after("/x\r");
+    assert!(drawn(&wrong, 80, 8).text().contains("nothing fits the filter"));
+    assert_eq!(kept.after("\x1b").visible().len(), 5);
+}
+
+#[test]
+fn help_covers_the_list() {
+    insta::assert_snapshot!(drawn(&crowd().after("?"), 80, 16).text());
+    assert!(drawn(&crowd().after("?x"), 80, 16).text().contains("blocked"));
+}
+
+#[test]
+fn a_page_is_all_of_it_as_text() {
+    insta::assert_snapshot!(page(&crowd(), 120));
+    assert!(page(&model(vec![]), 40).contains("no agent sits anywhere"));
+}
+
+#[test]
+fn what_has_ended_is_shown_when_asked_for() {
+    let (shown, action) = update(crowd(), Input::Key(Key::Letter('a')));
+    assert_eq!((action, shown.wants_ended(), shown.visible().len()), (Action::Look, true, 6));
+    assert!(drawn(&shown, 80, 12).text().contains("- ended"));
+    assert_eq!(shown.after("a").visible().len(), 5);
+}
+
+#[test]
+fn rows_are_sorted_by_what_is_asked_for_and_the_other_way_round() {
+    let first = |model: &Model| model.visible()[0].key().to_owned();
+    let model = crowd().after("s");
+    assert_eq!(
+        ((model.sort, model.order), first(&model)),
+        ((Sort::Context, Order::Usual), "claude:aaaa1111-2222".into())
+    );
+    let model = model.after("s");
+    assert_eq!((model.sort, first(&model)), (Sort::Cost, "codex:dddd".into()));
+    let model = model.after("S");
+    assert_eq!((model.order, first(&model)), (Order::Reversed, "seat-e".into()));
+    let model = model.after("sssss");
+    assert_eq!((model.sort, model.order), (Sort::Urgency, Order::Usual));
+}
+
+#[test]
+fn the_choice_stays_with_its_session_wherever_it_goes() {
+    let model = crowd().after("j");
+    assert_eq!(model.chosen().unwrap().key(), "claude:cccc");
+    let mut rows = model.all().to_vec();
+    rows.rotate_left(1);
+    let moved = update(model, Input::Rows(rows.clone())).0;
+    assert_eq!(moved.chosen().unwrap().key(), "claude:cccc");
+    rows.retain(|row| row.key() != "claude:cccc");
+    let gone = update(moved, Input::Rows(rows)).0;
+    assert_eq!(gone.chosen().unwrap().key(), "codex:dddd", "what is in its place");
+}
+
+#[test]
+fn enter_leads_to_the_chosen_one_and_n_to_the_one_that_waits() {
+    let press = |model: Model, key: Key| update(model, Input::Key(key));
+    assert_eq!(press(crowd().after("jj"), Key::Enter).1, Action::Go("claude:ffff".into()));
+    assert_eq!(press(crowd().after("G"), Key::Letter('n')).1, Action::Go("claude:aaaa1111-2222".into()));
+    let idle = model(vec![row("a", State::Working, ("p", "b"), 1)]);
+    let (said, action) = press(idle, Key::Letter('n'));
+    assert_eq!(action, Action::Nothing);
+    assert!(drawn(&said, 80, 8).text().contains("nobody waits for you"));
+    assert!(!drawn(&said.after("j"), 80, 8).text().contains("nobody waits for you"));
+    assert_eq!(press(model(vec![]), Key::Enter).1, Action::Nothing);
+}
+
+#[test]
+fn escape_leaves_one_thing_after_the_other() {
+    let press = |model: Model, key: Key| update(model, Input::Key(key));
+    let (model, action) = press(crowd().after("/x\r"), Key::Escape);
+    assert_eq!(action, Action::Nothing);
+    let (_, action) = press(model, Key::Escape);
+    assert_eq!(action, Action::Quit);
+    assert_eq!(press(crowd().after("/"), Key::Letter('q')).1, Action::Nothing, "a letter like any other");
+    assert_eq!(press(crowd().after("/"), Key::Control('c')).1, Action::Quit);
+}
+
+#[test]
+fn tab_takes_away_what_a_wide_screen_shows_by_itself() {
+    let wide = Size { columns: 200, rows: 30 };
+    let model = update(crowd(), Input::Size(wide)).0;
+    assert!(model.close_up().is_some());
+    assert!(model.clone().after("\t").close_up().is_none());
+    assert!(model.after("\t\t").close_up().is_some());
+    assert!(crowd().close_up().is_none());
+    assert!(crowd().after("\t").close_up().is_some());
+}
+
+#[test]
+fn a_look_that_failed_is_said_until_one_works() {
+    let model = update(crowd(), Input::Trouble("the store is locked".into())).0;
+    assert!(drawn(&model, 80, 8).text().contains("the store is locked"));
+    let rows = model.all().to_vec();
+    let model = update(model, Input::Rows(rows)).0;
+    assert!(!drawn(&model, 80, 8).text().contains("the store is locked"));
+}
+
+#[test]
+fn time_alone_is_due_when_something_shown_changes() {
+    assert_eq!(crowd().next_tick_ms(), Some(1000), "seconds are shown");
+    let mut quiet = row("a", State::Idle, ("p", "b"), 5);
+    (quiet.started_at, quiet.active_at) = (None, None);
+    let quiet = model(vec![quiet]);
+    assert_eq!(quiet.next_tick_ms(), Some(55_000));
+    let later = update(quiet.clone(), Input::Now(NOW.plus_ms(54_999))).0;
+    assert_eq!(drawn(&later, 200, 20).over(Some(&drawn(&quiet, 200, 20))), "");
+    assert_eq!(model(vec![]).next_tick_ms(), None);
+}
+
+#[test]
+fn colours_are_left_out_where_they_are_not_wanted() {
+    let plain = Model { colours: Colours::Hidden, ..crowd() };
+    let sent = drawn(&plain, 80, 12).over(None);
+    assert!(!sent.contains(";31m") && !sent.contains(";33m") && !sent.contains("31m"), "{sent:?}");
+    let coloured = drawn(&crowd(), 80, 12).over(None);
+    assert!(coloured.contains("31m") && coloured.contains("33m"), "{coloured:?}");
+}
+
+#[test]
+fn hostile_names_are_text() {
+    let mut hostile = row("a", State::Working, ("\u{1b}[2J\u{7}evil\u{202e}", "\u{1b}]2;x\u{7}"), 1);
+    hostile.shown.prompt = Some("\u{1b}[31mred\n\rnew line\u{9b}m".into());
+    hostile.shown.tool = Some("\u{1b}c".into());
+    let model = update(model(vec![hostile]), Input::Refused("\u{1b}[2J no".into())).0.after("\t");
+    for (columns, rows) in [(200, 30), (80, 20), (40, 10)] {
+        let sent = drawn(&model, columns, rows).text();
+        assert!(sent.chars().all(|c| c == '\n' || !c.is_control()), "{sent:?}");
+        assert!(!sent.contains('\u{202e}'), "{sent:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn no_size_and_no_key_breaks_a_frame(
+        columns in 1_u16..300, rows in 1_u16..100, keys in "[jkgGsSa?/nrxq漢🚀\t\r\x7f]{0,12}",
+        name in "\\PC{0,40}", prompt in ".{0,200}", percent in 0_u64..130, number in 0_usize..40,
+    ) {
+        let mut all = crowd().all().to_vec();
+        for n in 0..number {
+            let mut odd = row(&format!("n{n}"), State::Completed, (&name, &prompt), n as i64 * 37);
+            odd.shown.prompt = Some(prompt.clone());
+            odd.thresholds = vec![0, 100, 255];
+            all.push(spent(filled(odd, percent, Exactness::Estimated), percent << 40, percent << 30));
+        }
+        let key = all.last().unwrap().key().to_owned();
+        let model = update(model(all), Input::Size(Size { columns, rows })).0;
+        let model = update(model, Input::Detail(key, detail())).0.after(&keys);
+        let frame = drawn(&model, columns, rows);
+        prop_assert_eq!(frame.size(), Size { columns, rows });
+        let text = frame.text();
+        prop_assert_eq!(text.lines().count(), usize::from(rows));
+        for line in text.lines() {
+            prop_assert!(unicode_width::UnicodeWidthStr::width(line) <= usize::from(columns), "{}", line);
+        }
+        let sent = frame.over(Some(&drawn(&crowd(), columns, rows)));
+        prop_assert!(sent.is_empty() || sent.ends_with("\x1b[?2026l"));
+        page(&model, columns);
+    }
+}
+
+#[test]
+fn every_size_can_be_drawn() {
+    let model = update(crowd(), Input::Detail("claude:aaaa1111-2222".into(), detail())).0.after("\t");
+    for columns in 1..300 {
+        for rows in (1..12).chain([20, 50, 100]) {
+            let frame = drawn(&model, columns, rows);
+            assert_eq!(frame.size(), Size { columns, rows });
+        }
+    }
+}

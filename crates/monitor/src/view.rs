@@ -1,0 +1,241 @@
+//! One screenful of the model: a title, the list, the chosen session closely, and a last line for what else there is.
+//!
+//! Draws any size, from one cell on: what does not fit is left out, and nothing is decided.
+
+use crate::columns::{Placed, layout};
+use crate::detail;
+use crate::frame::{Frame, Size};
+use crate::model::{Ended, Mode, Model, Order, WIDE};
+use crate::row::{Cost, Row};
+use crate::style::{CHOSEN, FAINT, STRONG};
+use ratatui::style::Style;
+use towline_core::bar::BarStyle;
+use towline_core::escape::{fit, width};
+use towline_core::shown::{Light, age};
+
+/// A part of the screen.
+#[derive(Clone, Copy)]
+struct Area {
+    x: u16,
+    y: u16,
+    columns: u16,
+    rows: u16,
+}
+
+pub fn view(model: &Model, size: Size) -> Frame {
+    let mut frame = Frame::blank(size);
+    let Size { columns, rows } = size;
+    // The list comes first; then the last line, the title, the names of the columns.
+    let (last, title, heads) = (u16::from(rows >= 2), u16::from(rows >= 4), u16::from(rows >= 6));
+    if title == 1 {
+        draw_title(&mut frame, model, columns);
+    }
+    if last == 1 {
+        draw_last_line(&mut frame, model, Area { x: 0, y: rows - 1, columns, rows: 1 });
+    }
+    let body = Area { x: 0, y: title, columns, rows: rows - last - title };
+    let (list, pane) = divided(model, body);
+    if let Some(pane) = pane {
+        draw_pane(&mut frame, model, pane);
+    }
+    if model.mode == Mode::Helping {
+        draw_help(&mut frame, body);
+    } else if list.rows > 0 {
+        draw_list(&mut frame, model, list, heads);
+    }
+    frame
+}
+
+/// Everything once, as text: however many rows, nothing chosen.
+pub fn page(model: &Model, columns: u16) -> String {
+    let rows = model.visible();
+    let size =
+        Size { columns, rows: u16::try_from(rows.len().max(1)).unwrap_or(u16::MAX - 2).saturating_add(2) };
+    let mut frame = Frame::blank(size);
+    draw_title(&mut frame, model, columns);
+    let placed = layout(model, columns);
+    draw_heads(&mut frame, &placed, 0, 1);
+    for (y, row) in (2..size.rows).zip(&rows) {
+        draw_row(&mut frame, model, row, (&placed, 0, y));
+    }
+    if rows.is_empty() {
+        frame.put((0, 2), nothing(model), columns, FAINT);
+    }
+    frame.text()
+}
+
+/// The list, and the pane beside or below it, if it is wanted and there is room.
+fn divided(model: &Model, body: Area) -> (Area, Option<Area>) {
+    let is_wide = body.columns >= WIDE;
+    let is_wanted = model.shows_pane(Size { columns: body.columns, rows: body.rows });
+    if !is_wanted || body.rows < 4 || model.mode == Mode::Helping {
+        return (body, None);
+    }
+    if is_wide {
+        let columns = (body.columns * 2 / 5).clamp(40, 90);
+        let list = Area { columns: body.columns - columns - 1, ..body };
+        return (list, Some(Area { x: list.columns + 1, columns, ..body }));
+    }
+    let rows = body.rows * 3 / 5;
+    let list = Area { rows: body.rows - rows, ..body };
+    (list, Some(Area { y: body.y + list.rows, rows, ..body }))
+}
+
+/// How many are in which state, and what all of them cost.
+fn draw_title(frame: &mut Frame, model: &Model, columns: u16) {
+    let style = BarStyle::default();
+    let mut x = 0;
+    for light in Light::ALL.into_iter().rev() {
+        let of_it = || model.all().iter().filter(|row| !row.has_ended() && row.shown.light() == light);
+        let number = of_it().count();
+        if number == 0 {
+            continue;
+        }
+        let longest = of_it().map(|row| model.now.since_ms(row.shown.since)).max().unwrap_or(0);
+        let timer = if light == Light::Blocked { age(longest) } else { String::new() };
+        let text = match columns {
+            ..70 => format!("{number}{}{timer}  ", style.look(light).icon),
+            70.. if timer.is_empty() => format!("{number} {}  ", light.name()),
+            70.. => format!("{number} {} {timer}  ", light.name()),
+        };
+        let text = fit(&text, usize::from(columns.saturating_sub(x)));
+        frame.put((x, 0), &text, columns, model.colours.light(light));
+        x += u16::try_from(width(&text)).unwrap_or(columns);
+    }
+    let place = |text: &String| columns.checked_sub(u16::try_from(width(text)).ok()?).filter(|at| *at >= x);
+    if let Some((at, text)) = summaries(model).iter().find_map(|text| Some((place(text)?, text))) {
+        frame.put((at, 0), text, columns, FAINT);
+    }
+}
+
+/// What all of them come to, in as many words as there may be room for.
+fn summaries(model: &Model) -> [String; 3] {
+    let shown = model.visible();
+    let costs = shown.iter().filter_map(|row| row.spent?.cost);
+    let cost = costs.map(|Cost(micros)| micros).reduce(u64::saturating_add);
+    let cost = cost.map(|micros| format!("{}  ", Cost(micros).words())).unwrap_or_default();
+    let order = if model.order == Order::Reversed { " reversed" } else { "" };
+    let of = if model.filter.is_empty() { String::new() } else { format!(" of {}", model.all().len()) };
+    let (number, sort) = (shown.len(), model.sort.name());
+    [
+        format!("{cost}{number}{of} sessions by {sort}{order}"),
+        format!("{cost}by {sort}{order}"),
+        cost.trim_end().to_owned(),
+    ]
+}
+
+fn draw_list(frame: &mut Frame, model: &Model, area: Area, heads: u16) {
+    let placed = layout(model, area.columns);
+    let heads = heads.min(area.rows.saturating_sub(1));
+    if heads == 1 {
+        draw_heads(frame, &placed, area.x, area.y);
+    }
+    let (y, room) = (area.y + heads, usize::from(area.rows - heads));
+    let rows = model.visible();
+    if rows.is_empty() {
+        return frame.put((area.x, y), &fit(nothing(model), area.columns.into()), area.columns, FAINT);
+    }
+    let chosen = model.chosen_at(&rows);
+    // Half a screen ahead, so that one sees where the next step leads.
+    let first = chosen.saturating_sub(room / 2).min(rows.len().saturating_sub(room));
+    for (y, (at, row)) in (y..).zip(rows.iter().enumerate().skip(first).take(room)) {
+        draw_row(frame, model, row, (&placed, area.x, y));
+        if at == chosen {
+            frame.dress((area.x, y), area.columns, CHOSEN);
+        }
+    }
+}
+
+fn draw_heads(frame: &mut Frame, placed: &[Placed], x: u16, y: u16) {
+    for column in placed {
+        frame.put((x + column.x, y), &column.head(), column.columns, FAINT);
+    }
+}
+
+fn draw_row(frame: &mut Frame, model: &Model, row: &Row, (placed, x, y): (&[Placed], u16, u16)) {
+    for column in placed {
+        let (text, style) = column.cell(row, model);
+        frame.put((x + column.x, y), &text, column.columns, style);
+    }
+}
+
+fn nothing(model: &Model) -> &'static str {
+    match &model.rows {
+        None => "looking …",
+        Some(rows) if rows.is_empty() => "no agent sits anywhere",
+        Some(_) if !model.filter.is_empty() => "nothing fits the filter",
+        Some(_) => "no agent sits anywhere; a shows what has ended",
+    }
+}
+
+/// A line between it and the list, then the lines.
+fn draw_pane(frame: &mut Frame, model: &Model, area: Area) {
+    let (is_beside, inner) = if area.x > 0 {
+        (0..area.rows).for_each(|y| frame.put((area.x, area.y + y), "│", 1, FAINT));
+        (true, Area { x: area.x + 2, columns: area.columns.saturating_sub(2), ..area })
+    } else {
+        frame.put((0, area.y), &"─".repeat(area.columns.into()), area.columns, FAINT);
+        (false, Area { y: area.y + 1, rows: area.rows.saturating_sub(1), ..area })
+    };
+    let Some(row) = model.chosen() else {
+        let words = if is_beside { "nothing is chosen" } else { "" };
+        return frame.put((inner.x, inner.y), words, inner.columns, FAINT);
+    };
+    let room = (usize::from(inner.columns), usize::from(inner.rows));
+    for (y, (line, style)) in (inner.y..).zip(detail::lines(model, row, room)) {
+        frame.put((inner.x, y), &line, inner.columns, style);
+    }
+}
+
+const HELP: [(&str, &str); 12] = [
+    ("Enter", "go to the chosen agent"),
+    ("n", "go to the one that has waited longest"),
+    ("j k ↓ ↑", "choose another one"),
+    ("g G", "the first, the last"),
+    ("Tab", "show the chosen one closely, or not"),
+    ("/", "show only what holds these words; Esc ends it"),
+    ("s S", "sort by something else; the other way round"),
+    ("a", "show what has ended, or not"),
+    ("r", "look again at once"),
+    ("?", "this help"),
+    ("q", "quit"),
+    ("", "marks: ! blocked  x stopped  + completed  * working  . idle  - ended"),
+];
+
+fn draw_help(frame: &mut Frame, area: Area) {
+    for (y, (key, what)) in (area.y..area.y.saturating_add(area.rows)).zip(HELP) {
+        frame.put((1, y), key, area.columns.saturating_sub(1), STRONG);
+        let x = if key.is_empty() { 1 } else { 11 };
+        let room = area.columns.saturating_sub(x);
+        frame.put((x, y), &fit(what, room.into()), room, Style::new());
+    }
+}
+
+fn draw_last_line(frame: &mut Frame, model: &Model, area: Area) {
+    let columns = area.columns.into();
+    let at = (area.x, area.y);
+    let said = model.message.as_ref().or(model.trouble.as_ref());
+    match (model.mode, said) {
+        (Mode::Filtering, _) => {
+            // The end of what is typed is what matters.
+            let text = format!("/{}▏", crate::text::clean(&model.filter));
+            let cut = width(&text).saturating_sub(columns);
+            let text: String = text.chars().skip(if cut > 0 { cut + 1 } else { 0 }).collect();
+            frame.put(at, &text, area.columns, Style::new());
+        }
+        (_, Some(said)) => frame.put(at, &fit(&crate::text::clean(said), columns), area.columns, STRONG),
+        (Mode::Browsing | Mode::Helping, None) => {
+            frame.put(at, &fit(&hint(model), columns), area.columns, FAINT)
+        }
+    }
+}
+
+fn hint(model: &Model) -> String {
+    let filter = if model.filter.is_empty() {
+        "/ filter".to_owned()
+    } else {
+        format!("/{} (Esc: all)", crate::text::clean(&model.filter))
+    };
+    let ended = if model.ended == Ended::Shown { "a hide ended" } else { "a ended" };
+    format!("? help  Enter go  {filter}  s sort  {ended}  Tab closer  q quit")
+}
