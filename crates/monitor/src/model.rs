@@ -7,6 +7,7 @@ use crate::row::{Detail, Row};
 use crate::style::Colours;
 use crate::text::until_next;
 use std::cmp::Reverse;
+use towline_core::shown::{Light, Shown};
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,6 +179,25 @@ impl Model {
     /// The session of which details are shown, if any is.
     pub fn close_up(&self) -> Option<&Row> {
         if self.shows_pane(self.size) { self.chosen() } else { None }
+    }
+
+    /// The session whose details are known.
+    pub fn shown_closely(&self) -> Option<&str> {
+        self.detail.as_ref().map(|(key, _)| key.as_str())
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Those that have not ended, what needs a person first.
+    pub fn sitting(&self) -> Vec<Shown> {
+        self.all().iter().filter(|row| !row.has_ended()).map(|row| row.shown.clone()).collect()
+    }
+
+    /// What is so with each of them.
+    pub fn lights(&self) -> Vec<Light> {
+        self.all().iter().filter(|row| !row.has_ended()).map(|row| row.shown.light()).collect()
     }
 
     /// The row of this key.

@@ -79,6 +79,12 @@ impl Row {
 }
 
 impl Cost {
+    /// For those who calculate on with it.
+    #[expect(clippy::cast_precision_loss, reason = "a float of a dollar is as exact as anybody reads it")]
+    pub fn dollars(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
     /// In dollars: to the cent, and below one dollar to a tenth of a cent.
     pub fn words(self) -> String {
         let Cost(micros) = self;

@@ -34,6 +34,7 @@ enum Verb {
     Uninstall(verbs::uninstall::Arguments),
     Doctor(verbs::doctor::Arguments),
     Status(verbs::status::Arguments),
+    Monitor(verbs::monitor::Arguments),
     Statusline(verbs::statusline::Arguments),
     Bar(verbs::bar::Arguments),
     Menu(verbs::menu::Arguments),
@@ -90,6 +91,8 @@ enum Verb {
     #[command(hide = true)]
     Capture(verbs::capture::Arguments),
     #[command(hide = true)]
+    GiveBack(verbs::give_back::Arguments),
+    #[command(hide = true)]
     Alert(verbs::alert::Arguments),
     #[command(hide = true)]
     Type(verbs::type_in::Arguments),
@@ -131,6 +134,7 @@ fn carry_out(cli: &Cli, scope: &Scope) -> Result<ExitCode, Failure> {
         Verb::Uninstall(arguments) => verbs::uninstall::run(scope, arguments),
         Verb::Doctor(arguments) => verbs::doctor::run(scope, arguments),
         Verb::Status(arguments) => verbs::status::run(scope, arguments),
+        Verb::Monitor(arguments) => verbs::monitor::run(scope, arguments),
         Verb::Bar(arguments) => verbs::bar::run(scope, arguments),
         Verb::Meter(arguments) => verbs::meter::run(scope, arguments),
         Verb::Statusline(_) => {
@@ -178,6 +182,7 @@ fn carry_out(cli: &Cli, scope: &Scope) -> Result<ExitCode, Failure> {
         Verb::Demo(arguments) => verbs::demo::run(scope, arguments),
         Verb::Completions(arguments) => verbs::completions::run(scope, arguments, Cli::command()),
         Verb::Capture(arguments) => verbs::capture::run(scope, arguments),
+        Verb::GiveBack(arguments) => verbs::give_back::run(scope, arguments),
         Verb::Alert(arguments) => verbs::alert::run(scope, arguments),
         Verb::Type(arguments) => verbs::type_in::run(scope, arguments),
         Verb::Wake(arguments) => verbs::wake::run(scope, arguments),

@@ -74,10 +74,12 @@ pub fn still(edge: &Edge, look: Look<'_>) -> bool {
         Look::Focused(_) => true,
     };
     let in_time = edge.now < quiet.until && quiet.until.since_ms(edge.now) <= LONGEST_MS;
-    in_time
-        && !is_new_look
-        && quiet.watch.journal == stamp(&edge.home.journal().join("active"))
-        && quiet.watch.seats.iter().all(is_as_it_was)
+    in_time && !is_new_look && holds(&quiet.watch, &edge.home)
+}
+
+/// Whether the world is as it was when this was taken, as far as files and processes tell.
+pub fn holds(watch: &Watch, home: &Home) -> bool {
+    watch.journal == stamp(&home.journal().join("active")) && watch.seats.iter().all(is_as_it_was)
 }
 
 /// What all agents but this session's were doing at the last refresh; `None` if nobody has refreshed lately.

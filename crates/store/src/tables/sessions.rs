@@ -73,6 +73,10 @@ const NAMED: &str = "
 /// The condition is the partial index's own, so that the history is not looked at.
 const LIVE: &str = "where s.state <> 'ended' and s.seat is not null order by s.last_event_at";
 
+/// Looks through the history: only for whoever asks to see it.
+const ENDED: &str =
+    "where s.state = 'ended' and s.presence <> 'headless' order by s.last_event_at desc, s.id desc limit ?1";
+
 impl Store {
     /// A session and its row, with the turn that is open.
     pub(crate) fn load_session(&self, key: &SessionKey) -> Result<Option<StoredSession>, StoreError> {
@@ -104,6 +108,13 @@ impl Store {
             Ok(stored.session)
         };
         rows.into_iter().map(with_turn).collect()
+    }
+
+    /// Sessions that have ended and that a person sat before, the latest first, without their open turns.
+    pub fn ended_sessions(&self, most: u32) -> Result<Vec<Session>, StoreError> {
+        let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} {FROM} {ENDED}"))?;
+        let rows = statement.query_map([most], stored)?.map(|row| row.map(|stored| stored.session));
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// The sessions of a project whose last event lies in this span.

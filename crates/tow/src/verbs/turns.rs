@@ -270,7 +270,8 @@ fn line(past: &Past, listed: &Listed, of: &Conversation, turn: &TurnRow) -> Stri
     format!("{} {at} {} {}{details}", id_of(of, turn), mark(turn), for_terminal(&turn.line))
 }
 
-fn mark(turn: &TurnRow) -> char {
+/// Who asked for a turn.
+pub fn mark(turn: &TurnRow) -> char {
     match turn.origin {
         _ if turn.reverted => 'x',
         Origin::Human => '>',

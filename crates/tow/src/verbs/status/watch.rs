@@ -3,7 +3,6 @@
 //! It looks again where something was written, at everything every two seconds, and decides nothing: what is news, how it
 //! is drawn and what a key means are pure and lie below.
 
-mod canvas;
 mod frame;
 mod keys;
 mod news;
@@ -11,32 +10,27 @@ mod news;
 pub use news::Channel;
 
 use super::{Arguments, fits, object};
+use crate::canvas::{Canvas, Typed, end_signals, is_popup, is_possible, reporting_panics};
 use crate::edge::{Edge, variable};
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use crate::live::{self, Glance};
 use crate::output::Output;
 use crate::scope::Scope;
 use crate::verbs::goto;
-use canvas::{Canvas, Typed};
 use frame::{Choice, Footer, View, frame};
 use keys::{Key, pressed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::io::{self, IsTerminal};
+use std::io;
 use std::os::fd::AsFd;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 use towline_core::bar::{BarStyle, bar};
 use towline_core::escape::for_terminal;
 use towline_core::shown::Shown;
 use towline_store::Home;
-use towline_terminal::process::Process;
-use towline_terminal::tmux::Server;
 
 /// How often it is asked whether something was written.
 const PULSE: Duration = Duration::from_millis(250);
@@ -48,43 +42,16 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         return print_changes(scope, arguments);
     }
-    let is_dumb = variable("TERM").is_none_or(|term| term == "dumb");
-    if is_dumb || !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+    if !is_possible() {
         let what = "`tow status --watch` needs a terminal that can be drawn on";
         let hint = "Run `tow status`, or `tow status --watch --json` for a script.";
         return Err(Failure::input(what).hint(hint));
     }
-    reporting_panics(|| {
+    reporting_panics("watch", || {
         let ended_by = end_signals()?;
         let signal = watch(scope, arguments, &ended_by)?;
         Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(128_u8.saturating_add(signal))))
     })
-}
-
-/// The message of a panic would be drawn on a screen that is given up the moment after: it is kept until then.
-fn reporting_panics(watch: impl FnOnce() -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
-    let message = Arc::new(Mutex::new(String::new()));
-    let kept = Arc::clone(&message);
-    std::panic::set_hook(Box::new(move |panic| {
-        if let Ok(mut text) = kept.lock() {
-            *text = panic.to_string();
-        }
-    }));
-    catch_unwind(AssertUnwindSafe(watch)).unwrap_or_else(|_| {
-        let why = message.lock().map_or_else(|_| String::new(), |text| text.clone());
-        Err(Failure { kind: Kind::Failed, ..Failure::input(format!("the watch panicked: {why}")) })
-    })
-}
-
-/// The number of the signal that asks to end, once one has come.
-fn end_signals() -> Result<Arc<AtomicUsize>, Failure> {
-    let came = Arc::new(AtomicUsize::new(0));
-    for signal in [SIGTERM, SIGHUP, SIGINT] {
-        let number = usize::try_from(signal).unwrap_or(0);
-        signal_hook::flag::register_usize(signal, Arc::clone(&came), number)
-            .map_err(|error| Failure::about("could not listen for signals", &error))?;
-    }
-    Ok(came)
 }
 
 /// Until a key, a signal (which is returned) or the end of the terminal ends it.
@@ -223,16 +190,6 @@ impl<'a> Screen<'a> {
 
 fn message(failure: &Failure) -> Footer {
     Footer::Message(for_terminal(&failure.what))
-}
-
-/// Inside tmux, but on a terminal that none of its panes has.
-fn is_popup() -> bool {
-    let own = Process::read(std::process::id()).and_then(|process| process.terminal());
-    let panes = variable("TMUX").as_deref().and_then(Server::parse).and_then(|server| server.panes());
-    match (own, panes) {
-        (Some(own), Some(panes)) => panes.iter().all(|pane| pane.terminal != own),
-        (None, _) | (_, None) => false,
-    }
 }
 
 /// When to look again, and how closely.

@@ -4,17 +4,11 @@
 
 use super::super::NOBODY;
 use super::super::table::{Line, table};
+use crate::canvas::Size;
 use crate::output::{Output, Tone};
 use towline_core::escape::{fit, pad};
 use towline_core::shown::Shown;
 use towline_core::time::Timestamp;
-
-/// Columns and rows of a terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
-    pub columns: usize,
-    pub rows: usize,
-}
 
 /// Which seat is chosen: the most urgent one, until somebody moves. From then on it is that seat, wherever it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,6 +2,8 @@
 //!
 //! Knows what keys mean here and nothing of what they do. What it does not know is passed over.
 
+use crate::canvas::ESCAPE;
+
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
@@ -14,8 +16,6 @@ pub enum Key {
     Next,
     Help,
 }
-
-pub const ESCAPE: u8 = 0x1b;
 
 /// Reads what was typed. An Escape with nothing behind it is the key; else it begins the name of another one.
 pub fn pressed(mut bytes: &[u8]) -> Vec<Key> {

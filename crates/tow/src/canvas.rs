@@ -2,19 +2,36 @@
 //!
 //! It is always given back as it was, by whichever way the drawing ends; nothing else in the program changes a terminal.
 
-use super::frame::Size;
-use super::keys::ESCAPE;
+use crate::edge::variable;
+use crate::failure::{Failure, Kind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
-use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use towline_terminal::process::Process;
+use towline_terminal::tmux::Server;
+
+/// Columns and rows of a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    pub columns: usize,
+    pub rows: usize,
+}
+
+pub const ESCAPE: u8 = 0x1b;
 
 /// Keeps the title, goes to the second screen, hides the cursor; lines that are too long do not run over into the next.
 const ENTER: &str = "\x1b[22;2t\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
-const LEAVE: &str = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l\x1b[23;2t";
+/// The first two end what may have been interrupted: a frame that was to be shown at once, and its look.
+pub const LEAVE: &str = "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l\x1b[23;2t";
 
 pub struct Canvas {
     input: File,
@@ -93,21 +110,30 @@ impl Canvas {
 
     /// Waits for a key. A signal ends the waiting.
     pub fn typed(&mut self, patience: Duration) -> Typed {
-        let mut typed = self.read_within(patience);
+        self.typed_unless(&[], patience)
+    }
+
+    /// The same, but what can be read from one of these ends the waiting, too.
+    pub fn typed_unless(&mut self, others: &[BorrowedFd<'_>], patience: Duration) -> Typed {
+        let mut typed = self.read_within(others, patience);
         // The rest of an arrow's name may take a moment on a slow line; after Escape itself nothing comes.
         if let Typed::Bytes(bytes) = &mut typed
             && bytes.ends_with(&[ESCAPE])
-            && let Typed::Bytes(rest) = self.read_within(REST)
+            && let Typed::Bytes(rest) = self.read_within(&[], REST)
         {
             bytes.extend(rest);
         }
         typed
     }
 
-    fn read_within(&mut self, patience: Duration) -> Typed {
+    fn read_within(&mut self, others: &[BorrowedFd<'_>], patience: Duration) -> Typed {
         let Ok(limit) = Timespec::try_from(patience) else { return Typed::Nothing };
-        match poll(&mut [PollFd::new(&self.input, PollFlags::IN)], Some(&limit)) {
+        let ends = std::iter::once(self.input.as_fd()).chain(others.iter().copied());
+        let mut ends: Vec<PollFd<'_>> =
+            ends.map(|end| PollFd::from_borrowed_fd(end, PollFlags::IN)).collect();
+        match poll(&mut ends, Some(&limit)) {
             Ok(0) | Err(Errno::INTR) => return Typed::Nothing,
+            Ok(_) if ends[0].revents().is_empty() => return Typed::Nothing,
             Ok(_) => {}
             Err(_) => return Typed::Gone,
         }
@@ -129,6 +155,58 @@ impl Drop for Canvas {
         // A terminal that is gone needs nothing back.
         let _ = self.send(LEAVE);
         let _ = tcsetattr(&self.input, OptionalActions::Now, &self.before);
+    }
+}
+
+/// Whether there is a terminal at both ends that can be drawn on.
+pub fn is_possible() -> bool {
+    let is_dumb = variable("TERM").is_none_or(|term| term == "dumb");
+    !is_dumb && io::stdout().is_terminal() && io::stdin().is_terminal()
+}
+
+/// The message of a panic would be drawn on a screen that is given up the moment after: it is kept until then.
+pub fn reporting_panics(
+    what: &str,
+    drawing: impl FnOnce() -> Result<ExitCode, Failure>,
+) -> Result<ExitCode, Failure> {
+    let message = Arc::new(Mutex::new(String::new()));
+    let kept = Arc::clone(&message);
+    std::panic::set_hook(Box::new(move |panic| {
+        if let Ok(mut text) = kept.lock() {
+            *text = panic.to_string();
+        }
+    }));
+    catch_unwind(AssertUnwindSafe(drawing)).unwrap_or_else(|_| {
+        let why = message.lock().map_or_else(|_| String::new(), |text| text.clone());
+        Err(Failure { kind: Kind::Failed, ..Failure::input(format!("the {what} panicked: {why}")) })
+    })
+}
+
+/// The signals that ask to end.
+pub const ENDING: [i32; 3] = [SIGTERM, SIGHUP, SIGINT];
+
+/// The number of the signal that asks to end, once one has come.
+pub fn end_signals() -> Result<Arc<AtomicUsize>, Failure> {
+    let came = Arc::new(AtomicUsize::new(0));
+    for signal in ENDING {
+        let number = usize::try_from(signal).unwrap_or(0);
+        signal_hook::flag::register_usize(signal, Arc::clone(&came), number)
+            .map_err(|error| no_signals(&error))?;
+    }
+    Ok(came)
+}
+
+pub fn no_signals(error: &io::Error) -> Failure {
+    Failure::about("could not listen for signals", error)
+}
+
+/// Inside tmux, but on a terminal that none of its panes has: a popup lies over where it leads.
+pub fn is_popup() -> bool {
+    let own = Process::read(std::process::id()).and_then(|process| process.terminal());
+    let panes = variable("TMUX").as_deref().and_then(Server::parse).and_then(|server| server.panes());
+    match (own, panes) {
+        (Some(own), Some(panes)) => panes.iter().all(|pane| pane.terminal != own),
+        (None, _) | (_, None) => false,
     }
 }
 

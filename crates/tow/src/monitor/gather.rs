@@ -1,0 +1,223 @@
+//! The rows of the monitor: every session as the surfaces see it, with its context and what it has used up.
+//!
+//! Only asks. What was counted of a session is asked for again only when something was captured since.
+
+use crate::bookmarks::Labels;
+use crate::calendar::clock;
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::live::{self, Glance};
+use crate::quiet::{self, Watch};
+use crate::scope::Scope;
+use crate::verbs::turns::mark;
+use crate::{sight, tell};
+use std::collections::HashMap;
+use std::time::Duration;
+use towline_core::id::SessionKey;
+use towline_core::meter::Strategy;
+use towline_core::piece::Tokens;
+use towline_core::session::{Session, State};
+use towline_core::shown::Shown;
+use towline_core::time::Timestamp;
+use towline_monitor::{Detail, Ended, Row, Spent, TurnLine};
+use towline_store::archive::{self, TurnsAsked, Which};
+use towline_store::{Archive, BookmarksAsked, Deleted, Home, Store, StoreError, Wanted};
+
+/// How long a person waits for whoever writes.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// How many of those that have ended are shown, the latest.
+const MOST_ENDED: u32 = 200;
+
+const MOST_TURNS: usize = 12;
+const MOST_BOOKMARKS: u32 = 5;
+const MOST_INHERITANCES: u32 = 4;
+
+/// Which sessions are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// How their ids begin; all if nothing.
+    pub session: Option<String>,
+}
+
+/// Whoever asks, with what it remembers from one look to the next.
+#[derive(Default)]
+pub struct Gatherer {
+    asked: Asked,
+    watch: Option<Watch>,
+    counted_at: Option<Timestamp>,
+    counted: HashMap<SessionKey, Option<Spent>>,
+}
+
+impl Gatherer {
+    pub fn new(asked: Asked) -> Gatherer {
+        Gatherer { asked, ..Gatherer::default() }
+    }
+
+    /// Everything that is asked for, what needs a person first and what has ended last.
+    pub fn rows(&mut self, scope: &Scope, glance: Glance, ended: Ended) -> Result<Vec<Row>, Failure> {
+        let live = live::look(scope, glance)?;
+        self.watch = Some(live.watch);
+        let config = tell::settings(&scope.edge);
+        let mut rows = match Store::read(&scope.edge.home, PATIENCE).map_err(failed)? {
+            Some(store) => rows(&store, live.seats, ended, &config).map_err(failed)?,
+            None => live.seats.into_iter().map(Row::of).collect(),
+        };
+        rows.retain(|row| self.asked.fits(&row.shown));
+        self.count(&scope.edge.home, &mut rows);
+        Ok(rows)
+    }
+
+    /// Whether nothing that a look would find can have changed since the last one, as far as a few files tell.
+    pub fn is_quiet(&self, home: &Home) -> bool {
+        self.watch.as_ref().is_some_and(|watch| quiet::holds(watch, home))
+    }
+
+    /// What they have used up. An archive that cannot be read now is read the next time.
+    fn count(&mut self, home: &Home, rows: &mut [Row]) {
+        let written_at = archive::written_at(home);
+        if written_at != self.counted_at {
+            (self.counted_at, self.counted) = (written_at, HashMap::new());
+        }
+        let key = |row: &Row| row.shown.session.as_deref().and_then(|key| SessionKey::parse(key).ok());
+        let is_new = |row: &Row| key(row).is_some_and(|key| !self.counted.contains_key(&key));
+        let archive =
+            if rows.iter().any(is_new) { Archive::read(home, PATIENCE).ok().flatten() } else { None };
+        for row in rows {
+            let Some(key) = key(row) else { continue };
+            if let (None, Some(archive)) = (self.counted.get(&key), &archive) {
+                self.counted.insert(key.clone(), spent(archive, &key).unwrap_or_default());
+            }
+            row.spent = self.counted.get(&key).copied().flatten();
+        }
+    }
+}
+
+impl Asked {
+    fn fits(&self, shown: &Shown) -> bool {
+        let Some(begins) = self.session.as_deref() else { return true };
+        let key = shown.session.as_deref().unwrap_or_default();
+        let id = key.split_once(':').map_or(key, |(_, id)| id);
+        key.starts_with(begins) || id.starts_with(begins)
+    }
+}
+
+fn rows(store: &Store, seats: Vec<Shown>, ended: Ended, config: &Config) -> Result<Vec<Row>, StoreError> {
+    let mut rows = vec![];
+    for shown in seats {
+        let key = shown.session.as_deref().and_then(|key| SessionKey::parse(key).ok());
+        let session = key.map(|key| store.session(&key)).transpose()?.flatten();
+        rows.push(match session {
+            Some(session) => sitting(shown, &session, config),
+            None => Row::of(shown),
+        });
+    }
+    if ended == Ended::Shown {
+        let latest = store.ended_sessions(MOST_ENDED)?;
+        rows.extend(latest.iter().map(|session| gone(session, config)));
+    }
+    Ok(rows)
+}
+
+fn sitting(shown: Shown, session: &Session, config: &Config) -> Row {
+    let fill = sight::fill(session);
+    let active_at = fill.map_or(session.last_event_at, |(_, at)| at.max(session.last_event_at));
+    let fill = fill.map(|(fill, _)| fill);
+    Row { fill, active_at: Some(active_at), ..known(shown, session, config) }
+}
+
+/// One that has ended sits nowhere: its place may be somebody else's by now.
+fn gone(session: &Session, config: &Config) -> Row {
+    let project = session.project.as_ref();
+    let since = session.ended.map_or(session.since, |(at, _)| at);
+    let shown = Shown {
+        session: Some(session.key.to_string()),
+        state: State::Ended,
+        project: project.map(|traces| traces.display_name().to_owned()),
+        branch: project.and_then(|traces| traces.branch.clone()),
+        prompt: session.prompt.as_ref().map(|prompt| prompt.as_str().to_owned()),
+        model: session.model.clone(),
+        ..Shown::at(session.key.to_string(), session.key.agent.as_str(), since)
+    };
+    let row = known(shown, session, config);
+    Row { fill: session.meter.fill(), active_at: Some(session.last_event_at), ..row }
+}
+
+fn known(shown: Shown, session: &Session, config: &Config) -> Row {
+    let is_off = config.guard.strategy_in(session.folder.as_deref()) == Strategy::Off;
+    let thresholds = if is_off { vec![] } else { config.guard.thresholds.keys().copied().collect() };
+    Row { thresholds, started_at: Some(session.started_at), ..Row::of(shown) }
+}
+
+fn spent(archive: &Archive, session: &SessionKey) -> Result<Option<Spent>, StoreError> {
+    let Some(of) = archive.conversation(session)? else { return Ok(None) };
+    let used = archive.usage(&of, 0..=u32::MAX)?;
+    let sum = |part: fn(&Tokens) -> u64| used.iter().map(|usage| part(&usage.tokens)).sum::<u64>();
+    let (cached, output) = (sum(|tokens| tokens.cache_read), sum(|tokens| tokens.output));
+    let read = cached + sum(|tokens| tokens.input + tokens.cache_write);
+    let cache_percent = (cached * 100).checked_div(read).and_then(|percent| u8::try_from(percent).ok());
+    Ok((!used.is_empty()).then_some(Spent { tokens: read + output, cache_percent, cost: None }))
+}
+
+/// One session closely.
+pub fn detail(scope: &Scope, key: &str) -> Result<Detail, Failure> {
+    let Ok(key) = SessionKey::parse(key) else { return Ok(Detail::default()) };
+    let home = &scope.edge.home;
+    let Some(store) = Store::read(home, PATIENCE).map_err(failed)? else { return Ok(Detail::default()) };
+    let folder = store.session(&key).map_err(failed)?.and_then(|session| session.folder);
+    let archive = Archive::read(home, PATIENCE).map_err(failed)?;
+    let now = scope.edge.now;
+    Ok(Detail {
+        folder,
+        turns: archive
+            .map(|archive| turns(&archive, &key, now))
+            .transpose()
+            .map_err(failed)?
+            .unwrap_or_default(),
+        bookmarks: bookmarks(&store, &key, now).map_err(failed)?,
+        inheritance: inheritance(&store, &key).map_err(failed)?,
+    })
+}
+
+fn turns(archive: &Archive, key: &SessionKey, now: Timestamp) -> Result<Vec<TurnLine>, StoreError> {
+    let Some(of) = archive.conversation(key)? else { return Ok(vec![]) };
+    let turns = archive.turns_of(&of, &TurnsAsked::last(MOST_TURNS, Which::Standing))?;
+    let line = |turn: &archive::TurnRow| TurnLine {
+        at: clock(turn.at, now),
+        mark: mark(turn),
+        line: turn.line.clone(),
+    };
+    Ok(turns.iter().map(line).collect())
+}
+
+fn bookmarks(store: &Store, key: &SessionKey, now: Timestamp) -> Result<Vec<(String, String)>, StoreError> {
+    let asked =
+        BookmarksAsked { session: Some(key), project: None, deleted: Deleted::LeftOut, most: MOST_BOOKMARKS };
+    let mut labels = Labels::of(store)?;
+    let mut found = vec![];
+    for known in store.bookmarks(&asked)? {
+        let label = labels.label(&known)?;
+        found.push((clock(known.bookmark.at, now), label));
+    }
+    Ok(found)
+}
+
+fn inheritance(store: &Store, key: &SessionKey) -> Result<Vec<String>, StoreError> {
+    let wanted = Wanted { session: Some(key), limit: MOST_INHERITANCES, ..Wanted::default() };
+    let decisions = store.inheritances(&wanted)?;
+    let words = decisions.into_iter().filter_map(|decision| {
+        let from = decision.from?;
+        let way = decision.way.name();
+        let is_heir = decision.heir == *key;
+        Some(if is_heir {
+            format!("goes on with the work of {from} ({way})")
+        } else {
+            format!("{} goes on with its work ({way})", decision.heir)
+        })
+    });
+    Ok(words.collect())
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::new(&error).hint("Run `tow doctor`.")
+}

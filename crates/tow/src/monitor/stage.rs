@@ -1,0 +1,249 @@
+//! The monitor before a person: frames go out, keys come in, and the world is looked at when something happened in it.
+//!
+//! Looks at most a few times a second, and hardly ever while nothing happens. What a key means and what is drawn is the
+//! monitor's own crate; here it is only carried out.
+
+use super::gather::{Asked, Gatherer, detail};
+use super::keeper::Keeper;
+use super::wakes::Wakes;
+use crate::canvas::{Canvas, Typed, end_signals, is_popup, is_possible, reporting_panics};
+use crate::edge::{Edge, variable};
+use crate::failure::Failure;
+use crate::live::Glance;
+use crate::output::Output;
+use crate::scope::Scope;
+use crate::verbs::goto;
+use std::io;
+use std::os::fd::AsFd;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use towline_core::bar::{BarStyle, bar};
+use towline_core::shown::Light;
+use towline_monitor::{Action, Colours, Ended, Frame, Input, Model, Size, pressed, update, view};
+
+/// However much is written, no look follows another sooner.
+const SHORTEST: Duration = Duration::from_millis(200);
+
+/// How often files and processes are asked whether anything changed that nobody tells.
+const PULSE: Duration = Duration::from_millis(500);
+
+/// How often everything is looked at closely while an agent works or waits: an answer to a dialog shows on its screen.
+const BUSY_LOOK: Duration = Duration::from_secs(3);
+
+/// The same while none does.
+const IDLE_LOOK: Duration = Duration::from_secs(10);
+
+/// Until a key or a signal ends it.
+pub fn play(scope: &Scope, asked: Asked, ended: Ended) -> Result<ExitCode, Failure> {
+    if !is_possible() {
+        let what = "`tow monitor` needs a terminal that can be drawn on";
+        let hint = "Run `tow monitor --once` for one page, or `tow monitor --json` for a script.";
+        return Err(Failure::input(what).hint(hint));
+    }
+    reporting_panics("monitor", || {
+        let ended_by = end_signals()?;
+        let signal = Stage::new(scope, asked, ended)?.until_the_end(&ended_by)?;
+        Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(128_u8.saturating_add(signal))))
+    })
+}
+
+struct Stage<'a> {
+    /// Measures time from the beginning of the process.
+    begun: &'a Edge,
+    gatherer: Gatherer,
+    wakes: Wakes,
+    model: Model,
+    /// What is on the screen.
+    drawn: Option<Frame>,
+    looked_at: Duration,
+    /// When everything was last looked at closely.
+    looked_closely_at: Option<Duration>,
+    /// What is asked for did not change since, but others are wanted.
+    is_wanted: bool,
+}
+
+/// What a key leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    Stay,
+    Leave,
+}
+
+impl<'a> Stage<'a> {
+    fn new(scope: &'a Scope, asked: Asked, ended: Ended) -> Result<Stage<'a>, Failure> {
+        let colours = if variable("NO_COLOR").is_some() { Colours::Hidden } else { Colours::Shown };
+        Ok(Stage {
+            begun: &scope.edge,
+            gatherer: Gatherer::new(asked),
+            wakes: Wakes::on()?,
+            model: Model::new(scope.edge.now, colours, ended),
+            drawn: None,
+            looked_at: Duration::ZERO,
+            looked_closely_at: None,
+            is_wanted: false,
+        })
+    }
+
+    /// The signal that ended it, if one did.
+    fn until_the_end(&mut self, ended_by: &AtomicUsize) -> Result<Option<u8>, Failure> {
+        let failed = |error: io::Error| Failure::about("could not use the terminal", &error);
+        let own = |end: &dyn AsFd| end.as_fd().try_clone_to_owned().map_err(failed);
+        // Dropped in the other order: the terminal is given back, then nobody needs to keep it any more.
+        let _keeper = Keeper::start(own(&io::stdout())?);
+        let mut canvas = Canvas::enter(own(&io::stdin())?, own(&io::stdout())?).map_err(failed)?;
+        loop {
+            // What cannot be written has nobody to read it.
+            if self.draw(&mut canvas).is_err() {
+                return Ok(None);
+            }
+            break_for_tests();
+            let typed = canvas.typed_unless(&self.wakes.ends(), self.patience());
+            self.wakes.take();
+            if let Ok(signal @ 1..) = u8::try_from(ended_by.load(Ordering::Relaxed)) {
+                return Ok(Some(signal));
+            }
+            match typed {
+                Typed::Gone => return Ok(None),
+                Typed::Bytes(bytes) => {
+                    if pressed(&bytes).into_iter().any(|key| self.press(Input::Key(key)) == After::Leave) {
+                        return Ok(None);
+                    }
+                }
+                Typed::Nothing => {}
+            }
+            self.look_again();
+        }
+    }
+
+    fn take(&mut self, input: Input) -> Action {
+        let (model, action) = update(self.model.clone(), input);
+        self.model = model;
+        action
+    }
+
+    fn tell(&mut self, input: Input) {
+        let _nothing_follows = self.take(input);
+    }
+
+    fn draw(&mut self, canvas: &mut Canvas) -> io::Result<()> {
+        let size = canvas.size();
+        let most = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        let size = Size { columns: most(size.columns), rows: most(size.rows) };
+        self.tell(Input::Size(size));
+        if let Some(scope) = scope_of_now() {
+            self.tell(Input::Now(scope.edge.now));
+        }
+        let frame = view(&self.model, size);
+        canvas.send(&frame.over(self.drawn.as_ref()))?;
+        self.drawn = Some(frame);
+        canvas.name(&title(&self.model))
+    }
+
+    /// Until something that is shown reads otherwise, or it is time to look.
+    fn patience(&self) -> Duration {
+        if self.looked_closely_at.is_none() {
+            return Duration::ZERO;
+        }
+        let tick = self.model.next_tick_ms().and_then(|ms| u64::try_from(ms).ok());
+        tick.map_or(PULSE, |ms| Duration::from_millis(ms.max(20)).min(PULSE))
+    }
+
+    fn press(&mut self, input: Input) -> After {
+        match self.take(input) {
+            Action::Nothing => After::Stay,
+            Action::Quit => After::Leave,
+            Action::Look => {
+                self.is_wanted = true;
+                After::Stay
+            }
+            Action::Go(key) => self.go(&key),
+        }
+    }
+
+    /// A popup lies over where it leads: it has to go.
+    fn go(&mut self, key: &str) -> After {
+        let (Some(row), Some(scope)) = (self.model.row(key), scope_of_now()) else { return After::Stay };
+        match goto::go(&scope, &row.shown) {
+            Ok(_) if is_popup() => return After::Leave,
+            Ok(_) => self.is_wanted = true,
+            Err(failure) => self.tell(Input::Refused(failure.what)),
+        }
+        After::Stay
+    }
+
+    /// A look that failed leaves what was seen before, and says so.
+    fn look_again(&mut self) {
+        let Some(glance) = self.due() else { return self.look_closely() };
+        let Some(scope) = scope_of_now() else { return };
+        let now = self.begun.elapsed();
+        self.looked_at = now;
+        self.is_wanted = false;
+        if glance == Glance::Thorough {
+            self.looked_closely_at = Some(now);
+        }
+        let ended = if self.model.wants_ended() { Ended::Shown } else { Ended::Hidden };
+        match self.gatherer.rows(&scope, glance, ended) {
+            Ok(rows) => self.tell(Input::Rows(rows)),
+            Err(failure) => self.tell(Input::Trouble(failure.what)),
+        }
+        self.show_closely(&scope);
+    }
+
+    /// How closely to look now, if at all.
+    fn due(&self) -> Option<Glance> {
+        let now = self.begun.elapsed();
+        let Some(closely) = self.looked_closely_at else { return Some(Glance::Thorough) };
+        if now.saturating_sub(closely) >= self.rhythm() {
+            return Some(Glance::Thorough);
+        }
+        if self.is_wanted {
+            return Some(Glance::Cheap);
+        }
+        let is_soon = now.saturating_sub(self.looked_at) < SHORTEST;
+        (!is_soon && !self.gatherer.is_quiet(&self.begun.home)).then_some(Glance::Cheap)
+    }
+
+    fn rhythm(&self) -> Duration {
+        let is_busy =
+            self.model.lights().iter().any(|light| matches!(light, Light::Working | Light::Blocked));
+        if is_busy { BUSY_LOOK } else { IDLE_LOOK }
+    }
+
+    /// Another one may have been chosen.
+    fn look_closely(&mut self) {
+        let wanted = self.model.close_up().map(|row| row.key());
+        if wanted.is_some()
+            && wanted != self.model.shown_closely()
+            && let Some(scope) = scope_of_now()
+        {
+            self.show_closely(&scope);
+        }
+    }
+
+    fn show_closely(&mut self, scope: &Scope) {
+        let Some(key) = self.model.close_up().map(|row| row.key().to_owned()) else { return };
+        match detail(scope, &key) {
+            Ok(detail) => self.tell(Input::Detail(key, detail)),
+            Err(failure) => self.tell(Input::Trouble(failure.what)),
+        }
+    }
+}
+
+/// Every look has a clock and a deadline of its own.
+fn scope_of_now() -> Option<Scope> {
+    Some(Scope { edge: Edge::new()?, out: Output::kept() })
+}
+
+fn title(model: &Model) -> String {
+    let counts = bar(&model.sitting(), &BarStyle::default().without_colours(), model.now());
+    if counts.is_empty() { "no agents".to_owned() } else { counts }
+}
+
+/// How it ends by a fault of its own can only be tested by having one.
+#[expect(clippy::panic, reason = "a test asked for it by name")]
+fn break_for_tests() {
+    if variable("TOWLINE_TEST_PANIC").as_deref() == Some("monitor") {
+        panic!("as was asked for");
+    }
+}

@@ -1,0 +1,39 @@
+//! What ends the waiting of a surface that stays before a person: signals, and what is written into the data folder.
+//!
+//! Says only that something came: what it was is for whoever waits to find out.
+
+use crate::canvas::{ENDING, no_signals};
+use crate::failure::Failure;
+use signal_hook::consts::SIGWINCH;
+use signal_hook::low_level::pipe;
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+pub struct Wakes {
+    signals: UnixStream,
+}
+
+impl Wakes {
+    /// From now on nothing is missed: what comes between two waits ends the second.
+    pub fn on() -> Result<Wakes, Failure> {
+        let (signals, end) = UnixStream::pair().map_err(|error| no_signals(&error))?;
+        signals.set_nonblocking(true).map_err(|error| no_signals(&error))?;
+        for signal in ENDING.into_iter().chain([SIGWINCH]) {
+            let end = end.try_clone().map_err(|error| no_signals(&error))?;
+            pipe::register(signal, end).map_err(|error| no_signals(&error))?;
+        }
+        Ok(Wakes { signals })
+    }
+
+    /// What can be read when something came.
+    pub fn ends(&self) -> Vec<BorrowedFd<'_>> {
+        vec![self.signals.as_fd()]
+    }
+
+    /// Takes in all that came.
+    pub fn take(&mut self) {
+        let mut bytes = [0; 64];
+        while self.signals.read(&mut bytes).is_ok_and(|read| read > 0) {}
+    }
+}

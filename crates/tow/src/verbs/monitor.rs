@@ -1,0 +1,86 @@
+//! `tow monitor`: all sessions of all agents, live, with their contexts and what they use up.
+//!
+//! Draws what every surface draws, more closely. It decides nothing.
+
+use crate::failure::Failure;
+use crate::live::Glance;
+use crate::monitor::{Asked, Gatherer, play};
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::meter::Exactness;
+use towline_core::time::Timestamp;
+use towline_monitor::{Colours, Cost, Ended, Input, Model, Row, page, update};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow monitor                      all sessions, live; ? shows the keys
+  tow monitor --all                those that have ended, too
+  tow monitor --session 1a2b3c     only sessions whose id begins so
+  tow monitor --once --width 80    one page as text
+  tow monitor --json | jq '.sessions[] | select(.context.percent > 60) | .session'";
+
+/// Watch all sessions of all agents: state, context, tokens, cost.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Sessions that have ended, too.
+    #[arg(long)]
+    all: bool,
+    /// Only sessions whose id begins so.
+    #[arg(long, value_name = "PREFIX")]
+    session: Option<String>,
+    /// Print one page as text and end.
+    #[arg(long)]
+    once: bool,
+    /// How wide that page is, in columns; without it, as wide as the terminal.
+    #[arg(long, value_name = "COLUMNS", requires = "once", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    width: Option<u16>,
+    /// Print one JSON object and end.
+    #[arg(long, conflicts_with = "once")]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let asked = Asked { session: arguments.session.clone() };
+    let ended = if arguments.all { Ended::Shown } else { Ended::Hidden };
+    if !arguments.once && !arguments.json {
+        return play(scope, asked, ended);
+    }
+    let rows = Gatherer::new(asked).rows(scope, Glance::Thorough, ended)?;
+    if arguments.json {
+        let sessions: Vec<Value> = rows.iter().map(object).collect();
+        scope.out.line(&json!({"sessions": sessions}).to_string());
+    } else {
+        let columns =
+            arguments.width.unwrap_or_else(|| u16::try_from(scope.out.columns()).unwrap_or(u16::MAX));
+        let model = Model::new(scope.edge.now, Colours::Hidden, ended);
+        scope.out.text(&page(&update(model, Input::Rows(rows)).0, columns));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn object(row: &Row) -> Value {
+    let shown = &row.shown;
+    let time = |at: Option<Timestamp>| at.map(Timestamp::to_utc);
+    json!({
+        "seat": shown.seat, "agent": shown.agent, "session": shown.session, "state": shown.state.name(),
+        "since": shown.since.to_utc(), "reason": shown.state.reason(), "tool": shown.tool, "seen": shown.seen,
+        "project": shown.project, "branch": shown.branch, "prompt": shown.prompt, "model": shown.model,
+        "context": context(row), "tokens": row.spent.map(|spent| spent.tokens),
+        "cache_percent": row.spent.and_then(|spent| spent.cache_percent),
+        "cost_usd": row.spent.and_then(|spent| spent.cost).map(Cost::dollars),
+        "started_at": time(row.started_at), "active_at": time(row.active_at), "helpers": shown.helpers,
+        "tasks": shown.tasks, "limited_until": time(shown.until), "pane": shown.pane,
+    })
+}
+
+fn context(row: &Row) -> Option<Value> {
+    let fill = row.fill?;
+    Some(json!({
+        "tokens": fill.tokens, "window": fill.window, "percent": fill.percent(),
+        "estimated": fill.exact == Exactness::Estimated, "source": fill.source.name(),
+        "thresholds": row.thresholds,
+    }))
+}
