@@ -221,6 +221,7 @@ fn one_page_and_one_object_need_no_terminal() {
     assert_eq!(sessions(&["--session", "nobody"]).len(), 0);
     env.tow(&["monitor", "--session"]).exits(2).complains("--session");
     long.say("SessionEnd");
+    long.close();
     env.wait_states(&["working"]);
     let both = sessions(&["--all"]);
     assert_eq!((both.len(), &both[1]["state"]), (2, &json!("ended")), "{both:#?}");
