@@ -124,6 +124,11 @@ impl Home {
         self.typing().join(format!("{:016x}.lock", Mark::of(seat).0))
     }
 
+    /// The tokens of the server, and where it listens.
+    pub fn serving(&self) -> PathBuf {
+        self.folder.join("serve")
+    }
+
     /// Copies of the agents' settings as they were before us.
     pub fn backups(&self) -> PathBuf {
         self.folder.join("backups")

@@ -99,6 +99,13 @@ impl Edge {
     }
 }
 
+/// Bytes that nobody can guess, from the kernel.
+pub fn secret() -> std::io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    std::io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
+    Ok(bytes)
+}
+
 /// A variable that is set and not empty.
 #[expect(clippy::disallowed_methods, reason = "the edge")]
 pub fn variable(name: &str) -> Option<String> {

@@ -53,6 +53,7 @@ mod typing;
 mod usage;
 mod verbs;
 mod waking;
+mod web;
 mod whose;
 mod work;
 

@@ -4,7 +4,8 @@
 
 use crate::bookmarks::Bookmarked;
 use crate::capture::knock;
-use crate::edge::{GUARD, own_program};
+use crate::edge::{GUARD, on_path, own_program};
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -55,6 +56,32 @@ pub fn wake_detached() {
 /// Types what waits for this seat.
 pub fn type_detached(seat: &str) {
     start(&["type", "--", seat]);
+}
+
+/// A server that outlives us, and the line by which it says where it listens; none if it could not begin.
+pub fn serve_detached(options: &[&str]) -> Option<String> {
+    let arguments: Vec<&str> =
+        ["serve", "--json", "--idle", IDLE_MINUTES].iter().chain(options).copied().collect();
+    let mut child = ourselves(&arguments)?.stdout(Stdio::piped()).spawn().ok()?;
+    let mut line = String::new();
+    BufReader::new(child.stdout.take()?).read_line(&mut line).ok()?;
+    Some(line).filter(|line| !line.is_empty())
+}
+
+/// How long a server stays that was started to be looked at once.
+const IDLE_MINUTES: &str = "30";
+
+/// Hands an address to whatever opens such things here; whether there was anything.
+#[expect(clippy::disallowed_methods, reason = "a browser is another program")]
+pub fn open_in_browser(url: &str) -> bool {
+    let opener = ["xdg-open", "open"].into_iter().find_map(on_path);
+    let mut command = match opener {
+        Some(opener) => Command::new(opener),
+        None => return false,
+    };
+    command.arg(url).env(GUARD, "1").process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().is_ok()
 }
 
 fn start(arguments: &[&str]) {

@@ -14,7 +14,7 @@ struct Arrows {
     others: Option<&'static [&'static str]>,
 }
 
-const TABLE: [Arrows; 11] = [
+const TABLE: [Arrows; 12] = [
     Arrows { package: "towline-core", ours: &[], others: Some(&["serde", "unicode-width"]) },
     Arrows { package: "towline-agents", ours: &["towline-core"], others: None },
     Arrows { package: "towline-mcp", ours: &["towline-core"], others: None },
@@ -41,10 +41,12 @@ const TABLE: [Arrows; 11] = [
             "towline-search",
             "towline-store",
             "towline-terminal",
+            "towline-web",
             "towline-worker",
         ],
         others: None,
     },
+    Arrows { package: "towline-web", ours: &[], others: None },
     Arrows { package: "towline-testkit", ours: &[], others: None },
     Arrows { package: "xtask", ours: &["towline-agents", "towline-core", "towline-testkit"], others: None },
 ];
@@ -54,8 +56,8 @@ const TABLE: [Arrows; 11] = [
 const OWNED: [(&str, &[&str]); 5] = [
     ("rusqlite", &["towline-store"]),
     ("tantivy", &["towline-search"]),
-    ("tokio", &["towline-mcp"]),
-    ("axum", &[]),
+    ("tokio", &["towline-mcp", "towline-web"]),
+    ("axum", &["towline-web"]),
     ("ratatui", &["towline-monitor"]),
 ];
 

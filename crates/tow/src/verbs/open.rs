@@ -1,0 +1,58 @@
+//! `tow open`: the viewer in a browser, with a server of its own if none runs.
+//!
+//! Opens nothing where there is no screen: then it prints the address.
+
+use crate::edge::variable;
+use crate::failure::{Failure, Kind};
+use crate::scope::Scope;
+use crate::web::{Kept, running, tokens};
+use crate::work;
+use clap::Args;
+use serde_json::Value;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow open           starts a server if none runs, and opens the viewer
+  tow open --print   prints the address instead
+  tow open --write   a server that it starts may change memories";
+
+/// Open the viewer in a browser.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Print the address, with its token, and open nothing.
+    #[arg(long)]
+    print: bool,
+    /// If a server is started: allow changes.
+    #[arg(long)]
+    write: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let home = &scope.edge.home;
+    let token = tokens(home, Kept::AsTheyAre)?.viewer;
+    let address = match running(home).filter(|address| address.starts_with("http")) {
+        Some(address) => address,
+        None => started(arguments)?,
+    };
+    let url = format!("{address}/?token={token}");
+    let is_opened = !arguments.print && has_screen() && work::open_in_browser(&url);
+    scope.out.line(&if is_opened { format!("opened {address}/") } else { url });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn started(arguments: &Arguments) -> Result<String, Failure> {
+    let line = work::serve_detached(if arguments.write { &["--write"] } else { &[] });
+    let said: Option<Value> = line.and_then(|line| serde_json::from_str(&line).ok());
+    said.and_then(|said| said["address"].as_str().map(str::to_owned)).ok_or_else(|| {
+        let what = "the server did not begin to listen";
+        Failure { kind: Kind::Failed, ..Failure::input(what) }.hint("Run `tow serve` to see why.")
+    })
+}
+
+/// Whether anybody would see a browser.
+fn has_screen() -> bool {
+    let has = |name: &str| variable(name).is_some();
+    cfg!(target_os = "macos") && !has("SSH_CONNECTION") || has("DISPLAY") || has("WAYLAND_DISPLAY")
+}

@@ -1,0 +1,106 @@
+//! `tow serve`: the viewer and the API on this machine, until it is told to end.
+//!
+//! Listens on no address but the machine's own, answers nobody without the token, and changes nothing unless `--write` is
+//! given.
+
+use crate::failure::Failure;
+use crate::scope::Scope;
+use crate::web::{Address, Kept, Verbs, tokens};
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use towline_web::{Listening, Place, ServeError, Server, Settings, Tokens, Writing};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow serve                     read only, on a port of 127.0.0.1; prints the address with its token
+  tow serve --write             memories can be edited, pinned and forgotten in the viewer
+  tow serve --port 4800 --json
+  tow serve --socket /run/user/1000/tow.sock
+  tow serve --new-tokens        those of before open nothing any more";
+
+/// The port where it is looked for first.
+const PORT: u16 = 4747;
+
+/// Serve the viewer and the API to this machine's user.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Listen on this port of 127.0.0.1; 0 for any that is free. Without it 4747, or any if that is taken.
+    #[arg(long, value_name = "PORT", conflicts_with = "socket")]
+    port: Option<u16>,
+    /// Listen on this unix socket instead: for processes of this user, without a token.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Allow changes: edit, pin, supersede, hold back, forget, retry.
+    #[arg(long)]
+    write: bool,
+    /// Draw new tokens first.
+    #[arg(long)]
+    new_tokens: bool,
+    /// End when nobody has used it for so many minutes.
+    #[arg(long, value_name = "MINUTES")]
+    idle: Option<u64>,
+    /// At most so many requests a second.
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    rate: u32,
+    /// Print one JSON object with the address and the token.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let home = &scope.edge.home;
+    let kept = if arguments.new_tokens { Kept::DrawnAnew } else { Kept::AsTheyAre };
+    let drawn = tokens(home, kept)?;
+    let listening = listen(arguments)?;
+    let writing = if arguments.write { Writing::Allowed } else { Writing::Refused };
+    let server = Server {
+        desk: Arc::new(Verbs { began_at: scope.edge.now, writing }),
+        tokens: Tokens::new(&drawn.viewer, &drawn.events),
+        settings: Settings {
+            writing,
+            idle: arguments.idle.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
+            rate: arguments.rate.max(1),
+            user: rustix::process::getuid().as_raw(),
+        },
+    };
+    let note = Address::note(home, listening.address());
+    announce(scope, arguments, (listening.address(), &drawn.viewer));
+    let served = listening.serve(server);
+    drop(note);
+    served.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(&error))
+}
+
+fn listen(arguments: &Arguments) -> Result<Listening, Failure> {
+    let place = match (&arguments.socket, arguments.port) {
+        (Some(path), _) => Place::Socket(path.clone()),
+        (None, port) => Place::Port(port.unwrap_or(PORT)),
+    };
+    let is_wished = arguments.socket.is_some() || arguments.port.is_some();
+    let listening = match Listening::on(&place) {
+        Err(_) if !is_wished => Listening::on(&Place::Port(0)),
+        tried => tried,
+    };
+    listening.map_err(|error: ServeError| {
+        Failure::new(&error).hint("Run `tow serve --port 0` for any port that is free.")
+    })
+}
+
+/// Before the first answer: whoever started this may go on.
+fn announce(scope: &Scope, arguments: &Arguments, (address, token): (&str, &str)) {
+    let url =
+        if address.starts_with("http") { format!("{address}/?token={token}") } else { address.to_owned() };
+    let text = if arguments.json {
+        let write = arguments.write;
+        json!({"address": address, "url": url, "token": token, "write": write, "pid": std::process::id()})
+            .to_string()
+    } else {
+        let may = if arguments.write { "may change memories" } else { "only reads" };
+        format!("serving at {url}\nit {may}; end it by Ctrl-C")
+    };
+    let _nobody_reads = scope.out.send(&format!("{text}\n"));
+}

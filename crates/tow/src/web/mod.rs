@@ -1,0 +1,11 @@
+//! Behind the server: its tokens, where it listens, and the desk that answers by the verbs.
+//!
+//! Runs in `tow serve` alone. Nothing of it is on the path of a hook.
+
+mod address;
+mod desk;
+mod tokens;
+
+pub use address::{Address, running};
+pub use desk::Verbs;
+pub use tokens::{Kept, tokens};

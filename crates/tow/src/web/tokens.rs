@@ -1,0 +1,81 @@
+//! The tokens that open the server: drawn once, kept for their owner alone, the same until they are drawn anew.
+//!
+//! Prints none. A file that others could read is not believed.
+
+use crate::edge::secret;
+use crate::failure::Failure;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use towline_store::Home;
+use towline_store::home::{private_folder, put_small};
+
+/// Whether tokens of before are still good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    AsTheyAre,
+    DrawnAnew,
+}
+
+/// What opens the viewer and the API, and what lets programs send events.
+pub struct Tokens {
+    pub viewer: String,
+    pub events: String,
+}
+
+pub fn tokens(home: &Home, kept: Kept) -> Result<Tokens, Failure> {
+    let folder = home.serving();
+    private_folder(&folder)
+        .map_err(|error| Failure::about(format!("could not make {}", folder.display()), &error))?;
+    Ok(Tokens {
+        viewer: token(&folder.join("token"), kept)?,
+        events: token(&folder.join("events-token"), kept)?,
+    })
+}
+
+fn token(file: &Path, kept: Kept) -> Result<String, Failure> {
+    if kept == Kept::AsTheyAre
+        && let Some(token) = known(file)
+    {
+        return Ok(token);
+    }
+    let failed = |error| Failure::about(format!("could not keep a token in {}", file.display()), &error);
+    let token: String = secret().map_err(failed)?.iter().map(|byte| format!("{byte:02x}")).collect();
+    put_small(file, token.as_bytes()).map_err(failed)?;
+    Ok(token)
+}
+
+/// 64 hexadecimal digits that nobody else could have read.
+fn known(file: &Path) -> Option<String> {
+    let is_private = fs::metadata(file).is_ok_and(|meta| meta.mode() & 0o077 == 0);
+    let token = fs::read_to_string(file).ok().filter(|_| is_private)?;
+    (token.len() == 64 && token.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn tokens_stay_until_they_are_drawn_anew_and_are_for_their_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        let first = tokens(&home, Kept::AsTheyAre).unwrap();
+        let again = tokens(&home, Kept::AsTheyAre).unwrap();
+        assert_eq!((first.viewer.len(), &first.viewer, &first.events), (64, &again.viewer, &again.events));
+        assert_ne!(first.viewer, first.events);
+        assert_eq!(fs::metadata(home.serving().join("token")).unwrap().mode() & 0o777, 0o600);
+        assert_ne!(tokens(&home, Kept::DrawnAnew).unwrap().viewer, first.viewer);
+    }
+
+    #[test]
+    fn a_token_that_others_could_read_is_drawn_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        let first = tokens(&home, Kept::AsTheyAre).unwrap();
+        let file = home.serving().join("token");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        assert_ne!(tokens(&home, Kept::AsTheyAre).unwrap().viewer, first.viewer);
+    }
+}

@@ -1,0 +1,85 @@
+//! What the server asks, and what it is told: answers as finished JSON or text, refusals as the thing, the cause and the
+//! next command.
+//!
+//! Says nothing of how anything is found out.
+
+use crate::asked::Asked;
+use serde_json::{Value, json};
+
+/// Whoever knows the answers. Called on threads that may block.
+pub trait Desk: Send + Sync + 'static {
+    fn answer(&self, asked: &Asked) -> Result<Answer, Refusal>;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// One JSON value, written out.
+    Json(String),
+    Text(String),
+    /// Taken in; the work is done by somebody else.
+    Accepted(String),
+}
+
+/// Why there is no answer, by whose fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    BadRequest,
+    Unauthorised,
+    Forbidden,
+    NotFound,
+    MethodNotAllowed,
+    Timeout,
+    Conflict,
+    TooLarge,
+    UnsupportedType,
+    Unprocessable,
+    TooMany,
+    Unavailable,
+}
+
+impl Status {
+    pub fn code(self) -> u16 {
+        match self {
+            Status::BadRequest => 400,
+            Status::Unauthorised => 401,
+            Status::Forbidden => 403,
+            Status::NotFound => 404,
+            Status::MethodNotAllowed => 405,
+            Status::Timeout => 408,
+            Status::Conflict => 409,
+            Status::TooLarge => 413,
+            Status::UnsupportedType => 415,
+            Status::Unprocessable => 422,
+            Status::TooMany => 429,
+            Status::Unavailable => 503,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    pub status: Status,
+    pub what: String,
+    pub because: Option<String>,
+    pub next: Option<String>,
+}
+
+impl Refusal {
+    pub fn new(status: Status, what: impl Into<String>) -> Refusal {
+        Refusal { status, what: what.into(), because: None, next: None }
+    }
+
+    pub fn because(mut self, cause: impl Into<String>) -> Refusal {
+        self.because = Some(cause.into());
+        self
+    }
+
+    pub fn next(mut self, command: impl Into<String>) -> Refusal {
+        self.next = Some(command.into());
+        self
+    }
+
+    pub fn as_json(&self) -> Value {
+        json!({"error": {"what": self.what, "because": self.because, "next": self.next}})
+    }
+}

@@ -1,0 +1,192 @@
+//! Who may come in: the checks that every request passes before anything else is done with it.
+//!
+//! Trusts no address: another web page runs in the same browser, and another name may lead to this machine. A request must
+//! name this server, come from nowhere or from its own page, and show a token.
+
+use crate::desk::{Refusal, Status};
+use crate::table::{Access, Route, Verb};
+use axum::http::{HeaderMap, HeaderName, header};
+use ring::digest::{SHA256, digest};
+
+/// The cookie by which the viewer's page shows its token.
+pub const COOKIE: &str = "towline";
+
+/// What a page of another origin cannot send without asking first.
+const OWN_HEADER: HeaderName = HeaderName::from_static("x-towline");
+
+/// The tokens of this server; only their sums are kept.
+#[derive(Clone)]
+pub struct Tokens {
+    viewer: [u8; 32],
+    events: [u8; 32],
+}
+
+/// Whose token was shown, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bearer {
+    Viewer,
+    /// By the cookie: it is a browser.
+    Page,
+    Events,
+    Nobody,
+}
+
+/// Where a connection came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// On this port of the machine's own address.
+    Port(u16),
+    /// On a socket that only its owner's processes can reach, which was looked at.
+    Socket,
+}
+
+impl Tokens {
+    pub fn new(viewer: &str, events: &str) -> Tokens {
+        Tokens { viewer: sum(viewer), events: sum(events) }
+    }
+
+    pub fn opens_viewer(&self, token: &str) -> bool {
+        is_same(&sum(token), &self.viewer)
+    }
+
+    pub fn bearer(&self, door: Door, headers: &HeaderMap) -> Bearer {
+        if let Some(token) = bearer_token(headers) {
+            let shown = sum(token);
+            // Both are compared whatever the first says: time tells nothing.
+            let (viewer, events) = (is_same(&shown, &self.viewer), is_same(&shown, &self.events));
+            return match (viewer, events) {
+                (true, _) => Bearer::Viewer,
+                (false, true) => Bearer::Events,
+                (false, false) => Bearer::Nobody,
+            };
+        }
+        let has_cookie = cookie(headers).is_some_and(|token| self.opens_viewer(token));
+        match door {
+            Door::Socket => Bearer::Viewer,
+            Door::Port(_) if has_cookie => Bearer::Page,
+            Door::Port(_) => Bearer::Nobody,
+        }
+    }
+}
+
+/// A sum of fixed length: what is compared does not tell how much of it was right.
+fn sum(token: &str) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
+    bytes
+}
+
+fn is_same(one: &[u8; 32], other: &[u8; 32]) -> bool {
+    one.iter().zip(other).fold(0, |differs, (one, other)| differs | (one ^ other)) == 0
+}
+
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let said = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = said.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value)
+}
+
+/// Whether the request means this server and comes from no other page.
+pub fn check_origin(door: Door, headers: &HeaderMap) -> Result<(), Refusal> {
+    let Door::Port(port) = door else { return check_site(headers) };
+    let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
+    let is_own = |host: &str| own.iter().any(|own| own.eq_ignore_ascii_case(host));
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = hosts.next().and_then(|host| host.to_str().ok());
+    if hosts.next().is_some() || !host.is_some_and(is_own) {
+        let what = "this server goes by the machine's own address only";
+        return Err(Refusal::new(Status::Forbidden, what).next(format!("Use http://127.0.0.1:{port}/.")));
+    }
+    for origin in headers.get_all(header::ORIGIN) {
+        let origin = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));
+        if origin.is_none() || !origin.is_some_and(|origin| host.is_some_and(|host| host == origin)) {
+            return Err(foreign());
+        }
+    }
+    check_site(headers)
+}
+
+/// What browsers say of where a request was made.
+fn check_site(headers: &HeaderMap) -> Result<(), Refusal> {
+    let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
+    match site {
+        None | Some(b"same-origin" | b"none") => Ok(()),
+        Some(_) => Err(foreign()),
+    }
+}
+
+fn foreign() -> Refusal {
+    Refusal::new(Status::Forbidden, "pages of other origins are not answered")
+        .next("Open the viewer by `tow open`.")
+}
+
+/// Whether a bearer may use a route, and in this form.
+pub fn check_access(
+    route: &Route,
+    bearer: Bearer,
+    headers: &HeaderMap,
+    writing: Writing,
+) -> Result<(), Refusal> {
+    let is_known = match (route.access, bearer) {
+        (_, Bearer::Nobody) => false,
+        (Access::Read | Access::Write | Access::Host, Bearer::Viewer | Bearer::Page) => true,
+        (Access::Events | Access::Host, Bearer::Events) => true,
+        (Access::Events, Bearer::Viewer | Bearer::Page) | (Access::Read | Access::Write, Bearer::Events) => {
+            false
+        }
+    };
+    if !is_known {
+        return Err(no_token(route.access));
+    }
+    if route.access == Access::Write {
+        check_write(headers, writing)?;
+    }
+    if route.verb == Verb::Get { Ok(()) } else { check_type(headers) }
+}
+
+/// Whether the server may change anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    Allowed,
+    Refused,
+}
+
+fn check_write(headers: &HeaderMap, writing: Writing) -> Result<(), Refusal> {
+    let refused = |what: &str| Refusal::new(Status::Forbidden, what);
+    if writing == Writing::Refused {
+        return Err(refused("this server only reads").next("Start it by `tow serve --write`."));
+    }
+    match headers.get(OWN_HEADER) {
+        Some(_) => Ok(()),
+        None => Err(refused("the header `X-Towline: 1` is missing")
+            .because("without it this could be a form of another page")),
+    }
+}
+
+/// No form can send JSON.
+fn check_type(headers: &HeaderMap) -> Result<(), Refusal> {
+    let said = headers.get(header::CONTENT_TYPE).and_then(|said| said.to_str().ok());
+    let name = said.map(|said| said.split(';').next().unwrap_or_default().trim());
+    if name.is_some_and(|name| name.eq_ignore_ascii_case("application/json")) {
+        return Ok(());
+    }
+    Err(Refusal::new(Status::UnsupportedType, "the body must be `application/json`"))
+}
+
+pub fn no_token(access: Access) -> Refusal {
+    let next = match access {
+        Access::Read | Access::Write | Access::Host => {
+            "Run `tow open`, or send `Authorization: Bearer` with what is in `serve/token` of the data folder."
+        }
+        Access::Events => {
+            "Send `Authorization: Bearer` with what is in `serve/events-token` of the data folder."
+        }
+    };
+    Refusal::new(Status::Unauthorised, "the token is missing or wrong").next(next)
+}

@@ -1,0 +1,21 @@
+//! The viewer and the API over HTTP, for this machine's user alone.
+//!
+//! Knows routes, tokens, checks and bounds; knows no store. What is answered comes from a `Desk`. Listens on no address but
+//! the machine's own, and answers nobody who cannot show the token.
+
+mod asked;
+mod desk;
+mod guard;
+mod rate;
+mod reply;
+mod router;
+mod server;
+mod table;
+mod uses;
+mod viewer;
+
+pub use asked::{Asked, Given};
+pub use desk::{Answer, Desk, Refusal, Status};
+pub use guard::{Tokens, Writing};
+pub use server::{Listening, Place, ServeError, Server, Settings};
+pub use table::{Access, Kind, Operation, Parameter, Position, ROUTES, Route, Verb};

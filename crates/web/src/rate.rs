@@ -1,0 +1,77 @@
+//! How often may be asked: two buckets that fill with time, one for who showed a token and a small one for who did not.
+//!
+//! Remembers nobody: all who ask come from this machine.
+
+use crate::desk::{Refusal, Status};
+use crate::guard::Bearer;
+use std::sync::{Mutex, PoisonError};
+use tokio::time::Instant;
+
+/// Requests a second of those who showed no token; a page that loads without one asks for a few files.
+const STRANGERS: f64 = 10.0;
+
+/// A bucket holds what comes in this many seconds.
+const BURST_SECONDS: f64 = 4.0;
+
+pub struct Rates {
+    known: Mutex<Bucket>,
+    strangers: Mutex<Bucket>,
+}
+
+struct Bucket {
+    per_second: f64,
+    left: f64,
+    filled_at: Option<Instant>,
+}
+
+impl Rates {
+    pub fn new(per_second: u32) -> Rates {
+        let bucket = |per_second| Mutex::new(Bucket { per_second, left: 0.0, filled_at: None });
+        Rates { known: bucket(f64::from(per_second)), strangers: bucket(STRANGERS) }
+    }
+
+    pub fn check(&self, bearer: Bearer) -> Result<(), Refusal> {
+        let bucket = match bearer {
+            Bearer::Nobody => &self.strangers,
+            Bearer::Viewer | Bearer::Page | Bearer::Events => &self.known,
+        };
+        if bucket.lock().unwrap_or_else(PoisonError::into_inner).take(Instant::now()) {
+            return Ok(());
+        }
+        Err(Refusal::new(Status::TooMany, "too many requests").next("Wait a second, and ask again."))
+    }
+
+    /// Who was turned away at the door has asked, too.
+    pub fn refused(&self) {
+        self.strangers.lock().unwrap_or_else(PoisonError::into_inner).take(Instant::now());
+    }
+}
+
+impl Bucket {
+    fn take(&mut self, now: Instant) -> bool {
+        let most = self.per_second * BURST_SECONDS;
+        let since = self.filled_at.map_or(BURST_SECONDS, |at| now.duration_since(at).as_secs_f64());
+        self.left = (self.left + since * self.per_second).min(most);
+        self.filled_at = Some(now);
+        let has_room = self.left >= 1.0;
+        if has_room {
+            self.left -= 1.0;
+        }
+        has_room
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_bucket_gives_a_burst_and_then_as_much_as_comes() {
+        let mut bucket = Bucket { per_second: 10.0, left: 0.0, filled_at: None };
+        let now = Instant::now();
+        assert_eq!((0..100).filter(|_| bucket.take(now)).count(), 40);
+        let later = now + Duration::from_millis(500);
+        assert_eq!((0..100).filter(|_| bucket.take(later)).count(), 5);
+    }
+}

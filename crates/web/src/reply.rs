@@ -1,0 +1,97 @@
+//! What goes back over the wire: answers, refusals and files, each with the headers that keep a browser strict.
+//!
+//! Sends nothing that a page of another origin could use, and lets no answer be kept by a cache.
+
+use crate::desk::{Answer, Refusal, Status};
+use crate::viewer::Asset;
+use axum::body::Body;
+use axum::http::header::{self, HeaderName, HeaderValue};
+use axum::http::{Response, StatusCode};
+
+/// Scripts, styles and requests of this server alone; nothing written into the page is run.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+    connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const STRICT: [(HeaderName, &str); 7] = [
+    (header::CONTENT_SECURITY_POLICY, POLICY),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
+];
+
+const JSON: &str = "application/json";
+const TEXT: &str = "text/plain; charset=utf-8";
+
+pub fn answered(answer: Answer) -> Response<Body> {
+    match answer {
+        Answer::Json(text) => with(StatusCode::OK, JSON, text.into()),
+        Answer::Text(text) => with(StatusCode::OK, TEXT, text.into()),
+        Answer::Accepted(text) => with(StatusCode::ACCEPTED, JSON, text.into()),
+    }
+}
+
+pub fn refused(refusal: &Refusal) -> Response<Body> {
+    let status = StatusCode::from_u16(refusal.status.code()).unwrap_or(StatusCode::BAD_REQUEST);
+    let mut response = with(status, JSON, refusal.as_json().to_string().into());
+    let more = match refusal.status {
+        Status::Unauthorised => Some((header::WWW_AUTHENTICATE, "Bearer")),
+        Status::TooMany | Status::Unavailable => Some((header::RETRY_AFTER, "1")),
+        Status::BadRequest
+        | Status::Forbidden
+        | Status::NotFound
+        | Status::MethodNotAllowed
+        | Status::Timeout
+        | Status::Conflict
+        | Status::TooLarge
+        | Status::UnsupportedType
+        | Status::Unprocessable => None,
+    };
+    if let Some((name, value)) = more {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// The file, or that the browser has it already.
+pub fn file(asset: &Asset, known: Option<&str>) -> Response<Body> {
+    let tag = asset.tag();
+    let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag));
+    let (status, bytes) = if is_known {
+        (StatusCode::NOT_MODIFIED, Body::empty())
+    } else {
+        (StatusCode::OK, Body::from(asset.bytes))
+    };
+    let mut response = with(status, asset.media_type(), bytes);
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    response
+}
+
+/// To the viewer, with the cookie that opens it from now on. The token is not left in the address.
+pub fn let_in(cookie: &str) -> Response<Body> {
+    let mut response = with(StatusCode::SEE_OTHER, TEXT, Body::empty());
+    let headers = response.headers_mut();
+    headers.insert(header::LOCATION, HeaderValue::from_static("/"));
+    if let Ok(cookie) = HeaderValue::from_str(cookie) {
+        headers.insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+pub fn with(status: StatusCode, media_type: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    for (name, value) in STRICT {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

@@ -1,0 +1,192 @@
+//! From a request to an answer: every request passes the guard, is proven against the table, and is answered by the desk
+//! on a thread that may block.
+//!
+//! Reads no body of somebody who was not let in, and no more of it than the route takes.
+
+use crate::asked::{Asked, Raw};
+use crate::desk::{Answer, Desk, Refusal, Status};
+use crate::guard::{Bearer, COOKIE, Door, Tokens, Writing, check_access, check_origin, no_token};
+use crate::rate::Rates;
+use crate::reply;
+use crate::table::{Access, ROUTES, Route, Verb};
+use crate::uses::Uses;
+use crate::viewer::{PAGE, asset};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{RawPathParams, Request};
+use axum::http::{HeaderMap, Response, header};
+use axum::routing::{MethodFilter, get, on};
+use hyper::body::Body as _;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What all requests share.
+pub struct Shared {
+    pub desk: Arc<dyn Desk>,
+    pub tokens: Tokens,
+    pub door: Door,
+    pub writing: Writing,
+    pub rates: Rates,
+    pub uses: Uses,
+}
+
+/// How long a body may take to come.
+const BODY_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Bytes of a body. What hosts send holds what their tools printed.
+const LARGEST_BODY: usize = 1 << 20;
+const LARGEST_EVENT: usize = 8 << 20;
+
+pub fn router(shared: &Arc<Shared>) -> Router {
+    let mut router = Router::new();
+    for route in ROUTES {
+        let shared = Arc::clone(shared);
+        let handler = move |parameters: Result<RawPathParams, RawPathParamsRejection>, request: Request| {
+            answer(Arc::clone(&shared), route, parameters, request)
+        };
+        router = router.route(route.path, on(filter(route.verb), handler));
+    }
+    let (page, file, lost, wrong) =
+        (Arc::clone(shared), Arc::clone(shared), Arc::clone(shared), Arc::clone(shared));
+    router
+        .route("/", get(move |request: Request| async move { show_page(&page, &request) }))
+        .route("/assets/{name}", get(move |request: Request| async move { show_file(&file, &request) }))
+        .fallback(move |request: Request| async move { refuse(&lost, &request, Status::NotFound) })
+        .method_not_allowed_fallback(move |request: Request| async move {
+            refuse(&wrong, &request, Status::MethodNotAllowed)
+        })
+}
+
+fn filter(verb: Verb) -> MethodFilter {
+    match verb {
+        Verb::Get => MethodFilter::GET,
+        Verb::Post => MethodFilter::POST,
+        Verb::Patch => MethodFilter::PATCH,
+        Verb::Delete => MethodFilter::DELETE,
+    }
+}
+
+async fn answer(
+    shared: Arc<Shared>,
+    route: &'static Route,
+    parameters: Result<RawPathParams, RawPathParamsRejection>,
+    request: Request,
+) -> Response<Body> {
+    let answered = async {
+        admit(&shared, Some(route), request.headers())?;
+        let (head, body) = request.into_parts();
+        let body = whole(body, largest(route)).await?;
+        let path =
+            parameters.map_err(|_| Refusal::new(Status::BadRequest, "the path is not well encoded"))?;
+        let path = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let raw = Raw { path, query: head.uri.query().unwrap_or_default(), body: &body };
+        let asked = Asked::read(route, &raw)?;
+        ask(&shared, asked).await
+    };
+    match answered.await {
+        Ok(answer) => reply::answered(answer),
+        Err(refusal) => reply::refused(&refusal),
+    }
+}
+
+/// Lets a request in, or says why not. Where no route is meant, whoever may read is let in.
+fn admit(shared: &Shared, route: Option<&Route>, headers: &HeaderMap) -> Result<(), Refusal> {
+    check_origin(shared.door, headers).inspect_err(|_| shared.rates.refused())?;
+    let bearer = shared.tokens.bearer(shared.door, headers);
+    let allowed = match (route, bearer) {
+        (Some(route), bearer) => check_access(route, bearer, headers, shared.writing),
+        (None, Bearer::Nobody | Bearer::Events) => Err(no_token(Access::Read)),
+        (None, Bearer::Viewer | Bearer::Page) => Ok(()),
+    };
+    shared.rates.check(bearer)?;
+    shared.uses.note();
+    allowed
+}
+
+/// Asks where nobody else waits.
+async fn ask(shared: &Shared, asked: Asked) -> Result<Answer, Refusal> {
+    let desk = Arc::clone(&shared.desk);
+    let answered = tokio::task::spawn_blocking(move || desk.answer(&asked)).await;
+    answered.unwrap_or_else(|_| {
+        Err(Refusal::new(Status::Unavailable, "the answer could not be found").next("Run `tow doctor`."))
+    })
+}
+
+fn show_page(shared: &Shared, request: &Request) -> Response<Body> {
+    if let Err(refusal) = check_origin(shared.door, request.headers()) {
+        return reply::refused(&refusal);
+    }
+    if let Some(token) = request.uri().query().and_then(|query| query.strip_prefix("token=")) {
+        return enter(shared, token);
+    }
+    show(shared, request, Some(&PAGE))
+}
+
+/// A token in the address is exchanged for the cookie, at once.
+fn enter(shared: &Shared, token: &str) -> Response<Body> {
+    if let Err(refusal) = shared.rates.check(Bearer::Nobody) {
+        return reply::refused(&refusal);
+    }
+    if !shared.tokens.opens_viewer(token) {
+        return reply::refused(&no_token(Access::Read));
+    }
+    reply::let_in(&format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict"))
+}
+
+fn show_file(shared: &Shared, request: &Request) -> Response<Body> {
+    let name = request.uri().path().strip_prefix("/assets/").unwrap_or_default();
+    show(shared, request, asset(name))
+}
+
+fn show(shared: &Shared, request: &Request, asset: Option<&crate::viewer::Asset>) -> Response<Body> {
+    if let Err(refusal) = admit(shared, None, request.headers()) {
+        return reply::refused(&refusal);
+    }
+    let known = request.headers().get(header::IF_NONE_MATCH).and_then(|known| known.to_str().ok());
+    match asset {
+        Some(asset) => reply::file(asset, known),
+        None => refuse(shared, request, Status::NotFound),
+    }
+}
+
+/// Only who may come in is told what is not there.
+fn refuse(shared: &Shared, request: &Request, status: Status) -> Response<Body> {
+    let refusal = match (admit(shared, None, request.headers()), status) {
+        (Err(refusal), _) => refusal,
+        (Ok(()), Status::MethodNotAllowed) => Refusal::new(status, "this route has another method"),
+        (Ok(()), _) => Refusal::new(status, "there is nothing at this path"),
+    };
+    reply::refused(&refusal.next("GET /v1/openapi.json lists all routes."))
+}
+
+fn largest(route: &Route) -> usize {
+    match route.access {
+        Access::Events => LARGEST_EVENT,
+        Access::Read | Access::Write | Access::Host => LARGEST_BODY,
+    }
+}
+
+/// The whole body, if it comes in time and is not too large.
+async fn whole(mut body: Body, most: usize) -> Result<Vec<u8>, Refusal> {
+    let too_large = || Refusal::new(Status::TooLarge, format!("the body has more than {most} bytes"));
+    if body.size_hint().lower() > most as u64 {
+        return Err(too_large());
+    }
+    let read = async {
+        let mut bytes = vec![];
+        while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+            let frame =
+                frame.map_err(|_| Refusal::new(Status::BadRequest, "the body did not come to its end"))?;
+            bytes.extend_from_slice(frame.data_ref().map_or(&[], |data| data.as_ref()));
+            if bytes.len() > most {
+                return Err(too_large());
+            }
+        }
+        Ok(bytes)
+    };
+    let late = |_| Refusal::new(Status::Timeout, "the body did not come in time");
+    tokio::time::timeout(BODY_PATIENCE, read).await.map_err(late)?
+}

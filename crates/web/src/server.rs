@@ -1,0 +1,256 @@
+//! The server: a bound place, connections within bounds, until a signal, idleness or an error ends it.
+//!
+//! Binds no address but the machine's own. A connection that says nothing in time is closed, and one too many is told so.
+
+use crate::desk::Desk;
+use crate::guard::{Door, Tokens, Writing};
+use crate::rate::Rates;
+use crate::router::{Shared, router};
+use crate::uses::Uses;
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+/// Where to listen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On the machine's own address; 0 for any port that is free.
+    Port(u16),
+    Socket(PathBuf),
+}
+
+/// How to serve.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub writing: Writing,
+    /// Ends when nobody has used it for so long.
+    pub idle: Option<Duration>,
+    /// Requests a second.
+    pub rate: u32,
+    /// Whose processes may use the socket.
+    pub user: u32,
+}
+
+#[derive(Debug, Error)]
+pub enum ServeError {
+    #[error("could not listen on {place}")]
+    Bind { place: String, source: io::Error },
+    #[error("could not start the server")]
+    Runtime(#[source] io::Error),
+}
+
+/// Connections at a time; a browser opens six.
+const MOST_CONNECTIONS: usize = 256;
+
+/// How long the head of a request may take.
+const HEAD_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long what is under way may take when the server is to end.
+const LAST_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Bytes of a request's head.
+const LARGEST_HEAD: usize = 32 << 10;
+
+const TOO_MANY: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n";
+
+enum Bound {
+    Port(std::net::TcpListener),
+    Socket(std::os::unix::net::UnixListener),
+}
+
+/// A place that is taken: connections wait from now on.
+pub struct Listening {
+    bound: Bound,
+    door: Door,
+    address: String,
+}
+
+pub struct Server {
+    pub desk: Arc<dyn Desk>,
+    pub tokens: Tokens,
+    pub settings: Settings,
+}
+
+impl Listening {
+    pub fn on(place: &Place) -> Result<Listening, ServeError> {
+        match place {
+            Place::Port(port) => Listening::on_port(*port),
+            Place::Socket(path) => Listening::on_socket(path),
+        }
+    }
+
+    fn on_port(port: u16) -> Result<Listening, ServeError> {
+        let bind = || {
+            let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+            listener.set_nonblocking(true)?;
+            let port = listener.local_addr()?.port();
+            let address = format!("http://127.0.0.1:{port}");
+            Ok(Listening { bound: Bound::Port(listener), door: Door::Port(port), address })
+        };
+        bind().map_err(|source| ServeError::Bind { place: format!("port {port} of 127.0.0.1"), source })
+    }
+
+    /// A socket that nobody listens on any more is taken over.
+    fn on_socket(path: &Path) -> Result<Listening, ServeError> {
+        let bind = || {
+            if std::os::unix::net::UnixStream::connect(path)
+                .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+            {
+                std::fs::remove_file(path)?;
+            }
+            let listener = std::os::unix::net::UnixListener::bind(path)?;
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+            listener.set_nonblocking(true)?;
+            let address = format!("unix:{}", path.display());
+            Ok(Listening { bound: Bound::Socket(listener), door: Door::Socket, address })
+        };
+        bind().map_err(|source| ServeError::Bind { place: path.display().to_string(), source })
+    }
+
+    /// What it is called: `http://127.0.0.1:4747`, or `unix:` and a path.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Serves until it is told to end.
+    pub fn serve(self, server: Server) -> Result<(), ServeError> {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().max_blocking_threads(8).build().map_err(ServeError::Runtime)?;
+        let served = runtime.block_on(serve(self, server));
+        runtime.shutdown_timeout(LAST_PATIENCE);
+        served
+    }
+}
+
+async fn serve(listening: Listening, server: Server) -> Result<(), ServeError> {
+    let uses = Uses::new();
+    let settings = server.settings;
+    let (stop, stopping) = watch::channel(());
+    let shared = Arc::new(Shared {
+        desk: server.desk,
+        tokens: server.tokens,
+        door: listening.door,
+        writing: settings.writing,
+        rates: Rates::new(settings.rate),
+        uses: uses.clone(),
+    });
+    let connections =
+        Connections { router: router(&shared), room: Arc::new(Semaphore::new(MOST_CONNECTIONS)), stopping };
+    let accepting = async {
+        match listening.bound {
+            Bound::Port(listener) => connections.accept_on_port(TcpListener::from_std(listener)?).await,
+            Bound::Socket(listener) => {
+                connections.accept_on_socket(UnixListener::from_std(listener)?, settings.user).await
+            }
+        }
+    };
+    tokio::select! {
+        ended = accepting => return ended.map_err(ServeError::Runtime),
+        ended = end_signal() => ended.map_err(ServeError::Runtime)?,
+        () = idle(&uses, settings.idle) => {}
+    }
+    let _nobody_is_left = stop.send(());
+    drop(connections.router);
+    // Whoever is still answered holds one place each.
+    let all = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);
+    let _late = tokio::time::timeout(LAST_PATIENCE, connections.room.acquire_many(all)).await;
+    Ok(())
+}
+
+async fn end_signal() -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+        _ = hang_up.recv() => {}
+    }
+    Ok(())
+}
+
+async fn idle(uses: &Uses, patience: Option<Duration>) {
+    match patience {
+        Some(patience) => uses.idle_for(patience).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What every connection is given.
+struct Connections {
+    router: Router,
+    room: Arc<Semaphore>,
+    stopping: watch::Receiver<()>,
+}
+
+/// After a failed accept (no file is left to open) somebody must go before the next.
+const BREATH: Duration = Duration::from_millis(50);
+
+impl Connections {
+    async fn accept_on_port(&self, listener: TcpListener) -> io::Result<()> {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    // Answers are small and whole: waiting for more to send only delays them.
+                    let _slower = stream.set_nodelay(true);
+                    self.take(stream).await;
+                }
+                Err(_) => tokio::time::sleep(BREATH).await,
+            }
+        }
+    }
+
+    async fn accept_on_socket(&self, listener: UnixListener, user: u32) -> io::Result<()> {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) if stream.peer_cred().is_ok_and(|peer| peer.uid() == user) => {
+                    self.take(stream).await
+                }
+                Ok((stranger, _)) => drop(stranger),
+                Err(_) => tokio::time::sleep(BREATH).await,
+            }
+        }
+    }
+
+    async fn take(&self, mut stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+        match Arc::clone(&self.room).try_acquire_owned() {
+            Ok(place) => {
+                drop(tokio::spawn(connection(stream, self.router.clone(), self.stopping.clone(), place)))
+            }
+            Err(_) => drop(tokio::time::timeout(BREATH, stream.write_all(TOO_MANY)).await),
+        }
+    }
+}
+
+async fn connection(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    router: Router,
+    mut stopping: watch::Receiver<()>,
+    place: OwnedSemaphorePermit,
+) {
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(LARGEST_HEAD);
+    let mut served =
+        std::pin::pin!(builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)));
+    tokio::select! {
+        _gone = served.as_mut() => {}
+        _told = stopping.changed() => {
+            served.as_mut().graceful_shutdown();
+            let _gone = served.await;
+        }
+    }
+    drop(place);
+}

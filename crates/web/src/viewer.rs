@@ -1,0 +1,77 @@
+//! The viewer's files, compiled in.
+//!
+//! Nothing is read from a disk: what is not in this list is not there, whatever a path says.
+
+use ring::digest::{SHA256, digest};
+
+/// One file of the viewer.
+#[derive(Clone, Copy, Debug)]
+pub struct Asset {
+    pub name: &'static str,
+    pub bytes: &'static [u8],
+}
+
+/// A file in `viewer/`, by its name.
+macro_rules! file {
+    ($name:literal) => {
+        Asset { name: $name, bytes: include_bytes!(concat!("../viewer/", $name)) }
+    };
+}
+
+/// Served for `/`.
+pub const PAGE: Asset = file!("index.html");
+
+/// Served below `/assets/`. A new file of the viewer is a new line here.
+pub const ASSETS: &[Asset] = &[file!("app.js"), file!("style.css")];
+
+pub fn asset(name: &str) -> Option<&'static Asset> {
+    ASSETS.iter().find(|asset| asset.name == name)
+}
+
+impl Asset {
+    pub fn media_type(&self) -> &'static str {
+        match self.name.rsplit('.').next() {
+            Some("html") => "text/html; charset=utf-8",
+            Some("js" | "mjs") => "text/javascript; charset=utf-8",
+            Some("css") => "text/css; charset=utf-8",
+            Some("svg") => "image/svg+xml",
+            Some("png") => "image/png",
+            Some("woff2") => "font/woff2",
+            Some("json" | "webmanifest") => "application/json",
+            _ => "application/octet-stream",
+        }
+    }
+
+    /// Another one whenever a byte is another.
+    pub fn tag(&self) -> String {
+        let sum = digest(&SHA256, self.bytes);
+        let hex: String = sum.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        format!("\"{hex}\"")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_has_a_type_that_browsers_take_and_no_line_runs_code() {
+        for asset in ASSETS.iter().chain([&PAGE]) {
+            assert_ne!(asset.media_type(), "application/octet-stream", "{}", asset.name);
+        }
+        let page = std::str::from_utf8(PAGE.bytes).unwrap();
+        for inline in ["<style", " style=", " onclick=", " onload=", "javascript:"] {
+            assert!(!page.contains(inline), "the policy forbids `{inline}`");
+        }
+        assert!(page.match_indices("<script").all(|(at, _)| page[at..].starts_with("<script src=")
+            || page[at..].starts_with("<script type=\"module\" src=")));
+    }
+
+    #[test]
+    fn only_files_of_the_list_are_there() {
+        assert!(asset("app.js").is_some());
+        for name in ["", ".", "..", "../Cargo.toml", "..%2f", "index.html", "/etc/passwd"] {
+            assert!(asset(name).is_none(), "{name}");
+        }
+    }
+}
