@@ -22,7 +22,7 @@ mod wire;
 /// What the models of the vendors cost, as TOML, annotated and dated.
 pub const PRICES: &str = include_str!("prices.toml");
 
-pub use claude::repair;
+pub use claude::{host, repair};
 pub use codex::{history, server};
 pub use reader::{Reader, Unreadable};
 pub use rewind::WayBack;
@@ -123,6 +123,9 @@ pub struct Surroundings<'a> {
 
 impl Agent {
     pub const ALL: [Agent; 2] = [Agent::Claude, Agent::Codex];
+
+    /// As whose sessions those of hosts without hooks are kept: `host` speaks its language.
+    pub const OF_HOSTS: Agent = Agent::Claude;
 
     pub fn named(name: &str) -> Option<Agent> {
         Agent::ALL.into_iter().find(|agent| agent.name() == name)

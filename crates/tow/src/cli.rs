@@ -80,6 +80,7 @@ enum Verb {
     Pin(verbs::pin::Arguments),
     Supersede(verbs::supersede::Arguments),
     Undo(verbs::undo::Arguments),
+    Hold(verbs::hold::Arguments),
     Release(verbs::release::Arguments),
     Forget(verbs::forget::Arguments),
     Scrub(verbs::scrub::Arguments),
@@ -198,6 +199,7 @@ fn carry_out(cli: &Cli, scope: &Scope) -> Result<ExitCode, Failure> {
         Verb::Pin(arguments) => verbs::pin::run(scope, arguments),
         Verb::Supersede(arguments) => verbs::supersede::run(scope, arguments),
         Verb::Undo(arguments) => verbs::undo::run(scope, arguments),
+        Verb::Hold(arguments) => verbs::hold::run(scope, arguments),
         Verb::Release(arguments) => verbs::release::run(scope, arguments),
         Verb::Jobs(arguments) => verbs::jobs::run(scope, arguments),
     }

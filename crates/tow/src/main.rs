@@ -53,6 +53,7 @@ mod typing;
 mod usage;
 mod verbs;
 mod waking;
+mod watch;
 mod web;
 mod whose;
 mod work;

@@ -4,10 +4,11 @@
 //! by `core::compose`.
 
 use crate::calendar::clock;
-use crate::edge::{current_folder, on_path, own_program};
+use crate::edge::{on_path, own_program};
 use crate::projects;
 use crate::scope::Scope;
 use crate::tell::settings;
+use std::path::Path;
 use towline_agents::Agent;
 use towline_core::compose::{Compaction, Material, OlderTurn, Past, PastTurn, Speaker, Words};
 use towline_core::event::{Origin, OwnCommand};
@@ -34,10 +35,14 @@ pub fn program() -> String {
     }
 }
 
-/// The conversation that was last at work in the project of the folder we are in.
-pub fn latest_here(scope: &Scope, archive: &Archive) -> Result<Option<Conversation>, StoreError> {
-    let Some(folder) = current_folder() else { return Ok(None) };
-    let Some(project) = archive.project(&projects::traces(&settings(&scope.edge), &folder))? else {
+/// The conversation that was last at work in the project of a folder.
+pub fn latest_in(
+    scope: &Scope,
+    archive: &Archive,
+    folder: Option<&Path>,
+) -> Result<Option<Conversation>, StoreError> {
+    let Some(folder) = folder else { return Ok(None) };
+    let Some(project) = archive.project(&projects::traces(&settings(&scope.edge), folder))? else {
         return Ok(None);
     };
     Ok(archive.latest_conversations(Some(project), 1)?.into_iter().next())

@@ -5,7 +5,7 @@
 use crate::bookmarks::Bookmarked;
 use crate::capture::knock;
 use crate::edge::{GUARD, on_path, own_program};
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -66,6 +66,17 @@ pub fn serve_detached(options: &[&str]) -> Option<String> {
     let mut line = String::new();
     BufReader::new(child.stdout.take()?).read_line(&mut line).ok()?;
     Some(line).filter(|line| !line.is_empty())
+}
+
+/// What `tow hook` answers to a payload that came by another way. It is no child of ours in the sense of the guard: what it
+/// tells is the user's work.
+pub fn hook(agent: &str, payload: &str) -> io::Result<String> {
+    let mut command = ourselves(&["hook", agent]).ok_or(io::ErrorKind::NotFound)?;
+    let mut child = command.env_remove(GUARD).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    // A hook that has heard enough closes its end.
+    let _heard_enough = child.stdin.take().map(|mut stdin| stdin.write_all(payload.as_bytes()));
+    let said = child.wait_with_output()?;
+    Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
 }
 
 /// How long a server stays that was started to be looked at once.

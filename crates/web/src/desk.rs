@@ -5,10 +5,59 @@
 
 use crate::asked::Asked;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Whoever knows the answers. Called on threads that may block.
 pub trait Desk: Send + Sync + 'static {
     fn answer(&self, asked: &Asked) -> Result<Answer, Refusal>;
+
+    /// Where everything stands now; none while nothing can be read.
+    fn place(&self) -> Option<String>;
+
+    /// What is new behind a place; none if that is not known any more.
+    fn news(&self, after: &str) -> Option<Batch>;
+
+    /// Somebody who waits until something may be new, at most for so long, and says whether it is. What changes from now on
+    /// is noticed, also between two waits.
+    fn watch(&self) -> Box<dyn FnMut(Duration) -> bool + Send>;
+}
+
+/// What is new, up to a place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    pub news: Vec<News>,
+    pub place: String,
+}
+
+/// Something changed: what, and how it is called. Whoever wants to know more asks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct News {
+    pub kind: NewsKind,
+    pub data: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewsKind {
+    Seat,
+    Turn,
+    Memory,
+    Job,
+    Fault,
+    /// Nobody knows what changed: everything is to be loaded anew.
+    Reset,
+}
+
+impl NewsKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            NewsKind::Seat => "seat",
+            NewsKind::Turn => "turn",
+            NewsKind::Memory => "memory",
+            NewsKind::Job => "job",
+            NewsKind::Fault => "fault",
+            NewsKind::Reset => "reset",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

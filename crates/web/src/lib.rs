@@ -6,16 +6,19 @@
 mod asked;
 mod desk;
 mod guard;
+mod openapi;
 mod rate;
 mod reply;
 mod router;
 mod server;
+mod stream;
 mod table;
 mod uses;
 mod viewer;
 
 pub use asked::{Asked, Given};
-pub use desk::{Answer, Desk, Refusal, Status};
+pub use desk::{Answer, Batch, Desk, News, NewsKind, Refusal, Status};
 pub use guard::{Tokens, Writing};
+pub use openapi::openapi;
 pub use server::{Listening, Place, ServeError, Server, Settings};
 pub use table::{Access, Kind, Operation, Parameter, Position, ROUTES, Route, Verb};

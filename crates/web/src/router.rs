@@ -6,22 +6,25 @@
 use crate::asked::{Asked, Raw};
 use crate::desk::{Answer, Desk, Refusal, Status};
 use crate::guard::{Bearer, COOKIE, Door, Tokens, Writing, check_access, check_origin, no_token};
+use crate::openapi::openapi;
 use crate::rate::Rates;
 use crate::reply;
-use crate::table::{Access, ROUTES, Route, Verb};
+use crate::stream::{MOST_LISTENERS, Stream};
+use crate::table::{Access, Operation, ROUTES, Route, Verb};
 use crate::uses::Uses;
 use crate::viewer::{PAGE, asset};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
-use axum::http::{HeaderMap, Response, header};
+use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::routing::{MethodFilter, get, on};
 use hyper::body::Body as _;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// What all requests share.
 pub struct Shared {
@@ -31,6 +34,9 @@ pub struct Shared {
     pub writing: Writing,
     pub rates: Rates,
     pub uses: Uses,
+    pub stream: Arc<Stream>,
+    pub stopping: watch::Receiver<()>,
+    pub version: &'static str,
 }
 
 /// How long a body may take to come.
@@ -84,13 +90,34 @@ async fn answer(
         let path = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let raw = Raw { path, query: head.uri.query().unwrap_or_default(), body: &body };
         let asked = Asked::read(route, &raw)?;
-        ask(&shared, asked).await
+        if route.operation == Operation::Stream {
+            return listen(&shared, &head.headers);
+        }
+        if route.operation == Operation::OpenApi {
+            return Ok(reply::answered(Answer::Json(openapi(shared.version).to_string())));
+        }
+        ask(&shared, asked).await.map(reply::answered)
     };
     match answered.await {
-        Ok(answer) => reply::answered(answer),
+        Ok(response) => response,
         Err(refusal) => reply::refused(&refusal),
     }
 }
+
+/// A stream of what changes, from the place that the listener had.
+fn listen(shared: &Shared, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
+    let listener = shared.uses.listen(MOST_LISTENERS).ok_or_else(|| {
+        Refusal::new(Status::TooMany, format!("{MOST_LISTENERS} listen already"))
+            .next("Close another window first.")
+    })?;
+    let from = headers.get("last-event-id").and_then(|place| place.to_str().ok());
+    let from = from.filter(|place| !place.is_empty() && place.len() <= LONGEST_PLACE).map(str::to_owned);
+    let body = shared.stream.body(from, listener, shared.stopping.clone());
+    Ok(reply::with(StatusCode::OK, "text/event-stream", body))
+}
+
+/// No place of ours is longer.
+const LONGEST_PLACE: usize = 100;
 
 /// Lets a request in, or says why not. Where no route is meant, whoever may read is let in.
 fn admit(shared: &Shared, route: Option<&Route>, headers: &HeaderMap) -> Result<(), Refusal> {

@@ -6,6 +6,7 @@ use crate::desk::Desk;
 use crate::guard::{Door, Tokens, Writing};
 use crate::rate::Rates;
 use crate::router::{Shared, router};
+use crate::stream::Stream;
 use crate::uses::Uses;
 use axum::Router;
 use hyper::server::conn::http1;
@@ -41,6 +42,8 @@ pub struct Settings {
     pub rate: u32,
     /// Whose processes may use the socket.
     pub user: u32,
+    /// Of the program.
+    pub version: &'static str,
 }
 
 #[derive(Debug, Error)]
@@ -139,6 +142,7 @@ async fn serve(listening: Listening, server: Server) -> Result<(), ServeError> {
     let uses = Uses::new();
     let settings = server.settings;
     let (stop, stopping) = watch::channel(());
+    let stream = Stream::new(Arc::clone(&server.desk));
     let shared = Arc::new(Shared {
         desk: server.desk,
         tokens: server.tokens,
@@ -146,6 +150,9 @@ async fn serve(listening: Listening, server: Server) -> Result<(), ServeError> {
         writing: settings.writing,
         rates: Rates::new(settings.rate),
         uses: uses.clone(),
+        stream: Arc::clone(&stream),
+        stopping: stopping.clone(),
+        version: settings.version,
     });
     let connections =
         Connections { router: router(&shared), room: Arc::new(Semaphore::new(MOST_CONNECTIONS)), stopping };
@@ -161,6 +168,7 @@ async fn serve(listening: Listening, server: Server) -> Result<(), ServeError> {
         ended = accepting => return ended.map_err(ServeError::Runtime),
         ended = end_signal() => ended.map_err(ServeError::Runtime)?,
         () = idle(&uses, settings.idle) => {}
+        () = stream.follow() => {}
     }
     let _nobody_is_left = stop.send(());
     drop(connections.router);

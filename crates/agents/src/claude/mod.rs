@@ -7,6 +7,7 @@ pub(crate) mod ask;
 pub(crate) mod context;
 pub(crate) mod deed;
 mod entry;
+pub mod host;
 pub(crate) mod input;
 pub mod install;
 pub mod repair;

@@ -5,6 +5,7 @@
 use super::Archive;
 use super::read::{CONVERSATION, Conversation, TURN, TurnRow};
 use crate::StoreError;
+use std::fmt;
 use towline_core::time::Timestamp;
 
 /// Which turns are meant.
@@ -41,7 +42,34 @@ pub struct SessionsAsked<'a> {
     pub project: Option<i64>,
     pub agent: Option<&'a str>,
     pub since: Timestamp,
+    /// Those behind this place in the order of the list.
+    pub behind: Option<PageKey>,
     pub most: usize,
+}
+
+/// Where a list of sessions was cut: the last one that was shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageKey {
+    last_at: Timestamp,
+    row: i64,
+}
+
+impl PageKey {
+    pub fn of(last: &Conversation) -> PageKey {
+        PageKey { last_at: last.last_at, row: last.id }
+    }
+
+    /// As it was written by `Display`.
+    pub fn parse(text: &str) -> Option<PageKey> {
+        let (last_at, row) = text.split_once('.')?;
+        Some(PageKey { last_at: Timestamp(last_at.parse().ok()?), row: row.parse().ok()? })
+    }
+}
+
+impl fmt::Display for PageKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.last_at.0, self.row)
+    }
 }
 
 const STANDING: &str = "t.reverted = 0 and t.origin not in ('bookmark', 'notification')";
@@ -49,6 +77,9 @@ const STANDING: &str = "t.reverted = 0 and t.origin not in ('bookmark', 'notific
 pub(super) const OF_CONVERSATION: &str = "
     where t.conversation = ?1 and t.ordinal < ?2 and t.at >= ?3 and t.at < ?4 and (?5 or standing)
     order by t.ordinal desc limit ?6";
+
+const BEHIND_TURN: &str = "
+    where t.conversation = ?1 and t.ordinal > ?2 and (?3 or standing) order by t.ordinal limit ?4";
 
 const COUNT: &str = "
     select count(*), count(case when standing then 1 end) from turns t
@@ -60,9 +91,11 @@ const LAST_LINE: &str =
     "select t.line from turns t where t.conversation = ?1 and standing order by t.ordinal desc limit 1";
 
 const OF_PROJECT: &str = "
-    where c.project = ?1 and c.last_at >= ?2 and (?3 is null or c.agent = ?3) order by c.last_at desc limit ?4";
+    where c.project = ?5 and c.last_at >= ?1 and (c.last_at, c.id) < (?2, ?3) and (?4 is null or c.agent = ?4)
+    order by c.last_at desc, c.id desc limit ?6";
 const OF_ALL: &str = "
-    where c.last_at >= ?1 and (?2 is null or c.agent = ?2) order by c.last_at desc limit ?3";
+    where c.last_at >= ?1 and (c.last_at, c.id) < (?2, ?3) and (?4 is null or c.agent = ?4)
+    order by c.last_at desc, c.id desc limit ?5";
 
 /// How many sessions are looked at before it is asked whether older ones can still hold anything that is wanted.
 const AT_A_TIME: usize = 32;
@@ -79,6 +112,18 @@ impl Archive {
         Ok(turns)
     }
 
+    /// The first turns of a conversation behind this one, in order.
+    pub fn turns_after(
+        &self,
+        of: &Conversation,
+        after: u32,
+        asked: &TurnsAsked,
+    ) -> Result<Vec<TurnRow>, StoreError> {
+        let query = format!("{TURN} {}", BEHIND_TURN.replace("standing", STANDING));
+        let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
+        self.turn_rows(&query, (of.id, after, asked.which == Which::All, most))
+    }
+
     /// The last turns within the bounds over all sessions of a project, or of all, oldest first.
     pub fn turns_across(
         &self,
@@ -89,7 +134,7 @@ impl Archive {
         let mut most = AT_A_TIME;
         let mut seen = 0;
         loop {
-            let sessions = SessionsAsked { project, agent: None, since: asked.since, most };
+            let sessions = SessionsAsked { project, agent: None, since: asked.since, behind: None, most };
             let conversations = self.sessions_asked(&sessions)?;
             for conversation in &conversations[seen.min(conversations.len())..] {
                 let is_full = found.len() >= asked.most;
@@ -137,12 +182,15 @@ impl Archive {
     /// The latest first.
     pub fn sessions_asked(&self, asked: &SessionsAsked<'_>) -> Result<Vec<Conversation>, StoreError> {
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
-        let (since, agent) = (asked.since.0, asked.agent);
+        let end = PageKey { last_at: Timestamp(i64::MAX), row: i64::MAX };
+        let (since, agent, behind) = (asked.since.0, asked.agent, asked.behind.unwrap_or(end));
+        let (at, row) = (behind.last_at.0, behind.row);
         match asked.project {
-            Some(project) => {
-                self.conversations(&format!("{CONVERSATION} {OF_PROJECT}"), (project, since, agent, most))
-            }
-            None => self.conversations(&format!("{CONVERSATION} {OF_ALL}"), (since, agent, most)),
+            Some(project) => self.conversations(
+                &format!("{CONVERSATION} {OF_PROJECT}"),
+                (since, at, row, agent, project, most),
+            ),
+            None => self.conversations(&format!("{CONVERSATION} {OF_ALL}"), (since, at, row, agent, most)),
         }
     }
 }

@@ -53,7 +53,7 @@ pub struct MemoriesAsked<'a> {
     pub from: Option<Timestamp>,
     pub until: Option<Timestamp>,
     pub only: Only,
-    /// Those with a smaller number than this.
+    /// Those that come behind this one in the order of the list.
     pub before: Option<i64>,
     pub limit: u32,
 }
@@ -229,10 +229,9 @@ impl Archive {
         Ok(self.db.prepare_cached(&query)?.query_row([number], memory).optional()?)
     }
 
-    /// The newest first.
+    /// The newest first: of one project by the time they were made, as its index has them, of all by their numbers.
     pub fn memories(&self, asked: &MemoriesAsked<'_>) -> Result<Vec<Memory>, StoreError> {
-        let (conditions, values) = conditions(asked);
-        let query = format!("{MEMORY} {conditions} order by m.id desc limit {}", asked.limit);
+        let (query, values) = listing(asked);
         let mut statement = self.db.prepare_cached(&query)?;
         Ok(statement.query_map(params_from_iter(values), memory)?.collect::<Result<_, _>>()?)
     }
@@ -482,12 +481,23 @@ impl Archive {
     }
 }
 
+/// The question in SQL, with its values. Few are read however many there are: both orders are an index's own.
+fn listing(asked: &MemoriesAsked<'_>) -> (String, Vec<Value>) {
+    let (conditions, values) = conditions(asked);
+    let order = if asked.project.is_some() { "m.made_at desc, m.id desc" } else { "m.id desc" };
+    (format!("{MEMORY} {conditions} order by {order} limit {}", asked.limit), values)
+}
+
+/// Behind one that may be gone: then behind the next older one.
+const BEHIND: &str =
+    "(m.made_at, m.id) < (select made_at, id from memories where id <= ? order by id desc limit 1)";
+
 /// What a question says, as conditions and their values.
 fn conditions(asked: &MemoriesAsked<'_>) -> (String, Vec<Value>) {
     let text = |text: &str| Value::Text(text.to_owned());
     let time = |at: Timestamp| Value::Integer(at.0);
-    let by_file = "exists (select 1 from memory_files f where f.memory = m.id
-        and (f.path = ? or substr(f.path, -length(?)) = ?))";
+    let by_file = "m.id in (select memory from memory_files f
+        where f.path = ? or substr(f.path, -length(?)) = ?)";
     let mut found: Vec<(&str, Vec<Value>)> = vec![];
     let mut given = |condition: &'static str, value: Option<Value>| {
         found.extend(value.map(|value| (condition, vec![value])));
@@ -495,7 +505,7 @@ fn conditions(asked: &MemoriesAsked<'_>) -> (String, Vec<Value>) {
     given("m.project = ?", asked.project.map(Value::Integer));
     given("m.type = ?", asked.kind.map(|kind| text(kind.as_str())));
     given(
-        "exists (select 1 from memory_concepts c where c.memory = m.id and c.concept = ?)",
+        "m.id in (select memory from memory_concepts c where c.concept = ?)",
         asked.concept.map(|concept| text(&concept.to_lowercase())),
     );
     given("m.session = ?", asked.session.map(|session| text(&session.to_string())));
@@ -503,7 +513,8 @@ fn conditions(asked: &MemoriesAsked<'_>) -> (String, Vec<Value>) {
     given("m.branch = ?", asked.branch.map(text));
     given("m.made_at >= ?", asked.from.map(time));
     given("m.made_at <= ?", asked.until.map(time));
-    given("m.id < ?", asked.before.map(Value::Integer));
+    let behind = if asked.project.is_some() { BEHIND } else { "m.id < ?" };
+    given(behind, asked.before.map(Value::Integer));
     found.extend(asked.file.map(|file| {
         let end = format!("/{}", file.trim_start_matches('/'));
         (by_file, vec![text(file), text(&end), text(&end)])

@@ -12,6 +12,7 @@ mod changes;
 mod distilled;
 mod erase;
 mod facts;
+mod figures;
 mod gone;
 mod jobs;
 mod keep;
@@ -34,9 +35,10 @@ mod usage;
 mod write;
 
 pub use around::Side;
-pub use ask::{SessionsAsked, TurnsAsked, Which};
+pub use ask::{PageKey, SessionsAsked, TurnsAsked, Which};
 pub use changes::Change;
 pub use erase::{ErasedRows, Erasing, Extent};
+pub use figures::{ContextPoint, Counts, ProjectFigures};
 pub use jobs::{Abandoned, Came, Job, JobCounts, JobKind, JobState, KeptJob, NewJob};
 pub use keep::{
     KeptBody, KeptConversation, KeptDetail, KeptMemory, KeptRow, KeptTurn, KeptUsage, WhichMemories,

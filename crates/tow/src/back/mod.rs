@@ -16,7 +16,8 @@ pub use past::{Chosen, Past, Whose, called, is_path};
 pub use session::call;
 pub use sought::{Found, beginning, seek};
 pub use turn::{
-    Thinking, TurnView, detail_json, detail_text, turn_json, turn_text, view, view_detail, words,
+    Thinking, TurnView, detail_json, detail_text, heading_json, turn_json, turn_text, view, view_detail,
+    words,
 };
 
 use crate::failure::Failure;

@@ -252,6 +252,15 @@ fn one_json(view: &TurnView, detail: &DetailView) -> Value {
     })
 }
 
+/// A detail without its text.
+pub fn heading_json(of: &Conversation, turn: &TurnRow, row: &DetailRow) -> Value {
+    json!({
+        "id": format!("{}.{}", id_of(of, turn), row.number), "number": row.number, "at": row.at.to_utc(),
+        "kind": row.kind.name(), "tool": row.tool, "call": row.call, "outcome": row.outcome, "helper": row.subagent,
+        "bytes": row.size, "cut_bytes": row.cut,
+    })
+}
+
 /// One detail of a turn, as much of it as there is room for; `None` if the turn has no such detail.
 pub fn view_detail(
     past: &Past,

@@ -3,6 +3,7 @@
 //! The same material and the same composer as the hook's; nothing is taken or given by looking. What the
 //! transcript holds and nobody captured yet is captured first, as it would be for the hook.
 
+use crate::back::{Chosen as Project, called, is_path, unreadable};
 use crate::edge::current_folder;
 use crate::failure::Failure;
 use crate::recall::{self, Asker, Given};
@@ -11,7 +12,7 @@ use crate::tell::settings;
 use crate::{capture, past, projects};
 use clap::Args;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
@@ -44,6 +45,9 @@ pub struct Arguments {
     /// As if this were asked first: what is remembered is chosen by it.
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
+    /// As if in this project, by name or by a folder in it, instead of the one of the current folder.
+    #[arg(long, value_name = "NAME|PATH")]
+    project: Option<String>,
     /// Composed for this agent; for the session's own if not given.
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
@@ -61,7 +65,12 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     let archive = Archive::read(&scope.edge.home, PATIENCE).map_err(failed)?;
     let hot = Store::read(&scope.edge.home, PATIENCE).map_err(failed)?;
-    let from = if arguments.fresh { None } else { Some(whose(scope, archive.as_ref(), arguments)?) };
+    let folder = folder(archive.as_ref(), arguments)?;
+    let from = if arguments.fresh {
+        None
+    } else {
+        Some(whose(scope, archive.as_ref(), (arguments, folder.as_deref()))?)
+    };
     let agent = composed_for(arguments, from.as_ref())?;
     let mut material = match &from {
         Some(from) => carried_over(scope, (archive.as_ref(), hot.as_ref()), from)?,
@@ -69,7 +78,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let mut chosen = Chosen::default();
     if let Some(archive) = &archive {
-        chosen = remembered(scope, archive, arguments, (from.as_ref(), hot.as_ref()))?;
+        let here = (arguments, folder.as_deref());
+        chosen = remembered(scope, archive, here, (from.as_ref(), hot.as_ref()))?;
         material.remembered.clone_from(&chosen.parts);
     }
     let composed = compose(&material, agent.budget());
@@ -94,14 +104,13 @@ fn carried_over(
 fn remembered(
     scope: &Scope,
     archive: &Archive,
-    arguments: &Arguments,
+    (arguments, folder): (&Arguments, Option<&Path>),
     (from, hot): (Option<&SessionKey>, Option<&Store>),
 ) -> Result<Chosen, Failure> {
     let config = settings(&scope.edge);
-    let folder = current_folder();
-    let project = folder.as_deref().map(|folder| projects::traces(&config, folder));
+    let project = folder.map(|folder| projects::traces(&config, folder));
     let asker = Asker {
-        folder: folder.as_deref().and_then(Path::to_str),
+        folder: folder.and_then(Path::to_str),
         project: project.as_ref(),
         prompt: arguments.prompt.as_deref().unwrap_or(""),
         not_of: &|key| from == Some(key) || recall::is_at_work(hot, key),
@@ -120,7 +129,22 @@ fn composed_for(arguments: &Arguments, from: Option<&SessionKey>) -> Result<Agen
     })
 }
 
-fn whose(scope: &Scope, archive: Option<&Archive>, arguments: &Arguments) -> Result<SessionKey, Failure> {
+/// Where the session would be: a project that is called by its name is where it was first seen.
+fn folder(archive: Option<&Archive>, arguments: &Arguments) -> Result<Option<PathBuf>, Failure> {
+    let Some(name) = &arguments.project else { return Ok(current_folder()) };
+    if is_path(name) {
+        return Ok(Some(PathBuf::from(name)));
+    }
+    let known = archive.map(Archive::project_rows).transpose().map_err(unreadable)?.unwrap_or_default();
+    let Project::Known { row, .. } = called(known.clone(), name)? else { return Ok(None) };
+    Ok(known.into_iter().find(|project| project.row == row).map(|project| PathBuf::from(project.root)))
+}
+
+fn whose(
+    scope: &Scope,
+    archive: Option<&Archive>,
+    (arguments, folder): (&Arguments, Option<&Path>),
+) -> Result<SessionKey, Failure> {
     let nothing = || {
         Failure::input("nothing was captured yet")
             .hint("Run `tow import` to take in what the agents have written so far.")
@@ -131,7 +155,7 @@ fn whose(scope: &Scope, archive: Option<&Archive>, arguments: &Arguments) -> Res
         Some(name) => {
             archive.conversations_called(name.rsplit(':').next().unwrap_or(name)).map_err(failed)?
         }
-        None => past::latest_here(scope, archive).map_err(failed)?.into_iter().collect(),
+        None => past::latest_in(scope, archive, folder).map_err(failed)?.into_iter().collect(),
     };
     match found.as_slice() {
         [one] => Ok(one.session.clone()),

@@ -13,7 +13,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::id::SessionKey;
-use towline_core::memory::Memory;
+use towline_core::memory::{Memory, number};
 use towline_core::when::Wanted;
 use towline_store::archive::{MemoriesAsked, Only};
 
@@ -54,6 +54,9 @@ pub struct Arguments {
     /// Only those that were made before this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     until: Option<String>,
+    /// Those behind this one in the list.
+    #[arg(long, value_name = "ID")]
+    before: Option<String>,
     /// Only pinned ones.
     #[arg(long, conflicts_with_all = ["held_back", "all"])]
     pinned: bool,
@@ -94,11 +97,17 @@ fn found(past: &Past, arguments: &Arguments) -> Result<Vec<Memory>, Failure> {
         session: session.as_ref(),
         from: at(&arguments.since)?,
         until: at(&arguments.until)?,
+        before: arguments.before.as_deref().map(number_of).transpose()?,
         only: only(arguments),
         limit: arguments.limit.saturating_add(1),
         ..MemoriesAsked::default()
     };
     past.archive.memories(&asked).map_err(unreadable)
+}
+
+fn number_of(id: &str) -> Result<i64, Failure> {
+    number(id)
+        .ok_or_else(|| Failure::input(format!("`{}` is no memory", plain(id))).hint("Write one like m12."))
 }
 
 fn only(arguments: &Arguments) -> Only {
@@ -126,7 +135,8 @@ fn named(past: &Past, text: &str) -> Result<SessionKey, Failure> {
 fn show(scope: &Scope, arguments: &Arguments, found: &[Memory], (looked, is_cut): (&str, bool)) -> ExitCode {
     if arguments.json {
         let memories: Vec<Value> = found.iter().map(memory_json).collect();
-        scope.out.line(&json!({"memories": memories, "more": is_cut}).to_string());
+        let next = found.last().filter(|_| is_cut).map(Memory::name);
+        scope.out.line(&json!({"memories": memories, "more": is_cut, "next": next}).to_string());
         return ExitCode::SUCCESS;
     }
     for memory in found {

@@ -25,6 +25,7 @@ pub mod fresh;
 pub mod give_back;
 pub mod goto;
 pub mod handoff;
+pub mod hold;
 pub mod hook;
 pub mod import;
 pub mod inherit;

@@ -18,7 +18,7 @@ Examples:
   tow memories --held-back      what is held back, and
   tow show m12                  why
   tow release m12               give it to models from now on
-  tow undo m12                  hold it back again";
+  tow hold m12                  hold it back again";
 
 /// Let models have memories that were held back.
 #[derive(Debug, Args)]

@@ -55,6 +55,7 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let home = &scope.edge.home;
     let kept = if arguments.new_tokens { Kept::DrawnAnew } else { Kept::AsTheyAre };
+    home.create().map_err(|error| Failure::about("could not make the data folder", &error))?;
     let drawn = tokens(home, kept)?;
     let listening = listen(arguments)?;
     let writing = if arguments.write { Writing::Allowed } else { Writing::Refused };
@@ -66,6 +67,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             idle: arguments.idle.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
             rate: arguments.rate.max(1),
             user: rustix::process::getuid().as_raw(),
+            version: env!("CARGO_PKG_VERSION"),
         },
     };
     let note = Address::note(home, listening.address());

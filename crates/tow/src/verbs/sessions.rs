@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::time::Timestamp;
 use towline_core::when::Wanted;
-use towline_store::archive::{Conversation, SessionsAsked};
+use towline_store::archive::{Conversation, PageKey, SessionsAsked};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,6 +30,9 @@ pub struct Arguments {
     /// Only sessions in which something happened since this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
+    /// Those behind the `next` of an earlier list.
+    #[arg(long, value_name = "NEXT")]
+    before: Option<String>,
     /// Only sessions of this agent.
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
@@ -55,7 +58,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Ok(show(scope, arguments, &[], ("nothing was captured yet", false)));
     };
     let most = arguments.limit.saturating_add(1);
-    let asked = SessionsAsked { project: past.project.row(), agent: arguments.agent.as_deref(), since, most };
+    let behind = arguments.before.as_deref().map(page_key).transpose()?;
+    let agent = arguments.agent.as_deref();
+    let asked = SessionsAsked { project: past.project.row(), agent, since, behind, most };
     let mut found = past.archive.sessions_asked(&asked).map_err(unreadable)?;
     if past.project.is_empty() {
         found.clear();
@@ -70,6 +75,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(show(scope, arguments, &listed, (&past.project.words(), is_cut)))
 }
 
+fn page_key(text: &str) -> Result<PageKey, Failure> {
+    let refused = || Failure::input(format!("`{}` is no place in a list", plain(text)));
+    PageKey::parse(text).ok_or_else(|| refused().hint("Give what an earlier list with --json has as `next`."))
+}
+
 /// The time that a person means by `--since`.
 pub(super) fn time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let refused =
@@ -81,7 +91,8 @@ pub(super) fn time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
 fn show(scope: &Scope, arguments: &Arguments, listed: &[Listed], (looked, is_cut): (&str, bool)) -> ExitCode {
     if arguments.json {
         let sessions: Vec<Value> = listed.iter().map(as_json).collect();
-        scope.out.line(&json!({"sessions": sessions, "more": is_cut}).to_string());
+        let next = listed.last().filter(|_| is_cut).map(|last| PageKey::of(&last.of).to_string());
+        scope.out.line(&json!({"sessions": sessions, "more": is_cut, "next": next}).to_string());
         return ExitCode::SUCCESS;
     }
     for session in listed {

@@ -4,6 +4,8 @@
 
 mod memory;
 
+pub use memory::summary_json as summary_row;
+
 use super::usage::spent_json;
 use crate::back::{
     Page, Past, Room, Thinking, Whose, call, detail_json, detail_text, figures, head, id_of, spanned,
@@ -141,8 +143,13 @@ fn by_uid(past: &Past, hint: &SessionHint) -> Result<Option<(Conversation, TurnR
 }
 
 fn unknown(past: &Past, hint: &SessionHint) -> Failure {
-    let asked =
-        SessionsAsked { project: None, agent: None, since: towline_core::time::Timestamp(0), most: NEAR };
+    let asked = SessionsAsked {
+        project: None,
+        agent: None,
+        since: towline_core::time::Timestamp(0),
+        behind: None,
+        most: NEAR,
+    };
     let latest = past.archive.sessions_asked(&asked).unwrap_or_default();
     let failure = Failure::input(format!("no session has an id that begins or ends with `{hint}`"));
     let near = nearest(&hint.id, latest.iter().map(|of| of.short.as_str()));

@@ -2,7 +2,7 @@
 //!
 //! Only reads. Markers, notifications and what was taken back are left out unless they are asked for.
 
-use crate::back::{Page, Past, Room, Whose, beginning, call, head, id_of, unreadable, words};
+use crate::back::{Page, Past, Room, Whose, beginning, call, head, heading_json, id_of, unreadable, words};
 use crate::calendar;
 use crate::failure::Failure;
 use crate::scope::Scope;
@@ -39,6 +39,9 @@ pub struct Arguments {
     /// Only turns before this one, or before this time.
     #[arg(long, value_name = "ID|TIME", allow_hyphen_values = true)]
     before: Option<String>,
+    /// The first turns after this one, instead of the last.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["before", "since"])]
+    after: Option<String>,
     /// Only turns since this time, of all sessions of the project unless one is given.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
@@ -51,6 +54,9 @@ pub struct Arguments {
     /// Print what was said in each turn.
     #[arg(long)]
     words: bool,
+    /// With --json: what tools were called with and gave, each as a heading without its text.
+    #[arg(long, requires = "json")]
+    headings: bool,
     /// At most so many bytes of what was said; 0 for all.
     #[arg(long, value_name = "N", default_value_t = BYTES)]
     bytes: usize,
@@ -75,6 +81,8 @@ struct Listed {
 /// Whose turns are asked for.
 enum Range {
     Of(Box<Conversation>, TurnsAsked),
+    /// The first so many behind a turn.
+    After(Box<Conversation>, u32),
     Across(TurnsAsked),
     Nothing,
 }
@@ -82,7 +90,7 @@ enum Range {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let bounds = Bounds::read(arguments, scope.edge.now)?;
     let listed = match Past::open(scope, &arguments.whose)? {
-        Some(past) => Some((listed(&past, bounds.range(&past, arguments)?)?, past)),
+        Some(past) => Some((listed(&past, bounds.range(&past, arguments)?, bounds.asked)?, past)),
         None => None,
     };
     match listed {
@@ -103,6 +111,8 @@ struct Bounds {
     asked: TurnsAsked,
     /// A time was given: not one session is meant, but all that worked then.
     is_by_time: bool,
+    /// The turn behind which it begins.
+    after: Option<u32>,
 }
 
 impl Bounds {
@@ -110,13 +120,18 @@ impl Bounds {
         let which = if arguments.all { Which::All } else { Which::Standing };
         let asked = TurnsAsked::last(arguments.limit, which);
         let session = arguments.session.as_deref().map(session_named).transpose()?;
-        let mut bounds = Bounds { session, asked, is_by_time: false };
+        let mut bounds = Bounds { session, asked, is_by_time: false, after: None };
         if let Some(since) = &arguments.since {
             bounds.asked.since = beginning(&parsed(since)?, now).ok_or_else(|| not_a_time(since))?;
             bounds.is_by_time = true;
         }
         if let Some(before) = &arguments.before {
             bounds.take_before(before, now)?;
+        }
+        if let Some(after) = &arguments.after {
+            let Wanted::Turn { session, from, .. } = parsed(after)? else { return Err(no_turn(after)) };
+            bounds.session.get_or_insert(session);
+            bounds.after = Some(from);
         }
         Ok(bounds)
     }
@@ -142,7 +157,10 @@ impl Bounds {
     fn range(&self, past: &Past, arguments: &Arguments) -> Result<Range, Failure> {
         if let Some(hint) = &self.session {
             let of = call(past, hint)?.ok_or_else(|| unknown(hint))?;
-            return Ok(Range::Of(Box::new(of), self.asked));
+            return Ok(match self.after {
+                Some(after) => Range::After(Box::new(of), after),
+                None => Range::Of(Box::new(of), self.asked),
+            });
         }
         if past.project.is_empty() {
             return Ok(Range::Nothing);
@@ -150,7 +168,13 @@ impl Bounds {
         if self.is_by_time {
             return Ok(Range::Across(self.asked));
         }
-        let asked = SessionsAsked { project: past.project.row(), agent: None, since: Timestamp(0), most: 20 };
+        let asked = SessionsAsked {
+            project: past.project.row(),
+            agent: None,
+            since: Timestamp(0),
+            behind: None,
+            most: 20,
+        };
         let latest = past.archive.sessions_asked(&asked).map_err(unreadable)?;
         let is_shown = |of: &Conversation| arguments.all || of.turns > 0;
         let of = latest.into_iter().find(is_shown);
@@ -177,17 +201,26 @@ fn not_a_time(text: &str) -> Failure {
         .hint("Write a time such as 14:05 or '2h ago'.")
 }
 
+fn no_turn(text: &str) -> Failure {
+    Failure::input(format!("`{}` is no turn", for_terminal(text))).hint("Write one like 1a2b3c4d#12.")
+}
+
 fn unknown(hint: &SessionHint) -> Failure {
     Failure::input(format!("no session has an id that begins or ends with `{hint}`"))
         .hint("Run `tow sessions --all-projects` to see what was captured.")
 }
 
-fn listed(past: &Past, range: Range) -> Result<Listed, Failure> {
+fn listed(past: &Past, range: Range, bounds: TurnsAsked) -> Result<Listed, Failure> {
     let archive = &past.archive;
     let (turns, of, asked) = match range {
         Range::Nothing => (vec![], None, None),
         Range::Across(asked) => {
             (archive.turns_across(past.project.row(), &asked).map_err(unreadable)?, None, None)
+        }
+        Range::After(of, after) => {
+            let turns = archive.turns_after(&of, after, &bounds).map_err(unreadable)?;
+            let turns = turns.into_iter().map(|turn| ((*of).clone(), turn)).collect();
+            (turns, Some(*of), None)
         }
         Range::Of(of, asked) => {
             let turns = archive.turns_of(&of, &asked).map_err(unreadable)?;
@@ -295,6 +328,10 @@ fn as_json(past: &Past, arguments: &Arguments, listed: &Listed) -> Result<Value,
         if arguments.words {
             let bodies = past.archive.bodies(turn).map_err(unreadable)?;
             row["words"] = bodies.into_iter().map(|body| body_json(body, &mut room)).collect();
+        }
+        if arguments.headings {
+            let details = past.archive.details(turn).map_err(unreadable)?;
+            row["headings"] = details.iter().map(|detail| heading_json(of, turn, detail)).collect();
         }
         turns.push(row);
     }

@@ -1,13 +1,14 @@
 //! The desk: every route is answered by a verb, as `--json` prints it.
 //!
-//! Finds out nothing by itself. What somebody sent stands behind `=` or `--`: it is no option.
+//! Finds out nothing by itself.
 
-use crate::cli;
+use super::{changes, hosts, news, reads, views};
 use crate::edge::Edge;
-use crate::failure::{Failure, Kind};
+use crate::watch::Watch;
 use serde_json::json;
+use std::time::Duration;
 use towline_core::time::Timestamp;
-use towline_web::{Answer, Asked, Desk, Operation, Refusal, Status, Writing};
+use towline_web::{Answer, Asked, Batch, Desk, Operation, Refusal, Status, Writing};
 
 /// Answers by the verbs of the command line.
 pub struct Verbs {
@@ -17,38 +18,79 @@ pub struct Verbs {
 
 impl Desk for Verbs {
     fn answer(&self, asked: &Asked) -> Result<Answer, Refusal> {
+        let given = &asked.given;
         match asked.operation {
             Operation::Health => Ok(self.health()),
-            Operation::Seats => said(&["status", "--json"]),
+            Operation::OpenApi | Operation::Stream => {
+                Err(Refusal::new(Status::NotFound, "the server answers this"))
+            }
+            Operation::Seats => reads::seats(),
+            Operation::Sessions => reads::sessions(given),
+            Operation::Session => views::session(given),
+            Operation::Turns => reads::turns(given),
+            Operation::Turn | Operation::Detail | Operation::Memory => reads::one(given),
+            Operation::Memories => reads::memories(given),
+            Operation::MemoriesByFile => reads::memories_by_file(given),
+            Operation::MemoryBatch => views::memories(&given.texts("ids")),
+            Operation::Summaries => views::summaries(given),
+            Operation::Search => reads::search(given),
+            Operation::Timeline => reads::timeline(given),
+            Operation::Context => reads::context(given),
+            Operation::Bookmarks => reads::bookmarks(given),
+            Operation::Jobs => reads::jobs(given),
+            Operation::Faults => views::faults(),
+            Operation::Projects => views::projects(),
+            Operation::Stats => views::stats(),
+            Operation::Report => reads::report(given),
+            Operation::Config => reads::config(),
+            Operation::Goto => changes::goto(given),
+            Operation::Remember => changes::remember(given),
+            Operation::Edit => changes::edit(given),
+            Operation::Pin => changes::of_memory(&["pin"], given),
+            Operation::Unpin => changes::of_memory(&["pin", "--off"], given),
+            Operation::Supersede => changes::supersede(given),
+            Operation::Hold => changes::hold(given),
+            Operation::Release => changes::of_memory(&["release"], given),
+            Operation::Undo => changes::of_memory(&["undo"], given),
+            Operation::Forget => changes::of_memory(&["forget", "--yes"], given),
+            Operation::RetryJob => changes::job("retry", given),
+            Operation::DropJob => changes::job("drop", given),
+            Operation::Events => hosts::event(given),
+            Operation::HostContext => hosts::context(given),
+            Operation::HostBegin => hosts::begin(given),
+            Operation::HostTool => hosts::tool(given),
+            Operation::HostSummarise => hosts::summarise(given),
+            Operation::HostEnd => hosts::end(given),
+            Operation::HostProcessing => Ok(hosts::processing(given)),
+            Operation::HostBatch => hosts::batch(given),
+            Operation::HostSearch => hosts::search(given),
+            Operation::HostTimeline => hosts::timeline(given),
         }
+    }
+
+    fn place(&self) -> Option<String> {
+        news::place()
+    }
+
+    fn news(&self, after: &str) -> Option<Batch> {
+        news::after(after)
+    }
+
+    fn watch(&self) -> Box<dyn FnMut(Duration) -> bool + Send> {
+        let Some(edge) = Edge::new() else { return Box::new(|_| false) };
+        let mut watch = Watch::on(&edge.home);
+        Box::new(move |patience| watch.wait(patience))
     }
 }
 
 impl Verbs {
     fn health(&self) -> Answer {
-        let machine =
-            Edge::new().and_then(|edge| std::fs::read_to_string(edge.home.folder().join("machine")).ok());
+        let edge = Edge::new();
+        let machine = edge.and_then(|edge| std::fs::read_to_string(edge.home.folder().join("machine")).ok());
         let health = json!({
             "name": "towline", "version": env!("CARGO_PKG_VERSION"), "started_at": self.began_at.to_utc(),
             "write": self.writing == Writing::Allowed, "machine": machine.map(|name| name.trim().to_owned()),
         });
         Answer::Json(health.to_string())
     }
-}
-
-/// What a command prints.
-fn said(words: &[&str]) -> Result<Answer, Refusal> {
-    let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-    cli::answer(&words).map(Answer::Json).map_err(refusal)
-}
-
-fn refusal(failure: Failure) -> Refusal {
-    let status = match failure.kind {
-        Kind::Input => Status::BadRequest,
-        Kind::Failed => Status::Unavailable,
-    };
-    let refusal = Refusal::new(status, failure.what);
-    let (because, next) = (failure.causes.join(": "), failure.hints.join(" "));
-    let refusal = if because.is_empty() { refusal } else { refusal.because(because) };
-    if next.is_empty() { refusal } else { refusal.next(next) }
 }

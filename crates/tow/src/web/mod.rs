@@ -3,8 +3,14 @@
 //! Runs in `tow serve` alone. Nothing of it is on the path of a hook.
 
 mod address;
+mod changes;
+mod command;
 mod desk;
+mod hosts;
+mod news;
+mod reads;
 mod tokens;
+mod views;
 
 pub use address::{Address, running};
 pub use desk::Verbs;

@@ -154,7 +154,7 @@ fn many_sessions_are_searched_only_as_far_as_they_can_hold_what_is_wanted() {
 #[test]
 fn the_latest_sessions_come_first_and_only_those_that_are_asked_for() {
     let bench = some_sessions();
-    let asked = SessionsAsked { project: None, agent: None, since: Timestamp(0), most: 9 };
+    let asked = SessionsAsked { project: None, agent: None, since: Timestamp(0), behind: None, most: 9 };
     let shorts = |asked: SessionsAsked<'_>| -> Vec<String> {
         bench.archive.sessions_asked(&asked).unwrap().into_iter().map(|found| found.short).collect()
     };

@@ -1,0 +1,113 @@
+//! What a host without hooks tells, put into the client's own form: a payload for the hook, and lines for a transcript that
+//! the reader of the client's transcripts understands.
+//!
+//! Redacts nothing and writes nothing: whoever calls it has done the one and does the other.
+
+use serde_json::{Value, json};
+use towline_core::id::{SessionId, Uid};
+use towline_core::time::Timestamp;
+
+/// Where and when something happened.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    pub session: &'a SessionId,
+    pub folder: &'a str,
+    /// The file that the lines go to.
+    pub transcript: &'a str,
+    pub at: Timestamp,
+    /// Names the lines.
+    pub uid: Uid,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Told<'a> {
+    Begun,
+    Asked { prompt: &'a str },
+    Used { tool: &'a str, input: &'a Value, output: &'a str },
+    Answered { words: &'a str },
+    Ended { reason: &'a str },
+}
+
+/// What the client would give to its hook.
+pub fn payload(scene: Scene<'_>, told: Told<'_>) -> String {
+    let (event, more) = match told {
+        Told::Begun => ("SessionStart", json!({"source": "startup"})),
+        Told::Asked { prompt } => ("UserPromptSubmit", json!({"prompt": prompt})),
+        Told::Used { tool, input, output } => (
+            "PostToolUse",
+            json!({"tool_name": tool, "tool_input": input, "tool_response": {"output": output}}),
+        ),
+        Told::Answered { words } => {
+            ("Stop", json!({"last_assistant_message": words, "stop_hook_active": false}))
+        }
+        Told::Ended { reason } => ("SessionEnd", json!({"reason": reason})),
+    };
+    let mut payload = json!({
+        "hook_event_name": event, "session_id": scene.session.as_str(), "cwd": scene.folder,
+        "transcript_path": scene.transcript,
+    });
+    if let (Some(payload), Value::Object(more)) = (payload.as_object_mut(), more) {
+        payload.extend(more);
+    }
+    payload.to_string()
+}
+
+/// What the client would have written by then: nothing, or whole lines.
+pub fn lines(scene: Scene<'_>, told: Told<'_>) -> String {
+    let line = |kind: &str, part: &str, content: Value| {
+        let entry = json!({
+            "type": kind, "uuid": format!("{}-{part}", scene.uid), "sessionId": scene.session.as_str(),
+            "cwd": scene.folder, "timestamp": scene.at.to_utc(), "isSidechain": false,
+            "message": {"role": kind, "content": content},
+        });
+        format!("{entry}\n")
+    };
+    match told {
+        Told::Begun | Told::Ended { .. } => String::new(),
+        Told::Asked { prompt } => line("user", "asked", json!(prompt)),
+        Told::Answered { words } if words.is_empty() => String::new(),
+        Told::Answered { words } => line("assistant", "answered", json!([{"type": "text", "text": words}])),
+        Told::Used { tool, input, output } => {
+            let call = format!("call-{}", scene.uid);
+            let used = json!([{"type": "tool_use", "id": call, "name": tool, "input": input}]);
+            let came = json!([{"type": "tool_result", "tool_use_id": call, "content": output}]);
+            line("assistant", "used", used) + &line("user", "came", came)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Agent, Keepings};
+    use towline_core::text::{Keeping, Secrets};
+
+    #[test]
+    fn what_a_host_tells_is_heard_as_if_the_client_told_it() {
+        let session = SessionId::parse("host-1").unwrap();
+        let scene = Scene {
+            session: &session,
+            folder: "/w",
+            transcript: "/t.jsonl",
+            at: Timestamp(1_700_000_000_000),
+            uid: Uid([7; 16]),
+        };
+        let keeping = Keeping { longest_bytes: 100, secrets: Secrets::Redacted };
+        let keepings = Keepings { prompt: keeping, answer: keeping };
+        let input = json!({"path": "a.rs"});
+        let all = [
+            (Told::Begun, "SessionStart", 0),
+            (Told::Asked { prompt: "paint it" }, "UserPromptSubmit", 1),
+            (Told::Used { tool: "FileSave", input: &input, output: "saved" }, "PostToolUse", 2),
+            (Told::Answered { words: "painted" }, "Stop", 1),
+            (Told::Ended { reason: "exit" }, "SessionEnd", 0),
+        ];
+        for (told, event, count) in all {
+            let heard = Agent::Claude.hear(payload(scene, told).as_bytes(), keepings).unwrap().unwrap();
+            assert_eq!((heard.event.as_str(), heard.session.id.as_str()), (event, "host-1"));
+            assert_eq!(heard.transcript.as_deref(), Some("/t.jsonl"));
+            assert_eq!(lines(scene, told).lines().count(), count, "{event}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! How much there is: counts over everything, by project, and how a conversation's context grew.
+//!
+//! Counts by indexes, reads no text.
+
+use super::{Archive, Conversation};
+use crate::StoreError;
+use rusqlite::Row;
+use towline_core::time::Timestamp;
+
+/// How much was captured and learnt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    pub projects: u64,
+    pub sessions: u64,
+    pub turns: u64,
+    pub details: u64,
+    pub memories: u64,
+    pub pinned: u64,
+    pub summaries: u64,
+}
+
+/// A project with what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectFigures {
+    pub name: String,
+    pub root: String,
+    pub remote: Option<String>,
+    pub sessions: u64,
+    pub memories: u64,
+    /// When something last happened in it.
+    pub last_at: Option<Timestamp>,
+}
+
+/// How full the context was at one answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContextPoint {
+    pub at: Timestamp,
+    pub turn: u32,
+    pub tokens: u64,
+}
+
+const COUNTS: &str = "
+    select (select count(*) from projects), (select count(*) from conversations), (select count(*) from turns),
+        (select count(*) from details), (select count(*) from memories),
+        (select count(*) from memories where pinned_at is not null), (select count(*) from summaries)";
+
+const PROJECTS: &str = "
+    select p.name, p.root, p.remote,
+        (select count(*) from conversations c where c.project = p.id),
+        (select count(*) from memories m where m.project = p.id),
+        (select max(c.last_at) from conversations c where c.project = p.id)
+    from projects p order by 6 desc, p.name";
+
+/// The last answer of each turn is as full as the turn got. Helpers have a context of their own.
+const CONTEXT: &str = "
+    select max(at), turn, input + cache_read + cache_write from usage
+    where conversation = ?1 and subagent is null and turn > 0 group by turn order by turn";
+
+/// What the jobs look like, in a number that is another whenever one of them is.
+const JOBS: &str = "
+    select count(*) * 31 + total(id) + total(lease) * 7 + total(due_at % 1000003)
+        + total(length(state)) * 13 + total(ifnull(leased_until, 0) % 1000033) from jobs";
+
+impl Archive {
+    pub fn counts(&self) -> Result<Counts, StoreError> {
+        let mut statement = self.db.prepare_cached(COUNTS)?;
+        Ok(statement.query_row([], |row| {
+            Ok(Counts {
+                projects: count(row, 0)?,
+                sessions: count(row, 1)?,
+                turns: count(row, 2)?,
+                details: count(row, 3)?,
+                memories: count(row, 4)?,
+                pinned: count(row, 5)?,
+                summaries: count(row, 6)?,
+            })
+        })?)
+    }
+
+    /// The one in which something happened last comes first.
+    pub fn project_figures(&self) -> Result<Vec<ProjectFigures>, StoreError> {
+        let mut statement = self.db.prepare_cached(PROJECTS)?;
+        let read = |row: &Row<'_>| {
+            Ok(ProjectFigures {
+                name: row.get(0)?,
+                root: row.get(1)?,
+                remote: row.get(2)?,
+                sessions: count(row, 3)?,
+                memories: count(row, 4)?,
+                last_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
+            })
+        };
+        Ok(statement.query_map([], read)?.collect::<Result<_, _>>()?)
+    }
+
+    /// One point for each turn, in order.
+    pub fn context_points(&self, of: &Conversation) -> Result<Vec<ContextPoint>, StoreError> {
+        let mut statement = self.db.prepare_cached(CONTEXT)?;
+        let read = |row: &Row<'_>| {
+            Ok(ContextPoint { at: Timestamp(row.get(0)?), turn: row.get(1)?, tokens: count(row, 2)? })
+        };
+        Ok(statement.query_map([of.id], read)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Another number whenever a job is made, leased, tried, ended or gone.
+    pub fn jobs_mark(&self) -> Result<i64, StoreError> {
+        Ok(self.db.prepare_cached(JOBS)?.query_row([], |row| row.get::<_, f64>(0))? as i64)
+    }
+}
+
+fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(i64::cast_unsigned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::{Bench, MINUTE};
+    use super::*;
+
+    #[test]
+    fn what_there_is_is_counted_over_all_and_by_project() {
+        let bench = Bench::new();
+        bench.session("a:1", "boat", &[(MINUTE, MINUTE), (3 * MINUTE, 3 * MINUTE)]);
+        bench.session("a:2", "car", &[(2 * MINUTE, 9 * MINUTE)]);
+        let counts = bench.archive.counts().unwrap();
+        assert_eq!((counts.projects, counts.sessions, counts.turns, counts.memories), (2, 2, 3, 0));
+        let projects = bench.archive.project_figures().unwrap();
+        let named: Vec<_> =
+            projects.iter().map(|project| (project.name.as_str(), project.sessions)).collect();
+        assert_eq!(named, [("car", 1), ("boat", 1)]);
+        assert_eq!(projects[0].last_at, Some(Timestamp(9 * MINUTE)));
+    }
+
+    #[test]
+    fn without_any_job_the_mark_stays() {
+        let bench = Bench::new();
+        assert_eq!(bench.archive.jobs_mark().unwrap(), bench.archive.jobs_mark().unwrap());
+    }
+}

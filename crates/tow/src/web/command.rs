@@ -1,0 +1,110 @@
+//! A command as a person would type it, put together from what somebody sent, and what it prints.
+//!
+//! What was sent stands behind `=` or behind `--`: it is no option, whatever it looks like.
+
+use crate::cli;
+use crate::failure::{Failure, Kind};
+use serde_json::Value;
+use std::fmt::Display;
+use towline_web::{Answer, Given, Refusal, Status};
+
+pub struct Command(Vec<String>);
+
+impl Command {
+    /// A verb that answers in JSON.
+    pub fn new(verb: &[&str]) -> Command {
+        Command(verb.iter().copied().chain(["--json"]).map(str::to_owned).collect())
+    }
+
+    /// A verb that answers as people read it.
+    pub fn in_words(verb: &[&str]) -> Command {
+        Command(verb.iter().map(ToString::to_string).collect())
+    }
+
+    /// `--option=value`, where there is a value.
+    pub fn with(mut self, option: &str, value: Option<impl Display>) -> Command {
+        self.0.extend(value.map(|value| format!("{option}={value}")));
+        self
+    }
+
+    /// The option, once for each value.
+    pub fn with_each(mut self, option: &str, values: &[&str]) -> Command {
+        self.0.extend(values.iter().map(|value| format!("{option}={value}")));
+        self
+    }
+
+    /// The option, if the flag of that name was set.
+    pub fn if_set(mut self, given: &Given, (name, option): (&str, &str)) -> Command {
+        self.0.extend(given.flag(name).then(|| option.to_owned()));
+        self
+    }
+
+    /// Of the project that is named, or of all.
+    pub fn of_project(mut self, project: Option<&str>) -> Command {
+        self.0.push(match project {
+            None | Some("" | "*") => "--all-projects".to_owned(),
+            Some(project) => format!("--project={project}"),
+        });
+        self
+    }
+
+    /// What the verb is about. An empty one would be another question.
+    pub fn about(mut self, what: &[&str]) -> Command {
+        self.0.push("--".to_owned());
+        self.0.extend(what.iter().map(ToString::to_string));
+        self
+    }
+
+    pub fn said(&self) -> Result<Answer, Refusal> {
+        cli::answer(&self.0).map(Answer::Json).map_err(|failure| refusal(failure, Status::BadRequest))
+    }
+
+    /// The same of one thing that was named: what cannot be taken is not there.
+    pub fn said_of_one(&self) -> Result<Answer, Refusal> {
+        cli::answer(&self.0).map(Answer::Json).map_err(|failure| refusal(failure, Status::NotFound))
+    }
+
+    /// What it prints, as it is.
+    pub fn text(&self) -> Result<String, Refusal> {
+        cli::answer(&self.0).map_err(|failure| refusal(failure, Status::BadRequest))
+    }
+
+    /// The same, to go on with.
+    pub fn value(&self) -> Result<Value, Refusal> {
+        value(&cli::answer(&self.0).map_err(|failure| refusal(failure, Status::BadRequest))?)
+    }
+
+    pub fn value_of_one(&self) -> Result<Value, Refusal> {
+        value(&cli::answer(&self.0).map_err(|failure| refusal(failure, Status::NotFound))?)
+    }
+
+    #[cfg(test)]
+    pub fn words(&self) -> Vec<&str> {
+        self.0.iter().map(String::as_str).collect()
+    }
+}
+
+/// A command that prints nothing of interest.
+pub fn carried_out(words: &[&str]) -> Result<Answer, Refusal> {
+    let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+    cli::answer(&words).map_err(|failure| refusal(failure, Status::NotFound))?;
+    Ok(Answer::Json("{\"done\":true}".to_owned()))
+}
+
+fn value(text: &str) -> Result<Value, Refusal> {
+    serde_json::from_str(text).map_err(|error| {
+        Refusal::new(Status::Unavailable, "the answer is no JSON").because(error.to_string())
+    })
+}
+
+/// A failure as it is told over the wire; `of_input` is what it means that the command could not take what it was given.
+pub fn refusal(failure: Failure, of_input: Status) -> Refusal {
+    let status = match failure.kind {
+        Kind::Input => of_input,
+        Kind::Failed => Status::Unavailable,
+    };
+    let refusal = Refusal::new(status, failure.what.trim());
+    let (because, next) = (failure.causes.join(": "), failure.hints.join(" "));
+    let refusal = if because.is_empty() { refusal } else { refusal.because(because) };
+    if next.is_empty() { refusal } else { refusal.next(next) }
+}

@@ -1,0 +1,266 @@
+//! Hosts without hooks: what they send goes the way of every hook, and what they ask is answered by the verbs.
+//!
+//! Keeps nothing of its own but the file in which a host's session is written down until it is over: redacted before, in
+//! the form that captures read, taken away when its session ends.
+
+use super::command::Command;
+use super::{reads, views};
+use crate::edge::Edge;
+use crate::{cli, work};
+use serde_json::{Value, json};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use towline_agents::Agent;
+use towline_agents::host::{Scene, Told, lines, payload};
+use towline_core::id::SessionId;
+use towline_core::text::{Clean, Keeping, Secrets};
+use towline_store::home::private_folder;
+use towline_web::{Answer, Given, Refusal, Status};
+
+/// What one text of a host may hold.
+const LONGEST: usize = 1 << 20;
+
+/// What `tow hook` answers to the same payload.
+pub fn event(given: &Given) -> Result<Answer, Refusal> {
+    let name = given.text("agent").unwrap_or_default();
+    let Some(agent) = Agent::named(name) else {
+        let known: Vec<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+        return Err(Refusal::new(Status::BadRequest, "there is no such agent")
+            .next(format!("Known are: {}.", known.join(", "))));
+    };
+    let said = work::hook(agent.name(), given.text("payload").unwrap_or_default()).map_err(unheard)?;
+    Ok(Answer::Json(if said.is_empty() { "{}".to_owned() } else { said }))
+}
+
+/// What a new session would be given; nothing where nothing is known.
+pub fn context(given: &Given) -> Result<Answer, Refusal> {
+    let project = given.text("project").or(given.text("projects"));
+    let command = |fresh: &[&str]| {
+        Command::in_words(&[&["context"], fresh].concat())
+            .with("--project", project)
+            .with("--agent", given.text("agent"))
+    };
+    Ok(Answer::Text(command(&[]).text().or_else(|_| command(&["--fresh"]).text()).unwrap_or_default()))
+}
+
+/// Something was asked, or a session begins.
+pub fn begin(given: &Given) -> Result<Answer, Refusal> {
+    let host = Host::of(given)?;
+    let prompt = redacted(given.text("userPrompt").or(given.text("prompt")).unwrap_or_default());
+    let told = if prompt.trim().is_empty() { Told::Begun } else { Told::Asked { prompt: &prompt } };
+    let said = host.tell(told)?;
+    let said: Value = serde_json::from_str(&said).unwrap_or_default();
+    let context = said["hookSpecificOutput"]["additionalContext"].as_str();
+    let answer = json!({
+        "sessionDbId": host.session.as_str(), "promptNumber": given.number("promptNumber").unwrap_or(1),
+        "skipped": false, "contextInjected": context.is_some(), "context": context, "status": "initialized",
+    });
+    Ok(Answer::Json(answer.to_string()))
+}
+
+pub fn tool(given: &Given) -> Result<Answer, Refusal> {
+    let host = Host::of(given)?;
+    let input = cleaned(given.value("tool_input").cloned().unwrap_or_else(|| json!({})));
+    let input = if input.is_object() { input } else { json!({"input": input}) };
+    let output = redacted(&words(given.value("tool_response")));
+    let tool = redacted(given.text("tool_name").unwrap_or_default());
+    host.tell(Told::Used { tool: &tool, input: &input, output: &output })?;
+    Ok(queued())
+}
+
+pub fn summarise(given: &Given) -> Result<Answer, Refusal> {
+    let host = Host::of(given)?;
+    host.tell(Told::Answered { words: &redacted(&words(given.value("last_assistant_message"))) })?;
+    Ok(queued())
+}
+
+/// What was written down is captured before it goes.
+pub fn end(given: &Given) -> Result<Answer, Refusal> {
+    let host = Host::of(given)?;
+    let reason = match given.text("reason") {
+        Some(known @ ("exit" | "clear" | "logout" | "prompt_input_exit")) => known,
+        Some(_) | None => "other",
+    };
+    host.tell(Told::Ended { reason })?;
+    host.take_in();
+    Ok(Answer::Json(json!({"status": "completed", "success": true}).to_string()))
+}
+
+pub fn processing(given: &Given) -> Answer {
+    Answer::Json(json!({"status": "ok", "isProcessing": given.flag("isProcessing")}).to_string())
+}
+
+/// Rows under the names that the documented route gives them.
+pub fn batch(given: &Given) -> Result<Answer, Refusal> {
+    let ids = given.value("ids").and_then(Value::as_array).cloned().unwrap_or_default();
+    let ids: Vec<String> = ids.iter().map(|id| words(Some(id))).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).take(200).collect();
+    let Answer::Json(found) = views::memories(&ids)? else { return Ok(queued()) };
+    let found: Value = serde_json::from_str(&found).unwrap_or_default();
+    let rows: Vec<Value> = found["items"].as_array().into_iter().flatten().map(observation).collect();
+    Ok(Answer::Json(json!(rows).to_string()))
+}
+
+fn observation(memory: &Value) -> Value {
+    let files = |how: &str| -> Vec<&Value> {
+        let all = memory["files"].as_array().into_iter().flatten();
+        all.filter(|file| file["how"] == how).map(|file| &file["path"]).collect()
+    };
+    json!({
+        "id": memory["id"], "type": memory["type"], "title": memory["title"], "subtitle": memory["subtitle"],
+        "facts": memory["facts"], "narrative": memory["narrative"], "concepts": memory["concepts"],
+        "project": memory["project"], "files_read": files("read"), "files_modified": files("changed"),
+        "created_at": memory["made_at"],
+    })
+}
+
+pub fn search(given: &Given) -> Result<Answer, Refusal> {
+    let kind = match given.text("type") {
+        Some("observations") => Some("memory"),
+        Some("sessions") => Some("summary"),
+        Some("prompts") => Some("body"),
+        Some(_) | None => None,
+    };
+    let found = Command::in_words(&["search"])
+        .of_project(given.text("project"))
+        .with("--kind", kind)
+        .with("--type", given.text("obs_type"))
+        .with("--concept", given.text("concepts"))
+        .with("--file", given.text("files"))
+        .with("--since", given.text("dateStart"))
+        .with("--until", given.text("dateEnd"))
+        .with("--limit", given.number("limit").or(Some(40)))
+        .about(&[given.text("query").unwrap_or_default()])
+        .text()?;
+    Ok(content(&found))
+}
+
+pub fn timeline(given: &Given) -> Result<Answer, Refusal> {
+    let anchor = given.text("anchor").map(|anchor| {
+        // A number alone is a memory's, in the words of the route.
+        if anchor.bytes().all(|byte| byte.is_ascii_digit()) {
+            format!("m{anchor}")
+        } else {
+            anchor.to_owned()
+        }
+    });
+    let anchor = anchor.as_deref().or(given.text("query"));
+    let mut found = reads::around(anchor, given, ("depth_before", "depth_after")).value_of_one()?;
+    if let (Some(kind), Some(entries)) = (given.text("type"), found["entries"].as_array_mut()) {
+        entries.retain(|entry| entry["kind"] == kind || entry["type"] == kind);
+    }
+    let line = |entry: &Value| {
+        let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+        format!("{} {} {}: {}", text("at"), text("id"), text("kind"), text("title"))
+    };
+    let lines: Vec<String> = found["entries"].as_array().into_iter().flatten().map(line).collect();
+    Ok(content(&lines.join("\n")))
+}
+
+fn content(text: &str) -> Answer {
+    Answer::Json(json!({"content": [{"type": "text", "text": text}]}).to_string())
+}
+
+fn queued() -> Answer {
+    Answer::Accepted(json!({"status": "queued"}).to_string())
+}
+
+/// A session of a host, and the file that it is written down in.
+struct Host {
+    edge: Edge,
+    session: SessionId,
+    folder: String,
+    file: PathBuf,
+}
+
+impl Host {
+    fn of(given: &Given) -> Result<Host, Refusal> {
+        let edge = Edge::new()
+            .ok_or_else(|| Refusal::new(Status::Unavailable, "there is no home folder any more"))?;
+        let named = ["id", "claudeSessionId", "contentSessionId", "sessionId"];
+        let raw = named.into_iter().find_map(|name| given.text(name)).unwrap_or_default();
+        let unusable =
+            |why: String| Refusal::new(Status::Unprocessable, "the session's name is unusable").because(why);
+        let session = SessionId::parse(raw).map_err(|error| unusable(error.to_string()))?;
+        let folder = given.text("cwd").filter(|folder| folder.starts_with('/')).unwrap_or("/").to_owned();
+        let hosts = edge.home.serving().join("hosts");
+        let file = hosts.join(format!("{}.jsonl", session.as_str()));
+        Ok(Host { edge, session, folder, file })
+    }
+
+    /// Written down first: whoever hears of it may look for it at once.
+    fn tell(&self, told: Told<'_>) -> Result<String, Refusal> {
+        let transcript = self.file.to_string_lossy();
+        let (at, uid) = (self.edge.now, self.edge.uid());
+        let scene = Scene { session: &self.session, folder: &self.folder, transcript: &transcript, at, uid };
+        append(&self.file, &lines(scene, told)).map_err(unheard)?;
+        work::hook(Agent::OF_HOSTS.name(), &payload(scene, told)).map_err(unheard)
+    }
+
+    /// A file that cannot be captured now stays: the next end of a session will take it in.
+    fn take_in(&self) {
+        let folder = self.file.parent().unwrap_or(Path::new("/"));
+        let _next_time = cli::answer(
+            &["capture", "--at-once", Agent::OF_HOSTS.name(), &self.file.to_string_lossy()]
+                .map(str::to_owned),
+        )
+        .map(|_| fs::remove_file(&self.file));
+        let _not_empty = fs::remove_dir(folder);
+    }
+}
+
+fn append(file: &Path, lines: &str) -> io::Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    private_folder(file.parent().unwrap_or(Path::new("/")))?;
+    let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(file)?;
+    file.write_all(lines.as_bytes())
+}
+
+fn unheard(error: io::Error) -> Refusal {
+    Refusal::new(Status::Unavailable, "the event could not be taken in")
+        .because(error.to_string())
+        .next("Run `tow doctor`.")
+}
+
+/// No secret is written down, here as little as elsewhere.
+fn redacted(text: &str) -> String {
+    Clean::new(text.into(), Keeping { longest_bytes: LONGEST, secrets: Secrets::Redacted })
+        .as_str()
+        .to_owned()
+}
+
+/// Every text in it redacted.
+fn cleaned(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(redacted(&text)),
+        Value::Array(list) => list.into_iter().map(cleaned).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, cleaned(value))).collect(),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
+    }
+}
+
+/// A text as it is, anything else as JSON.
+fn words(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_go_however_deep_they_stand() {
+        let secret = format!("ghp_{}", "a1B2".repeat(9));
+        let value = cleaned(json!({"command": [{"env": format!("TOKEN={secret}")}], "count": 3}));
+        assert!(!value.to_string().contains(&secret), "{value}");
+        assert_eq!(value["count"], 3);
+    }
+}

@@ -1,0 +1,163 @@
+//! What is new behind a place: in the journal, in the archive's list of changes, among the jobs.
+//!
+//! A place is where all three stood. It says where to look, never what was there; one that is gone is not guessed at.
+
+use crate::edge::Edge;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+use towline_store::archive::Change;
+use towline_store::journal::{Position, Record, Segments, read_from};
+use towline_store::{Archive, Home, StoreError};
+use towline_web::{Batch, News, NewsKind};
+
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Who is further behind than this loads everything anew sooner.
+const MOST_BYTES: u64 = 2 << 20;
+const MOST_CHANGES: u32 = 2_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    journal: Position,
+    change: i64,
+    jobs: i64,
+}
+
+/// Where everything stands now; none while nothing can be read.
+pub fn place() -> Option<String> {
+    Some(now(&Edge::new()?.home)?.text())
+}
+
+/// What is new behind a place; none if nobody knows any more.
+pub fn after(text: &str) -> Option<Batch> {
+    let home = Edge::new()?.home;
+    let from = Place::parse(text)?;
+    let mut news = vec![];
+    let journal = heard(&home, from.journal, &mut news)?;
+    let archive = Archive::read(&home, PATIENCE).ok()?.filter(|archive| archive.remembers().unwrap_or(false));
+    let (mut change, mut jobs) = (from.change, from.jobs);
+    if let Some(archive) = &archive {
+        change = changed(archive, from.change, &mut news).ok()??;
+        jobs = archive.jobs_mark().ok()?;
+    }
+    if jobs != from.jobs {
+        news.push(News { kind: NewsKind::Job, data: json!({}) });
+    }
+    Some(Batch { news, place: Place { journal, change, jobs }.text() })
+}
+
+fn now(home: &Home) -> Option<Place> {
+    let journal = match Segments::list(home) {
+        Ok(segments) => {
+            let mut last = 1;
+            while let Some(next) = segments.after(last).filter(|_| last < u64::MAX) {
+                last = next;
+            }
+            let last =
+                if segments.path(last) == Path::new("") { segments.after(0).unwrap_or(1) } else { last };
+            Position { segment: last, offset: segments.size(last) }
+        }
+        Err(_) => Position { segment: 1, offset: 0 },
+    };
+    let archive = Archive::read(home, PATIENCE).ok()?.filter(|archive| archive.remembers().unwrap_or(false));
+    let (change, jobs) = match &archive {
+        Some(archive) => (archive.last_change().ok()?, archive.jobs_mark().ok()?),
+        None => (0, 0),
+    };
+    Some(Place { journal, change, jobs })
+}
+
+/// Each session of which something was heard once, with the last that was; and each fault.
+fn heard(home: &Home, from: Position, news: &mut Vec<News>) -> Option<Position> {
+    let Ok(segments) = Segments::list(home) else { return Some(from) };
+    let is_there = segments.path(from.segment) != Path::new("") && segments.size(from.segment) >= from.offset;
+    // The active file has the number behind the highest sealed one: it is there, or will be.
+    let is_new = from.offset == 0 && segments.after(from.segment).is_none();
+    if (!is_there && !is_new) || segments.bytes_after(from) > MOST_BYTES {
+        return None;
+    }
+    let chunk = read_from(&segments, from, MOST_BYTES).ok()?;
+    let mut sessions: BTreeMap<String, Value> = BTreeMap::new();
+    for record in &chunk.records {
+        match record {
+            Record::Event(event) => {
+                let session = event.session.to_string();
+                let row =
+                    json!({"session": session, "event": event.happening.name(), "at": event.at.to_utc()});
+                sessions.insert(session, row);
+            }
+            Record::Fault(fault) => {
+                news.push(News { kind: NewsKind::Fault, data: json!({"kind": fault.kind.name()}) });
+            }
+        }
+    }
+    news.extend(sessions.into_values().map(|data| News { kind: NewsKind::Seat, data }));
+    Some(chunk.next)
+}
+
+/// Each conversation and each memory once. None if what changed is not known any more.
+fn changed(archive: &Archive, from: i64, news: &mut Vec<News>) -> Result<Option<i64>, StoreError> {
+    if !archive.holds_changes_after(from)? {
+        return Ok(None);
+    }
+    let changes = archive.changes_after(from, MOST_CHANGES)?;
+    let last = changes.last().map_or(archive.last_change()?, |(seq, _)| *seq);
+    let mut turns: BTreeMap<i64, (Option<u32>, bool)> = BTreeMap::new();
+    let mut memories: Vec<i64> = vec![];
+    for (_, change) in changes {
+        match change {
+            Change::Conversation { row, from_turn } => {
+                let first = &mut turns.entry(row).or_default().0;
+                *first = Some(first.map_or(from_turn, |known| known.min(from_turn)));
+            }
+            Change::Summary { conversation } => turns.entry(conversation).or_default().1 = true,
+            Change::Memory { number } if !memories.contains(&number) => memories.push(number),
+            Change::Memory { .. } => {}
+        }
+    }
+    for (row, (from_turn, has_summary)) in turns {
+        let of = archive.conversation_at(row)?;
+        let (session, id) =
+            (of.as_ref().map(|of| of.session.to_string()), of.as_ref().map(|of| of.short.clone()));
+        let data = json!({"session": session, "id": id, "from_turn": from_turn, "summary": has_summary});
+        news.push(News { kind: NewsKind::Turn, data });
+    }
+    let named =
+        |number| News { kind: NewsKind::Memory, data: json!({"id": towline_core::memory::name(number)}) };
+    news.extend(memories.into_iter().map(named));
+    Ok(Some(last))
+}
+
+impl Place {
+    fn text(self) -> String {
+        format!("{}-{}-{}-{:x}", self.journal.segment, self.journal.offset, self.change, self.jobs)
+    }
+
+    fn parse(text: &str) -> Option<Place> {
+        let mut parts = text.split('-');
+        let mut number = || parts.next()?.parse::<u64>().ok();
+        let journal = Position { segment: number()?, offset: number()? };
+        let change = i64::try_from(number()?).ok()?;
+        let jobs = i64::from_str_radix(parts.next()?, 16).ok()?;
+        parts.next().is_none().then_some(Place { journal, change, jobs })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_it_was_written_and_nothing_else_is_one() {
+        let place = Place { journal: Position { segment: 3, offset: 1024 }, change: 57, jobs: 0xab };
+        assert_eq!(place.text(), "3-1024-57-ab");
+        assert_eq!(Place::parse("3-1024-57-ab"), Some(place));
+        for other in
+            ["", "3", "3-1024-57", "3-1024-57-ab-1", "x-1-1-1", "3--1-57-ab", "99999999999999999999-1-1-1"]
+        {
+            assert_eq!(Place::parse(other), None, "{other}");
+        }
+    }
+}

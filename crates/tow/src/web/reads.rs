@@ -1,0 +1,162 @@
+//! Questions that a verb answers: each is put as its command.
+//!
+//! Changes nothing. Long lists come in pages: what the verb lists, and the key of the next page.
+
+use super::command::Command;
+use serde_json::{Value, json};
+use towline_web::{Answer, Given, Refusal};
+
+/// Rows of a page if nothing else is asked for.
+const USUAL: i64 = 50;
+
+/// Bytes of what was said that a page of turns holds.
+const BYTES: usize = 400_000;
+
+pub fn seats() -> Result<Answer, Refusal> {
+    Command::new(&["status"]).said()
+}
+
+pub fn sessions(given: &Given) -> Result<Answer, Refusal> {
+    let command = Command::new(&["sessions"])
+        .of_project(given.text("project"))
+        .with("--agent", given.text("agent"))
+        .with("--since", given.text("from"))
+        .with("--before", given.text("before"))
+        .with("--limit", Some(limit(given)));
+    page(command.value()?, "sessions")
+}
+
+pub fn turns(given: &Given) -> Result<Answer, Refusal> {
+    let session = given.text("id").unwrap_or_default();
+    let command = Command::new(&["turns", "--words", "--headings"])
+        .of_project(None)
+        .with("--before", given.text("before"))
+        .with("--after", given.text("after"))
+        .with("--limit", Some(limit(given)))
+        .with("--bytes", Some(BYTES))
+        .if_set(given, ("all", "--all"))
+        .about(&[session]);
+    let mut found = command.value_of_one()?;
+    let first = found["turns"].get(0).map_or(Value::Null, |turn| turn["id"].clone());
+    let has_earlier = found["earlier_turns"].as_u64().is_some_and(|earlier| earlier > 0);
+    let next = if has_earlier { first } else { Value::Null };
+    let (session, hidden) = (found["session"].take(), found["hidden_turns"].take());
+    let answer =
+        json!({"items": found["turns"].take(), "next": next, "session": session, "hidden_turns": hidden});
+    Ok(Answer::Json(answer.to_string()))
+}
+
+/// A turn, a detail or a memory, by what it is called.
+pub fn one(given: &Given) -> Result<Answer, Refusal> {
+    show(given.text("id").unwrap_or_default()).said_of_one()
+}
+
+pub fn show(id: &str) -> Command {
+    Command::new(&["show"]).of_project(None).with("--bytes", Some(BYTES)).about(&[id])
+}
+
+pub fn memories(given: &Given) -> Result<Answer, Refusal> {
+    let command = Command::new(&["memories"])
+        .of_project(given.text("project"))
+        .with("--type", given.text("type"))
+        .with("--concept", given.text("concept"))
+        .with("--file", given.text("file"))
+        .with("--session", given.text("session"))
+        .with("--since", given.text("from"))
+        .with("--until", given.text("to"))
+        .with("--before", given.text("before"))
+        .with("--limit", Some(limit(given)))
+        .if_set(given, ("pinned", "--pinned"))
+        .if_set(given, ("held", "--held-back"))
+        .if_set(given, ("all", "--all"));
+    page(command.value()?, "memories")
+}
+
+pub fn memories_by_file(given: &Given) -> Result<Answer, Refusal> {
+    let command = Command::new(&["memories"])
+        .of_project(given.text("project"))
+        .with("--file", given.text("path"))
+        .with("--limit", Some(limit(given)));
+    page(command.value()?, "memories")
+}
+
+pub fn search(given: &Given) -> Result<Answer, Refusal> {
+    let command = Command::new(&["search"])
+        .of_project(given.text("project"))
+        .with("--kind", given.text("kind"))
+        .with("--type", given.text("type"))
+        .with("--concept", given.text("concept"))
+        .with("--file", given.text("file"))
+        .with("--agent", given.text("agent"))
+        .with("--branch", given.text("branch"))
+        .with("--session", given.text("session"))
+        .with("--since", given.text("from"))
+        .with("--until", given.text("to"))
+        .with("--limit", Some(limit(given)));
+    command.about(&[given.text("q").unwrap_or_default()]).said()
+}
+
+pub fn timeline(given: &Given) -> Result<Answer, Refusal> {
+    around(given.text("anchor").or(given.text("q")), given, ("before", "after")).said_of_one()
+}
+
+/// What is around a point in time; now if none is given.
+pub fn around(anchor: Option<&str>, given: &Given, (before, after): (&str, &str)) -> Command {
+    let command = Command::new(&["timeline"])
+        .of_project(given.text("project"))
+        .with("--before", given.number(before))
+        .with("--after", given.number(after));
+    match anchor.filter(|anchor| !anchor.trim().is_empty()) {
+        Some(anchor) => command.about(&[anchor]),
+        None => command,
+    }
+}
+
+/// Where nobody worked before there is nobody to go on from.
+pub fn context(given: &Given) -> Result<Answer, Refusal> {
+    let command = |fresh: &[&str]| {
+        Command::new(&[&["context"], fresh].concat())
+            .with("--project", given.text("project"))
+            .with("--agent", given.text("agent"))
+            .with("--prompt", given.text("prompt"))
+    };
+    match given.text("session") {
+        Some(session) => command(&[]).about(&[session]).said_of_one(),
+        None => command(&[]).said().or_else(|_| command(&["--fresh"]).said()),
+    }
+}
+
+pub fn bookmarks(given: &Given) -> Result<Answer, Refusal> {
+    Command::new(&["bookmarks"])
+        .of_project(given.text("project"))
+        .with("--session", given.text("session"))
+        .with("--search", given.text("search"))
+        .with("--limit", Some(limit(given)))
+        .said()
+}
+
+pub fn jobs(given: &Given) -> Result<Answer, Refusal> {
+    Command::new(&["jobs"]).with("--limit", Some(limit(given))).if_set(given, ("dead", "--dead")).said()
+}
+
+pub fn report(given: &Given) -> Result<Answer, Refusal> {
+    Command::new(&["report"])
+        .with("--days", given.number("days"))
+        .with("--project", given.text("project"))
+        .with("--agent", given.text("agent"))
+        .said()
+}
+
+pub fn config() -> Result<Answer, Refusal> {
+    Command::new(&["config"]).said()
+}
+
+fn limit(given: &Given) -> i64 {
+    given.number("limit").unwrap_or(USUAL)
+}
+
+/// What a verb listed under this name, as a page.
+fn page(mut listed: Value, name: &str) -> Result<Answer, Refusal> {
+    let next = listed["next"].take();
+    Ok(Answer::Json(json!({"items": listed[name].take(), "next": next}).to_string()))
+}

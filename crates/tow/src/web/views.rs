@@ -1,0 +1,209 @@
+//! Questions that no verb answers alone: a session with all that hangs on it, projects, faults, figures.
+//!
+//! Only reads. What a verb knows is asked of it; rows are those that the verbs print.
+
+use super::command::{Command, refusal};
+use super::reads::show;
+use crate::back::unreadable;
+use crate::edge::Edge;
+use crate::failure::Failure;
+use crate::live;
+use crate::output::Output;
+use crate::remember::memory_json;
+use crate::scope::Scope;
+use crate::verbs::show::summary_row;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+use towline_core::id::SessionKey;
+use towline_core::memory::number;
+use towline_store::archive::{Conversation, ProjectFigures};
+use towline_store::{Archive, Home, Inheritance, KnownFault, Store, StoreError, Wanted};
+use towline_web::{Answer, Given, Refusal, Status};
+
+/// How long a reader waits for whoever holds the database.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Steps of a chain of sessions that are followed in each direction.
+const MOST_STEPS: u32 = 100;
+
+/// A session as `tow show` has it, with bookmarks, whom it goes on from and who goes on from it, and how its context grew.
+pub fn session(given: &Given) -> Result<Answer, Refusal> {
+    let mut shown = show(given.text("id").unwrap_or_default()).value_of_one()?;
+    if shown["kind"] != "session" {
+        return Err(
+            Refusal::new(Status::NotFound, "that is no session").next("Run `tow sessions --all-projects`.")
+        );
+    }
+    let key = shown["session"]["session"].as_str().unwrap_or_default().to_owned();
+    let bookmarks = Command::new(&["bookmarks"])
+        .of_project(None)
+        .with("--session", Some(&key))
+        .with("--limit", Some(200));
+    // A session of an import was never heard of: it has no bookmarks.
+    shown["bookmarks"] = bookmarks.value().map_or_else(|_| json!([]), |mut found| found["bookmarks"].take());
+    if let Ok(key) = SessionKey::parse(&key) {
+        let edge = edge()?;
+        shown["inheritance"] =
+            inheritance(&edge, &key).map_err(|failure| refusal(failure, Status::NotFound))?;
+        shown["context"] = context(&edge, &key).map_err(unread)?;
+    }
+    Ok(Answer::Json(shown.to_string()))
+}
+
+/// The edges of the chain that this session is in: from whom each goes on, and by what way.
+fn inheritance(edge: &Edge, key: &SessionKey) -> Result<Value, Failure> {
+    let scope = Scope { edge: edge.later(), out: Output::kept() };
+    let Some(store) = live::store(&scope)? else { return Ok(json!({"from": [], "to": []})) };
+    let (mut from, mut to) = (vec![], vec![]);
+    let (mut wanted, mut met) = (vec![key.clone()], vec![key.clone()]);
+    while let Some(one) = wanted.pop().filter(|_| met.len() < MOST_STEPS as usize) {
+        let asked = Wanted { session: Some(&one), limit: MOST_STEPS, ..Wanted::default() };
+        for edge in store.inheritances(&asked).map_err(unreadable)? {
+            let Some(other) = other_end(&edge, &one).filter(|other| !met.contains(other)) else { continue };
+            let is_earlier = edge.heir == one;
+            met.push(other.clone());
+            wanted.push(other);
+            if is_earlier { from.push(edge_json(&edge)) } else { to.push(edge_json(&edge)) }
+        }
+    }
+    Ok(json!({"from": from, "to": to}))
+}
+
+fn other_end(edge: &Inheritance, one: &SessionKey) -> Option<SessionKey> {
+    let from = edge.from.clone()?;
+    Some(if edge.heir == *one { from } else { edge.heir.clone() })
+}
+
+fn edge_json(edge: &Inheritance) -> Value {
+    json!({
+        "from": edge.from, "to": edge.heir, "way": edge.way.name(), "reason": edge.reason,
+        "at": edge.decided_at.to_utc(), "given": edge.given_at.is_some(),
+    })
+}
+
+fn context(edge: &Edge, key: &SessionKey) -> Result<Value, StoreError> {
+    let Some(archive) = Archive::read(&edge.home, PATIENCE)? else { return Ok(json!([])) };
+    let Some(of) = archive.conversation(key)? else { return Ok(json!([])) };
+    let hot = Store::read(&edge.home, PATIENCE)?.map(|store| store.session(key)).transpose()?.flatten();
+    let window = hot.and_then(|session| session.meter.last).map(|(fill, _)| fill.window);
+    let points = archive.context_points(&of)?;
+    let rows = points.iter().map(|point| {
+        json!({"at": point.at.to_utc(), "turn": point.turn, "tokens": point.tokens, "window": window})
+    });
+    Ok(rows.collect())
+}
+
+/// Those of them that are there, in the order asked for.
+pub fn memories(ids: &[&str]) -> Result<Answer, Refusal> {
+    let Some(archive) = archive()? else { return Ok(listed(vec![])) };
+    let mut rows = vec![];
+    for number in ids.iter().filter_map(|id| number(id)) {
+        rows.extend(archive.memory(number).map_err(unread)?.as_ref().map(memory_json));
+    }
+    Ok(listed(rows))
+}
+
+pub fn summaries(given: &Given) -> Result<Answer, Refusal> {
+    let most = u32::try_from(given.number("limit").unwrap_or(50)).unwrap_or(50);
+    let Some(archive) = archive()? else { return Ok(listed(vec![])) };
+    let project = given.text("project").map(|name| named(&archive, name)).transpose()?;
+    let found = archive.latest_summaries(project, most).map_err(unread)?;
+    let row = |kept: &towline_store::archive::KeptSummary| -> Result<Value, Refusal> {
+        let of: Option<Conversation> = archive.conversation(&kept.session).map_err(unread)?;
+        let mut row = summary_row(kept);
+        row["session"] = json!(kept.session);
+        row["id"] = json!(of.as_ref().map(|of| &of.short));
+        row["project"] = json!(of.as_ref().and_then(|of| of.project.as_ref()));
+        Ok(row)
+    };
+    Ok(listed(found.iter().map(row).collect::<Result<_, _>>()?))
+}
+
+fn named(archive: &Archive, name: &str) -> Result<i64, Refusal> {
+    let known = archive.project_rows().map_err(unread)?;
+    let is_meant = |root: &str| Path::new(root) == Path::new(name);
+    if let Some(project) = known.iter().find(|project| is_meant(&project.root)) {
+        return Ok(project.row);
+    }
+    let chosen = crate::back::called(known, name).map_err(|failure| refusal(failure, Status::BadRequest))?;
+    chosen.row().ok_or_else(|| Refusal::new(Status::BadRequest, "that is no project"))
+}
+
+/// What is in the database, and what could not get there yet.
+pub fn faults() -> Result<Answer, Refusal> {
+    let Some(store) = Store::read(&edge()?.home, PATIENCE).map_err(unread)? else {
+        return Ok(listed(vec![]));
+    };
+    let waiting = store.unfolded_faults().map_err(unread)?;
+    let waiting = waiting.iter().map(|fault| {
+        let at = fault.at.to_utc();
+        json!({"kind": fault.kind.name(), "detail": fault.detail, "count": 1, "first_at": at, "last_at": at})
+    });
+    let known = store.faults().map_err(unread)?;
+    Ok(listed(waiting.rev().chain(known.iter().map(fault_json)).collect()))
+}
+
+fn fault_json(fault: &KnownFault) -> Value {
+    json!({
+        "kind": fault.kind.name(), "detail": fault.detail, "count": fault.count,
+        "first_at": fault.first_at.to_utc(), "last_at": fault.last_at.to_utc(),
+    })
+}
+
+pub fn projects() -> Result<Answer, Refusal> {
+    let Some(archive) = archive()? else { return Ok(listed(vec![])) };
+    let row = |project: &ProjectFigures| {
+        json!({
+            "name": project.name, "root": project.root, "remote": project.remote, "sessions": project.sessions,
+            "memories": project.memories, "last_at": project.last_at.map(|at| at.to_utc()),
+        })
+    };
+    Ok(listed(archive.project_figures().map_err(unread)?.iter().map(row).collect()))
+}
+
+pub fn stats() -> Result<Answer, Refusal> {
+    let home = edge()?.home;
+    let counts = archive()?.map(|archive| archive.counts()).transpose().map_err(unread)?;
+    let counts = counts.map(|counts| {
+        json!({
+            "projects": counts.projects, "sessions": counts.sessions, "turns": counts.turns,
+            "details": counts.details, "memories": counts.memories, "pinned": counts.pinned,
+            "summaries": counts.summaries,
+        })
+    });
+    let stats = json!({"counts": counts, "bytes": sizes(&home), "folder": home.folder()});
+    Ok(Answer::Json(stats.to_string()))
+}
+
+fn sizes(home: &Home) -> Value {
+    let of = |path: &Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
+    let inside = |folder: &Path| -> u64 {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        files.map(|file| of(&file.path())).sum()
+    };
+    json!({
+        "database": of(&home.database()) + of(&home.write_ahead_log()),
+        "archive": of(&home.archive()) + of(&home.archive_log()),
+        "journal": inside(&home.journal()), "index": inside(&home.folder().join("index")),
+        "vectors": inside(&home.folder().join("vectors")),
+    })
+}
+
+fn listed(rows: Vec<Value>) -> Answer {
+    Answer::Json(json!({"items": rows, "next": null}).to_string())
+}
+
+fn archive() -> Result<Option<Archive>, Refusal> {
+    let archive = Archive::read(&edge()?.home, PATIENCE).map_err(unread)?;
+    // One that an older version wrote last knows no memories: whoever writes next brings it up.
+    Ok(archive.filter(|archive| archive.remembers().unwrap_or(false)))
+}
+
+fn edge() -> Result<Edge, Refusal> {
+    Edge::new().ok_or_else(|| Refusal::new(Status::Unavailable, "there is no home folder any more"))
+}
+
+fn unread(error: StoreError) -> Refusal {
+    refusal(unreadable(error), Status::NotFound)
+}
