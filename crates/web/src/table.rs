@@ -39,6 +39,7 @@ pub enum Operation {
     Projects,
     Stats,
     Report,
+    Usage,
     Config,
     Stream,
     OpenApi,
@@ -533,6 +534,21 @@ pub const ROUTES: &[Route] = &[
             AGENT,
         ],
         "How long agents waited for the person: `tow report --json`",
+    ),
+    get(
+        Operation::Usage,
+        "/v1/usage",
+        &[
+            query(
+                "by",
+                Kind::OneOf(&["day", "model", "project", "session", "agent"]),
+                "What is added up together; day if not given",
+            ),
+            SINCE,
+            PROJECT,
+            AGENT,
+        ],
+        "Tokens and what they cost: `tow usage --json`",
     ),
     get(Operation::Config, "/v1/config", &[], "The settings in force: `tow config --json`"),
     host(

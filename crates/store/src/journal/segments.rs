@@ -67,6 +67,17 @@ impl Segments {
         self.files.range(number + 1..).next().map(|(number, _)| *number)
     }
 
+    /// Behind the last byte.
+    pub fn end(&self) -> Position {
+        let segment = self.files.keys().next_back().copied().unwrap_or(1);
+        Position { segment, offset: self.size(segment) }
+    }
+
+    /// Whether this is a place in what is here.
+    pub fn holds(&self, position: Position) -> bool {
+        self.files.contains_key(&position.segment) && position.offset <= self.size(position.segment)
+    }
+
     /// Moves a remembered position to one that exists: before the oldest segment to its start, and back to the start of
     /// the active one if the journal was replaced by a younger one.
     pub fn clamp(&self, position: Position) -> Position {

@@ -169,7 +169,7 @@ fn no_kind(word: &str) -> Failure {
 
 fn time(raw: Option<&str>, now: Timestamp) -> Result<Option<i64>, Failure> {
     let Some(raw) = raw else { return Ok(None) };
-    let wanted = Wanted::parse(raw).map_err(|error| Failure::new(&error))?;
+    let wanted = Wanted::parse(raw).map_err(|error| Failure::input(error.to_string()))?;
     let at = beginning(&wanted, now).ok_or_else(|| {
         Failure::input(format!("`{}` is no time", for_terminal(raw)))
             .hint("Give one like `14:05`, `yesterday`, `2026-11-14` or `3d ago`.")

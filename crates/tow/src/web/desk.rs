@@ -42,6 +42,7 @@ impl Desk for Verbs {
             Operation::Projects => views::projects(),
             Operation::Stats => views::stats(),
             Operation::Report => reads::report(given),
+            Operation::Usage => reads::usage(given),
             Operation::Config => reads::config(),
             Operation::Goto => changes::goto(given),
             Operation::Remember => changes::remember(given),

@@ -5,8 +5,8 @@
 use crate::edge::Edge;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
+use towline_core::memory::name;
 use towline_store::archive::Change;
 use towline_store::journal::{Position, Record, Segments, read_from};
 use towline_store::{Archive, Home, StoreError};
@@ -49,18 +49,7 @@ pub fn after(text: &str) -> Option<Batch> {
 }
 
 fn now(home: &Home) -> Option<Place> {
-    let journal = match Segments::list(home) {
-        Ok(segments) => {
-            let mut last = 1;
-            while let Some(next) = segments.after(last).filter(|_| last < u64::MAX) {
-                last = next;
-            }
-            let last =
-                if segments.path(last) == Path::new("") { segments.after(0).unwrap_or(1) } else { last };
-            Position { segment: last, offset: segments.size(last) }
-        }
-        Err(_) => Position { segment: 1, offset: 0 },
-    };
+    let journal = Segments::list(home).map_or(Position { segment: 1, offset: 0 }, |segments| segments.end());
     let archive = Archive::read(home, PATIENCE).ok()?.filter(|archive| archive.remembers().unwrap_or(false));
     let (change, jobs) = match &archive {
         Some(archive) => (archive.last_change().ok()?, archive.jobs_mark().ok()?),
@@ -72,10 +61,7 @@ fn now(home: &Home) -> Option<Place> {
 /// Each session of which something was heard once, with the last that was; and each fault.
 fn heard(home: &Home, from: Position, news: &mut Vec<News>) -> Option<Position> {
     let Ok(segments) = Segments::list(home) else { return Some(from) };
-    let is_there = segments.path(from.segment) != Path::new("") && segments.size(from.segment) >= from.offset;
-    // The active file has the number behind the highest sealed one: it is there, or will be.
-    let is_new = from.offset == 0 && segments.after(from.segment).is_none();
-    if (!is_there && !is_new) || segments.bytes_after(from) > MOST_BYTES {
+    if !segments.holds(from) || segments.bytes_after(from) > MOST_BYTES {
         return None;
     }
     let chunk = read_from(&segments, from, MOST_BYTES).ok()?;

@@ -147,6 +147,15 @@ pub fn report(given: &Given) -> Result<Answer, Refusal> {
         .said()
 }
 
+pub fn usage(given: &Given) -> Result<Answer, Refusal> {
+    Command::new(&["usage"])
+        .with("--by", given.text("by"))
+        .with("--since", given.text("from"))
+        .with("--project", given.text("project"))
+        .with("--agent", given.text("agent"))
+        .said()
+}
+
 pub fn config() -> Result<Answer, Refusal> {
     Command::new(&["config"]).said()
 }

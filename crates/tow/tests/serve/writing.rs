@@ -1,0 +1,62 @@
+//! Changing memories over the API: only where it is allowed, and then as the verbs do.
+
+use super::world::World;
+use serde_json::json;
+
+#[test]
+fn a_server_that_only_reads_changes_nothing() {
+    let world = World::new(&[]);
+    for head in ["POST /v1/memories/m1/pin", "DELETE /v1/memories/m1", "POST /v1/undo"] {
+        let body = json!({"id": "m1"});
+        let answer = world.ask(head, Some(&body)).is(403).json();
+        assert_eq!(answer["error"]["next"], "Start it by `tow serve --write`.", "{head}");
+    }
+    assert_eq!(world.get("/v1/health").json()["write"], false);
+    assert!(world.get("/v1/memories/m1").json()["memory"]["pinned_at"].is_null());
+}
+
+#[test]
+fn memories_are_made_changed_held_back_and_erased() {
+    let world = World::new(&["--write"]);
+    let made = json!({"text": "Ropes are dried first", "type": "gotcha", "concepts": ["ropes"], "project": "project"});
+    let made = world.ask("POST /v1/memories", Some(&made)).is(200).json();
+    let id = made["id"].as_str().unwrap().to_owned();
+    let path = |what: &str| format!("{what} /v1/memories/{id}");
+    let edited = world.ask(&path("PATCH"), Some(&json!({"title": "Ropes are dried last"}))).is(200).json();
+    assert_eq!(edited["memory"]["title"], "Ropes are dried last");
+    let post =
+        |what: &str, body| world.ask(&format!("POST /v1/memories/{id}/{what}"), Some(&body)).is(200).json();
+    assert!(post("pin", json!({}))["memories"][0]["pinned_at"].is_string());
+    assert!(post("unpin", json!({}))["memories"][0]["pinned_at"].is_null());
+    assert_eq!(post("hold", json!({"because": "old"}))["memories"][0]["held_back"], "old");
+    assert_eq!(world.get("/v1/memories?held=true").json()["items"][0]["id"], id.as_str());
+    assert!(post("release", json!({}))["memories"][0]["held_back"].is_null());
+    assert_eq!(
+        post("supersede", json!({"by": "m1", "because": "newer"}))["memory"]["superseded"]["by"],
+        "m1"
+    );
+    world.ask("POST /v1/undo", Some(&json!({"id": id}))).is(200);
+    assert!(world.get(&format!("/v1/memories/{id}")).json()["memory"]["superseded"].is_null());
+    world.ask(&path("DELETE"), Some(&json!({}))).is(200);
+    world.get(&format!("/v1/memories/{id}")).is(404);
+}
+
+#[test]
+fn nothing_but_a_memory_is_forgotten_and_standard_input_is_nobodys() {
+    let world = World::new(&["--write"]);
+    for id in ["3d256398", "3d256398%231", "yesterday", "--match=x", "-"] {
+        world.ask(&format!("DELETE /v1/memories/{id}"), Some(&json!({}))).is(404);
+    }
+    world.ask("POST /v1/memories", Some(&json!({"text": "-"}))).is(422);
+    world.get("/v1/sessions/3d256398").is(200);
+}
+
+#[test]
+fn several_memories_are_given_at_once_in_the_order_asked_for() {
+    let world = World::new(&[]);
+    let body = json!({"ids": ["m3", "m99", "m1"]});
+    let found = world.ask("POST /v1/memories/batch", Some(&body)).is(200).json();
+    let ids: Vec<&str> =
+        found["items"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["m3", "m1"]);
+}
