@@ -5,12 +5,13 @@
 use crate::model::Model;
 use crate::row::Row;
 use crate::style::{FAINT, STRONG};
-use crate::text::{ago, clean, right, short};
+use crate::text::{ago, clean, right};
 use ratatui::style::Style;
 use towline_core::bar::BarStyle;
 use towline_core::escape::pad;
 use towline_core::meter::{Exactness, Fill};
 use towline_core::shown::Light;
+use towline_core::usage::short_count;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Column {
@@ -47,10 +48,10 @@ const STEPS: [(Column, u16); 19] = [
     (Column::Agent, 7),
     (Column::Context, 15),
     (Column::Project, 16),
-    (Column::Cost, 7),
+    (Column::Cost, 8),
     (Column::Model, 10),
     (Column::Helpers, 4),
-    (Column::Tokens, 6),
+    (Column::Tokens, 7),
     (Column::Active, 4),
     (Column::Project, 24),
     (Column::Cache, 5),
@@ -150,7 +151,7 @@ impl Placed {
             Column::Project => (shown.project_and_branch(), STRONG),
             Column::Context => return self.context(row, model),
             Column::Model => (model_name(row), FAINT),
-            Column::Tokens => (row.spent.map(|spent| short(spent.tokens)).unwrap_or_default(), Style::new()),
+            Column::Tokens => (tokens(row), Style::new()),
             Column::Cache => (cache(row), FAINT),
             Column::Cost => (cost(row), Style::new()),
             Column::Helpers => (count(shown.helpers), Style::new()),
@@ -226,13 +227,17 @@ fn model_name(row: &Row) -> String {
     own.unwrap_or(name).to_owned()
 }
 
+fn tokens(row: &Row) -> String {
+    row.spent.as_ref().map(|spent| short_count(spent.tokens.total())).unwrap_or_default()
+}
+
 fn cache(row: &Row) -> String {
-    let share = row.spent.and_then(|spent| spent.cache_percent);
+    let share = row.spent.as_ref().and_then(|spent| spent.cache_percent());
     share.map(|share| format!("{share}%")).unwrap_or_default()
 }
 
 fn cost(row: &Row) -> String {
-    row.spent.and_then(|spent| spent.cost).map(|cost| cost.words()).unwrap_or_default()
+    row.spent.as_ref().map(|spent| spent.bill().spelt()).unwrap_or_default()
 }
 
 /// What it waits for, and what was asked of it.

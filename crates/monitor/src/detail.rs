@@ -6,8 +6,9 @@ use crate::columns::{gauge, share, state_style};
 use crate::model::Model;
 use crate::row::{Detail, Row};
 use crate::style::{FAINT, STRONG};
-use crate::text::{ago, short, wrap};
+use crate::text::{ago, wrap};
 use ratatui::style::Style;
+use towline_core::usage::short_count;
 
 /// A line and how it looks.
 pub type Line = (String, Style);
@@ -53,16 +54,17 @@ fn head(model: &Model, row: &Row, columns: usize) -> Vec<Line> {
 fn numbers(row: &Row, columns: usize) -> Vec<Line> {
     let mut lines = vec![];
     if let Some(fill) = row.fill {
-        let words = format!("{} {} of {} tokens", share(fill), short(fill.tokens), short(fill.window));
+        let words =
+            format!("{} {} of {} tokens", share(fill), short_count(fill.tokens), short_count(fill.window));
         let cells = columns.saturating_sub(words.len() + 1).min(20);
         let bar =
             if cells >= 5 { gauge(fill.percent(), &row.thresholds, cells) + " " } else { String::new() };
         lines.push(bar + &words);
     }
-    if let Some(spent) = row.spent {
-        let cache = spent.cache_percent.map(|share| format!(", {share}% from the cache")).unwrap_or_default();
-        let cost = spent.cost.map(|cost| format!(", {}", cost.words())).unwrap_or_default();
-        lines.push(format!("{} tokens used{cache}{cost}", short(spent.tokens)));
+    if let Some(spent) = &row.spent {
+        let cache = spent.cache_percent().map(|share| format!(", {share}% from the cache"));
+        let (tokens, cost) = (short_count(spent.tokens.total()), spent.bill().spelt());
+        lines.push(format!("{tokens} tokens used{}, {cost}", cache.unwrap_or_default()));
     }
     let counts = [(row.shown.helpers, "helpers at work"), (row.shown.tasks, "tasks done")];
     let counts: Vec<String> = counts

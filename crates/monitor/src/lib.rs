@@ -17,7 +17,7 @@ mod view;
 pub use frame::{Frame, Size};
 pub use keys::{Key, pressed};
 pub use model::{Choice, Ended, Mode, Model, Order, Pane, Sort};
-pub use row::{Cost, Detail, Row, Spent, TurnLine};
+pub use row::{Detail, Row, TurnLine};
 pub use style::Colours;
 pub use update::{Action, Input, update};
 pub use view::{page, view};

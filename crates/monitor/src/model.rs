@@ -238,8 +238,10 @@ fn sort(rows: &mut [&Row], by: Sort) {
     match by {
         Sort::Urgency => {}
         Sort::Context => rows.sort_by_key(|row| Reverse(row.fill.map(|fill| fill.percent()))),
-        Sort::Cost => rows.sort_by_key(|row| Reverse(row.spent.and_then(|spent| spent.cost))),
-        Sort::Tokens => rows.sort_by_key(|row| Reverse(row.spent.map(|spent| spent.tokens))),
+        Sort::Cost => {
+            rows.sort_by_key(|row| Reverse(row.spent.as_ref().and_then(|spent| spent.bill().known())))
+        }
+        Sort::Tokens => rows.sort_by_key(|row| Reverse(row.spent.as_ref().map(|spent| spent.tokens.total()))),
         Sort::Active => rows.sort_by_key(|row| Reverse(row.active_at)),
         Sort::Age => rows.sort_by_key(|row| row.started_at.unwrap_or(Timestamp(i64::MAX))),
         Sort::Project => rows.sort_by_cached_key(|row| row.shown.project_and_branch().to_lowercase()),

@@ -6,6 +6,7 @@ use towline_core::meter::Fill;
 use towline_core::session::State;
 use towline_core::shown::Shown;
 use towline_core::time::Timestamp;
+use towline_core::usage::Spent;
 
 /// One session, or one agent of which nothing was heard yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,21 +18,9 @@ pub struct Row {
     pub started_at: Option<Timestamp>,
     /// When something last happened in it.
     pub active_at: Option<Timestamp>,
+    /// What it has used up, its helpers included.
     pub spent: Option<Spent>,
 }
-
-/// What a session has used up, its helpers included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spent {
-    pub tokens: u64,
-    /// How much of what was read came from the cache.
-    pub cache_percent: Option<u8>,
-    pub cost: Option<Cost>,
-}
-
-/// Millionths of a dollar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cost(pub u64);
 
 /// What is asked for of one session only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,38 +64,5 @@ impl Row {
             Some(tool) => format!("{reason} for {tool}"),
             None => reason.to_owned(),
         })
-    }
-}
-
-impl Cost {
-    /// For those who calculate on with it.
-    #[expect(clippy::cast_precision_loss, reason = "a float of a dollar is as exact as anybody reads it")]
-    pub fn dollars(self) -> f64 {
-        self.0 as f64 / 1e6
-    }
-
-    /// In dollars: to the cent, and below one dollar to a tenth of a cent.
-    pub fn words(self) -> String {
-        let Cost(micros) = self;
-        match micros {
-            0 => "$0".to_owned(),
-            1..1_000_000 => format!("$0.{:03}", (micros + 500).min(999_999) / 1000),
-            1_000_000..1_000_000_000 => {
-                let cents = (micros + 5_000) / 10_000;
-                format!("${}.{:02}", cents / 100, cents % 100)
-            }
-            _ => format!("${}", micros / 1_000_000),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cost_is_as_exact_as_it_is_small() {
-        let words = [0, 499, 12_000, 999_999, 1_234_567, 99_999_999, 1_000_000_000].map(|n| Cost(n).words());
-        assert_eq!(words, ["$0", "$0.000", "$0.012", "$0.999", "$1.23", "$100.00", "$1000"]);
     }
 }

@@ -3,7 +3,7 @@
 //! No terminal, no clock: the same frame on every machine.
 
 use crate::model::{Ended, Model, Order, Sort};
-use crate::row::{Cost, Detail, Row, Spent, TurnLine};
+use crate::row::{Detail, Row, TurnLine};
 use crate::style::Colours;
 use crate::update::{Action, Input, update};
 use crate::view::{page, view};
@@ -11,9 +11,11 @@ use crate::{Frame, Key, Size};
 use proptest::prelude::*;
 use towline_core::event::Reason;
 use towline_core::meter::{Exactness, Fill, Source};
+use towline_core::piece::Tokens;
 use towline_core::session::State;
 use towline_core::shown::Shown;
 use towline_core::time::Timestamp;
+use towline_core::usage::{Cost, Spent};
 
 const NOW: Timestamp = Timestamp(100_000_000);
 
@@ -48,9 +50,12 @@ fn filled(row: Row, percent: u64, exact: Exactness) -> Row {
     Row { fill: Some(fill), ..row }
 }
 
+/// With a cost in millionths of a dollar.
 fn spent(row: Row, tokens: u64, micros: u64) -> Row {
-    let spent = Spent { tokens, cache_percent: Some(83), cost: Some(Cost(micros)) };
-    Row { spent: Some(spent), ..row }
+    let cache_read = tokens / 6 * 5;
+    let tokens = Tokens { input: tokens - cache_read, cache_read, ..Tokens::default() };
+    let cost = Cost(u128::from(micros) * 1_000_000);
+    Row { spent: Some(Spent { messages: 3, tokens, cost, ..Spent::default() }), ..row }
 }
 
 /// Agents of all states, with names of all widths.
@@ -65,6 +70,10 @@ pub fn crowd() -> Model {
     codex.shown.session = Some("codex:dddd".into());
     codex.shown.model = Some("gpt-5.2-codex".into());
     codex.shown.helpers = 3;
+    let mut unpriced = spent(codex, 34_567_890, 12_345_678);
+    if let Some(spent) = &mut unpriced.spent {
+        spent.unpriced = 5;
+    }
     let stray = Row::of(Shown::at("seat-e", "codex", NOW.plus_ms(-400_000)));
     let done = row("ffff", State::Completed, ("towline", "main"), 12);
     let ended = row("gggg", State::Ended, ("yesterday", "main"), 1500);
@@ -72,7 +81,7 @@ pub fn crowd() -> Model {
         spent(filled(first, 72, Exactness::Exact), 1_234_567, 1_234_567),
         spent(filled(limited, 55, Exactness::Estimated), 84_000, 120_000),
         filled(done, 12, Exactness::Exact),
-        spent(filled(codex, 45, Exactness::Exact), 34_567_890, 12_345_678),
+        filled(unpriced, 45, Exactness::Exact),
         stray,
         ended,
     ])

@@ -27,17 +27,6 @@ pub fn until_next(at: Timestamp, now: Timestamp) -> i64 {
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 3_600_000;
 
-/// A number in at most five columns: `950`, `12k`, `1.2M`, `34M`.
-pub fn short(number: u64) -> String {
-    match number {
-        0..1000 => number.to_string(),
-        1000..1_000_000 => format!("{}k", number / 1000),
-        1_000_000..10_000_000 => format!("{}.{}M", number / 1_000_000, number / 100_000 % 10),
-        10_000_000..10_000_000_000 => format!("{}M", number / 1_000_000),
-        _ => format!("{}G", number / 1_000_000_000),
-    }
-}
-
 /// One line, harmless for a terminal.
 pub fn clean(text: &str) -> String {
     for_terminal(text).trim().to_owned()
@@ -103,12 +92,6 @@ mod tests {
             assert_eq!(ago(at, now.plus_ms(next - 1)), ago(at, now), "{elapsed}");
         }
         assert_eq!(until_next(Timestamp(0), Timestamp(61_000)), 59_000);
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        let found = [0, 999, 1000, 84_999, 1_234_567, 34_567_890, 12_345_678_901].map(short);
-        assert_eq!(found, ["0", "999", "1k", "84k", "1.2M", "34M", "12G"]);
     }
 
     #[test]

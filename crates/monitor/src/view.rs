@@ -6,12 +6,13 @@ use crate::columns::{Placed, layout};
 use crate::detail;
 use crate::frame::{Frame, Size};
 use crate::model::{Ended, Mode, Model, Order, WIDE};
-use crate::row::{Cost, Row};
+use crate::row::Row;
 use crate::style::{CHOSEN, FAINT, STRONG};
 use ratatui::style::Style;
 use towline_core::bar::BarStyle;
 use towline_core::escape::{fit, width};
 use towline_core::shown::{Light, age};
+use towline_core::usage::Spent;
 
 /// A part of the screen.
 #[derive(Clone, Copy)]
@@ -111,9 +112,9 @@ fn draw_title(frame: &mut Frame, model: &Model, columns: u16) {
 /// What all of them come to, in as many words as there may be room for.
 fn summaries(model: &Model) -> [String; 3] {
     let shown = model.visible();
-    let costs = shown.iter().filter_map(|row| row.spent?.cost);
-    let cost = costs.map(|Cost(micros)| micros).reduce(u64::saturating_add);
-    let cost = cost.map(|micros| format!("{}  ", Cost(micros).words())).unwrap_or_default();
+    let spent = shown.iter().filter_map(|row| row.spent.as_ref());
+    let all = spent.fold(Spent::default(), |all, spent| all.plus(spent));
+    let cost = if all.messages > 0 { format!("{}  ", all.bill().spelt()) } else { String::new() };
     let order = if model.order == Order::Reversed { " reversed" } else { "" };
     let of = if model.filter.is_empty() { String::new() } else { format!(" of {}", model.all().len()) };
     let (number, sort) = (shown.len(), model.sort.name());

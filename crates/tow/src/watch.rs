@@ -6,6 +6,7 @@
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs;
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
@@ -36,6 +37,11 @@ impl Watch {
             Some(notices) => notices.wait(patience),
             None => self.look(patience),
         }
+    }
+
+    /// What can be read when something may have been written; none where nobody tells.
+    pub fn end(&self) -> Option<BorrowedFd<'_>> {
+        self.notices.as_ref().and_then(told::Notices::end)
     }
 
     fn look(&mut self, patience: Duration) -> bool {
@@ -82,7 +88,7 @@ mod told {
     use super::{PollFd, PollFlags, rest};
     use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
     use std::mem::MaybeUninit;
-    use std::os::fd::OwnedFd;
+    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::time::Duration;
     use towline_store::Home;
 
@@ -100,6 +106,10 @@ mod told {
             add_watch(&notices, home.folder(), written).ok()?;
             add_watch(&notices, home.journal(), written).ok()?;
             Some(Notices(notices))
+        }
+
+        pub fn end(&self) -> Option<BorrowedFd<'_>> {
+            Some(self.0.as_fd())
         }
 
         pub fn wait(&mut self, patience: Duration) -> bool {
@@ -125,6 +135,7 @@ mod told {
 mod told {
     //! Nobody tells.
 
+    use std::os::fd::BorrowedFd;
     use std::time::Duration;
     use towline_store::Home;
 
@@ -132,6 +143,10 @@ mod told {
 
     impl Notices {
         pub fn of(_: &Home) -> Option<Notices> {
+            None
+        }
+
+        pub fn end(&self) -> Option<BorrowedFd<'_>> {
             None
         }
 

@@ -5,21 +5,22 @@
 use crate::bookmarks::Labels;
 use crate::calendar::clock;
 use crate::config::Config;
+use crate::edge::Edge;
 use crate::failure::Failure;
 use crate::live::{self, Glance};
 use crate::quiet::{self, Watch};
 use crate::scope::Scope;
 use crate::verbs::turns::mark;
-use crate::{sight, tell};
+use crate::{sight, tell, usage};
 use std::collections::HashMap;
 use std::time::Duration;
 use towline_core::id::SessionKey;
 use towline_core::meter::Strategy;
-use towline_core::piece::Tokens;
 use towline_core::session::{Session, State};
 use towline_core::shown::Shown;
 use towline_core::time::Timestamp;
-use towline_monitor::{Detail, Ended, Row, Spent, TurnLine};
+use towline_core::usage::Spent;
+use towline_monitor::{Detail, Ended, Row, TurnLine};
 use towline_store::archive::{self, TurnsAsked, Which};
 use towline_store::{Archive, BookmarksAsked, Deleted, Home, Store, StoreError, Wanted};
 
@@ -64,7 +65,7 @@ impl Gatherer {
             None => live.seats.into_iter().map(Row::of).collect(),
         };
         rows.retain(|row| self.asked.fits(&row.shown));
-        self.count(&scope.edge.home, &mut rows);
+        self.count(&scope.edge, &mut rows);
         Ok(rows)
     }
 
@@ -74,21 +75,22 @@ impl Gatherer {
     }
 
     /// What they have used up. An archive that cannot be read now is read the next time.
-    fn count(&mut self, home: &Home, rows: &mut [Row]) {
-        let written_at = archive::written_at(home);
+    fn count(&mut self, edge: &Edge, rows: &mut [Row]) {
+        let written_at = archive::written_at(&edge.home);
         if written_at != self.counted_at {
             (self.counted_at, self.counted) = (written_at, HashMap::new());
         }
         let key = |row: &Row| row.shown.session.as_deref().and_then(|key| SessionKey::parse(key).ok());
         let is_new = |row: &Row| key(row).is_some_and(|key| !self.counted.contains_key(&key));
-        let archive =
-            if rows.iter().any(is_new) { Archive::read(home, PATIENCE).ok().flatten() } else { None };
+        let read = || Some((Archive::read(&edge.home, PATIENCE).ok()??, usage::prices(edge)));
+        let archive = if rows.iter().any(is_new) { read() } else { None };
         for row in rows {
             let Some(key) = key(row) else { continue };
-            if let (None, Some(archive)) = (self.counted.get(&key), &archive) {
-                self.counted.insert(key.clone(), spent(archive, &key).unwrap_or_default());
+            if let (None, Some((archive, prices))) = (self.counted.get(&key), &archive) {
+                let spent = usage::of_session(archive, prices, &key).ok();
+                self.counted.insert(key.clone(), spent.filter(|spent| spent.messages > 0));
             }
-            row.spent = self.counted.get(&key).copied().flatten();
+            row.spent = self.counted.get(&key).cloned().flatten();
         }
     }
 }
@@ -147,16 +149,6 @@ fn known(shown: Shown, session: &Session, config: &Config) -> Row {
     let is_off = config.guard.strategy_in(session.folder.as_deref()) == Strategy::Off;
     let thresholds = if is_off { vec![] } else { config.guard.thresholds.keys().copied().collect() };
     Row { thresholds, started_at: Some(session.started_at), ..Row::of(shown) }
-}
-
-fn spent(archive: &Archive, session: &SessionKey) -> Result<Option<Spent>, StoreError> {
-    let Some(of) = archive.conversation(session)? else { return Ok(None) };
-    let used = archive.usage(&of, 0..=u32::MAX)?;
-    let sum = |part: fn(&Tokens) -> u64| used.iter().map(|usage| part(&usage.tokens)).sum::<u64>();
-    let (cached, output) = (sum(|tokens| tokens.cache_read), sum(|tokens| tokens.output));
-    let read = cached + sum(|tokens| tokens.input + tokens.cache_write);
-    let cache_percent = (cached * 100).checked_div(read).and_then(|percent| u8::try_from(percent).ok());
-    Ok((!used.is_empty()).then_some(Spent { tokens: read + output, cache_percent, cost: None }))
 }
 
 /// One session closely.

@@ -23,9 +23,9 @@ use towline_core::shown::Light;
 use towline_monitor::{Action, Colours, Ended, Frame, Input, Model, Size, pressed, update, view};
 
 /// However much is written, no look follows another sooner.
-const SHORTEST: Duration = Duration::from_millis(200);
+const SHORTEST: Duration = Duration::from_millis(250);
 
-/// How often files and processes are asked whether anything changed that nobody tells.
+/// How often transcripts and processes are asked whether anything changed that nobody tells.
 const PULSE: Duration = Duration::from_millis(500);
 
 /// How often everything is looked at closely while an agent works or waits: an answer to a dialog shows on its screen.
@@ -59,7 +59,9 @@ struct Stage<'a> {
     looked_at: Duration,
     /// When everything was last looked at closely.
     looked_closely_at: Option<Duration>,
-    /// What is asked for did not change since, but others are wanted.
+    /// Something was written since the last look.
+    has_news: bool,
+    /// A person wants to see more, or what became of what they did.
     is_wanted: bool,
 }
 
@@ -76,11 +78,12 @@ impl<'a> Stage<'a> {
         Ok(Stage {
             begun: &scope.edge,
             gatherer: Gatherer::new(asked),
-            wakes: Wakes::on()?,
+            wakes: Wakes::on(&scope.edge.home)?,
             model: Model::new(scope.edge.now, colours, ended),
             drawn: None,
             looked_at: Duration::ZERO,
             looked_closely_at: None,
+            has_news: false,
             is_wanted: false,
         })
     }
@@ -99,7 +102,7 @@ impl<'a> Stage<'a> {
             }
             break_for_tests();
             let typed = canvas.typed_unless(&self.wakes.ends(), self.patience());
-            self.wakes.take();
+            self.has_news |= self.wakes.take();
             if let Ok(signal @ 1..) = u8::try_from(ended_by.load(Ordering::Relaxed)) {
                 return Ok(Some(signal));
             }
@@ -145,6 +148,9 @@ impl<'a> Stage<'a> {
         if self.looked_closely_at.is_none() {
             return Duration::ZERO;
         }
+        if self.has_news {
+            return SHORTEST.saturating_sub(self.begun.elapsed().saturating_sub(self.looked_at));
+        }
         let tick = self.model.next_tick_ms().and_then(|ms| u64::try_from(ms).ok());
         tick.map_or(PULSE, |ms| Duration::from_millis(ms.max(20)).min(PULSE))
     }
@@ -178,7 +184,7 @@ impl<'a> Stage<'a> {
         let Some(scope) = scope_of_now() else { return };
         let now = self.begun.elapsed();
         self.looked_at = now;
-        self.is_wanted = false;
+        (self.has_news, self.is_wanted) = (false, false);
         if glance == Glance::Thorough {
             self.looked_closely_at = Some(now);
         }
@@ -201,7 +207,8 @@ impl<'a> Stage<'a> {
             return Some(Glance::Cheap);
         }
         let is_soon = now.saturating_sub(self.looked_at) < SHORTEST;
-        (!is_soon && !self.gatherer.is_quiet(&self.begun.home)).then_some(Glance::Cheap)
+        let is_due = !is_soon && (self.has_news || !self.gatherer.is_quiet(&self.begun.home));
+        is_due.then_some(Glance::Cheap)
     }
 
     fn rhythm(&self) -> Duration {

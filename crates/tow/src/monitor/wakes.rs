@@ -4,36 +4,41 @@
 
 use crate::canvas::{ENDING, no_signals};
 use crate::failure::Failure;
+use crate::watch::Watch;
 use signal_hook::consts::SIGWINCH;
 use signal_hook::low_level::pipe;
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
+use towline_store::Home;
 
 pub struct Wakes {
     signals: UnixStream,
+    files: Watch,
 }
 
 impl Wakes {
     /// From now on nothing is missed: what comes between two waits ends the second.
-    pub fn on() -> Result<Wakes, Failure> {
+    pub fn on(home: &Home) -> Result<Wakes, Failure> {
         let (signals, end) = UnixStream::pair().map_err(|error| no_signals(&error))?;
         signals.set_nonblocking(true).map_err(|error| no_signals(&error))?;
         for signal in ENDING.into_iter().chain([SIGWINCH]) {
             let end = end.try_clone().map_err(|error| no_signals(&error))?;
             pipe::register(signal, end).map_err(|error| no_signals(&error))?;
         }
-        Ok(Wakes { signals })
+        Ok(Wakes { signals, files: Watch::on(home) })
     }
 
     /// What can be read when something came.
     pub fn ends(&self) -> Vec<BorrowedFd<'_>> {
-        vec![self.signals.as_fd()]
+        std::iter::once(self.signals.as_fd()).chain(self.files.end()).collect()
     }
 
-    /// Takes in all that came.
-    pub fn take(&mut self) {
+    /// Takes in all that came; whether something was written.
+    pub fn take(&mut self) -> bool {
         let mut bytes = [0; 64];
         while self.signals.read(&mut bytes).is_ok_and(|read| read > 0) {}
+        self.files.wait(Duration::ZERO)
     }
 }

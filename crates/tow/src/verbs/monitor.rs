@@ -6,12 +6,13 @@ use crate::failure::Failure;
 use crate::live::Glance;
 use crate::monitor::{Asked, Gatherer, play};
 use crate::scope::Scope;
+use crate::verbs::usage::spent_json;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::meter::Exactness;
 use towline_core::time::Timestamp;
-use towline_monitor::{Colours, Cost, Ended, Input, Model, Row, page, update};
+use towline_monitor::{Colours, Ended, Input, Model, Row, page, update};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,9 +69,7 @@ fn object(row: &Row) -> Value {
         "seat": shown.seat, "agent": shown.agent, "session": shown.session, "state": shown.state.name(),
         "since": shown.since.to_utc(), "reason": shown.state.reason(), "tool": shown.tool, "seen": shown.seen,
         "project": shown.project, "branch": shown.branch, "prompt": shown.prompt, "model": shown.model,
-        "context": context(row), "tokens": row.spent.map(|spent| spent.tokens),
-        "cache_percent": row.spent.and_then(|spent| spent.cache_percent),
-        "cost_usd": row.spent.and_then(|spent| spent.cost).map(Cost::dollars),
+        "context": context(row), "spent": row.spent.as_ref().map(spent_json),
         "started_at": time(row.started_at), "active_at": time(row.active_at), "helpers": shown.helpers,
         "tasks": shown.tasks, "limited_until": time(shown.until), "pane": shown.pane,
     })
