@@ -27,15 +27,15 @@ pub fn model(rows: Vec<Row>) -> Model {
 fn row(id: &str, state: State, (project, branch): (&str, &str), minutes: i64) -> Row {
     let since = NOW.plus_ms(-minutes * 60_000 - 5000);
     let shown = Shown {
-        session: Some(format!("claude:{id}")),
+        session: Some(format!("alpha:{id}")),
         state,
         seen: false,
         project: Some(project.into()),
         branch: Some(branch.into()),
         prompt: Some(format!("do what is to be done for {project}")),
-        model: Some("claude-sonnet-4-5".into()),
+        model: Some("alpha-poem-4-5".into()),
         pane: Some(format!("%{minutes}")),
-        ..Shown::at(format!("seat-{id}"), "claude", since)
+        ..Shown::at(format!("seat-{id}"), "alpha", since)
     };
     Row {
         thresholds: vec![40, 50, 60, 70],
@@ -65,16 +65,16 @@ pub fn crowd() -> Model {
     first.shown.tool = Some("Bash".into());
     let mut limited = row("cccc", State::Limited, ("limits", "main"), 50);
     limited.shown.until = Some(NOW.plus_ms(2_520_000));
-    let mut codex = row("dddd", State::Working, ("🚀rocket👩\u{200d}💻", "main"), 0);
-    codex.shown.agent = "codex".into();
-    codex.shown.session = Some("codex:dddd".into());
-    codex.shown.model = Some("gpt-5.2-codex".into());
-    codex.shown.helpers = 3;
-    let mut unpriced = spent(codex, 34_567_890, 12_345_678);
+    let mut beta = row("dddd", State::Working, ("🚀rocket👩\u{200d}💻", "main"), 0);
+    beta.shown.agent = "beta".into();
+    beta.shown.session = Some("beta:dddd".into());
+    beta.shown.model = Some("swift-5.2-max".into());
+    beta.shown.helpers = 3;
+    let mut unpriced = spent(beta, 34_567_890, 12_345_678);
     if let Some(spent) = &mut unpriced.spent {
         spent.unpriced = 5;
     }
-    let stray = Row::of(Shown::at("seat-e", "codex", NOW.plus_ms(-400_000)));
+    let stray = Row::of(Shown::at("seat-e", "beta", NOW.plus_ms(-400_000)));
     let done = row("ffff", State::Completed, ("towline", "main"), 12);
     let ended = row("gggg", State::Ended, ("yesterday", "main"), 1500);
     model(vec![
@@ -99,7 +99,7 @@ fn detail() -> Detail {
             ),
         ],
         bookmarks: vec![("14:03".into(), "before the refactoring".into())],
-        inheritance: vec!["goes on with claude:0000 (cleared)".into()],
+        inheritance: vec!["goes on with alpha:0000 (cleared)".into()],
     }
 }
 
@@ -119,13 +119,13 @@ fn a_usual_screen_has_bars_costs_and_models() {
 
 #[test]
 fn a_wide_screen_shows_the_chosen_one_closely() {
-    let model = update(crowd(), Input::Detail("claude:aaaa1111-2222".into(), detail())).0;
+    let model = update(crowd(), Input::Detail("alpha:aaaa1111-2222".into(), detail())).0;
     insta::assert_snapshot!(drawn(&model, 200, 26).text());
 }
 
 #[test]
 fn the_chosen_one_is_shown_below_the_list_on_a_usual_screen() {
-    let model = update(crowd(), Input::Detail("claude:aaaa1111-2222".into(), detail())).0;
+    let model = update(crowd(), Input::Detail("alpha:aaaa1111-2222".into(), detail())).0;
     insta::assert_snapshot!(drawn(&model.after("\t"), 80, 30).text());
 }
 
@@ -153,7 +153,7 @@ fn a_filter_is_typed_and_shown_and_leaves_what_holds_all_its_words() {
     insta::assert_snapshot!(drawn(&typing, 80, 8).text());
     let kept = typing.after("\r");
     assert!(drawn(&kept, 80, 8).text().contains("/日本 BLOCK (Esc: all)"));
-    assert_eq!(kept.chosen().unwrap().key(), "claude:aaaa1111-2222");
+    assert_eq!(kept.chosen().unwrap().key(), "alpha:aaaa1111-2222");
     let wrong = kept.clone().after("/x\r");
     assert!(drawn(&wrong, 80, 8).text().contains("nothing fits the filter"));
     assert_eq!(kept.after("\x1b").visible().len(), 5);
@@ -185,10 +185,10 @@ fn rows_are_sorted_by_what_is_asked_for_and_the_other_way_round() {
     let model = crowd().after("s");
     assert_eq!(
         ((model.sort, model.order), first(&model)),
-        ((Sort::Context, Order::Usual), "claude:aaaa1111-2222".into())
+        ((Sort::Context, Order::Usual), "alpha:aaaa1111-2222".into())
     );
     let model = model.after("s");
-    assert_eq!((model.sort, first(&model)), (Sort::Cost, "codex:dddd".into()));
+    assert_eq!((model.sort, first(&model)), (Sort::Cost, "beta:dddd".into()));
     let model = model.after("S");
     assert_eq!((model.order, first(&model)), (Order::Reversed, "seat-e".into()));
     let model = model.after("sssss");
@@ -198,21 +198,21 @@ fn rows_are_sorted_by_what_is_asked_for_and_the_other_way_round() {
 #[test]
 fn the_choice_stays_with_its_session_wherever_it_goes() {
     let model = crowd().after("j");
-    assert_eq!(model.chosen().unwrap().key(), "claude:cccc");
+    assert_eq!(model.chosen().unwrap().key(), "alpha:cccc");
     let mut rows = model.all().to_vec();
     rows.rotate_left(1);
     let moved = update(model, Input::Rows(rows.clone())).0;
-    assert_eq!(moved.chosen().unwrap().key(), "claude:cccc");
-    rows.retain(|row| row.key() != "claude:cccc");
+    assert_eq!(moved.chosen().unwrap().key(), "alpha:cccc");
+    rows.retain(|row| row.key() != "alpha:cccc");
     let gone = update(moved, Input::Rows(rows)).0;
-    assert_eq!(gone.chosen().unwrap().key(), "codex:dddd", "what is in its place");
+    assert_eq!(gone.chosen().unwrap().key(), "beta:dddd", "what is in its place");
 }
 
 #[test]
 fn enter_leads_to_the_chosen_one_and_n_to_the_one_that_waits() {
     let press = |model: Model, key: Key| update(model, Input::Key(key));
-    assert_eq!(press(crowd().after("jj"), Key::Enter).1, Action::Go("claude:ffff".into()));
-    assert_eq!(press(crowd().after("G"), Key::Letter('n')).1, Action::Go("claude:aaaa1111-2222".into()));
+    assert_eq!(press(crowd().after("jj"), Key::Enter).1, Action::Go("alpha:ffff".into()));
+    assert_eq!(press(crowd().after("G"), Key::Letter('n')).1, Action::Go("alpha:aaaa1111-2222".into()));
     let idle = model(vec![row("a", State::Working, ("p", "b"), 1)]);
     let (said, action) = press(idle, Key::Letter('n'));
     assert_eq!(action, Action::Nothing);
@@ -318,7 +318,7 @@ proptest! {
 
 #[test]
 fn every_size_can_be_drawn() {
-    let model = update(crowd(), Input::Detail("claude:aaaa1111-2222".into(), detail())).0.after("\t");
+    let model = update(crowd(), Input::Detail("alpha:aaaa1111-2222".into(), detail())).0.after("\t");
     for columns in 1..300 {
         for rows in (1..12).chain([20, 50, 100]) {
             let frame = drawn(&model, columns, rows);

@@ -1,6 +1,7 @@
 //! A terminal while somebody draws on it: raw, on its second screen, without a cursor.
 //!
-//! It is always given back as it was, by whichever way the drawing ends; nothing else in the program changes a terminal.
+//! It is always given back as it was, by whichever way the drawing ends; nothing else in the program changes a terminal,
+//! but whoever gives one back whose owner was killed (`monitor/keeper.rs`).
 
 use crate::edge::variable;
 use crate::failure::{Failure, Kind};

@@ -19,6 +19,8 @@ fn every_verb_has_help_with_examples() {
         "status",
         "bar",
         "menu",
+        "monitor",
+        "give-back",
         "goto",
         "why",
         "next",

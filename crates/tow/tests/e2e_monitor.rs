@@ -88,6 +88,7 @@ fn both_real_clients_are_followed_live_and_enter_leads_to_them() {
     let screen = shows("claude", "+ completed");
     assert!(lines_of(&screen, "codex").contains("* working"), "{screen}");
     shows("claude", " 50%");
+    shows("claude", "$0.3");
     second.open();
     shows("codex", "+ completed");
     claude.wait_idle(&claude_pane);
@@ -254,6 +255,21 @@ fn sizes_keys_and_turns_are_followed_while_it_runs() {
     watched.wait_screen("1 working");
     watched.keys(&["a"]);
     watched.wait_screen("- ended");
+}
+
+#[test]
+fn the_popup_with_the_monitor_closes_where_it_led() {
+    let (env, tmux) = bench();
+    let agent = agent(&tmux, "one", "do it");
+    let shell = tmux.open(&["bash", "--norc"], &[]);
+    let outer = Tmux::named(&env, "outer").attach_to(&tmux);
+    shell.say("tow popup --monitor; echo closed-$?");
+    outer.wait_screen("? help  Enter go");
+    outer.wait_screen(". idle");
+    outer.keys(&["Enter"]);
+    wait::until("the agent's pane", wait::PATIENCE, || (current(&tmux) == agent.id).then_some(()));
+    shell.wait_screen("closed-0");
+    wait_no_keeper(&env);
 }
 
 #[test]

@@ -328,6 +328,31 @@ fn a_row_is_saved_once_per_change() {
 }
 
 #[test]
+fn ended_sessions_are_those_that_a_person_sat_before_the_latest_first() {
+    let mut bench = Bench::new();
+    for (session, presence) in [
+        ("a:1", Presence::Terminal),
+        ("a:2", Presence::Ide),
+        ("a:3", Presence::Headless),
+        ("a:4", Presence::Terminal),
+    ] {
+        let scene =
+            Scene { presence, folder: None, transcript: None, model: None, place: None, project: None };
+        let event = bench.event(session, prompt("go"));
+        bench.append(&[Event { scene: Some(scene), ..event }]);
+    }
+    for session in ["a:2", "a:1", "a:3"] {
+        bench.accept(session, Happening::SessionEnded { by: EndedBy::Exit });
+    }
+    let (store, _) = bench.fold();
+    let ended = |most| -> Vec<String> {
+        store.ended_sessions(most).unwrap().iter().map(|session| session.key.to_string()).collect()
+    };
+    assert_eq!(ended(9), ["a:1", "a:2"]);
+    assert_eq!(ended(1), ["a:1"]);
+}
+
+#[test]
 fn live_sessions_come_with_their_open_turn() {
     // Without it, an interruption of the turn before was taken for one of this turn.
     let mut bench = Bench::new();

@@ -1,6 +1,6 @@
 //! `tow popup`: the list in a popup of tmux, over whatever is there.
 //!
-//! Opens it and nothing else: what is in it is `tow status --watch`.
+//! Opens it and nothing else: what is in it is `tow status --watch` or `tow monitor`.
 
 use super::install::command_to_register;
 use crate::edge::variable;
@@ -15,6 +15,7 @@ use towline_terminal::tmux::Server;
 const EXAMPLES: &str = "\
 Examples:
   tow popup
+  tow popup --monitor                     with contexts, tokens and costs
   bind-key A run-shell -b 'tow popup'     in ~/.tmux.conf
 
 Enter goes to the chosen agent, n to the one that has waited longest, q closes it.";
@@ -22,9 +23,13 @@ Enter goes to the chosen agent, n to the one that has waited longest, q closes i
 /// Show what every agent is doing in a popup of tmux.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// Show the monitor instead of the list.
+    #[arg(long)]
+    monitor: bool,
+}
 
-pub fn run(_: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(_: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let server = variable("TMUX").as_deref().and_then(Server::parse);
     let server = server
         .ok_or_else(|| Failure::input("a popup needs tmux").hint("Run `tow status --watch` instead."))?;
@@ -34,7 +39,8 @@ pub fn run(_: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
         return Err(Failure::input(what).hint("Run `tow status --watch` in a pane, or `tow menu`."));
     }
     let tow = load::word(&command_to_register()?)?;
-    server.popup(&format!("{tow} status --watch")).map_err(|why| {
+    let verb = if arguments.monitor { "monitor" } else { "status --watch" };
+    server.popup(&format!("{tow} {verb}")).map_err(|why| {
         let failure = Failure::input(format!("tmux did not open the popup: {}", for_terminal(&why)));
         Failure { kind: Kind::Failed, ..failure }
             .hint("Attach to tmux first, or run it from a key: `tow popup --help`.")
