@@ -17,6 +17,8 @@ needs=(
   "sqlite3 sqlite3"
   "node nodejs"
   "npm npm"
+  "chromium chromium fonts-dejavu-core"
+  "wrk wrk"
 )
 
 say() { printf '%s\n' "test.sh: $*"; }

@@ -28,6 +28,9 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test bench reports by panicking")]
 
 mod app_server;
+mod browser;
+mod browser_keys;
+mod browser_wire;
 mod claude;
 mod clients;
 mod codex;
@@ -42,6 +45,7 @@ mod seats;
 mod tmux;
 pub mod wait;
 
+pub use browser::{Barrier, Browser, Theme};
 pub use claude::Claude;
 pub use codex::{Codex, Daemon};
 pub use env::TestEnv;

@@ -1,0 +1,300 @@
+//! A real Chromium without a window: it opens pages, presses keys, and tells what it saw.
+//!
+//! Never shares a profile, and waits for conditions only. It ends with this value, and with its environment at the latest.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::browser_keys::Stroke;
+use crate::browser_wire::Wire;
+use crate::{TestEnv, clients, wait};
+
+/// Colours that a page is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theme {
+    /// Dark letters on a light ground.
+    Light,
+    /// Light letters on a dark ground.
+    Dark,
+}
+
+/// One finding of the accessibility checker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Barrier {
+    /// The rule that is broken.
+    pub rule: String,
+    /// How bad that is: `minor`, `moderate`, `serious`, `critical`.
+    pub impact: String,
+    /// Where, and what the checker says about it.
+    pub places: Vec<String>,
+}
+
+/// One tab of a browser of its own.
+#[derive(Debug)]
+pub struct Browser {
+    wire: RefCell<Wire>,
+}
+
+impl Browser {
+    /// Starts a browser in the environment, with an empty page that is as wide as a desk's.
+    #[track_caller]
+    pub fn start(env: &TestEnv) -> Browser {
+        let browser = Browser { wire: RefCell::new(Wire::start(env)) };
+        for domain in ["Page", "Runtime", "Network", "Log"] {
+            browser.call(&format!("{domain}.enable"), json!({}));
+        }
+        browser.resize(1280, 800);
+        browser
+    }
+
+    /// Opens an address and waits until its document is there.
+    #[track_caller]
+    pub fn goto(&self, url: &str) {
+        let answer = self.call("Page.navigate", json!({"url": url}));
+        assert!(answer["errorText"].is_null(), "{url}: {answer}");
+        self.wait_for("the document", "document.readyState === 'complete'");
+    }
+
+    /// What an expression gives, as JSON; a promise is waited for, and what is thrown fails the test.
+    #[track_caller]
+    pub fn eval(&self, expression: &str) -> Value {
+        let asked = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let answer = self.call("Runtime.evaluate", asked);
+        let thrown = &answer["exceptionDetails"];
+        assert!(thrown.is_null(), "{expression} threw {thrown:#}");
+        answer["result"]["value"].clone()
+    }
+
+    /// Waits until the expression is true.
+    #[track_caller]
+    pub fn wait_for(&self, what: &str, condition: &str) {
+        wait::until_evident(what, wait::PATIENCE, || {
+            let asked = json!({"expression": condition, "awaitPromise": true, "returnByValue": true});
+            match self.call("Runtime.evaluate", asked) {
+                answer if answer["result"]["value"] == true => Ok(()),
+                answer => Err(format!("{condition}\n{answer:#}\n{}", self.text())),
+            }
+        });
+    }
+
+    /// Waits until the page shows a text.
+    #[track_caller]
+    pub fn wait_text(&self, text: &str) {
+        self.wait_for(
+            &format!("“{text}” on the page"),
+            &format!("document.body.innerText.includes({})", json!(text)),
+        );
+    }
+
+    /// All text of the page, as a person sees it.
+    #[track_caller]
+    pub fn text(&self) -> String {
+        self.eval("document.body ? document.body.innerText : ''").as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Presses the mouse in the middle of the first element that fits, once it is there and can be seen.
+    #[track_caller]
+    pub fn click(&self, selector: &str) {
+        let place = self.middle_of(selector);
+        for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+            let button = if kind == "mouseMoved" { "none" } else { "left" };
+            let event =
+                json!({"type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", event);
+        }
+    }
+
+    /// Types text, key by key, into whatever has the focus.
+    #[track_caller]
+    pub fn type_text(&self, text: &str) {
+        text.chars().for_each(|letter| self.press(&letter.to_string()));
+    }
+
+    /// Presses one key: a letter, or a name such as `Enter`, `Escape`, `Shift+Tab`.
+    #[track_caller]
+    pub fn press(&self, key: &str) {
+        for event in Stroke::of(key).events() {
+            self.call("Input.dispatchKeyEvent", event);
+        }
+    }
+
+    /// Makes the page as wide and high as this, in CSS pixels.
+    #[track_caller]
+    pub fn resize(&self, width: u32, height: u32) {
+        let metrics =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600});
+        self.call("Emulation.setDeviceMetricsOverride", metrics);
+    }
+
+    /// Asks pages for these colours, as the system would. Movement is asked for in neither: pictures would differ.
+    #[track_caller]
+    pub fn prefer(&self, theme: Theme) {
+        let scheme = if theme == Theme::Dark { "dark" } else { "light" };
+        let features = json!([
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]);
+        self.call("Emulation.setEmulatedMedia", json!({"features": features}));
+    }
+
+    /// Writes a picture of what is visible.
+    #[track_caller]
+    pub fn screenshot(&self, path: &Path) {
+        let answer = self.call("Page.captureScreenshot", json!({"format": "png"}));
+        let bytes = decoded(answer["data"].as_str().expect("a picture"));
+        fs::write(path, bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+
+    /// What the accessibility checker finds serious or critical on the page as it is.
+    #[track_caller]
+    pub fn barriers(&self) -> Vec<Barrier> {
+        if self.eval("typeof window.axe") == "undefined" {
+            let checker = clients::launcher("axe-core", "axe.min.js");
+            let source = fs::read_to_string(checker).expect("the checker can be read");
+            self.eval(&format!("{source}; undefined"));
+        }
+        let found =
+            self.eval("axe.run(document, {resultTypes: ['violations']}).then((result) => result.violations)");
+        let all = found.as_array().expect("a list of findings").iter().map(barrier);
+        all.filter(|barrier| ["serious", "critical"].contains(&barrier.impact.as_str())).collect()
+    }
+
+    /// Every address that was asked for since the start.
+    #[track_caller]
+    pub fn requests(&self) -> Vec<String> {
+        let url = |event: &Value| event["params"]["request"]["url"].as_str().map(str::to_owned);
+        self.seen("Network.requestWillBeSent").iter().filter_map(url).collect()
+    }
+
+    /// What pages complained of since the start: errors on the console, exceptions, blocked content.
+    #[track_caller]
+    pub fn complaints(&self) -> Vec<String> {
+        let mut all = self.seen("Runtime.exceptionThrown");
+        all.extend(
+            self.seen("Runtime.consoleAPICalled")
+                .into_iter()
+                .filter(|event| event["params"]["type"] == "error"),
+        );
+        all.extend(
+            self.seen("Log.entryAdded")
+                .into_iter()
+                .filter(|event| event["params"]["entry"]["level"] == "error"),
+        );
+        all.iter().map(|event| event["params"].to_string()).collect()
+    }
+
+    /// Where the first fitting element can be pressed: nothing else may lie over it.
+    #[track_caller]
+    fn middle_of(&self, selector: &str) -> Value {
+        let place = format!(
+            "(() => {{ const found = document.querySelector({}); if (!found) return 'no such element';
+            found.scrollIntoView({{block: 'nearest'}}); const box = found.getBoundingClientRect();
+            const [x, y] = [box.x + box.width / 2, box.y + box.height / 2], above = document.elementFromPoint(x, y);
+            return found.contains(above) ? [x, y] : 'covered by ' + (above && above.outerHTML.slice(0, 200)); }})()",
+            json!(selector)
+        );
+        wait::until_evident(selector, wait::PATIENCE, || match self.eval(&place) {
+            found if found.is_array() => Ok(found),
+            other => Err(format!("{other}\n{}", self.text())),
+        })
+    }
+
+    #[track_caller]
+    fn call(&self, method: &str, params: Value) -> Value {
+        self.wire.borrow_mut().call(method, params)
+    }
+
+    fn seen(&self, method: &str) -> Vec<Value> {
+        self.wire.borrow_mut().events(method)
+    }
+}
+
+fn barrier(found: &Value) -> Barrier {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let place = |node: &Value| format!("{} {}", node["target"], text(&node["failureSummary"]));
+    let places = found["nodes"].as_array().map(|nodes| nodes.iter().map(place).collect());
+    Barrier { rule: text(&found["id"]), impact: text(&found["impact"]), places: places.unwrap_or_default() }
+}
+
+/// Base64 with its usual letters; anything else, such as padding, ends nothing and adds nothing.
+fn decoded(text: &str) -> Vec<u8> {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut held, mut bits) = (0_u32, 0);
+    for value in text.bytes().filter_map(|byte| LETTERS.iter().position(|letter| *letter == byte)) {
+        held = held << 6 | u32::try_from(value).unwrap_or_default();
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits & 0xff) as u8);
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(text: &str) -> String {
+        let escaped: String = text.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        format!("data:text/html;charset=utf-8,{escaped}")
+    }
+
+    #[test]
+    fn a_page_is_read_pressed_and_typed_into() {
+        let env = TestEnv::new("/bin/true");
+        let browser = Browser::start(&env);
+        browser.goto(&page("<input id=i><button onclick=\"document.title=i.value\">Go</button>"));
+        browser.click("#i");
+        browser.type_text("Hé, 1?");
+        browser.press("Shift+Tab");
+        browser.click("button");
+        browser.wait_for("the title", "document.title === 'Hé, 1?'");
+        browser.wait_text("Go");
+    }
+
+    #[test]
+    fn what_a_page_complains_of_and_whom_it_asks_is_told() {
+        let env = TestEnv::new("/bin/true");
+        let browser = Browser::start(&env);
+        browser.goto(&page(
+            "<script>console.error('oh no'); fetch('http://127.0.0.1:9/far').catch(() => 0)</script>",
+        ));
+        browser.eval("new Promise((done) => setTimeout(done))");
+        assert!(browser.complaints().iter().any(|complaint| complaint.contains("oh no")));
+        assert!(browser.requests().contains(&"http://127.0.0.1:9/far".to_owned()));
+    }
+
+    #[test]
+    fn colours_and_width_are_what_the_page_is_told_and_barriers_are_found() {
+        let env = TestEnv::new("/bin/true");
+        let browser = Browser::start(&env);
+        browser.resize(360, 640);
+        browser.prefer(Theme::Dark);
+        browser.goto(&page(
+            "<!doctype html><meta name=viewport content='width=device-width'><img src='data:,'>",
+        ));
+        assert_eq!(browser.eval("matchMedia('(prefers-color-scheme: dark)').matches"), true);
+        assert_eq!(browser.eval("innerWidth"), 360);
+        assert!(browser.barriers().iter().any(|barrier| barrier.rule == "image-alt"));
+        let picture = env.root().join("picture.png");
+        browser.screenshot(&picture);
+        assert!(fs::read(picture).unwrap().starts_with(b"\x89PNG\r\n"));
+    }
+
+    #[test]
+    fn the_browser_ends_with_its_value() {
+        let env = TestEnv::new("/bin/true");
+        drop(Browser::start(&env));
+        env.wait_no_process();
+    }
+
+    #[test]
+    fn letters_become_bytes() {
+        assert_eq!(decoded("VG93bGluZQ=="), b"Towline");
+    }
+}
