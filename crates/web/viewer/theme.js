@@ -1,0 +1,25 @@
+// Light or dark: what the system says, until a person says otherwise. Kept in this browser only.
+
+const KEPT = "towline-theme";
+const root = document.documentElement;
+
+export function restore() {
+  const kept = localStorage.getItem(KEPT);
+  if (kept) root.dataset.theme = kept;
+  name();
+}
+
+export function turn() {
+  root.dataset.theme = isDark() ? "light" : "dark";
+  localStorage.setItem(KEPT, root.dataset.theme);
+  name();
+}
+
+function isDark() {
+  return root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/** The button says what it would do. */
+function name() {
+  document.getElementById("theme").textContent = isDark() ? "Light" : "Dark";
+}

@@ -1,0 +1,168 @@
+// The feed of memories, and search as one types: two lists of one shape, with the chosen memory beside them.
+
+import * as api from "./api.js";
+import { fill, h } from "./dom.js";
+import { short } from "./format.js";
+import { VirtualList } from "./list.js";
+import { memoryIn } from "./memory.js";
+import { age, badge, choice, empty, fault, marked } from "./parts.js";
+import { projectChoice } from "./projects.js";
+import { note, placeOf } from "./route.js";
+
+export const TITLE = "Memories";
+const PAGE = 100;
+const PAUSE_MS = 40;
+const TYPES = ["decision", "discovery", "gotcha", "preference", "bugfix", "feature", "refactor", "change"];
+const KINDS = [["", "Everything"], ["memory", "Memories"], ["summary", "Summaries"], ["body", "Words"], ["detail", "Details"], ["bookmark", "Bookmarks"]];
+const SHOWN = [["", "In force"], ["pinned", "Pinned"], ["held", "Held back"]];
+
+export function show(main, place, tools) {
+  const view = { ...tools, asked: { q: "", kind: "", type: "", project: "", shown: "", ...place.query }, id: place.id, next: null, keys: {}, isFull: false, isLoading: false, asking: null };
+  delete view.asked.find;
+  build(main, view);
+  load(view, true);
+  if (view.id) open(view, view.id);
+  if (place.query.find || (!view.id && place.query.q)) view.field.focus();
+  tools.listen((kind, change) => kind === "memory" && heard(view, change));
+  const undone = () => refresh(view);
+  document.addEventListener("undone", undone);
+  tools.signal.addEventListener("abort", () => document.removeEventListener("undone", undone));
+  const act = (key) => () => view.keys[key]?.();
+  return { "/": () => focusField(view), j: () => move(view, 1), k: () => move(view, -1), Enter: () => view.list.item && openItem(view, view.list.item), Escape: () => leave(view), e: act("e"), p: act("p"), x: act("x"), s: act("s"), h: act("h") };
+}
+
+function build(main, view) {
+  view.field = h("input", { type: "search", "aria-label": "Search all that is remembered", placeholder: "Search memories, words, details", value: view.asked.q, autocomplete: "off", spellcheck: "false" });
+  view.field.addEventListener("input", () => typed(view));
+  view.field.addEventListener("keydown", (event) => fieldKey(view, event));
+  view.count = h("p", { class: "says", role: "status" }, "");
+  view.state = h("div", { class: "state" });
+  view.list = new VirtualList({ label: TITLE, row: (item) => row(item), open: (item) => openItem(view, item), more: () => load(view) });
+  view.pane = h("section", { class: "pane", "aria-label": "Memory" });
+  const set = (name) => (value) => ((view.asked[name] = value), noted(view), load(view, true));
+  const filters = h("div", { class: "filters" }, view.field, choice("Kind", KINDS, view.asked.kind, set("kind")),
+    choice("Type", [["", "All types"], ...TYPES.map((type) => [type, type])], view.asked.type, set("type")), projectChoice(view.asked.project, set("project")), choice("Shown", SHOWN, view.asked.shown, set("shown")));
+  fill(main, h("header", { class: "head" }, h("div", {}, h("h1", {}, TITLE), view.count), filters), h("div", { class: "split", data: { open: view.id ? "yes" : "" } }, h("div", { class: "half" }, view.state, view.list.node), view.pane));
+  if (!view.id) fill(view.pane, h("p", { class: "quiet hint" }, "Choose one to read it whole."));
+}
+
+function typed(view) {
+  clearTimeout(view.pause);
+  view.pause = setTimeout(() => {
+    view.asked.q = view.field.value.trim();
+    noted(view);
+    load(view, true);
+  }, PAUSE_MS);
+}
+
+function fieldKey(view, event) {
+  const steps = { ArrowDown: 1, ArrowUp: -1 };
+  if (event.key in steps) view.list.move(steps[event.key]);
+  else if (event.key === "Enter" && view.list.items.length) openItem(view, view.list.item ?? view.list.items[0]);
+  else return;
+  event.preventDefault();
+}
+
+function focusField(view) {
+  view.field.focus();
+  view.field.select();
+}
+
+function noted(view) {
+  note("memories", view.id, view.asked);
+}
+
+/** Takes in the first page anew, or the one after the last. A question that is overtaken by the next is dropped. */
+async function load(view, fresh = false) {
+  if (!fresh && (view.isFull || view.isLoading)) return;
+  view.asking?.abort();
+  const asking = (view.asking = new AbortController());
+  view.signal.addEventListener("abort", () => asking.abort(), { once: true });
+  view.isLoading = true;
+  try {
+    const page = await (view.asked.q ? found(view, asking.signal) : fed(view, fresh, asking.signal));
+    Object.assign(view, { next: page.next, isFull: page.next === null, isLoading: false });
+    if (fresh) view.list.set(page.items, { fresh: view.before !== view.asked.q });
+    else view.list.add(page.items);
+    view.before = view.asked.q;
+    counted(view);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    Object.assign(view, { isFull: true, isLoading: false });
+    view.list.set([]);
+    fill(view.state, fault(error, () => load(view, true)));
+  }
+}
+
+function fed({ asked, next }, fresh, signal) {
+  const only = { pinned: asked.shown === "pinned" || null, held: asked.shown === "held" || null };
+  return api.list("/v1/memories", { type: asked.type, project: asked.project, ...only, limit: PAGE, before: fresh ? null : next }, signal);
+}
+
+async function found({ asked }, signal) {
+  const { q, kind, type, project } = asked;
+  const answer = await api.list("/v1/search", { q, kind, type, project, limit: 50 }, signal);
+  return { ...answer, next: null };
+}
+
+function counted(view) {
+  const many = view.list.items.length;
+  view.count.textContent = view.asked.q ? `${many} found` : many ? `${short(many)}${view.isFull ? "" : "+"}, newest first` : "";
+  const none = view.asked.q ? empty(`Nothing was found for “${view.asked.q}”.`, "tow search --help, for what can be asked") : empty("Nothing is remembered yet.", "tow remember 'what is worth knowing'");
+  fill(view.state, many ? [] : none);
+}
+
+function row(item) {
+  const isHit = item.kind !== undefined;
+  const text = isHit ? item.snippet : item.narrative || item.facts?.[0] || item.subtitle;
+  const title = item.title || item.snippet || "";
+  return h("div", { class: "row", data: { superseded: Boolean(item.superseded) || "" } },
+    h("div", { class: "text" },
+      h("span", { class: "title", dir: "auto" }, marked(title, item.words)),
+      h("span", { class: "more", dir: "auto" }, marked(text ?? "", item.words)),
+      h("span", { class: "where" }, badge(item.type ?? item.kind, "type"), item.pinned_at && badge("pinned", "mark"), item.held_back && badge("held back", "bad"), h("span", {}, item.project), h("span", {}, item.id), isHit && h("span", { class: "reasons" }, `by ${(item.reasons ?? []).join(", ")}`))),
+    h("div", { class: "edge" }, age(item.at ?? item.made_at), h("span", {}, `${short(item.tokens ?? 0)} tok`)));
+}
+
+function openItem(view, item) {
+  if (item.kind === undefined || item.kind === "memory") open(view, item.id);
+  else location.hash = placeOf(item.kind, item.id);
+}
+
+function open(view, id) {
+  view.id = id;
+  noted(view);
+  view.pane.parentElement.dataset.open = "yes";
+  const body = h("div", { class: "body" }, h("p", { class: "quiet" }, "Reading…"));
+  fill(view.pane, h("button", { type: "button", class: "plain back", onclick: () => leave(view) }, "Back to the list"), body);
+  view.pane.scrollTop = 0;
+  view.keys = memoryIn(body, id, { server: view.server, signal: view.signal, done: (how) => (how === "forgotten" ? (leave(view), load(view, true)) : refresh(view)) });
+}
+
+function leave(view) {
+  view.field.blur();
+  view.id = null;
+  view.keys = {};
+  noted(view);
+  view.pane.parentElement.dataset.open = "";
+  fill(view.pane, h("p", { class: "quiet hint" }, "Choose one to read it whole."));
+}
+
+function move(view, by) {
+  view.list.move(by);
+  const wide = matchMedia("(min-width: 60rem)").matches;
+  const { item } = view.list;
+  if (wide && item && (item.kind === undefined || item.kind === "memory")) open(view, item.id);
+}
+
+function refresh(view) {
+  view.keys.reload?.();
+  load(view, true);
+}
+
+/** The list is taken in anew only where nobody is reading further down. */
+function heard(view, change) {
+  if (view.id && (change.id === view.id || (change.ids ?? []).includes(view.id))) view.keys.reload?.();
+  if (view.list.node.scrollTop < 40) load(view, true);
+}
+
