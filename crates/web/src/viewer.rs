@@ -22,7 +22,40 @@ macro_rules! file {
 pub const PAGE: Asset = file!("index.html");
 
 /// Served below `/assets/`. A new file of the viewer is a new line here.
-pub const ASSETS: &[Asset] = &[file!("app.js"), file!("style.css")];
+pub const ASSETS: &[Asset] = &[
+    file!("api.js"),
+    file!("app.js"),
+    file!("changes.js"),
+    file!("charts.js"),
+    file!("details.js"),
+    file!("dialogs.js"),
+    file!("diff.js"),
+    file!("dom.js"),
+    file!("format.js"),
+    file!("graph.js"),
+    file!("icon.svg"),
+    file!("keys.js"),
+    file!("list.js"),
+    file!("live.js"),
+    file!("memory.js"),
+    file!("parts.js"),
+    file!("projects.js"),
+    file!("prose.js"),
+    file!("route.js"),
+    file!("style.css"),
+    file!("theme.js"),
+    file!("view-board.js"),
+    file!("view-context.js"),
+    file!("view-jobs.js"),
+    file!("view-memories.js"),
+    file!("view-projects.js"),
+    file!("view-session.js"),
+    file!("view-sessions.js"),
+    file!("view-settings.js"),
+    file!("view-timeline.js"),
+    file!("view-usage.js"),
+    file!("views.css"),
+];
 
 pub fn asset(name: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.name == name)

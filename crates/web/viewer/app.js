@@ -38,6 +38,7 @@ function open() {
   document.title = `${view.TITLE} · Towline`;
   main.dataset.view = place.view;
   main.scrollTop = 0;
+  if (document.activeElement !== document.body) main.focus({ preventScroll: true });
   const tools = { server, signal: stop.signal, listen: (heard) => listen(heard, stop.signal) };
   shown.keys = view.show(main, place, tools) ?? {};
 }

@@ -24,7 +24,7 @@ export async function undo() {
   const id = last;
   last = null;
   try {
-    await api.post("/v1/undo", { ids: [id] });
+    await api.post("/v1/undo", { id });
     notice(`Undone: the last change of ${id}`);
     document.dispatchEvent(new CustomEvent("undone", { detail: id }));
   } catch (error) {

@@ -1,29 +1,35 @@
 // Charts drawn by hand: bars in stacks, a line, one bar of parts. Each says its numbers in a table for who cannot see it.
 
-import { h, svg } from "./dom.js";
+import { fill, h, svg } from "./dom.js";
 import { short } from "./format.js";
 
-const [WIDTH, HEIGHT, LEFT, FOOT] = [640, 180, 52, 22];
+const [HEIGHT, LEFT, FOOT] = [150, 56, 22];
 
 /** Columns of stacked parts. `columns` are `{label, parts: {name: value}}`; `say` writes a value. */
 export function stackedBars(columns, { names, label, say = short }) {
   const most = scale(Math.max(...columns.map((column) => sum(column.parts)), 0));
-  const step = (WIDTH - LEFT) / Math.max(columns.length, 1);
-  const bars = columns.map((column, index) => stack(column, { names, most, x: LEFT + index * step + step * 0.16, width: step * 0.68, say }));
-  const every = Math.ceil(columns.length / 8);
-  const labels = columns.map((column, index) => (index % every ? null : svg("text", { x: LEFT + (index + 0.5) * step, y: HEIGHT + 15, class: "tick", "text-anchor": "middle" }, column.label)));
-  return figure(label, names, [grid(most, say), bars, labels], table(columns, names, say));
+  const draw = (width) => {
+    const step = (width - LEFT) / Math.max(columns.length, 1);
+    const every = Math.ceil(48 / step);
+    const bars = columns.map((column, index) => stack(column, { names, most, x: LEFT + index * step + step * 0.16, width: step * 0.68, say }));
+    const labels = columns.map((column, index) => (index % every ? null : svg("text", { x: LEFT + (index + 0.5) * step, y: HEIGHT + 16, class: "tick", "text-anchor": "middle" }, column.label)));
+    return [grid(most, width, say), bars, labels];
+  };
+  return figure(label, names, draw, table(columns, names, say));
 }
 
 /** One line over time, with its limit as a dashed one. */
 export function lineChart(values, { limit, label }) {
   const most = scale(Math.max(limit ?? 0, ...values));
-  const x = (index) => LEFT + (index / Math.max(values.length - 1, 1)) * (WIDTH - LEFT - 4);
-  const points = values.map((value, index) => `${x(index).toFixed(1)},${height(value, most).toFixed(1)}`);
-  const area = `M${LEFT},${HEIGHT}L${points.join("L")}L${x(values.length - 1).toFixed(1)},${HEIGHT}Z`;
-  const bound = limit ? svg("path", { class: "bound", d: `M${LEFT},${height(limit, most)}H${WIDTH}` }) : null;
+  const draw = (width) => {
+    const x = (index) => LEFT + (index / Math.max(values.length - 1, 1)) * (width - LEFT - 4);
+    const points = values.map((value, index) => `${x(index).toFixed(1)},${height(value, most).toFixed(1)}`);
+    const area = `M${LEFT},${HEIGHT}L${points.join("L")}L${x(values.length - 1).toFixed(1)},${HEIGHT}Z`;
+    const bound = limit ? svg("path", { class: "bound", d: `M${LEFT},${height(limit, most)}H${width}` }) : null;
+    return [grid(most, width, short), bound, svg("path", { class: "area", d: area }), svg("polyline", { class: "curve", points: points.join(" ") })];
+  };
   const columns = values.map((value, index) => ({ label: String(index + 1), parts: { tokens: value } }));
-  return figure(label, [], [grid(most, short), bound, svg("path", { class: "area", d: area }), svg("polyline", { class: "curve", points: points.join(" ") })], table(columns, ["tokens"], short));
+  return figure(label, [], draw, table(columns, ["tokens"], short));
 }
 
 /** One bar of parts, as wide as what holds it. `parts` are `{name, size, kind, title}`. */
@@ -33,9 +39,12 @@ export function partsBar(parts, limit, label) {
   return h("div", { class: "parts-bar", role: "img", "aria-label": label }, parts.map(piece));
 }
 
-function figure(label, names, content, numbers) {
+/** Drawn anew for every width, so that letters keep their size. */
+function figure(label, names, draw, numbers) {
+  const drawing = svg("svg", { height: HEIGHT + FOOT, role: "img", "aria-label": label });
+  new ResizeObserver(([{ contentRect }]) => contentRect.width && fill(drawing, draw(contentRect.width))).observe(drawing);
   const legend = names.length > 1 ? h("ul", { class: "legend-list" }, names.map((name, index) => h("li", { data: { tone: index % 6 } }, h("span", { class: "swatch", "aria-hidden": "true" }), name))) : null;
-  return h("figure", { class: "chart" }, svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + FOOT}`, role: "img", "aria-label": label }, content), legend,
+  return h("figure", { class: "chart" }, drawing, legend,
     h("details", { class: "numbers" }, h("summary", {}, "Numbers"), numbers));
 }
 
@@ -50,10 +59,10 @@ function stack({ label, parts }, { names, most, x, width, say }) {
   });
 }
 
-function grid(most, say) {
+function grid(most, width, say) {
   return [0, 0.25, 0.5, 0.75, 1].map((share) => {
     const y = height(most * share, most);
-    return [svg("path", { class: "rule", d: `M${LEFT},${y}H${WIDTH}` }), share % 0.5 ? null : svg("text", { x: LEFT - 8, y: y + 4, class: "tick", "text-anchor": "end" }, say(most * share))];
+    return [svg("path", { class: "rule", d: `M${LEFT},${y}H${width}` }), share % 0.5 ? null : svg("text", { x: LEFT - 8, y: y + 4, class: "tick", "text-anchor": "end" }, say(most * share))];
   });
 }
 

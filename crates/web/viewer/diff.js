@@ -38,7 +38,7 @@ function patch(text) {
 
 /** The shortest way from one text to the other, by the longest lines in common. */
 function compared(before, after) {
-  const [old, now] = [before.split("\n"), after.split("\n")];
+  const [old, now] = [before, after].map((text) => text.replace(/\n$/, "").split("\n"));
   if (old.length + now.length > MOST_LINES) return [...old.map((line) => ["-", line]), ...now.map((line) => ["+", line])];
   const common = table(old, now);
   const lines = [];

@@ -3,7 +3,7 @@
 import { h, svg } from "./dom.js";
 import { to } from "./route.js";
 
-const [STEP_X, STEP_Y, WIDTH, HEIGHT] = [190, 52, 150, 36];
+const [STEP_X, STEP_Y, WIDTH, HEIGHT] = [132, 42, 96, 30];
 
 /** Forebears left, heirs right; the session itself stands out. Edges are `{from, to, how, at}` or name one other session. */
 export function chain(id, forebears, heirs) {
@@ -55,7 +55,7 @@ function line({ from, to: heir }, places) {
 
 function knot(name, { x, y }, isSelf) {
   const box = svg("rect", { x, y, width: WIDTH, height: HEIGHT, rx: 6 });
-  const label = svg("text", { x: x + 12, y: y + HEIGHT / 2 + 4 }, name);
+  const label = svg("text", { x: x + 16, y: y + HEIGHT / 2 + 4 }, name);
   return svg("a", { href: to("session", name), class: isSelf ? "knot self" : "knot", "aria-label": isSelf ? `this session, ${name}` : `session ${name}` }, box, label);
 }
 

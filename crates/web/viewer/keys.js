@@ -25,6 +25,8 @@ export function heed(acts) {
     const inField = event.target.closest("input, textarea, select");
     if (inField && event.key !== "Escape") return;
     if (document.querySelector("dialog[open]")) return;
+    // Enter presses what has the focus, if that can be pressed.
+    if (event.key === "Enter" && event.target.closest("a, button, summary")) return;
     const view = isGoing && VIEWS[event.key];
     isGoing = !isGoing && event.key === "g";
     if (view) go(view);

@@ -92,6 +92,7 @@ export class VirtualList {
     else if (event.key === "Enter" && this.item) this.open(this.item);
     else return;
     event.preventDefault();
+    event.stopPropagation();
   }
 
   clicked(event) {

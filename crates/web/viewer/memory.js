@@ -6,9 +6,11 @@ import { form, sure } from "./dialogs.js";
 import { fill, h } from "./dom.js";
 import { plural } from "./format.js";
 import { badge, fault, when } from "./parts.js";
+import { inline, prose } from "./prose.js";
 import { to, turnOf } from "./route.js";
 
-const TYPES = ["decision", "discovery", "gotcha", "preference", "bugfix", "feature", "refactor", "change"];
+/** The types that have a name of their own; a person may use any other word. */
+export const TYPES = ["decision", "preference", "gotcha", "discovery", "bugfix", "feature", "refactor", "change", "security"];
 
 /** Shows a memory in a place; `done` is called after it was changed. Gives the keys that act on it. */
 export function memoryIn(node, id, { server, signal, done }) {
@@ -32,11 +34,11 @@ function told(pane, answer) {
   const memory = pane.memory;
   return h("article", { class: "memory" },
     h("header", {}, h("p", { class: "where" }, badge(memory.type, "type"), memory.pinned_at && badge("pinned", "mark"), memory.held_back && badge("held back", "bad"), memory.superseded && badge("superseded", "bad"), h("span", {}, memory.project), h("code", {}, memory.id)),
-      h("h2", { dir: "auto" }, memory.title), memory.subtitle && h("p", { class: "quiet", dir: "auto" }, memory.subtitle)),
+      h("h2", { dir: "auto" }, inline(memory.title)), memory.subtitle && h("p", { class: "quiet", dir: "auto" }, memory.subtitle)),
     pane.server.write ? tools(pane) : null,
     memory.held_back && h("p", { class: "warning" }, `Held back from every model: ${memory.held_back}`),
-    memory.narrative && h("p", { class: "narrative", dir: "auto" }, memory.narrative),
-    memory.facts?.length ? h("ul", { class: "facts" }, memory.facts.map((fact) => h("li", { dir: "auto" }, fact))) : null,
+    memory.narrative && h("div", { class: "words" }, prose(memory.narrative)),
+    memory.facts?.length ? h("ul", { class: "facts" }, memory.facts.map((fact) => h("li", { dir: "auto" }, inline(fact)))) : null,
     origin(memory), replaced(memory, answer.chain), trace(answer.trace));
 }
 
@@ -105,7 +107,7 @@ async function supersede(pane) {
 }
 
 function undo(pane) {
-  return act(pane, `Undone: the last change of ${pane.id}`, () => api.post("/v1/undo", { ids: [pane.id] }));
+  return act(pane, `Undone: the last change of ${pane.id}`, () => api.post("/v1/undo", { id: pane.id }));
 }
 
 async function forget(pane) {

@@ -4,15 +4,15 @@ import * as api from "./api.js";
 import { fill, h } from "./dom.js";
 import { short } from "./format.js";
 import { VirtualList } from "./list.js";
-import { memoryIn } from "./memory.js";
+import { memoryIn, TYPES } from "./memory.js";
 import { age, badge, choice, empty, fault, marked } from "./parts.js";
+import { inline } from "./prose.js";
 import { projectChoice } from "./projects.js";
 import { note, placeOf } from "./route.js";
 
 export const TITLE = "Memories";
 const PAGE = 100;
 const PAUSE_MS = 40;
-const TYPES = ["decision", "discovery", "gotcha", "preference", "bugfix", "feature", "refactor", "change"];
 const KINDS = [["", "Everything"], ["memory", "Memories"], ["summary", "Summaries"], ["body", "Words"], ["detail", "Details"], ["bookmark", "Bookmarks"]];
 const SHOWN = [["", "In force"], ["pinned", "Pinned"], ["held", "Held back"]];
 
@@ -43,7 +43,6 @@ function build(main, view) {
   const filters = h("div", { class: "filters" }, view.field, choice("Kind", KINDS, view.asked.kind, set("kind")),
     choice("Type", [["", "All types"], ...TYPES.map((type) => [type, type])], view.asked.type, set("type")), projectChoice(view.asked.project, set("project")), choice("Shown", SHOWN, view.asked.shown, set("shown")));
   fill(main, h("header", { class: "head" }, h("div", {}, h("h1", {}, TITLE), view.count), filters), h("div", { class: "split", data: { open: view.id ? "yes" : "" } }, h("div", { class: "half" }, view.state, view.list.node), view.pane));
-  if (!view.id) fill(view.pane, h("p", { class: "quiet hint" }, "Choose one to read it whole."));
 }
 
 function typed(view) {
@@ -118,7 +117,7 @@ function row(item) {
   const title = item.title || item.snippet || "";
   return h("div", { class: "row", data: { superseded: Boolean(item.superseded) || "" } },
     h("div", { class: "text" },
-      h("span", { class: "title", dir: "auto" }, marked(title, item.words)),
+      h("span", { class: "title", dir: "auto" }, item.words ? marked(title, item.words) : inline(title)),
       h("span", { class: "more", dir: "auto" }, marked(text ?? "", item.words)),
       h("span", { class: "where" }, badge(item.type ?? item.kind, "type"), item.pinned_at && badge("pinned", "mark"), item.held_back && badge("held back", "bad"), h("span", {}, item.project), h("span", {}, item.id), isHit && h("span", { class: "reasons" }, `by ${(item.reasons ?? []).join(", ")}`))),
     h("div", { class: "edge" }, age(item.at ?? item.made_at), h("span", {}, `${short(item.tokens ?? 0)} tok`)));
@@ -134,7 +133,7 @@ function open(view, id) {
   noted(view);
   view.pane.parentElement.dataset.open = "yes";
   const body = h("div", { class: "body" }, h("p", { class: "quiet" }, "Reading…"));
-  fill(view.pane, h("button", { type: "button", class: "plain back", onclick: () => leave(view) }, "Back to the list"), body);
+  fill(view.pane, h("button", { type: "button", class: "plain back", onclick: () => leave(view) }, "Close"), body);
   view.pane.scrollTop = 0;
   view.keys = memoryIn(body, id, { server: view.server, signal: view.signal, done: (how) => (how === "forgotten" ? (leave(view), load(view, true)) : refresh(view)) });
 }
@@ -145,7 +144,7 @@ function leave(view) {
   view.keys = {};
   noted(view);
   view.pane.parentElement.dataset.open = "";
-  fill(view.pane, h("p", { class: "quiet hint" }, "Choose one to read it whole."));
+  fill(view.pane);
 }
 
 function move(view, by) {

@@ -7,6 +7,7 @@ import { fill, h } from "./dom.js";
 import { cost, count, plural, short } from "./format.js";
 import { chain } from "./graph.js";
 import { badge, empty, fault, head, loaded, when } from "./parts.js";
+import { prose } from "./prose.js";
 import { to } from "./route.js";
 
 export const TITLE = "Session";
@@ -18,7 +19,9 @@ export function show(main, place, { listen, signal }) {
   const turns = h("div", { class: "turns" });
   const top = h("div", {}, head(TITLE, place.id));
   const reader = { id: place.id, turns, signal, earlier: null, wanted: place.query.turn };
-  fill(main, h("div", { class: "reader" }, top, about, turns));
+  const facts = h("aside", { class: "facts-aside", "aria-label": "Facts of this session" });
+  reader.facts = facts;
+  fill(main, h("div", { class: "reader" }, h("div", { class: "lead" }, top, about), facts, turns));
   const load = () => loaded(about, () => api.get(`/v1/sessions/${api.part(place.id)}`, {}, signal), (answer) => aboutOf(answer, top, reader));
   load().then(() => read(reader));
   listen((kind, change) => kind === "turn" && concerns(change, place.id) && read(reader));
@@ -37,7 +40,8 @@ function aboutOf(answer, top, reader) {
   fill(top, head(session.project ?? "Session", null, h("a", { class: "button", href: to("timeline", null, { anchor: session.id }) }, "On the timeline")),
     h("p", { class: "where wide" }, when(session.first_at), facts.filter(Boolean).map((fact) => h("span", {}, fact)), h("code", {}, session.id)));
   document.title = `${session.project ?? "Session"} ${session.id} · Towline`;
-  return [summary(answer.summary), inheritance(answer, session), figures(answer), growth(answer)];
+  fill(reader.facts, inheritance(answer, session), growth(answer), figures(answer));
+  return summary(answer.summary);
 }
 
 function summary(told) {
@@ -53,15 +57,15 @@ function inheritance(answer, session) {
   return h("section", { class: "panel" }, h("h2", {}, "Inheritance"), chain(session.id, from, heirs));
 }
 
-function figures({ figures: known, usage, cost: price }) {
-  const all = known?.usage ?? (Array.isArray(usage) ? usage : usage?.models) ?? [];
+function figures({ figures: known, usage }) {
+  const all = known?.usage ?? (Array.isArray(usage) ? usage : []);
   const files = known?.files ?? [];
   if (!all.length && !files.length) return null;
-  const row = (each) => h("tr", {}, h("th", { scope: "row" }, each.model), [each.input, each.output, each.cache_read, each.cache_write].map((number) => h("td", {}, short(number))), each.cost !== undefined && h("td", {}, cost(each.cost)));
-  const table = all.length && h("table", { class: "figures" }, h("caption", { class: "hidden" }, "Tokens by model"),
-    h("thead", {}, h("tr", {}, ["Model", "In", "Out", "Cache read", "Cache write", all[0].cost !== undefined && "Cost"].filter(Boolean).map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, all.map(row)));
-  const listed = files.length && h("details", {}, h("summary", {}, plural(files.length, "file")), h("ul", { class: "files" }, files.map((file) => h("li", {}, h("code", {}, typeof file === "string" ? file : file.path)))));
-  return h("section", { class: "panel" }, h("h2", {}, "Tokens"), table, listed, price !== undefined && h("p", {}, cost(price)));
+  const kinds = [["input", "Input"], ["output", "Output"], ["cache_read", "Cache read"], ["cache_write", "Cache write"]];
+  const rows = (each) => [h("dt", { class: "model" }, each.model), h("dd", {}, each.cost_usd === undefined ? "" : cost(each.cost_usd)), kinds.map(([key, name]) => [h("dt", {}, name), h("dd", {}, short(each[key]))])];
+  const path = (file) => (typeof file === "string" ? file : file.path);
+  return h("section", { class: "panel" }, h("h2", {}, "Tokens"), h("dl", { class: "tokens" }, all.map(rows)),
+    files.length ? h("details", {}, h("summary", {}, plural(files.length, "file")), h("ul", { class: "files" }, files.map((file) => h("li", {}, h("code", {}, path(file)))))) : null);
 }
 
 function growth(answer) {
@@ -106,8 +110,9 @@ function arrive(reader) {
 
 function article(turn, reader) {
   const marks = (reader.bookmarks ?? []).filter((mark) => mark.turn === turn.id || mark.turn === turn.ordinal);
-  const said = (turn.words ?? turn.bodies ?? []).map((body) => h("div", { class: "said", data: { speaker: body.speaker } },
-    h("span", { class: "speaker" }, body.speaker === "person" ? "You" : "Agent"), h("div", { class: "words", dir: "auto" }, body.text), body.left_out_bytes ? h("p", { class: "quiet" }, `${count(body.left_out_bytes)} bytes left out`) : null));
+  const all = turn.words ?? turn.bodies ?? [];
+  const said = all.map((body, index) => h("div", { class: "said", data: { speaker: body.speaker } },
+    h("span", { class: "speaker" }, body.speaker === all[index - 1]?.speaker ? "" : body.speaker === "person" ? "You" : "Agent"), h("div", { class: "words" }, prose(body.text)), body.left_out_bytes ? h("p", { class: "quiet" }, `${count(body.left_out_bytes)} bytes left out`) : null));
   return h("article", { class: "turn", tabindex: "-1", data: { ordinal: turn.ordinal, reverted: turn.reverted || "", print: JSON.stringify([turn.id, turn.until, turn.details?.length ?? turn.details, said.length, turn.reverted]) } },
     h("header", {}, h("h3", {}, `Turn ${turn.ordinal}`), when(turn.at), turn.origin !== "human" && badge(turn.origin), turn.reverted && badge("taken back", "bad"), turn.stopped && badge(turn.stopped, "bad"), marks.map((mark) => badge(`bookmark: ${mark.label || mark.id}`, "mark"))),
     said.length ? said : h("p", { class: "quiet", dir: "auto" }, turn.line),

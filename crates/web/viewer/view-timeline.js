@@ -13,7 +13,7 @@ const STEP = 20;
 export function show(main, place, { listen, signal }) {
   const view = { asked: { anchor: "", project: "", ...place.query }, before: STEP, after: STEP, signal };
   view.body = h("div", { class: "timeline" }, h("p", { class: "quiet" }, "Reading…"));
-  const field = h("input", { type: "search", "aria-label": "Around what: an id, a time, or words", placeholder: "Around: m12, 1a2b3c4d, 14:00, or words", value: view.asked.anchor, autocomplete: "off" });
+  const field = h("input", { type: "search", "aria-label": "Around what: an id, a time, or words", placeholder: "m12, 14:00, words…", value: view.asked.anchor, autocomplete: "off" });
   field.addEventListener("change", () => around(view, field.value.trim()));
   const project = projectChoice(view.asked.project, (value) => ((view.asked.project = value), around(view, view.asked.anchor)));
   fill(main, h("header", { class: "head" }, h("div", {}, h("h1", {}, TITLE)), h("div", { class: "filters" }, field, project)), view.body);

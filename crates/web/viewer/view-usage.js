@@ -69,7 +69,7 @@ function total(row) {
 }
 
 function costOf(row) {
-  return row.cost?.usd ?? row.cost_usd ?? (typeof row.cost === "number" ? row.cost : 0);
+  return Number(row.cost_usd ?? 0);
 }
 
 function keyOf(row) {
