@@ -14,7 +14,7 @@ export function projects() {
 
 /** What a project is called in a question. */
 export function nameOf(project) {
-  return typeof project === "string" ? project : project.project ?? project.name ?? project.key ?? "?";
+  return project?.name ?? project?.project ?? "";
 }
 
 /** A choice among all projects, filled when they are known. */

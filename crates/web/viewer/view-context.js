@@ -22,8 +22,8 @@ export function show(main, place, { server, signal, listen }) {
 
 async function load(view) {
   try {
-    const project = view.asked.project || nameOf((await projects())[0] ?? "");
-    if (!project || project === "?") return void fill(view.body, empty("No project is known yet.", "tow import"));
+    const project = view.asked.project || nameOf((await projects())[0]);
+    if (!project) return void fill(view.body, empty("No project is known yet.", "tow import"));
     const answer = await api.get("/v1/context", { project }, view.signal);
     fill(view.body, told(view, answer, project));
   } catch (error) {

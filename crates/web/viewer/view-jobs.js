@@ -35,5 +35,5 @@ function jobOf(job, server, again) {
 
 function faultsOf(faults) {
   if (!faults.length) return empty("No fault is noted.", null);
-  return h("ul", { class: "plain-list" }, faults.map((each) => h("li", {}, when(each.at), badge(each.kind ?? each.part ?? each.code, "bad"), h("span", { dir: "auto" }, each.what ?? each.text ?? each.message ?? JSON.stringify(each)), each.mend && h("code", {}, each.mend))));
+  return h("ul", { class: "plain-list" }, faults.map((each) => h("li", {}, when(each.last_at), badge(each.kind, "bad"), h("span", { dir: "auto" }, each.detail), each.count > 1 && h("span", { class: "quiet" }, `${count(each.count)} times since `, when(each.first_at)))));
 }

@@ -12,7 +12,6 @@ import { note, placeOf } from "./route.js";
 
 export const TITLE = "Memories";
 const PAGE = 100;
-const PAUSE_MS = 40;
 const KINDS = [["", "Everything"], ["memory", "Memories"], ["summary", "Summaries"], ["body", "Words"], ["detail", "Details"], ["bookmark", "Bookmarks"]];
 const SHOWN = [["", "In force"], ["pinned", "Pinned"], ["held", "Held back"]];
 
@@ -45,13 +44,16 @@ function build(main, view) {
   fill(main, h("header", { class: "head" }, h("div", {}, h("h1", {}, TITLE), view.count), filters), h("div", { class: "split", data: { open: view.id ? "yes" : "" } }, h("div", { class: "half" }, view.state, view.list.node), view.pane));
 }
 
-function typed(view) {
-  clearTimeout(view.pause);
-  view.pause = setTimeout(() => {
+/** One question at a time: the first letter is asked at once, and what was typed meanwhile when its answer is there. */
+async function typed(view) {
+  if (view.isTyping) return;
+  view.isTyping = true;
+  while (view.asked.q !== view.field.value.trim() && !view.signal.aborted) {
     view.asked.q = view.field.value.trim();
     noted(view);
-    load(view, true);
-  }, PAUSE_MS);
+    await load(view, true);
+  }
+  view.isTyping = false;
 }
 
 function fieldKey(view, event) {

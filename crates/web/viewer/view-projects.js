@@ -24,6 +24,6 @@ function card(project) {
   const name = nameOf(project);
   const counts = [["session", project.sessions], ["memory", project.memories], ["turn", project.turns]].filter(([, number]) => typeof number === "number");
   const words = counts.map(([word, number]) => h("span", {}, word === "memory" ? `${number} ${number === 1 ? "memory" : "memories"}` : plural(number, word)));
-  return h("li", { class: "card" }, h("h2", {}, h("a", { href: to("memories", null, { project: name }) }, name)), h("p", { class: "where" }, words, age(project.last_at)), (project.folder ?? project.root) && h("p", { class: "path" }, h("code", {}, project.folder ?? project.root)),
+  return h("li", { class: "card" }, h("h2", {}, h("a", { href: to("memories", null, { project: name }) }, name)), h("p", { class: "where" }, words, age(project.last_at)), project.root && h("p", { class: "path" }, h("code", {}, project.root.replace(/\/\.git$/, ""))),
     h("p", { class: "ways" }, [["sessions", "Sessions"], ["memories", "Memories"], ["timeline", "Timeline"], ["context", "Context"]].map(([view, text]) => h("a", { href: to(view, null, { project: name }) }, text))));
 }

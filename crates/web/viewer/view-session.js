@@ -69,8 +69,8 @@ function figures({ figures: known, usage }) {
 }
 
 function growth(answer) {
-  const points = answer.growth ?? answer.context_growth ?? answer.context ?? [];
-  if (!Array.isArray(points) || points.length < 2) return null;
+  const points = answer.context ?? [];
+  if (points.length < 2) return null;
   return h("section", { class: "panel" }, h("h2", {}, "Context"), lineChart(points.map((point) => point.tokens ?? 0), { limit: points.at(-1).window, label: "tokens in the context" }));
 }
 

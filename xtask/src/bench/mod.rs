@@ -15,6 +15,7 @@ mod rounds;
 mod search;
 mod statistics;
 mod track;
+mod viewer;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,8 @@ pub enum Bench {
     Inherit(Options),
     /// Measure search: how many questions are answered, indexing, size, time and memory
     Search(search::Options),
+    /// Measure the viewer in a real browser, and its server, with a long past
+    Viewer(viewer::Options),
     /// Write down for the linker which functions hooks run, so that they lie side by side
     Layout(LayoutOptions),
 }
@@ -112,6 +115,7 @@ pub fn run(bench: &Bench, repository: &Repository, out: &mut impl Write) -> Resu
             (options, inherit::report(&prepared(options, repository, out)?, out)?)
         }
         Bench::Search(options) => return search::run(options, repository, out),
+        Bench::Viewer(options) => return viewer::run(options, repository, out),
         Bench::Layout(options) => return lay_out(options, repository, out),
     };
     report.print(out)?;
@@ -173,6 +177,7 @@ fn command_line(bench: &Bench, options: &Options) -> String {
         Bench::Track(_) => ("track", "docs/benchmarks-track.md"),
         Bench::Inherit(_) => ("inherit", "docs/benchmarks-inherit.md"),
         Bench::Search(_) => ("search", "docs/benchmarks-search.md"),
+        Bench::Viewer(_) => ("viewer", "docs/benchmarks-viewer.md"),
         Bench::Layout(_) => ("layout", hooks::SCRIPT),
     };
     let mut line = format!("cargo xtask bench {word} --rounds {}", rounds_of(options));

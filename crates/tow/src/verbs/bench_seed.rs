@@ -1,9 +1,11 @@
 //! `tow bench-seed`: fills a data folder with a past, for benchmarks.
 //!
-//! The events go through the journal and the fold like any others: nothing here writes a table.
+//! The events go through the journal and the fold like any others, and memories through what keeps a person's: nothing
+//! here writes a table.
 
 use crate::edge::variable;
 use crate::failure::Failure;
+use crate::remember::open;
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
@@ -11,21 +13,26 @@ use std::time::Duration;
 use towline_core::event::{Event, Happening, Origin, Presence, Scene, StartedBy, ToolOutcome};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::Wishes;
+use towline_core::memory::{Confidence, Content, Draft, Maker, MemoryType, Trust};
 use towline_core::project::ProjectTraces;
 use towline_core::text::{Keeping, Kept, Secrets};
 use towline_core::time::Timestamp;
+use towline_store::archive::NewMemory;
 use towline_store::journal::{self, Record};
 use towline_store::lock::FoldLock;
-use towline_store::{Pace, Store, upkeep};
+use towline_store::{Pace, Store, StoreError, upkeep};
 
 /// Fill the data folder with so many events of made-up sessions.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    #[arg(long)]
+    #[arg(long, default_value_t = 0)]
     events: u64,
     /// How many of them belong to one session.
     #[arg(long, default_value_t = 400)]
     per_session: u64,
+    /// So many memories, spread over the projects that the archive knows.
+    #[arg(long, default_value_t = 0)]
+    memories: u64,
 }
 
 const BATCH: u64 = 5_000;
@@ -55,7 +62,105 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         upkeep::checkpoint(&store).map_err(|error| failed(&error))?;
         upkeep::seal_if_large(home, &lock).map_err(|error| failed(&error))?;
     }
+    drop(lock);
+    remember(scope, arguments.memories)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes memories of made-up words, a minute apart, ending now.
+fn remember(scope: &Scope, memories: u64) -> Result<(), Failure> {
+    if memories == 0 {
+        return Ok(());
+    }
+    let failed = |error: StoreError| Failure::new(&error);
+    let writing = open(scope)?;
+    let archive = &writing.archive;
+    let projects: Vec<i64> =
+        archive.project_rows().map_err(failed)?.iter().map(|project| project.row).collect();
+    for from in (0..memories).step_by(usize::try_from(BATCH).unwrap_or(1)) {
+        let batch = from..(from + BATCH).min(memories);
+        let made = archive.as_one(|| {
+            batch
+                .clone()
+                .filter_map(|n| memory(scope.edge.now, (n, memories), &projects))
+                .try_for_each(|new| archive.add_memory(&new).map(drop))
+        });
+        made.map_err(failed)?;
+    }
+    archive.tidy().map_err(failed)
+}
+
+const WORDS: [&str; 32] = [
+    "harbour",
+    "mast",
+    "paint",
+    "tide",
+    "berth",
+    "allocator",
+    "pier",
+    "token",
+    "refresh",
+    "queue",
+    "parser",
+    "cache",
+    "index",
+    "lantern",
+    "anchor",
+    "rope",
+    "sail",
+    "pilot",
+    "ledger",
+    "crane",
+    "signal",
+    "beacon",
+    "schema",
+    "migration",
+    "retry",
+    "timeout",
+    "socket",
+    "journal",
+    "merge",
+    "branch",
+    "deploy",
+    "pipeline",
+];
+
+/// The nth memory of so many.
+fn memory(now: Timestamp, (n, all): (u64, u64), projects: &[i64]) -> Option<NewMemory> {
+    let word = |step: u64| {
+        WORDS[usize::try_from(n.wrapping_mul(2_654_435_761).wrapping_add(step * 40_503) >> 7 & 31)
+            .unwrap_or(0)]
+    };
+    let kinds = ["decision", "gotcha", "discovery", "preference", "bugfix", "feature"];
+    let kind = MemoryType::parse(kinds[usize::try_from(n % 6).unwrap_or(0)])?;
+    let title = format!("The {} of {} {n} keeps its {}", word(1), word(2), word(3));
+    let narrative = format!(
+        "We decided that {} and {} go together, since {} failed at {} {n}.",
+        word(4),
+        word(5),
+        word(6),
+        word(7)
+    );
+    let content = Content::of(Draft { narrative, ..Draft::new(kind, title) })?;
+    let at = now.plus_ms(-60_000 * (all - n).cast_signed());
+    let mut random = [1; 10];
+    random[..8].copy_from_slice(&n.to_le_bytes());
+    Some(NewMemory {
+        uid: Uid::v7(at, random),
+        content,
+        project: projects.get(usize::try_from(n).unwrap_or(0) % projects.len().max(1)).copied(),
+        session: None,
+        turn: None,
+        branch: None,
+        commit: None,
+        maker: Maker::Person,
+        trust: Trust::Person,
+        confidence: Confidence::SURE,
+        cost: 0,
+        at,
+        valid_from: at,
+        quarantine: None,
+    })
 }
 
 /// The nth event of the past: sessions one after the other, ten events to a turn, a second apart, ending a day ago.

@@ -1,0 +1,97 @@
+//! The board, and what is heard while the page is open.
+
+use crate::desk::{Desk, Hand, bare};
+use crate::sitter::Sitter;
+use serde_json::{Value, json};
+use towline_testkit::{Tmux, wait};
+
+/// Resolves with the time at which the page first met the condition, by the page's own clock.
+fn noted_when(condition: &str) -> String {
+    format!(
+        "window.noted = new Promise((done) => {{
+            const look = () => ({condition}) && (seen.disconnect(), done(Date.now()));
+            const seen = new MutationObserver(look);
+            seen.observe(document.body, {{childList: true, subtree: true, characterData: true}});
+        }}); undefined"
+    )
+}
+
+#[track_caller]
+fn is_between(value: &Value, least: i64, most: i64) -> i64 {
+    let number = value.as_f64().unwrap() as i64;
+    assert!((least..most).contains(&number), "{number} is not within {least} and {most}");
+    number
+}
+
+#[test]
+fn a_hook_shows_on_the_board_at_once() {
+    let env = bare();
+    let tmux = Tmux::start(&env);
+    let sitter = Sitter::sit(&tmux, "session-1");
+    sitter.prompt("Paint the mast");
+    let desk = Desk::around(env, Hand::Writes);
+    desk.browser.wait_text("Paint the mast");
+    desk.browser.wait_for("the stream", "document.getElementById('line').dataset.state === 'live'");
+    desk.browser
+        .wait_for("one at work", "document.querySelectorAll('.seat[data-state=working]').length === 1");
+
+    desk.browser.eval(&noted_when("document.querySelector('.seat[data-state=blocked]')"));
+    sitter.ask("Bash");
+    let left = desk.browser.eval("Date.now()");
+    let shown = desk.browser.eval("window.noted");
+    let late = is_between(&json!(shown.as_f64().unwrap() - left.as_f64().unwrap()), -30_000, 10_000);
+    println!("a permission was on the board {late} ms after its hook had ended");
+    desk.browser.wait_text("wants Bash");
+    desk.browser.wait_text("1 waiting for you");
+    desk.browser.wait_for("the title", "document.title.startsWith('(1) ')");
+    sitter.stop();
+    desk.browser.wait_text("1 done");
+    desk.was_well_behaved();
+}
+
+#[test]
+fn timers_go_on_and_a_seat_can_be_gone_to() {
+    let env = bare();
+    let tmux = Tmux::start(&env);
+    let [first, second] = ["session-1", "session-2"].map(|name| Sitter::sit(&tmux, name));
+    first.prompt("Paint the mast");
+    second.prompt("Mend the sail");
+    let desk = Desk::around(env, Hand::Writes);
+    desk.browser.wait_text("Mend the sail");
+    let timer = "document.querySelector('.seat .timer').textContent";
+    let before = desk.browser.eval(timer);
+    desk.browser.wait_for("the timer to go on", &format!("{timer} !== {before}"));
+    desk.picture("board");
+
+    desk.browser.press("j");
+    desk.browser.wait_for("a seat to be chosen", "document.activeElement.matches('.seat')");
+    desk.browser.press("Enter");
+    desk.browser.wait_for("its session", "location.hash.startsWith('#/session/')");
+    desk.was_well_behaved();
+}
+
+#[test]
+fn what_is_remembered_elsewhere_appears_by_itself() {
+    let desk = Desk::new(Hand::Reads);
+    desk.open("memories");
+    desk.browser.wait_text("blue pipeline");
+    desk.env.tow(&["remember", "The harbour closes at ten"]).ok();
+    desk.browser.wait_text("The harbour closes at ten");
+    desk.was_well_behaved();
+}
+
+#[test]
+fn a_server_that_ended_is_said_never_hidden() {
+    let mut desk = Desk::new(Hand::Reads);
+    desk.stop_server();
+    desk.browser
+        .wait_for("the line to be down", "document.getElementById('line').dataset.state === 'waiting'");
+    for key in ["g", "p"] {
+        desk.browser.press(key);
+    }
+    desk.browser.wait_text("the server does not answer");
+    desk.browser.wait_text("tow serve");
+    wait::until("the button", wait::PATIENCE, || {
+        (desk.browser.eval("!!document.querySelector('.fault button')") == true).then_some(())
+    });
+}

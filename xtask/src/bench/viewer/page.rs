@@ -1,0 +1,75 @@
+//! What a person waits for in the browser, by the browser's own clock.
+//!
+//! Every time is taken inside the page: what it costs to ask the browser for it is not in there.
+
+use towline_testkit::Browser;
+
+use super::Timing;
+use super::world::{Server, World};
+
+const LOADS: usize = 20;
+
+/// Typed letter by letter.
+const QUESTIONS: [&str; 6] =
+    ["low tide", "berth allocator", "mast paint", "pier 42", "decided harbour", "token"];
+
+/// When the list stands on the screen: rows, and a frame with them.
+const ROWS: &str = "new Promise((done) => {
+    const look = () => document.querySelector('.row') ? requestAnimationFrame(() => done(performance.now())) : setTimeout(look, 1);
+    look();
+})";
+
+/// From the input of a letter to the frame that follows its hits.
+const TYPED: &str = "((text) => new Promise((done) => {
+    const field = document.querySelector('input[type=search]'), status = document.querySelector('.says[role=status]');
+    const begun = performance.now();
+    const seen = new MutationObserver(() => {
+        if (!status.textContent.includes('found')) return;
+        seen.disconnect();
+        requestAnimationFrame(() => done(performance.now() - begun));
+    });
+    seen.observe(status, {childList: true, characterData: true, subtree: true});
+    field.value = text;
+    field.dispatchEvent(new Event('input'));
+}))";
+
+pub fn timings(world: &World, server: &Server) -> Vec<Timing> {
+    let browser = Browser::start(&world.env);
+    browser.goto(server.url());
+    let [board, _] = loaded(&browser, server, "board");
+    let [memories, first_rows] = loaded(&browser, server, "memories");
+    let [_, sessions] = loaded(&browser, server, "sessions");
+    vec![
+        Timing { name: "first paint, board", times: board },
+        Timing { name: "first paint, memories", times: memories },
+        Timing { name: "first rows, memories", times: first_rows },
+        Timing { name: "first rows, sessions", times: sessions },
+        Timing { name: "search as you type", times: typed(&browser, server) },
+    ]
+}
+
+/// First paint and first rows of so many fresh loads. A board has no rows.
+fn loaded(browser: &Browser, server: &Server, view: &str) -> [Vec<f64>; 2] {
+    let (mut paints, mut rows) = (vec![], vec![]);
+    for _ in 0..LOADS {
+        browser.goto("about:blank");
+        browser.goto(&format!("{}/#/{view}", server.base()));
+        if view != "board" {
+            rows.extend(browser.eval(ROWS).as_f64());
+        }
+        browser
+            .wait_for("the first paint", "performance.getEntriesByName('first-contentful-paint').length > 0");
+        paints.extend(
+            browser.eval("performance.getEntriesByName('first-contentful-paint')[0].startTime").as_f64(),
+        );
+    }
+    [paints, rows]
+}
+
+fn typed(browser: &Browser, server: &Server) -> Vec<f64> {
+    browser.goto(&format!("{}/#/memories", server.base()));
+    browser.eval(ROWS);
+    let letters = |question: &'static str| (1..=question.len()).map(move |end| &question[..end]);
+    let asked = QUESTIONS.into_iter().flat_map(letters).filter(|text| !text.ends_with(' '));
+    asked.filter_map(|text| browser.eval(&format!("{TYPED}({})", serde_json::json!(text))).as_f64()).collect()
+}
