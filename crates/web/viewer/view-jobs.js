@@ -21,7 +21,7 @@ export function show(main, place, { listen, server, signal }) {
 function jobsOf(answer, server, again) {
   const { counts = {}, today = {}, provider } = answer;
   const jobs = answer.jobs ?? answer.items ?? [];
-  const figures = Object.entries(counts).map(([name, number]) => h("div", { class: "figure-card", data: { name } }, h("dt", {}, name), h("dd", {}, count(number))));
+  const figures = Object.entries(counts).map(([name, number]) => h("div", { class: "figure-card", data: { name: number ? name : "" } }, h("dt", {}, name), h("dd", {}, count(number))));
   const said = [provider && `Provider: ${provider}`, today.limit && `${count(today.spent ?? 0)} of ${count(today.limit)} tokens spent today`].filter(Boolean).join(" · ");
   return [h("dl", { class: "figure-cards" }, figures), said && h("p", { class: "quiet" }, said), answer.trouble && h("p", { class: "warning" }, typeof answer.trouble === "string" ? answer.trouble : JSON.stringify(answer.trouble)),
     jobs.length ? h("ul", { class: "plain-list" }, jobs.map((job) => jobOf(job, server, again))) : empty("Nothing waits.", null)];
