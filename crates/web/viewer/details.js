@@ -8,22 +8,22 @@ import { badge, fault } from "./parts.js";
 
 /** One fold over all details of a turn. */
 export function details(turn, signal) {
-  const headers = Array.isArray(turn.details) ? turn.details : null;
-  const many = headers ? headers.length : turn.details ?? 0;
+  const many = turn.headings?.length ?? turn.details ?? 0;
   if (!many) return null;
   const body = h("div", { class: "calls" });
   const failures = turn.failures ? badge(`${turn.failures} failed`, "bad") : null;
   const fold = h("details", { class: "fold" }, h("summary", {}, plural(turn.tools || many, turn.tools ? "tool call" : "detail"), failures), body);
-  fold.addEventListener("toggle", () => fold.open && !body.children.length && unfolded(body, turn, headers, signal));
+  fold.addEventListener("toggle", () => fold.open && !body.children.length && unfolded(body, turn, signal));
   return fold;
 }
 
-async function unfolded(body, turn, headers, signal) {
+// Asked for whole, although the headings are known: a command says more than the name of its tool.
+async function unfolded(body, turn, signal) {
   try {
-    const known = headers ?? (await api.get(`/v1/turns/${api.part(turn.id)}`, {}, signal)).turn.details;
-    fill(body, calls(known).map((call) => callOf(call, signal)));
+    const answer = await api.get(`/v1/turns/${api.part(turn.id)}`, {}, signal);
+    fill(body, calls(answer.turn.details).map((call) => callOf(call, signal)));
   } catch (error) {
-    fill(body, fault(error, () => unfolded(body, turn, headers, signal)));
+    fill(body, fault(error, () => unfolded(body, turn, signal)));
   }
 }
 
@@ -47,7 +47,9 @@ function callOf(pair, signal) {
 
 async function fetched(body, pair, signal) {
   try {
-    const whole = await Promise.all(pair.map((each) => (each.text === undefined ? api.get(`/v1/details/${api.part(each.id)}`, {}, signal).then((answer) => answer.detail) : each)));
+    const isCut = (each) => each.text === undefined || each.left_out_bytes > 0;
+    const wholeOf = (each) => (isCut(each) ? api.get(`/v1/details/${api.part(each.id)}`, {}, signal).then((answer) => answer.detail) : each);
+    const whole = await Promise.all(pair.map(wholeOf));
     fill(body, whole.map(shown));
   } catch (error) {
     fill(body, fault(error, () => fetched(body, pair, signal)));

@@ -21,6 +21,7 @@ export function memoryIn(node, id, { server, signal, done }) {
 }
 
 async function read(pane) {
+  if (pane.isGoing) return;
   try {
     const answer = await api.get(`/v1/memories/${api.part(pane.id)}`, {}, pane.signal);
     pane.memory = answer.memory ?? answer;
@@ -113,8 +114,10 @@ function undo(pane) {
 async function forget(pane) {
   const text = "It is erased here, in the index and in every copy of ours. This cannot be undone.";
   if (!(await sure(`Forget ${pane.id}?`, text, "Forget"))) return;
-  await change(null, `Forgot ${pane.id}`, () => api.remove(`/v1/memories/${api.part(pane.id)}`));
-  pane.done("forgotten");
+  // The stream may say that it changed before the answer is here: nobody asks for what is going.
+  pane.isGoing = true;
+  pane.isGoing = await change(null, `Forgot ${pane.id}`, () => api.remove(`/v1/memories/${api.part(pane.id)}`));
+  if (pane.isGoing) pane.done("forgotten");
 }
 
 async function act(pane, says, ask) {

@@ -57,14 +57,14 @@ function inheritance(answer, session) {
   return h("section", { class: "panel" }, h("h2", {}, "Inheritance"), chain(session.id, from, heirs));
 }
 
-function figures({ figures: known, usage }) {
-  const all = known?.usage ?? (Array.isArray(usage) ? usage : []);
+function figures({ figures: known, spent }) {
+  const all = known?.usage ?? [];
   const files = known?.files ?? [];
   if (!all.length && !files.length) return null;
   const kinds = [["input", "Input"], ["output", "Output"], ["cache_read", "Cache read"], ["cache_write", "Cache write"]];
-  const rows = (each) => [h("dt", { class: "model" }, each.model), h("dd", {}, each.cost_usd === undefined ? "" : cost(each.cost_usd)), kinds.map(([key, name]) => [h("dt", {}, name), h("dd", {}, short(each[key]))])];
+  const rows = (each) => [h("dt", { class: "model" }, each.model), h("dd", {}, ""), kinds.map(([key, name]) => [h("dt", {}, name), h("dd", {}, short(each[key]))])];
   const path = (file) => (typeof file === "string" ? file : file.path);
-  return h("section", { class: "panel" }, h("h2", {}, "Tokens"), h("dl", { class: "tokens" }, all.map(rows)),
+  return h("section", { class: "panel" }, h("h2", {}, "Tokens"), h("dl", { class: "tokens" }, all.map(rows), typeof spent?.cost_usd === "number" && [h("dt", { class: "model" }, "Cost"), h("dd", {}, `${spent.cost_is_whole ? "" : "at least "}${cost(spent.cost_usd)}`)]),
     files.length ? h("details", {}, h("summary", {}, plural(files.length, "file")), h("ul", { class: "files" }, files.map((file) => h("li", {}, h("code", {}, path(file)))))) : null);
 }
 
@@ -110,10 +110,10 @@ function arrive(reader) {
 
 function article(turn, reader) {
   const marks = (reader.bookmarks ?? []).filter((mark) => mark.turn === turn.id || mark.turn === turn.ordinal);
-  const all = turn.words ?? turn.bodies ?? [];
+  const all = turn.words ?? [];
   const said = all.map((body, index) => h("div", { class: "said", data: { speaker: body.speaker } },
     h("span", { class: "speaker" }, body.speaker === all[index - 1]?.speaker ? "" : body.speaker === "person" ? "You" : "Agent"), h("div", { class: "words" }, prose(body.text)), body.left_out_bytes ? h("p", { class: "quiet" }, `${count(body.left_out_bytes)} bytes left out`) : null));
-  return h("article", { class: "turn", tabindex: "-1", data: { ordinal: turn.ordinal, reverted: turn.reverted || "", print: JSON.stringify([turn.id, turn.until, turn.details?.length ?? turn.details, said.length, turn.reverted]) } },
+  return h("article", { class: "turn", tabindex: "-1", data: { ordinal: turn.ordinal, reverted: turn.reverted || "", print: JSON.stringify([turn.id, turn.until, turn.details, said.length, turn.reverted]) } },
     h("header", {}, h("h3", {}, `Turn ${turn.ordinal}`), when(turn.at), turn.origin !== "human" && badge(turn.origin), turn.reverted && badge("taken back", "bad"), turn.stopped && badge(turn.stopped, "bad"), marks.map((mark) => badge(`bookmark: ${mark.label || mark.id}`, "mark"))),
     said.length ? said : h("p", { class: "quiet", dir: "auto" }, turn.line),
     details(turn, reader.signal));

@@ -48,7 +48,7 @@ function costByDay(rows) {
 function tableOf(title, rows) {
   if (!rows.length) return nothing();
   const most = Math.max(...rows.map(total), 1);
-  const row = (each) => h("tr", {}, h("th", { scope: "row" }, keyOf(each), h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: "full", style: { width: `${(100 * total(each)) / most}%` } }))), KINDS.map(([key]) => h("td", {}, short(tokensOf(each)[key]))), h("td", {}, costOf(each) ? cost(costOf(each)) : "–"));
+  const row = (each) => h("tr", {}, h("th", { scope: "row" }, keyOf(each), h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: "full", style: { width: `${(100 * total(each)) / most}%` } }))), KINDS.map(([key]) => h("td", {}, short(tokensOf(each)[key]))), h("td", {}, costOf(each) ? `${each.cost_is_whole === false ? "≥ " : ""}${cost(costOf(each))}` : "–"));
   return h("table", { class: "figures" }, h("thead", {}, h("tr", {}, [title, ...KINDS.map(([, name]) => name), "Cost"].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, rows.map(row)));
 }
 
@@ -73,5 +73,5 @@ function costOf(row) {
 }
 
 function keyOf(row) {
-  return row.day ?? row.model ?? row.project ?? row.session ?? row.key ?? "?";
+  return row.day ?? row.model ?? row.project ?? row.session ?? "none";
 }

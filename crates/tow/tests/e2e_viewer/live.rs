@@ -2,8 +2,12 @@
 
 use crate::desk::{Desk, Hand, bare};
 use crate::sitter::Sitter;
-use serde_json::{Value, json};
+use std::fs;
+use std::time::UNIX_EPOCH;
 use towline_testkit::{Tmux, wait};
+
+/// A loaded machine is slow, not wrong. What it takes is printed.
+const MOST_MS: f64 = 10_000.0;
 
 /// Resolves with the time at which the page first met the condition, by the page's own clock.
 fn noted_when(condition: &str) -> String {
@@ -14,13 +18,6 @@ fn noted_when(condition: &str) -> String {
             seen.observe(document.body, {{childList: true, subtree: true, characterData: true}});
         }}); undefined"
     )
-}
-
-#[track_caller]
-fn is_between(value: &Value, least: i64, most: i64) -> i64 {
-    let number = value.as_f64().unwrap() as i64;
-    assert!((least..most).contains(&number), "{number} is not within {least} and {most}");
-    number
 }
 
 #[test]
@@ -37,10 +34,11 @@ fn a_hook_shows_on_the_board_at_once() {
 
     desk.browser.eval(&noted_when("document.querySelector('.seat[data-state=blocked]')"));
     sitter.ask("Bash");
-    let left = desk.browser.eval("Date.now()");
-    let shown = desk.browser.eval("window.noted");
-    let late = is_between(&json!(shown.as_f64().unwrap() - left.as_f64().unwrap()), -30_000, 10_000);
-    println!("a permission was on the board {late} ms after its hook had ended");
+    let ended = fs::metadata(desk.env.root().join("sitter-session-1/3.done")).unwrap().modified().unwrap();
+    let ended = ended.duration_since(UNIX_EPOCH).unwrap().as_secs_f64() * 1000.0;
+    let late = desk.browser.eval("window.noted").as_f64().unwrap() - ended;
+    assert!(late < MOST_MS, "{late} ms");
+    println!("a permission was on the board {late:.0} ms after its hook had ended");
     desk.browser.wait_text("wants Bash");
     desk.browser.wait_text("1 waiting for you");
     desk.browser.wait_for("the title", "document.title.startsWith('(1) ')");

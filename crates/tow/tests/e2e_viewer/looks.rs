@@ -25,6 +25,7 @@ fn no_view_is_a_barrier_in_either_theme() {
             desk.picture(&format!("{name}-{theme:?}").to_lowercase());
             found.extend(desk.browser.barriers().into_iter().map(|barrier| (theme, name.clone(), barrier)));
         }
+        desk.open("board");
         desk.browser.press("?");
         desk.browser.wait_for("the legend", "!!document.querySelector('dialog[open]')");
         found.extend(desk.browser.barriers().into_iter().map(|barrier| (theme, "keys".to_owned(), barrier)));

@@ -48,7 +48,7 @@ fn search_goes_along_with_typing_and_says_why() {
 
 #[test]
 fn nothing_found_is_said() {
-    let desk = Desk::new(Hand::Reads);
+    let desk = Desk::empty();
     desk.open("memories?q=zzqqxxyy");
     desk.browser.wait_text("Nothing was found for “zzqqxxyy”");
     desk.was_well_behaved();

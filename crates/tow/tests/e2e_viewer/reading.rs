@@ -93,7 +93,7 @@ fn the_context_shows_its_budget_and_takes_a_veto() {
     desk.browser.wait_for("the line to go", &format!("!document.querySelector('{veto}')"));
     assert!(desk.memory("blue pipeline")["held_back"].is_string());
     desk.browser.click(".notice button");
-    desk.browser.wait_for("the line to come back", &format!("document.querySelector('{veto}')"));
+    desk.browser.wait_for("the line to come back", &format!("!!document.querySelector('{veto}')"));
     desk.was_well_behaved();
 }
 
