@@ -108,3 +108,29 @@ pub fn refusal(failure: Failure, of_input: Status) -> Refusal {
     let refusal = if because.is_empty() { refusal } else { refusal.because(because) };
     if next.is_empty() { refusal } else { refusal.next(next) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_is_never_taken_for_an_option() {
+        let command = Command::new(&["search"])
+            .of_project(Some("--all-projects"))
+            .with("--file", Some("--kind=detail"))
+            .with("--agent", None::<&str>)
+            .about(&["--json", "-h"]);
+        let words =
+            ["search", "--json", "--project=--all-projects", "--file=--kind=detail", "--", "--json", "-h"];
+        assert_eq!(command.words(), words);
+    }
+
+    #[test]
+    fn whose_fault_it_was_decides_the_status() {
+        let input = || Failure::input("no such thing").hint("Run `tow status`.");
+        assert_eq!(refusal(input(), Status::NotFound).status, Status::NotFound);
+        let failed = Failure { kind: Kind::Failed, ..input() };
+        let told = refusal(failed, Status::NotFound);
+        assert_eq!((told.status, told.next.as_deref()), (Status::Unavailable, Some("Run `tow status`.")));
+    }
+}

@@ -110,8 +110,7 @@ fn changed(archive: &Archive, from: i64, news: &mut Vec<News>) -> Result<Option<
         let data = json!({"session": session, "id": id, "from_turn": from_turn, "summary": has_summary});
         news.push(News { kind: NewsKind::Turn, data });
     }
-    let named =
-        |number| News { kind: NewsKind::Memory, data: json!({"id": towline_core::memory::name(number)}) };
+    let named = |number| News { kind: NewsKind::Memory, data: json!({"id": name(number)}) };
     news.extend(memories.into_iter().map(named));
     Ok(Some(last))
 }

@@ -52,6 +52,32 @@ fn the_five_stages_of_a_host_become_a_session_with_its_turn() {
 }
 
 #[test]
+fn the_example_client_goes_through_the_five_stages() {
+    let world = World::new(&[]);
+    let client =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/vscode-host/towline.js");
+    let script = format!(
+        "const {{ Session }} = require({client:?});\n\
+         (async () => {{\n\
+           const session = new Session('editor-1', process.cwd());\n\
+           const known = await session.context();\n\
+           await session.asked('Paint the mast');\n\
+           await session.used('FileSave', {{ path: 'mast.rs' }}, 'saved');\n\
+           await session.answered('Paint the mast', 'It is red now.');\n\
+           await session.over();\n\
+           console.log(known);\n\
+         }})();"
+    );
+    let mut node = world.env.command(world.env.root().join("bin/node"));
+    towline_testkit::Run::of(node.args(["-e", &script]), b"").ok().prints("The mast is painted white");
+    let turn = world.get("/v1/sessions/editor-1/turns").is(200).json()["items"][0].clone();
+    assert_eq!(
+        (&turn["words"][0]["text"], &turn["words"][1]["text"]),
+        (&json!("Paint the mast"), &json!("It is red now."))
+    );
+}
+
+#[test]
 fn an_event_is_answered_by_what_the_hook_would_print() {
     let world = World::new(&[]);
     let folder = world.env.project();

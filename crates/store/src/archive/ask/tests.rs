@@ -56,9 +56,12 @@ fn times_and_turns_are_found_by_indexes_alone() {
     let plan = bench.plan(&format!("{TURN} {}", OF_CONVERSATION.replace("standing", STANDING)));
     assert!(plan.contains("(conversation=? AND ordinal<?)") && !plan.contains("TEMP B-TREE"), "{plan}");
     let plan = bench.plan(&format!("{CONVERSATION} {OF_PROJECT}"));
-    assert!(plan.contains("conversations_by_project (project=? AND last_at>?)"), "{plan}");
+    assert!(plan.contains("conversations_by_project (project=? AND last_at>? AND last_at<?)"), "{plan}");
     let plan = bench.plan(&format!("{CONVERSATION} {OF_ALL}"));
-    assert!(plan.contains("conversations_by_time (last_at>?)"), "{plan}");
+    assert!(plan.contains("conversations_by_time (last_at>? AND last_at<?)"), "{plan}");
+    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    let plan = bench.plan(&format!("{TURN} {}", BEHIND_TURN.replace("standing", STANDING)));
+    assert!(plan.contains("(conversation=? AND ordinal>?)") && !plan.contains("TEMP B-TREE"), "{plan}");
     let plan = bench.plan("select min(at) from turns");
     assert!(plan.contains("SEARCH turns USING COVERING INDEX turns_by_time"), "{plan}");
     assert_eq!(bench.archive.first_turn_at().unwrap(), Some(Timestamp(NOON - 20 * HOUR)));
@@ -164,6 +167,24 @@ fn the_latest_sessions_come_first_and_only_those_that_are_asked_for() {
     assert_eq!(shorts(SessionsAsked { most: 1, ..asked }), ["22222222"]);
     let app = bench.archive.project_rows().unwrap()[0].row;
     assert_eq!(shorts(SessionsAsked { project: Some(app), ..asked }), ["22222222", "11111111"]);
+}
+
+#[test]
+fn sessions_come_in_pages_by_the_last_one_that_was_shown() {
+    let bench = some_sessions();
+    for project in [None, Some(bench.archive.project_rows().unwrap()[0].row)] {
+        let asked = SessionsAsked { project, agent: None, since: Timestamp(0), behind: None, most: 1 };
+        let whole = bench.archive.sessions_asked(&SessionsAsked { most: 9, ..asked }).unwrap();
+        let (mut paged, mut behind) = (vec![], None);
+        while let Some(last) =
+            bench.archive.sessions_asked(&SessionsAsked { behind, ..asked }).unwrap().into_iter().next()
+        {
+            behind = PageKey::parse(&PageKey::of(&last).to_string());
+            paged.push(last);
+        }
+        assert_eq!(paged, whole);
+    }
+    assert_eq!(PageKey::parse("yesterday"), None);
 }
 
 #[test]

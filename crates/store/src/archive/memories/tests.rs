@@ -421,3 +421,44 @@ fn what_an_agent_waits_for_is_read_by_an_index_and_costs_the_same_in_a_large_pro
     let pinned = bench.plan(&format!("{MEMORY} {PINNED}"));
     assert!(pinned.contains("memories_pinned") && !pinned.contains("memories_by_project"), "{pinned}");
 }
+
+#[test]
+fn a_page_of_memories_is_read_by_an_index_however_many_there_are() {
+    let bench = Bench::new();
+    let plan = |asked: &MemoriesAsked<'_>| {
+        let (query, values) = listing(&MemoriesAsked { limit: 50, only: Only::Standing, ..asked.clone() });
+        assert!(!values.is_empty() || asked.project.is_none());
+        bench.plan(&query)
+    };
+    let of_project = plan(&MemoriesAsked { project: Some(1), before: Some(9), ..MemoriesAsked::default() });
+    assert!(of_project.contains("memories_by_project (project=?"), "{of_project}");
+    let of_all = plan(&MemoriesAsked { before: Some(9), ..MemoriesAsked::default() });
+    assert!(of_all.contains("SEARCH m USING INTEGER PRIMARY KEY (rowid<?)"), "{of_all}");
+    let by_concept = plan(&MemoriesAsked { concept: Some("sails"), ..MemoriesAsked::default() });
+    assert!(by_concept.contains("memory_concepts_by_name (concept=?)"), "{by_concept}");
+    for plan in [of_project, of_all] {
+        assert!(!plan.contains("USE TEMP B-TREE FOR ORDER BY"), "{plan}");
+    }
+}
+
+#[test]
+fn pages_of_a_project_go_by_the_time_of_making_also_when_the_key_is_gone() {
+    let bench = Bench::new();
+    bench.session("a:1", "boat", &[(1, 2)]);
+    let boat = bench.archive.project_rows().unwrap()[0].row;
+    for (seed, at) in [(1, 30), (2, 10), (3, 20)] {
+        let made = NewMemory {
+            project: Some(boat),
+            at: Timestamp(at),
+            ..new(seed, content("decision", &format!("made at {at}")))
+        };
+        bench.archive.add_memory(&made).unwrap();
+    }
+    let page = |before| -> Vec<i64> {
+        let asked = MemoriesAsked { project: Some(boat), before, limit: 9, ..MemoriesAsked::default() };
+        bench.archive.memories(&asked).unwrap().iter().map(|memory| memory.number).collect()
+    };
+    assert_eq!((page(None), page(Some(1)), page(Some(3))), (vec![1, 3, 2], vec![3, 2], vec![2]));
+    bench.archive.drop_memory(3).unwrap();
+    assert_eq!(page(Some(3)), Vec::<i64>::new(), "it goes on behind the next older number");
+}
