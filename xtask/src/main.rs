@@ -9,6 +9,7 @@ mod failure;
 mod fuzz;
 mod killed;
 mod licences;
+mod pictures;
 mod plugin;
 mod repository;
 mod scan;
@@ -42,6 +43,8 @@ enum Task {
     Plugin,
     /// Record the day that `tow demo` plays, with the real clients
     Day(day::Options),
+    /// Make the pictures of the documents from the real thing
+    Pictures(pictures::Options),
     /// Measure
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -85,6 +88,7 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Licences => licences::run(&repository, out),
         Task::Plugin => plugin::run(&repository, out),
         Task::Day(options) => day::run(options, &repository, out),
+        Task::Pictures(options) => pictures::run(options, &repository, out),
         Task::Bench(bench) => bench::run(bench, &repository, out),
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
         Task::Killed(options) => killed::run(options, &repository, out),

@@ -68,6 +68,12 @@ impl Output {
         said.or_else(terminal).filter(|columns| *columns > 0).unwrap_or(100)
     }
 
+    /// How many lines are seen at once, as far as the terminal says.
+    pub fn rows(&self) -> usize {
+        let terminal = tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_row));
+        terminal.filter(|rows| *rows > 0).unwrap_or(24)
+    }
+
     /// For whoever stops when nobody reads any more.
     pub fn send(&self, text: &str) -> io::Result<()> {
         if let Some(kept) = &self.kept {

@@ -66,7 +66,7 @@ pub fn lines(scene: Scene<'_>, told: Told<'_>) -> String {
     match told {
         Told::Begun | Told::Ended { .. } => String::new(),
         Told::Asked { prompt } => line("user", "asked", json!(prompt)),
-        Told::Answered { words } if words.is_empty() => String::new(),
+        Told::Answered { words: "" } => String::new(),
         Told::Answered { words } => line("assistant", "answered", json!([{"type": "text", "text": words}])),
         Told::Used { tool, input, output } => {
             let call = format!("call-{}", scene.uid);

@@ -11,6 +11,7 @@ use crate::output::{Output, Tone};
 use crate::scope::Scope;
 use std::io::stdin;
 use std::time::Duration;
+use towline_core::escape::fit;
 
 /// Who turns the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ const LEARNT: Page = Page {
 
 const CLEAR: Page = Page {
     title: "3  Inherit: /clear, and the next session goes on mid-thought",
-    text: "In the window `shop` somebody now types /clear, and then only: go on.\n\
+    text: "In the window `shop` somebody has typed /clear, and then only: go on.\n\
            The new session was given what the last one knew, with its first prompt:",
     commands: &[&["inherit", "log"], &["context"]],
 };
@@ -123,6 +124,7 @@ fn unseen(scope: &Scope) -> Scope {
 fn clear(scope: &Scope, stage: &Stage, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
     if tempo == Tempo::ByKey {
         stage.give_sign(WATCHED);
+        scope.out.line("In the window `shop` somebody now types /clear, and then only: go on. A moment …");
     }
     match seats {
         Seats::Windows => {
@@ -146,16 +148,26 @@ fn turn(scope: &Scope, stage: &Stage, page: &Page, tempo: Tempo) -> bool {
         scope.out.line(&format!("\n{}", scope.out.tint(Tone::Faint, &format!("$ tow {}", spelt.join(" ")))));
         let mut shown = stage.tow(command);
         shown.current_dir(stage.project(&SHOP)).env("COLUMNS", scope.out.columns().to_string());
-        scope.out.text(&beginning(&stage.told(shown)));
+        let told = stage.told(shown);
+        match tempo {
+            Tempo::ByKey => scope.out.text(&on_page(&told, scope.out.columns(), room(scope, page))),
+            Tempo::AtOnce => scope.out.text(&told),
+        }
     }
     wait_for_key(scope, tempo, "for the next page")
 }
 
-/// As much as fits on a page beside the rest.
-fn beginning(text: &str) -> String {
-    const LINES: usize = 18;
-    let more = text.lines().count().saturating_sub(LINES);
-    let shown: String = text.split_inclusive('\n').take(LINES).collect();
+/// The lines that each command of a page may have.
+fn room(scope: &Scope, page: &Page) -> usize {
+    let commands = page.commands.len();
+    let words = 4 + page.text.lines().count() + 3 * commands;
+    (scope.out.rows().saturating_sub(words) / commands.max(1)).max(3)
+}
+
+/// As much as a page has room for; long lines are cut.
+fn on_page(text: &str, columns: usize, lines: usize) -> String {
+    let more = text.lines().count().saturating_sub(lines);
+    let shown: String = text.lines().take(lines).map(|line| fit(line, columns) + "\n").collect();
     if more == 0 { shown } else { format!("{shown}… and {more} more lines\n") }
 }
 

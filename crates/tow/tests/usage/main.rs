@@ -170,7 +170,7 @@ fn some_work() -> TestEnv {
         let message = json!({"id": format!("msg_{number}"), "model": model, "role": "assistant", "usage": usage,
             "content": [{"type": "text", "text": "done"}]});
         json!({"type": "assistant", "uuid": format!("u{number}"), "sessionId": format!("session-{project}"), "message": message,
-            "cwd": format!("/work/{project}"), "timestamp": at, "isSidechain": false})
+            "cwd": format!("/srv/{project}"), "timestamp": at, "isSidechain": false})
     };
     for entry in [
         line(1, ("claude-sonnet-4-5", "app"), "2026-11-13T23:30:00.000Z"),

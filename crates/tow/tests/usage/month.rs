@@ -122,7 +122,7 @@ impl Month {
 
     fn entry(&mut self, session: &mut Session, kind: &str, message: Value, helper: Option<&str>) -> String {
         let mut entry = json!({
-            "type": kind, "uuid": self.name(), "sessionId": session.id, "cwd": format!("/work/{}", session.project),
+            "type": kind, "uuid": self.name(), "sessionId": session.id, "cwd": format!("/srv/{}", session.project),
             "timestamp": self.later(session), "isSidechain": helper.is_some(), "message": message,
         });
         if let Some(helper) = helper {
@@ -178,7 +178,7 @@ impl Month {
 
     fn codex_turn(&mut self, session: &mut Session, thread: &mut Thread, lines: &mut Vec<String>) {
         let (turn, model) = (self.name(), *self.dice.pick(&["gpt-5.5", "gpt-5.2-codex", "local-model"]));
-        let context = json!({"turn_id": turn, "model": model, "cwd": format!("/work/{}", session.project)});
+        let context = json!({"turn_id": turn, "model": model, "cwd": format!("/srv/{}", session.project)});
         lines.push(thread.line(&self.later(session), "turn_context", context));
         let part = json!({"type": "input_text", "text": "do it"});
         let prompt = json!({"type": "message", "id": self.name(), "role": "user", "content": [part]});
@@ -302,7 +302,7 @@ impl Response {
 
 impl Thread {
     fn meta(session: &Session) -> Value {
-        json!({"id": session.id, "session_id": session.id, "cwd": format!("/work/{}", session.project), "source": "cli"})
+        json!({"id": session.id, "session_id": session.id, "cwd": format!("/srv/{}", session.project), "source": "cli"})
     }
 
     fn path(session: &Session, revision: &str) -> String {

@@ -1,0 +1,127 @@
+//! `cargo xtask pictures`: the pictures of the documents, made from the real thing.
+//!
+//! Plays the recorded day by `tow demo` in a real tmux, and draws what its terminals show and what a real browser shows of
+//! it. Draws nothing by hand: a picture that is wrong shows a fault.
+
+mod svg;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use clap::Args;
+use serde_json::Value;
+use towline_testkit::{Browser, Pane, TestEnv, Theme, Tmux};
+
+use crate::Verdict;
+use crate::failure::Failure;
+use crate::repository::Repository;
+
+/// What is pictured.
+#[derive(Args)]
+pub struct Options {
+    /// A `tow` that is built already
+    #[arg(long, value_name = "PATH", default_value = "target/debug/tow")]
+    tow: PathBuf,
+}
+
+/// A terminal of this many columns and rows can be read in a page of text.
+const TERMINAL: (&str, &str) = ("112", "30");
+
+pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+    let folder = repository.root().join("docs/pictures");
+    fs::create_dir_all(&folder).map_err(Failure::write(&folder))?;
+    let env = TestEnv::new(repository.root().join(&options.tow));
+    let tmux = Tmux::start(&env);
+    let tour = terminal(&tmux, &["tow", "demo"], &[]);
+    tour.wait_screen("Enter for the next page");
+    tour.wait_screen_for("the bar", |screen| screen.contains("1!"));
+    draw(&tour, &folder, "bar")?;
+    tour.keys(&["C-b", "a"]);
+    tour.wait_screen("agents");
+    draw(&tour, &folder, "menu")?;
+    tour.keys(&["Escape"]);
+    let home = stage(&env)?;
+    let monitor = terminal(&tmux, &["tow", "monitor"], &[("HOME", &home)]);
+    monitor.wait_screen("ledger");
+    draw(&monitor, &folder, "monitor")?;
+    monitor.keys(&["q"]);
+    go_through(&tour);
+    view(&env, &home, &folder)?;
+    tour.keys(&["q", "Enter"]);
+    tour.wait_end();
+    writeln!(out, "docs/pictures: bar, menu, monitor, and five of the viewer")?;
+    Ok(Verdict::Holds)
+}
+
+fn terminal(tmux: &Tmux, program: &[&str], variables: &[(&str, &str)]) -> Pane {
+    let pane = tmux.open(program, variables);
+    let id = pane.format("#{window_id}");
+    tmux.run(&["resize-window", "-t", &id, "-x", TERMINAL.0, "-y", TERMINAL.1]);
+    pane
+}
+
+fn draw(pane: &Pane, folder: &Path, name: &str) -> Result<(), Failure> {
+    let shown = pane.tmux().run(&["capture-pane", "-e", "-p", "-t", &pane.format("#{pane_id}")]);
+    let file = folder.join(format!("{name}.svg"));
+    fs::write(&file, svg::drawn(&shown)).map_err(Failure::write(&file))
+}
+
+/// The home of the day that is on.
+fn stage(env: &TestEnv) -> Result<String, Failure> {
+    let parent = env.root().join("tmp");
+    let entries = fs::read_dir(&parent).map_err(Failure::read(&parent))?.flatten().map(|entry| entry.path());
+    let found = entries.map(|path| path.join("home")).find(|path| path.is_dir());
+    let missing = || Failure::Missing { what: "the stage".into(), mend: "look at `tow demo`".into() };
+    Ok(found.ok_or_else(missing)?.display().to_string())
+}
+
+/// The rest of the tour, so that the day has all of its sessions.
+fn go_through(tour: &Pane) {
+    for title in ["2  Remember", "3  Inherit", "4  Count"] {
+        tour.keys(&["Enter"]);
+        tour.wait_screen(title);
+        tour.wait_screen("q to stop:");
+    }
+}
+
+fn view(env: &TestEnv, home: &str, folder: &Path) -> Result<(), Failure> {
+    let mut server = env.command(env.root().join("bin/tow"));
+    server.args(["serve", "--port", "0", "--write", "--json"]).env("HOME", home).stdout(Stdio::piped());
+    let mut server = server.spawn().map_err(Failure::start("tow serve"))?;
+    let url = address(&mut server)?;
+    let browser = Browser::start(env);
+    browser.resize(1180, 720);
+    browser.prefer(Theme::Light);
+    browser.goto(&url);
+    for (path, text, name, theme) in [
+        ("#/", "ledger", "viewer-board", Theme::Light),
+        ("#/memories", "checkout", "viewer-memories", Theme::Light),
+        ("#/sessions", "shop", "viewer-session", Theme::Dark),
+        ("#/context", "backoff", "viewer-context", Theme::Light),
+        ("#/usage", "claude", "viewer-usage", Theme::Dark),
+    ] {
+        browser.prefer(theme);
+        browser.eval(&format!("location.hash = {path:?}; undefined"));
+        browser.wait_text(text);
+        if path == "#/sessions" {
+            browser.press("Enter");
+            browser.wait_text("backoff");
+        }
+        browser.screenshot(&folder.join(format!("{name}.png")));
+    }
+    // Whoever made the pictures is not held up by a server that has ended by itself.
+    let _ = server.kill().and_then(|()| server.wait());
+    Ok(())
+}
+
+fn address(server: &mut Child) -> Result<String, Failure> {
+    let mut line = String::new();
+    if let Some(told) = server.stdout.take() {
+        BufReader::new(told).read_line(&mut line)?;
+    }
+    let told: Value = serde_json::from_str(&line).unwrap_or_default();
+    let malformed = || Failure::malformed("what `tow serve --json` says", &line);
+    told["url"].as_str().map(str::to_owned).ok_or_else(malformed)
+}
