@@ -39,9 +39,10 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     tour.wait_screen_for("the bar", |screen| screen.contains("1!"));
     draw(&tour, &folder, "bar")?;
     tour.keys(&["C-b", "a"]);
-    tour.wait_screen("agents");
+    tour.wait_screen("─Agents─");
     draw(&tour, &folder, "menu")?;
-    tour.keys(&["Escape"]);
+    tour.keys(&["q"]);
+    tour.wait_screen_for("no menu", |screen| !screen.contains("─Agents─"));
     let home = stage(&env)?;
     let monitor = terminal(&tmux, &["tow", "monitor"], &[("HOME", &home)]);
     monitor.wait_screen("ledger");
@@ -106,8 +107,14 @@ fn view(env: &TestEnv, home: &str, folder: &Path) -> Result<(), Failure> {
         browser.eval(&format!("location.hash = {path:?}; undefined"));
         browser.wait_text(text);
         if path == "#/sessions" {
+            browser.press("j");
+            browser.press("j");
             browser.press("Enter");
-            browser.wait_text("backoff");
+            browser.wait_for(
+                "the session",
+                "location.hash.startsWith('#/session/') || location.hash.startsWith('#/sessions/')",
+            );
+            browser.wait_text("Commit it");
         }
         browser.screenshot(&folder.join(format!("{name}.png")));
     }

@@ -8,11 +8,12 @@ use crate::failure::Failure;
 use crate::output::{Tone, plain};
 use crate::scope::Scope;
 use serde_json::Value;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
+use towline_core::time::Timestamp;
 
 /// A person reads along where something happens now.
 const PACE: Duration = Duration::from_millis(700);
@@ -48,14 +49,14 @@ pub fn past(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> 
         let cue = moment.cue(stage, scene, &clock);
         show(scope, moment);
         // Only so that what is remembered of a file finds it; the day goes on without.
-        let _ = work_on(&folder, &moment.payload);
+        let _ = work_on(&folder, &moment.payload, cue.at);
         perform(stage, moment, &cue, When::Then)?;
     }
     Ok(())
 }
 
-/// Leaves a file as the agent left it: what it read of it, with what it changed.
-fn work_on(folder: &Path, payload: &Value) -> Option<()> {
+/// Leaves a file as the agent left it then: what it read of it, with what it changed.
+fn work_on(folder: &Path, payload: &Value, at: Timestamp) -> Option<()> {
     let input = &payload["tool_input"];
     let file = folder.join(input["file_path"].as_str()?.strip_prefix("{project}/")?);
     let was = || fs::read_to_string(&file).ok();
@@ -67,7 +68,9 @@ fn work_on(folder: &Path, payload: &Value) -> Option<()> {
         _ => return None,
     };
     fs::create_dir_all(file.parent()?).ok()?;
-    fs::write(file, text).ok()
+    fs::write(&file, text).ok()?;
+    let then = UNIX_EPOCH + Duration::from_millis(u64::try_from(at.0).ok()?);
+    File::options().write(true).open(file).ok()?.set_modified(then).ok()
 }
 
 /// What comes after it happens now.
