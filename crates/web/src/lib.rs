@@ -21,4 +21,4 @@ pub use desk::{Answer, Batch, Desk, News, NewsKind, Refusal, Status};
 pub use guard::{Tokens, Writing};
 pub use openapi::openapi;
 pub use server::{Listening, Place, ServeError, Server, Settings};
-pub use table::{Access, Kind, Operation, Parameter, Position, ROUTES, Route, Verb};
+pub use table::{Access, Kind, Operation, Parameter, Position, Route, SESSION_FIELDS, Verb, routes};

@@ -10,7 +10,7 @@ use crate::openapi::openapi;
 use crate::rate::Rates;
 use crate::reply;
 use crate::stream::{MOST_LISTENERS, Stream};
-use crate::table::{Access, Operation, ROUTES, Route, Verb};
+use crate::table::{Access, Operation, Route, Verb, routes};
 use crate::uses::Uses;
 use crate::viewer::{PAGE, asset};
 use axum::Router;
@@ -48,7 +48,7 @@ const LARGEST_EVENT: usize = 8 << 20;
 
 pub fn router(shared: &Arc<Shared>) -> Router {
     let mut router = Router::new();
-    for route in ROUTES {
+    for route in routes() {
         let shared = Arc::clone(shared);
         let handler = move |parameters: Result<RawPathParams, RawPathParamsRejection>, request: Request| {
             answer(Arc::clone(&shared), route, parameters, request)

@@ -64,9 +64,8 @@ pub fn lines(scene: Scene<'_>, told: Told<'_>) -> String {
         format!("{entry}\n")
     };
     match told {
-        Told::Begun | Told::Ended { .. } => String::new(),
         Told::Asked { prompt } => line("user", "asked", json!(prompt)),
-        Told::Answered { words: "" } => String::new(),
+        Told::Begun | Told::Ended { .. } | Told::Answered { words: "" } => String::new(),
         Told::Answered { words } => line("assistant", "answered", json!([{"type": "text", "text": words}])),
         Told::Used { tool, input, output } => {
             let call = format!("call-{}", scene.uid);

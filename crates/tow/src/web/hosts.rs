@@ -17,7 +17,7 @@ use towline_agents::host::{Scene, Told, lines, payload};
 use towline_core::id::SessionId;
 use towline_core::text::{Clean, Keeping, Secrets};
 use towline_store::home::private_folder;
-use towline_web::{Answer, Given, Refusal, Status};
+use towline_web::{Answer, Given, Refusal, SESSION_FIELDS, Status};
 
 /// What one text of a host may hold.
 const LONGEST: usize = 1 << 20;
@@ -179,8 +179,8 @@ impl Host {
     fn of(given: &Given) -> Result<Host, Refusal> {
         let edge = Edge::new()
             .ok_or_else(|| Refusal::new(Status::Unavailable, "there is no home folder any more"))?;
-        let named = ["id", "claudeSessionId", "contentSessionId", "sessionId"];
-        let raw = named.into_iter().find_map(|name| given.text(name)).unwrap_or_default();
+        let raw =
+            ["id"].into_iter().chain(SESSION_FIELDS).find_map(|name| given.text(name)).unwrap_or_default();
         let unusable =
             |why: String| Refusal::new(Status::Unprocessable, "the session's name is unusable").because(why);
         let session = SessionId::parse(raw).map_err(|error| unusable(error.to_string()))?;

@@ -1,0 +1,78 @@
+//! What rows of the table are made of: the usual parameters, and a row in a line.
+//!
+//! Holds no route.
+
+use super::{Access, Kind, Operation, Parameter, Position, Route, Verb};
+
+pub const fn get(
+    operation: Operation,
+    path: &'static str,
+    parameters: &'static [Parameter],
+    says: &'static str,
+) -> Route {
+    Route { operation, verb: Verb::Get, path, access: Access::Read, says, parameters }
+}
+
+pub const fn write(
+    operation: Operation,
+    path: &'static str,
+    parameters: &'static [Parameter],
+    says: &'static str,
+) -> Route {
+    Route { operation, verb: Verb::Post, path, access: Access::Write, says, parameters }
+}
+
+/// For hosts, by the events' token.
+pub const fn host(
+    operation: Operation,
+    path: &'static str,
+    parameters: &'static [Parameter],
+    says: &'static str,
+) -> Route {
+    Route { operation, verb: Verb::Post, path, access: Access::Events, says, parameters }
+}
+
+/// The same, only read.
+pub const fn host_get(
+    operation: Operation,
+    path: &'static str,
+    parameters: &'static [Parameter],
+    says: &'static str,
+) -> Route {
+    Route { operation, verb: Verb::Get, path, access: Access::Host, says, parameters }
+}
+
+pub const fn in_path(name: &'static str, says: &'static str) -> Parameter {
+    Parameter { name, position: Position::Path, kind: Kind::Text(300), is_needed: true, says }
+}
+
+pub const fn query(name: &'static str, kind: Kind, says: &'static str) -> Parameter {
+    Parameter { name, position: Position::Query, kind, is_needed: false, says }
+}
+
+pub const fn needed_query(name: &'static str, kind: Kind, says: &'static str) -> Parameter {
+    Parameter { name, position: Position::Query, kind, is_needed: true, says }
+}
+
+pub const fn body(name: &'static str, kind: Kind, says: &'static str) -> Parameter {
+    Parameter { name, position: Position::Body, kind, is_needed: false, says }
+}
+
+pub const fn needed_body(name: &'static str, kind: Kind, says: &'static str) -> Parameter {
+    Parameter { name, position: Position::Body, kind, is_needed: true, says }
+}
+
+pub const WORD: Kind = Kind::Text(300);
+pub const LONG_TEXT: Kind = Kind::Text(256 << 10);
+/// No page is longer.
+pub const PAGE: Kind = Kind::Number { least: 1, most: 200 };
+pub const DEPTH: Kind = Kind::Number { least: 0, most: 200 };
+pub const FACTS: Kind = Kind::Texts(100);
+
+pub const PROJECT: Parameter =
+    query("project", WORD, "Only this project, by name or by a folder in it; without it, all");
+pub const AGENT: Parameter = query("agent", WORD, "Only this agent");
+pub const LIMIT: Parameter = query("limit", PAGE, "At most so many");
+pub const MEMORY_ID: Parameter = in_path("id", "A memory, such as m12");
+pub const SINCE: Parameter = query("from", WORD, "Only since this time");
+pub const UNTIL: Parameter = query("to", WORD, "Only before this time");
