@@ -101,6 +101,24 @@ mod tests {
     }
 
     #[test]
+    fn the_page_asks_for_every_module_at_once() {
+        let page = std::str::from_utf8(PAGE.bytes).unwrap();
+        for asset in ASSETS.iter().filter(|asset| asset.name.ends_with(".js") && asset.name != "app.js") {
+            let link = format!("<link rel=\"modulepreload\" href=\"/assets/{}\">", asset.name);
+            assert!(page.contains(&link), "one import after the other is a wait after the other: {link}");
+        }
+    }
+
+    #[test]
+    fn every_file_of_the_viewer_is_in_the_list() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("viewer");
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
+        for name in files.map(|name| name.into_string().unwrap()).filter(|name| name != PAGE.name) {
+            assert!(asset(&name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
     fn only_files_of_the_list_are_there() {
         assert!(asset("app.js").is_some());
         for name in ["", ".", "..", "../Cargo.toml", "..%2f", "index.html", "/etc/passwd"] {

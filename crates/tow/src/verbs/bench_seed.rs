@@ -42,6 +42,17 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Err(Failure::input("this would fill your own data folder")
             .hint("Set TOWLINE_HOME to a folder of its own."));
     }
+    if arguments.events > 0 {
+        happen(scope, arguments)?;
+    }
+    if arguments.memories > 0 {
+        remember(scope, arguments.memories)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Appends the events and folds them, batch by batch.
+fn happen(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let failed = |error: &dyn std::error::Error| Failure::new(error);
     let home = &scope.edge.home;
     home.create().map_err(|error| failed(&error))?;
@@ -62,16 +73,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         upkeep::checkpoint(&store).map_err(|error| failed(&error))?;
         upkeep::seal_if_large(home, &lock).map_err(|error| failed(&error))?;
     }
-    drop(lock);
-    remember(scope, arguments.memories)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Makes memories of made-up words, a minute apart, ending now.
 fn remember(scope: &Scope, memories: u64) -> Result<(), Failure> {
-    if memories == 0 {
-        return Ok(());
-    }
     let failed = |error: StoreError| Failure::new(&error);
     let writing = open(scope)?;
     let archive = &writing.archive;

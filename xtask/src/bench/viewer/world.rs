@@ -28,6 +28,9 @@ impl World {
         })?;
         (0..sessions).try_for_each(|number| world.write_session(number))?;
         world.tow(&["import"])?;
+        // What was taken in is in the archive: the transcripts may go.
+        let transcripts = world.env.home().join(".claude");
+        fs::remove_dir_all(&transcripts).map_err(Failure::write(&transcripts))?;
         world.tow(&["bench-seed", "--memories", &memories.to_string()])?;
         world.tow(&["reindex"])?;
         Ok(world)
