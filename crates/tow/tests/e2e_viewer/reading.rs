@@ -98,14 +98,11 @@ fn the_context_shows_its_budget_and_takes_a_veto() {
 }
 
 #[test]
-fn projects_usage_jobs_and_settings_tell_what_the_verbs_tell() {
+fn projects_jobs_and_settings_tell_what_the_verbs_tell() {
     let desk = Desk::new(Hand::Reads);
     desk.open("projects");
     desk.browser.wait_for("a project", "document.querySelectorAll('.card').length === 1");
     desk.browser.wait_text("project");
-    desk.open("usage");
-    desk.wait_view("Usage");
-    desk.browser.wait_for("five panels", "document.querySelectorAll('.panel').length === 5");
     desk.open("jobs");
     desk.browser.wait_text("waiting");
     desk.browser.wait_text("Provider: none");
@@ -121,7 +118,7 @@ fn projects_usage_jobs_and_settings_tell_what_the_verbs_tell() {
 #[test]
 fn every_view_is_reached_by_keys_alone() {
     let desk = Desk::new(Hand::Reads);
-    for ((view, title), key) in VIEWS.into_iter().zip(["b", "s", "m", "t", "c", "p", "u", "j", "e"]) {
+    for ((view, title), key) in VIEWS.into_iter().zip(["b", "s", "m", "t", "c", "p", "j", "e"]) {
         desk.browser.press("g");
         desk.browser.press(key);
         desk.browser.wait_for(view, &format!("location.hash === '#/{view}'"));
