@@ -1,7 +1,7 @@
 //! The viewer in a real browser: every view, what can be changed, what is heard live, what nobody may do to it.
 //!
 //! Pictures of each view are left in the target folder (`tmp/viewer`), for who wants to look at them.
-#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests report by panicking")]
 
 mod desk;
 mod live;
