@@ -164,10 +164,31 @@ fn the_terminal_is_as_it_was_by_whichever_way_the_monitor_ends() {
 /// Whoever kept a terminal ends with the one that drew on it.
 fn wait_no_keeper(env: &TestEnv) {
     wait::until_evident("no keeper to be left", wait::PATIENCE, || {
-        let left: Vec<String> = env.processes().iter().map(|process| format!("{process:?}")).collect();
-        let keepers: Vec<String> = left.into_iter().filter(|line| line.contains("give-back")).collect();
+        let left = env.processes().into_iter().map(|process| process.command);
+        let keepers: Vec<String> = left.filter(|command| command.contains("give-back")).collect();
         if keepers.is_empty() { Ok(()) } else { Err(keepers.join("\n")) }
     });
+}
+
+/// A shell that edits its line sets the terminal for itself as soon as the monitor is gone: that must stay.
+#[test]
+fn a_shell_that_has_the_terminal_again_after_a_kill_keeps_it_as_it_set_it() {
+    let (env, tmux) = bench();
+    let pane = tmux.open(&["bash", "--norc"], &[]);
+    pane.say("echo before-$((1 + 1))");
+    pane.wait_screen("before-2");
+    for round in 3..6 {
+        pane.say(&format!("sh -c 'echo $$ > {}/pid; exec tow monitor'", env.root().display()));
+        pane.wait_format("#{alternate_on} #{cursor_flag}", "1 0");
+        pane.wait_screen("no agent sits anywhere");
+        let pid = fs::read_to_string(env.root().join("pid")).unwrap();
+        Run::of(env.command("kill").args(["-KILL", pid.trim()]), b"").ok();
+        pane.wait_format("#{alternate_on} #{cursor_flag} #{wrap_flag}", "0 1 1");
+        pane.say(&format!("echo after-$(({round} + 0))"));
+        let screen = pane.wait_screen(&format!("after-{round}"));
+        assert_eq!(screen.matches(&format!("echo after-$(({round}")).count(), 1, "echoed once: {screen}");
+    }
+    wait_no_keeper(&env);
 }
 
 #[test]
