@@ -64,7 +64,7 @@ impl Month {
     /// A session with helpers, compactions and resumes, and perhaps one that was forked from it.
     fn claude(&mut self) {
         let mut session = self.begin();
-        let path = format!(".claude/projects/-work-{}/{}.jsonl", session.project, session.id);
+        let path = format!(".claude/projects/-src-{}/{}.jsonl", session.project, session.id);
         let mut lines = vec![];
         for _ in 0..=self.dice.below(6) {
             self.claude_turn(&mut session, &mut lines, None);
@@ -122,7 +122,7 @@ impl Month {
 
     fn entry(&mut self, session: &mut Session, kind: &str, message: Value, helper: Option<&str>) -> String {
         let mut entry = json!({
-            "type": kind, "uuid": self.name(), "sessionId": session.id, "cwd": format!("/srv/{}", session.project),
+            "type": kind, "uuid": self.name(), "sessionId": session.id, "cwd": format!("/src/{}", session.project),
             "timestamp": self.later(session), "isSidechain": helper.is_some(), "message": message,
         });
         if let Some(helper) = helper {
@@ -135,7 +135,7 @@ impl Month {
         let helper = format!("a{:016x}", self.names);
         let mut lines = vec![];
         self.claude_turn(session, &mut lines, Some(&helper));
-        let folder = format!(".claude/projects/-work-{}/{}/subagents", session.project, session.id);
+        let folder = format!(".claude/projects/-src-{}/{}/subagents", session.project, session.id);
         self.files.insert(format!("{folder}/agent-{helper}.jsonl"), lines);
     }
 
@@ -152,7 +152,7 @@ impl Month {
         let mut fork = Session { id: self.name(), project: from.project, at_ms: from.at_ms };
         let mut copied: Vec<String> = lines.iter().map(|line| line.replace(&from.id, &fork.id)).collect();
         self.claude_turn(&mut fork, &mut copied, None);
-        self.files.insert(format!(".claude/projects/-work-{}/{}.jsonl", fork.project, fork.id), copied);
+        self.files.insert(format!(".claude/projects/-src-{}/{}.jsonl", fork.project, fork.id), copied);
     }
 
     /// A thread with compactions, and perhaps a helper, a fork and a revert, each in a file of its own.
@@ -178,7 +178,7 @@ impl Month {
 
     fn codex_turn(&mut self, session: &mut Session, thread: &mut Thread, lines: &mut Vec<String>) {
         let (turn, model) = (self.name(), *self.dice.pick(&["gpt-5.5", "gpt-5.2-codex", "local-model"]));
-        let context = json!({"turn_id": turn, "model": model, "cwd": format!("/srv/{}", session.project)});
+        let context = json!({"turn_id": turn, "model": model, "cwd": format!("/src/{}", session.project)});
         lines.push(thread.line(&self.later(session), "turn_context", context));
         let part = json!({"type": "input_text", "text": "do it"});
         let prompt = json!({"type": "message", "id": self.name(), "role": "user", "content": [part]});
@@ -302,7 +302,7 @@ impl Response {
 
 impl Thread {
     fn meta(session: &Session) -> Value {
-        json!({"id": session.id, "session_id": session.id, "cwd": format!("/srv/{}", session.project), "source": "cli"})
+        json!({"id": session.id, "session_id": session.id, "cwd": format!("/src/{}", session.project), "source": "cli"})
     }
 
     fn path(session: &Session, revision: &str) -> String {
