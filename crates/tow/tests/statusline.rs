@@ -32,7 +32,7 @@ fn configure(env: &TestEnv, text: &str) {
 #[test]
 fn what_both_recorded_clients_say_is_drawn() {
     let env = env();
-    assert_eq!(draw(&env, &recorded("2.1.325")), "Opus 5.5  ▓░░░░░░░░░ 1%  project  $0.0053\n");
+    assert_eq!(draw(&env, &recorded("2.1.325")), "Opus 5.5  ░░░░░░░░░░ 0%  project  $0.0053\n");
     assert_eq!(draw(&env, &recorded("2.1.325-before-first-turn")), "Opus 5.5  project\n");
     assert!(draw(&env, &recorded("2.1.197")).ends_with("project  $0.0066\n"));
 }
@@ -47,7 +47,7 @@ fn limits_are_drawn_with_the_time_that_is_left_and_go_where_there_is_no_room() {
     });
     assert!(draw(&env, &payload).ends_with("$0.0053  5h 23% ↻2h13m 7d 41% ↻2d7h\n"));
     env.set("COLUMNS", "50");
-    assert_eq!(draw(&env, &payload), "Opus 5.5  ▓░░░░░░░░░ 1%  project  $0.0053\n");
+    assert_eq!(draw(&env, &payload), "Opus 5.5  ░░░░░░░░░░ 0%  project  $0.0053\n");
     env.set("COLUMNS", "20");
     assert_eq!(draw(&env, &payload), "Opus 5.5\n");
 }
@@ -56,7 +56,7 @@ fn limits_are_drawn_with_the_time_that_is_left_and_go_where_there_is_no_room() {
 fn a_template_decides_what_is_drawn_and_a_wrong_one_does_not() {
     let env = env();
     configure(&env, "[statusline]\ntemplate = '{percent} of {model}[ for {cost}][, {agents}]'\n");
-    assert_eq!(draw(&env, &recorded("2.1.325")), "1% of Opus 5.5 for $0.0053\n");
+    assert_eq!(draw(&env, &recorded("2.1.325")), "0% of Opus 5.5 for $0.0053\n");
     env.unset("NO_COLOR");
     configure(&env, "[statusline]\ntemplate = '{model:cyan}'\n");
     assert_eq!(draw(&env, &recorded("2.1.325")), "\u{1b}[36mOpus 5.5\u{1b}[0m\n");

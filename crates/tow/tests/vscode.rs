@@ -66,7 +66,9 @@ fn a_task_that_runs_a_program_that_moved_is_named_and_mended() {
     let desk = Desk::new();
     desk.run(&["install", "--vscode"]).ok();
     let right = fs::read_to_string(desk.file()).unwrap();
-    fs::write(desk.file(), right.replace(env!("CARGO_BIN_EXE_tow"), "/gone/tow")).unwrap();
+    let written: Value = serde_json::from_str(&right).unwrap();
+    let command = written["tasks"][0]["command"].as_str().unwrap();
+    fs::write(desk.file(), right.replace(command, "/gone/tow")).unwrap();
     assert!(desk.run(&["doctor"]).stdout.contains("tow install --vscode"));
     desk.run(&["install", "--vscode"]).ok().prints("VS Code: changed");
     assert_eq!(fs::read_to_string(desk.file()).unwrap(), right);

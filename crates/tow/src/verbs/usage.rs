@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::process::ExitCode;
-use towline_core::escape::{fit, for_terminal, pad, width};
+use towline_core::escape::{for_terminal, pad, width};
 use towline_core::time::Timestamp;
 use towline_core::usage::{Bill, Cost, Spent, short_count};
 use towline_store::archive::UsageAsked;
@@ -151,44 +151,69 @@ fn cut(shown: &Shown, limit: usize) -> Vec<(String, Spent)> {
 /// Widest name and widest bar, in columns.
 const WIDEST_NAME: usize = 32;
 const WIDEST_BAR: usize = 30;
-/// Columns of the figures.
-const FIGURES: [(&str, usize); 6] =
-    [("tokens", 9), ("input", 9), ("cached", 8), ("output", 9), ("messages", 10), ("cost", 11)];
+const NARROWEST_BAR: usize = 6;
+
+/// A figure of a row: its head, its columns, and how early it goes where there is no room.
+struct Figure {
+    head: &'static str,
+    columns: usize,
+    goes: u8,
+    shown: fn(&Spent) -> String,
+}
+
+const FIGURES: [Figure; 6] = [
+    Figure { head: "tokens", columns: 9, goes: 0, shown: |spent| short_count(spent.tokens.total()) },
+    Figure {
+        head: "input",
+        columns: 9,
+        goes: 3,
+        shown: |spent| short_count(spent.tokens.input + spent.tokens.cache_write),
+    },
+    Figure {
+        head: "cached",
+        columns: 8,
+        goes: 1,
+        shown: |spent| spent.cache_percent().map_or_else(|| "-".to_owned(), |percent| format!("{percent}%")),
+    },
+    Figure { head: "output", columns: 9, goes: 2, shown: |spent| short_count(spent.tokens.output) },
+    Figure { head: "messages", columns: 10, goes: 4, shown: |spent| spent.messages.to_string() },
+    Figure { head: "cost", columns: 11, goes: 0, shown: |spent| spent.bill().spelt() },
+];
+
+/// The figures for which there is room.
+fn fitting(columns: usize) -> Vec<&'static Figure> {
+    let mut figures: Vec<&Figure> = FIGURES.iter().collect();
+    for goes in [4, 3, 2, 1] {
+        if figures.iter().map(|figure| figure.columns).sum::<usize>() > columns {
+            figures.retain(|figure| figure.goes != goes);
+        }
+    }
+    figures
+}
 
 fn table(scope: &Scope, rows: &[(String, Spent)]) {
     let name_width = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0).clamp(14, WIDEST_NAME);
-    let beside = name_width + 2 + FIGURES.iter().map(|(_, columns)| columns).sum::<usize>();
-    let bar_width = scope.out.columns().saturating_sub(beside + 2).min(WIDEST_BAR);
-    let bar_width = if bar_width < 6 { 0 } else { bar_width };
-    let heads = FIGURES.map(|(head, columns)| right(head, columns)).concat();
+    let room = scope.out.columns().saturating_sub(name_width);
+    let figures = fitting(room);
+    let bar_width = room.saturating_sub(figures.iter().map(|figure| figure.columns).sum::<usize>() + 2);
+    let bar_width = if bar_width < NARROWEST_BAR { 0 } else { bar_width.min(WIDEST_BAR) };
+    let heads: String = figures.iter().map(|figure| right(figure.head, figure.columns)).collect();
     scope.out.line(&scope.out.tint(Tone::Faint, &format!("{}{heads}", pad("", name_width))));
     let largest = rows.iter().map(|(_, spent)| weight(spent)).max().unwrap_or(0);
     for (name, spent) in rows {
         let bar = strokes().bar(weight(spent), largest, bar_width.max(1));
         let bar = if bar_width == 0 { String::new() } else { format!("  {bar}") };
-        scope
-            .out
-            .line(format!("{}{}{bar}", pad(&fit(name, name_width), name_width), figures(spent)).trim_end());
+        scope.out.line(format!("{}{}{bar}", pad(name, name_width), cells(spent, &figures)).trim_end());
     }
     let total = rows.iter().fold(Spent::default(), |total, (_, spent)| total.plus(spent));
-    scope.out.line(&format!("{}{}", pad("total", name_width), figures(&total)));
+    scope.out.line(&format!("{}{}", pad("total", name_width), cells(&total, &figures)));
 }
 
-fn figures(spent: &Spent) -> String {
-    if spent.messages == 0 {
-        return right("-", FIGURES[0].1);
+fn cells(spent: &Spent, figures: &[&Figure]) -> String {
+    match spent.messages {
+        0 => right("-", FIGURES[0].columns),
+        _ => figures.iter().map(|figure| right(&(figure.shown)(spent), figure.columns)).collect(),
     }
-    let share = spent.cache_percent().map_or_else(|| "-".to_owned(), |percent| format!("{percent}%"));
-    let input = spent.tokens.input + spent.tokens.cache_write;
-    let cells = [
-        short_count(spent.tokens.total()),
-        short_count(input),
-        share,
-        short_count(spent.tokens.output),
-        spent.messages.to_string(),
-        spent.bill().spelt(),
-    ];
-    cells.iter().zip(FIGURES).map(|(cell, (_, columns))| right(cell, columns)).collect()
 }
 
 fn right(text: &str, columns: usize) -> String {
@@ -219,7 +244,7 @@ fn chart(scope: &Scope, rows: &[(String, Spent)]) {
         let label = if spent.messages == 0 { "-".to_owned() } else { label };
         let bar = strokes().bar(value, largest, bar_width);
         let space = if bar.is_empty() { "" } else { " " };
-        scope.out.line(&format!("{}  {bar}{space}{label}", pad(&fit(name, name_width), name_width)));
+        scope.out.line(&format!("{}  {bar}{space}{label}", pad(name, name_width)));
     }
 }
 
