@@ -107,13 +107,10 @@ fn view(env: &TestEnv, home: &str, folder: &Path) -> Result<(), Failure> {
         browser.eval(&format!("location.hash = {path:?}; undefined"));
         browser.wait_text(text);
         if path == "#/sessions" {
-            browser.press("j");
-            browser.press("j");
-            browser.press("Enter");
-            browser.wait_for(
-                "the session",
-                "location.hash.startsWith('#/session/') || location.hash.startsWith('#/sessions/')",
-            );
+            for key in ["j", "j", "Enter"] {
+                browser.wait_for("rows", "!!document.querySelector('.row')");
+                browser.press(key);
+            }
             browser.wait_text("Commit it");
         }
         browser.screenshot(&folder.join(format!("{name}.png")));

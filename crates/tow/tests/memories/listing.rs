@@ -45,7 +45,10 @@ fn nothing_is_an_answer() {
     empty().tow(&["memories"]).ok().prints("no memories found; looked in: nothing was captured yet");
     let env = world();
     env.tow(&["memories"]).ok().prints("no memories found; looked in: project project");
-    assert_eq!(env.tow(&["memories", "--json"]).ok().json(), json!({"memories": [], "more": false, "next": null}));
+    assert_eq!(
+        env.tow(&["memories", "--json"]).ok().json(),
+        json!({"memories": [], "more": false, "next": null})
+    );
 }
 
 #[test]
