@@ -26,15 +26,15 @@ pub struct Options {
     tow: PathBuf,
 }
 
-/// A terminal of this many columns and rows can be read in a page of text.
-const TERMINAL: (&str, &str) = ("112", "30");
+/// A terminal of this many columns can be read in a page of text.
+const COLUMNS: &str = "112";
 
 pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
     let folder = repository.root().join("docs/pictures");
     fs::create_dir_all(&folder).map_err(Failure::write(&folder))?;
     let env = TestEnv::new(repository.root().join(&options.tow));
     let tmux = Tmux::start(&env);
-    let tour = terminal(&tmux, &["tow", "demo"], &[]);
+    let tour = terminal(&tmux, &["tow", "demo"], &[], "20");
     tour.wait_screen("Enter for the next page");
     tour.wait_screen_for("the bar", |screen| screen.contains("1!"));
     draw(&tour, &folder, "bar")?;
@@ -44,7 +44,7 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     tour.keys(&["q"]);
     tour.wait_screen_for("no menu", |screen| !screen.contains("─Agents─"));
     let home = stage(&env)?;
-    let monitor = terminal(&tmux, &["tow", "monitor"], &[("HOME", &home)]);
+    let monitor = terminal(&tmux, &["tow", "monitor"], &[("HOME", &home)], "12");
     monitor.wait_screen("ledger");
     draw(&monitor, &folder, "monitor")?;
     monitor.keys(&["q"]);
@@ -56,10 +56,10 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     Ok(Verdict::Holds)
 }
 
-fn terminal(tmux: &Tmux, program: &[&str], variables: &[(&str, &str)]) -> Pane {
+fn terminal(tmux: &Tmux, program: &[&str], variables: &[(&str, &str)], rows: &str) -> Pane {
     let pane = tmux.open(program, variables);
     let id = pane.format("#{window_id}");
-    tmux.run(&["resize-window", "-t", &id, "-x", TERMINAL.0, "-y", TERMINAL.1]);
+    tmux.run(&["resize-window", "-t", &id, "-x", COLUMNS, "-y", rows]);
     pane
 }
 

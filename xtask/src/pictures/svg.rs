@@ -44,7 +44,7 @@ pub fn drawn(screen: &str) -> String {
     let wide = f64::from(u32::try_from(columns).unwrap_or(0)) * CELL.0 + 2.0 * MARGIN;
     let high = f64::from(u32::try_from(lines.len()).unwrap_or(0)) * CELL.1 + 2.0 * MARGIN;
     let mut all = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide:.0} {high:.0}\" {FONT} xml:space=\"preserve\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide:.0} {high:.0}\" {FONT}>\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{GROUND}\"/>\n"
     );
     for (row, line) in lines.iter().enumerate() {
@@ -71,7 +71,8 @@ fn shown(stretch: &Stretch, row: usize) -> String {
     }
     let weight = if stretch.look.bold { " font-weight=\"bold\"" } else { "" };
     let faint = if stretch.look.dim { " opacity=\"0.6\"" } else { "" };
-    let text = stretch.text.replace('&', "&amp;").replace('<', "&lt;");
+    // Readers of pictures run plain blanks together.
+    let text = stretch.text.replace('&', "&amp;").replace('<', "&lt;").replace(' ', "\u{a0}");
     let base = y + CELL.1 - 4.5;
     let _ = writeln!(
         all,

@@ -130,7 +130,9 @@ impl Stage {
         self.give_sign("server");
         self.must(self.tmux(&words), "open a window in tmux")?;
         if is_first {
-            self.must(self.tmux(&["set-option", "-g", "mouse", "on"]), "set up tmux")?;
+            for option in [["mouse", "on"], ["status-style", "bg=colour236,fg=colour252"]] {
+                self.must(self.tmux(&["set-option", "-g", option[0], option[1]]), "set up tmux")?;
+            }
             let socket = self.told(self.tmux(&["display-message", "-p", "#{socket_path}"]));
             self.must(self.tow(&["tmux", "load", "--socket", socket.trim()]), "bring the bar into tmux")?;
         }
