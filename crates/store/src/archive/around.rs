@@ -29,23 +29,40 @@ impl Side {
 }
 
 impl Archive {
-    /// The nearest memories, in the order of time.
+    /// The nearest memories, in the order of time. Of all projects, the nearest of each are looked at: their index is by
+    /// project, and all would have to be sorted else.
     pub fn memories_around(
         &self,
         project: Option<i64>,
         at: Timestamp,
         (side, most): (Side, u32),
     ) -> Result<Vec<Memory>, StoreError> {
-        let (compare, order) = side.words();
-        let of_project = if project.is_some() { "m.project = ?1" } else { "?1 is null" };
-        let query = format!(
-            "{MEMORY} where {of_project} and m.made_at {compare} ?2
-             order by m.made_at {order}, m.id {order} limit ?3"
-        );
-        let mut statement = self.db.prepare_cached(&query)?;
-        let mut found = statement.query_map((project, at.0, most), memory)?.collect::<Result<Vec<_>, _>>()?;
+        let projects = match project {
+            Some(project) => vec![Some(project)],
+            None => self.project_rows()?.iter().map(|project| Some(project.row)).chain([None]).collect(),
+        };
+        let mut found = vec![];
+        for project in projects {
+            found.extend(self.memories_of_project_around(project, at, (side, most))?);
+        }
         found.sort_by_key(|memory| (memory.made_at, memory.number));
+        let surplus = found.len().saturating_sub(usize::try_from(most).unwrap_or(usize::MAX));
+        match side {
+            Side::Before => drop(found.drain(..surplus)),
+            Side::After => found.truncate(found.len() - surplus),
+        }
         Ok(found)
+    }
+
+    /// `None` for those of no project.
+    fn memories_of_project_around(
+        &self,
+        project: Option<i64>,
+        at: Timestamp,
+        (side, most): (Side, u32),
+    ) -> Result<Vec<Memory>, StoreError> {
+        let mut statement = self.db.prepare_cached(&nearest(side))?;
+        Ok(statement.query_map((project, at.0, most), memory)?.collect::<Result<_, _>>()?)
     }
 
     /// The nearest summaries, in the order of time.
@@ -87,10 +104,26 @@ impl Archive {
     }
 }
 
+fn nearest(side: Side) -> String {
+    let (compare, order) = side.words();
+    format!(
+        "{MEMORY} where m.project is ?1 and m.made_at {compare} ?2 order by m.made_at {order}, m.id {order} limit ?3"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::bench::{Bench, MINUTE};
     use super::*;
+
+    #[test]
+    fn the_nearest_memories_of_a_project_are_read_by_its_index() {
+        for side in [Side::Before, Side::After] {
+            let plan = Bench::new().plan(&nearest(side));
+            assert!(plan.contains("memories_by_project (project=? AND made_at"), "{plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        }
+    }
 
     #[test]
     fn the_nearest_turns_of_a_project_are_found_on_either_side() {

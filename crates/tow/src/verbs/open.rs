@@ -5,11 +5,12 @@
 use crate::edge::variable;
 use crate::failure::{Failure, Kind};
 use crate::scope::Scope;
-use crate::web::{Kept, running, tokens};
+use crate::web::{Kept, Running, running, tokens};
 use crate::work;
 use clap::Args;
 use serde_json::Value;
 use std::process::ExitCode;
+use towline_web::Writing;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,8 +33,11 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let home = &scope.edge.home;
     let token = tokens(home, Kept::AsTheyAre)?.viewer;
-    let address = match running(home).filter(|address| address.starts_with("http")) {
-        Some(address) => address,
+    let address = match running(home).filter(|server| server.address.starts_with("http")) {
+        Some(server) if arguments.write && server.writing == Writing::Refused => {
+            return Err(only_reads(&server));
+        }
+        Some(server) => server.address,
         None => started(arguments)?,
     };
     let url = format!("{address}/?token={token}");
@@ -49,6 +53,11 @@ fn started(arguments: &Arguments) -> Result<String, Failure> {
         let what = "the server did not begin to listen";
         Failure { kind: Kind::Failed, ..Failure::input(what) }.hint("Run `tow serve` to see why.")
     })
+}
+
+fn only_reads(server: &Running) -> Failure {
+    let what = format!("a server that only reads runs already at {}", server.address);
+    Failure::input(what).hint(format!("End it by `kill {}`, then run this again.", server.pid))
 }
 
 /// Whether anybody would see a browser.

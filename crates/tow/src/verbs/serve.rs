@@ -70,7 +70,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             version: env!("CARGO_PKG_VERSION"),
         },
     };
-    let note = Address::note(home, listening.address());
+    let note = Address::note(home, listening.address(), writing);
     announce(scope, arguments, (listening.address(), &drawn.viewer));
     let served = listening.serve(server);
     drop(note);

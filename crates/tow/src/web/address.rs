@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use towline_store::Home;
 use towline_store::home::put_small;
+use towline_web::Writing;
 
 /// The note, for as long as the server runs.
 pub struct Address<'a> {
@@ -21,8 +22,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 impl<'a> Address<'a> {
     /// Somebody who cannot find the server starts another one: a note that cannot be written is no failure.
-    pub fn note(home: &'a Home, address: &str) -> Address<'a> {
-        let text = json!({"address": address, "pid": std::process::id()}).to_string();
+    pub fn note(home: &'a Home, address: &str, writing: Writing) -> Address<'a> {
+        let write = writing == Writing::Allowed;
+        let text = json!({"address": address, "pid": std::process::id(), "write": write}).to_string();
         let _not_found = put_small(&home.serving().join("address"), text.as_bytes());
         Address { home, text }
     }
@@ -37,8 +39,15 @@ impl Drop for Address<'_> {
     }
 }
 
-/// The address of a server that takes connections.
-pub fn running(home: &Home) -> Option<String> {
+/// A server that takes connections.
+pub struct Running {
+    pub address: String,
+    pub pid: u64,
+    pub writing: Writing,
+}
+
+/// The server that was noted last, if it is there.
+pub fn running(home: &Home) -> Option<Running> {
     let text = fs::read_to_string(home.serving().join("address")).ok()?;
     let note: Value = serde_json::from_str(&text).ok()?;
     let address = note["address"].as_str()?;
@@ -50,5 +59,6 @@ pub fn running(home: &Home) -> Option<String> {
         (None, Some(path)) => UnixStream::connect(path).is_ok(),
         (None, None) => false,
     };
-    answers.then(|| address.to_owned())
+    let writing = if note["write"] == true { Writing::Allowed } else { Writing::Refused };
+    answers.then(|| Running { address: address.to_owned(), pid: note["pid"].as_u64().unwrap_or(0), writing })
 }

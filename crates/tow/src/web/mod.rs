@@ -12,6 +12,6 @@ mod reads;
 mod tokens;
 mod views;
 
-pub use address::{Address, running};
+pub use address::{Address, Running, running};
 pub use desk::Verbs;
 pub use tokens::{Kept, tokens};

@@ -13,6 +13,7 @@ fn open_starts_a_server_once_and_prints_where_it_is() {
     let again = env.tow(&["open"]).ok().stdout;
     assert!(first.starts_with("http://127.0.0.1:") && first.contains("/?token="), "{first}");
     assert_eq!(first, again, "one server, and no screen to open a browser on");
+    env.tow(&["open", "--write"]).exits(2).complains("a server that only reads runs already");
     let note = std::fs::read_to_string(env.data_dir().join("serve/address")).unwrap();
     let note: serde_json::Value = serde_json::from_str(&note).unwrap();
     end(note["pid"].as_u64().unwrap());
