@@ -37,7 +37,9 @@ export function part(id) {
 }
 
 function questions(query) {
-  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const given = Object.entries(query ?? {}).filter(
+    ([, value]) => value !== undefined && value !== null && value !== "",
+  );
   return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 

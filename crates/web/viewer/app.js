@@ -34,7 +34,8 @@ function open() {
   const stop = new AbortController();
   shown = { stop, keys: {}, view: place.view };
   mark(place.view);
-  if (!view) return void fill(main, fault({ message: `there is no view called “${place.view}”`, next: "press g, then b" }));
+  if (!view)
+    return void fill(main, fault({ message: `there is no view called “${place.view}”`, next: "press g, then b" }));
   document.title = `${view.TITLE} · Towline`;
   main.dataset.view = place.view;
   main.scrollTop = 0;

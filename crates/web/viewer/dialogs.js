@@ -9,7 +9,8 @@ export function form({ title, text, fields, action, danger }) {
   const labels = inputs.map(([field, node]) => h("label", {}, h("span", {}, field.label), node));
   const submit = h("button", { type: "submit", class: danger ? "danger" : "main" }, action);
   return opened(title, [text && h("p", {}, text), labels], submit, () =>
-    Object.fromEntries(inputs.map(([field, node]) => [field.name, node.value])));
+    Object.fromEntries(inputs.map(([field, node]) => [field.name, node.value])),
+  );
 }
 
 /** Asks yes or no. */
@@ -41,7 +42,11 @@ export function trouble(error) {
 function input({ name, value, lines, options }) {
   const given = { name, value: value ?? "", rows: lines, autocomplete: "off" };
   if (!options) return h(lines ? "textarea" : "input", given);
-  return h("select", { name, value }, options.map((option) => h("option", { value: option, selected: option === value }, option)));
+  return h(
+    "select",
+    { name, value },
+    options.map((option) => h("option", { value: option, selected: option === value }, option)),
+  );
 }
 
 function opened(title, content, submit, result) {

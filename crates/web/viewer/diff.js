@@ -9,7 +9,11 @@ const MOST_LINES = 800;
 export function diff(text) {
   const lines = linesOf(text);
   if (!lines?.length) return null;
-  return h("pre", { class: "diff", tabindex: "0", "aria-label": "change" }, lines.map(([sign, line]) => h("span", { data: { sign } }, `${sign} ${line}\n`)));
+  return h(
+    "pre",
+    { class: "diff", tabindex: "0", "aria-label": "change" },
+    lines.map(([sign, line]) => h("span", { data: { sign } }, `${sign} ${line}\n`)),
+  );
 }
 
 function linesOf(text) {
@@ -23,23 +27,30 @@ function linesOf(text) {
   }
   const path = input.file_path ?? input.path;
   const edits = input.edits ?? (input.old_string !== undefined ? [input] : null);
-  if (edits) return [["@", path ?? ""], ...edits.flatMap((edit) => compared(edit.old_string ?? "", edit.new_string ?? ""))];
-  if (path && typeof input.content === "string") return [["@", path], ...input.content.split("\n").map((line) => ["+", line])];
+  if (edits)
+    return [["@", path ?? ""], ...edits.flatMap((edit) => compared(edit.old_string ?? "", edit.new_string ?? ""))];
+  if (path && typeof input.content === "string")
+    return [["@", path], ...input.content.split("\n").map((line) => ["+", line])];
   return typeof input.input === "string" && input.input.includes("*** Begin Patch") ? patch(input.input) : null;
 }
 
 function patch(text) {
   const from = text.indexOf("*** Begin Patch");
-  return text.slice(from).replaceAll("\\n", "\n").split("\n").map((line) => {
-    if (line.startsWith("***")) return ["@", line];
-    return ["+", "-", " "].includes(line[0]) ? [line[0], line.slice(1)] : [" ", line];
-  });
+  return text
+    .slice(from)
+    .replaceAll("\\n", "\n")
+    .split("\n")
+    .map((line) => {
+      if (line.startsWith("***")) return ["@", line];
+      return ["+", "-", " "].includes(line[0]) ? [line[0], line.slice(1)] : [" ", line];
+    });
 }
 
 /** The shortest way from one text to the other, by the longest lines in common. */
 function compared(before, after) {
   const [old, now] = [before, after].map((text) => text.replace(/\n$/, "").split("\n"));
-  if (old.length + now.length > MOST_LINES) return [...old.map((line) => ["-", line]), ...now.map((line) => ["+", line])];
+  if (old.length + now.length > MOST_LINES)
+    return [...old.map((line) => ["-", line]), ...now.map((line) => ["+", line])];
   const common = table(old, now);
   const lines = [];
   let [i, j] = [0, 0];

@@ -18,7 +18,8 @@ export function ms(time) {
 export function moment(time) {
   const at = ms(time);
   if (at === null) return "";
-  const date = new Date(at), now = new Date();
+  const date = new Date(at),
+    now = new Date();
   if (date.toDateString() === now.toDateString()) return clock.format(date);
   const year = date.getFullYear() === now.getFullYear() ? "" : ` ${date.getFullYear()}`;
   return `${dayOfYear.format(date)}${year} ${clock.format(date)}`;

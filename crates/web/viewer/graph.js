@@ -10,9 +10,21 @@ export function chain(id, forebears, heirs) {
   const edges = [...forebears.map((each) => edge(each, id, "from")), ...heirs.map((each) => edge(each, id, "to"))];
   const places = laidOut(id, edges);
   const [wide, high] = ["x", "y"].map((axis) => Math.max(...[...places.values()].map((place) => place[axis])));
-  const size = { viewBox: `-2 -2 ${wide + WIDTH + 4} ${high + HEIGHT + 4}`, width: wide + WIDTH + 4, height: high + HEIGHT + 4 };
-  return h("div", { class: "chain", tabindex: "0", role: "group", "aria-label": "inheritance" },
-    svg("svg", { ...size, class: "graph" }, edges.map((each) => line(each, places)), [...places].map(([name, place]) => knot(name, place, name === id))));
+  const size = {
+    viewBox: `-2 -2 ${wide + WIDTH + 4} ${high + HEIGHT + 4}`,
+    width: wide + WIDTH + 4,
+    height: high + HEIGHT + 4,
+  };
+  return h(
+    "div",
+    { class: "chain", tabindex: "0", role: "group", "aria-label": "inheritance" },
+    svg(
+      "svg",
+      { ...size, class: "graph" },
+      edges.map((each) => line(each, places)),
+      [...places].map(([name, place]) => knot(name, place, name === id)),
+    ),
+  );
 }
 
 function edge(given, id, side) {
@@ -38,11 +50,13 @@ function laidOut(id, edges) {
   }
   const first = Math.min(...columns.values());
   const rows = new Map();
-  return new Map([...columns].map(([name, column]) => {
-    const row = rows.get(column) ?? 0;
-    rows.set(column, row + 1);
-    return [name, { x: (column - first) * STEP_X, y: row * STEP_Y }];
-  }));
+  return new Map(
+    [...columns].map(([name, column]) => {
+      const row = rows.get(column) ?? 0;
+      rows.set(column, row + 1);
+      return [name, { x: (column - first) * STEP_X, y: row * STEP_Y }];
+    }),
+  );
 }
 
 function line({ from, to: heir }, places) {
@@ -56,6 +70,14 @@ function line({ from, to: heir }, places) {
 function knot(name, { x, y }, isSelf) {
   const box = svg("rect", { x, y, width: WIDTH, height: HEIGHT, rx: 6 });
   const label = svg("text", { x: x + 16, y: y + HEIGHT / 2 + 4 }, name);
-  return svg("a", { href: to("session", name), class: isSelf ? "knot self" : "knot", "aria-label": isSelf ? `this session, ${name}` : `session ${name}` }, box, label);
+  return svg(
+    "a",
+    {
+      href: to("session", name),
+      class: isSelf ? "knot self" : "knot",
+      "aria-label": isSelf ? `this session, ${name}` : `session ${name}`,
+    },
+    box,
+    label,
+  );
 }
-

@@ -2,7 +2,17 @@
 
 import { go } from "./route.js";
 
-const VIEWS = { b: "board", s: "sessions", m: "memories", t: "timeline", c: "context", p: "projects", u: "usage", j: "jobs", e: "settings" };
+const VIEWS = {
+  b: "board",
+  s: "sessions",
+  m: "memories",
+  t: "timeline",
+  c: "context",
+  p: "projects",
+  u: "usage",
+  j: "jobs",
+  e: "settings",
+};
 
 /** What a person can press, for who asks. */
 export const LEGEND = [

@@ -12,7 +12,11 @@ export class VirtualList {
   constructor({ label, row, open, more }) {
     Object.assign(this, { row, open, more, items: [], chosen: -1, shown: new Map() });
     this.space = h("div", { class: "rows", role: "presentation" });
-    this.node = h("div", { class: "list", role: "listbox", tabindex: "0", "aria-label": label, onscroll: () => this.paint() }, this.space);
+    this.node = h(
+      "div",
+      { class: "list", role: "listbox", tabindex: "0", "aria-label": label, onscroll: () => this.paint() },
+      this.space,
+    );
     this.node.addEventListener("keydown", (event) => this.pressed(event));
     this.node.addEventListener("click", (event) => this.clicked(event));
     new ResizeObserver(() => this.paint(true)).observe(this.node);
@@ -57,7 +61,10 @@ export class VirtualList {
   paint(anew = false) {
     const height = this.height();
     const first = Math.max(0, Math.floor(this.node.scrollTop / height) - SPARE);
-    const last = Math.min(this.items.length, Math.ceil((this.node.scrollTop + this.node.clientHeight) / height) + SPARE);
+    const last = Math.min(
+      this.items.length,
+      Math.ceil((this.node.scrollTop + this.node.clientHeight) / height) + SPARE,
+    );
     this.space.style.setProperty("height", `${this.items.length * height}px`);
     for (const [index, node] of this.shown) if (anew || index < first || index >= last) this.drop(index, node);
     for (let index = first; index < last; index++) if (!this.shown.has(index)) this.place(index, height);

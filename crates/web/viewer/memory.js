@@ -10,7 +10,17 @@ import { inline, prose } from "./prose.js";
 import { to, turnOf } from "./route.js";
 
 /** The types that have a name of their own; a person may use any other word. */
-export const TYPES = ["decision", "preference", "gotcha", "discovery", "bugfix", "feature", "refactor", "change", "security"];
+export const TYPES = [
+  "decision",
+  "preference",
+  "gotcha",
+  "discovery",
+  "bugfix",
+  "feature",
+  "refactor",
+  "change",
+  "security",
+];
 
 /** Shows a memory in a place; `done` is called after it was changed. Gives the keys that act on it. */
 export function memoryIn(node, id, { server, signal, done }) {
@@ -27,80 +37,203 @@ async function read(pane) {
     pane.memory = answer.memory ?? answer;
     fill(pane.node, told(pane, answer));
   } catch (error) {
-    if (error.name !== "AbortError") fill(pane.node, fault(error, () => read(pane)));
+    if (error.name !== "AbortError")
+      fill(
+        pane.node,
+        fault(error, () => read(pane)),
+      );
   }
 }
 
 function told(pane, answer) {
   const memory = pane.memory;
-  return h("article", { class: "memory" },
-    h("header", {}, h("p", { class: "where" }, badge(memory.type, "type"), memory.pinned_at && badge("pinned", "mark"), memory.held_back && badge("held back", "bad"), memory.superseded && badge("superseded", "bad"), h("span", {}, memory.project), h("code", {}, memory.id)),
-      h("h2", { dir: "auto" }, inline(memory.title)), memory.subtitle && h("p", { class: "quiet", dir: "auto" }, memory.subtitle)),
+  return h(
+    "article",
+    { class: "memory" },
+    h(
+      "header",
+      {},
+      h(
+        "p",
+        { class: "where" },
+        badge(memory.type, "type"),
+        memory.pinned_at && badge("pinned", "mark"),
+        memory.held_back && badge("held back", "bad"),
+        memory.superseded && badge("superseded", "bad"),
+        h("span", {}, memory.project),
+        h("code", {}, memory.id),
+      ),
+      h("h2", { dir: "auto" }, inline(memory.title)),
+      memory.subtitle && h("p", { class: "quiet", dir: "auto" }, memory.subtitle),
+    ),
     pane.server.write ? tools(pane) : null,
     memory.held_back && h("p", { class: "warning" }, `Held back from every model: ${memory.held_back}`),
     memory.narrative && h("div", { class: "words" }, prose(memory.narrative)),
-    memory.facts?.length ? h("ul", { class: "facts" }, memory.facts.map((fact) => h("li", { dir: "auto" }, inline(fact)))) : null,
-    origin(memory), replaced(memory, answer.chain), trace(answer.trace));
+    memory.facts?.length
+      ? h(
+          "ul",
+          { class: "facts" },
+          memory.facts.map((fact) => h("li", { dir: "auto" }, inline(fact))),
+        )
+      : null,
+    origin(memory),
+    replaced(memory, answer.chain),
+    trace(answer.trace),
+  );
 }
 
 function tools(pane) {
-  const button = (text, key, act, kind) => h("button", { type: "button", class: kind, data: { act: text.toLowerCase() }, "aria-keyshortcuts": key, onclick: () => act(pane) }, text);
+  const button = (text, key, act, kind) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: kind,
+        data: { act: text.toLowerCase() },
+        "aria-keyshortcuts": key,
+        onclick: () => act(pane),
+      },
+      text,
+    );
   const { memory } = pane;
-  return h("div", { class: "buttons" }, button("Edit", "e", edit), button(memory.pinned_at ? "Unpin" : "Pin", "p", pin), button("Supersede", "s", supersede),
-    button(memory.held_back ? "Release" : "Hold", "h", hold), button("Undo", "u", undo), button("Forget", "x", forget, "danger"));
+  return h(
+    "div",
+    { class: "buttons" },
+    button("Edit", "e", edit),
+    button(memory.pinned_at ? "Unpin" : "Pin", "p", pin),
+    button("Supersede", "s", supersede),
+    button(memory.held_back ? "Release" : "Hold", "h", hold),
+    button("Undo", "u", undo),
+    button("Forget", "x", forget, "danger"),
+  );
 }
 
 function origin(memory) {
   const files = (memory.files ?? []).map((file) => (typeof file === "string" ? file : file.path));
   const rows = [
-    ["From", memory.turn ? h("a", { href: turnOf(memory.turn) }, memory.turn) : memory.maker === "person" ? "told by a person" : null],
+    [
+      "From",
+      memory.turn
+        ? h("a", { href: turnOf(memory.turn) }, memory.turn)
+        : memory.maker === "person"
+          ? "told by a person"
+          : null,
+    ],
     ["Made", [when(memory.made_at), memory.maker && ` by ${memory.maker}`, memory.branch && ` on ${memory.branch}`]],
     ["Trust", [memory.trust, memory.confidence !== undefined && `, ${memory.confidence} %`].filter(Boolean)],
     ["About", memory.concepts?.length ? memory.concepts.map((concept) => [badge(concept, "plain"), " "]) : null],
-    ["Files", files.length ? h("ul", { class: "files" }, files.map((file) => h("li", {}, h("code", {}, file)))) : null],
-    ["Size", `${plural(memory.tokens ?? 0, "token")}${memory.cost ? `, found at the cost of ${memory.cost.toLocaleString("en-GB")}` : ""}`],
+    [
+      "Files",
+      files.length
+        ? h(
+            "ul",
+            { class: "files" },
+            files.map((file) => h("li", {}, h("code", {}, file))),
+          )
+        : null,
+    ],
+    [
+      "Size",
+      `${plural(memory.tokens ?? 0, "token")}${memory.cost ? `, found at the cost of ${memory.cost.toLocaleString("en-GB")}` : ""}`,
+    ],
     ["Around it", h("a", { href: to("timeline", null, { anchor: memory.id }) }, "timeline")],
   ];
-  return h("dl", { class: "origin" }, rows.filter(([, value]) => value && value.length !== 0).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+  return h(
+    "dl",
+    { class: "origin" },
+    rows
+      .filter(([, value]) => value && value.length !== 0)
+      .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+  );
 }
 
 function replaced(memory, chain) {
   if (!chain || chain.length < 2) return null;
-  return h("section", {}, h("h3", {}, "Supersession"), h("ol", { class: "steps" }, chain.map((id) => h("li", {}, id === memory.id ? h("strong", {}, id) : h("a", { href: to("memories", id) }, id)))));
+  return h(
+    "section",
+    {},
+    h("h3", {}, "Supersession"),
+    h(
+      "ol",
+      { class: "steps" },
+      chain.map((id) => h("li", {}, id === memory.id ? h("strong", {}, id) : h("a", { href: to("memories", id) }, id))),
+    ),
+  );
 }
 
 function trace(steps) {
   if (!steps?.length) return null;
-  return h("section", {}, h("h3", {}, "History"), h("ul", { class: "trace" }, steps.map((step) => h("li", {}, when(step.at), h("span", {}, [step.what, step.why && step.what !== step.why && ` (${step.why})`, step.undone_at && ", undone"].filter(Boolean).join(""))))));
+  return h(
+    "section",
+    {},
+    h("h3", {}, "History"),
+    h(
+      "ul",
+      { class: "trace" },
+      steps.map((step) =>
+        h(
+          "li",
+          {},
+          when(step.at),
+          h(
+            "span",
+            {},
+            [step.what, step.why && step.what !== step.why && ` (${step.why})`, step.undone_at && ", undone"]
+              .filter(Boolean)
+              .join(""),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 async function edit({ memory, id, done, ...pane }) {
-  const given = await form({ title: `Edit ${id}`, action: "Save", fields: [
-    { name: "title", label: "Title", value: memory.title },
-    { name: "subtitle", label: "Subtitle", value: memory.subtitle },
-    { name: "narrative", label: "Narrative", value: memory.narrative, lines: 5 },
-    { name: "facts", label: "Facts, one a line", value: (memory.facts ?? []).join("\n"), lines: 4 },
-    { name: "type", label: "Type", value: memory.type, options: [...new Set([memory.type, ...TYPES])] },
-  ] });
+  const given = await form({
+    title: `Edit ${id}`,
+    action: "Save",
+    fields: [
+      { name: "title", label: "Title", value: memory.title },
+      { name: "subtitle", label: "Subtitle", value: memory.subtitle },
+      { name: "narrative", label: "Narrative", value: memory.narrative, lines: 5 },
+      { name: "facts", label: "Facts, one a line", value: (memory.facts ?? []).join("\n"), lines: 4 },
+      { name: "type", label: "Type", value: memory.type, options: [...new Set([memory.type, ...TYPES])] },
+    ],
+  });
   if (!given) return;
-  const facts = given.facts.split("\n").map((fact) => fact.trim()).filter(Boolean);
+  const facts = given.facts
+    .split("\n")
+    .map((fact) => fact.trim())
+    .filter(Boolean);
   const now = { ...given, facts };
-  const changed = Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(memory[name] ?? (name === "facts" ? [] : "")));
-  if (changed.length) await act({ ...pane, id, done }, `Edited ${id}`, () => api.patch(`/v1/memories/${api.part(id)}`, Object.fromEntries(changed)));
+  const changed = Object.entries(now).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(memory[name] ?? (name === "facts" ? [] : "")),
+  );
+  if (changed.length)
+    await act({ ...pane, id, done }, `Edited ${id}`, () =>
+      api.patch(`/v1/memories/${api.part(id)}`, Object.fromEntries(changed)),
+    );
 }
 
 function pin(pane) {
   const verb = pane.memory.pinned_at ? "unpin" : "pin";
-  return act(pane, `${verb === "pin" ? "Pinned" : "Unpinned"} ${pane.id}`, () => api.post(`/v1/memories/${api.part(pane.id)}/${verb}`));
+  return act(pane, `${verb === "pin" ? "Pinned" : "Unpinned"} ${pane.id}`, () =>
+    api.post(`/v1/memories/${api.part(pane.id)}/${verb}`),
+  );
 }
 
 function hold(pane) {
   const verb = pane.memory.held_back ? "release" : "hold";
-  return act(pane, verb === "hold" ? `${pane.id} is held back from every model` : `${pane.id} may be given again`, () => api.post(`/v1/memories/${api.part(pane.id)}/${verb}`));
+  return act(pane, verb === "hold" ? `${pane.id} is held back from every model` : `${pane.id} may be given again`, () =>
+    api.post(`/v1/memories/${api.part(pane.id)}/${verb}`),
+  );
 }
 
 async function supersede(pane) {
-  const fields = [{ name: "by", label: "The memory that holds instead, such as m12 (may be empty)" }, { name: "because", label: "Why" }];
+  const fields = [
+    { name: "by", label: "The memory that holds instead, such as m12 (may be empty)" },
+    { name: "because", label: "Why" },
+  ];
   const given = await form({ title: `Supersede ${pane.id}`, action: "Supersede", fields });
   if (!given) return;
   const body = Object.fromEntries(Object.entries(given).filter(([, text]) => text.trim()));

@@ -5,7 +5,12 @@ import { ago, moment, ms, timer } from "./format.js";
 
 /** The head of a view: its name, what it says in short, and what can be done. */
 export function head(title, says, ...tools) {
-  return h("header", { class: "head" }, h("div", {}, h("h1", {}, title), says && h("p", { class: "says" }, says)), h("div", { class: "tools" }, tools));
+  return h(
+    "header",
+    { class: "head" },
+    h("div", {}, h("h1", {}, title), says && h("p", { class: "says" }, says)),
+    h("div", { class: "tools" }, tools),
+  );
 }
 
 /** Nothing is there: says so, and what to run. */
@@ -16,11 +21,14 @@ export function empty(text, command) {
 /** What went wrong, in the place of what was asked for. */
 export function fault(error, again) {
   if (error.name === "AbortError") return h("span", {});
-  return h("div", { class: "fault", role: "alert" },
+  return h(
+    "div",
+    { class: "fault", role: "alert" },
     h("p", {}, h("strong", {}, error.what ?? error.message)),
     error.because && h("p", {}, error.because),
     error.next && h("p", {}, "Next: ", h("code", {}, error.next)),
-    again && h("button", { type: "button", onclick: again }, "Try again"));
+    again && h("button", { type: "button", onclick: again }, "Try again"),
+  );
 }
 
 /** Shows a place as waiting, then as what `load` gives, or as its fault. */
@@ -28,7 +36,11 @@ export async function loaded(node, load, show) {
   try {
     fill(node, show(await load()));
   } catch (error) {
-    if (error.name !== "AbortError") fill(node, fault(error, () => loaded(node, load, show)));
+    if (error.name !== "AbortError")
+      fill(
+        node,
+        fault(error, () => loaded(node, load, show)),
+      );
   }
 }
 
@@ -36,15 +48,32 @@ export async function loaded(node, load, show) {
 export function contextBar(percent) {
   if (percent === null || percent === undefined) return h("span", { class: "meter none" }, "–");
   const level = percent >= 70 ? "high" : percent >= 50 ? "mid" : "low";
-  const bar = h("span", { class: "track" }, h("span", { class: "full", style: { width: `${Math.min(percent, 100)}%` } }));
-  return h("span", { class: `meter ${level}`, role: "meter", "aria-label": "context", "aria-valuenow": Math.round(percent), "aria-valuemin": 0, "aria-valuemax": 100 },
-    bar, h("span", { class: "figure" }, `${Math.round(percent)} %`));
+  const bar = h(
+    "span",
+    { class: "track" },
+    h("span", { class: "full", style: { width: `${Math.min(percent, 100)}%` } }),
+  );
+  return h(
+    "span",
+    {
+      class: `meter ${level}`,
+      role: "meter",
+      "aria-label": "context",
+      "aria-valuenow": Math.round(percent),
+      "aria-valuemin": 0,
+      "aria-valuemax": 100,
+    },
+    bar,
+    h("span", { class: "figure" }, `${Math.round(percent)} %`),
+  );
 }
 
 /** A timer that goes on by itself (`tick`). */
 export function since(time) {
   const at = ms(time);
-  return at === null ? h("span", {}) : h("time", { class: "timer", data: { since: at }, title: moment(at) }, timer(Date.now() - at));
+  return at === null
+    ? h("span", {})
+    : h("time", { class: "timer", data: { since: at }, title: moment(at) }, timer(Date.now() - at));
 }
 
 /** Moves every timer below a node on by a second. */
@@ -57,12 +86,20 @@ export function tick(node) {
 
 export function when(time) {
   const at = ms(time);
-  return at === null ? null : h("time", { class: "when", datetime: new Date(at).toISOString(), title: new Date(at).toLocaleString("en-GB") }, moment(at));
+  return at === null
+    ? null
+    : h(
+        "time",
+        { class: "when", datetime: new Date(at).toISOString(), title: new Date(at).toLocaleString("en-GB") },
+        moment(at),
+      );
 }
 
 export function age(time) {
   const at = ms(time);
-  return at === null ? null : h("time", { class: "when", datetime: new Date(at).toISOString(), title: moment(at) }, ago(at));
+  return at === null
+    ? null
+    : h("time", { class: "when", datetime: new Date(at).toISOString(), title: moment(at) }, ago(at));
 }
 
 export function badge(text, kind) {
@@ -71,7 +108,9 @@ export function badge(text, kind) {
 
 /** The text with the words that were found in it marked. */
 export function marked(text, words) {
-  const known = (words ?? []).filter((word) => word.length > 1).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const known = (words ?? [])
+    .filter((word) => word.length > 1)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   if (!known.length) return [text];
   const pieces = text.split(new RegExp(`(${known.join("|")})`, "giu"));
   return pieces.map((piece, index) => (index % 2 ? h("mark", {}, piece) : piece));
@@ -79,7 +118,10 @@ export function marked(text, words) {
 
 /** A choice among options, by a label that is read aloud. */
 export function choice(label, options, value, chosen) {
-  const node = h("select", { "aria-label": label, onchange: () => chosen(node.value) },
-    options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
+  const node = h(
+    "select",
+    { "aria-label": label, onchange: () => chosen(node.value) },
+    options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)),
+  );
   return node;
 }

@@ -4,7 +4,11 @@
 export function here() {
   const [path, search] = location.hash.replace(/^#\/?/, "").split("?");
   const [view, id] = path.split("/");
-  return { view: view || "board", id: id ? decodeURIComponent(id) : null, query: Object.fromEntries(new URLSearchParams(search)) };
+  return {
+    view: view || "board",
+    id: id ? decodeURIComponent(id) : null,
+    query: Object.fromEntries(new URLSearchParams(search)),
+  };
 }
 
 /** The address of a view. */

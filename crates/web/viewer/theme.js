@@ -2,10 +2,12 @@
 
 const KEPT = "towline-theme";
 const root = document.documentElement;
+const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 export function restore() {
   const kept = localStorage.getItem(KEPT);
   if (kept) root.dataset.theme = kept;
+  DARK.addEventListener("change", name);
   name();
 }
 
@@ -16,7 +18,7 @@ export function turn() {
 }
 
 function isDark() {
-  return root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  return root.dataset.theme ? root.dataset.theme === "dark" : DARK.matches;
 }
 
 /** The button says what it would do. */

@@ -37,7 +37,10 @@ async function refresh(board, signal) {
     const { seats } = await api.get("/v1/seats", {}, signal);
     paint(board, seats);
   } catch (error) {
-    fill(board.body, fault(error, () => refresh(board, signal)));
+    fill(
+      board.body,
+      fault(error, () => refresh(board, signal)),
+    );
   }
 }
 
@@ -47,34 +50,79 @@ function paint({ body, says, server }, seats) {
   const waiting = seats.filter((seat) => seat.state === "blocked").length;
   document.title = `${waiting ? `(${waiting}) ` : ""}${TITLE} · Towline`;
   says.textContent = inShort(groups);
-  if (!seats.length) return void fill(body, empty("No agent sits anywhere.", "tow install, then start an agent in a terminal"));
-  fill(body, groups.filter(([, , all]) => all.length).map((group) => section(group, server)));
+  if (!seats.length)
+    return void fill(body, empty("No agent sits anywhere.", "tow install, then start an agent in a terminal"));
+  fill(
+    body,
+    groups.filter(([, , all]) => all.length).map((group) => section(group, server)),
+  );
   if (focused) body.querySelector(`[data-seat="${CSS.escape(focused)}"]`)?.focus();
 }
 
 function inShort(groups) {
-  const words = { blocked: "waiting for you", limited: "at a limit", interrupted: "interrupted", completed: "done", working: "working", idle: "idle" };
+  const words = {
+    blocked: "waiting for you",
+    limited: "at a limit",
+    interrupted: "interrupted",
+    completed: "done",
+    working: "working",
+    idle: "idle",
+  };
   const parts = groups.filter(([, , all]) => all.length).map(([state, , all]) => `${all.length} ${words[state]}`);
   return parts.join(" · ") || "Nobody is here";
 }
 
 function section([state, title, seats], server) {
   const sorted = [...seats].sort((one, other) => (ms(one.since) ?? 0) - (ms(other.since) ?? 0));
-  return h("section", { class: "group", data: { state } },
-    h("h2", {}, h("span", { class: "dot", "aria-hidden": "true" }), title, h("span", { class: "many" }, String(seats.length))),
-    h("ul", { class: "seats" }, sorted.map((seat) => row(seat, server))));
+  return h(
+    "section",
+    { class: "group", data: { state } },
+    h(
+      "h2",
+      {},
+      h("span", { class: "dot", "aria-hidden": "true" }),
+      title,
+      h("span", { class: "many" }, String(seats.length)),
+    ),
+    h(
+      "ul",
+      { class: "seats" },
+      sorted.map((seat) => row(seat, server)),
+    ),
+  );
 }
 
 function row(seat, server) {
   const session = seat.session?.split(":").pop();
   const open = () => session && go("session", session);
-  const node = h("li", { class: "seat", data: { seat: seat.seat ?? seat.session, state: seat.state } },
+  const node = h(
+    "li",
+    { class: "seat", data: { seat: seat.seat ?? seat.session, state: seat.state } },
     since(seat.since),
-    h("div", { class: "what" },
-      session ? h("a", { class: "prompt", href: to("session", session), dir: "auto" }, seat.prompt || "no prompt yet") : h("span", { class: "prompt" }, seat.prompt || "no prompt yet"),
-      h("span", { class: "where" }, [seat.project, seat.branch, seat.model ?? seat.agent, why(seat), company(seat)].filter(Boolean).map((part) => h("span", {}, part)))),
+    h(
+      "div",
+      { class: "what" },
+      session
+        ? h("a", { class: "prompt", href: to("session", session), dir: "auto" }, seat.prompt || "no prompt yet")
+        : h("span", { class: "prompt" }, seat.prompt || "no prompt yet"),
+      h(
+        "span",
+        { class: "where" },
+        [seat.project, seat.branch, seat.model ?? seat.agent, why(seat), company(seat)]
+          .filter(Boolean)
+          .map((part) => h("span", {}, part)),
+      ),
+    ),
     contextBar(seat.context_percent),
-    server.write && seat.pane ? h("button", { type: "button", class: "goto", onclick: () => goto(seat) }, "Go to", h("span", { class: "hidden" }, ` ${seat.prompt ?? seat.project ?? "seat"}`)) : h("span", { class: "goto" }, seat.pane ?? ""));
+    server.write && seat.pane
+      ? h(
+          "button",
+          { type: "button", class: "goto", onclick: () => goto(seat) },
+          "Go to",
+          h("span", { class: "hidden" }, ` ${seat.prompt ?? seat.project ?? "seat"}`),
+        )
+      : h("span", { class: "goto" }, seat.pane ?? ""),
+  );
   node.addEventListener("keydown", (event) => event.key === "Enter" && event.target === node && open());
   node.tabIndex = -1;
   return node;

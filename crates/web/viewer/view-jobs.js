@@ -11,8 +11,18 @@ export const TITLE = "Jobs";
 export function show(main, place, { listen, server, signal }) {
   const [jobs, faults] = [h("div", {}), h("div", {})];
   fill(main, head(TITLE, "Work for later, and what went wrong"), jobs, h("h2", {}, "Faults"), faults);
-  const again = () => loaded(jobs, () => api.get("/v1/jobs", {}, signal), (answer) => jobsOf(answer, server, again));
-  const trouble = () => loaded(faults, () => api.list("/v1/faults", {}, signal), (page) => faultsOf(page.items));
+  const again = () =>
+    loaded(
+      jobs,
+      () => api.get("/v1/jobs", {}, signal),
+      (answer) => jobsOf(answer, server, again),
+    );
+  const trouble = () =>
+    loaded(
+      faults,
+      () => api.list("/v1/faults", {}, signal),
+      (page) => faultsOf(page.items),
+    );
   again();
   trouble();
   listen((kind) => (kind === "job" && again()) || (kind === "fault" && trouble()));
@@ -21,19 +31,76 @@ export function show(main, place, { listen, server, signal }) {
 function jobsOf(answer, server, again) {
   const { counts = {}, today = {}, provider } = answer;
   const jobs = answer.jobs ?? answer.items ?? [];
-  const figures = Object.entries(counts).map(([name, number]) => h("div", { class: "figure-card", data: { name: number ? name : "" } }, h("dt", {}, name), h("dd", {}, count(number))));
-  const said = [provider && `Provider: ${provider}`, today.limit && `${count(today.spent ?? 0)} of ${count(today.limit)} tokens spent today`].filter(Boolean).join(" · ");
-  return [h("dl", { class: "figure-cards" }, figures), said && h("p", { class: "quiet" }, said), answer.trouble && h("p", { class: "warning" }, typeof answer.trouble === "string" ? answer.trouble : JSON.stringify(answer.trouble)),
-    jobs.length ? h("ul", { class: "plain-list" }, jobs.map((job) => jobOf(job, server, again))) : empty("Nothing waits.", null)];
+  const figures = Object.entries(counts).map(([name, number]) =>
+    h(
+      "div",
+      { class: "figure-card", data: { name: number ? name : "" } },
+      h("dt", {}, name),
+      h("dd", {}, count(number)),
+    ),
+  );
+  const said = [
+    provider && `Provider: ${provider}`,
+    today.limit && `${count(today.spent ?? 0)} of ${count(today.limit)} tokens spent today`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+  return [
+    h("dl", { class: "figure-cards" }, figures),
+    said && h("p", { class: "quiet" }, said),
+    answer.trouble &&
+      h(
+        "p",
+        { class: "warning" },
+        typeof answer.trouble === "string" ? answer.trouble : JSON.stringify(answer.trouble),
+      ),
+    jobs.length
+      ? h(
+          "ul",
+          { class: "plain-list" },
+          jobs.map((job) => jobOf(job, server, again)),
+        )
+      : empty("Nothing waits.", null),
+  ];
 }
 
 function jobOf(job, server, again) {
-  const act = (verb, text) => h("button", { type: "button", onclick: async () => (await change(null, `${text}: job ${job.id}`, () => api.post(`/v1/jobs/${api.part(job.id)}/${verb}`))) && again() }, text);
-  return h("li", {}, badge(job.state ?? job.stage, job.state === "dead" ? "bad" : "type"), h("span", {}, [job.kind, job.what, job.turn].filter(Boolean).join(" ")), when(job.at ?? job.made_at), (job.error ?? job.last_error) && h("p", { class: "quiet", dir: "auto" }, job.error ?? job.last_error),
-    server.write ? h("span", { class: "buttons" }, act("retry", "Retry"), act("drop", "Drop")) : null);
+  const act = (verb, text) =>
+    h(
+      "button",
+      {
+        type: "button",
+        onclick: async () =>
+          (await change(null, `${text}: job ${job.id}`, () => api.post(`/v1/jobs/${api.part(job.id)}/${verb}`))) &&
+          again(),
+      },
+      text,
+    );
+  return h(
+    "li",
+    {},
+    badge(job.state ?? job.stage, job.state === "dead" ? "bad" : "type"),
+    h("span", {}, [job.kind, job.what, job.turn].filter(Boolean).join(" ")),
+    when(job.at ?? job.made_at),
+    (job.error ?? job.last_error) && h("p", { class: "quiet", dir: "auto" }, job.error ?? job.last_error),
+    server.write ? h("span", { class: "buttons" }, act("retry", "Retry"), act("drop", "Drop")) : null,
+  );
 }
 
 function faultsOf(faults) {
   if (!faults.length) return empty("No fault is noted.", null);
-  return h("ul", { class: "plain-list" }, faults.map((each) => h("li", {}, when(each.last_at), badge(each.kind, "bad"), h("span", { dir: "auto" }, each.detail), each.count > 1 && h("span", { class: "quiet" }, `${count(each.count)} times since `, when(each.first_at)))));
+  return h(
+    "ul",
+    { class: "plain-list" },
+    faults.map((each) =>
+      h(
+        "li",
+        {},
+        when(each.last_at),
+        badge(each.kind, "bad"),
+        h("span", { dir: "auto" }, each.detail),
+        each.count > 1 && h("span", { class: "quiet" }, `${count(each.count)} times since `, when(each.first_at)),
+      ),
+    ),
+  );
 }

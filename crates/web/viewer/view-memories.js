@@ -12,11 +12,31 @@ import { note, placeOf } from "./route.js";
 
 export const TITLE = "Memories";
 const PAGE = 100;
-const KINDS = [["", "Everything"], ["memory", "Memories"], ["summary", "Summaries"], ["body", "Words"], ["detail", "Details"], ["bookmark", "Bookmarks"]];
-const SHOWN = [["", "In force"], ["pinned", "Pinned"], ["held", "Held back"]];
+const KINDS = [
+  ["", "Everything"],
+  ["memory", "Memories"],
+  ["summary", "Summaries"],
+  ["body", "Words"],
+  ["detail", "Details"],
+  ["bookmark", "Bookmarks"],
+];
+const SHOWN = [
+  ["", "In force"],
+  ["pinned", "Pinned"],
+  ["held", "Held back"],
+];
 
 export function show(main, place, tools) {
-  const view = { ...tools, asked: { q: "", kind: "", type: "", project: "", shown: "", ...place.query }, id: place.id, next: null, keys: {}, isFull: false, isLoading: false, asking: null };
+  const view = {
+    ...tools,
+    asked: { q: "", kind: "", type: "", project: "", shown: "", ...place.query },
+    id: place.id,
+    next: null,
+    keys: {},
+    isFull: false,
+    isLoading: false,
+    asking: null,
+  };
   delete view.asked.find;
   build(main, view);
   load(view, true);
@@ -27,21 +47,62 @@ export function show(main, place, tools) {
   document.addEventListener("undone", undone);
   tools.signal.addEventListener("abort", () => document.removeEventListener("undone", undone));
   const act = (key) => () => view.keys[key]?.();
-  return { "/": () => focusField(view), j: () => move(view, 1), k: () => move(view, -1), Enter: () => view.list.item && openItem(view, view.list.item), Escape: () => leave(view), e: act("e"), p: act("p"), x: act("x"), s: act("s"), h: act("h") };
+  return {
+    "/": () => focusField(view),
+    j: () => move(view, 1),
+    k: () => move(view, -1),
+    Enter: () => view.list.item && openItem(view, view.list.item),
+    Escape: () => leave(view),
+    e: act("e"),
+    p: act("p"),
+    x: act("x"),
+    s: act("s"),
+    h: act("h"),
+  };
 }
 
 function build(main, view) {
-  view.field = h("input", { type: "search", "aria-label": "Search all that is remembered", placeholder: "Search memories, words, details", value: view.asked.q, autocomplete: "off", spellcheck: "false" });
+  view.field = h("input", {
+    type: "search",
+    "aria-label": "Search all that is remembered",
+    placeholder: "Search memories, words, details",
+    value: view.asked.q,
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   view.field.addEventListener("input", () => typed(view));
   view.field.addEventListener("keydown", (event) => fieldKey(view, event));
   view.count = h("p", { class: "says", role: "status" }, "");
   view.state = h("div", { class: "state" });
-  view.list = new VirtualList({ label: TITLE, row: (item) => row(item), open: (item) => openItem(view, item), more: () => load(view) });
+  view.list = new VirtualList({
+    label: TITLE,
+    row: (item) => row(item),
+    open: (item) => openItem(view, item),
+    more: () => load(view),
+  });
   view.pane = h("section", { class: "pane", "aria-label": "Memory" });
   const set = (name) => (value) => ((view.asked[name] = value), noted(view), load(view, true));
-  const filters = h("div", { class: "filters" }, view.field, choice("Kind", KINDS, view.asked.kind, set("kind")),
-    choice("Type", [["", "All types"], ...TYPES.map((type) => [type, type])], view.asked.type, set("type")), projectChoice(view.asked.project, set("project")), choice("Shown", SHOWN, view.asked.shown, set("shown")));
-  fill(main, h("header", { class: "head" }, h("div", {}, h("h1", {}, TITLE), view.count), filters), h("div", { class: "split", data: { open: view.id ? "yes" : "" } }, h("div", { class: "half" }, view.state, view.list.node), view.pane));
+  view.kinds = choice("Kind", KINDS, view.asked.kind, set("kind"));
+  view.shown = choice("Shown", SHOWN, view.asked.shown, set("shown"));
+  const filters = h(
+    "div",
+    { class: "filters" },
+    view.field,
+    view.kinds,
+    choice("Type", [["", "All types"], ...TYPES.map((type) => [type, type])], view.asked.type, set("type")),
+    projectChoice(view.asked.project, set("project")),
+    view.shown,
+  );
+  fill(
+    main,
+    h("header", { class: "head" }, h("div", {}, h("h1", {}, TITLE), view.count), filters),
+    h(
+      "div",
+      { class: "split", data: { open: view.id ? "yes" : "" } },
+      h("div", { class: "half" }, view.state, view.list.node),
+      view.pane,
+    ),
+  );
 }
 
 /** One question at a time: the first letter is asked at once, and what was typed meanwhile when its answer is there. */
@@ -91,13 +152,20 @@ async function load(view, fresh = false) {
     if (error.name === "AbortError") return;
     Object.assign(view, { isFull: true, isLoading: false });
     view.list.set([]);
-    fill(view.state, fault(error, () => load(view, true)));
+    fill(
+      view.state,
+      fault(error, () => load(view, true)),
+    );
   }
 }
 
 function fed({ asked, next }, fresh, signal) {
   const only = { pinned: asked.shown === "pinned" || null, held: asked.shown === "held" || null };
-  return api.list("/v1/memories", { type: asked.type, project: asked.project, ...only, limit: PAGE, before: fresh ? null : next }, signal);
+  return api.list(
+    "/v1/memories",
+    { type: asked.type, project: asked.project, ...only, limit: PAGE, before: fresh ? null : next },
+    signal,
+  );
 }
 
 async function found({ asked }, signal) {
@@ -107,9 +175,18 @@ async function found({ asked }, signal) {
 }
 
 function counted(view) {
+  // One is for what is searched, the other for the feed: who sees a filter may believe it.
+  view.kinds.disabled = !view.asked.q;
+  view.shown.disabled = Boolean(view.asked.q);
   const many = view.list.items.length;
-  view.count.textContent = view.asked.q ? `${many} found` : many ? `${short(many)}${view.isFull ? "" : "+"}, newest first` : "";
-  const none = view.asked.q ? empty(`Nothing was found for “${view.asked.q}”.`, "tow search --help, for what can be asked") : empty("Nothing is remembered yet.", "tow remember 'what is worth knowing'");
+  view.count.textContent = view.asked.q
+    ? `${many} found`
+    : many
+      ? `${short(many)}${view.isFull ? "" : "+"}, newest first`
+      : "";
+  const none = view.asked.q
+    ? empty(`Nothing was found for “${view.asked.q}”.`, "tow search --help, for what can be asked")
+    : empty("Nothing is remembered yet.", "tow remember 'what is worth knowing'");
   fill(view.state, many ? [] : none);
 }
 
@@ -117,12 +194,27 @@ function row(item) {
   const isHit = item.kind !== undefined;
   const text = isHit ? item.snippet : item.narrative || item.facts?.[0] || item.subtitle;
   const title = item.title || item.snippet || "";
-  return h("div", { class: "row", data: { superseded: Boolean(item.superseded) || "" } },
-    h("div", { class: "text" },
+  return h(
+    "div",
+    { class: "row", data: { superseded: Boolean(item.superseded) || "" } },
+    h(
+      "div",
+      { class: "text" },
       h("span", { class: "title", dir: "auto" }, item.words ? marked(title, item.words) : inline(title)),
       h("span", { class: "more", dir: "auto" }, marked(text ?? "", item.words)),
-      h("span", { class: "where" }, badge(item.type ?? item.kind, "type"), item.pinned_at && badge("pinned", "mark"), item.held_back && badge("held back", "bad"), h("span", {}, item.project), h("span", {}, item.id), isHit && h("span", { class: "reasons" }, `by ${(item.reasons ?? []).join(", ")}`))),
-    h("div", { class: "edge" }, age(item.at ?? item.made_at), h("span", {}, `${short(item.tokens ?? 0)} tok`)));
+      h(
+        "span",
+        { class: "where" },
+        badge(item.type ?? item.kind, "type"),
+        item.pinned_at && badge("pinned", "mark"),
+        item.held_back && badge("held back", "bad"),
+        h("span", {}, item.project),
+        h("span", {}, item.id),
+        isHit && h("span", { class: "reasons" }, `by ${(item.reasons ?? []).join(", ")}`),
+      ),
+    ),
+    h("div", { class: "edge" }, age(item.at ?? item.made_at), h("span", {}, `${short(item.tokens ?? 0)} tok`)),
+  );
 }
 
 function openItem(view, item) {
@@ -137,7 +229,11 @@ function open(view, id) {
   const body = h("div", { class: "body" }, h("p", { class: "quiet" }, "Reading…"));
   fill(view.pane, h("button", { type: "button", class: "plain back", onclick: () => leave(view) }, "Close"), body);
   view.pane.scrollTop = 0;
-  view.keys = memoryIn(body, id, { server: view.server, signal: view.signal, done: (how) => (how === "forgotten" ? (leave(view), load(view, true)) : refresh(view)) });
+  view.keys = memoryIn(body, id, {
+    server: view.server,
+    signal: view.signal,
+    done: (how) => (how === "forgotten" ? (leave(view), load(view, true)) : refresh(view)),
+  });
 }
 
 function leave(view) {
@@ -166,4 +262,3 @@ function heard(view, change) {
   if (view.id && (change.id === view.id || (change.ids ?? []).includes(view.id))) view.keys.reload?.();
   if (view.list.node.scrollTop < 40) load(view, true);
 }
-

@@ -22,7 +22,12 @@ export function show(main, place, { listen, signal }) {
   const facts = h("aside", { class: "facts-aside", "aria-label": "Facts of this session" });
   reader.facts = facts;
   fill(main, h("div", { class: "reader" }, h("div", { class: "lead" }, top, about), facts, turns));
-  const load = () => loaded(about, () => api.get(`/v1/sessions/${api.part(place.id)}`, {}, signal), (answer) => aboutOf(answer, top, reader));
+  const load = () =>
+    loaded(
+      about,
+      () => api.get(`/v1/sessions/${api.part(place.id)}`, {}, signal),
+      (answer) => aboutOf(answer, top, reader),
+    );
   load().then(() => read(reader));
   listen((kind, change) => kind === "turn" && concerns(change, place.id) && read(reader));
   return { j: () => step(turns, 1), k: () => step(turns, -1), Enter: () => unfold() };
@@ -37,8 +42,21 @@ function aboutOf(answer, top, reader) {
   const session = answer.session ?? answer;
   reader.bookmarks = answer.bookmarks ?? [];
   const facts = [session.branch, session.agent, session.model, plural(session.turns ?? 0, "turn")];
-  fill(top, head(session.project ?? "Session", null, h("a", { class: "button", href: to("timeline", null, { anchor: session.id }) }, "On the timeline")),
-    h("p", { class: "where wide" }, when(session.first_at), facts.filter(Boolean).map((fact) => h("span", {}, fact)), h("code", {}, session.id)));
+  fill(
+    top,
+    head(
+      session.project ?? "Session",
+      null,
+      h("a", { class: "button", href: to("timeline", null, { anchor: session.id }) }, "On the timeline"),
+    ),
+    h(
+      "p",
+      { class: "where wide" },
+      when(session.first_at),
+      facts.filter(Boolean).map((fact) => h("span", {}, fact)),
+      h("code", {}, session.id),
+    ),
+  );
   document.title = `${session.project ?? "Session"} ${session.id} · Towline`;
   fill(reader.facts, inheritance(answer, session), growth(answer), figures(answer));
   return summary(answer.summary);
@@ -46,9 +64,22 @@ function aboutOf(answer, top, reader) {
 
 function summary(told) {
   if (!told) return null;
-  const parts = [["Asked", told.request], ["Looked into", told.investigated], ["Learnt", told.learned], ["Done", told.completed], ["Next", told.next_steps], ["Notes", told.notes]];
+  const parts = [
+    ["Asked", told.request],
+    ["Looked into", told.investigated],
+    ["Learnt", told.learned],
+    ["Done", told.completed],
+    ["Next", told.next_steps],
+    ["Notes", told.notes],
+  ];
   const known = parts.filter(([, text]) => text);
-  return known.length ? h("dl", { class: "summary" }, known.map(([name, text]) => [h("dt", {}, name), h("dd", { dir: "auto" }, text)])) : null;
+  return known.length
+    ? h(
+        "dl",
+        { class: "summary" },
+        known.map(([name, text]) => [h("dt", {}, name), h("dd", { dir: "auto" }, text)]),
+      )
+    : null;
 }
 
 function inheritance(answer, session) {
@@ -61,17 +92,58 @@ function figures({ figures: known, spent }) {
   const all = known?.usage ?? [];
   const files = known?.files ?? [];
   if (!all.length && !files.length) return null;
-  const kinds = [["input", "Input"], ["output", "Output"], ["cache_read", "Cache read"], ["cache_write", "Cache write"]];
-  const rows = (each) => [h("dt", { class: "model" }, each.model), h("dd", {}, ""), kinds.map(([key, name]) => [h("dt", {}, name), h("dd", {}, short(each[key]))])];
+  const kinds = [
+    ["input", "Input"],
+    ["output", "Output"],
+    ["cache_read", "Cache read"],
+    ["cache_write", "Cache write"],
+  ];
+  const rows = (each) => [
+    h("dt", { class: "model" }, each.model),
+    h("dd", {}, ""),
+    kinds.map(([key, name]) => [h("dt", {}, name), h("dd", {}, short(each[key]))]),
+  ];
   const path = (file) => (typeof file === "string" ? file : file.path);
-  return h("section", { class: "panel" }, h("h2", {}, "Tokens"), h("dl", { class: "tokens" }, all.map(rows), typeof spent?.cost_usd === "number" && [h("dt", { class: "model" }, "Cost"), h("dd", {}, `${spent.cost_is_whole ? "" : "at least "}${cost(spent.cost_usd)}`)]),
-    files.length ? h("details", {}, h("summary", {}, plural(files.length, "file")), h("ul", { class: "files" }, files.map((file) => h("li", {}, h("code", {}, path(file)))))) : null);
+  return h(
+    "section",
+    { class: "panel" },
+    h("h2", {}, "Tokens"),
+    h(
+      "dl",
+      { class: "tokens" },
+      all.map(rows),
+      typeof spent?.cost_usd === "number" && [
+        h("dt", { class: "model" }, "Cost"),
+        h("dd", {}, `${spent.cost_is_whole ? "" : "at least "}${cost(spent.cost_usd)}`),
+      ],
+    ),
+    files.length
+      ? h(
+          "details",
+          {},
+          h("summary", {}, plural(files.length, "file")),
+          h(
+            "ul",
+            { class: "files" },
+            files.map((file) => h("li", {}, h("code", {}, path(file)))),
+          ),
+        )
+      : null,
+  );
 }
 
 function growth(answer) {
   const points = answer.context ?? [];
   if (points.length < 2) return null;
-  return h("section", { class: "panel" }, h("h2", {}, "Context"), lineChart(points.map((point) => point.tokens ?? 0), { limit: points.at(-1).window, label: "tokens in the context" }));
+  return h(
+    "section",
+    { class: "panel" },
+    h("h2", {}, "Context"),
+    lineChart(
+      points.map((point) => point.tokens ?? 0),
+      { limit: points.at(-1).window, label: "tokens in the context" },
+    ),
+  );
 }
 
 /** Takes in the last turns, or those before the first that is shown. */
@@ -85,18 +157,28 @@ async function read(reader, before) {
     reader.turns.querySelector(".earlier")?.remove();
     if (before) reader.turns.prepend(...articles);
     else keepOpen(reader.turns, articles);
-    if (reader.earlier) reader.turns.prepend(h("button", { type: "button", class: "earlier", onclick: () => read(reader, reader.earlier) }, "Earlier turns"));
+    if (reader.earlier)
+      reader.turns.prepend(
+        h("button", { type: "button", class: "earlier", onclick: () => read(reader, reader.earlier) }, "Earlier turns"),
+      );
     if (!reader.turns.children.length) fill(reader.turns, empty("Nothing was captured of this session yet."));
     arrive(reader);
   } catch (error) {
-    if (error.name !== "AbortError") fill(reader.turns, fault(error, () => read(reader, before)));
+    if (error.name !== "AbortError")
+      fill(
+        reader.turns,
+        fault(error, () => read(reader, before)),
+      );
   }
 }
 
 /** A turn that did not change stays the element it is: what was unfolded stays so. */
 function keepOpen(node, articles) {
   const known = new Map([...node.querySelectorAll(".turn")].map((each) => [each.dataset.print, each]));
-  fill(node, articles.map((each) => known.get(each.dataset.print) ?? each));
+  fill(
+    node,
+    articles.map((each) => known.get(each.dataset.print) ?? each),
+  );
 }
 
 function arrive(reader) {
@@ -111,12 +193,43 @@ function arrive(reader) {
 function article(turn, reader) {
   const marks = (reader.bookmarks ?? []).filter((mark) => mark.turn === turn.id || mark.turn === turn.ordinal);
   const all = turn.words ?? [];
-  const said = all.map((body, index) => h("div", { class: "said", data: { speaker: body.speaker } },
-    h("span", { class: "speaker" }, body.speaker === all[index - 1]?.speaker ? "" : body.speaker === "person" ? "You" : "Agent"), h("div", { class: "words" }, prose(body.text)), body.left_out_bytes ? h("p", { class: "quiet" }, `${count(body.left_out_bytes)} bytes left out`) : null));
-  return h("article", { class: "turn", tabindex: "-1", data: { ordinal: turn.ordinal, reverted: turn.reverted || "", print: JSON.stringify([turn.id, turn.until, turn.details, said.length, turn.reverted]) } },
-    h("header", {}, h("h3", {}, `Turn ${turn.ordinal}`), when(turn.at), turn.origin !== "human" && badge(turn.origin), turn.reverted && badge("taken back", "bad"), turn.stopped && badge(turn.stopped, "bad"), marks.map((mark) => badge(`bookmark: ${mark.label || mark.id}`, "mark"))),
+  const said = all.map((body, index) =>
+    h(
+      "div",
+      { class: "said", data: { speaker: body.speaker } },
+      h(
+        "span",
+        { class: "speaker" },
+        body.speaker === all[index - 1]?.speaker ? "" : body.speaker === "person" ? "You" : "Agent",
+      ),
+      h("div", { class: "words" }, prose(body.text)),
+      body.left_out_bytes ? h("p", { class: "quiet" }, `${count(body.left_out_bytes)} bytes left out`) : null,
+    ),
+  );
+  return h(
+    "article",
+    {
+      class: "turn",
+      tabindex: "-1",
+      data: {
+        ordinal: turn.ordinal,
+        reverted: turn.reverted || "",
+        print: JSON.stringify([turn.id, turn.until, turn.details, said.length, turn.reverted]),
+      },
+    },
+    h(
+      "header",
+      {},
+      h("h3", {}, `Turn ${turn.ordinal}`),
+      when(turn.at),
+      turn.origin !== "human" && badge(turn.origin),
+      turn.reverted && badge("taken back", "bad"),
+      turn.stopped && badge(turn.stopped, "bad"),
+      marks.map((mark) => badge(`bookmark: ${mark.label || mark.id}`, "mark")),
+    ),
     said.length ? said : h("p", { class: "quiet", dir: "auto" }, turn.line),
-    details(turn, reader.signal));
+    details(turn, reader.signal),
+  );
 }
 
 function step(node, by) {
@@ -131,4 +244,3 @@ function unfold() {
   const fold = document.activeElement?.matches(".turn") && document.activeElement.querySelector("details");
   if (fold) fold.open = !fold.open;
 }
-

@@ -31,7 +31,11 @@ export function show(main, place, { listen, signal }) {
     } catch (error) {
       pages.isLoading = false;
       pages.isFull = true;
-      if (error.name !== "AbortError") fill(state, fault(error, () => load(true)));
+      if (error.name !== "AbortError")
+        fill(
+          state,
+          fault(error, () => load(true)),
+        );
     }
   };
   const change = (name) => (value) => {
@@ -50,14 +54,32 @@ export function show(main, place, { listen, signal }) {
 /** The agents that were met so far can be chosen. */
 function named(node, sessions, value) {
   const known = new Set([...node.options].map((option) => option.value));
-  const met = new Set([value, ...sessions.map((session) => session.agent)].filter((agent) => agent && !known.has(agent)));
+  const met = new Set(
+    [value, ...sessions.map((session) => session.agent)].filter((agent) => agent && !known.has(agent)),
+  );
   node.append(...[...met].map((agent) => h("option", { value: agent, selected: agent === value }, agent)));
 }
 
 function row(session) {
-  return h("div", { class: "row" },
-    h("div", { class: "text" },
+  return h(
+    "div",
+    { class: "row" },
+    h(
+      "div",
+      { class: "text" },
       h("span", { class: "title", dir: "auto" }, session.last_line || session.first_line || "nothing said"),
-      h("span", { class: "where" }, [session.project, session.branch, session.agent, session.id].filter(Boolean).map((part) => h("span", {}, part)))),
-    h("div", { class: "edge" }, age(session.last_at), h("span", {}, plural(session.turns ?? 0, "turn")), session.forked_from && badge("fork")));
+      h(
+        "span",
+        { class: "where" },
+        [session.project, session.branch, session.agent, session.id].filter(Boolean).map((part) => h("span", {}, part)),
+      ),
+    ),
+    h(
+      "div",
+      { class: "edge" },
+      age(session.last_at),
+      h("span", {}, plural(session.turns ?? 0, "turn")),
+      session.forked_from && badge("fork"),
+    ),
+  );
 }

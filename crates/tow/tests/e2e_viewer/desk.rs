@@ -106,6 +106,8 @@ impl Desk {
         let waits =
             "!/(Reading|Composing|Looking at every seat)…/.test(document.querySelector('main').innerText)";
         self.browser.wait_for("the answers", waits);
+        let listed = "!document.querySelector('.list') || !!document.querySelector('.row, .state > *')";
+        self.browser.wait_for("the list", listed);
     }
 
     /// A picture in the target folder.

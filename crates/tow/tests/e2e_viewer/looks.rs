@@ -66,6 +66,8 @@ fn colours_go_with_the_system_until_a_person_says_otherwise() {
     desk.browser.prefer(Theme::Dark);
     let dark = desk.browser.eval(ground);
     assert_ne!(light, dark);
+    desk.browser
+        .wait_for("a name for the way back", "document.getElementById('theme').textContent === 'Light'");
     desk.browser.click("#theme");
     assert_eq!(desk.browser.eval(ground), light);
     desk.open("jobs");
