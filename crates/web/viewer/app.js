@@ -9,39 +9,55 @@ import { connect, listen } from "./live.js";
 import { fault } from "./parts.js";
 import { here } from "./route.js";
 import * as theme from "./theme.js";
-import * as board from "./view-board.js";
-import * as context from "./view-context.js";
-import * as jobs from "./view-jobs.js";
-import * as memories from "./view-memories.js";
-import * as projects from "./view-projects.js";
-import * as session from "./view-session.js";
-import * as sessions from "./view-sessions.js";
-import * as settings from "./view-settings.js";
-import * as timeline from "./view-timeline.js";
-import * as usage from "./view-usage.js";
 
-const VIEWS = { board, context, jobs, memories, projects, session, sessions, settings, timeline, usage };
+// Each is fetched when it is wanted: what nobody looks at delays nobody.
+const VIEWS = {
+  board: () => import("./view-board.js"),
+  context: () => import("./view-context.js"),
+  jobs: () => import("./view-jobs.js"),
+  memories: () => import("./view-memories.js"),
+  projects: () => import("./view-projects.js"),
+  session: () => import("./view-session.js"),
+  sessions: () => import("./view-sessions.js"),
+  settings: () => import("./view-settings.js"),
+  timeline: () => import("./view-timeline.js"),
+  usage: () => import("./view-usage.js"),
+};
 const main = document.getElementById("main");
 const menu = document.getElementById("menu");
 const server = { write: false };
 let shown = { stop: new AbortController(), keys: {} };
 
 /** Leaves the view that is shown and opens the one of the address. */
-function open() {
+async function open() {
   const place = here();
-  const view = VIEWS[place.view];
   shown.stop.abort();
   const stop = new AbortController();
   shown = { stop, keys: {}, view: place.view };
   mark(place.view);
-  if (!view)
-    return void fill(main, fault({ message: `there is no view called “${place.view}”`, next: "press g, then b" }));
+  if (!(place.view in VIEWS)) {
+    fill(main, fault({ message: `there is no view called “${place.view}”`, next: "press g, then b" }));
+    return;
+  }
+  const view = await fetched(place.view);
+  if (!view || stop.signal.aborted) return;
   document.title = `${view.TITLE} · Towline`;
   main.dataset.view = place.view;
   main.scrollTop = 0;
   if (document.activeElement !== document.body) main.focus({ preventScroll: true });
   const tools = { server, signal: stop.signal, listen: (heard) => listen(heard, stop.signal) };
   shown.keys = view.show(main, place, tools) ?? {};
+}
+
+/** A view, once it is known, too, whether anything may be changed: views show no button that would be refused. */
+async function fetched(name) {
+  try {
+    return (await Promise.all([VIEWS[name](), greeting]))[0];
+  } catch (error) {
+    const what = { what: "the server does not answer", because: error.message, next: "tow serve" };
+    fill(main, fault(what, open));
+    return null;
+  }
 }
 
 /** Says in the list of views which one this is. A session is one of the sessions. */
@@ -94,6 +110,8 @@ document.querySelector(".skip").addEventListener("click", (event) => (event.prev
 theme.restore();
 heed([(key, event) => shown.keys[key]?.(event) !== undefined || key in shown.keys, pageKey]);
 listen((kind) => kind === "reset" && open(), new AbortController().signal);
-open();
-greet();
-connect(line);
+const greeting = greet();
+open().then(() => {
+  connect(line);
+  requestIdleCallback(() => Object.values(VIEWS).forEach((view) => view()));
+});

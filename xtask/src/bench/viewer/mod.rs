@@ -45,7 +45,7 @@ pub struct Options {
 }
 
 const LEGEND: &str = "In headless Chromium on the same machine as the server. First paint is the browser's own \
-    first-contentful-paint of a fresh load, first rows is when the list stands on the screen. Search as you type is from a \
+    first-contentful-paint of a fresh load, first rows is when the rows of the list are in the page. Search as you type is from a \
     key's input to the next frame with its hits, one letter after the other. Memory is the server's, as the kernel counts it, \
     mapped files of the index included. Throughput is by wrk, one thread and eight connections for five seconds each, on the \
     cores that the server uses, too.";
