@@ -108,6 +108,9 @@ impl Refusal {
     /// What to do about it: one sentence for the person at the terminal.
     pub fn hint(&self) -> String {
         let file = self.file.display();
+        let reshape = |key: &str, shape: &str| {
+            format!("Make `{key}` in {file} {shape}, or remove it, then run the command again.")
+        };
         match &self.cause {
             Cause::NotText { .. } => format!("Save {file} as UTF-8, then run the command again."),
             Cause::NotJson { line, .. } => {
@@ -127,15 +130,9 @@ impl Refusal {
             Cause::ServerNotOurs { name } => {
                 format!("To get ours, rename `{name}` in {file}, then run `tow install` again.")
             }
-            Cause::HooksNotObject => {
-                format!("Make `hooks` in {file} an object, or remove it, then run the command again.")
-            }
-            Cause::ListNotArray { event } => {
-                format!("Make `hooks.{event}` in {file} an array, or remove it, then run the command again.")
-            }
-            Cause::TasksNotArray => {
-                format!("Make `tasks` in {file} an array, or remove it, then run the command again.")
-            }
+            Cause::HooksNotObject => reshape("hooks", "an object"),
+            Cause::ListNotArray { event } => reshape(&format!("hooks.{event}"), "an array"),
+            Cause::TasksNotArray => reshape("tasks", "an array"),
             Cause::StatusLineUnknown => {
                 format!("Remove `statusLine` from {file}, then run the command again.")
             }

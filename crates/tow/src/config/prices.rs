@@ -26,7 +26,11 @@ impl Config {
 }
 
 pub fn listed() -> PriceList {
-    let Ok(document) = Document::parse(PRICES) else { return PriceList::default() };
+    parsed(PRICES)
+}
+
+fn parsed(text: &str) -> PriceList {
+    let Ok(document) = Document::parse(text) else { return PriceList::default() };
     let table = document.as_table();
     let prices = table.get("price").and_then(Item::as_array_of_tables).into_iter().flatten();
     let named = |price: &toml_edit::Table| {
@@ -152,10 +156,12 @@ mod tests {
 
     #[test]
     fn a_price_that_changed_holds_from_its_day_on() {
-        let config = Config::compiled_in();
-        let dated = listed().prices.into_iter().find(|price| price.from.0 > 0).unwrap();
-        let before = Timestamp(dated.from.0 - 1).to_utc();
-        assert_ne!(cost(&config, &dated.model, &before), cost(&config, &dated.model, &dated.from.to_utc()));
+        let list = parsed(
+            "[[price]]\nmodel = 'm'\ninput = 2\noutput = 10\n[[price]]\nmodel = 'm'\nfrom = '2026-09-01'\ninput = 3\noutput = 15",
+        );
+        let config = Config { prices: list.prices, ..Config::compiled_in() };
+        assert_eq!(cost(&config, "m", "2026-08-31T23:59:59Z"), "$12.00");
+        assert_eq!(cost(&config, "m", "2026-09-01T00:00:00Z"), "$18.00");
     }
 
     #[test]

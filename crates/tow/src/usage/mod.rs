@@ -158,11 +158,14 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use towline_core::usage::{Price, Rates};
 
     #[test]
     fn time_is_cut_where_prices_change() {
-        let list = Config::compiled_in().all_prices();
         let at = |text| Timestamp::parse_utc(text).unwrap();
+        let rates = Rates { input: 1, cache_read: 1, cache_write: 1, cache_write_1h: 1, output: 1 };
+        let price = |from| Price { model: "m".to_owned(), from, rates, long: None };
+        let list = Prices::new(vec![price(Timestamp(0)), price(at("2026-09-01T00:00:00Z"))]);
         let times = at("2026-08-01T00:00:00Z")..at("2026-10-01T00:00:00Z");
         let cut = at("2026-09-01T00:00:00Z");
         assert_eq!(stretches(&times, &list), [times.start..cut, cut..times.end]);

@@ -2,6 +2,7 @@
 //! month, however it was captured.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
+mod clients;
 mod month;
 mod reference;
 
