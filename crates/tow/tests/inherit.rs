@@ -345,6 +345,8 @@ fn the_last_answer_is_bounded_and_none_is_kept_where_wishes_cannot_be_read() {
         env.hook("claude", common::payload("UserPromptSubmit", &key, "it")).ok();
         let stop = say(env, "Stop", session, json!({"last_assistant_message": long, "background_tasks": []}));
         env.hook("claude", stop.to_string()).ok();
+        // A hook leaves its event to whoever folds already.
+        env.tow(&["work"]).ok();
         let store = common::store_in(&towline_store::Home::at(env.data_dir()));
         store.session(&key).unwrap().unwrap().answer
     };

@@ -12,18 +12,16 @@ use towline_core::time::Timestamp;
 pub struct Scene {
     pub name: &'static str,
     recording: &'static str,
-    /// How long ago it begins.
-    minutes_ago: i64,
-    /// By how much longer the day was than its recording.
-    stretch: i64,
+    /// When it begins and ends, in minutes before now.
+    minutes_ago: (i64, i64),
 }
 
 pub const SHOP: Scene =
-    Scene { name: "shop", recording: include_str!("../../demo/shop.jsonl"), minutes_ago: 190, stretch: 300 };
+    Scene { name: "shop", recording: include_str!("../../demo/shop.jsonl"), minutes_ago: (190, 150) };
 const LEDGER: Scene =
-    Scene { name: "ledger", recording: include_str!("../../demo/ledger.jsonl"), minutes_ago: 7, stretch: 20 };
+    Scene { name: "ledger", recording: include_str!("../../demo/ledger.jsonl"), minutes_ago: (8, 6) };
 const DOCS: Scene =
-    Scene { name: "docs", recording: include_str!("../../demo/docs.jsonl"), minutes_ago: 3, stretch: 40 };
+    Scene { name: "docs", recording: include_str!("../../demo/docs.jsonl"), minutes_ago: (3, 1) };
 
 /// In the order in which they begin.
 pub const ALL: [&Scene; 3] = [&SHOP, &LEDGER, &DOCS];
@@ -49,11 +47,14 @@ impl Scene {
 
     /// The day's clock, if it is now so late.
     pub fn clock(&self, now: Timestamp) -> Clock {
-        let begun = self.moments().first().map_or(0, |moment| moment.at);
+        let moments = self.moments();
+        let (first, last) =
+            (moments.first().map_or(0, |moment| moment.at), moments.last().map_or(0, |moment| moment.at));
+        let (began, ended) = self.minutes_ago;
         Clock {
-            recorded: Timestamp(begun),
-            shown: now.plus_ms(-self.minutes_ago * 60_000),
-            stretch: self.stretch,
+            recorded: Timestamp(first),
+            shown: now.plus_ms(-began * 60_000),
+            stretch: ((began - ended) * 60_000, (last - first).max(1)),
         }
     }
 }
@@ -62,17 +63,19 @@ impl Scene {
 pub struct Clock {
     recorded: Timestamp,
     shown: Timestamp,
-    stretch: i64,
+    /// So much of the showing is so much of the recording.
+    stretch: (i64, i64),
 }
 
 impl Clock {
     /// The clock by which this moment is now.
     pub fn at_moment(moment: &Moment, now: Timestamp) -> Clock {
-        Clock { recorded: Timestamp(moment.at), shown: now, stretch: 1 }
+        Clock { recorded: Timestamp(moment.at), shown: now, stretch: (1, 1) }
     }
 
     fn shown(&self, recorded: Timestamp) -> Timestamp {
-        self.shown.plus_ms(recorded.since_ms(self.recorded) * self.stretch)
+        let (shown, of_recorded) = self.stretch;
+        self.shown.plus_ms(recorded.since_ms(self.recorded) * shown / of_recorded)
     }
 }
 
