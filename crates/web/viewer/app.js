@@ -60,6 +60,11 @@ async function fetched(name) {
   }
 }
 
+/** Has the other views at hand before they are wanted. One that fails is asked for again by who opens it. */
+function fetchRest() {
+  for (const view of Object.values(VIEWS)) view().catch((error) => console.warn(error.message));
+}
+
 /** Says in the list of views which one this is. A session is one of the sessions. */
 function mark(name) {
   const listed = name === "session" ? "sessions" : name;
@@ -113,5 +118,5 @@ listen((kind) => kind === "reset" && open(), new AbortController().signal);
 const greeting = greet();
 open().then(() => {
   connect(line);
-  requestIdleCallback(() => Object.values(VIEWS).forEach((view) => view()));
+  setTimeout(fetchRest, 500);
 });
