@@ -73,6 +73,15 @@ impl Repository {
 
     /// Reads every text file that is tracked, or would be after `git add --all`.
     pub fn files(&self) -> Result<Vec<File>, Failure> {
+        let mut files = Vec::new();
+        for path in self.paths()? {
+            files.extend(self.text_file(&path)?);
+        }
+        Ok(files)
+    }
+
+    /// Returns every file that is tracked and there, or would be after `git add --all`, text or not.
+    pub fn paths(&self) -> Result<Vec<String>, Failure> {
         let mut command = Command::new("git");
         // A clone that belongs to another user (a container's mount) is still the one to check.
         command.args([
@@ -86,19 +95,13 @@ impl Repository {
         ]);
         let output = command.current_dir(&self.root).output().map_err(Failure::start("git"))?;
         let names = stdout_of("git ls-files", output)?;
-        let mut files = Vec::new();
-        for path in names.split_terminator('\0') {
-            files.extend(self.text_file(path)?);
-        }
-        Ok(files)
+        let is_there = |path: &&str| self.root.join(path).is_file();
+        Ok(names.split_terminator('\0').filter(is_there).map(str::to_owned).collect())
     }
 
-    /// Returns `None` for what is not text, and for a tracked file that was deleted but not yet committed so.
+    /// Returns `None` for what is not text.
     fn text_file(&self, path: &str) -> Result<Option<File>, Failure> {
         let full = self.root.join(path);
-        if !full.is_file() {
-            return Ok(None);
-        }
         let bytes = std::fs::read(&full).map_err(Failure::read(&full))?;
         Ok(String::from_utf8(bytes).ok().map(|text| File { path: path.to_owned(), text }))
     }
