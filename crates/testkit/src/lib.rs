@@ -41,6 +41,7 @@ mod processes;
 mod recorder;
 mod remains;
 mod run;
+mod scripted;
 mod seats;
 mod tmux;
 pub mod wait;

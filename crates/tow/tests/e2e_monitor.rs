@@ -1,7 +1,6 @@
 //! The monitor in a real tmux: both real clients side by side, keys, sizes, and a terminal that is always given back.
 //!
 //! Where no client is needed, the agent is a shell under the agent's name that runs a hook for every word it is given.
-#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 use serde_json::{Value, json};
 use std::fs;
@@ -15,27 +14,6 @@ fn bench() -> (TestEnv, Tmux) {
     env.link("claude", "/bin/bash");
     let tmux = Tmux::start(&env);
     (env, tmux)
-}
-
-/// An agent in a pane of its own that has just started.
-fn agent(tmux: &Tmux, id: &str, prompt: &str) -> Pane {
-    let env = tmux.env();
-    let payloads = env.root().join(format!("payloads-{id}"));
-    fs::create_dir(&payloads).unwrap();
-    for event in ["SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop", "SessionEnd"] {
-        let payload = json!({
-            "hook_event_name": event, "session_id": id, "cwd": env.project(), "source": "startup",
-            "prompt": prompt, "tool_name": "Bash", "tool_input": {"command": "true"},
-        });
-        fs::write(payloads.join(event), payload.to_string()).unwrap();
-    }
-    let hook = format!("tow hook claude < {}/$event", payloads.display());
-    let text = format!("event=SessionStart; {hook}; while read event; do {hook}; done\n");
-    let script = env.script(&format!("agent-{id}"), &text);
-    let before = env.seats().len();
-    let pane = tmux.open(&["claude", script.to_str().unwrap()], &[]);
-    wait::until("the agent to sit", wait::PATIENCE, || (env.seats().len() > before).then_some(()));
-    pane
 }
 
 fn monitor(tmux: &Tmux, arguments: &[&str]) -> Pane {
@@ -118,7 +96,7 @@ fn both_real_clients_are_followed_live_and_enter_leads_to_them() {
 #[test]
 fn the_terminal_is_as_it_was_by_whichever_way_the_monitor_ends() {
     let (env, tmux) = bench();
-    agent(&tmux, "one", "do it");
+    tmux.scripted_agent("one", "do it");
     let root = env.root().display().to_string();
     let pane = tmux.open(&["sh"], &[]);
     pane.say("printf '\\033]2;mine\\007'");
@@ -220,8 +198,8 @@ fn a_terminal_that_goes_away_leaves_no_process_behind() {
 #[test]
 fn one_page_and_one_object_need_no_terminal() {
     let (env, tmux) = bench();
-    let long = agent(&tmux, "long-ago", "what was asked before");
-    let other = agent(&tmux, "other", "build the 漢字 parser");
+    let long = tmux.scripted_agent("long-ago", "what was asked before");
+    let other = tmux.scripted_agent("other", "build the 漢字 parser");
     other.say("UserPromptSubmit");
     env.wait_states(&["working", "idle"]);
     env.tow(&["monitor"]).exits(2).complains("needs a terminal").complains("tow monitor --once");
@@ -253,8 +231,8 @@ fn one_page_and_one_object_need_no_terminal() {
 #[test]
 fn sizes_keys_and_turns_are_followed_while_it_runs() {
     let (_env, tmux) = bench();
-    let first = agent(&tmux, "first", "mend the mast");
-    let second = agent(&tmux, "second", "漢字かな🚀を直す");
+    let first = tmux.scripted_agent("first", "mend the mast");
+    let second = tmux.scripted_agent("second", "漢字かな🚀を直す");
     let watched = monitor(&tmux, &[]);
     second.say("UserPromptSubmit");
     watched.wait_screen("漢字かな🚀を直す");
@@ -281,7 +259,7 @@ fn sizes_keys_and_turns_are_followed_while_it_runs() {
 #[test]
 fn the_popup_with_the_monitor_closes_where_it_led() {
     let (env, tmux) = bench();
-    let agent = agent(&tmux, "one", "do it");
+    let agent = tmux.scripted_agent("one", "do it");
     let shell = tmux.open(&["bash", "--norc"], &[]);
     let outer = Tmux::named(&env, "outer").attach_to(&tmux);
     shell.say("tow popup --monitor; echo closed-$?");
@@ -296,7 +274,7 @@ fn the_popup_with_the_monitor_closes_where_it_led() {
 #[test]
 fn colours_are_shown_unless_they_are_not_wanted() {
     let (_env, tmux) = bench();
-    let waiting = agent(&tmux, "one", "do it");
+    let waiting = tmux.scripted_agent("one", "do it");
     waiting.say("UserPromptSubmit");
     waiting.say("PermissionRequest");
     let drawn = |pane: &Pane| tmux.run(&["capture-pane", "-p", "-e", "-t", &pane.id]);
@@ -313,7 +291,7 @@ fn colours_are_shown_unless_they_are_not_wanted() {
 fn a_monitor_that_nothing_happens_to_hardly_works() {
     let (_env, tmux) = bench();
     for id in ["a", "b", "c"] {
-        agent(&tmux, id, "do it");
+        tmux.scripted_agent(id, "do it");
     }
     let watched = monitor(&tmux, &[]);
     watched.wait_screen_for("all three", |screen| screen.matches("idle").count() >= 3);

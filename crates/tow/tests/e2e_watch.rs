@@ -1,11 +1,9 @@
 //! The list that stays before a person: in real tmux, real GNU screen and a plain terminal, and as lines for a script.
 //!
 //! The agent is a shell under the agent's name that runs a hook for every word it is given.
-#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fs;
-use std::path::Path;
 use towline_testkit::{Pane, Run, TestEnv, Tmux, wait};
 
 fn bench() -> (TestEnv, Tmux) {
@@ -17,29 +15,7 @@ fn bench() -> (TestEnv, Tmux) {
 
 /// An agent in a pane of its own that has just started.
 fn agent(tmux: &Tmux, id: &str) -> Pane {
-    agent_in(tmux, id, &tmux.env().project(), "do it")
-}
-
-fn agent_in(tmux: &Tmux, id: &str, folder: &Path, prompt: &str) -> Pane {
-    let env = tmux.env();
-    let payloads = env.root().join(format!("payloads-{id}"));
-    fs::create_dir(&payloads).unwrap();
-    for event in
-        ["SessionStart", "UserPromptSubmit", "PermissionRequest", "PostToolUse", "Stop", "SessionEnd"]
-    {
-        let payload = json!({
-            "hook_event_name": event, "session_id": id, "cwd": folder, "source": "startup", "prompt": prompt,
-            "tool_name": "Bash", "tool_input": {"command": "true"},
-        });
-        fs::write(payloads.join(event), payload.to_string()).unwrap();
-    }
-    let hook = format!("tow hook claude < {}/$event", payloads.display());
-    let text = format!("event=SessionStart; {hook}; while read event; do {hook}; done\n");
-    let script = env.script(&format!("agent-{id}"), &text);
-    let before = env.seats().len();
-    let pane = tmux.open(&["claude", script.to_str().unwrap()], &[]);
-    wait::until("the agent to sit", wait::PATIENCE, || (env.seats().len() > before).then_some(()));
-    pane
+    tmux.scripted_agent(id, "do it")
 }
 
 fn watch(tmux: &Tmux, arguments: &[&str]) -> Pane {
@@ -150,9 +126,13 @@ fn hostile_names_are_text_and_wide_letters_keep_the_columns() {
         folder
     };
     let odd = folder("odd", "漢字🚀e\u{301}#(x)\\u001b[31m\\u202e");
-    let odd = agent_in(&tmux, "odd", &odd, "HERE\u{1b}[2J\u{7}\u{1b}]2;pwned\u{7} #(touch pwned) #{pane_id}");
+    let odd = tmux.scripted_agent_in(
+        "odd",
+        &odd,
+        "HERE\u{1b}[2J\u{7}\u{1b}]2;pwned\u{7} #(touch pwned) #{pane_id}",
+    );
     odd.say("UserPromptSubmit");
-    let plain = agent_in(&tmux, "plain", &folder("plain", "plain"), "HERE plainly");
+    let plain = tmux.scripted_agent_in("plain", &folder("plain", "plain"), "HERE plainly");
     plain.say("UserPromptSubmit");
     let watched = tmux.open(&["tow", "status", "--watch"], &[]);
     let screen = watched.wait_screen_for("both", |screen| screen.matches("HERE").count() == 2);

@@ -1,8 +1,8 @@
-//! What a person presses, from the bytes that their terminal sends.
+//! What the keys of the list ask for.
 //!
-//! Knows what keys mean here and nothing of what they do. What it does not know is passed over.
+//! Knows what they mean here and nothing of what they do. Which key some bytes are is the monitor's to say.
 
-use crate::canvas::ESCAPE;
+use towline_monitor as keys;
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,45 +17,22 @@ pub enum Key {
     Help,
 }
 
-/// Reads what was typed. An Escape with nothing behind it is the key; else it begins the name of another one.
-pub fn pressed(mut bytes: &[u8]) -> Vec<Key> {
-    let mut keys = vec![];
-    while let [first, rest @ ..] = bytes {
-        let (key, rest) = if *first == ESCAPE { escaped(rest) } else { (plain(*first), rest) };
-        keys.extend(key);
-        bytes = rest;
-    }
-    keys
+/// What was typed asks for.
+pub fn pressed(bytes: &[u8]) -> Vec<Key> {
+    keys::pressed(bytes).into_iter().filter_map(meaning).collect()
 }
 
-fn plain(byte: u8) -> Option<Key> {
-    match byte {
-        // Control-C and control-D are bytes like any other in raw mode.
-        b'q' | 0x03 | 0x04 => Some(Key::Quit),
-        b'k' => Some(Key::Up),
-        b'j' => Some(Key::Down),
-        b'\r' | b'\n' => Some(Key::Go),
-        b'n' => Some(Key::Next),
-        b'?' => Some(Key::Help),
-        _ => None,
-    }
-}
-
-/// What follows an Escape: arrows come as `[A` or `OA`, other keys with numbers in between.
-fn escaped(bytes: &[u8]) -> (Option<Key>, &[u8]) {
-    match bytes {
-        [] => (Some(Key::Quit), bytes),
-        [ESCAPE, ..] => (Some(Key::Quit), bytes),
-        [b'[' | b'O', rest @ ..] => {
-            let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte));
-            match end.map(|at| (rest[at], &rest[at + 1..])) {
-                Some((b'A', rest)) => (Some(Key::Up), rest),
-                Some((b'B', rest)) => (Some(Key::Down), rest),
-                Some((_, rest)) => (None, rest),
-                None => (None, &[]),
-            }
-        }
-        [_, rest @ ..] => (None, rest),
+fn meaning(key: keys::Key) -> Option<Key> {
+    use keys::Key::{Backspace, Control, Down, End, Enter, Escape, Home, Letter, PageDown, PageUp, Tab, Up};
+    match key {
+        // Control-C and control-D are keys like any other in raw mode.
+        Letter('q') | Escape | Control('c' | 'd') => Some(Key::Quit),
+        Letter('k') | Up => Some(Key::Up),
+        Letter('j') | Down => Some(Key::Down),
+        Enter => Some(Key::Go),
+        Letter('n') => Some(Key::Next),
+        Letter('?') => Some(Key::Help),
+        Letter(_) | Control(_) | Tab | Backspace | PageUp | PageDown | Home | End => None,
     }
 }
 
