@@ -30,7 +30,7 @@ let shown = { stop: new AbortController(), keys: {} };
 
 /** Leaves the view that is shown and opens the one of the address. */
 async function open() {
-  const place = here();
+  const [place, asked] = [here(), location.hash];
   shown.stop.abort();
   const stop = new AbortController();
   shown = { stop, keys: {}, view: place.view };
@@ -47,6 +47,7 @@ async function open() {
   if (document.activeElement !== document.body) main.focus({ preventScroll: true });
   const tools = { server, signal: stop.signal, listen: (heard) => listen(heard, stop.signal) };
   shown.keys = view.show(main, place, tools) ?? {};
+  main.dataset.place = asked;
 }
 
 /** A view, once it is known, too, whether anything may be changed: views show no button that would be refused. */

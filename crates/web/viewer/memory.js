@@ -34,6 +34,10 @@ async function read(pane) {
   if (pane.isGoing) return;
   try {
     const answer = await api.get(`/v1/memories/${api.part(pane.id)}`, {}, pane.signal);
+    // What is the same stays as it is: a button must not go away under a finger.
+    const print = JSON.stringify(answer);
+    if (print === pane.print) return;
+    pane.print = print;
     pane.memory = answer.memory ?? answer;
     fill(pane.node, told(pane, answer));
   } catch (error) {

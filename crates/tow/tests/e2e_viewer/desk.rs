@@ -87,10 +87,8 @@ impl Desk {
     #[track_caller]
     pub fn open(&self, place: &str) {
         self.browser.goto(&format!("{}/#/{place}", self.address));
-        self.browser.wait_for(
-            "the view",
-            &format!("location.hash === '#/{place}' || location.hash.startsWith('#/')"),
-        );
+        self.browser
+            .wait_for("the view", &format!("document.querySelector('main').dataset.place === '#/{place}'"));
         self.settled();
     }
 

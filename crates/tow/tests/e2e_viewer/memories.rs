@@ -95,6 +95,9 @@ fn a_memory_is_edited_pinned_held_and_superseded_and_each_is_undone() {
     desk.browser.type_text("we moved");
     desk.browser.click("dialog button[type=submit]");
     wait_memory(&desk, "blue pipeline", |memory| !memory["superseded"].is_null());
+    let said =
+        "[...document.querySelectorAll('.memory .badge')].some((badge) => badge.innerText === 'superseded')";
+    desk.browser.wait_for("the page to say so", said);
     desk.browser.click("[data-act=undo]");
     wait_memory(&desk, "blue pipeline", |memory| memory["superseded"].is_null());
     desk.was_well_behaved();
