@@ -62,7 +62,7 @@ impl Tree<'_> {
     /// Whether it begins with a folder at the top of the repository: other names are other programs' files.
     fn names_a_file(&self, name: &str) -> bool {
         let Some((top, _)) = name.split_once('/') else { return false };
-        !name.contains(|c| NO_NAME.contains(c)) && self.paths.iter().any(|path| is_inside(path, top))
+        !name.contains(|c: char| NO_NAME.contains(c)) && self.paths.iter().any(|path| is_inside(path, top))
     }
 
     fn holds(&self, path: &str) -> bool {
@@ -103,7 +103,9 @@ fn resolved(document: &str, target: &str) -> Option<String> {
     for part in target.split_terminator('/') {
         match part {
             "." => {}
-            ".." => drop(parts.pop()?),
+            ".." => {
+                parts.pop()?;
+            }
             name => parts.push(name),
         }
     }
