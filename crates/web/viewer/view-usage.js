@@ -120,9 +120,10 @@ function tableOf(title, rows) {
       KINDS.map(([key]) => h("td", {}, short(tokensOf(each)[key]))),
       h("td", {}, costOf(each) ? `${each.cost_is_whole === false ? "≥ " : ""}${cost(costOf(each))}` : "–"),
     );
+  // It scrolls on a phone: whoever has no finger on it moves it by the keyboard.
   return h(
     "table",
-    { class: "figures" },
+    { class: "figures", tabindex: "0" },
     h(
       "thead",
       {},

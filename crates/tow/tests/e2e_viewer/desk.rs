@@ -21,13 +21,14 @@ pub const HOSTILE: &str =
 pub const RIGHT_TO_LEFT: &str = "مرحبا \u{202e}reversed boats";
 
 /// Where the views are, and what each is called.
-pub const VIEWS: [(&str, &str); 8] = [
+pub const VIEWS: [(&str, &str); 9] = [
     ("board", "Board"),
     ("sessions", "Sessions"),
     ("memories", "Memories"),
     ("timeline", "Timeline"),
     ("context", "Context"),
     ("projects", "Projects"),
+    ("usage", "Usage"),
     ("jobs", "Jobs"),
     ("settings", "Settings"),
 ];

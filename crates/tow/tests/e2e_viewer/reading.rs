@@ -118,7 +118,7 @@ fn projects_jobs_and_settings_tell_what_the_verbs_tell() {
 #[test]
 fn every_view_is_reached_by_keys_alone() {
     let desk = Desk::new(Hand::Reads);
-    for ((view, title), key) in VIEWS.into_iter().zip(["b", "s", "m", "t", "c", "p", "j", "e"]) {
+    for ((view, title), key) in VIEWS.into_iter().zip(["b", "s", "m", "t", "c", "p", "u", "j", "e"]) {
         desk.browser.press("g");
         desk.browser.press(key);
         desk.browser.wait_for(view, &format!("location.hash === '#/{view}'"));
