@@ -5,13 +5,15 @@
 
 use super::command::Command;
 use super::{reads, views};
+use crate::capture::{self, Transcript, Wishes};
 use crate::edge::Edge;
-use crate::{cli, work};
+use crate::work;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use towline_agents::Agent;
 use towline_agents::host::{Scene, Told, lines, payload};
 use towline_core::id::SessionId;
@@ -199,16 +201,35 @@ impl Host {
         work::hook(Agent::OF_HOSTS.name(), &payload(scene, told)).map_err(unheard)
     }
 
-    /// A file that cannot be captured now stays: the next end of a session will take it in.
+    /// What is not surely in the archive stays: the next end of any session takes it in, and with it what sessions left
+    /// that never ended.
     fn take_in(&self) {
         let folder = self.file.parent().unwrap_or(Path::new("/"));
-        let _next_time = cli::answer(
-            &["capture", "--at-once", Agent::OF_HOSTS.name(), &self.file.to_string_lossy()]
-                .map(str::to_owned),
-        )
-        .map(|_| fs::remove_file(&self.file));
+        let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        for file in files.filter(|file| *file == self.file || is_left_alone(file)) {
+            if is_captured(&self.edge, &file) {
+                // Whoever comes next captures it again, to no effect, and removes it.
+                let _ = fs::remove_file(&file);
+            }
+        }
         let _not_empty = fs::remove_dir(folder);
+        work::start_detached();
     }
+}
+
+/// A host that says nothing for so long has gone, or begins the file anew.
+const LEFT_ALONE: Duration = Duration::from_secs(24 * 3600);
+
+fn is_left_alone(file: &Path) -> bool {
+    let modified = fs::metadata(file).and_then(|meta| meta.modified());
+    modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > LEFT_ALONE))
+}
+
+/// Captures all of it; false where the archive could not be had.
+fn is_captured(edge: &Edge, file: &Path) -> bool {
+    let Ok(wishes) = Wishes::load(edge) else { return false };
+    let transcript = Transcript { agent: Agent::OF_HOSTS, path: file.to_owned() };
+    capture::capture(edge, &wishes, &[transcript]).is_ok_and(|taken| taken.is_some())
 }
 
 fn append(file: &Path, lines: &str) -> io::Result<()> {

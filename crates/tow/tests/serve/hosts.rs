@@ -52,6 +52,27 @@ fn the_five_stages_of_a_host_become_a_session_with_its_turn() {
 }
 
 #[test]
+fn what_cannot_be_captured_when_its_session_ends_stays_until_it_can() {
+    let world = World::new(&[]);
+    let written = world.env.data_dir().join("serve/hosts/ide-1.jsonl");
+    // What may be kept cannot be told from it.
+    let config = world.env.home().join(".config/towline/config.toml");
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    std::fs::write(&config, "[privacy").unwrap();
+    world.tell("/sessions/ide-1/init", &json!({"userPrompt": "Paint the mast"})).is(200);
+    let end = json!({"claudeSessionId": "ide-1", "reason": "exit"});
+    world.tell("/api/sessions/complete", &end).is(200);
+    assert!(written.exists(), "nobody else has it");
+    std::fs::remove_file(&config).unwrap();
+    world.tell("/api/sessions/complete", &end).is(200);
+    assert!(!written.exists());
+    assert_eq!(
+        world.get("/v1/sessions/ide-1/turns").is(200).json()["items"][0]["words"][0]["text"],
+        "Paint the mast"
+    );
+}
+
+#[test]
 fn the_example_client_goes_through_the_five_stages() {
     let world = World::new(&[]);
     let client =
