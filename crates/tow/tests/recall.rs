@@ -30,7 +30,9 @@ impl Desk {
     fn archive<T>(&self, act: impl FnOnce(&Archive) -> T) -> T {
         let home = Home::at(self.env.data_dir());
         home.create().unwrap();
-        let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
+        let lock = ArchiveLock::take_within(&home, std::iter::repeat_n(Duration::from_millis(20), 500))
+            .unwrap()
+            .unwrap();
         act(&Archive::open(&home, &lock, Duration::ZERO, Uid([7; 16])).unwrap())
     }
 

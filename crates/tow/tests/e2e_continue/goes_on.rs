@@ -36,8 +36,8 @@ fn the_work_goes_on(client: Client) {
     let asked = Instant::now();
     let request = desk.wait_prompted(GO_ON);
     let took = asked.elapsed();
-    assert!(request.holds("slate-4711") && request.holds("The right wing, then its beak."));
     let said = request.body.to_string();
+    assert!(request.holds("slate-4711") && request.holds("The right wing, then its beak."), "{said}");
     assert_eq!(said.matches("slate-4711").count(), 1, "given once: {said}");
     assert!(!said.contains("Do not start anything new"), "what we asked is no work of anybody's: {said}");
     let hop = desk.wait_hop("done");

@@ -86,7 +86,9 @@ pub fn listed(env: &TestEnv, more: &[&str]) -> Vec<String> {
 pub fn with_archive<T>(env: &TestEnv, act: impl FnOnce(&Archive) -> T) -> T {
     let home = Home::at(env.data_dir());
     home.create().unwrap();
-    let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
+    // Somebody whom nobody waits for may be at it still.
+    let pauses = std::iter::repeat_n(Duration::from_millis(20), 500);
+    let lock = ArchiveLock::take_within(&home, pauses).unwrap().unwrap();
     act(&Archive::open(&home, &lock, Duration::from_secs(2), Uid([7; 16])).unwrap())
 }
 

@@ -5,6 +5,7 @@ use crate::world::{PATIENCE, Words, World, padded};
 use serde_json::json;
 use std::fs;
 use std::sync::Arc;
+use std::time::Duration;
 use towline_core::forget::Needle;
 use towline_core::id::Uid;
 use towline_store::archive::{Archive, Erasing, Extent};
@@ -154,7 +155,9 @@ fn a_text_that_stands_only_in_the_log_of_the_archive_is_gone() {
     let home = world.home();
     // Erased from the tables, and killed before anything was cleared out.
     {
-        let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
+        let lock = ArchiveLock::take_within(&home, std::iter::repeat_n(Duration::from_millis(20), 500))
+            .unwrap()
+            .unwrap();
         let mut archive = Archive::open(&home, &lock, PATIENCE, Uid([1; 16])).unwrap();
         let needle = Arc::new(Needle::new("zephyr answer of first").unwrap());
         archive.erase(&Extent::Text(needle), Erasing::ForGood).unwrap();
