@@ -3,7 +3,7 @@
 //! Sends nothing that a page of another origin could use, and lets no answer be kept by a cache.
 
 use crate::desk::{Answer, Refusal, Status};
-use crate::viewer::Asset;
+use crate::viewer::{Asset, Lasting};
 use axum::body::Body;
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::{Response, StatusCode};
@@ -56,7 +56,7 @@ pub fn refused(refusal: &Refusal) -> Response<Body> {
 }
 
 /// The file, or that the browser has it already.
-pub fn file(asset: &Asset, known: Option<&str>) -> Response<Body> {
+pub fn file(asset: &Asset, known: Option<&str>, lasting: Lasting) -> Response<Body> {
     let tag = asset.tag();
     let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag));
     let (status, bytes) = if is_known {
@@ -66,7 +66,11 @@ pub fn file(asset: &Asset, known: Option<&str>) -> Response<Body> {
     };
     let mut response = with(status, asset.media_type(), bytes);
     let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let kept = match lasting {
+        Lasting::Asked => "no-cache",
+        Lasting::Forever => "private, max-age=31536000, immutable",
+    };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(kept));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(header::ETAG, tag);
     }

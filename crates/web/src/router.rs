@@ -12,7 +12,7 @@ use crate::reply;
 use crate::stream::{MOST_LISTENERS, Stream};
 use crate::table::{Access, Operation, Route, Verb, routes};
 use crate::uses::Uses;
-use crate::viewer::{PAGE, asset};
+use crate::viewer::{Asset, Lasting, asset, page, version};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;
@@ -55,11 +55,14 @@ pub fn router(shared: &Arc<Shared>) -> Router {
         };
         router = router.route(route.path, on(filter(route.verb), handler));
     }
-    let (page, file, lost, wrong) =
-        (Arc::clone(shared), Arc::clone(shared), Arc::clone(shared), Arc::clone(shared));
+    let [index, file, versioned, lost, wrong] = std::array::from_fn(|_| Arc::clone(shared));
     router
-        .route("/", get(move |request: Request| async move { show_page(&page, &request) }))
+        .route("/", get(move |request: Request| async move { show_page(&index, &request) }))
         .route("/assets/{name}", get(move |request: Request| async move { show_file(&file, &request) }))
+        .route(
+            "/assets/{version}/{name}",
+            get(move |request: Request| async move { show_file(&versioned, &request) }),
+        )
         .fallback(move |request: Request| async move { refuse(&lost, &request, Status::NotFound) })
         .method_not_allowed_fallback(move |request: Request| async move {
             refuse(&wrong, &request, Status::MethodNotAllowed)
@@ -149,7 +152,7 @@ fn show_page(shared: &Shared, request: &Request) -> Response<Body> {
     if let Some(token) = request.uri().query().and_then(|query| query.strip_prefix("token=")) {
         return enter(shared, token);
     }
-    show(shared, request, Some(&PAGE))
+    show(shared, request, (Some(page()), Lasting::Asked))
 }
 
 /// A token in the address is exchanged for the cookie, at once.
@@ -164,17 +167,21 @@ fn enter(shared: &Shared, token: &str) -> Response<Body> {
 }
 
 fn show_file(shared: &Shared, request: &Request) -> Response<Body> {
-    let name = request.uri().path().strip_prefix("/assets/").unwrap_or_default();
-    show(shared, request, asset(name))
+    let path = request.uri().path().strip_prefix("/assets/").unwrap_or_default();
+    let found = match path.split_once('/') {
+        None => (asset(path), Lasting::Asked),
+        Some((named, name)) => (asset(name).filter(|_| named == version()), Lasting::Forever),
+    };
+    show(shared, request, found)
 }
 
-fn show(shared: &Shared, request: &Request, asset: Option<&crate::viewer::Asset>) -> Response<Body> {
+fn show(shared: &Shared, request: &Request, (asset, lasting): (Option<&Asset>, Lasting)) -> Response<Body> {
     if let Err(refusal) = admit(shared, None, request.headers()) {
         return reply::refused(&refusal);
     }
     let known = request.headers().get(header::IF_NONE_MATCH).and_then(|known| known.to_str().ok());
     match asset {
-        Some(asset) => reply::file(asset, known),
+        Some(asset) => reply::file(asset, known, lasting),
         None => refuse(shared, request, Status::NotFound),
     }
 }

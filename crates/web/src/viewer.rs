@@ -3,6 +3,7 @@
 //! Nothing is read from a disk: what is not in this list is not there, whatever a path says.
 
 use ring::digest::{SHA256, digest};
+use std::sync::LazyLock;
 
 /// One file of the viewer.
 #[derive(Clone, Copy, Debug)]
@@ -18,10 +19,10 @@ macro_rules! file {
     };
 }
 
-/// Served for `/`.
-pub const PAGE: Asset = file!("index.html");
+/// What is served for `/`, but for the version of its files.
+const PAGE: Asset = file!("index.html");
 
-/// Served below `/assets/`. A new file of the viewer is a new line here.
+/// Served below `/assets/`, and below `/assets/VERSION/` for the page. A new file of the viewer is a new line here.
 pub const ASSETS: &[Asset] = &[
     file!("api.js"),
     file!("app.js"),
@@ -57,6 +58,34 @@ pub const ASSETS: &[Asset] = &[
     file!("views.css"),
 ];
 
+/// How long a browser may take a file for what it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasting {
+    /// It asks each time.
+    Asked,
+    /// The address changes with the file.
+    Forever,
+}
+
+/// Another one whenever a byte of any file is another.
+pub fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        let all: String = ASSETS.iter().map(Asset::tag).collect();
+        hex(all.as_bytes())
+    });
+    &VERSION
+}
+
+/// The page, which names its files by their version: a browser that has them asks for none of them.
+pub fn page() -> &'static Asset {
+    static VERSIONED: LazyLock<Asset> = LazyLock::new(|| {
+        let text =
+            String::from_utf8_lossy(PAGE.bytes).replace("\"/assets/", &format!("\"/assets/{}/", version()));
+        Asset { bytes: text.leak().as_bytes(), ..PAGE }
+    });
+    &VERSIONED
+}
+
 pub fn asset(name: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.name == name)
 }
@@ -77,10 +106,12 @@ impl Asset {
 
     /// Another one whenever a byte is another.
     pub fn tag(&self) -> String {
-        let sum = digest(&SHA256, self.bytes);
-        let hex: String = sum.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        format!("\"{hex}\"")
+        format!("\"{}\"", hex(self.bytes))
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    digest(&SHA256, bytes).as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -122,6 +153,13 @@ mod tests {
             assert!(page.contains(&link), "one import after the other is a wait after the other: {link}");
         }
         assert_eq!(page.matches("modulepreload").count(), needed.len());
+    }
+
+    #[test]
+    fn the_page_names_every_file_by_its_version() {
+        let page = std::str::from_utf8(page().bytes).unwrap();
+        let named = page.matches("\"/assets/").count();
+        assert!(named > 10 && named == page.matches(&format!("\"/assets/{}/", version())).count(), "{page}");
     }
 
     #[test]
