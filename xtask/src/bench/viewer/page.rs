@@ -79,7 +79,10 @@ fn loaded(browser: &Browser, server: &Server, view: &str) -> [Vec<f64>; 2] {
 }
 
 fn typed(browser: &Browser, server: &Server) -> Vec<f64> {
+    // Another view of the page that is open would be no load.
+    browser.goto("about:blank");
     browser.goto(&format!("{}/#/memories", server.base()));
+    browser.wait_for("the field and what it says", "!!document.querySelector('.says[role=status]')");
     browser.eval(SHOWN);
     let letters = |question: &'static str| (1..=question.len()).map(move |end| &question[..end]);
     let asked = QUESTIONS.into_iter().flat_map(letters).filter(|text| !text.ends_with(' '));
