@@ -134,7 +134,8 @@ fn end_of_value(text: &str, start: usize) -> usize {
     }
 }
 
-fn end_of_string(text: &str, start: usize) -> usize {
+/// Behind the string that begins here.
+pub(super) fn end_of_string(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start + 1;
     while at < bytes.len() {

@@ -81,7 +81,7 @@ fn next_comment(text: &str, from: usize) -> Option<(usize, usize)> {
     let mut at = from;
     while at < bytes.len() {
         match (bytes[at], bytes.get(at + 1)) {
-            (b'"', _) => at = end_of_string(bytes, at),
+            (b'"', _) => at = json::end_of_string(text, at),
             (b'/', Some(b'/')) => {
                 let line = text[at..].find(['\n', '\r']).map_or(text.len(), |length| at + length);
                 return Some((at, line));
@@ -94,18 +94,6 @@ fn next_comment(text: &str, from: usize) -> Option<(usize, usize)> {
         }
     }
     None
-}
-
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
 }
 
 fn without_comments(text: &str) -> String {
@@ -127,7 +115,7 @@ fn without_trailing_commas(text: &str) -> String {
     let (mut plain, mut at) = (bytes.to_vec(), 0);
     while at < bytes.len() {
         match bytes[at] {
-            b'"' => at = end_of_string(bytes, at),
+            b'"' => at = json::end_of_string(text, at),
             b',' => {
                 let next = bytes[at + 1..].iter().find(|byte| !byte.is_ascii_whitespace());
                 if matches!(next, Some(b']' | b'}')) {

@@ -1,7 +1,7 @@
 //! Hosts without hooks: what they send goes the way of every hook, and what they ask is answered by the verbs.
 //!
-//! Keeps nothing of its own but the file in which a host's session is written down until it is over: redacted before, in
-//! the form that captures read, taken away when its session ends.
+//! Keeps nothing of its own but the file in which a host's session is written down: redacted before, in the form that
+//! captures read, and taken away only when the archive surely has it.
 
 use super::command::Command;
 use super::{reads, views};
@@ -78,7 +78,7 @@ pub fn summarise(given: &Given) -> Result<Answer, Refusal> {
     Ok(queued())
 }
 
-/// What was written down is captured before it goes.
+/// What was written down goes once it is captured.
 pub fn end(given: &Given) -> Result<Answer, Refusal> {
     let host = Host::of(given)?;
     let reason = match given.text("reason") {
