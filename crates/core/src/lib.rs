@@ -28,6 +28,7 @@ pub mod redact;
 pub mod reply;
 pub mod seat;
 pub mod session;
+pub mod share;
 pub mod shown;
 pub mod status_line;
 pub mod step;

@@ -1,0 +1,106 @@
+//! Merging, tried with any rows in any order.
+
+use super::*;
+use proptest::prelude::*;
+
+fn stamp() -> impl Strategy<Value = Stamp> {
+    (0_u64..4, 0_u8..3).prop_map(|(count, machine)| Stamp { count, machine: Uid([machine; 16]) })
+}
+
+fn register<T: std::fmt::Debug>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Register<T>> {
+    (stamp(), value).prop_map(|(stamp, value)| Register { stamp, value })
+}
+
+fn registers() -> impl Strategy<Value = Registers> {
+    let replaced = (0_u8..2, 0_i64..3).prop_map(|(by, at)| Replaced {
+        by: Some(Uid([by; 16])),
+        at: Timestamp(at),
+        why: String::new(),
+    });
+    let presence = prop_oneof![Just(Presence::Shared), Just(Presence::Withdrawn)];
+    (
+        register("[ab]"),
+        register(proptest::option::of((0_i64..3).prop_map(Timestamp))),
+        register(proptest::option::of(replaced)),
+        register(proptest::option::of("[xy]")),
+        register(presence),
+        0_u32..3,
+    )
+        .prop_map(|(words, pin, standing, hold, presence, found)| Registers {
+            words,
+            pin,
+            standing,
+            hold,
+            presence,
+            found,
+        })
+}
+
+fn row() -> impl Strategy<Value = SharedRow> {
+    let life = prop_oneof![
+        4 => registers().prop_map(|registers| Life::Lives(Box::new(registers))),
+        1 => (0_i64..3, "[pq]").prop_map(|(at, by)| Life::Forgotten { at: Timestamp(at), by }),
+    ];
+    (life, 0_u8..3).prop_map(|(life, machine)| SharedRow {
+        uid: Uid([7; 16]),
+        kind: RowKind::Memory,
+        project: Uid([1; 16]),
+        from: Provenance {
+            person: "ann".into(),
+            machine: Uid([machine; 16]),
+            session: None,
+            turn: None,
+            made_at: Timestamp(0),
+        },
+        life,
+    })
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_order_and_however_often_all_come_to_the_same(a in row(), b in row(), c in row()) {
+        let [ab, ba] = [a.clone().merged(b.clone()), b.clone().merged(a.clone())];
+        prop_assert_eq!(&ab, &ba);
+        prop_assert_eq!(ab.clone().merged(c.clone()), a.clone().merged(b.clone().merged(c)));
+        prop_assert_eq!(ab.clone().merged(b), ab);
+    }
+
+    #[test]
+    fn what_was_forgotten_stays_forgotten(a in row(), b in row()) {
+        let gone = SharedRow { life: Life::Forgotten { at: Timestamp(9), by: "ann".into() }, ..a };
+        let is_gone = matches!(gone.merged(b).life, Life::Forgotten { .. });
+        prop_assert!(is_gone);
+    }
+
+    #[test]
+    fn bytes_are_ordered_as_stamps_are(a in stamp(), b in stamp()) {
+        prop_assert_eq!(a.cmp(&b), a.to_bytes().cmp(&b.to_bytes()));
+        prop_assert_eq!(Stamp::from_bytes(&a.to_bytes()), Some(a));
+    }
+}
+
+#[test]
+fn an_edit_here_and_a_pin_there_both_hold() {
+    let [here, there] = [Uid([1; 16]), Uid([2; 16])];
+    let first = Registers::of_words("old".into(), Stamp::NEVER.next(here));
+    let mut edited = first.clone();
+    edited.words = Register { stamp: first.words.stamp.next(here), value: "new".into() };
+    let mut pinned = first;
+    pinned.pin = Register { stamp: pinned.pin.stamp.next(there), value: Some(Timestamp(5)) };
+    let merged = pinned.merged(edited);
+    assert_eq!((merged.words.value.as_str(), merged.pin.value), ("new", Some(Timestamp(5))));
+}
+
+#[test]
+fn a_stamp_of_another_length_is_none() {
+    assert_eq!(Stamp::from_bytes(&[0; 23]), None);
+    assert_eq!(Stamp::from_bytes(&[0; 25]), None);
+}
+
+#[test]
+fn every_kind_is_read_back_by_its_name() {
+    for kind in RowKind::ALL {
+        assert_eq!(RowKind::named(kind.name()), Some(kind));
+    }
+    assert_eq!(RowKind::named("secret"), None);
+}
