@@ -29,10 +29,32 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    #[command(flatten)]
+    Setting(Setting),
+    #[command(flatten)]
+    Tracking(Tracking),
+    #[command(flatten)]
+    Carrying(Carrying),
+    #[command(flatten)]
+    Past(Past),
+    #[command(flatten)]
+    Keeping(Keeping),
+    #[command(flatten)]
+    Inner(Inner),
+}
+
+/// Hooking into agents, and looking whether all is well.
+#[derive(Debug, Subcommand)]
+enum Setting {
     Hook(verbs::hook::Arguments),
     Install(verbs::install::Arguments),
     Uninstall(verbs::uninstall::Arguments),
     Doctor(verbs::doctor::Arguments),
+}
+
+/// What agents are doing, and what that costs.
+#[derive(Debug, Subcommand)]
+enum Tracking {
     Status(verbs::status::Arguments),
     Monitor(verbs::monitor::Arguments),
     Statusline(verbs::statusline::Arguments),
@@ -47,6 +69,11 @@ enum Verb {
     Popup(verbs::popup::Arguments),
     Report(verbs::report::Arguments),
     Usage(verbs::usage::Arguments),
+}
+
+/// Work that goes on: in the next session, from a bookmark, by itself.
+#[derive(Debug, Subcommand)]
+enum Carrying {
     Baton(verbs::baton::Arguments),
     Fresh(verbs::fresh::Arguments),
     Inherit(verbs::inherit::Arguments),
@@ -63,6 +90,11 @@ enum Verb {
     Context(verbs::context::Arguments),
     Trim(verbs::trim::Arguments),
     Repair(verbs::repair::Arguments),
+}
+
+/// What was said, done and learnt.
+#[derive(Debug, Subcommand)]
+enum Past {
     Detail(verbs::detail::Arguments),
     Turns(verbs::turns::Arguments),
     Sessions(verbs::sessions::Arguments),
@@ -86,11 +118,21 @@ enum Verb {
     Scrub(verbs::scrub::Arguments),
     Import(verbs::import::Arguments),
     Export(verbs::export::Arguments),
+}
+
+/// The program itself.
+#[derive(Debug, Subcommand)]
+enum Keeping {
     Config(verbs::config::Arguments),
     Work(verbs::work::Arguments),
     Jobs(verbs::jobs::Arguments),
     Demo(verbs::demo::Arguments),
     Completions(verbs::completions::Arguments),
+}
+
+/// What the program starts by itself.
+#[derive(Debug, Subcommand)]
+enum Inner {
     #[command(hide = true)]
     Capture(verbs::capture::Arguments),
     #[command(hide = true)]
@@ -132,76 +174,112 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
 
 fn carry_out(cli: &Cli, scope: &Scope) -> Result<ExitCode, Failure> {
     match &cli.verb {
-        Verb::Hook(_) => Err(Failure::input("an agent's name is missing").hint("Run `tow hook --help`.")),
-        Verb::Install(arguments) => verbs::install::run(scope, arguments),
-        Verb::Uninstall(arguments) => verbs::uninstall::run(scope, arguments),
-        Verb::Doctor(arguments) => verbs::doctor::run(scope, arguments),
-        Verb::Status(arguments) => verbs::status::run(scope, arguments),
-        Verb::Monitor(arguments) => verbs::monitor::run(scope, arguments),
-        Verb::Bar(arguments) => verbs::bar::run(scope, arguments),
-        Verb::Meter(arguments) => verbs::meter::run(scope, arguments),
-        Verb::Statusline(_) => {
+        Verb::Setting(verb) => set_up(verb, scope),
+        Verb::Tracking(verb) => track(verb, scope),
+        Verb::Carrying(verb) => carry(verb, scope),
+        Verb::Past(verb) => look_back(verb, scope),
+        Verb::Keeping(verb) => keep(verb, scope),
+        Verb::Inner(verb) => serve_ourselves(verb, scope),
+    }
+}
+
+fn set_up(verb: &Setting, scope: &Scope) -> Result<ExitCode, Failure> {
+    match verb {
+        Setting::Hook(_) => Err(Failure::input("an agent's name is missing").hint("Run `tow hook --help`.")),
+        Setting::Install(arguments) => verbs::install::run(scope, arguments),
+        Setting::Uninstall(arguments) => verbs::uninstall::run(scope, arguments),
+        Setting::Doctor(arguments) => verbs::doctor::run(scope, arguments),
+    }
+}
+
+fn track(verb: &Tracking, scope: &Scope) -> Result<ExitCode, Failure> {
+    match verb {
+        Tracking::Status(arguments) => verbs::status::run(scope, arguments),
+        Tracking::Monitor(arguments) => verbs::monitor::run(scope, arguments),
+        Tracking::Statusline(_) => {
             Err(Failure::input("the agents call this").hint("Run `tow statusline --help`."))
         }
-        Verb::Menu(arguments) => verbs::menu::run(scope, arguments),
-        Verb::Goto(arguments) => verbs::goto::run(scope, arguments),
-        Verb::Why(arguments) => verbs::why::run(scope, arguments),
-        Verb::Next(arguments) => verbs::next::run(scope, arguments),
-        Verb::Scan(arguments) => verbs::scan::run(scope, arguments),
-        Verb::Cleanup(arguments) => verbs::cleanup::run(scope, arguments),
-        Verb::Popup(arguments) => verbs::popup::run(scope, arguments),
-        Verb::Report(arguments) => verbs::report::run(scope, arguments),
-        Verb::Usage(arguments) => verbs::usage::run(scope, arguments),
-        Verb::Baton(arguments) => verbs::baton::run(scope, arguments),
-        Verb::Fresh(arguments) => verbs::fresh::run(scope, arguments),
-        Verb::Inherit(arguments) => verbs::inherit::run(scope, arguments),
-        Verb::Bookmark(arguments) => verbs::bookmark::run(scope, arguments),
-        Verb::Bookmarks(arguments) => verbs::bookmarks::run(scope, arguments),
-        Verb::Rewind(arguments) => verbs::rewind::run(scope, arguments),
-        Verb::Notify(arguments) => verbs::notify::run(scope, arguments),
-        Verb::Handoff(arguments) => verbs::handoff::run(scope, arguments),
-        Verb::Continue(arguments) => verbs::continue_now::run(scope, arguments),
-        Verb::Typed(arguments) => verbs::typed::run(scope, arguments),
-        Verb::Pause(arguments) => verbs::pause::run(scope, arguments),
-        Verb::Resume(arguments) => verbs::resume::run(scope, arguments),
-        Verb::Tmux(arguments) => verbs::tmux::run(scope, arguments),
-        Verb::Context(arguments) => verbs::context::run(scope, arguments),
-        Verb::Trim(arguments) => verbs::trim::run(scope, arguments),
-        Verb::Repair(arguments) => verbs::repair::run(scope, arguments),
-        Verb::Detail(arguments) => verbs::detail::run(scope, arguments),
-        Verb::Turns(arguments) => verbs::turns::run(scope, arguments),
-        Verb::Sessions(arguments) => verbs::sessions::run(scope, arguments),
-        Verb::Show(arguments) => verbs::show::run(scope, arguments),
-        Verb::Search(arguments) => verbs::search::run(scope, arguments),
-        Verb::Reindex(arguments) => verbs::reindex::run(scope, arguments),
-        Verb::Model(arguments) => verbs::model::run(scope, arguments),
-        Verb::Mcp(arguments) => verbs::mcp::run(scope, arguments),
-        Verb::Export(arguments) => verbs::export::run(scope, arguments),
-        Verb::Forget(arguments) => verbs::forget::run(scope, arguments),
-        Verb::Scrub(arguments) => verbs::scrub::run(scope, arguments),
-        Verb::Import(arguments) => verbs::import::run(scope, arguments),
-        Verb::Config(arguments) => verbs::config::run(scope, arguments),
-        Verb::Work(arguments) => verbs::work::run(scope, arguments),
-        Verb::Demo(arguments) => verbs::demo::run(scope, arguments),
-        Verb::Completions(arguments) => verbs::completions::run(scope, arguments, Cli::command()),
-        Verb::Capture(arguments) => verbs::capture::run(scope, arguments),
-        Verb::GiveBack(arguments) => verbs::give_back::run(scope, arguments),
-        Verb::Alert(arguments) => verbs::alert::run(scope, arguments),
-        Verb::Type(arguments) => verbs::type_in::run(scope, arguments),
-        Verb::Wake(arguments) => verbs::wake::run(scope, arguments),
-        Verb::BenchSeed(arguments) => verbs::bench_seed::run(scope, arguments),
-        Verb::Serve(arguments) => verbs::serve::run(scope, arguments),
-        Verb::Open(arguments) => verbs::open::run(scope, arguments),
-        Verb::Remember(arguments) => verbs::remember::run(scope, arguments),
-        Verb::Memories(arguments) => verbs::memories::run(scope, arguments),
-        Verb::Timeline(arguments) => verbs::timeline::run(scope, arguments),
-        Verb::Edit(arguments) => verbs::edit::run(scope, arguments),
-        Verb::Pin(arguments) => verbs::pin::run(scope, arguments),
-        Verb::Supersede(arguments) => verbs::supersede::run(scope, arguments),
-        Verb::Undo(arguments) => verbs::undo::run(scope, arguments),
-        Verb::Hold(arguments) => verbs::hold::run(scope, arguments),
-        Verb::Release(arguments) => verbs::release::run(scope, arguments),
-        Verb::Jobs(arguments) => verbs::jobs::run(scope, arguments),
+        Tracking::Bar(arguments) => verbs::bar::run(scope, arguments),
+        Tracking::Menu(arguments) => verbs::menu::run(scope, arguments),
+        Tracking::Meter(arguments) => verbs::meter::run(scope, arguments),
+        Tracking::Goto(arguments) => verbs::goto::run(scope, arguments),
+        Tracking::Why(arguments) => verbs::why::run(scope, arguments),
+        Tracking::Next(arguments) => verbs::next::run(scope, arguments),
+        Tracking::Scan(arguments) => verbs::scan::run(scope, arguments),
+        Tracking::Cleanup(arguments) => verbs::cleanup::run(scope, arguments),
+        Tracking::Popup(arguments) => verbs::popup::run(scope, arguments),
+        Tracking::Report(arguments) => verbs::report::run(scope, arguments),
+        Tracking::Usage(arguments) => verbs::usage::run(scope, arguments),
+    }
+}
+
+fn carry(verb: &Carrying, scope: &Scope) -> Result<ExitCode, Failure> {
+    match verb {
+        Carrying::Baton(arguments) => verbs::baton::run(scope, arguments),
+        Carrying::Fresh(arguments) => verbs::fresh::run(scope, arguments),
+        Carrying::Inherit(arguments) => verbs::inherit::run(scope, arguments),
+        Carrying::Bookmark(arguments) => verbs::bookmark::run(scope, arguments),
+        Carrying::Bookmarks(arguments) => verbs::bookmarks::run(scope, arguments),
+        Carrying::Rewind(arguments) => verbs::rewind::run(scope, arguments),
+        Carrying::Notify(arguments) => verbs::notify::run(scope, arguments),
+        Carrying::Handoff(arguments) => verbs::handoff::run(scope, arguments),
+        Carrying::Continue(arguments) => verbs::continue_now::run(scope, arguments),
+        Carrying::Typed(arguments) => verbs::typed::run(scope, arguments),
+        Carrying::Pause(arguments) => verbs::pause::run(scope, arguments),
+        Carrying::Resume(arguments) => verbs::resume::run(scope, arguments),
+        Carrying::Tmux(arguments) => verbs::tmux::run(scope, arguments),
+        Carrying::Context(arguments) => verbs::context::run(scope, arguments),
+        Carrying::Trim(arguments) => verbs::trim::run(scope, arguments),
+        Carrying::Repair(arguments) => verbs::repair::run(scope, arguments),
+    }
+}
+
+fn look_back(verb: &Past, scope: &Scope) -> Result<ExitCode, Failure> {
+    match verb {
+        Past::Detail(arguments) => verbs::detail::run(scope, arguments),
+        Past::Turns(arguments) => verbs::turns::run(scope, arguments),
+        Past::Sessions(arguments) => verbs::sessions::run(scope, arguments),
+        Past::Show(arguments) => verbs::show::run(scope, arguments),
+        Past::Search(arguments) => verbs::search::run(scope, arguments),
+        Past::Reindex(arguments) => verbs::reindex::run(scope, arguments),
+        Past::Model(arguments) => verbs::model::run(scope, arguments),
+        Past::Mcp(arguments) => verbs::mcp::run(scope, arguments),
+        Past::Serve(arguments) => verbs::serve::run(scope, arguments),
+        Past::Open(arguments) => verbs::open::run(scope, arguments),
+        Past::Remember(arguments) => verbs::remember::run(scope, arguments),
+        Past::Memories(arguments) => verbs::memories::run(scope, arguments),
+        Past::Timeline(arguments) => verbs::timeline::run(scope, arguments),
+        Past::Edit(arguments) => verbs::edit::run(scope, arguments),
+        Past::Pin(arguments) => verbs::pin::run(scope, arguments),
+        Past::Supersede(arguments) => verbs::supersede::run(scope, arguments),
+        Past::Undo(arguments) => verbs::undo::run(scope, arguments),
+        Past::Hold(arguments) => verbs::hold::run(scope, arguments),
+        Past::Release(arguments) => verbs::release::run(scope, arguments),
+        Past::Forget(arguments) => verbs::forget::run(scope, arguments),
+        Past::Scrub(arguments) => verbs::scrub::run(scope, arguments),
+        Past::Import(arguments) => verbs::import::run(scope, arguments),
+        Past::Export(arguments) => verbs::export::run(scope, arguments),
+    }
+}
+
+fn keep(verb: &Keeping, scope: &Scope) -> Result<ExitCode, Failure> {
+    match verb {
+        Keeping::Config(arguments) => verbs::config::run(scope, arguments),
+        Keeping::Work(arguments) => verbs::work::run(scope, arguments),
+        Keeping::Jobs(arguments) => verbs::jobs::run(scope, arguments),
+        Keeping::Demo(arguments) => verbs::demo::run(scope, arguments),
+        Keeping::Completions(arguments) => verbs::completions::run(scope, arguments, Cli::command()),
+    }
+}
+
+fn serve_ourselves(verb: &Inner, scope: &Scope) -> Result<ExitCode, Failure> {
+    match verb {
+        Inner::Capture(arguments) => verbs::capture::run(scope, arguments),
+        Inner::GiveBack(arguments) => verbs::give_back::run(scope, arguments),
+        Inner::Alert(arguments) => verbs::alert::run(scope, arguments),
+        Inner::Type(arguments) => verbs::type_in::run(scope, arguments),
+        Inner::Wake(arguments) => verbs::wake::run(scope, arguments),
+        Inner::BenchSeed(arguments) => verbs::bench_seed::run(scope, arguments),
     }
 }
 
