@@ -2,12 +2,12 @@
 //!
 //! One variant per verb, one file per verb. The grammar is also the source of help, completions and the man page.
 
-use crate::edge::Edge;
+use crate::edge::{self, Edge};
 use crate::failure::{Failure, Kind};
 use crate::output::{Output, complain};
 use crate::scope::Scope;
 use crate::verbs;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -147,8 +147,27 @@ enum Inner {
     BenchSeed(verbs::bench_seed::Arguments),
 }
 
+type Grammar = fn(Command) -> Command;
+
+/// The verbs that programs call, and agents all day, with their grammars: nobody should wait for those of all the others.
+const OFTEN: [(&str, Grammar); 12] = [
+    ("alert", verbs::alert::Arguments::augment_args),
+    ("bar", verbs::bar::Arguments::augment_args),
+    ("capture", verbs::capture::Arguments::augment_args),
+    ("context", verbs::context::Arguments::augment_args),
+    ("detail", verbs::detail::Arguments::augment_args),
+    ("meter", verbs::meter::Arguments::augment_args),
+    ("search", verbs::search::Arguments::augment_args),
+    ("show", verbs::show::Arguments::augment_args),
+    ("status", verbs::status::Arguments::augment_args),
+    ("turns", verbs::turns::Arguments::augment_args),
+    ("type", verbs::type_in::Arguments::augment_args),
+    ("work", verbs::work::Arguments::augment_args),
+];
+
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli =
+        edge::arguments().nth(1).and_then(|verb| parsed_alone(verb.to_str()?)).unwrap_or_else(Cli::parse);
     match dispatch(&cli) {
         Ok(code) => code,
         Err(failure) => {
@@ -156,6 +175,13 @@ pub fn run() -> ExitCode {
             failure.kind.exit_code()
         }
     }
+}
+
+/// By the grammar of one verb alone; `None` where that has something to say: then the whole grammar says it.
+fn parsed_alone(verb: &str) -> Option<Cli> {
+    let (name, grammar) = OFTEN.into_iter().find(|(name, _)| *name == verb)?;
+    let only = Command::new("tow").subcommand(grammar(Command::new(name)));
+    Cli::from_arg_matches(&only.try_get_matches_from(edge::arguments()).ok()?).ok()
 }
 
 /// What a command would print; its failure is told as such. For those who are asked by another way than the command line.
@@ -295,5 +321,17 @@ mod tests {
     #[test]
     fn the_grammar_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_verb_that_is_called_often_has_the_grammar_that_it_has_among_all() {
+        let all = Cli::command();
+        for (name, grammar) in OFTEN {
+            let among_all = all.find_subcommand(name).unwrap();
+            let names = |command: &Command| {
+                command.get_arguments().map(|it| it.get_id().to_string()).collect::<Vec<_>>()
+            };
+            assert_eq!(names(&grammar(Command::new(name))), names(among_all), "{name}");
+        }
     }
 }

@@ -74,10 +74,11 @@ use towline_core::id::Uid;
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
 
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_remember.sql"),
     include_str!("migrations/0003_usage.sql"),
+    include_str!("migrations/0004_leaner.sql"),
 ];
 
 /// Beyond this, whoever writes writes it back: readers would pay for it at every open.
@@ -109,6 +110,7 @@ impl Archive {
         // What is deleted is gone: see `tow forget`.
         db.pragma_update(None, "secure_delete", true)?;
         db.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        db.execute_batch(usage::TRIGGERS)?;
         let machine = machine_name(home, new_machine)?;
         let forgotten = gone::load(home)?;
         Ok(Archive { db, home: home.clone(), machine, forgotten })

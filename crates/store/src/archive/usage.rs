@@ -11,6 +11,9 @@ use towline_core::piece::Tokens;
 use towline_core::time::Timestamp;
 use towline_core::usage::Used;
 
+/// What keeps the sums, for a connection that writes.
+pub(super) const TRIGGERS: &str = include_str!("usage/triggers.sql");
+
 /// By what usage is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageBy {

@@ -42,9 +42,10 @@ pub struct AppendError {
     source: io::Error,
 }
 
-/// When something was accepted last; `None` if that cannot be told.
+/// When something was accepted last; `None` if that cannot be told. Where nothing was since the last sealing, that, or the
+/// making of the folder, is not before it.
 pub fn heard_at(home: &Home) -> Option<Timestamp> {
-    modified_at(&segments::active(home))
+    modified_at(&segments::active(home)).or_else(|| modified_at(&home.journal()))
 }
 
 /// Appends records by one write. Once this returns they are accepted: no kill and no broken database loses them.

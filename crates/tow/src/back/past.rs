@@ -3,7 +3,7 @@
 //! Makes nothing: where nothing was captured, nothing is there afterwards.
 
 use super::unreadable;
-use crate::capture::{Caught, Wishes, catch_up, open};
+use crate::capture::{Caught, Wishes, catch_up};
 use crate::edge::{Edge, current_folder};
 use crate::failure::Failure;
 use crate::output::plain;
@@ -63,21 +63,10 @@ impl Past {
         let traces = folder.map(|folder| wishes.as_ref().unwrap_or(&usual).traces(&folder));
         let opened = opened(edge, wishes.as_ref(), traces.as_ref()).map_err(unreadable)?;
         let (Some(archive), caught) = opened else { return Ok(None) };
-        let Some(archive) = brought_up(edge, archive).map_err(unreadable)? else { return Ok(None) };
         archive.hold_still().map_err(unreadable)?;
         let project = whose.choose(&archive, traces.as_ref())?;
         Ok(Some(Past { archive, project, now: edge.now, caught }))
     }
-}
-
-/// An archive that an older version wrote last gets what it lacks. `None` if it went away meanwhile.
-fn brought_up(edge: &Edge, archive: Archive) -> Result<Option<Archive>, StoreError> {
-    if archive.remembers()? {
-        return Ok(Some(archive));
-    }
-    drop(archive);
-    drop(open(edge, PATIENCE)?);
-    Archive::read(&edge.home, PATIENCE)
 }
 
 /// Where it cannot be known what is to stay private, nothing is taken in.
