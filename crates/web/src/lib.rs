@@ -6,6 +6,7 @@
 mod asked;
 mod desk;
 mod guard;
+mod joined;
 mod openapi;
 mod rate;
 mod reply;

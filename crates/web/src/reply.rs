@@ -3,7 +3,7 @@
 //! Sends nothing that a page of another origin could use, and lets no answer be kept by a cache.
 
 use crate::desk::{Answer, Refusal, Status};
-use crate::viewer::{Asset, Lasting};
+use crate::viewer::{Asset, Lasting, Page};
 use axum::body::Body;
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::{Response, StatusCode};
@@ -73,6 +73,18 @@ pub fn file(asset: &Asset, known: Option<&str>, lasting: Lasting) -> Response<Bo
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(kept));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(header::ETAG, tag);
+    }
+    response
+}
+
+/// The page, under the policy that lets in what is written into it, and nothing else.
+pub fn page(page: &Page, known: Option<&str>) -> Response<Body> {
+    let mut response = file(&page.asset, known, Lasting::Asked);
+    let policy = POLICY
+        .replace("script-src 'self'", &format!("script-src 'self'{}", page.scripts))
+        .replace("style-src 'self'", &format!("style-src 'self'{}", page.styles));
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     response
 }

@@ -152,7 +152,10 @@ fn show_page(shared: &Shared, request: &Request) -> Response<Body> {
     if let Some(token) = request.uri().query().and_then(|query| query.strip_prefix("token=")) {
         return enter(shared, token);
     }
-    show(shared, request, (Some(page()), Lasting::Asked))
+    match admit(shared, None, request.headers()) {
+        Ok(()) => reply::page(page(), known(request)),
+        Err(refusal) => reply::refused(&refusal),
+    }
 }
 
 /// A token in the address is exchanged for the cookie, at once.
@@ -179,11 +182,15 @@ fn show(shared: &Shared, request: &Request, (asset, lasting): (Option<&Asset>, L
     if let Err(refusal) = admit(shared, None, request.headers()) {
         return reply::refused(&refusal);
     }
-    let known = request.headers().get(header::IF_NONE_MATCH).and_then(|known| known.to_str().ok());
     match asset {
-        Some(asset) => reply::file(asset, known, lasting),
+        Some(asset) => reply::file(asset, known(request), lasting),
         None => refuse(shared, request, Status::NotFound),
     }
+}
+
+/// What the browser has of it already.
+fn known(request: &Request) -> Option<&str> {
+    request.headers().get(header::IF_NONE_MATCH)?.to_str().ok()
 }
 
 /// Only who may come in is told what is not there.

@@ -1,7 +1,11 @@
 //! The viewer's files, compiled in.
 //!
-//! Nothing is read from a disk: what is not in this list is not there, whatever a path says.
+//! Nothing is read from a disk: what is not in this list is not there, whatever a path says. The page waits for no file
+//! before it is seen: its styles and its first script are written into it, and its policy names them by their digests.
 
+use crate::joined::joined;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use ring::digest::{SHA256, digest};
 use std::sync::LazyLock;
 
@@ -19,13 +23,20 @@ macro_rules! file {
     };
 }
 
-/// What is served for `/`, but for the version of its files.
+/// What is served for `/`, but for what is written into it.
 const PAGE: Asset = file!("index.html");
+
+/// The script that is written into the page: the only one that is no module.
+const BEGIN: &str = "begin.js";
+
+/// All modules as one, which no file holds.
+const JOINED: &str = "viewer.js";
 
 /// Served below `/assets/`, and below `/assets/VERSION/` for the page. A new file of the viewer is a new line here.
 pub const ASSETS: &[Asset] = &[
     file!("api.js"),
     file!("app.js"),
+    file!("begin.js"),
     file!("changes.js"),
     file!("charts.js"),
     file!("details.js"),
@@ -67,27 +78,65 @@ pub enum Lasting {
     Forever,
 }
 
+/// The page as it is sent, and what may run and be used in it beside the server's files.
+pub struct Page {
+    pub asset: Asset,
+    pub scripts: String,
+    pub styles: String,
+}
+
 /// Another one whenever a byte of any file is another.
 pub fn version() -> &'static str {
     static VERSION: LazyLock<String> = LazyLock::new(|| {
-        let all: String = ASSETS.iter().map(Asset::tag).collect();
+        let all: String = ASSETS.iter().chain([modules()]).map(Asset::tag).collect();
         hex(all.as_bytes())
     });
     &VERSION
 }
 
 /// The page, which names its files by their version: a browser that has them asks for none of them.
-pub fn page() -> &'static Asset {
-    static VERSIONED: LazyLock<Asset> = LazyLock::new(|| {
-        let text =
-            String::from_utf8_lossy(PAGE.bytes).replace("\"/assets/", &format!("\"/assets/{}/", version()));
-        Asset { bytes: text.leak().as_bytes(), ..PAGE }
+pub fn page() -> &'static Page {
+    static WRITTEN: LazyLock<Page> = LazyLock::new(|| {
+        let text = versioned(text_of(&PAGE));
+        let (text, styles) = written_in(text, ("<link rel=\"stylesheet\" href=\"", "\">", "style"));
+        let (text, scripts) = written_in(text, ("<script src=\"", "\"></script>", "script"));
+        Page { asset: Asset { bytes: text.leak().as_bytes(), ..PAGE }, scripts, styles }
     });
-    &VERSIONED
+    &WRITTEN
+}
+
+/// Puts files in the place of the tags that name them; gives their digests, too, as a policy names them.
+fn written_in(mut text: String, (before, after, tag): (&str, &str, &str)) -> (String, String) {
+    let mut digests = String::new();
+    while let Some((head, rest)) = text.split_once(before) {
+        let Some((path, rest)) = rest.split_once(after) else { break };
+        let inside = versioned(path.rsplit('/').next().and_then(asset).map_or("", text_of));
+        digests += &format!(" 'sha256-{}'", BASE64_STANDARD.encode(digest(&SHA256, inside.as_bytes())));
+        text = format!("{head}<{tag}>{inside}</{tag}>{rest}");
+    }
+    (text, digests)
+}
+
+/// With the files in it named by their version.
+fn versioned(text: &str) -> String {
+    text.replace("\"/assets/", &format!("\"/assets/{}/", version()))
+}
+
+fn modules() -> &'static Asset {
+    static MODULES: LazyLock<Asset> = LazyLock::new(|| {
+        let modules = ASSETS.iter().filter(|asset| asset.name.ends_with(".js") && asset.name != BEGIN);
+        let text = joined(modules.map(|asset| (asset.name, text_of(asset))), "app.js");
+        Asset { name: JOINED, bytes: text.leak().as_bytes() }
+    });
+    &MODULES
 }
 
 pub fn asset(name: &str) -> Option<&'static Asset> {
-    ASSETS.iter().find(|asset| asset.name == name)
+    ASSETS.iter().chain([modules()]).find(|asset| asset.name == name)
+}
+
+fn text_of(asset: &Asset) -> &'static str {
+    std::str::from_utf8(asset.bytes).unwrap_or_default()
 }
 
 impl Asset {
@@ -123,43 +172,48 @@ mod tests {
         for asset in ASSETS.iter().chain([&PAGE]) {
             assert_ne!(asset.media_type(), "application/octet-stream", "{}", asset.name);
         }
-        let page = std::str::from_utf8(PAGE.bytes).unwrap();
+        let page = text_of(&PAGE);
         for inline in ["<style", " style=", " onclick=", " onload=", "javascript:"] {
             assert!(!page.contains(inline), "the policy forbids `{inline}`");
         }
-        assert!(page.match_indices("<script").all(|(at, _)| page[at..].starts_with("<script src=")
-            || page[at..].starts_with("<script type=\"module\" src=")));
-    }
-
-    /// What a module needs before it can run.
-    fn imports(name: &str) -> Vec<&'static str> {
-        let text = std::str::from_utf8(asset(name).unwrap().bytes).unwrap();
-        let named = text.split(" from \"./").skip(1);
-        named.filter_map(|rest| rest.split('"').next()).collect()
+        assert!(page.match_indices("<script").all(|(at, _)| page[at..].starts_with("<script src=")));
     }
 
     #[test]
-    fn the_page_asks_at_once_for_all_that_the_first_view_waits_for() {
-        let page = std::str::from_utf8(PAGE.bytes).unwrap();
-        let mut needed = imports("app.js");
-        let mut next = 0;
-        while let Some(name) = needed.get(next).copied() {
-            let new: Vec<_> = imports(name).into_iter().filter(|name| !needed.contains(name)).collect();
-            needed.extend(new);
-            next += 1;
+    fn the_page_is_seen_before_anything_is_asked_for() {
+        let page = page();
+        let text = text_of(&page.asset);
+        assert!(!text.contains("stylesheet") && !text.contains("<script src="), "{text}");
+        assert_eq!((text.matches("</style>").count(), text.matches("</script>").count()), (2, 1));
+        for (tag, digests) in [("style", &page.styles), ("script", &page.scripts)] {
+            for inside in text.split(&format!("<{tag}>")).skip(1) {
+                let inside = inside.split(&format!("</{tag}>")).next().unwrap();
+                let digest = BASE64_STANDARD.encode(digest(&SHA256, inside.as_bytes()));
+                assert!(digests.contains(&format!(" 'sha256-{digest}'")), "{tag} is not in {digests}");
+            }
         }
-        for name in &needed {
-            let link = format!("<link rel=\"modulepreload\" href=\"/assets/{name}\">");
-            assert!(page.contains(&link), "one import after the other is a wait after the other: {link}");
+    }
+
+    /// The joined file holds every module, each written as the joining understands it.
+    #[test]
+    fn every_module_is_joined_and_none_is_left_with_an_import() {
+        let joined = text_of(modules());
+        for line in joined.lines() {
+            assert!(!line.starts_with("import ") && !line.starts_with("export "), "{line}");
+            assert!(!line.contains("import("), "{line}");
         }
-        assert_eq!(page.matches("modulepreload").count(), needed.len());
+        let named = |line: &'static str| line.split("take(\"./").nth(1)?.split('"').next();
+        for name in joined.lines().filter_map(named) {
+            assert!(joined.contains(&format!("\n\"./{name}\"() {{\n")), "{name}");
+        }
+        assert!(joined.contains("./view-board.js"), "{joined}");
     }
 
     #[test]
     fn the_page_names_every_file_by_its_version() {
-        let page = std::str::from_utf8(page().bytes).unwrap();
+        let page = text_of(&page().asset);
         let named = page.matches("\"/assets/").count();
-        assert!(named > 10 && named == page.matches(&format!("\"/assets/{}/", version())).count(), "{page}");
+        assert!(named >= 3 && named == page.matches(&format!("\"/assets/{}/", version())).count(), "{page}");
     }
 
     #[test]

@@ -31,6 +31,11 @@ export async function list(path, query, signal) {
   return { ...answer, items, next: answer.next ?? null };
 }
 
+/** From now on everything is asked anew: what was asked early was for the first view. */
+export function forgetEarly() {
+  window.askedEarly.clear();
+}
+
 /** An id as one part of a path. */
 export function part(id) {
   return encodeURIComponent(id);
@@ -48,14 +53,23 @@ async function ask(method, path, body, signal) {
   const asked = { method, headers, body: body && JSON.stringify(body), signal, credentials: "same-origin" };
   let answer;
   try {
-    answer = await fetch(path, asked);
+    answer = await (early(path) ?? fetch(path, asked));
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refusal(0, { what: "the server does not answer", because: error.message, next: "tow serve" });
   }
   const said = await answer.text();
+  // What was asked early cannot be called off, but it can come too late.
+  signal?.throwIfAborted();
   if (!answer.ok) throw refusal(answer, said);
   return said ? JSON.parse(said) : {};
+}
+
+/** What the page asked for before there were modules, given once. */
+function early(path) {
+  const answer = window.askedEarly.get(path);
+  window.askedEarly.delete(path);
+  return answer;
 }
 
 function refusal(answer, said) {

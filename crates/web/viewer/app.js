@@ -10,7 +10,7 @@ import { fault } from "./parts.js";
 import { here } from "./route.js";
 import * as theme from "./theme.js";
 
-// Each is fetched when it is wanted: what nobody looks at delays nobody.
+// Each is run when it is wanted: what nobody looks at delays nobody.
 const VIEWS = {
   board: () => import("./view-board.js"),
   context: () => import("./view-context.js"),
@@ -61,11 +61,6 @@ async function fetched(name) {
   }
 }
 
-/** Has the other views at hand before they are wanted. One that fails is asked for again by who opens it. */
-function fetchRest() {
-  for (const view of Object.values(VIEWS)) view().catch((error) => console.warn(error.message));
-}
-
 /** Says in the list of views which one this is. A session is one of the sessions. */
 function mark(name) {
   const listed = name === "session" ? "sessions" : name;
@@ -113,11 +108,11 @@ menu.addEventListener("click", () => unfold(menu.getAttribute("aria-expanded") !
 document.getElementById("theme").addEventListener("click", theme.turn);
 document.getElementById("help").addEventListener("click", dialogs.keysShown);
 document.querySelector(".skip").addEventListener("click", (event) => (event.preventDefault(), main.focus()));
-theme.restore();
+theme.follow();
 heed([(key, event) => shown.keys[key]?.(event) !== undefined || key in shown.keys, pageKey]);
 listen((kind) => kind === "reset" && open(), new AbortController().signal);
 const greeting = greet();
 open().then(() => {
+  api.forgetEarly();
   connect(line);
-  setTimeout(fetchRest, 500);
 });

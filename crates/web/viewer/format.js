@@ -1,11 +1,21 @@
 // Times, sizes and counts as people read them. Knows no view and no language but the page's.
 
-const LOCALE = "en-GB";
-const clock = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit" });
-const dayOfYear = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short" });
-const fullDay = new Intl.DateTimeFormat(LOCALE, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
-const whole = new Intl.NumberFormat(LOCALE);
-const money = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", minimumFractionDigits: 2 });
+// Written out, since the browser's own formats take longer to make than all else before the first row is there.
+const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const MONTHS = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
 
 /** Milliseconds since 1970, from a number or an ISO text; `null` for neither. */
 export function ms(time) {
@@ -20,19 +30,21 @@ export function moment(time) {
   if (at === null) return "";
   const date = new Date(at),
     now = new Date();
-  if (date.toDateString() === now.toDateString()) return clock.format(date);
+  if (date.toDateString() === now.toDateString()) return clock(date);
   const year = date.getFullYear() === now.getFullYear() ? "" : ` ${date.getFullYear()}`;
-  return `${dayOfYear.format(date)}${year} ${clock.format(date)}`;
+  return `${dayOfYear(date)}${year} ${clock(date)}`;
 }
 
 export function day(time) {
   const at = ms(time);
-  return at === null ? "" : fullDay.format(at);
+  if (at === null) return "";
+  const date = new Date(at);
+  return `${DAYS[date.getDay()]} ${date.getDate()} ${MONTHS[date.getMonth()]} ${date.getFullYear()}`;
 }
 
 export function shortDay(time) {
   const at = ms(time);
-  return at === null ? "" : dayOfYear.format(at);
+  return at === null ? "" : dayOfYear(new Date(at));
 }
 
 /** `now`, `5 min`, `3 h`, `2 d`: how long ago. */
@@ -51,7 +63,6 @@ export function timer(elapsedMs) {
   const seconds = Math.max(0, Math.floor(elapsedMs / 1000));
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   if (hours >= 24) return `${Math.floor(hours / 24)} d ${hours % 24} h`;
-  const padded = (number) => String(number).padStart(2, "0");
   return hours ? `${hours}:${padded(minutes)}:${padded(seconds % 60)}` : `${minutes}:${padded(seconds % 60)}`;
 }
 
@@ -62,8 +73,9 @@ export function length(durationMs) {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** `1,234`. */
 export function count(number) {
-  return whole.format(number ?? 0);
+  return grouped(String(Math.round(number ?? 0)));
 }
 
 /** `812`, `12.4 k`, `1.20 M`. */
@@ -82,10 +94,28 @@ export function bytes(number) {
 }
 
 export function cost(dollars) {
-  return money.format(dollars ?? 0);
+  const [whole, cents] = (dollars ?? 0).toFixed(2).split(".");
+  return `$${grouped(whole)}.${cents}`;
 }
 
 /** `1 turn`, `2 turns`. */
 export function plural(number, word) {
   return `${count(number)} ${word}${number === 1 ? "" : "s"}`;
+}
+
+function clock(date) {
+  return `${padded(date.getHours())}:${padded(date.getMinutes())}`;
+}
+
+function dayOfYear(date) {
+  return `${date.getDate()} ${MONTHS[date.getMonth()].slice(0, 3)}`;
+}
+
+function padded(number) {
+  return String(number).padStart(2, "0");
+}
+
+/** Digits by three. */
+function grouped(digits) {
+  return digits.replace(/\B(?=(\d{3})+$)/g, ",");
 }

@@ -19,7 +19,8 @@ export class VirtualList {
     );
     this.node.addEventListener("keydown", (event) => this.pressed(event));
     this.node.addEventListener("click", (event) => this.clicked(event));
-    new ResizeObserver(() => this.paint(true)).observe(this.node);
+    // Rows that are there stay, unless another width gives them another height.
+    new ResizeObserver(() => this.paint(this.height() !== this.tall)).observe(this.node);
   }
 
   /** Shows these items, and keeps the place unless `fresh`. */
@@ -59,7 +60,7 @@ export class VirtualList {
   }
 
   paint(anew = false) {
-    const height = this.height();
+    const height = (this.tall = this.height());
     const first = Math.max(0, Math.floor(this.node.scrollTop / height) - SPARE);
     const last = Math.min(
       this.items.length,

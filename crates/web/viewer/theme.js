@@ -1,12 +1,12 @@
-// Light or dark: what the system says, until a person says otherwise. Kept in this browser only.
+// Light or dark: what the system says, until a person says otherwise. Kept in this browser only, and put on by the first
+// script (begin.js), before anything is seen.
 
 const KEPT = "towline-theme";
 const root = document.documentElement;
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
-export function restore() {
-  const kept = localStorage.getItem(KEPT);
-  if (kept) root.dataset.theme = kept;
+/** Names the button, and goes with the system. */
+export function follow() {
   DARK.addEventListener("change", name);
   name();
 }

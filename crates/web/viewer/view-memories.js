@@ -11,7 +11,8 @@ import { projectChoice } from "./projects.js";
 import { note, placeOf } from "./route.js";
 
 export const TITLE = "Memories";
-const PAGE = 100;
+// As begin.js asks.
+const PAGE = 50;
 const KINDS = [
   ["", "Everything"],
   ["memory", "Memories"],

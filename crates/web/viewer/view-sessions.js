@@ -9,7 +9,8 @@ import { go, note } from "./route.js";
 import { projectChoice } from "./projects.js";
 
 export const TITLE = "Sessions";
-const PAGE = 100;
+// As begin.js asks.
+const PAGE = 50;
 
 export function show(main, place, { listen, signal }) {
   const asked = { project: place.query.project ?? "", agent: place.query.agent ?? "" };

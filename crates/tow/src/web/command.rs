@@ -92,9 +92,12 @@ pub fn carried_out(words: &[&str]) -> Result<Answer, Refusal> {
 }
 
 fn value(text: &str) -> Result<Value, Refusal> {
-    serde_json::from_str(text).map_err(|error| {
-        Refusal::new(Status::Unavailable, "the answer is no JSON").because(error.to_string())
-    })
+    serde_json::from_str(text).map_err(no_json)
+}
+
+/// A verb printed what nobody can go on with.
+pub fn no_json(error: serde_json::Error) -> Refusal {
+    Refusal::new(Status::Unavailable, "the answer is no JSON").because(error.to_string())
 }
 
 /// A failure as it is told over the wire; `of_input` is what it means that the command could not take what it was given.

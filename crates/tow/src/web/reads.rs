@@ -2,8 +2,10 @@
 //!
 //! Changes nothing. Long lists come in pages: what the verb lists, and the key of the next page.
 
-use super::command::Command;
+use super::command::{Command, no_json};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use towline_web::{Answer, Given, Refusal};
 
 /// Rows of a page if nothing else is asked for.
@@ -23,7 +25,7 @@ pub fn sessions(given: &Given) -> Result<Answer, Refusal> {
         .with("--since", given.text("from"))
         .with("--before", given.text("before"))
         .with("--limit", Some(limit(given)));
-    page(command.value()?, "sessions")
+    page(&command, "sessions")
 }
 
 pub fn turns(given: &Given) -> Result<Answer, Refusal> {
@@ -69,7 +71,7 @@ pub fn memories(given: &Given) -> Result<Answer, Refusal> {
         .if_set(given, ("pinned", "--pinned"))
         .if_set(given, ("held", "--held-back"))
         .if_set(given, ("all", "--all"));
-    page(command.value()?, "memories")
+    page(&command, "memories")
 }
 
 pub fn memories_by_file(given: &Given) -> Result<Answer, Refusal> {
@@ -77,7 +79,7 @@ pub fn memories_by_file(given: &Given) -> Result<Answer, Refusal> {
         .of_project(given.text("project"))
         .with("--file", given.text("path"))
         .with("--limit", Some(limit(given)));
-    page(command.value()?, "memories")
+    page(&command, "memories")
 }
 
 pub fn search(given: &Given) -> Result<Answer, Refusal> {
@@ -164,8 +166,10 @@ fn limit(given: &Given) -> i64 {
     given.number("limit").unwrap_or(USUAL)
 }
 
-/// What a verb listed under this name, as a page.
-fn page(mut listed: Value, name: &str) -> Result<Answer, Refusal> {
-    let next = listed["next"].take();
-    Ok(Answer::Json(json!({"items": listed[name].take(), "next": next}).to_string()))
+/// What a verb listed under this name, as a page. The rows go on as they were printed: there may be many.
+fn page(command: &Command, name: &str) -> Result<Answer, Refusal> {
+    let listed = command.text()?;
+    let parts: BTreeMap<&str, &RawValue> = serde_json::from_str(&listed).map_err(no_json)?;
+    let part = |name: &str| parts.get(name).map_or("null", |part| part.get());
+    Ok(Answer::Json(format!("{{\"items\":{},\"next\":{}}}", part(name), part("next"))))
 }

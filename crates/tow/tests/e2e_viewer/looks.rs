@@ -72,5 +72,8 @@ fn colours_go_with_the_system_until_a_person_says_otherwise() {
     assert_eq!(desk.browser.eval(ground), light);
     desk.open("jobs");
     assert_eq!(desk.browser.eval(ground), light, "it is remembered");
+    desk.browser.goto("about:blank");
+    desk.open("jobs");
+    assert_eq!(desk.browser.eval(ground), light, "by a page that is loaded anew, too");
     desk.was_well_behaved();
 }

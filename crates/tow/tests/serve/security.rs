@@ -124,7 +124,7 @@ fn a_browser_is_told_to_be_strict() {
 fn files_that_the_page_names_by_their_version_are_kept_for_good_and_others_are_not_there() {
     let world = World::new(&[]);
     let page = world.get("/").is(200).body;
-    let named = page.split('"').find(|part| part.ends_with("/app.js")).unwrap().to_owned();
+    let named = page.split('"').find(|part| part.ends_with("/viewer.js")).unwrap().to_owned();
     let script = world.get(&named).is(200);
     assert_eq!(script.header("cache-control"), Some("private, max-age=31536000, immutable"), "{named}");
     assert_eq!(world.get("/assets/app.js").is(200).header("cache-control"), Some("no-cache"));

@@ -1,0 +1,75 @@
+//! The viewer's modules as one file, for the page: a browser takes milliseconds for every file, even for one that it has.
+//!
+//! Understands no JavaScript, only how our own modules are written: one line for an import, `export` at the beginning of
+//! a line. Leaves nothing out and makes nothing shorter; each module is served by itself, too.
+
+use std::fmt::Write as _;
+
+/// Runs a module when it is first wanted, as a browser would.
+const HEAD: &str =
+    "const made = {};\nconst take = (name) => (made[name] ??= modules[name]());\nconst modules = {\n";
+
+/// Joins modules, each a name and its text, and runs the one that is named.
+pub fn joined<'a>(modules: impl Iterator<Item = (&'a str, &'a str)>, first: &str) -> String {
+    let mut text = HEAD.to_owned();
+    for (name, module) in modules {
+        let _ = writeln!(text, "\"./{name}\"() {{\n{}}},", body(module));
+    }
+    text + &format!("}};\ntake(\"./{first}\");\n")
+}
+
+/// A module as the body of a function that gives what it exports.
+fn body(module: &str) -> String {
+    let (mut text, mut exported) = (String::new(), vec![]);
+    for line in module.lines() {
+        let line = match line.strip_prefix("export ") {
+            Some(exporting) => {
+                exported.extend(name_of(exporting));
+                exporting.to_owned()
+            }
+            None => {
+                taken(line).unwrap_or_else(|| line.replace("=> import(", "=> (async (name) => take(name))("))
+            }
+        };
+        text += &line;
+        text.push('\n');
+    }
+    let _ = writeln!(text, "return {{ {} }};", exported.join(", "));
+    text
+}
+
+/// What `function name(…`, `const NAME = …` or `class Name …` is called.
+fn name_of(exporting: &str) -> Option<&str> {
+    let declared = exporting.strip_prefix("async ").unwrap_or(exporting);
+    let (_, name) = declared.split_once(' ')?;
+    name.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()
+}
+
+/// `import { a, b } from "./x.js";` and `import * as x from "./x.js";` as what takes it from there.
+fn taken(line: &str) -> Option<String> {
+    let (what, from) = line.strip_prefix("import ")?.split_once(" from ")?;
+    let what = what.strip_prefix("* as ").unwrap_or(what);
+    Some(format!("const {what} = take({});", from.strip_suffix(';')?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_becomes_a_function_that_gives_what_it_exports() {
+        let module = "import * as api from \"./api.js\";\nimport { h } from \"./dom.js\";\nexport const A = 1;\n\
+            export async function ask(b) {\n  return api.get(h, b);\n}\nfunction own() {}\n";
+        let expected = "const api = take(\"./api.js\");\nconst { h } = take(\"./dom.js\");\nconst A = 1;\n\
+            async function ask(b) {\n  return api.get(h, b);\n}\nfunction own() {}\nreturn { A, ask };\n";
+        assert_eq!(body(module), expected);
+    }
+
+    #[test]
+    fn a_module_that_is_wanted_later_is_run_later() {
+        let joined =
+            joined([("app.js", "const later = () => import(\"./view.js\");\n")].into_iter(), "app.js");
+        assert!(joined.contains("() => (async (name) => take(name))(\"./view.js\");"), "{joined}");
+        assert!(joined.ends_with("};\ntake(\"./app.js\");\n"), "{joined}");
+    }
+}
