@@ -3,6 +3,7 @@
 //! Bounds are ratios to `/bin/true`: they hold on a slow machine as on a fast one.
 
 use super::case::{KB, Situation, Subject, USUAL_HISTORY, USUAL_SIZE};
+use super::hub::Hub;
 use crate::bench::report::Judgement;
 use crate::bench::statistics;
 
@@ -42,14 +43,26 @@ pub fn judge(all: &[Measured]) -> Vec<Judgement> {
         }
     }
     let of_bounds = measured.iter().filter_map(|one| against_bound(&one.subject, one.ratio));
-    of_bounds.chain(movements(&measured)).collect()
+    of_bounds.chain(movements(&measured)).chain(with_hubs(&measured)).collect()
+}
+
+/// Compares each subject beside a hub that does not answer with the same without one.
+fn with_hubs(measured: &[&Measured]) -> Vec<Judgement> {
+    let beside_one = |one: &&&Measured| !matches!(one.subject.hub, Hub::Unset | Hub::None);
+    let judged = measured.iter().filter(beside_one).filter_map(|after| {
+        let without = Subject { hub: Hub::None, ..after.subject.clone() };
+        let before = measured.iter().find(|one| one.subject == without)?;
+        Some(moved(before, after, &after.subject.to_string()))
+    });
+    judged.collect()
 }
 
 fn against_bound(subject: &Subject, ratio: f64) -> Option<Judgement> {
     let fits = |bound: &&Bound| {
         bound.event == subject.event && bound.bytes == subject.bytes && subject.history == USUAL_HISTORY
     };
-    let bound = BOUNDS.iter().find(fits).filter(|_| subject.situation != Situation::Blocked)?;
+    let is_usual = subject.situation != Situation::Blocked && subject.hub == Hub::Unset;
+    let bound = BOUNDS.iter().find(fits).filter(|_| is_usual)?;
     let aim = bound.aim.map_or_else(String::new, |aim| format!(", aim {aim}"));
     let text = format!("{subject}: {ratio:.2} × /bin/true (at most {}{aim})", bound.at_most);
     Some(Judgement { holds: ratio <= bound.at_most, text })
@@ -72,12 +85,15 @@ fn movements(measured: &[&Measured]) -> Vec<Judgement> {
 }
 
 fn movement(before: &Measured, after: &Measured) -> Judgement {
+    moved(before, after, &format!("{} → {}", before.subject, statistics::count(after.subject.history)))
+}
+
+/// Whether the second costs as much as the first.
+fn moved(before: &Measured, after: &Measured, what: &str) -> Judgement {
     let percent = (after.ratio / before.ratio - 1.0) * 100.0;
     let instructions = (after.instructions / before.instructions - 1.0) * 100.0;
     let text = format!(
-        "{} → {}: {percent:+.1} %, {instructions:+.1} % instructions (less than {MOVES_LESS_THAN_PERCENT} %)",
-        before.subject,
-        statistics::count(after.subject.history),
+        "{what}: {percent:+.1} %, {instructions:+.1} % instructions (less than {MOVES_LESS_THAN_PERCENT} %)"
     );
     Judgement { holds: percent.abs() < MOVES_LESS_THAN_PERCENT, text }
 }
@@ -89,7 +105,8 @@ mod tests {
 
     fn measured(event: &str, bytes: Option<usize>, history: u64, ratio: f64) -> Measured {
         let situation = Situation::Working;
-        let subject = Subject { agent: Agent::Claude, event: event.to_owned(), situation, bytes, history };
+        let (event, hub) = (event.to_owned(), Hub::Unset);
+        let subject = Subject { agent: Agent::Claude, event, situation, bytes, history, hub };
         Measured { subject, ratio, instructions: 1.0 }
     }
 
@@ -107,6 +124,22 @@ mod tests {
             [
                 "PASS  claude PostToolUse 11 KB, 100 k events: 1.50 × /bin/true (at most 1.5, aim 1)",
                 "FAIL  claude Stop, 100 k events: 4.01 × /bin/true (at most 4, aim 2.5)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_hub_that_does_not_answer_must_cost_what_none_costs() {
+        let beside = |hub, ratio| {
+            let mut one = measured("Stop", None, 100_000, ratio);
+            one.subject.hub = hub;
+            one
+        };
+        assert_eq!(
+            lines(vec![beside(Hub::None, 4.0), beside(Hub::Down, 4.1), beside(Hub::Silent, 5.0)]),
+            [
+                "PASS  claude Stop, 100 k events, a hub that is down: +2.5 %, +0.0 % instructions (less than 15 %)",
+                "FAIL  claude Stop, 100 k events, a hub that never answers: +25.0 %, +0.0 % instructions (less than 15 %)",
             ]
         );
     }

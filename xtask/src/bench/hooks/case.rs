@@ -10,6 +10,7 @@ use std::process::Command;
 use crate::failure::Failure;
 
 use super::home::{Home, Seeds};
+use super::hub::{self, Hub, Standing};
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::payload::{AGENTS, Agent, Payload, Recordings};
 use crate::bench::{instructions, rounds, statistics};
@@ -43,6 +44,7 @@ pub struct Subject {
     pub bytes: Option<usize>,
     /// Events in the store beforehand.
     pub history: u64,
+    pub hub: Hub,
 }
 
 impl fmt::Display for Subject {
@@ -54,7 +56,7 @@ impl fmt::Display for Subject {
         if let Some(bytes) = self.bytes {
             write!(f, " {}", statistics::bytes(bytes))?;
         }
-        write!(f, ", {} events", statistics::count(self.history))
+        write!(f, ", {} events{}", statistics::count(self.history), self.hub.words())
     }
 }
 
@@ -81,6 +83,7 @@ pub fn groups(recordings: &Recordings, histories: &[u64]) -> Vec<Group> {
         Group { title: "Events by history", subjects: by_history(histories) },
         Group { title: "Tool results by size", subjects: by_size() },
         Group { title: "Every event", subjects: by_event(recordings) },
+        Group { title: "With a hub", subjects: by_hub() },
     ]
 }
 
@@ -96,6 +99,7 @@ fn with_bounds(agent: Agent, history: u64) -> Vec<Subject> {
         situation,
         bytes: Some(USUAL_SIZE),
         history,
+        hub: Hub::Unset,
     };
     let folding = FOLDING.map(|event| recorded(agent, event, history));
     [tool(Situation::Working), tool(Situation::Blocked)].into_iter().chain(folding).collect()
@@ -113,8 +117,15 @@ fn by_event(recordings: &Recordings) -> Vec<Subject> {
     AGENTS.into_iter().flat_map(of).collect()
 }
 
+/// Events that an agent waits for, with every sort of hub.
+fn by_hub() -> Vec<Subject> {
+    let of = |event| hub::ALIKE.map(|hub| Subject { hub, ..recorded(Agent::Claude, event, USUAL_HISTORY) });
+    ["PostToolUse", "UserPromptSubmit", "Stop"].into_iter().flat_map(of).collect()
+}
+
 fn recorded(agent: Agent, event: &str, history: u64) -> Subject {
-    Subject { agent, event: event.to_owned(), situation: usual_situation(event), bytes: None, history }
+    let situation = usual_situation(event);
+    Subject { agent, event: event.to_owned(), situation, bytes: None, history, hub: Hub::Unset }
 }
 
 /// Events that come many times in a turn are measured in the middle of one; the others right after a prompt.
@@ -148,6 +159,7 @@ pub struct Case {
     hook: Hook,
     prelude: Vec<Payload>,
     payload: Payload,
+    _hub: Option<Standing>,
 }
 
 impl Case {
@@ -163,9 +175,10 @@ impl Case {
         let payload = recordings.payload(agent, &subject.event)?;
         let payload = subject.bytes.map_or_else(|| Ok(payload.clone()), |bytes| payload.grown_to(bytes))?;
         let home = seeds.home(subject.history)?;
+        let hub = subject.hub.set_up(&home)?;
         let hook = Hook { tow: seeds.tow().to_owned(), agent };
         let prelude = prelude(subject.situation).iter().map(recorded).collect::<Result<_, _>>()?;
-        let case = Case { subject: subject.clone(), number, home, hook, prelude, payload };
+        let case = Case { subject: subject.clone(), number, home, hook, prelude, payload, _hub: hub };
         case.open(["SessionStart", "UserPromptSubmit"].iter().map(recorded).collect::<Result<_, _>>()?)?;
         Ok(case)
     }

@@ -6,6 +6,7 @@
 mod bounds;
 mod case;
 mod home;
+mod hub;
 mod layout;
 
 use std::io::Write;
