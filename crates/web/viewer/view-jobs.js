@@ -71,7 +71,7 @@ function jobOf(job, server, again) {
       {
         type: "button",
         onclick: async () =>
-          (await change(null, `${text}: job ${job.id}`, () => api.post(`/v1/jobs/${api.part(job.id)}/${verb}`))) &&
+          (await change(null, `${text}: job ${job.number}`, () => api.post(`/v1/jobs/${job.number}/${verb}`))) &&
           again(),
       },
       text,
