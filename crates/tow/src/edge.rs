@@ -148,7 +148,7 @@ pub fn own_program() -> Option<PathBuf> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the edge")]
-fn user_home() -> Option<PathBuf> {
+pub fn user_home() -> Option<PathBuf> {
     std::env::home_dir().filter(|path| path.is_absolute())
 }
 

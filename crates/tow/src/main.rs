@@ -23,6 +23,7 @@ mod forget;
 mod gotchas;
 mod guard;
 mod hook;
+mod hub;
 mod inherit;
 mod live;
 mod memory;

@@ -7,6 +7,7 @@ use super::continuing::{self, Continuing};
 use super::distil::{self, Distil};
 use super::enrich::{self, Enrich};
 use super::guard::{self, Guard, StatusLine};
+use super::hub::{self, Hub};
 use super::limits::{self, Limits};
 use super::memory::Memory;
 use super::nearest::nearest;
@@ -186,6 +187,7 @@ fn range_of(key: &str, value: &Value) -> Result<(), String> {
         _ if key.starts_with("bookmarks.") => bookmarks::range_of(key, value),
         _ if key.starts_with("notify.") => notify::range_of(key, value),
         _ if key.starts_with("search.") => search::range_of(key, value),
+        _ if key.starts_with("hub.") => hub::range_of(key, value),
         _ if key.starts_with("guard.") || key.starts_with("statusline.") => guard::range_of(key, value),
         _ => Ok(()),
     }
@@ -252,6 +254,7 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
         distil: Distil::read(&|key| values.get(key).cloned()),
         enrich: Enrich::read(&|key| values.get(key).cloned()),
         search: Search::read(&|key| values.get(key).cloned()),
+        hub: Hub::read(&|key| values.get(key).cloned()),
         prices: values.get("prices").map(prices::read).unwrap_or_default(),
     }
 }

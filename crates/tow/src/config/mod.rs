@@ -8,6 +8,7 @@ mod continuing;
 mod distil;
 mod enrich;
 mod guard;
+mod hub;
 mod layer;
 mod limits;
 mod memory;
@@ -22,6 +23,7 @@ pub use continuing::Continuing;
 pub use distil::Distil;
 pub use enrich::{Enrich, ProviderName};
 pub use guard::{Guard, StatusLine};
+pub use hub::{Hub, HubTls};
 pub use layer::{Mistake, layered, value_at};
 pub use limits::Limits;
 pub use memory::Memory;
@@ -71,6 +73,7 @@ pub struct Config {
     pub memory: Memory,
     pub enrich: Enrich,
     pub search: Search,
+    pub hub: Hub,
     /// The user's own, which replace those that are compiled in.
     pub prices: Vec<Price>,
 }
@@ -106,6 +109,7 @@ impl Config {
             memory: Memory::compiled_in(),
             enrich: Enrich::compiled_in(),
             search: Search::compiled_in(),
+            hub: Hub::compiled_in(),
             prices: vec![],
         }
     }

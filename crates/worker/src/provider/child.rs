@@ -1,7 +1,7 @@
 //! A program that is started for a question: in a folder of ours, in a process group of its own, with a deadline.
 //!
 //! It dies with us, and all of its group dies at the deadline. What it prints goes into files, so that nobody waits for
-//! a pipe and no thread is needed.
+//! a pipe and no thread is needed; secrets alone go through a pipe, which they fit into.
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::{self, File, OpenOptions};
@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use towline_agents::ask::Ended;
 use towline_store::home::private_folder;
@@ -66,6 +66,23 @@ impl Child {
         // What it started and left is its own fault, and goes with it.
         end_group(&child, Signal::KILL);
         Ok(Finished { stdout: read(output), stderr: read(errors), ended: ended? })
+    }
+
+    /// What it prints, by a pipe: nothing of it touches a disk. For short answers: who prints more than a pipe holds waits
+    /// until the deadline.
+    pub fn printed(&self, patience: Duration) -> io::Result<Finished> {
+        private_folder(&self.folder)?;
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn()?;
+        let ended = wait(&mut child, patience);
+        end_group(&child, Signal::KILL);
+        let mut bytes = vec![];
+        if let Some(stdout) = child.stdout.take() {
+            stdout.take(MOST_READ).read_to_end(&mut bytes)?;
+        }
+        let stdout = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Finished { stdout, stderr: String::new(), ended: ended? })
     }
 
     #[expect(clippy::disallowed_methods, reason = "the one place that starts what answers questions")]

@@ -6,6 +6,7 @@ use super::child::{Child, Finished};
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
+use towline_agents::ask::Ended;
 
 #[derive(Clone)]
 pub enum Key {
@@ -34,16 +35,34 @@ impl Key {
 }
 
 fn printed(words: &[String], folder: &Path) -> Result<String, String> {
-    let Some((program, arguments)) = words.split_first() else {
-        return Err("distil.key_command is empty".into());
-    };
+    printed_secret(words, folder).map_err(|error| format!("distil.key_command {error}"))
+}
+
+/// Why a command gave no secret. Says nothing of what it printed.
+#[derive(Debug, thiserror::Error)]
+pub enum NoSecret {
+    #[error("is empty")]
+    NoCommand,
+    #[error("printed no key")]
+    Nothing,
+    #[error("failed")]
+    Failed,
+    #[error("did not end within {} seconds", PATIENCE.as_secs())]
+    Late,
+    #[error("could not be run: {0}")]
+    Start(std::io::Error),
+}
+
+/// The first line that a command prints. It is asked in `folder`, and what it prints touches no disk.
+pub fn printed_secret(words: &[String], folder: &Path) -> Result<String, NoSecret> {
+    let (program, arguments) = words.split_first().ok_or(NoSecret::NoCommand)?;
     let child = Child { arguments: arguments.to_vec(), ..Child::new(program.into(), folder.to_owned()) };
-    match child.run(PATIENCE) {
-        Ok(Finished { stdout, ended: towline_agents::ask::Ended::Well, .. }) if !stdout.trim().is_empty() => {
-            Ok(stdout.trim().to_owned())
-        }
-        Ok(_) => Err("distil.key_command printed no key".to_owned()),
-        Err(error) => Err(format!("distil.key_command could not be run: {error}")),
+    let Finished { stdout, ended, .. } = child.printed(PATIENCE).map_err(NoSecret::Start)?;
+    match (ended, stdout.trim_end_matches(['\r', '\n'])) {
+        (Ended::Well, "") => Err(NoSecret::Nothing),
+        (Ended::Well, secret) => Ok(secret.lines().next().unwrap_or(secret).to_owned()),
+        (Ended::Badly, _) => Err(NoSecret::Failed),
+        (Ended::Late, _) => Err(NoSecret::Late),
     }
 }
 
@@ -55,5 +74,28 @@ impl fmt::Debug for Key {
             Key::Missing(_) => "Missing",
             Key::Command(_) => "Command(…)",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(script: &str) -> Result<String, NoSecret> {
+        let folder = tempfile::tempdir().unwrap();
+        printed_secret(&["/bin/sh", "-c", script].map(str::to_owned), folder.path())
+    }
+
+    #[test]
+    fn a_secret_is_the_first_line_that_is_printed_and_spaces_are_part_of_it() {
+        assert_eq!(asked("printf ' a b \\nmore\\n'").unwrap(), " a b ");
+        assert_eq!(asked("echo key; ls -A >&2").unwrap(), "key");
+    }
+
+    #[test]
+    fn a_command_that_gives_none_is_told_apart() {
+        assert!(matches!(asked("true"), Err(NoSecret::Nothing)));
+        assert!(matches!(asked("echo key; exit 3"), Err(NoSecret::Failed)));
+        assert!(matches!(printed_secret(&[], Path::new("/")), Err(NoSecret::NoCommand)));
     }
 }

@@ -14,7 +14,7 @@ mod openai;
 pub use anthropic::Anthropic;
 pub use command::{Command, Surroundings};
 pub use http::Wire;
-pub use key::Key;
+pub use key::{Key, NoSecret, printed_secret};
 pub use nobody::Nobody;
 pub use openai::OpenAi;
 pub use towline_agents::ask::{Answer, Unanswered};
