@@ -14,9 +14,10 @@ struct Arrows {
     others: Option<&'static [&'static str]>,
 }
 
-const TABLE: [Arrows; 12] = [
+const TABLE: [Arrows; 13] = [
     Arrows { package: "towline-core", ours: &[], others: Some(&["serde", "unicode-width"]) },
     Arrows { package: "towline-agents", ours: &["towline-core"], others: None },
+    Arrows { package: "towline-hub", ours: &["towline-core"], others: None },
     Arrows { package: "towline-mcp", ours: &["towline-core"], others: None },
     Arrows {
         package: "towline-monitor",
@@ -36,6 +37,7 @@ const TABLE: [Arrows; 12] = [
         ours: &[
             "towline-agents",
             "towline-core",
+            "towline-hub",
             "towline-mcp",
             "towline-monitor",
             "towline-search",
@@ -53,10 +55,11 @@ const TABLE: [Arrows; 12] = [
 
 /// Crates that only the named packages may use. A runtime in the hook's binary needs a crate of its own
 /// first.
-const OWNED: [(&str, &[&str]); 5] = [
+const OWNED: [(&str, &[&str]); 6] = [
     ("rusqlite", &["towline-store"]),
     ("tantivy", &["towline-search"]),
-    ("tokio", &["towline-mcp", "towline-web"]),
+    ("tokio", &["towline-hub", "towline-mcp", "towline-web"]),
+    ("tokio-postgres", &["towline-hub"]),
     ("axum", &["towline-web"]),
     ("ratatui", &["towline-monitor"]),
 ];

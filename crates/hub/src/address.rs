@@ -1,0 +1,103 @@
+//! Where a hub is, and the password for it.
+//!
+//! The password is never shown: it has no text form, and it is overwritten when it is dropped.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+/// A database, and how it is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// A name, an IP address, or the folder of a Unix socket.
+    pub host: String,
+    pub port: u16,
+    pub database: String,
+    pub user: String,
+    pub tls: Tls,
+}
+
+/// How the way to the hub is protected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tls {
+    /// Encrypted, and the server proves its name: by this authority alone, else by those that the system trusts.
+    Verified { ca: Option<PathBuf> },
+    /// As it is: refused unless the server is on this machine.
+    Plain,
+    /// As it is, wherever the server is: a person has said so.
+    PlainAnywhere,
+}
+
+impl Address {
+    /// Whether what is sent never leaves this machine.
+    pub fn is_here(&self) -> bool {
+        let is_loopback = || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        self.host.starts_with('/') || self.host == "localhost" || is_loopback()
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}/{}", self.host, self.port, self.database)
+    }
+}
+
+/// A password.
+#[derive(Clone)]
+pub struct Secret(Vec<u8>);
+
+impl Secret {
+    pub fn new(password: impl Into<String>) -> Secret {
+        Secret(password.into().into_bytes())
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.fill(0);
+        // Else the compiler may leave out what nobody reads.
+        std::hint::black_box(&mut self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_here(host: &str, expected: bool) {
+        let address = Address {
+            host: host.into(),
+            port: 5432,
+            database: "team".into(),
+            user: "ann".into(),
+            tls: Tls::Plain,
+        };
+        assert_eq!(address.is_here(), expected, "{host}");
+    }
+
+    #[test]
+    fn only_loopback_and_sockets_are_on_this_machine() {
+        for host in ["localhost", "127.0.0.1", "127.8.8.8", "::1", "/run/postgresql"] {
+            check_here(host, true);
+        }
+        for host in ["db.example.com", "10.0.0.1", "localhost.example.com", ""] {
+            check_here(host, false);
+        }
+    }
+
+    #[test]
+    fn a_secret_has_no_text() {
+        assert_eq!(format!("{:?}", Secret::new("hunter2")), "Secret");
+    }
+}

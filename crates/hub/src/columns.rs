@@ -1,0 +1,139 @@
+//! A row that travels, as columns of the hub's table: each way, and nothing else.
+//!
+//! A register that nobody has written has no stamp in the table: most rows have four of those.
+
+use crate::error::HubError;
+use crate::link::Link;
+use crate::value::{SqlUid, Value};
+use tokio_postgres::Row;
+use towline_core::id::{SessionKey, Uid};
+use towline_core::share::{
+    Life, Presence, Provenance, Register, Registers, Replaced, RowKind, SharedRow, Stamp,
+};
+use towline_core::time::Timestamp;
+
+/// The values of a batch, one array per column, in the order of the arguments of `towline.push`.
+pub(crate) fn written(rows: &[&SharedRow]) -> Vec<Value> {
+    let each = |of: fn(&SharedRow) -> Option<i64>| Value::numbers(rows.iter().map(|row| of(row)));
+    let mut values = origin(rows);
+    values.extend([
+        each(|row| Some(lives(row).map_or(0, |it| i64::from(it.found)))),
+        texts(rows, |row| lives(row).map(|it| it.words.value.as_str())),
+        stamps(rows, |it| it.words.stamp),
+        each(|row| lives(row)?.pin.value.map(|at| at.0)),
+        stamps(rows, |it| it.pin.stamp),
+        each(|row| replaced(row).map(|it| it.at.0)),
+        Value::maybe_uids(rows.iter().map(|row| replaced(row)?.by)),
+        texts(rows, |row| replaced(row).map(|it| it.why.as_str())),
+        stamps(rows, |it| it.standing.stamp),
+        texts(rows, |row| lives(row)?.hold.value.as_deref()),
+        stamps(rows, |it| it.hold.stamp),
+        Value::flags(
+            rows.iter().map(|row| lives(row).is_some_and(|it| it.presence.value == Presence::Withdrawn)),
+        ),
+        stamps(rows, |it| it.presence.stamp),
+        each(|row| forgotten(row).map(|(at, _)| at.0)),
+        texts(rows, |row| forgotten(row).map(|(_, by)| by)),
+    ]);
+    values
+}
+
+fn origin(rows: &[&SharedRow]) -> Vec<Value> {
+    let sessions: Vec<_> =
+        rows.iter().map(|row| row.from.session.as_ref().map(ToString::to_string)).collect();
+    vec![
+        Value::uids(rows.iter().map(|row| row.uid)),
+        Value::uids(rows.iter().map(|row| row.project)),
+        texts(rows, |row| Some(row.kind.name())),
+        texts(rows, |row| Some(&row.from.person)),
+        Value::uids(rows.iter().map(|row| row.from.machine)),
+        Value::texts(sessions.iter().map(Option::as_deref)),
+        Value::numbers(rows.iter().map(|row| row.from.turn.map(i64::from))),
+        Value::numbers(rows.iter().map(|row| Some(row.from.made_at.0))),
+    ]
+}
+
+fn texts(rows: &[&SharedRow], of: fn(&SharedRow) -> Option<&str>) -> Value {
+    Value::texts(rows.iter().map(|row| of(row)))
+}
+
+fn stamps(rows: &[&SharedRow], of: fn(&Registers) -> Stamp) -> Value {
+    Value::bytes(rows.iter().map(|row| {
+        let stamp = lives(row).map(of)?;
+        (stamp != Stamp::NEVER).then(|| stamp.to_bytes().to_vec())
+    }))
+}
+
+fn lives(row: &SharedRow) -> Option<&Registers> {
+    match &row.life {
+        Life::Lives(registers) => Some(registers),
+        Life::Forgotten { .. } => None,
+    }
+}
+
+fn replaced(row: &SharedRow) -> Option<&Replaced> {
+    lives(row)?.standing.value.as_ref()
+}
+
+fn forgotten(row: &SharedRow) -> Option<(Timestamp, &str)> {
+    match &row.life {
+        Life::Lives(_) => None,
+        Life::Forgotten { at, by } => Some((*at, by)),
+    }
+}
+
+/// Reads a row back. None for one of a kind that only newer programs know.
+pub(crate) fn read(link: &Link, row: &Row) -> Result<Option<SharedRow>, HubError> {
+    let kind: String = link.read(row, "kind")?;
+    let Some(kind) = RowKind::named(&kind) else { return Ok(None) };
+    let session: Option<String> = link.read(row, "session")?;
+    let from = Provenance {
+        person: link.read(row, "person")?,
+        machine: link.read::<SqlUid>(row, "machine")?.0,
+        // A name that no agent of ours could have given is none.
+        session: session.and_then(|session| SessionKey::parse(&session).ok()),
+        turn: narrow(link.read(row, "turn")?),
+        made_at: Timestamp(link.read(row, "made_at")?),
+    };
+    let forgotten_at: Option<i64> = link.read(row, "forgotten_at")?;
+    let life = match forgotten_at {
+        Some(at) => {
+            let by: Option<String> = link.read(row, "forgotten_by")?;
+            Life::Forgotten { at: Timestamp(at), by: by.unwrap_or_default() }
+        }
+        None => Life::Lives(Box::new(registers(link, row)?)),
+    };
+    let uid = link.read::<SqlUid>(row, "uid")?.0;
+    let project = link.read::<SqlUid>(row, "project")?.0;
+    Ok(Some(SharedRow { uid, kind, project, from, life }))
+}
+
+fn registers(link: &Link, row: &Row) -> Result<Registers, HubError> {
+    let words: Option<String> = link.read(row, "words")?;
+    let pin: Option<i64> = link.read(row, "pin")?;
+    let presence = if link.read(row, "is_withdrawn")? { Presence::Withdrawn } else { Presence::Shared };
+    Ok(Registers {
+        words: Register { stamp: stamp(link, row, "words_stamp")?, value: words.unwrap_or_default() },
+        pin: Register { stamp: stamp(link, row, "pin_stamp")?, value: pin.map(Timestamp) },
+        standing: Register { stamp: stamp(link, row, "standing_stamp")?, value: standing(link, row)? },
+        hold: Register { stamp: stamp(link, row, "hold_stamp")?, value: link.read(row, "hold")? },
+        presence: Register { stamp: stamp(link, row, "presence_stamp")?, value: presence },
+        found: narrow(Some(link.read(row, "found")?)).unwrap_or(0),
+    })
+}
+
+fn standing(link: &Link, row: &Row) -> Result<Option<Replaced>, HubError> {
+    let Some(at) = link.read::<Option<i64>>(row, "replaced_at")? else { return Ok(None) };
+    let by: Option<Uid> = link.read::<Option<SqlUid>>(row, "replaced_by")?.map(|by| by.0);
+    let why: Option<String> = link.read(row, "replaced_why")?;
+    Ok(Some(Replaced { by, at: Timestamp(at), why: why.unwrap_or_default() }))
+}
+
+fn stamp(link: &Link, row: &Row, column: &str) -> Result<Stamp, HubError> {
+    let bytes: Option<&[u8]> = link.read(row, column)?;
+    Ok(bytes.and_then(Stamp::from_bytes).unwrap_or(Stamp::NEVER))
+}
+
+fn narrow(number: Option<i64>) -> Option<u32> {
+    number.and_then(|number| u32::try_from(number).ok())
+}

@@ -1,0 +1,183 @@
+//! One connection: every question is a transaction of its own, with a deadline on both sides.
+//!
+//! Keeps nothing in the session, neither settings nor prepared statements, so that a pool may give every transaction
+//! another connection. After a missed deadline the connection is gone: nobody knows what it would answer next.
+
+use crate::address::{Address, Secret, Tls};
+use crate::error::HubError;
+use crate::tls;
+use crate::value::Value;
+use std::future::Future;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::types::FromSql;
+use tokio_postgres::{Client, Config, NoTls, Row};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// One statement and its values.
+pub(crate) struct Question {
+    pub sql: &'static str,
+    pub values: Vec<Value>,
+}
+
+pub(crate) struct Link {
+    address: Address,
+    patience: Duration,
+    /// None only while it is dropped.
+    runtime: Option<Runtime>,
+    client: Option<Client>,
+}
+
+impl Link {
+    pub fn open(address: &Address, secret: Option<&Secret>, patience: Duration) -> Result<Link, HubError> {
+        if address.tls == Tls::Plain && !address.is_here() {
+            let why = "the server is on another machine, and TLS is off".to_owned();
+            return Err(HubError::Unprotected { place: address.to_string(), why });
+        }
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| other(address, error.to_string()))?;
+        let mut link = Link { address: address.clone(), patience, runtime: Some(runtime), client: None };
+        let config = config(address, secret, patience);
+        let client = match &address.tls {
+            Tls::Verified { ca } => {
+                let tls = MakeRustlsConnect::new(tls::trusting(ca.as_deref(), address)?);
+                link.within(connected(&config, tls))?
+            }
+            Tls::Plain | Tls::PlainAnywhere => link.within(connected(&config, NoTls))?,
+        };
+        link.client = Some(client);
+        Ok(link)
+    }
+
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Asks one question.
+    pub fn ask(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Vec<Row>, HubError> {
+        let answers = self.ask_all(&[Question { sql, values }])?;
+        Ok(answers.into_iter().next().unwrap_or_default())
+    }
+
+    /// Asks several in one transaction.
+    pub fn ask_all(&mut self, questions: &[Question]) -> Result<Vec<Vec<Row>>, HubError> {
+        let begin = format!("begin; set local statement_timeout = {}", self.patience.as_millis().max(1));
+        self.with_client(async |client| {
+            client.batch_execute(&begin).await?;
+            let answers = answered(client, questions).await;
+            let end = if answers.is_ok() { "commit" } else { "rollback" };
+            // Of two errors the first tells more.
+            let ended = client.batch_execute(end).await;
+            let answers = answers?;
+            ended.map(|()| answers)
+        })
+    }
+
+    /// Runs a script as it is: it says itself where its transaction begins and ends.
+    pub fn run(&mut self, script: &str) -> Result<(), HubError> {
+        self.with_client(async |client| {
+            let ran = client.batch_execute(script).await;
+            if ran.is_err() {
+                let _ = client.batch_execute("rollback").await;
+            }
+            ran
+        })
+    }
+
+    /// The one row of an answer that always has one.
+    pub fn only<'a>(&self, rows: &'a [Row]) -> Result<&'a Row, HubError> {
+        rows.first().ok_or_else(|| other(&self.address, "it gave no answer".into()))
+    }
+
+    pub fn read<'a, T: FromSql<'a>>(&self, row: &'a Row, column: &str) -> Result<T, HubError> {
+        row.try_get(column).map_err(|error| other(&self.address, error.to_string()))
+    }
+
+    fn with_client<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&Client) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<T, HubError> {
+        let Some(client) = self.client.take() else {
+            let why = "the connection is closed".to_owned();
+            return Err(HubError::Unreachable { place: self.address.to_string(), why });
+        };
+        let done = self.within(work(&client));
+        if !client.is_closed() && !matches!(done, Err(HubError::Timeout { .. })) {
+            self.client = Some(client);
+        }
+        done
+    }
+
+    fn within<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, HubError> {
+        let Some(runtime) = &self.runtime else {
+            return Err(other(&self.address, "the connection is being closed".into()));
+        };
+        let done = runtime.block_on(async { tokio::time::timeout(self.patience, work).await });
+        match done {
+            Ok(done) => done.map_err(|error| HubError::of(&error, &self.address)),
+            Err(_) => Err(HubError::Timeout {
+                place: self.address.to_string(),
+                patience_ms: self.patience.as_millis(),
+            }),
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // Lets the server know; whoever waits for a name server is not waited for.
+        if let (Some(client), Some(runtime)) = (self.client.take(), &self.runtime) {
+            drop(client);
+            runtime.block_on(tokio::task::yield_now());
+        }
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+async fn answered(client: &Client, questions: &[Question]) -> Result<Vec<Vec<Row>>, tokio_postgres::Error> {
+    let mut answers = Vec::with_capacity(questions.len());
+    for question in questions {
+        let values: Vec<_> = question.values.iter().map(Value::typed).collect();
+        answers.push(client.query_typed(question.sql, &values).await?);
+    }
+    Ok(answers)
+}
+
+async fn connected<T>(config: &Config, tls: T) -> Result<Client, tokio_postgres::Error>
+where
+    T: tokio_postgres::tls::MakeTlsConnect<tokio_postgres::Socket>,
+    T::Stream: Send + 'static,
+{
+    let (client, connection) = config.connect(tls).await?;
+    // Its errors come back to whoever asks next.
+    tokio::spawn(async move {
+        let _ = connection.await;
+    });
+    Ok(client)
+}
+
+fn config(address: &Address, secret: Option<&Secret>, patience: Duration) -> Config {
+    let mut config = Config::new();
+    config
+        .host(&address.host)
+        .port(address.port)
+        .dbname(&address.database)
+        .user(&address.user)
+        .application_name("towline")
+        .connect_timeout(patience)
+        .ssl_mode(match address.tls {
+            Tls::Verified { .. } => SslMode::Require,
+            Tls::Plain | Tls::PlainAnywhere => SslMode::Disable,
+        });
+    if let Some(secret) = secret {
+        config.password(secret.bytes());
+    }
+    config
+}
+
+fn other(address: &Address, why: String) -> HubError {
+    HubError::Other { place: address.to_string(), why }
+}

@@ -1,0 +1,212 @@
+//! The schema of a hub: one script that makes it, or brings an older one up to date, however often it is run.
+//!
+//! What a person may run by hand and what `init` runs are the same text. It asks for nothing that an ordinary login with
+//! a database of its own may not do: no superuser, no new roles.
+
+use crate::error::HubError;
+use crate::{Hub, Need};
+use tokio_postgres::Row;
+
+/// Numbered, and never changed once released.
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_begin.sql")];
+
+/// What depends on the server's extensions: run each time.
+const EXTENSIONS: &str = include_str!("migrations/extensions.sql");
+
+/// The version that this program makes and wants.
+pub const VERSION: u32 = MIGRATIONS.len() as u32;
+
+/// The oldest program that may write what this version holds.
+const WRITABLE_BY: u32 = 1;
+
+/// How a hub is to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Into how many parts rows are spread by team. Decided once, when the hub is made.
+    pub partitions: u16,
+}
+
+impl Default for Wanted {
+    fn default() -> Wanted {
+        Wanted { partitions: 16 }
+    }
+}
+
+/// What `init` came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Initialised {
+    /// None where there was no hub.
+    pub before: Option<u32>,
+    pub now: u32,
+}
+
+/// What a server and this login's place on it are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Such as `15.18 (Debian …)`.
+    pub server: String,
+    pub login: String,
+    /// Who made the hub. None where there is none.
+    pub owner: Option<String>,
+    pub schema: Schema,
+    pub trigrams: Extension,
+    pub vectors: Extension,
+    /// Makes searching one project of many cheap.
+    pub project_index: Extension,
+}
+
+/// The hub in a database, as this login sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schema {
+    Absent,
+    /// There, but this login is no member of any team.
+    Closed,
+    Open {
+        version: u32,
+        writable_by: u32,
+    },
+}
+
+/// Something that a server may have beside PostgreSQL itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extension {
+    Used,
+    /// The server has it, but an administrator must create it in this database.
+    Offered,
+    Missing,
+}
+
+/// From the catalogues alone: it must answer where there is no hub.
+const STANDING: &str = "
+    select
+        current_setting('server_version') as server,
+        session_user::text as login,
+        (select pg_get_userbyid(nspowner)::text from pg_namespace where nspname = 'towline') as owner,
+        coalesce((select has_schema_privilege(oid, 'usage') from pg_namespace where nspname = 'towline'), false)
+            as is_open,
+        array(select extname::text from pg_extension) as used,
+        array(select name::text from pg_available_extensions) as offered";
+
+const FACTS: &str = "
+    select
+        (select value::bigint from towline.facts where name = 'version') as version,
+        (select value::bigint from towline.facts where name = 'writable_by') as writable_by";
+
+impl Hub {
+    /// The script that makes a hub, for an administrator to read and run.
+    pub fn sql(wanted: &Wanted) -> String {
+        let partitions = wanted.partitions.clamp(1, 1024);
+        let mut script = format!(
+            "-- Makes Towline's hub (schema towline), or brings it up to date. Run it as the login that is to own it, which\n\
+             -- needs CREATE on this database and nothing more; it may be run again at any time. Each member needs a login\n\
+             -- of their own: create role NAME login password '…';\n\
+             begin;\n\
+             set local client_min_messages = warning;\n\
+             select pg_advisory_xact_lock({LOCK});\n\
+             create schema if not exists towline;\n\
+             create table if not exists towline.facts (name text primary key, value text not null);\n\
+             insert into towline.facts values ('version', '0'), ('writable_by', '0'), ('partitions', '{partitions}')\n    \
+             on conflict do nothing;\n"
+        );
+        for (migration, number) in MIGRATIONS.iter().zip(1_u32..) {
+            script.push_str(&step(migration, number));
+        }
+        script.push_str(EXTENSIONS);
+        script.push_str("commit;\n");
+        script
+    }
+
+    /// Makes the hub, or brings it up to date. A newer one is left alone.
+    pub fn init(&mut self, wanted: &Wanted) -> Result<Initialised, HubError> {
+        let before = match self.standing()?.schema {
+            Schema::Absent => None,
+            Schema::Closed => return Err(self.refused("this hub is another login's")),
+            Schema::Open { version, .. } => Some(version),
+        };
+        if before.is_none_or(|before| before <= VERSION) {
+            self.link.run(&Hub::sql(wanted))?;
+        }
+        self.schema = None;
+        Ok(Initialised { before, now: before.unwrap_or(0).max(VERSION) })
+    }
+
+    /// What this server and this login are.
+    pub fn standing(&mut self) -> Result<Standing, HubError> {
+        let rows = self.link.ask(STANDING, Vec::new())?;
+        let row = self.link.only(&rows)?;
+        let owner: Option<String> = self.link.read(row, "owner")?;
+        let is_open: bool = self.link.read(row, "is_open")?;
+        let schema = match (&owner, is_open) {
+            (None, _) => Schema::Absent,
+            (Some(_), false) => Schema::Closed,
+            (Some(_), true) => self.facts()?,
+        };
+        Ok(Standing {
+            server: self.link.read(row, "server")?,
+            login: self.link.read(row, "login")?,
+            owner,
+            schema,
+            trigrams: self.extension(row, "pg_trgm")?,
+            vectors: self.extension(row, "vector")?,
+            project_index: self.extension(row, "btree_gin")?,
+        })
+    }
+
+    /// Sees to it once per connection that this program and the hub understand each other.
+    pub(crate) fn ready(&mut self, need: Need) -> Result<(), HubError> {
+        let schema = match self.schema {
+            Some(schema) => schema,
+            None => self.facts()?,
+        };
+        self.schema = Some(schema);
+        let place = self.link.address().to_string();
+        match (schema, need) {
+            (Schema::Absent | Schema::Closed, _) => Err(HubError::NoSchema { place }),
+            (Schema::Open { version, .. }, _) if version < VERSION => {
+                Err(HubError::SchemaTooOld { place, found: version, wanted: VERSION })
+            }
+            (Schema::Open { writable_by, .. }, Need::Write) if writable_by > VERSION => {
+                Err(HubError::SchemaTooNew { place })
+            }
+            (Schema::Open { .. }, Need::Read | Need::Write) => Ok(()),
+        }
+    }
+
+    fn facts(&mut self) -> Result<Schema, HubError> {
+        let rows = self.link.ask(FACTS, Vec::new())?;
+        let row = self.link.only(&rows)?;
+        let number = |name| -> Result<u32, HubError> {
+            let number: Option<i64> = self.link.read(row, name)?;
+            Ok(number.and_then(|number| u32::try_from(number).ok()).unwrap_or(0))
+        };
+        Ok(Schema::Open { version: number("version")?, writable_by: number("writable_by")? })
+    }
+
+    fn extension(&self, row: &Row, name: &str) -> Result<Extension, HubError> {
+        let has = |column| -> Result<bool, HubError> {
+            let names: Vec<String> = self.link.read(row, column)?;
+            Ok(names.iter().any(|found| found == name))
+        };
+        Ok(match (has("used")?, has("offered")?) {
+            (true, _) => Extension::Used,
+            (false, true) => Extension::Offered,
+            (false, false) => Extension::Missing,
+        })
+    }
+}
+
+/// Any number will do, as long as no other program locks it: the letters of the name.
+const LOCK: i64 = 0x0074_6f77_6c69_6e65;
+
+/// Runs a migration where the schema is older than it.
+fn step(migration: &str, number: u32) -> String {
+    format!(
+        "do $towline_step$ begin\n\
+         if (select value::int from towline.facts where name = 'version') < {number} then\n\
+         execute $towline_text${migration}$towline_text$;\n\
+         update towline.facts set value = '{number}' where name = 'version';\n\
+         update towline.facts set value = '{WRITABLE_BY}' where name = 'writable_by';\n\
+         end if;\n\
+         end $towline_step$;\n"
+    )
+}

@@ -1,0 +1,51 @@
+//! How a server proves that it is the one that was asked for.
+//!
+//! There is no way around the proof: no option turns it off while TLS is wanted.
+
+use crate::address::Address;
+use crate::error::HubError;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where systems keep the authorities that they trust.
+const BUNDLES: [&str; 5] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+    "/opt/homebrew/etc/ca-certificates/cert.pem",
+];
+
+/// Trusts the given authority alone; without one, those of the system.
+pub(crate) fn trusting(ca: Option<&Path>, address: &Address) -> Result<ClientConfig, HubError> {
+    let refused = |why: String| HubError::Unprotected { place: address.to_string(), why };
+    let roots = match ca {
+        Some(path) => roots_of(path).map_err(refused)?,
+        None => system_roots().ok_or_else(|| refused("this system has no list of authorities".into()))?,
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| refused(error.to_string()))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+fn roots_of(path: &Path) -> Result<RootCertStore, String> {
+    let shown = path.display();
+    let certificates =
+        CertificateDer::pem_file_iter(path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates {
+        let certificate = certificate.map_err(|error| format!("{shown} is no PEM file: {error}"))?;
+        // A bundle may hold one that is too old to be understood; the others serve.
+        let _ = roots.add(certificate);
+    }
+    if roots.is_empty() { Err(format!("{shown} holds no certificate")) } else { Ok(roots) }
+}
+
+fn system_roots() -> Option<RootCertStore> {
+    BUNDLES.iter().find_map(|path| roots_of(Path::new(path)).ok())
+}

@@ -1,0 +1,113 @@
+//! Values as the server takes and gives them.
+//!
+//! Every value carries its type, so that no statement must be prepared to learn it.
+
+use bytes::BytesMut;
+use std::error::Error;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
+use towline_core::id::Uid;
+
+/// A value of a statement, with its type.
+pub(crate) struct Value {
+    value: Box<dyn ToSql + Sync>,
+    kind: Type,
+}
+
+impl Value {
+    pub fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
+        (self.value.as_ref(), self.kind.clone())
+    }
+
+    fn new(value: impl ToSql + Sync + 'static, kind: Type) -> Value {
+        Value { value: Box::new(value), kind }
+    }
+
+    pub fn uid(uid: Uid) -> Value {
+        Value::new(SqlUid(uid), Type::UUID)
+    }
+
+    pub fn text(text: &str) -> Value {
+        Value::new(storable(text), Type::TEXT)
+    }
+
+    pub fn maybe_text(text: Option<String>) -> Value {
+        Value::new(text, Type::TEXT)
+    }
+
+    pub fn number(number: i64) -> Value {
+        Value::new(number, Type::INT8)
+    }
+
+    pub fn small(number: u32) -> Value {
+        Value::new(i32::try_from(number).unwrap_or(i32::MAX), Type::INT4)
+    }
+
+    pub fn flag(flag: bool) -> Value {
+        Value::new(flag, Type::BOOL)
+    }
+
+    pub fn uids(uids: impl IntoIterator<Item = Uid>) -> Value {
+        Value::new(uids.into_iter().map(SqlUid).collect::<Vec<_>>(), Type::UUID_ARRAY)
+    }
+
+    /// None for an empty list: then the statement asks for no choice.
+    pub fn some_uids(uids: &[Uid]) -> Value {
+        let some = (!uids.is_empty()).then(|| uids.iter().copied().map(SqlUid).collect::<Vec<_>>());
+        Value::new(some, Type::UUID_ARRAY)
+    }
+
+    pub fn maybe_uids(uids: impl IntoIterator<Item = Option<Uid>>) -> Value {
+        let uids: Vec<_> = uids.into_iter().map(|uid| uid.map(SqlUid)).collect();
+        Value::new(uids, Type::UUID_ARRAY)
+    }
+
+    pub fn texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> Value {
+        let texts: Vec<_> = texts.into_iter().map(|text| text.map(storable)).collect();
+        Value::new(texts, Type::TEXT_ARRAY)
+    }
+
+    /// None for an empty list, as `some_uids`.
+    pub fn some_texts(texts: &[&str]) -> Value {
+        let some = (!texts.is_empty()).then(|| texts.iter().map(|text| storable(text)).collect::<Vec<_>>());
+        Value::new(some, Type::TEXT_ARRAY)
+    }
+
+    pub fn numbers(numbers: impl IntoIterator<Item = Option<i64>>) -> Value {
+        Value::new(numbers.into_iter().collect::<Vec<_>>(), Type::INT8_ARRAY)
+    }
+
+    pub fn flags(flags: impl IntoIterator<Item = bool>) -> Value {
+        Value::new(flags.into_iter().collect::<Vec<_>>(), Type::BOOL_ARRAY)
+    }
+
+    pub fn bytes(bytes: impl IntoIterator<Item = Option<Vec<u8>>>) -> Value {
+        Value::new(bytes.into_iter().collect::<Vec<_>>(), Type::BYTEA_ARRAY)
+    }
+}
+
+/// PostgreSQL's texts cannot hold the byte 0.
+fn storable(text: &str) -> String {
+    text.replace('\0', "")
+}
+
+/// A uid as PostgreSQL's `uuid`.
+#[derive(Debug)]
+pub(crate) struct SqlUid(pub Uid);
+
+impl ToSql for SqlUid {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        out.extend_from_slice(&self.0.0);
+        Ok(IsNull::No)
+    }
+
+    accepts!(UUID);
+    to_sql_checked!();
+}
+
+impl<'a> FromSql<'a> for SqlUid {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<SqlUid, Box<dyn Error + Sync + Send>> {
+        Ok(SqlUid(Uid(raw.try_into()?)))
+    }
+
+    accepts!(UUID);
+}
