@@ -118,6 +118,7 @@ enum Past {
     Scrub(verbs::scrub::Arguments),
     Import(verbs::import::Arguments),
     Export(verbs::export::Arguments),
+    Hub(verbs::hub::Arguments),
 }
 
 /// The program itself.
@@ -285,6 +286,7 @@ fn look_back(verb: &Past, scope: &Scope) -> Result<ExitCode, Failure> {
         Past::Scrub(arguments) => verbs::scrub::run(scope, arguments),
         Past::Import(arguments) => verbs::import::run(scope, arguments),
         Past::Export(arguments) => verbs::export::run(scope, arguments),
+        Past::Hub(arguments) => verbs::hub::run(scope, arguments),
     }
 }
 

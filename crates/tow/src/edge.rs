@@ -142,6 +142,12 @@ pub fn leave_folder() {
     let _ = std::env::set_current_dir("/");
 }
 
+/// What this machine calls itself.
+pub fn host_name() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    if name.is_empty() { "machine".to_owned() } else { name }
+}
+
 /// Where this program lies.
 pub fn own_program() -> Option<PathBuf> {
     std::env::current_exe().ok()

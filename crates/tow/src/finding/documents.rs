@@ -17,6 +17,8 @@ pub enum Place {
     Text(TextKind, i64),
     /// By its number in the list of bookmarks that were searched.
     Bookmark(i64),
+    /// By its number among what the hub gave.
+    Team(i64),
 }
 
 /// How many kinds of rows an id tells apart.
@@ -31,6 +33,7 @@ impl Place {
             Place::Text(TextKind::Answer, row) => (row, 3),
             Place::Text(TextKind::Detail, row) => (row, 4),
             Place::Bookmark(row) => (row, 5),
+            Place::Team(row) => (row, 6),
         };
         row * KINDS + kind
     }
@@ -45,6 +48,7 @@ impl Place {
             3 => Some(Place::Text(TextKind::Answer, row)),
             4 => Some(Place::Text(TextKind::Detail, row)),
             5 => Some(Place::Bookmark(row)),
+            6 => Some(Place::Team(row)),
             _ => None,
         }
     }
@@ -223,6 +227,7 @@ mod tests {
                 Place::Text(TextKind::Answer, row),
                 Place::Text(TextKind::Detail, row),
                 Place::Bookmark(row),
+                Place::Team(row),
             ] {
                 assert_eq!(Place::of(place.id()), Some(place));
             }

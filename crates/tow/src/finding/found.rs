@@ -31,6 +31,12 @@ pub struct Found {
     pub memory_type: Option<String>,
     /// It was replaced by another memory.
     pub is_replaced: bool,
+    /// Whose it is, where it is not this person's own.
+    pub person: Option<String>,
+    /// What the machine is called that it came from, where that is another.
+    pub machine: Option<String>,
+    /// It is not here: the hub gave it for this question.
+    pub is_from_hub: bool,
     pub score: f32,
     pub words: Vec<String>,
     pub reasons: Vec<String>,
@@ -41,12 +47,20 @@ const SNIPPET: usize = 160;
 
 impl Found {
     pub fn json(&self) -> Value {
-        json!({
+        let mut all = json!({
             "id": self.id, "kind": self.kind, "score": self.score, "title": self.title, "snippet": self.snippet,
             "session": self.session, "message": self.message, "turn": self.turn, "at": self.at.to_utc(),
             "project": self.project, "agent": self.agent, "tokens": self.tokens, "type": self.memory_type,
             "superseded": self.is_replaced, "words": self.words, "reasons": self.reasons,
-        })
+        });
+        let named = [("person", &self.person), ("machine", &self.machine)];
+        for (key, name) in named.into_iter().filter_map(|(key, name)| Some((key, name.as_ref()?))) {
+            all[key] = json!(name);
+        }
+        if self.is_from_hub {
+            all["from"] = json!("hub");
+        }
+        all
     }
 }
 

@@ -12,7 +12,7 @@ mod update;
 pub use documents::{each as each_document, each_of, of_memory};
 pub use found::Found;
 pub use prompt::memories_for;
-pub use question::{Library, Question, ask};
+pub use question::{Library, Question, TeamRow, ask};
 pub use update::{forget_index, read_up_to, update};
 
 use std::path::PathBuf;

@@ -33,6 +33,15 @@ pub struct Library<'a> {
     pub now: Timestamp,
     /// The question as a model understands it, where there is one.
     pub sentences: Option<&'a Asked>,
+    /// What the hub has that may answer it.
+    pub team: &'a [TeamRow],
+}
+
+/// A row of the hub: what it is ranked by, and what is shown of it.
+pub struct TeamRow {
+    /// Its id is given when it is ranked.
+    pub document: Document,
+    pub found: Found,
 }
 
 /// So many new documents are searched as they are; more are indexed first.
@@ -46,10 +55,13 @@ const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The best hits, best first.
 pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, FindError> {
-    let Library { home, archive, now, sentences } = *library;
+    let Library { home, archive, now, sentences, team } = *library;
     let (index, mut fresh) = caught_up(home, archive)?;
     let bookmarks = bookmarks(home, question)?;
     fresh.extend(bookmarks.iter().zip(0..).map(|((known, label), row)| of_bookmark(known, label, row)));
+    let numbered =
+        |(row, number): (&TeamRow, i64)| Document { id: Place::Team(number).id(), ..row.document.clone() };
+    fresh.extend(team.iter().zip(0..).map(numbered));
     let query = Query {
         text: question.text.clone(),
         filters: Filters {
@@ -66,7 +78,7 @@ pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, Fin
     };
     let near = sentences.map(|asked| Near::to(&asked.vectors, &asked.meaning));
     let hits = index.search_near(&query, &fresh, near.as_ref())?;
-    shown(archive, question, (&hits, &bookmarks))
+    shown(archive, question, &Candidates { hits: &hits, bookmarks: &bookmarks, team })
 }
 
 /// The index, and what it does not know yet. One that is far behind is brought up to date, by whoever is at it already.
@@ -141,13 +153,20 @@ fn of_bookmark(known: &KnownBookmark, label: &str, row: i64) -> Document {
     }
 }
 
+/// What was ranked, and where those that are in no archive are found.
+struct Candidates<'a> {
+    hits: &'a [Hit],
+    bookmarks: &'a [(KnownBookmark, String)],
+    team: &'a [TeamRow],
+}
+
 fn shown(
     archive: &Archive,
     question: &Question,
-    (hits, bookmarks): (&[Hit], &[(KnownBookmark, String)]),
+    candidates: &Candidates<'_>,
 ) -> Result<Vec<Found>, FindError> {
     let mut shown = vec![];
-    for hit in hits {
+    for hit in candidates.hits {
         if shown.len() == question.limit {
             break;
         }
@@ -156,7 +175,10 @@ fn shown(
             Some(Place::Summary(row)) => found::summary(archive, row, question)?,
             Some(Place::Text(kind, row)) => found::text(archive, (kind, row), question)?,
             Some(Place::Bookmark(row)) => {
-                usize::try_from(row).ok().and_then(|row| bookmarks.get(row)).map(found::bookmark)
+                usize::try_from(row).ok().and_then(|row| candidates.bookmarks.get(row)).map(found::bookmark)
+            }
+            Some(Place::Team(row)) => {
+                usize::try_from(row).ok().and_then(|row| Some(candidates.team.get(row)?.found.clone()))
             }
             None => None,
         };

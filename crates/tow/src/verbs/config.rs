@@ -168,6 +168,26 @@ fn set(scope: &Scope, user: &str, key: &str, value: &str) -> Result<ExitCode, Fa
     write(scope, &text)
 }
 
+/// Sets keys, or takes out those without a value, in the user's file and in one step. Comments and order stay.
+pub fn change(scope: &Scope, changes: &[(&str, Option<Value>)]) -> Result<(), Failure> {
+    let user = read(&scope.edge.config_file)?;
+    let mut document = parse(scope, &user)?;
+    for (key, value) in changes {
+        let (table, name) = key.split_once('.').ok_or_else(|| no_such_key(key))?;
+        match value {
+            Some(value) => {
+                document.entry(table).or_insert(Item::Table(toml_edit::Table::new()))[name] =
+                    Item::Value(value.clone());
+            }
+            None => {
+                let table = document.get_mut(table).and_then(Item::as_table_like_mut);
+                table.and_then(|table| table.remove(name));
+            }
+        }
+    }
+    write(scope, &document.to_string()).map(drop)
+}
+
 fn unset(scope: &Scope, user: &str, key: &str) -> Result<ExitCode, Failure> {
     let mut document = parse(scope, user)?;
     let (table, name) = key.split_once('.').unwrap_or((key, ""));

@@ -27,6 +27,7 @@ pub mod goto;
 pub mod handoff;
 pub mod hold;
 pub mod hook;
+pub mod hub;
 pub mod import;
 pub mod inherit;
 pub mod install;

@@ -114,7 +114,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 pub fn hits(scope: &Scope, past: &Past, question: &Question) -> Result<Vec<Found>, Failure> {
     let sentences = understood(scope, &question.text);
     let (home, archive, now) = (&scope.edge.home, &past.archive, scope.edge.now);
-    ask(&Library { home, archive, now, sentences: sentences.as_ref() }, question).map_err(failed)
+    ask(&Library { home, archive, now, sentences: sentences.as_ref(), team: &[] }, question).map_err(failed)
 }
 
 /// What the optional model makes of the question. Without it, one line says that the table serves.

@@ -2,6 +2,7 @@
 //!
 //! Draws the list that every surface draws, once or for as long as somebody watches. It decides nothing.
 
+mod fleet;
 mod table;
 mod watch;
 
@@ -29,6 +30,7 @@ Examples:
   tow status --state blocked      only what is blocked
   tow status --project app        only one project
   tow status --watch              keep it before you; ? shows the keys
+  tow status --fleet              on all of your machines that have joined a hub
   tow status --json | jq '.seats[] | select(.state == \"blocked\") | .pane'";
 
 /// Show what every agent is doing and which one waits for you.
@@ -50,6 +52,9 @@ pub struct Arguments {
     /// Keep the list before you and redraw it; with --json, print an object whenever something changed.
     #[arg(long)]
     watch: bool,
+    /// What agents do on all of your machines, as the hub was last told.
+    #[arg(long, conflicts_with_all = ["watch", "state", "project", "agent"])]
+    fleet: bool,
     /// How to tell while watching that an agent is done or waits. Without it, whatever the terminal knows.
     #[arg(long, requires = "watch", conflicts_with = "json")]
     notify: Option<watch::Channel>,
@@ -64,6 +69,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(state) = arguments.state.as_deref().filter(|state| !State::SITTING.contains(state)) {
         let hint = format!("States are: {}.", State::SITTING.join(", "));
         return Err(Failure::input(format!("there is no state `{state}`")).hint(hint));
+    }
+    if arguments.fleet {
+        return fleet::run(scope, arguments.json);
     }
     if arguments.watch {
         return watch::run(scope, arguments);

@@ -1,0 +1,33 @@
+//! What the agents of this machine are doing, for the person's other machines; and what those of the others do.
+//!
+//! Only what `tow status` shows, and only the person's own: the hub gives nobody else's.
+
+use super::link::{Link, NoLink};
+use crate::edge::Edge;
+use crate::live;
+use crate::output::Output;
+use crate::scope::Scope;
+use towline_core::shown::Shown;
+use towline_hub::FleetSeat;
+
+/// Tells the hub what is done here. A list that cannot be made is not told.
+pub fn tell_seats(edge: &Edge, link: &mut Link) -> Result<(), NoLink> {
+    let scope = Scope { edge: edge.later(), out: Output::kept() };
+    let Ok(seats) = live::seats(&scope, live::Glance::Cheap) else { return Ok(()) };
+    let told: Vec<FleetSeat> = seats.iter().map(told).collect();
+    Ok(link.hub.put_seats(&link.membership, &told)?)
+}
+
+fn told(seat: &Shown) -> FleetSeat {
+    FleetSeat {
+        seat: seat.seat.clone(),
+        state: seat.state.name().to_owned(),
+        since: seat.since,
+        agent: seat.agent.clone(),
+        session: seat.session.clone(),
+        project: seat.project.clone(),
+        prompt: seat.prompt.clone(),
+        context_percent: seat.context_percent,
+        model: seat.model.clone(),
+    }
+}

@@ -1,0 +1,25 @@
+//! Which of the team's projects is meant.
+//!
+//! Guesses nothing: a name that two projects have is asked back.
+
+use crate::failure::Failure;
+use crate::hub::{Link, NoLink};
+use towline_core::escape::for_terminal;
+use towline_hub::HubProject;
+
+/// The project that the team knows by this key or name.
+pub fn hub_project(link: &mut Link, called: &str) -> Result<HubProject, Failure> {
+    let all = link.hub.projects(&link.membership).map_err(NoLink::from)?;
+    let fits = |project: &HubProject| project.key == called || project.name.eq_ignore_ascii_case(called);
+    let mut found: Vec<HubProject> = all.into_iter().filter(fits).collect();
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => Err(Failure::input(format!("the team shares no project `{}`", for_terminal(called)))
+            .hint("Run `tow hub status` to see which there are.")),
+        _ => {
+            let keys: Vec<String> = found.iter().map(|project| for_terminal(&project.key)).collect();
+            Err(Failure::input(format!("several projects are called `{}`", for_terminal(called)))
+                .hint(format!("Give one of their keys: {}.", keys.join(", "))))
+        }
+    }
+}

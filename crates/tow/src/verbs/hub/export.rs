@@ -1,0 +1,106 @@
+//! `tow hub export`: all that the hub has for this person, as JSON lines.
+//!
+//! Only reads, and only what the hub lets this login see. A file appears whole or not at all.
+
+use super::PATIENCE;
+use crate::failure::Failure;
+use crate::hub::{Link, NoLink, machine, row_json};
+use crate::output::{complain, plain};
+use crate::scope::Scope;
+use clap::Args;
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow hub export hub.jsonl
+  tow hub export - | jq -r 'select(.kind == \"memory\") | .words.title'
+
+Each line is one row: uid, kind, project, person, machine, session, turn, made_at, and its words; or that it was forgotten,
+when and by whom.";
+
+/// Give out what the hub has for you.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Into this file; `-` is the standard output.
+    file: PathBuf,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, PATIENCE)?;
+    if arguments.file.as_os_str() == "-" {
+        let written = write_all(&mut link, &mut io::stdout().lock());
+        return match written {
+            Err(Stopped::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+            Err(error) => Err(failed("could not export", &error)),
+            Ok(_) => Ok(ExitCode::SUCCESS),
+        };
+    }
+    let shown = plain(&arguments.file.to_string_lossy());
+    let rows = to_file(&mut link, &arguments.file)
+        .map_err(|error| failed(&format!("could not write {shown}"), &error))?;
+    complain(&format!("{rows} rows written to {shown}\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Why there is no whole export.
+#[derive(Debug, thiserror::Error)]
+enum Stopped {
+    #[error(transparent)]
+    Link(#[from] NoLink),
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}
+
+fn failed(what: &str, error: &Stopped) -> Failure {
+    let failure = Failure::about(what, error);
+    match error {
+        Stopped::Link(error) => match error.mend() {
+            Some(mend) => failure.hint(mend),
+            None => failure,
+        },
+        Stopped::Write(_) => failure.hint("Give another file."),
+    }
+}
+
+fn to_file(link: &mut Link, path: &Path) -> Result<u64, Stopped> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+    let written = write_all(link, &mut BufWriter::new(file)).and_then(|rows| {
+        fs::rename(&part, path)?;
+        Ok(rows)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
+/// Page by page, project by project: nothing is held but one page.
+fn write_all(link: &mut Link, out: &mut dyn Write) -> Result<u64, Stopped> {
+    let mut rows = 0;
+    for project in link.hub.projects(&link.membership).map_err(NoLink::from)? {
+        let mut after = 0;
+        loop {
+            let pulled = link.hub.pull(&link.membership, project.id, after, PAGE).map_err(NoLink::from)?;
+            for row in &pulled.rows {
+                writeln!(out, "{}", row_json(row, &project.key))?;
+                rows += 1;
+            }
+            if pulled.is_all {
+                break;
+            }
+            after = pulled.after;
+        }
+    }
+    out.flush()?;
+    Ok(rows)
+}
+
+const PAGE: u32 = 500;

@@ -1,0 +1,91 @@
+//! `tow hub init`: makes or migrates the hub's schema, or prints the SQL that does.
+//!
+//! Needs no superuser: whoever owns the schema afterwards is its administrator.
+
+use super::whereabouts::Whereabouts;
+use super::{PATIENCE, without};
+use crate::failure::Failure;
+use crate::hub::{NoLink, reach};
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::json;
+use std::process::ExitCode;
+use towline_core::escape::for_terminal;
+use towline_hub::{Hub, Initialised, Standing, Wanted};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow hub init postgres://owner@hub.example/towline --team crew --as ann
+  tow hub init postgres://owner@hub.example/towline      again after an update: migrates
+  tow hub init --print-sql > hub.sql                     for an administrator who runs it by psql
+  tow hub init --partitions 64 postgres://owner@hub.example/towline
+
+Whoever runs it needs the right to create a schema in that database, and nothing more. It can be run again at any time.
+`--team` founds the first team, with this login as its administrator under the name that `--as` gives.";
+
+/// Make or migrate the hub's schema in a database.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// postgres://USER@HOST:5432/DATABASE, never with a password. Without it, the one of the configuration.
+    url: Option<String>,
+    /// Print the SQL instead, and connect to nobody.
+    #[arg(long, conflicts_with_all = ["team", "json"])]
+    print_sql: bool,
+    /// Into how many parts the rows are divided, by team. Cannot be changed later.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    partitions: u16,
+    /// Found this team.
+    #[arg(long, value_name = "NAME", requires = "person")]
+    team: Option<String>,
+    /// What the team calls you.
+    #[arg(long = "as", value_name = "PERSON", requires = "team", id = "person")]
+    person: Option<String>,
+    #[command(flatten)]
+    whereabouts: Whereabouts,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let schema = Wanted { partitions: arguments.partitions };
+    if arguments.print_sql {
+        scope.out.text(&Hub::sql(&schema));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let wanted = arguments.whereabouts.wanted(scope, arguments.url.as_deref())?;
+    let mut hub = reach(&scope.edge, &wanted, PATIENCE)?;
+    let done = hub.init(&schema).map_err(NoLink::from)?;
+    let standing = hub.standing().map_err(NoLink::from)?;
+    if let (Some(team), Some(person)) = (&arguments.team, &arguments.person) {
+        hub.found_team(team, person).map_err(NoLink::from)?;
+    }
+    tell(scope, arguments, (&done, &standing));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(scope: &Scope, arguments: &Arguments, (done, standing): (&Initialised, &Standing)) {
+    let without = without(standing);
+    if arguments.json {
+        let all =
+            json!({"version": done.now, "was": done.before, "without": without, "team": arguments.team});
+        return scope.out.line(&all.to_string());
+    }
+    let now = done.now;
+    scope.out.line(&match done.before {
+        None => format!("made the hub's schema, version {now}"),
+        Some(before) if before < now => format!("migrated the hub's schema from {before} to {now}"),
+        Some(_) => format!("the hub's schema is version {now} already"),
+    });
+    for name in &without {
+        scope.out.line(&format!("without {name}: search does without it"));
+    }
+    if let (Some(team), Some(person)) = (&arguments.team, &arguments.person) {
+        let (team, person) = (for_terminal(team), for_terminal(person));
+        scope.out.line(&format!(
+            "the team {team} is there, and you are {person}; add others by `tow hub members add`"
+        ));
+    }
+    scope.out.line("next: `tow hub join URL --team TEAM` on each machine");
+}

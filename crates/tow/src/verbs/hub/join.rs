@@ -1,0 +1,84 @@
+//! `tow hub join`: this machine becomes one of a team's.
+//!
+//! Shares nothing by itself. Writes the configuration only after the hub has taken the machine in.
+
+use super::PATIENCE;
+use super::whereabouts::Whereabouts;
+use crate::config::HubTls;
+use crate::edge::host_name;
+use crate::failure::Failure;
+use crate::hub::{NoLink, machine, note_joined, reach};
+use crate::scope::Scope;
+use crate::verbs::config;
+use clap::Args;
+use serde_json::json;
+use std::process::ExitCode;
+use toml_edit::Value;
+use towline_core::escape::for_terminal;
+use towline_hub::Machine;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow hub join postgres://ann@hub.example/towline --team crew
+  tow hub join postgres://ann@hub.example/towline --team crew --ca ~/crew-ca.pem --machine desktop
+  tow hub join postgres://ann@127.0.0.1:5433/towline --team me --plain
+
+The password is looked for in this order, each time that it is needed, and kept nowhere:
+  1. what hub.password_command prints:  tow config set hub.password_command '[\"secret-tool\", \"lookup\", \"service\", \"towline\"]'
+  2. the variable that hub.password_env names (PGPASSWORD)
+  3. PGPASSFILE, or ~/.pgpass:          hub.example:5432:towline:ann:…   (chmod 600)";
+
+/// Make this machine one of a team's.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// postgres://USER@HOST:5432/DATABASE, never with a password.
+    url: String,
+    /// The team, as `tow hub init` named it.
+    #[arg(long, value_name = "NAME")]
+    team: String,
+    /// What this machine is called; its host's name without it.
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
+    #[command(flatten)]
+    whereabouts: Whereabouts,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let wanted = arguments.whereabouts.wanted(scope, Some(&arguments.url))?;
+    let name = arguments.machine.clone().unwrap_or_else(host_name);
+    let machine = Machine { name, ..machine(&scope.edge)? };
+    let mut hub = reach(&scope.edge, &wanted, PATIENCE)?;
+    let membership = hub.join(&arguments.team, &machine).map_err(NoLink::from)?;
+    let tls = match wanted.tls {
+        HubTls::Verified => "verified",
+        HubTls::Plain => "plain",
+    };
+    let set = |text: &str| Some(Value::from(text));
+    let ca = Some(wanted.ca.as_str()).filter(|ca| !ca.is_empty()).map(Value::from);
+    config::change(
+        scope,
+        &[
+            ("hub.url", set(&wanted.url)),
+            ("hub.team", set(&arguments.team)),
+            ("hub.tls", set(tls)),
+            ("hub.ca", ca),
+        ],
+    )?;
+    note_joined(&scope.edge, &membership, &machine)?;
+    if arguments.json {
+        let all = json!({"team": arguments.team, "person": membership.person, "machine": machine.name});
+        scope.out.line(&all.to_string());
+    } else {
+        let [team, person, name] =
+            [&arguments.team, &membership.person, &machine.name].map(|text| for_terminal(text));
+        scope
+            .out
+            .line(&format!("{name} is now a machine of {person} in the team {team}; nothing is shared yet"));
+        scope.out.line("next: `tow hub share PROJECT`");
+    }
+    Ok(ExitCode::SUCCESS)
+}

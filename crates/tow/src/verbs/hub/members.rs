@@ -1,0 +1,123 @@
+//! `tow hub members`: who belongs to the team, and who may see which project.
+//!
+//! Changes only what the hub lets this login change: the hub itself decides.
+
+use super::PATIENCE;
+use super::called::hub_project;
+use crate::calendar;
+use crate::failure::Failure;
+use crate::hub::{Link, NoLink, machine};
+use crate::output::Tone;
+use crate::scope::Scope;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use towline_core::escape::{for_terminal, pad};
+use towline_hub::{Member, Rights};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow hub members
+  tow hub members add bob --role bob_login            a login that the database has: CREATE ROLE bob_login LOGIN …
+  tow hub members add eve --role eve_login --admin    may add and revoke others, too
+  tow hub members revoke bob                          reads and writes nothing from now on
+  tow hub members allow bob app                       a project that was not shared with all
+  tow hub members disallow bob app";
+
+/// Show and change who belongs to the team.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Print one JSON object.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Add a person, by the login that the database knows them by.
+    Add {
+        name: String,
+        #[arg(long)]
+        role: String,
+        /// May add and revoke others.
+        #[arg(long)]
+        admin: bool,
+    },
+    /// A person no longer belongs to the team.
+    Revoke { name: String },
+    /// A person may see a project that was not shared with all.
+    Allow { name: String, project: String },
+    /// A person may no longer see such a project.
+    Disallow { name: String, project: String },
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, PATIENCE)?;
+    let said = match &arguments.action {
+        None => return list(scope, arguments, &mut link),
+        Some(Action::Add { name, role, admin }) => {
+            let rights = if *admin { Rights::Admin } else { Rights::Member };
+            link.hub.add_member(&link.membership, name, role, rights).map_err(NoLink::from)?;
+            format!("{name} belongs to the team, as {role}")
+        }
+        Some(Action::Revoke { name }) => {
+            link.hub.revoke_member(&link.membership, name).map_err(NoLink::from)?;
+            format!("{name} no longer belongs to the team; what they shared stays")
+        }
+        Some(Action::Allow { name, project }) => {
+            let of = hub_project(&mut link, project)?;
+            link.hub.allow(&link.membership, of.id, name).map_err(NoLink::from)?;
+            format!("{name} may see {}", of.name)
+        }
+        Some(Action::Disallow { name, project }) => {
+            let of = hub_project(&mut link, project)?;
+            link.hub.disallow(&link.membership, of.id, name).map_err(NoLink::from)?;
+            format!("{name} may no longer see {}", of.name)
+        }
+    };
+    if arguments.json {
+        return list(scope, arguments, &mut link);
+    }
+    scope.out.line(&for_terminal(&said));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(scope: &Scope, arguments: &Arguments, link: &mut Link) -> Result<ExitCode, Failure> {
+    let members = link.hub.members(&link.membership).map_err(NoLink::from)?;
+    if arguments.json {
+        let all: Vec<Value> = members.iter().map(as_json).collect();
+        scope.out.line(&json!({"team": link.wanted.team, "members": all}).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    for member in &members {
+        let [name, role] =
+            [(&member.name, 20), (&member.role, 24)].map(|(text, wide)| pad(&for_terminal(text), wide));
+        let machines = for_terminal(&member.machines.join(", "));
+        let line = format!("{name} {role} {} {machines}", pad(rights(member), 14)).trim_end().to_owned();
+        match member.revoked_at {
+            None => scope.out.line(&line),
+            Some(at) => {
+                let when = calendar::clock(at, scope.edge.now);
+                scope.out.line(&scope.out.tint(Tone::Faint, &format!("{line}, revoked {when}")));
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn rights(member: &Member) -> &'static str {
+    match member.rights {
+        Rights::Admin => "administrator",
+        Rights::Member => "member",
+    }
+}
+
+fn as_json(member: &Member) -> Value {
+    json!({
+        "name": member.name, "role": member.role, "admin": member.rights == Rights::Admin,
+        "machines": member.machines, "revoked_at": member.revoked_at.map(|at| at.to_utc()),
+    })
+}

@@ -1,0 +1,69 @@
+//! `tow hub`: one memory for several machines, or for a team, in a PostgreSQL database.
+//!
+//! One file for each thing that can be done with it. Nothing is shared that was not chosen, and nothing waits for the hub
+//! but who asked for it.
+
+mod called;
+mod export;
+mod init;
+mod join;
+mod members;
+mod whereabouts;
+
+use crate::failure::Failure;
+use crate::scope::Scope;
+use clap::{Args, Subcommand};
+use std::process::ExitCode;
+use std::time::Duration;
+use towline_hub::{Extension, Standing};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow hub init postgres://owner@hub.example/towline --team crew --as ann     once, by whoever owns the database
+  tow hub join postgres://ann@hub.example/towline --team crew                on each machine
+  tow hub share .                                                            this project, and nothing else
+  tow hub status                                                             what is shared, and how far it came
+  tow search --team login cookie                                             what the team knows of it
+  tow hub unshare .                                                          and back again
+
+The password is never given here: see `tow hub join --help`. docs/hub.md tells it all.";
+
+/// Share what is remembered between machines, or with a team.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Init(init::Arguments),
+    Join(join::Arguments),
+    Members(members::Arguments),
+    Export(export::Arguments),
+}
+
+/// Which extensions this hub does without, and why.
+fn without(standing: &Standing) -> Vec<String> {
+    let all =
+        [("pg_trgm", standing.trigrams), ("vector", standing.vectors), ("btree_gin", standing.project_index)];
+    let missing = |(name, extension): (&str, Extension)| match extension {
+        Extension::Used => None,
+        Extension::Offered => Some(format!("{name} (an administrator may run: create extension {name})")),
+        Extension::Missing => Some(format!("{name} (the server has none)")),
+    };
+    all.into_iter().filter_map(missing).collect()
+}
+
+/// How long somebody waits who asked for it.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.action {
+        Action::Init(arguments) => init::run(scope, arguments),
+        Action::Join(arguments) => join::run(scope, arguments),
+        Action::Members(arguments) => members::run(scope, arguments),
+        Action::Export(arguments) => export::run(scope, arguments),
+    }
+}

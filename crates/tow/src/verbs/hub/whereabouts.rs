@@ -1,0 +1,72 @@
+//! Which hub is meant: the one on the command line, else the one of the configuration.
+//!
+//! Takes no password: a command line is seen by everybody on the machine.
+
+use crate::config::{Hub as Wanted, HubTls};
+use crate::failure::Failure;
+use crate::hub::address::{self, BadUrl};
+use crate::scope::Scope;
+use crate::tell::settings;
+use clap::Args;
+use std::path::PathBuf;
+
+/// How to get there.
+#[derive(Debug, Default, Args)]
+pub struct Whereabouts {
+    /// A file with the certificates that the hub's own is proven by.
+    #[arg(long, value_name = "FILE", conflicts_with = "plain")]
+    ca: Option<PathBuf>,
+    /// Speak without encryption: only to this machine, unless hub.allow_plain is set.
+    #[arg(long)]
+    plain: bool,
+}
+
+impl Whereabouts {
+    /// The settings in force, with what was given here laid over them.
+    pub fn wanted(&self, scope: &Scope, url: Option<&str>) -> Result<Wanted, Failure> {
+        let mut wanted = settings(&scope.edge).hub;
+        if let Some(url) = url {
+            address::parse(url).map_err(refused)?;
+            url.clone_into(&mut wanted.url);
+        }
+        if wanted.url.is_empty() {
+            return Err(Failure::input("no hub is named")
+                .hint("Give its address: postgres://USER@HOST:5432/DATABASE."));
+        }
+        if let Some(ca) = &self.ca {
+            wanted.ca = whole(ca)?;
+            wanted.tls = HubTls::Verified;
+        }
+        if self.plain {
+            wanted.tls = HubTls::Plain;
+        }
+        Ok(wanted)
+    }
+}
+
+fn refused(error: BadUrl) -> Failure {
+    let failure = Failure::input(error.to_string());
+    match error {
+        BadUrl::Password => failure
+            .hint("Leave it out, and change it: it was seen by everybody who can list processes.")
+            .hint("Write it to ~/.pgpass (chmod 600), or set hub.password_command to a keyring's."),
+        BadUrl::Scheme
+        | BadUrl::User
+        | BadUrl::Host
+        | BadUrl::Database
+        | BadUrl::Port
+        | BadUrl::Parameter(_)
+        | BadUrl::Letters => failure.hint("Write it like postgres://ann@hub.example:5432/towline."),
+    }
+}
+
+fn whole(file: &std::path::Path) -> Result<String, Failure> {
+    let found = std::fs::canonicalize(file).map_err(|error| {
+        Failure::about(format!("could not read {}", file.display()), &error)
+            .hint("Give the file with the hub's certificate authority.")
+    })?;
+    found.into_os_string().into_string().map_err(|_| {
+        Failure::input("the path of the certificates is not plain text")
+            .hint("Move the file, and give its new path.")
+    })
+}

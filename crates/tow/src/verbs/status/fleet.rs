@@ -1,0 +1,69 @@
+//! `tow status --fleet`: what agents do on all of this person's machines, as the hub was last told.
+//!
+//! Shows nobody else's: the hub gives only the person's own.
+
+use crate::failure::Failure;
+use crate::hub::{Link, NoLink, machine};
+use crate::output::Tone;
+use crate::scope::Scope;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use std::time::Duration;
+use towline_core::escape::{fit, for_terminal, pad};
+use towline_core::shown::age;
+use towline_hub::{FleetMachine, FleetSeat};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A machine that told nothing for so long may be asleep, or without a network.
+const OLD_MS: i64 = 10 * 60_000;
+
+pub fn run(scope: &Scope, is_json: bool) -> Result<ExitCode, Failure> {
+    let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, PATIENCE)?;
+    let machines = link.hub.fleet(&link.membership).map_err(NoLink::from)?;
+    if is_json {
+        let all: Vec<Value> = machines.iter().map(machine_json).collect();
+        scope.out.line(&json!({"machines": all}).to_string());
+    } else {
+        machines.iter().for_each(|machine| print(scope, machine));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn machine_json(machine: &FleetMachine) -> Value {
+    let seats: Vec<Value> = machine.seats.iter().map(seat_json).collect();
+    json!({"machine": machine.name, "id": machine.id, "seen_at": machine.seen_at.to_utc(), "seats": seats})
+}
+
+fn seat_json(seat: &FleetSeat) -> Value {
+    json!({
+        "seat": seat.seat, "agent": seat.agent, "session": seat.session, "state": seat.state,
+        "since": seat.since.to_utc(), "project": seat.project, "prompt": seat.prompt,
+        "context_percent": seat.context_percent, "model": seat.model,
+    })
+}
+
+fn print(scope: &Scope, machine: &FleetMachine) {
+    let silent_ms = scope.edge.now.since_ms(machine.seen_at).max(0);
+    let heard = format!("heard {} ago", age(silent_ms));
+    let tone = if silent_ms > OLD_MS { Tone::Warning } else { Tone::Faint };
+    scope.out.line(&format!("{}  {}", for_terminal(&machine.name), scope.out.tint(tone, &heard)));
+    for seat in &machine.seats {
+        let waited = age(scope.edge.now.since_ms(seat.since).max(0));
+        let project = for_terminal(seat.project.as_deref().unwrap_or("?"));
+        let context = seat.context_percent.map_or(String::new(), |percent| format!("{percent}%"));
+        let prompt = for_terminal(seat.prompt.as_deref().unwrap_or(""));
+        let [state, waited, agent, project, context] = [
+            (&for_terminal(&seat.state), 12),
+            (&waited, 5),
+            (&for_terminal(&seat.agent), 7),
+            (&project, 24),
+            (&context, 4),
+        ]
+        .map(|(text, wide)| pad(text, wide));
+        let line = format!("  {state}{waited} {agent} {project} {context} {prompt}");
+        scope.out.line(fit(&line, scope.out.columns()).trim_end());
+    }
+    if machine.seats.is_empty() {
+        scope.out.line(&scope.out.tint(Tone::Faint, "  no agent sits anywhere"));
+    }
+}
