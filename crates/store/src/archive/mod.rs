@@ -139,11 +139,6 @@ impl Archive {
         compact(&self.db)
     }
 
-    /// This machine's own name, as rows have it.
-    pub fn machine(&self) -> Uid {
-        self.machine
-    }
-
     /// All projects of which something was captured.
     pub fn projects(&self) -> Result<Vec<KnownProject>, StoreError> {
         Projects { db: &self.db, machine: self.machine }.all()

@@ -9,7 +9,7 @@ mod prompt;
 mod question;
 mod update;
 
-pub use documents::{each as each_document, each_of, of_memory};
+pub use documents::{each as each_document, each_of, of_memory, project_key};
 pub use found::Found;
 pub use prompt::memories_for;
 pub use question::{Library, Question, TeamRow, ask};

@@ -1,0 +1,210 @@
+//! One exchange with the hub: what is new here goes, what is new there comes.
+//!
+//! Every step is kept before the next begins, so that it can be killed anywhere and goes on from there. The archive is
+//! never held while the hub is waited for, and the hub is never waited for longer than there is time.
+
+use super::incoming::{self, Taken};
+use super::link::{Link, NoLink};
+use super::outgoing::{self, Batch};
+use super::{machine, seats, state};
+use crate::capture::{self, Writable};
+use crate::edge::Edge;
+use crate::failure::{Failure, chain};
+use crate::hook::record_here;
+use std::time::Duration;
+use towline_core::fault::{Fault, FaultKind};
+use towline_store::archive::SharedProject;
+use towline_store::lock::HubLock;
+use towline_store::{Archive, Store, StoreError};
+
+/// How much is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// All there is, for somebody who waits.
+    All,
+    /// What fits into a while, beside other work.
+    AWhile,
+}
+
+/// What was exchanged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Exchanged {
+    pub sent: u64,
+    pub taken: u64,
+    /// Rows that went because they were forgotten or withdrawn elsewhere.
+    pub erased: u64,
+    /// There was no time for all of it.
+    pub is_more: bool,
+}
+
+/// Why nothing, or not all, was exchanged.
+#[derive(Debug, thiserror::Error)]
+pub enum NoExchange {
+    #[error("another process is at it")]
+    Busy,
+    #[error(transparent)]
+    Link(#[from] NoLink),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<NoExchange> for Failure {
+    fn from(error: NoExchange) -> Failure {
+        match error {
+            NoExchange::Busy => Failure::input("another process exchanges with the hub at this moment")
+                .hint("Wait for it; `tow hub status` shows how far it came."),
+            NoExchange::Link(error) => error.into(),
+            NoExchange::Store(error) => Failure::new(&error).hint("Run `tow doctor`."),
+        }
+    }
+}
+
+/// Rows in one transaction of the hub, and of the archive.
+const AT_ONCE: u32 = 500;
+/// How long one answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// All that an exchange may take beside other work.
+const A_WHILE: Duration = Duration::from_secs(30);
+/// How long whoever else writes the archive is waited for.
+const FOR_ARCHIVE: Duration = Duration::from_secs(10);
+
+/// Exchanges, and remembers how it went. `seen` is told after each step.
+pub fn exchange(
+    edge: &Edge,
+    amount: Amount,
+    seen: &mut dyn FnMut(&Exchanged),
+) -> Result<Exchanged, NoExchange> {
+    let folder = |source| StoreError::Folder { path: edge.home.folder().to_owned(), source };
+    let lock = HubLock::try_take(&edge.home).map_err(folder)?.ok_or(NoExchange::Busy)?;
+    let done = Exchange { edge, began: edge.elapsed(), amount, done: Exchanged::default(), seen }.run();
+    drop(lock);
+    match &done {
+        Ok(_) => state::note_success(edge, edge.later().now)?,
+        Err(NoExchange::Link(error)) => note(edge, error)?,
+        Err(NoExchange::Busy | NoExchange::Store(_)) => {}
+    }
+    done
+}
+
+/// Being without a network is no fault. What a person has to mend is one, once.
+fn note(edge: &Edge, error: &NoLink) -> Result<(), StoreError> {
+    if matches!(error, NoLink::NotJoined) {
+        return Ok(());
+    }
+    let now = edge.later().now;
+    let trouble = state::note_trouble(edge, (error.told(), error.mend().unwrap_or_default()), now)?;
+    if !error.is_passing() && trouble.is_some_and(|trouble| trouble.failures == 1) {
+        record_here(edge, Fault { at: now, kind: FaultKind::Notify, detail: error.told() });
+    }
+    Ok(())
+}
+
+struct Exchange<'a> {
+    edge: &'a Edge,
+    began: Duration,
+    amount: Amount,
+    done: Exchanged,
+    seen: &'a mut dyn FnMut(&Exchanged),
+}
+
+impl Exchange<'_> {
+    fn run(mut self) -> Result<Exchanged, NoExchange> {
+        let mut link = Link::open(self.edge, &machine(self.edge)?, PATIENCE)?;
+        seats::tell(self.edge, &mut link)?;
+        self.send(&mut link)?;
+        let projects = self.reading()?.map_or_else(|| Ok(vec![]), |archive| archive.shared_projects())?;
+        for project in &projects {
+            self.take(&mut link, project)?;
+        }
+        Ok(self.done)
+    }
+
+    fn has_time(&self) -> bool {
+        match self.amount {
+            Amount::All => true,
+            Amount::AWhile => self.edge.elapsed().saturating_sub(self.began) < A_WHILE,
+        }
+    }
+
+    fn reading(&self) -> Result<Option<Archive>, StoreError> {
+        Archive::read(&self.edge.home, FOR_ARCHIVE)
+    }
+
+    /// Somebody who writes for so long has much to write: another time.
+    fn writing(&self) -> Result<Writable, NoExchange> {
+        capture::open(self.edge, FOR_ARCHIVE)?.ok_or(NoExchange::Busy)
+    }
+
+    /// Batch by batch: what the hub has is noted before the next is read.
+    fn send(&mut self, link: &mut Link) -> Result<(), NoExchange> {
+        loop {
+            let batch = self.batch()?;
+            if !batch.rows.is_empty() {
+                link.hub.push(&link.membership, &batch.rows).map_err(NoLink::from)?;
+                self.done.sent += batch.rows.len() as u64;
+                (self.seen)(&self.done);
+            }
+            outgoing::note_sent(&self.writing()?.archive, &batch)?;
+            if batch.is_all {
+                return Ok(());
+            }
+            if !self.has_time() {
+                self.done.is_more = true;
+                return Ok(());
+            }
+        }
+    }
+
+    fn batch(&self) -> Result<Batch, NoExchange> {
+        let store = Store::read(&self.edge.home, FOR_ARCHIVE)?;
+        let writable = self.writing()?;
+        Ok(outgoing::outgoing(&writable.archive, store.as_ref(), AT_ONCE as usize)?)
+    }
+
+    /// Page by page: each with its place, in one transaction.
+    fn take(&mut self, link: &mut Link, project: &SharedProject) -> Result<(), NoExchange> {
+        let mut after = project.cursor;
+        while self.has_time() {
+            let pulled = link.hub.pull(&link.membership, project.id, after, AT_ONCE).map_err(NoLink::from)?;
+            after = pulled.after;
+            let is_all = pulled.is_all;
+            if !pulled.rows.is_empty() {
+                let taken = incoming::take(self.edge, sharing, project, (pulled.rows, after))?;
+                self.done.taken += taken.rows;
+                self.done.erased += taken.gone;
+                (self.seen)(&self.done);
+            }
+            if is_all {
+                return Ok(());
+            }
+        }
+        self.done.is_more = true;
+        Ok(())
+    }
+}
+
+/// The exchange that belongs to other work: if one is due, and for a while at most. What goes wrong is noted and keeps
+/// nothing else from being done. Whether anything came.
+pub fn exchange_if_due(edge: &Edge) -> bool {
+    let is_due = || -> Result<bool, StoreError> {
+        let wanted = crate::tell::settings(edge).hub;
+        if !wanted.is_joined() {
+            return Ok(false);
+        }
+        let archive = Archive::read(&edge.home, FOR_ARCHIVE)?;
+        archive.map_or(Ok(false), |archive| Ok(state::Known::of(&archive)?.is_due(wanted.every_s, edge.later().now)))
+    };
+    let exchanged = match is_due() {
+        Ok(false) => return false,
+        Ok(true) => exchange(edge, Amount::AWhile, &mut |_| {}),
+        Err(error) => Err(error.into()),
+    };
+    match exchanged {
+        Ok(done) => done.taken > 0 || done.erased > 0,
+        Err(NoExchange::Busy | NoExchange::Link(_)) => false,
+        Err(NoExchange::Store(error)) => {
+            record_here(edge, Fault { at: edge.now, kind: FaultKind::Store, detail: chain(&error) });
+            false
+        }
+    }
+}
