@@ -261,7 +261,7 @@ fn uid(asked: &Asked, number: usize) -> Uid {
 fn confidence(trust: Trust) -> u8 {
     match trust {
         Trust::Person | Trust::Agent => 70,
-        Trust::Tool => 65,
+        Trust::Team | Trust::Tool => 65,
         Trust::Web => 50,
     }
 }

@@ -149,10 +149,11 @@ impl Wording<'_> {
         let less = match memory.trust {
             Trust::Web => Some("from the web".to_owned()),
             Trust::Tool => Some("from a tool's output".to_owned()),
-            Trust::Agent | Trust::Person => None,
+            Trust::Team | Trust::Agent | Trust::Person => None,
         };
         let stale = (self.stale)(memory).map(|why| format!("stale: {why}"));
-        let doubts: Vec<String> = stale.into_iter().chain(less).collect();
+        let whose = memory.person.as_ref().map(|person| format!("from {person}"));
+        let doubts: Vec<String> = stale.into_iter().chain(whose).chain(less).collect();
         if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join("; ")) }
     }
 }
@@ -202,6 +203,7 @@ fn worth(memory: &Memory) -> u64 {
     let by_trust = match memory.trust {
         Trust::Person => 20,
         Trust::Agent => 10,
+        Trust::Team => 7,
         Trust::Tool => 5,
         Trust::Web => 0,
     };

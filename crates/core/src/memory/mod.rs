@@ -28,6 +28,10 @@ pub struct Memory {
     pub content: Content,
     pub project: Option<String>,
     pub source: Option<Citation>,
+    /// Whose it is; `None` for this person's own.
+    pub person: Option<String>,
+    /// Its person keeps it from all others.
+    pub is_private: bool,
     pub maker: Maker,
     pub trust: Trust,
     pub confidence: Confidence,

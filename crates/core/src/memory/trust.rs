@@ -9,12 +9,14 @@ pub enum Trust {
     Web,
     /// What a tool printed.
     Tool,
+    /// What another person of the team keeps, whoever said it there.
+    Team,
     Agent,
     Person,
 }
 
 impl Trust {
-    pub const ALL: [Trust; 4] = [Trust::Web, Trust::Tool, Trust::Agent, Trust::Person];
+    pub const ALL: [Trust; 5] = [Trust::Web, Trust::Tool, Trust::Team, Trust::Agent, Trust::Person];
 
     /// The class of what is made of both.
     pub fn and(self, other: Trust) -> Trust {
@@ -25,6 +27,7 @@ impl Trust {
         match self {
             Trust::Web => "web",
             Trust::Tool => "tool",
+            Trust::Team => "team",
             Trust::Agent => "agent",
             Trust::Person => "person",
         }

@@ -3,6 +3,7 @@
 //! A rehearsal does the same and takes it back, so that what is shown before is what happens after. How far files were
 //! read is forgotten with what was read: a reader remembers words of the turn that runs.
 
+use super::share::{Burial, Fate};
 use super::{Archive, Conversation, gone};
 use crate::StoreError;
 use crate::sql_text::{add_holds, add_unpacked};
@@ -12,6 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use towline_core::forget::{Forgotten, Needle, Stretch, project_marks};
 use towline_core::id::{Mark, SessionKey};
+use towline_core::share::RowKind;
 use towline_core::time::Timestamp;
 
 /// What is to be erased.
@@ -28,6 +30,16 @@ pub enum Extent<'a> {
     Memories(&'a [i64]),
     /// Everything that holds this text.
     Text(Arc<Needle>),
+}
+
+impl Extent<'_> {
+    /// What is named goes everywhere. What somebody wants gone by time or text is for them to say of their own.
+    fn of_others(&self) -> Fate {
+        match self {
+            Extent::Turns { .. } | Extent::Sessions { .. } | Extent::Memories(_) => Fate::Forgotten,
+            Extent::Project { .. } | Extent::Everyone { .. } | Extent::Text(_) => Fate::Away,
+        }
+    }
 }
 
 /// Whether it is done, or only shown what would be.
@@ -88,6 +100,10 @@ const DROP_TURN: [&str; 6] = [
     "delete from commits where conversation = ?1 and turn = ?2",
 ];
 
+const BODIES_OF: &str = "select turn, mark, at from bodies where conversation = ?1 and turn = ?2";
+const DETAILS_OF: &str = "select turn, mark, at from details where conversation = ?1 and turn = ?2";
+const BODIES_THEN: &str = "select turn, mark, at from bodies where conversation = ?1 and at between ?2 and ?3";
+const DETAILS_THEN: &str = "select turn, mark, at from details where conversation = ?1 and at between ?2 and ?3";
 const DROP_BODIES_THEN: &str = "delete from bodies where conversation = ?1 and at between ?2 and ?3";
 const DROP_DETAILS_THEN: &str = "delete from details where conversation = ?1 and at between ?2 and ?3";
 const DROP_USAGE_THEN: &str = "delete from usage where conversation = ?1 and at between ?2 and ?3";
@@ -110,7 +126,9 @@ const UNREAD: &str = "delete from sources where conversation = ?1";
 /// A project of which nothing is left.
 pub(super) const LONE_PROJECTS: &str = "
     delete from projects where id not in (select project from conversations where project is not null)
-        and id not in (select project from memories where project is not null)";
+        and id not in (select project from memories where project is not null)
+        and id not in (select project from shared_projects)
+        and id not in (select project from elsewhere)";
 
 const OF_SESSION: &str = "select id from conversations where agent = ?1 and session = ?2";
 const OF_PROJECT: &str = "
@@ -119,14 +137,20 @@ const OF_PROJECT: &str = "
 const OF_TIME: &str = "select id from conversations where first_at <= ?2 and last_at >= ?1";
 
 impl Archive {
-    /// Erases what is meant, and sees to it that no capture brings it back.
-    pub fn erase(&mut self, extent: &Extent<'_>, erasing: Erasing) -> Result<ErasedRows, StoreError> {
+    /// Erases what is meant, and sees to it that no capture and no other machine brings it back.
+    pub fn erase(
+        &mut self,
+        extent: &Extent<'_>,
+        erasing: Erasing,
+        at: Timestamp,
+    ) -> Result<ErasedRows, StoreError> {
         if let Extent::Text(needle) = extent {
             add_holds(&self.db, needle.clone())?;
             add_unpacked(&self.db)?;
         }
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
-        let mut work = Work::new(self);
+        let by = self.own_person()?;
+        let mut work = Work::new(self, Burial { at, by: &by, of_own: Fate::Forgotten, of_others: extent.of_others() });
         work.erase(extent)?;
         let Work { erased, forgotten, .. } = work;
         if erasing == Erasing::Rehearsal {
@@ -156,8 +180,10 @@ impl Archive {
 }
 
 /// One erasing, as far as it has come.
-struct Work<'a> {
+pub(super) struct Work<'a> {
     archive: &'a Archive,
+    /// What is noted of it for other machines.
+    burial: Burial<'a>,
     erased: ErasedRows,
     forgotten: Forgotten,
     /// The turns that went: what was learnt from them went into memories of other turns, too.
@@ -165,9 +191,9 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn new(archive: &'a Archive) -> Work<'a> {
+    pub(super) fn new(archive: &'a Archive, burial: Burial<'a>) -> Work<'a> {
         let (erased, forgotten) = (ErasedRows::default(), Forgotten::default());
-        Work { archive, erased, forgotten, dropped: BTreeSet::new() }
+        Work { archive, burial, erased, forgotten, dropped: BTreeSet::new() }
     }
 
     fn erase(&mut self, extent: &Extent<'_>) -> Result<(), StoreError> {
@@ -228,6 +254,7 @@ impl<'a> Work<'a> {
         for mark in self.archive.list(HELPERS, turn, |row| row.get(0).map(Mark))? {
             self.forgotten.add_piece(&session, mark);
         }
+        self.bury_turn(turn)?;
         let mut dropped = [0; DROP_TURN.len()];
         for (statement, dropped) in DROP_TURN.iter().zip(&mut dropped) {
             *dropped = self.archive.change(statement, turn)?;
@@ -240,6 +267,12 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
+    fn bury_turn(&self, turn: (i64, i64)) -> Result<(), StoreError> {
+        self.archive.bury_turn(turn, self.burial)?;
+        self.archive.bury_pieces(turn.0, RowKind::Body, (BODIES_OF, turn), self.burial)?;
+        self.archive.bury_pieces(turn.0, RowKind::Detail, (DETAILS_OF, turn), self.burial)
+    }
+
     /// Turns that began then go whole, of the others what was said and done then.
     fn stretch_of(&mut self, conversations: &[i64], stretch: Stretch) -> Result<(), StoreError> {
         for id in conversations {
@@ -248,6 +281,8 @@ impl<'a> Work<'a> {
             for ordinal in self.archive.list(BEGUN, then, |row| row.get(0))? {
                 self.drop_turn(*id, ordinal)?;
             }
+            self.archive.bury_pieces(*id, RowKind::Body, (BODIES_THEN, then), self.burial)?;
+            self.archive.bury_pieces(*id, RowKind::Detail, (DETAILS_THEN, then), self.burial)?;
             self.erased.bodies += self.archive.change(DROP_BODIES_THEN, then)?;
             self.erased.details += self.archive.change(DROP_DETAILS_THEN, then)?;
             self.archive.change(DROP_USAGE_THEN, then)?;
@@ -256,6 +291,7 @@ impl<'a> Work<'a> {
                     self.archive.change(statement, (*id, stretch.from.0))?;
                 }
                 self.archive.change(DROP_LINES_THEN, (*id, stretch.from.0))?;
+                self.archive.bury_others_lines(*id, self.burial)?;
                 self.memories_that_ran_into(*id, stretch.from)?;
             }
             self.leave(*id)?;
@@ -267,6 +303,7 @@ impl<'a> Work<'a> {
     fn leave(&mut self, conversation: i64) -> Result<(), StoreError> {
         self.archive.change(UNREAD, [conversation])?;
         // What a summary tells of the rest is told again from the rest.
+        self.archive.bury_summary(conversation, self.burial.at)?;
         self.erased.memories += self.archive.change(DROP_SUMMARY, [conversation])?;
         self.archive.change(DROP_JOBS, [conversation])?;
         self.archive.note_change("conversation", conversation, Some(0))?;
@@ -279,4 +316,5 @@ impl<'a> Work<'a> {
 }
 
 mod memories;
+mod row;
 mod text;

@@ -319,7 +319,7 @@ fn parameters(of: &Conversation) -> impl Params {
     [of.id]
 }
 
-fn kept_turn(row: &Row<'_>) -> Result<KeptTurn, StoreError> {
+pub(super) fn kept_turn(row: &Row<'_>) -> Result<KeptTurn, StoreError> {
     Ok(KeptTurn {
         uid: Uid(row.get(0)?),
         ordinal: row.get(1)?,
@@ -337,7 +337,7 @@ fn kept_turn(row: &Row<'_>) -> Result<KeptTurn, StoreError> {
     })
 }
 
-fn kept_body(row: &Row<'_>) -> Result<KeptBody<String>, StoreError> {
+pub(super) fn kept_body(row: &Row<'_>) -> Result<KeptBody<String>, StoreError> {
     Ok(KeptBody {
         turn: row.get(0)?,
         mark: Mark(row.get(1)?),
@@ -350,7 +350,7 @@ fn kept_body(row: &Row<'_>) -> Result<KeptBody<String>, StoreError> {
     })
 }
 
-fn kept_detail(row: &Row<'_>) -> Result<KeptDetail<String>, StoreError> {
+pub(super) fn kept_detail(row: &Row<'_>) -> Result<KeptDetail<String>, StoreError> {
     let bytes: Vec<u8> = row.get(11)?;
     let content = if row.get(10)? { Content::Packed(bytes) } else { Content::Plain(bytes) };
     Ok(KeptDetail {

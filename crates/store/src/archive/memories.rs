@@ -7,6 +7,7 @@ mod listing;
 
 use super::Archive;
 use super::name::SHORT;
+use super::share::{Burial, Fate};
 use super::read::unknown;
 use crate::StoreError;
 use listing::listing;
@@ -18,6 +19,7 @@ use towline_core::id::{Mark, SessionKey, Uid};
 use towline_core::memory::{
     Citation, Confidence, Content, Draft, Maker, Memory, MemoryType, Superseded, Trust,
 };
+use towline_core::share::Presence;
 use towline_core::text::clip_start;
 use towline_core::time::Timestamp;
 
@@ -92,7 +94,8 @@ impl fmt::Display for Finding<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     pub at: Timestamp,
-    /// `made`, `found again`, `edited`, `pinned`, `unpinned`, `superseded`, `released`, `held back`.
+    /// `made`, `found again`, `edited`, `pinned`, `unpinned`, `superseded`, `released`, `held back`, `kept private`,
+    /// `shared`, `changed elsewhere`.
     pub what: String,
     pub why: String,
     pub undone_at: Option<Timestamp>,
@@ -110,7 +113,8 @@ pub(super) const MEMORY: &str = "
     select m.id, m.uid, m.type, m.title, m.subtitle, m.facts, m.narrative, m.concepts, p.name, m.session, m.turn, m.branch,
         m.commit_hash, m.maker, m.trust, m.confidence, m.cost, m.made_at, m.changed_at, m.valid_from, m.superseded_by,
         m.superseded_at, m.superseded_why, m.pinned_at, m.quarantine, m.found,
-        (select json_group_array(json_array(f.path, f.how)) from memory_files f where f.memory = m.id)
+        (select json_group_array(json_array(f.path, f.how)) from memory_files f where f.memory = m.id), m.person,
+        m.presence
     from memories m left join projects p on p.id = m.project";
 
 /// By the time they were made, as the index has them: by their numbers, all of a project would have to be sorted.
@@ -126,17 +130,22 @@ const PINNED: &str = "where m.id in (
 const BEFORE: &str = "
     select json_object('type', type, 'title', title, 'subtitle', subtitle, 'facts', facts, 'narrative', narrative,
         'concepts', concepts, 'valid_from', valid_from, 'superseded_by', superseded_by, 'superseded_at', superseded_at,
-        'superseded_why', superseded_why, 'pinned_at', pinned_at, 'quarantine', quarantine, 'found', found,
+        'superseded_why', superseded_why, 'superseded_uid', hex(superseded_uid), 'presence', presence,
+        'pinned_at', pinned_at, 'quarantine', quarantine, 'found', found,
         'fingerprint', fingerprint, 'confidence', confidence,
         'files', (select json_group_array(json_array(path, how)) from memory_files where memory = memories.id))
     from memories where id = ?1";
 
+/// How often it was found only grows: others have counted with it. What replaced it was not told by its global id once.
 const PUT_BACK: &str = "
     update memories set revision = revision + 1, changed_at = ?3, type = ?2 ->> 'type', title = ?2 ->> 'title',
         subtitle = ?2 ->> 'subtitle', facts = ?2 ->> 'facts', narrative = ?2 ->> 'narrative',
         concepts = ?2 ->> 'concepts', valid_from = ?2 ->> 'valid_from', superseded_by = ?2 ->> 'superseded_by',
         superseded_at = ?2 ->> 'superseded_at', superseded_why = ?2 ->> 'superseded_why',
-        pinned_at = ?2 ->> 'pinned_at', quarantine = ?2 ->> 'quarantine', found = ?2 ->> 'found',
+        superseded_uid = ifnull(nullif(unhex(?2 ->> 'superseded_uid'), x''),
+            (select b.uid from memories b where b.id = ?2 ->> 'superseded_by')),
+        presence = ifnull(?2 ->> 'presence', presence),
+        pinned_at = ?2 ->> 'pinned_at', quarantine = ?2 ->> 'quarantine', found = max(found, ?2 ->> 'found'),
         fingerprint = ?2 ->> 'fingerprint', confidence = ?2 ->> 'confidence'
     where id = ?1";
 
@@ -192,6 +201,7 @@ impl Archive {
             let number = self.memory_by_uid(new.uid)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
             if is_new {
                 self.put_lists(number, content)?;
+                self.raise(new.uid)?;
                 self.leave_trace(number, new.at, ("made", new.maker.name(), None))?;
                 self.note_change("memory", number, None)?;
             }
@@ -352,7 +362,8 @@ impl Archive {
     ) -> Result<bool, StoreError> {
         let supersede = "
             update memories set revision = revision + 1, changed_at = ?2, superseded_by = ?3, superseded_at = ?2,
-                superseded_why = ?4 where id = ?1 and id is not ?3";
+                superseded_why = ?4, superseded_uid = (select b.uid from memories b where b.id = ?3)
+            where id = ?1 and id is not ?3";
         self.change_memory(number, at, ("superseded", why), || {
             Ok(self.db.prepare_cached(supersede)?.execute((number, at.0, by, why))?)
         })
@@ -381,6 +392,7 @@ impl Archive {
             };
             let last = self.db.prepare_cached(LAST_TRACE)?.query_row([number], read).optional()?;
             let Some((trace, what, Some(before))) = last else { return Ok(None) };
+            let undone = self.row_as_told(number)?.unwrap_or_default();
             self.db.prepare_cached(PUT_BACK)?.execute((number, &before, at.0))?;
             let content = self.memory(number)?.map(|memory| memory.content.into_draft());
             let files = serde_json::from_str::<serde_json::Value>(&before).unwrap_or_default();
@@ -389,8 +401,9 @@ impl Archive {
                 let put_back = Content::of(Draft { files, ..draft });
                 put_back.map(|content| self.put_lists(number, &content)).transpose()?;
             }
-            let undone = "update memory_trace set undone_at = ?2 where id = ?1";
-            self.db.prepare_cached(undone)?.execute((trace, at.0))?;
+            let taken_back = "update memory_trace set undone_at = ?2 where id = ?1";
+            self.db.prepare_cached(taken_back)?.execute((trace, at.0))?;
+            self.stamp_changes(number, &undone)?;
             self.note_change("memory", number, None)?;
             Ok(Some(what))
         })
@@ -409,9 +422,32 @@ impl Archive {
         Ok(self.db.prepare_cached(TRACE)?.query_map([number], read)?.collect::<Result<_, _>>()?)
     }
 
-    /// Nothing is left of it.
+    /// Keeps it from all others, or lets them have it. Only its own person does.
+    pub fn keep_private(&self, number: i64, presence: Presence, at: Timestamp) -> Result<bool, StoreError> {
+        const KEEP: &str = "
+            update memories set revision = revision + 1, changed_at = ?2, presence = ?3
+            where id = ?1 and presence <> ?3 and person is null";
+        let (what, word) = match presence {
+            Presence::Withdrawn => ("kept private", "private"),
+            Presence::Shared => ("shared", "shared"),
+        };
+        self.as_one(|| {
+            let is_changed = self.change_memory(number, at, (what, ""), || {
+                Ok(self.db.prepare_cached(KEEP)?.execute((number, at.0, word))?)
+            })?;
+            if is_changed {
+                // The hub has other words from now on: none, or the same once more.
+                self.stamp_words(number)?;
+            }
+            Ok(is_changed)
+        })
+    }
+
+    /// Nothing is left of it. Whoever else has it drops it too; it may be made again.
     pub fn drop_memory(&self, number: i64) -> Result<bool, StoreError> {
         self.as_one(|| {
+            let (of_own, of_others) = (Fate::Withdrawn, Fate::Away);
+            self.bury_memory(number, Burial { at: Timestamp(0), by: "", of_own, of_others })?;
             let mut dropped = 0;
             for statement in DROP {
                 dropped = self.db.prepare_cached(statement)?.execute([number])?;
@@ -430,16 +466,20 @@ impl Archive {
         change: impl FnOnce() -> Result<usize, StoreError>,
     ) -> Result<bool, StoreError> {
         self.as_one(|| {
-            let before: Option<String> =
-                self.db.prepare_cached(BEFORE)?.query_row([number], |row| row.get(0)).optional()?;
-            let Some(before) = before else { return Ok(false) };
+            let Some(before) = self.row_as_told(number)? else { return Ok(false) };
             if change()? == 0 {
                 return Ok(false);
             }
+            self.stamp_changes(number, &before)?;
             self.leave_trace(number, at, (what, why, Some(&before)))?;
             self.note_change("memory", number, None)?;
             Ok(true)
         })
+    }
+
+    /// The row as a trace tells it.
+    pub(super) fn row_as_told(&self, number: i64) -> Result<Option<String>, StoreError> {
+        Ok(self.db.prepare_cached(BEFORE)?.query_row([number], |row| row.get(0)).optional()?)
     }
 
     pub(super) fn leave_trace(
@@ -521,6 +561,8 @@ pub(super) fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
     let superseded = superseded_at.map(|at| -> rusqlite::Result<Superseded> {
         Ok(Superseded { by: row.get(20)?, at, why: row.get::<_, Option<String>>(22)?.unwrap_or_default() })
     });
+    let person: Option<String> = row.get(27)?;
+    let trust = Trust::named(&row.get::<_, String>(14)?).ok_or_else(|| unknown(14))?;
     Ok(Memory {
         number: row.get(0)?,
         uid: Uid(row.get(1)?),
@@ -528,7 +570,9 @@ pub(super) fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
         project: row.get(8)?,
         source: citation(row)?,
         maker: Maker::named(&row.get::<_, String>(13)?),
-        trust: Trust::named(&row.get::<_, String>(14)?).ok_or_else(|| unknown(14))?,
+        trust: person.as_ref().map_or(trust, |_| trust.and(Trust::Team)),
+        person,
+        is_private: row.get::<_, String>(28)? == "private",
         confidence: Confidence::percent(row.get(15)?),
         cost: row.get::<_, i64>(16)?.cast_unsigned(),
         made_at: Timestamp(row.get(17)?),

@@ -26,6 +26,7 @@ mod retention;
 mod reverts;
 mod scrub;
 mod seating;
+mod share;
 mod source;
 mod spending;
 mod summaries;
@@ -52,6 +53,10 @@ pub use read::{BodyRow, Conversation, DetailRow, TurnRow};
 pub use restore::{Restored, Restoring};
 pub use retention::{ArchiveRetention, Sizes};
 pub use scrub::{Cleaner, Scrubbed};
+pub use share::{
+    Arrival, Carried, Elsewhere, LineWords, MemoryWords, Outcome, PieceWords, SharedExtent, SharedProject, TakenIn, Words,
+    project_id,
+};
 pub use source::{Reading, Source};
 pub use spending::{Budget, Spent, SpentDay};
 pub use summaries::KeptSummary;
@@ -74,11 +79,12 @@ use towline_core::id::Uid;
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_remember.sql"),
     include_str!("migrations/0003_usage.sql"),
     include_str!("migrations/0004_leaner.sql"),
+    include_str!("migrations/0005_hub.sql"),
 ];
 
 /// Beyond this, whoever writes writes it back: readers would pay for it at every open.

@@ -180,7 +180,7 @@ impl Archive {
     }
 
     fn made(&self, conversation: &KeptConversation) -> Result<Whose, StoreError> {
-        Ok(Whose { id: self.restore_conversation(conversation)?, ordinals: HashMap::new() })
+        Ok(Whose::of(self.restore_conversation(conversation)?))
     }
 
     /// Whether the row is part of what was forgotten here.
@@ -241,7 +241,7 @@ impl Archive {
         }
     }
 
-    fn restore_turn(&self, whose: &mut Whose, turn: &KeptTurn) -> Result<usize, StoreError> {
+    pub(super) fn restore_turn(&self, whose: &mut Whose, turn: &KeptTurn) -> Result<usize, StoreError> {
         if let Some(ordinal) = self.known_turn(whose.id, turn.mark)? {
             whose.ordinals.insert(turn.ordinal, ordinal);
             self.restore_outcome(whose.id, turn)?;
@@ -272,7 +272,7 @@ impl Archive {
         Ok(added)
     }
 
-    fn known_turn(&self, conversation: i64, mark: Mark) -> Result<Option<u32>, StoreError> {
+    pub(super) fn known_turn(&self, conversation: i64, mark: Mark) -> Result<Option<u32>, StoreError> {
         let mut find = self.db.prepare_cached(FIND_TURN)?;
         Ok(find.query_row((conversation, mark.0), |row| row.get(0)).optional()?)
     }
@@ -297,7 +297,7 @@ impl Archive {
         Ok(highest + 1)
     }
 
-    fn restore_body(&self, whose: &Whose, body: &KeptBody<Clean<'_>>) -> Result<usize, StoreError> {
+    pub(super) fn restore_body(&self, whose: &Whose, body: &KeptBody<Clean<'_>>) -> Result<usize, StoreError> {
         Ok(self.db.prepare_cached(ADD_BODY)?.execute(params![
             whose.id,
             whose.ordinal(body.turn),
@@ -311,7 +311,7 @@ impl Archive {
         ])?)
     }
 
-    fn restore_detail(
+    pub(super) fn restore_detail(
         &self,
         whose: &Whose,
         detail: &KeptDetail<Clean<'_>>,
@@ -376,6 +376,15 @@ impl Archive {
 }
 
 impl Whose {
+    pub(super) fn of(id: i64) -> Whose {
+        Whose { id, ordinals: HashMap::new() }
+    }
+
+    /// With a turn that is known by another number here.
+    pub(super) fn with(id: i64, (exported, here): (u32, u32)) -> Whose {
+        Whose { id, ordinals: HashMap::from([(exported, here)]) }
+    }
+
     /// Where a turn of the export is found here; 0 is what stands before the first.
     pub(super) fn ordinal(&self, exported: u32) -> u32 {
         self.ordinals.get(&exported).copied().unwrap_or(0)

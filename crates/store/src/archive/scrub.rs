@@ -4,11 +4,14 @@
 //! on there. Only what changes is written.
 
 use super::erase::LONE_PROJECTS;
+use super::share::{Burial, Fate};
 use super::{Archive, Erasing, Packer};
 use crate::StoreError;
 use crate::archive::pack::Content;
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior};
 use towline_core::id::Mark;
+use towline_core::share::RowKind;
+use towline_core::time::Timestamp;
 
 /// The rules: what is left of a text, and what leaves no trace.
 pub struct Cleaner<'c> {
@@ -93,10 +96,15 @@ const DETAILS: &str = "
 const BODIES: &str = "select id, text from bodies where id > ?1 order by id limit ?2";
 const LINES: &str = "select id, line from turns where id > ?1 order by id limit ?2";
 
+/// What is excluded now was never to travel.
+const EXCLUDED: Burial<'_> =
+    Burial { at: Timestamp(0), by: "", of_own: Fate::Forgotten, of_others: Fate::Away };
+const CALL: &str = "
+    select turn, mark, at from details where id = ?1 or ?3 is not null and conversation = ?2 and call = ?3";
 const DROP_CALL: &str = "
     delete from details where id = ?1 or ?3 is not null and conversation = ?2 and call = ?3";
-const CHANGE_DETAIL: &str = "update details set packed = ?2, content = ?3, size = ?4 where id = ?1";
-const CHANGE_BODY: &str = "update bodies set text = ?2 where id = ?1";
+const CHANGE_DETAIL: &str = "update details set revision = revision + 1, packed = ?2, content = ?3, size = ?4 where id = ?1";
+const CHANGE_BODY: &str = "update bodies set revision = revision + 1, text = ?2 where id = ?1";
 const CHANGE_LINE: &str = "update turns set line = ?2, revision = revision + 1 where id = ?1";
 /// A line may tell of the call; read again, the turn gets one of what is left.
 const DROP_LINE: &str = "
@@ -198,6 +206,7 @@ impl Work<'_> {
         for (id, folder) in &rows {
             if folder.as_deref().is_some_and(self.cleaner.is_excluded_folder) {
                 self.change(UNREAD, [id])?;
+                self.archive.bury_conversation(*id, EXCLUDED)?;
                 self.archive.drop_conversation(*id)?;
                 self.done.conversations += 1;
             }
@@ -209,6 +218,8 @@ impl Work<'_> {
         let rows = self.rows(DETAILS, after, detail)?;
         for row in &rows {
             if row.is_input && (self.cleaner.is_excluded_call)(&row.agent, &row.tool, &row.text) {
+                let call = (row.id, row.conversation, row.call);
+                self.archive.bury_pieces(row.conversation, RowKind::Detail, (CALL, call), EXCLUDED)?;
                 self.done.details += self.change(DROP_CALL, (row.id, row.conversation, row.call))?;
                 self.done.others += self.change(DROP_LINE, (row.conversation, row.turn))?;
                 self.unlearn(row.conversation, row.turn)?;

@@ -2,6 +2,7 @@
 //!
 //! Takes only `Summary`, which went through redaction.
 
+use super::share::Part;
 use super::{Archive, Conversation};
 use crate::StoreError;
 use rusqlite::{OptionalExtension, Row, params};
@@ -24,7 +25,7 @@ pub struct KeptSummary {
 const PUT: &str = "
     insert into summaries (uid, machine, revision, conversation, turn, request, investigated, learned, completed, next_steps,
         notes, maker, trust, at)
-    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+    values (?1, ?2, ?14, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
     on conflict (conversation) do update set revision = revision + 1, turn = excluded.turn, request = excluded.request,
         investigated = excluded.investigated, learned = excluded.learned, completed = excluded.completed,
         next_steps = excluded.next_steps, notes = excluded.notes, maker = excluded.maker, trust = excluded.trust,
@@ -41,6 +42,7 @@ impl Archive {
         self.as_one(|| {
             let words = &kept.summary;
             let uid = Uid::derived(of.first_at, &["summary", &of.session.to_string()]);
+            let revision = self.revision_raised(uid)?;
             self.db.prepare_cached(PUT)?.execute(params![
                 uid.0,
                 self.machine.0,
@@ -55,9 +57,17 @@ impl Archive {
                 kept.maker.name(),
                 kept.trust.name(),
                 kept.at.0,
+                revision,
             ])?;
             self.note_change("summary", of.id, None)
         })
+    }
+
+    /// How often it will have been written: one that went and is made again is newer than its going.
+    fn revision_raised(&self, uid: Uid) -> Result<i64, StoreError> {
+        let raised = self.raise(uid)?;
+        self.clear_stamp(uid, Part::Words)?;
+        Ok(raised.map_or(1, u64::cast_signed))
     }
 
     pub fn summary(&self, of: &Conversation) -> Result<Option<KeptSummary>, StoreError> {

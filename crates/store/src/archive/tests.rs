@@ -281,7 +281,7 @@ fn what_was_forgotten_is_not_taken_in_again_by_whoever_reads_it() {
     let mut archive = bench.open();
     archive.take_in(&mut Source::fresh("a", "/t"), rows(), Timestamp(1)).unwrap();
     let of = archive.conversations_called("s-1").unwrap().remove(0);
-    let erased = archive.erase(&Extent::Turns { of: &of, from: 2, to: 2 }, Erasing::ForGood).unwrap();
+    let erased = archive.erase(&Extent::Turns { of: &of, from: 2, to: 2 }, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap();
     assert_eq!((erased.turns, erased.bodies), (1, 1));
     assert!(archive.source("/t").unwrap().is_none(), "the file is read again");
     drop(archive);
@@ -305,7 +305,7 @@ fn a_file_of_which_all_was_forgotten_leaves_not_even_its_name() {
     };
     archive.take_in(&mut Source::fresh("a", "/t"), rows(5), Timestamp(1)).unwrap();
     let stretch = towline_core::forget::Stretch { from: Timestamp(0), until: Timestamp(7) };
-    archive.erase(&Extent::Everyone { stretch }, Erasing::ForGood).unwrap();
+    archive.erase(&Extent::Everyone { stretch }, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap();
     let mut source = Source::fresh("a", "/t");
     archive.take_in(&mut source, rows(5), Timestamp(1)).unwrap();
     assert!(archive.latest_conversations(None, 9).unwrap().is_empty());

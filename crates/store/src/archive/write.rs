@@ -61,15 +61,16 @@ const TURN_AT: &str = "
 const ADD_BODY: &str = "
     insert into bodies (conversation, turn, mark, message, place, at, speaker, cut, text)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-    on conflict (conversation, mark) do update set turn = excluded.turn, place = excluded.place, cut = excluded.cut,
-        text = excluded.text";
+    on conflict (conversation, mark) do update set revision = revision + (text <> excluded.text),
+        turn = excluded.turn, place = excluded.place, cut = excluded.cut, text = excluded.text";
 
 const ADD_DETAIL: &str = "
     insert into details (conversation, turn, mark, place, at, kind, subagent, tool, call, outcome, size, cut, packed,
         content)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
-    on conflict (conversation, mark) do update set turn = excluded.turn, place = excluded.place,
-        tool = ifnull(excluded.tool, tool), outcome = excluded.outcome, size = excluded.size, cut = excluded.cut,
+    on conflict (conversation, mark) do update set
+        revision = revision + (content <> excluded.content or outcome is not excluded.outcome),
+        turn = excluded.turn, place = excluded.place, tool = ifnull(excluded.tool, tool), outcome = excluded.outcome, size = excluded.size, cut = excluded.cut,
         packed = excluded.packed, content = excluded.content";
 
 /// A message that corrects what it cost replaces what it said before. Counts only grow while it is written: the largest is

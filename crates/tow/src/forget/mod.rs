@@ -151,7 +151,7 @@ fn from_archive(edge: &Edge, meant: &Meant, erasing: Erasing) -> Result<ErasedRo
         Meant::Memories(numbers) => Extent::Memories(numbers),
         Meant::Text(needle) => Extent::Text(needle.clone()),
     };
-    let erased = writable.archive.erase(&extent, erasing).map_err(failed)?;
+    let erased = writable.archive.erase(&extent, erasing, edge.now).map_err(failed)?;
     if erasing == Erasing::ForGood {
         writable.archive.compact().map_err(failed)?;
         finding::forget_index(&edge.home).map_err(failed)?;

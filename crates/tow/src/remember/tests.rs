@@ -204,7 +204,7 @@ fn another_project_and_none_are_not_compared() {
 fn what_was_forgotten_is_not_learnt_again_but_a_person_may_say_it() {
     let mut bench = Bench::new();
     bench.keep(&learnt(1, "Use Redis", &[]));
-    bench.archive.erase(&Extent::Memories(&[1]), Erasing::ForGood).unwrap();
+    bench.archive.erase(&Extent::Memories(&[1]), Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap();
     assert_eq!(bench.keep(&learnt(1, "Use Redis", &[])), Kept::Forgotten);
     assert_eq!(bench.keep(&learnt(2, "Use Redis", &[])), Kept::Forgotten);
     assert_eq!(bench.keep(&said(3, "Use Redis")), Kept::New(2), "no number is given twice");

@@ -160,7 +160,7 @@ fn a_text_that_stands_only_in_the_log_of_the_archive_is_gone() {
             .unwrap();
         let mut archive = Archive::open(&home, &lock, PATIENCE, Uid([1; 16])).unwrap();
         let needle = Arc::new(Needle::new("zephyr answer of first").unwrap());
-        archive.erase(&Extent::Text(needle), Erasing::ForGood).unwrap();
+        archive.erase(&Extent::Text(needle), Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap();
     }
     assert!(world.places_of("zephyr answer of first").contains(&"archive.db-wal".to_owned()));
     world.tow(&["forget", "--yes", "--match", "zephyr answer of first"]).ok();

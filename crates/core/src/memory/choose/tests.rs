@@ -14,6 +14,8 @@ fn candidate(number: i64, kind: &str, title: &str) -> Memory {
         project: Some("boat".into()),
         source: None,
         maker: Maker::Rules,
+        person: None,
+        is_private: false,
         trust: Trust::Agent,
         confidence: Confidence::percent(70),
         cost: 1000,

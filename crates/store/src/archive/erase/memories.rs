@@ -53,6 +53,12 @@ impl Work<'_> {
         for mark in marks_of(memory.uid, &memory.content) {
             self.forgotten.add_memory(mark);
         }
+        self.drop_memory(number)?;
+        Ok(())
+    }
+
+    fn drop_memory(&mut self, number: i64) -> Result<(), StoreError> {
+        self.archive.bury_memory(number, self.burial)?;
         self.erased.memories += usize::from(self.archive.drop_memory(number)?);
         Ok(())
     }
@@ -60,7 +66,7 @@ impl Work<'_> {
     /// What was learnt from a turn is not noted: the turn is, and no memory is made of it again.
     pub(super) fn memories_of_turn(&mut self, turn: (i64, i64)) -> Result<(), StoreError> {
         for number in self.archive.list(OF_TURN, turn, |row| row.get(0))? {
-            self.erased.memories += usize::from(self.archive.drop_memory(number)?);
+            self.drop_memory(number)?;
         }
         Ok(())
     }
@@ -68,7 +74,7 @@ impl Work<'_> {
     /// Of turns of which only the rest stays: what was learnt is learnt again from that.
     pub(super) fn memories_that_ran_into(&mut self, of: i64, from: Timestamp) -> Result<(), StoreError> {
         for number in self.archive.list(RAN_INTO, (of, from.0), |row| row.get(0))? {
-            self.erased.memories += usize::from(self.archive.drop_memory(number)?);
+            self.drop_memory(number)?;
         }
         Ok(())
     }
@@ -132,6 +138,7 @@ impl Work<'_> {
         let facts = draft.facts.iter().filter(|fact| !taken.contains(fact)).cloned().collect();
         if let Some(content) = Content::of(Draft { facts, ..draft }) {
             self.archive.put_words(number, &content, at)?;
+            self.archive.stamp_words(number)?;
         }
         self.archive.change(FORGET_FINDING, [trace])?;
         self.archive.note_change("memory", number, None)?;

@@ -7,10 +7,13 @@ use crate::StoreError;
 use rusqlite::Row;
 use std::collections::BTreeSet;
 use towline_core::id::Mark;
+use towline_core::share::RowKind;
 
 const BODIES: &str = "select id, conversation, mark from bodies where holds(text)";
 const DETAILS: &str = "
     select id, conversation, mark from details where holds(unpacked(packed, content)) or holds(tool)";
+const BODY: &str = "select turn, mark, at from bodies where id = ?1";
+const DETAIL: &str = "select turn, mark, at from details where id = ?1";
 const DROP_BODY: &str = "delete from bodies where id = ?1";
 const DROP_DETAIL: &str = "delete from details where id = ?1";
 
@@ -31,17 +34,26 @@ const MEMORIES: &str = "
         or holds(branch) or holds(superseded_why) or holds(quarantine) or holds(type)
         or exists (select 1 from memory_files f where f.memory = memories.id and holds(f.path))
         or exists (select 1 from memory_trace t where t.memory = memories.id and (holds(t.before) or holds(t.why)))";
+const WITH_SUMMARIES: &str = "
+    select conversation from summaries where holds(request) or holds(investigated) or holds(learned) or holds(completed)
+        or holds(next_steps) or holds(notes)";
 const SUMMARIES: &str = "
     delete from summaries where holds(request) or holds(investigated) or holds(learned) or holds(completed)
         or holds(next_steps) or holds(notes) returning conversation";
+/// What others noted, whose words are not looked into.
+const ELSEWHERE: &str = "
+    insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)
+    select e.uid, e.kind, s.id, e.person, e.machine, e.session, e.turn, e.made_at, ?1, '', 'away', 1
+    from elsewhere e join shared_projects s on s.project = e.project where holds(e.words) on conflict (uid) do nothing";
+const DROP_ELSEWHERE: &str = "delete from elsewhere where holds(words)";
 const JOBS: &str = "update jobs set error = null where holds(error)";
 const SOURCES: &str = "delete from sources where holds(path) or holds(state)";
 
 impl Work<'_> {
     pub(super) fn text(&mut self) -> Result<(), StoreError> {
         let mut touched = BTreeSet::new();
-        self.erased.bodies += self.pieces((BODIES, DROP_BODY), &mut touched)?;
-        self.erased.details += self.pieces((DETAILS, DROP_DETAIL), &mut touched)?;
+        self.erased.bodies += self.pieces((BODIES, DROP_BODY, BODY), RowKind::Body, &mut touched)?;
+        self.erased.details += self.pieces((DETAILS, DROP_DETAIL, DETAIL), RowKind::Detail, &mut touched)?;
         for statement in [LINES, FILES, COMMITS, USAGE] {
             let changed = self.archive.list(statement, [], |row| row.get::<_, i64>(0))?;
             self.erased.others += changed.len();
@@ -50,8 +62,13 @@ impl Work<'_> {
         for memory in self.archive.list(MEMORIES, [], |row| row.get(0))? {
             self.memory(memory)?;
         }
+        for conversation in self.archive.list(WITH_SUMMARIES, [], |row| row.get(0))? {
+            self.archive.bury_summary(conversation, self.burial.at)?;
+        }
         let summaries = self.archive.list(SUMMARIES, [], |row| row.get::<_, i64>(0))?;
         self.erased.memories += summaries.len();
+        self.archive.change(ELSEWHERE, [self.burial.at.0])?;
+        self.erased.others += self.archive.change(DROP_ELSEWHERE, [])?;
         self.archive.change(JOBS, [])?;
         for conversation in self.archive.list(PLACES, [], |row| row.get(0))? {
             let session = self.archive.conversation_by_row(conversation)?.session;
@@ -61,6 +78,7 @@ impl Work<'_> {
         }
         self.archive.change(SOURCES, [])?;
         for conversation in touched {
+            self.archive.bury_others_lines(conversation, self.burial)?;
             self.leave(conversation)?;
         }
         Ok(())
@@ -69,7 +87,8 @@ impl Work<'_> {
     /// The pieces that a query finds are noted and deleted.
     fn pieces(
         &mut self,
-        (find, drop): (&str, &str),
+        (find, drop, one): (&str, &str, &str),
+        kind: RowKind,
         touched: &mut BTreeSet<i64>,
     ) -> Result<usize, StoreError> {
         let known = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, Mark(row.get(2)?)));
@@ -77,6 +96,7 @@ impl Work<'_> {
         for (id, conversation, mark) in &found {
             let session = self.archive.conversation_by_row(*conversation)?.session;
             self.forgotten.add_piece(&session, *mark);
+            self.archive.bury_pieces(*conversation, kind, (one, [id]), self.burial)?;
             self.archive.change(drop, [id])?;
             touched.insert(*conversation);
         }

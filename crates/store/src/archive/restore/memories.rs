@@ -14,11 +14,13 @@ use towline_core::memory::Memory;
 const ADD: &str = "
     insert into memories (id, uid, machine, revision, project, conversation, session, turn, branch, commit_hash, type,
         title, subtitle, facts, narrative, concepts, maker, trust, confidence, cost, made_at, changed_at, valid_from,
-        superseded_at, superseded_why, pinned_at, quarantine, found, fingerprint)
+        superseded_at, superseded_why, pinned_at, quarantine, found, fingerprint, person)
     values ((select ?1 where not exists (select 1 from memories where id = ?1)), ?2, ?3, 1, ?4,
         (select id from conversations where short = ?5 and agent || ':' || session = ?6), ?6, ?7, ?8, ?9, ?10, ?11, ?12,
-        ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
-const REPLACED: &str = "update memories set superseded_by = ?2 where id = ?1 and superseded_at is not null";
+        ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
+const REPLACED: &str = "
+    update memories set superseded_by = ?2, superseded_uid = (select b.uid from memories b where b.id = ?2)
+    where id = ?1 and superseded_at is not null";
 
 impl Archive {
     pub(super) fn restore_memory(
@@ -81,6 +83,7 @@ impl Archive {
             memory.quarantine,
             memory.found,
             fingerprint(content).0,
+            memory.person,
         ])?;
         let number = self.db.last_insert_rowid();
         self.put_lists(number, content)?;

@@ -8,6 +8,7 @@ use crate::archive::memories::{MEMORY, fingerprint, list, memory};
 use rusqlite::Row;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use towline_core::time::Timestamp;
 
 const PLACES: &str = "
     select m.id, ifnull(p.root, ''), ifnull(c.folder, '') from memories m left join projects p on p.id = m.project
@@ -56,6 +57,7 @@ impl Work<'_> {
             };
             if is_changed {
                 self.done.memories += 1;
+                self.archive.stamp_scrubbed(*number)?;
                 self.archive.note_change("memory", *number, None)?;
             }
         }
@@ -158,6 +160,7 @@ impl Work<'_> {
     }
 
     fn make_again(&mut self, conversation: i64, from_turn: i64) -> Result<(), StoreError> {
+        self.archive.bury_summary(conversation, Timestamp(0))?;
         self.done.memories += self.change(DROP_SUMMARY, [conversation])?;
         self.archive.note_change("conversation", conversation, Some(from_turn))
     }

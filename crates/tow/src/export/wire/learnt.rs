@@ -42,6 +42,9 @@ pub struct MemoryLine {
     pinned_at: Option<Timestamp>,
     held_back: Option<String>,
     found: u32,
+    /// Whose it is, where it is somebody else's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    person: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -98,6 +101,7 @@ impl From<KeptMemory> for MemoryLine {
             pinned_at: memory.pinned_at,
             held_back: memory.quarantine,
             found: memory.found,
+            person: memory.person,
         }
     }
 }
@@ -144,6 +148,8 @@ impl MemoryLine {
             superseded: self.superseded.map(|it| Superseded { by: None, at: it.at, why: short(it.why) }),
             pinned_at: self.pinned_at,
             quarantine: self.held_back.map(short),
+            person: self.person.map(short),
+            is_private: false,
             found: self.found,
         };
         Ok(Some(KeptMemory { memory, traces: self.project, replaced_by }))

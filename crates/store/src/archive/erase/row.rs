@@ -1,0 +1,91 @@
+//! Erasing one row by its global id: what somebody forgot on another machine.
+//!
+//! It goes as if it had been forgotten here, with all that hangs on it, so that no capture brings it back. What is not here
+//! is no fault.
+
+use super::Work;
+use crate::StoreError;
+use crate::archive::share::piece_uid;
+use rusqlite::{OptionalExtension, Row};
+use towline_core::forget::{Forgotten, Stretch};
+use towline_core::id::{Mark, SessionKey};
+use towline_core::share::{RowKind, SharedRow};
+use towline_core::time::Timestamp;
+
+const TURN: &str = "select ordinal, mark, at, until from turns where conversation = ?1 and uid = ?2";
+const BODIES: &str = "select id, mark from bodies where conversation = ?1 and at = ?2";
+const DETAILS: &str = "select id, mark from details where conversation = ?1 and at = ?2";
+const DROP_BODY: &str = "delete from bodies where id = ?1";
+const DROP_DETAIL: &str = "delete from details where id = ?1";
+const DROP_SUMMARY: &str = "delete from summaries where uid = ?1";
+const DROP_ELSEWHERE: &str = "delete from elsewhere where uid = ?1";
+
+impl Work<'_> {
+    /// One row, wherever it is kept.
+    pub(in crate::archive) fn forget_row(&mut self, row: &SharedRow) -> Result<(), StoreError> {
+        match row.kind {
+            RowKind::Memory => match self.archive.memory_by_uid(row.uid)? {
+                Some(number) => self.memory(number),
+                None => Ok(()),
+            },
+            RowKind::Line => self.turn_of(row),
+            RowKind::Body => {
+                self.erased.bodies += self.piece_of(row, (BODIES, DROP_BODY))?;
+                Ok(())
+            }
+            RowKind::Detail => {
+                self.erased.details += self.piece_of(row, (DETAILS, DROP_DETAIL))?;
+                Ok(())
+            }
+            RowKind::Summary => {
+                self.erased.memories += self.archive.change(DROP_SUMMARY, [row.uid.0])?;
+                Ok(())
+            }
+            RowKind::Bookmark | RowKind::Baton => {
+                self.erased.others += self.archive.change(DROP_ELSEWHERE, [row.uid.0])?;
+                Ok(())
+            }
+        }
+    }
+
+    /// How many rows went, and by what they are known if they come again.
+    pub(in crate::archive) fn end(mut self) -> Result<(usize, Forgotten), StoreError> {
+        self.shed_findings()?;
+        let gone = self.erased;
+        let rows = gone.conversations + gone.turns + gone.bodies + gone.details + gone.memories + gone.others;
+        Ok((rows, self.forgotten))
+    }
+
+    fn conversation_of(&self, row: &SharedRow) -> Result<Option<(i64, SessionKey)>, StoreError> {
+        let Some(session) = &row.from.session else { return Ok(None) };
+        Ok(self.archive.conversation(session)?.map(|found| (found.row(), session.clone())))
+    }
+
+    fn turn_of(&mut self, row: &SharedRow) -> Result<(), StoreError> {
+        let Some((conversation, session)) = self.conversation_of(row)? else { return Ok(()) };
+        let read = |row: &Row<'_>| {
+            let stretch = Stretch { from: Timestamp(row.get(2)?), until: Timestamp(row.get(3)?) };
+            Ok((row.get::<_, i64>(0)?, Mark(row.get(1)?), stretch))
+        };
+        let mut find = self.archive.db.prepare_cached(TURN)?;
+        let found = find.query_row((conversation, row.uid.0), read).optional()?;
+        let Some((ordinal, mark, stretch)) = found else { return Ok(()) };
+        self.forgotten.add_turn(&session, mark, stretch);
+        self.drop_turn(conversation, ordinal)?;
+        self.leave(conversation)
+    }
+
+    /// A piece has no id of its own in its table: it is known by what the id was made of.
+    fn piece_of(&mut self, row: &SharedRow, (find, drop): (&str, &str)) -> Result<usize, StoreError> {
+        let Some((conversation, session)) = self.conversation_of(row)? else { return Ok(0) };
+        let at = row.uid.at();
+        let known = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, Mark(row.get(1)?)));
+        let found = self.archive.list(find, (conversation, at.0), known)?;
+        let is_meant = |mark: Mark| piece_uid(row.kind.name(), &session, (mark, at)) == row.uid;
+        let Some((id, mark)) = found.into_iter().find(|(_, mark)| is_meant(*mark)) else { return Ok(0) };
+        self.forgotten.add_piece(&session, mark);
+        let dropped = self.archive.change(drop, [id])?;
+        self.leave(conversation)?;
+        Ok(dropped)
+    }
+}

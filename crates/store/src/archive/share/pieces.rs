@@ -1,0 +1,171 @@
+//! What sessions said and did, as it travels: lines, bodies, details, summaries.
+//!
+//! Gives only what was captured on this machine: others' sessions are theirs to tell. One row at a time is in memory.
+
+use super::carry::{Carried, Session};
+use super::stamps::Part;
+use super::{LineWords, PieceWords, SharedExtent, Words, piece_uid};
+use crate::StoreError;
+use crate::archive::Archive;
+use crate::archive::keep::{kept_body, kept_detail, kept_turn};
+use rusqlite::{OptionalExtension, Row};
+use std::ops::ControlFlow;
+use towline_core::id::{Mark, SessionKey, Uid};
+use towline_core::share::{Life, Provenance, Registers, RowKind, SharedRow, Stamp};
+use towline_core::time::Timestamp;
+
+const HEAD: &str = "
+    select c.agent || ':' || c.session, c.person, c.machine, c.branch, c.base, c.base_before from conversations c
+    where c.id = ?1 and c.machine = ?2";
+const TURNS: &str = "
+    select uid, ordinal, mark, place, at, until, origin, agent_turn, stopped, tools, failures, line, reverted, revision
+    from turns where conversation = ?1 and ordinal >= ?2 order by ordinal";
+const BODIES: &str = "
+    select b.turn, b.mark, b.message, b.place, b.at, b.speaker, b.cut, b.text, b.revision,
+        (select t.mark from turns t where t.conversation = b.conversation and t.ordinal = b.turn)
+    from bodies b where b.conversation = ?1 and b.turn >= ?2 order by b.turn, b.place, b.id";
+const DETAILS: &str = "
+    select d.turn, d.mark, d.place, d.at, d.kind, d.subagent, d.tool, d.call, d.outcome, d.cut, d.packed, d.content,
+        d.revision, (select t.mark from turns t where t.conversation = d.conversation and t.ordinal = d.turn)
+    from details d where d.conversation = ?1 and d.turn >= ?2 order by d.turn, d.place, d.id";
+const SUMMARY: &str = "select uid, revision, at from summaries where conversation = ?1 and machine = ?2";
+const BEHIND: &str = "
+    select c.id from conversations c join shared_projects s on s.project = c.project
+    where c.id > ?1 and c.machine = ?2 order by c.id limit ?3";
+
+/// Takes rows one after the other, until it has enough.
+type Each<'a, E> = &'a mut dyn FnMut(Carried<String>) -> Result<ControlFlow<()>, E>;
+type Read<'a> = &'a dyn Fn(&Row<'_>) -> Result<Carried<String>, StoreError>;
+
+impl Archive {
+    /// Gives what a conversation that was captured here has from a turn on, as far as its project is shared, and its
+    /// summary.
+    pub fn each_carried<E: From<StoreError>>(
+        &self,
+        conversation: i64,
+        from_turn: u32,
+        each: Each<'_, E>,
+    ) -> Result<ControlFlow<()>, E> {
+        let Some(project) = self.shared_project_of(conversation)? else { return Ok(ControlFlow::Continue(())) };
+        let Some((session, head)) = self.session_head(conversation, &project)? else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let reads: [(&str, SharedExtent, Read<'_>); 3] = [
+            (TURNS, SharedExtent::Lines, &|row| self.carried_line(&session, &head, row)),
+            (BODIES, SharedExtent::Bodies, &|row| self.carried_body(&session, row)),
+            (DETAILS, SharedExtent::Details, &|row| self.carried_detail(&session, row)),
+        ];
+        for (query, extent, read) in reads {
+            if project.extent >= extent && self.each_piece((query, read), (conversation, from_turn), each)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        match self.carried_summary(conversation)? {
+            Some(summary) => each(summary),
+            None => Ok(ControlFlow::Continue(())),
+        }
+    }
+
+    fn each_piece<E: From<StoreError>>(
+        &self,
+        (query, read): (&str, Read<'_>),
+        from: (i64, u32),
+        each: Each<'_, E>,
+    ) -> Result<ControlFlow<()>, E> {
+        let mut statement = self.db.prepare_cached(query).map_err(StoreError::from)?;
+        let mut rows = statement.query(from).map_err(StoreError::from)?;
+        while let Some(row) = rows.next().map_err(StoreError::from)? {
+            if each(read(row)?)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The summary of a conversation that was captured here.
+    pub fn carried_summary(&self, conversation: i64) -> Result<Option<Carried<String>>, StoreError> {
+        let Some(project) = self.shared_project_of(conversation)? else { return Ok(None) };
+        let Some((session, _)) = self.session_head(conversation, &project)? else { return Ok(None) };
+        let read = |row: &Row<'_>| Ok((Uid(row.get(0)?), row.get::<_, i64>(1)?, Timestamp(row.get(2)?)));
+        let found =
+            self.db.prepare_cached(SUMMARY)?.query_row((conversation, self.machine.0), read).optional()?;
+        let Some((uid, revision, _)) = found else { return Ok(None) };
+        let of = self.conversation_by_row(conversation)?;
+        let Some(summary) = self.summary(&of)? else { return Ok(None) };
+        let from = self.provenance(&session, (session.machine, summary.turn, of.first_at))?;
+        let mut carried = self.carried(&session, (uid, RowKind::Summary, revision), from)?;
+        if let (Some(stamp), Life::Lives(registers)) = (self.stamp(uid, Part::Presence)?, &mut carried.row.life) {
+            registers.presence.stamp = stamp;
+        }
+        Ok(Some(Carried { words: Some(Words::Summary(Box::new(summary))), ..carried }))
+    }
+
+    /// The rows of conversations in shared projects that were captured here, behind this one.
+    pub fn shared_conversations_behind(&self, row: i64, most: u32) -> Result<Vec<i64>, StoreError> {
+        let mut statement = self.db.prepare_cached(BEHIND)?;
+        let found = statement.query_map((row, self.machine.0, most), |row| row.get(0))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    fn session_head<'p>(
+        &self,
+        conversation: i64,
+        project: &'p super::SharedProject,
+    ) -> Result<Option<(Session<'p>, Head)>, StoreError> {
+        let read = |row: &Row<'_>| {
+            let base: Option<String> = row.get(4)?;
+            let before = row.get::<_, Option<i64>>(5)?.map(i64::cast_unsigned);
+            let head = Head { branch: row.get(3)?, base: base.zip(before) };
+            Ok((row.get::<_, String>(0)?, row.get(1)?, Uid(row.get(2)?), head))
+        };
+        let found = self.db.prepare_cached(HEAD)?.query_row((conversation, self.machine.0), read).optional()?;
+        let Some((key, person, machine, head)) = found else { return Ok(None) };
+        let Ok(key) = SessionKey::parse(&key) else { return Ok(None) };
+        Ok(Some((Session { key, person, machine, project }, head)))
+    }
+
+    fn carried_line(&self, of: &Session<'_>, head: &Head, row: &Row<'_>) -> Result<Carried<String>, StoreError> {
+        let turn = kept_turn(row)?;
+        let from = self.provenance(of, (of.machine, turn.ordinal, turn.at))?;
+        let carried = self.carried(of, (turn.uid, RowKind::Line, row.get(13)?), from)?;
+        let words = LineWords { turn, branch: head.branch.clone(), base: head.base.clone() };
+        Ok(Carried { words: Some(Words::Line(Box::new(words))), ..carried })
+    }
+
+    fn carried_body(&self, of: &Session<'_>, row: &Row<'_>) -> Result<Carried<String>, StoreError> {
+        let body = kept_body(row)?;
+        let uid = piece_uid(RowKind::Body.name(), &of.key, (body.mark, body.at));
+        let from = self.provenance(of, (of.machine, body.turn, body.at))?;
+        let carried = self.carried(of, (uid, RowKind::Body, row.get(8)?), from)?;
+        let turn_mark = row.get::<_, Option<i64>>(9)?.map(Mark);
+        Ok(Carried { words: Some(Words::Body(Box::new(PieceWords { piece: body, turn_mark }))), ..carried })
+    }
+
+    fn carried_detail(&self, of: &Session<'_>, row: &Row<'_>) -> Result<Carried<String>, StoreError> {
+        let detail = kept_detail(row)?;
+        let uid = piece_uid(RowKind::Detail.name(), &of.key, (detail.mark, detail.at));
+        let from = self.provenance(of, (of.machine, detail.turn, detail.at))?;
+        let carried = self.carried(of, (uid, RowKind::Detail, row.get(12)?), from)?;
+        let turn_mark = row.get::<_, Option<i64>>(13)?.map(Mark);
+        Ok(Carried { words: Some(Words::Detail(Box::new(PieceWords { piece: detail, turn_mark }))), ..carried })
+    }
+
+    /// A row that has words and nothing else that ever changes.
+    fn carried(
+        &self,
+        of: &Session<'_>,
+        (uid, kind, revision): (Uid, RowKind, i64),
+        from: Provenance,
+    ) -> Result<Carried<String>, StoreError> {
+        let written = Stamp { count: revision.cast_unsigned(), machine: of.machine };
+        let stamp = self.stamp(uid, Part::Words)?.unwrap_or(written);
+        let life = Life::Lives(Box::new(Registers::of_words(String::new(), stamp)));
+        Ok(Carried { row: SharedRow { uid, kind, project: of.project.id, from, life }, words: None })
+    }
+}
+
+/// What is known of a session beside its turns.
+struct Head {
+    branch: Option<String>,
+    base: Option<(String, u64)>,
+}

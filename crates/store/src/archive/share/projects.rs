@@ -1,0 +1,163 @@
+//! Which projects are shared, how much of them, and how far the hub's rows were taken in.
+//!
+//! Nothing is shared that is not in here. A project is the same everywhere by its key.
+
+use crate::StoreError;
+use crate::archive::Archive;
+use rusqlite::{OptionalExtension, Params, Row};
+use towline_core::id::Uid;
+use towline_core::time::Timestamp;
+
+/// How much of a project travels; each holds what the one before does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SharedExtent {
+    /// Memories, summaries, lines, bookmarks, batons.
+    Lines,
+    /// And the words of the turns.
+    Bodies,
+    /// And what tools were given and gave.
+    Details,
+}
+
+impl SharedExtent {
+    pub const ALL: [SharedExtent; 3] = [SharedExtent::Lines, SharedExtent::Bodies, SharedExtent::Details];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            SharedExtent::Lines => "lines",
+            SharedExtent::Bodies => "bodies",
+            SharedExtent::Details => "details",
+        }
+    }
+
+    /// Reads back what `name` wrote.
+    pub fn named(name: &str) -> Option<SharedExtent> {
+        SharedExtent::ALL.into_iter().find(|extent| extent.name() == name)
+    }
+}
+
+/// A project that is shared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedProject {
+    /// The project's row here.
+    pub row: i64,
+    /// The same for all who share it.
+    pub id: Uid,
+    pub key: String,
+    pub extent: SharedExtent,
+    /// How far the hub's rows were taken in.
+    pub cursor: u64,
+    pub since: Timestamp,
+    pub name: String,
+    pub root: String,
+    pub remote: Option<String>,
+}
+
+const ALL: &str = "
+    select s.project, s.id, s.key, s.extent, s.cursor, s.since, p.name, p.root, p.remote
+    from shared_projects s join projects p on p.id = s.project";
+const SHARE: &str = "
+    insert into shared_projects (project, id, key, extent, cursor, since) values (?1, ?2, ?3, ?4, 0, ?5)
+    on conflict (project) do update set extent = excluded.extent, id = excluded.id, key = excluded.key,
+        cursor = case when id = excluded.id then cursor else 0 end";
+const UNSHARE: &str = "delete from shared_projects where project = ?1";
+/// All that is known of a hub. What was forgotten stays so.
+const LEAVE: &str = "
+    delete from sent; delete from shared_projects; delete from elsewhere;
+    delete from facts where name in ('hub person', 'hub scan', 'read up to by hub')";
+const MOVE_CURSOR: &str = "update shared_projects set cursor = ?2 where project = ?1";
+
+/// What this person is called by the team, among the archive's facts.
+const PERSON: &str = "hub person";
+
+impl Archive {
+    pub fn shared_projects(&self) -> Result<Vec<SharedProject>, StoreError> {
+        self.shared(&format!("{ALL} order by p.name, s.project"), [])
+    }
+
+    pub(super) fn shared_project(&self, row: i64) -> Result<Option<SharedProject>, StoreError> {
+        Ok(self.shared(&format!("{ALL} where s.project = ?1"), [row])?.pop())
+    }
+
+    fn shared(&self, query: &str, params: impl Params) -> Result<Vec<SharedProject>, StoreError> {
+        let mut statement = self.db.prepare_cached(query)?;
+        let found = statement.query_map(params, project)?.collect::<Result<Vec<_>, _>>()?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Shares a project from now on, with all that is kept of it, or changes how much of it is.
+    pub fn share_project(
+        &self,
+        row: i64,
+        key: &str,
+        (extent, now): (SharedExtent, Timestamp),
+    ) -> Result<SharedProject, StoreError> {
+        self.as_one(|| {
+            let id = project_id(key);
+            self.db.prepare_cached(SHARE)?.execute((row, id.0, key, extent.name(), now.0))?;
+            self.begin_scan()?;
+            Ok(self.shared_project(row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+        })
+    }
+
+    /// From now on nothing goes and nothing comes. What came before stays.
+    pub fn unshare_project(&self, row: i64) -> Result<bool, StoreError> {
+        Ok(self.db.prepare_cached(UNSHARE)?.execute([row])? > 0)
+    }
+
+    /// Who this person is to the team. Told when a hub is joined.
+    pub fn set_person(&self, name: &str) -> Result<(), StoreError> {
+        self.set_fact(PERSON, name)
+    }
+
+    /// Empty where no hub was joined.
+    pub fn own_person(&self) -> Result<String, StoreError> {
+        Ok(self.fact(PERSON)?.unwrap_or_default())
+    }
+
+    /// There is no hub any more.
+    pub fn leave_hub(&self) -> Result<(), StoreError> {
+        self.as_one(|| Ok(self.db.execute_batch(LEAVE)?))
+    }
+
+    pub(super) fn move_cursor(&self, project: i64, after: u64) -> Result<(), StoreError> {
+        self.db.prepare_cached(MOVE_CURSOR)?.execute((project, after.cast_signed()))?;
+        Ok(())
+    }
+
+    /// This machine's own name, as rows have it.
+    pub fn machine(&self) -> Uid {
+        self.machine
+    }
+}
+
+/// The id of the project that goes by this key.
+pub fn project_id(key: &str) -> Uid {
+    Uid::derived(Timestamp(0), &["project", key])
+}
+
+/// None for an extent of a newer version.
+fn project(row: &Row<'_>) -> rusqlite::Result<Option<SharedProject>> {
+    let Some(extent) = SharedExtent::named(&row.get::<_, String>(3)?) else { return Ok(None) };
+    Ok(Some(SharedProject {
+        row: row.get(0)?,
+        id: Uid(row.get(1)?),
+        key: row.get(2)?,
+        extent,
+        cursor: row.get::<_, i64>(4)?.cast_unsigned(),
+        since: Timestamp(row.get(5)?),
+        name: row.get(6)?,
+        root: row.get(7)?,
+        remote: row.get(8)?,
+    }))
+}
+
+impl Archive {
+    /// The shared project that a conversation belongs to.
+    pub(in crate::archive) fn shared_project_of(&self, conversation: i64) -> Result<Option<SharedProject>, StoreError> {
+        const OF: &str = "select project from conversations where id = ?1";
+        let row: Option<i64> =
+            self.db.prepare_cached(OF)?.query_row([conversation], |row| row.get(0)).optional()?.flatten();
+        row.map_or(Ok(None), |row| self.shared_project(row))
+    }
+}

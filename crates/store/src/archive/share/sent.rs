@@ -1,0 +1,166 @@
+//! What the hub was offered and what it has: so that nothing travels twice, and how far the list of changes was read.
+//!
+//! An offer is noted before it is made: whoever is killed in between knows later what the hub may have.
+
+use super::Carried;
+use super::tombs::Fate;
+use crate::StoreError;
+use crate::archive::Archive;
+use rusqlite::OptionalExtension;
+use towline_core::id::{Mark, Uid};
+use towline_core::share::{Life, Presence, RowKind, SharedRow};
+
+/// Who reads the list of changes for the hub.
+pub(super) const READER: &str = "hub";
+/// Where a look at everything stands, among the archive's facts.
+const SCAN: &str = "hub scan";
+
+/// What became of rows that were offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Offered,
+    Had,
+}
+
+const OFFER: &str = "
+    insert into sent (uid, kind, digest, count) values (?1, ?2, null, ?3)
+    on conflict (uid) do update set digest = null, count = max(count, excluded.count)";
+const HAS: &str = "
+    insert into sent (uid, kind, digest, count) values (?1, ?2, ?3, ?4)
+    on conflict (uid) do update set digest = excluded.digest, count = max(count, excluded.count)";
+const KNOWN: &str = "select digest from sent where uid = ?1";
+const OF_KIND: &str = "select uid, count from sent where kind = ?1 order by uid";
+const TOLD: &str = "update tombs set told = 1 where uid = ?1 and fate = ?2";
+const NO_SCAN: &str = "delete from facts where name = 'hub scan'";
+
+impl Archive {
+    /// Notes what is offered, or what the hub has.
+    pub fn note_sent(&self, rows: &[SharedRow], outcome: Outcome) -> Result<(), StoreError> {
+        self.as_one(|| {
+            for row in rows {
+                self.note_one(row, outcome)?;
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn note_one(&self, row: &SharedRow, outcome: Outcome) -> Result<(), StoreError> {
+        let count = count_of(row).cast_signed();
+        match outcome {
+            Outcome::Offered => self.db.prepare_cached(OFFER)?.execute((row.uid.0, row.kind.name(), count))?,
+            Outcome::Had => {
+                if let Some(fate) = fate_of(row) {
+                    self.db.prepare_cached(TOLD)?.execute((row.uid.0, fate.name()))?;
+                }
+                let has = (row.uid.0, row.kind.name(), digest(row).0, count);
+                self.db.prepare_cached(HAS)?.execute(has)?
+            }
+        };
+        Ok(())
+    }
+
+    /// Whether the hub is known to have just this.
+    pub fn is_sent(&self, row: &SharedRow) -> Result<bool, StoreError> {
+        Ok(self.sent(row.uid)?.flatten() == Some(digest(row).0))
+    }
+
+    /// Whether the hub may have anything of it.
+    pub fn was_offered(&self, uid: Uid) -> Result<bool, StoreError> {
+        Ok(self.sent(uid)?.is_some())
+    }
+
+    fn sent(&self, uid: Uid) -> Result<Option<Option<i64>>, StoreError> {
+        Ok(self.db.prepare_cached(KNOWN)?.query_row([uid.0], |row| row.get(0)).optional()?)
+    }
+
+    /// What was offered of a kind, and how often its words had been written then.
+    pub fn offered(&self, kind: RowKind) -> Result<Vec<(Uid, u64)>, StoreError> {
+        let mut statement = self.db.prepare_cached(OF_KIND)?;
+        let pair = |row: &rusqlite::Row<'_>| Ok((Uid(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned()));
+        Ok(statement.query_map([kind.name()], pair)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Everything that is shared is looked at once more. What changes meanwhile is looked at after that.
+    pub fn begin_scan(&self) -> Result<(), StoreError> {
+        self.as_one(|| {
+            self.note_read_up_to(READER, self.last_change()?)?;
+            self.set_fact(SCAN, "0 0")
+        })
+    }
+
+    /// The last memory and the last conversation that were looked at; `None` where no look at everything is under way.
+    pub fn scan(&self) -> Result<Option<(i64, i64)>, StoreError> {
+        let read = |place: String| {
+            let (memory, conversation) = place.split_once(' ')?;
+            Some((memory.parse().ok()?, conversation.parse().ok()?))
+        };
+        Ok(self.fact(SCAN)?.map(|place| read(place).unwrap_or((0, 0))))
+    }
+
+    pub fn set_scan(&self, (memory, conversation): (i64, i64)) -> Result<(), StoreError> {
+        self.set_fact(SCAN, &format!("{memory} {conversation}"))
+    }
+
+    pub fn end_scan(&self) -> Result<(), StoreError> {
+        self.db.prepare_cached(NO_SCAN)?.execute([])?;
+        Ok(())
+    }
+
+    /// How far the list of changes was read for the hub; where what is missing is not found any more, or nobody ever
+    /// looked, a look at everything begins.
+    pub fn hub_place(&self) -> Result<i64, StoreError> {
+        match self.read_up_to(READER)? {
+            Some(place) if self.scan()?.is_some() || self.holds_changes_after(place)? => Ok(place),
+            Some(_) | None => {
+                self.begin_scan()?;
+                self.last_change()
+            }
+        }
+    }
+
+    pub fn set_hub_place(&self, seq: i64) -> Result<(), StoreError> {
+        self.note_read_up_to(READER, seq)
+    }
+}
+
+/// What a row says has become of it.
+fn fate_of(row: &SharedRow) -> Option<Fate> {
+    match &row.life {
+        Life::Forgotten { .. } => Some(Fate::Forgotten),
+        Life::Lives(registers) => {
+            (registers.presence.value == Presence::Withdrawn).then_some(Fate::Withdrawn)
+        }
+    }
+}
+
+/// How often the words of a row were written.
+fn count_of(row: &SharedRow) -> u64 {
+    match &row.life {
+        Life::Lives(registers) => registers.words.stamp.count,
+        Life::Forgotten { .. } => 0,
+    }
+}
+
+/// All that may change of a row, in a number.
+fn digest(row: &SharedRow) -> Mark {
+    Mark::of(&format!("{:?}", row.life))
+}
+
+impl<Text> Carried<Text> {
+    /// Whether this machine has anything to say about it: it made it, or wrote one of its registers.
+    pub fn is_by(&self, machine: Uid) -> bool {
+        match &self.row.life {
+            Life::Forgotten { .. } => true,
+            Life::Lives(registers) => {
+                let stamps = [
+                    registers.words.stamp,
+                    registers.pin.stamp,
+                    registers.standing.stamp,
+                    registers.hold.stamp,
+                    registers.presence.stamp,
+                ];
+                self.row.from.machine == machine || stamps.iter().any(|stamp| stamp.machine == machine)
+            }
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Taking in what the hub has: rows of a shared project, with the place up to which they were read, in one transaction.
+//!
+//! Doing it again changes nothing, and the order does not matter: of each register the higher stamp holds. Nothing is
+//! taken in that was forgotten here, by anybody.
+
+use super::carry::Carried;
+use super::sent::Outcome;
+use super::stamps::{Part, first};
+use super::tombs::{Burial, Fate};
+use super::{MemoryWords, SharedProject, Words};
+use crate::StoreError;
+use crate::archive::erase::Work;
+use crate::archive::memories::{NewMemory, fingerprint, list};
+use crate::archive::name::SHORT;
+use crate::archive::{Archive, gone};
+use rusqlite::{Transaction, TransactionBehavior, params};
+use std::collections::BTreeMap;
+use towline_core::forget::Forgotten;
+use towline_core::id::Uid;
+use towline_core::memory::{Trust, suspicion};
+use towline_core::share::{Life, Presence, Register, Registers, RowKind, SharedRow, Stamp};
+use towline_core::text::{Clean, clip_start};
+use towline_core::time::Timestamp;
+
+/// What a pull brought.
+pub struct Arrival {
+    pub rows: Vec<Carried<Clean<'static>>>,
+    /// Up to where the project was read.
+    pub after: u64,
+    pub now: Timestamp,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TakenIn {
+    /// Rows that are new here, or changed.
+    pub rows: u32,
+    /// Rows that went: files may hold their words until they are cleared out.
+    pub gone: u32,
+}
+
+/// The work on one pull, as far as it has come.
+pub(super) struct Taking<'a> {
+    pub archive: &'a Archive,
+    pub project: &'a SharedProject,
+    pub own: String,
+    pub now: Timestamp,
+    pub done: TakenIn,
+    /// Conversations that changed, and the first turn that did.
+    pub changed: BTreeMap<i64, u32>,
+    forgotten: Forgotten,
+}
+
+const KNOWS: &str = "select exists (select 1 from memories where uid = ?1)
+    or exists (select 1 from summaries where uid = ?1) or exists (select 1 from elsewhere where uid = ?1)
+    or exists (select 1 from turns where at = ?2 and uid = ?1)";
+const BURY: &str = "
+    insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'forgotten', 1)
+    on conflict (uid) do update set fate = 'forgotten', told = 1, at = excluded.at, by = excluded.by
+    where fate <> 'forgotten' or (excluded.at, excluded.by) <= (at, by)";
+const ADD: &str = "
+    insert into memories (uid, machine, person, revision, project, conversation, session, turn, branch, commit_hash, type,
+        title, subtitle, facts, narrative, concepts, maker, trust, confidence, cost, made_at, changed_at, valid_from, found,
+        fingerprint)
+    values (?1, ?2, ?3, 1, ?4, (select id from conversations where short = ?5 and agent || ':' || session = ?6), ?6, ?7,
+        ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)";
+const ORIGIN_OF_WORDS: &str = "
+    update memories set branch = ?2, commit_hash = ?3, maker = ?4, trust = ?5, confidence = ?6, cost = ?7, valid_from = ?8
+    where id = ?1";
+const SETTLE: &str = "
+    update memories set revision = revision + 1, changed_at = max(changed_at, ?2), pinned_at = ?3, superseded_at = ?4,
+        superseded_why = ?5, superseded_uid = ?6, superseded_by = (select b.id from memories b where b.uid = ?6),
+        quarantine = ?7, presence = ?8, found = ?9
+    where id = ?1";
+/// What was replaced by one that had not come yet.
+const RESOLVE: &str = "
+    update memories set superseded_by = ?2 where superseded_uid = ?1 and superseded_by is null
+        and superseded_at is not null";
+
+impl Archive {
+    /// Takes a pull in, all of it or nothing.
+    pub fn take(&mut self, project: &SharedProject, arrival: Arrival) -> Result<TakenIn, StoreError> {
+        let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
+        let (done, forgotten) = {
+            let mut taking = Taking {
+                archive: self,
+                project,
+                own: self.own_person()?,
+                now: arrival.now,
+                done: TakenIn::default(),
+                changed: BTreeMap::new(),
+                forgotten: Forgotten::default(),
+            };
+            for carried in arrival.rows {
+                taking.take(carried)?;
+            }
+            for (conversation, turn) in &taking.changed {
+                self.note_change("conversation", *conversation, Some((*turn).into()))?;
+            }
+            (taking.done, taking.forgotten)
+        };
+        self.move_cursor(project.row, arrival.after)?;
+        let mut all = self.forgotten.clone();
+        if !forgotten.is_empty() {
+            all.merge(forgotten);
+            gone::save(&self.home, &all)?;
+        }
+        transaction.commit()?;
+        self.forgotten = all;
+        Ok(done)
+    }
+
+    /// Whether anything of these rows would go: their words are then to be cleared out of the files.
+    pub fn would_lose(&self, rows: &[SharedRow]) -> Result<bool, StoreError> {
+        let mut knows = self.db.prepare_cached(KNOWS)?;
+        for row in rows.iter().filter(|row| !row.is_shared()) {
+            let is_piece = matches!(row.kind, RowKind::Body | RowKind::Detail);
+            if is_piece || knows.query_row((row.uid.0, row.uid.at().0), |row| row.get::<_, bool>(0))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Taking<'_> {
+    fn take(&mut self, carried: Carried<Clean<'static>>) -> Result<(), StoreError> {
+        let Carried { row, words } = carried;
+        match &row.life {
+            Life::Forgotten { at, by } => self.forget(&row, (*at, by))?,
+            Life::Lives(registers) if registers.presence.value == Presence::Withdrawn => {
+                self.withdraw(&row, registers)?;
+            }
+            Life::Lives(registers) if self.is_welcome(&row, registers)? => self.lives(&row, registers, words)?,
+            Life::Lives(_) => {}
+        }
+        self.archive.note_one(&row, Outcome::Had)
+    }
+
+    /// Whether it may be here: neither forgotten, nor withdrawn since.
+    fn is_welcome(&self, row: &SharedRow, registers: &Registers) -> Result<bool, StoreError> {
+        let known = self.archive.stamp(row.uid, Part::Presence)?.unwrap_or(Stamp::NEVER);
+        match self.archive.fate(row.uid)? {
+            Some(Fate::Forgotten | Fate::Away) => Ok(false),
+            Some(Fate::Withdrawn) if registers.presence.stamp <= known => Ok(false),
+            Some(Fate::Withdrawn) => {
+                self.archive.unbury(row.uid)?;
+                Ok(true)
+            }
+            None => Ok(true),
+        }
+    }
+
+    fn forget(&mut self, row: &SharedRow, (at, by): (Timestamp, &str)) -> Result<(), StoreError> {
+        let from = &row.from;
+        self.archive.db.prepare_cached(BURY)?.execute(params![
+            row.uid.0,
+            row.kind.name(),
+            row.project.0,
+            self.person(row),
+            from.machine.0,
+            from.session.as_ref().map(ToString::to_string),
+            from.turn,
+            from.made_at.0,
+            at.0,
+            by,
+        ])?;
+        let burial = Burial { at, by, of_own: Fate::Forgotten, of_others: Fate::Away };
+        let mut work = Work::new(self.archive, burial);
+        work.forget_row(row)?;
+        let (gone, forgotten) = work.end()?;
+        self.done.gone += u32::try_from(gone).unwrap_or(u32::MAX);
+        self.forgotten.merge(forgotten);
+        Ok(())
+    }
+
+    /// Its person wants it back. Where that was asked for, it stays.
+    fn withdraw(&mut self, row: &SharedRow, registers: &Registers) -> Result<(), StoreError> {
+        let (presence, words) = (registers.presence.stamp, registers.words.stamp);
+        let known = self.archive.stamp(row.uid, Part::Presence)?.unwrap_or(Stamp::NEVER);
+        if presence <= known || presence.machine == self.archive.machine {
+            return Ok(());
+        }
+        self.done.gone += u32::from(self.archive.drop_withdrawn(row)?);
+        let written = self.archive.stamp(row.uid, Part::Words)?.unwrap_or(Stamp::NEVER);
+        self.archive.set_stamp(row.uid, Part::Words, written.max(words))?;
+        self.archive.set_stamp(row.uid, Part::Presence, presence)
+    }
+
+    fn lives(
+        &mut self,
+        row: &SharedRow,
+        registers: &Registers,
+        words: Option<Words<Clean<'static>>>,
+    ) -> Result<(), StoreError> {
+        let stamp = registers.words.stamp;
+        let is_new = match words {
+            // Nothing was left of its words, or a newer version put them so.
+            None => false,
+            Some(Words::Memory(words)) => self.memory(row, registers, &words)?,
+            Some(Words::Summary(summary)) => self.summary(row, registers, &summary)?,
+            Some(Words::Line(line)) => self.line(row, stamp, &line)?,
+            Some(Words::Body(body)) => self.body(row, stamp, *body)?,
+            Some(Words::Detail(detail)) => self.detail(row, stamp, *detail)?,
+            Some(Words::Noted(words)) => self.noted(row, stamp, &words)?,
+        };
+        self.done.rows += u32::from(is_new);
+        Ok(())
+    }
+
+    /// Whose it is; `None` for this person's own.
+    pub(super) fn person<'r>(&self, row: &'r SharedRow) -> Option<&'r str> {
+        Some(row.from.person.as_str()).filter(|person| *person != self.own)
+    }
+
+    fn memory(&mut self, row: &SharedRow, came: &Registers, words: &MemoryWords) -> Result<bool, StoreError> {
+        let archive = self.archive;
+        let (number, before) = match archive.memory_by_uid(row.uid)? {
+            Some(number) => (number, archive.row_as_told(number)?),
+            None if archive.is_memory_forgotten(&self.as_new(row, words))? => return Ok(false),
+            None => (self.add_memory(row, words)?, None),
+        };
+        let local = match &before {
+            Some(_) => self.registers_here(number)?,
+            None => Registers { found: 0, ..Registers::of_words(String::new(), Stamp::NEVER) },
+        };
+        let is_rewritten = came.words.stamp > local.words.stamp;
+        let mut merged = local.clone().merged(came.clone());
+        merged.words.value = String::new();
+        if is_rewritten {
+            archive.put_words(number, &words.content, self.now)?;
+            self.put_origin(number, words)?;
+            let is_decided = came.hold.stamp > local.hold.stamp && before.is_some() || merged.hold.value.is_some();
+            if let Some(why) = self.suspicion(row, words).filter(|_| !is_decided) {
+                merged.hold = Register { stamp: merged.hold.stamp.next(archive.machine), value: Some(why) };
+            }
+        }
+        if before.is_some() && merged == local {
+            return Ok(false);
+        }
+        self.settle(number, row, &merged)?;
+        let by = self.person(row).unwrap_or("another machine").to_owned();
+        let what = if before.is_some() { "changed elsewhere" } else { "made" };
+        archive.leave_trace(number, self.now, (what, &by, before.as_deref()))?;
+        archive.note_change("memory", number, None)?;
+        Ok(true)
+    }
+
+    /// What a teammate says may be meant for the model.
+    fn suspicion(&self, row: &SharedRow, words: &MemoryWords) -> Option<String> {
+        self.person(row)?;
+        let found = suspicion::held_back(&words.content, words.trust.and(Trust::Team))?;
+        Some(found.why().to_owned())
+    }
+
+    fn registers_here(&self, number: i64) -> Result<Registers, StoreError> {
+        let missing = || rusqlite::Error::QueryReturnedNoRows;
+        let memory = self.archive.memory(number)?.ok_or_else(missing)?;
+        let beside = self.archive.beside(number)?.ok_or_else(missing)?;
+        self.archive.registers_of(&memory, &beside)
+    }
+
+    fn as_new(&self, row: &SharedRow, words: &MemoryWords) -> NewMemory {
+        NewMemory {
+            uid: row.uid,
+            content: words.content.clone(),
+            project: Some(self.project.row),
+            session: row.from.session.clone(),
+            turn: row.from.turn,
+            branch: None,
+            commit: None,
+            maker: words.maker.clone(),
+            trust: words.trust,
+            confidence: words.confidence,
+            cost: words.cost,
+            at: row.from.made_at,
+            valid_from: words.valid_from,
+            quarantine: None,
+        }
+    }
+
+    fn add_memory(&self, row: &SharedRow, words: &MemoryWords) -> Result<i64, StoreError> {
+        let (content, from) = (&words.content, &row.from);
+        self.archive.db.prepare_cached(ADD)?.execute(params![
+            row.uid.0,
+            from.machine.0,
+            self.person(row),
+            self.project.row,
+            from.session.as_ref().map(|session| clip_start(session.id.as_str(), SHORT)),
+            from.session.as_ref().map(ToString::to_string),
+            from.turn,
+            words.branch,
+            words.commit,
+            content.kind.as_str(),
+            content.title,
+            content.subtitle,
+            list(&content.facts),
+            content.narrative,
+            list(&content.concepts),
+            words.maker.name(),
+            words.trust.name(),
+            words.confidence.as_percent(),
+            words.cost.cast_signed(),
+            from.made_at.0,
+            from.made_at.0,
+            words.valid_from.0,
+            1,
+            fingerprint(content).0,
+        ])?;
+        let number = self.archive.db.last_insert_rowid();
+        self.archive.db.prepare_cached(RESOLVE)?.execute((row.uid.0, number))?;
+        Ok(number)
+    }
+
+    fn put_origin(&self, number: i64, words: &MemoryWords) -> Result<(), StoreError> {
+        self.archive.db.prepare_cached(ORIGIN_OF_WORDS)?.execute(params![
+            number,
+            words.branch,
+            words.commit,
+            words.maker.name(),
+            words.trust.name(),
+            words.confidence.as_percent(),
+            words.cost.cast_signed(),
+            words.valid_from.0,
+        ])?;
+        Ok(())
+    }
+
+    fn settle(&self, number: i64, row: &SharedRow, merged: &Registers) -> Result<(), StoreError> {
+        let standing = merged.standing.value.as_ref();
+        let presence = match merged.presence.value {
+            Presence::Shared => "shared",
+            Presence::Withdrawn => "private",
+        };
+        self.archive.db.prepare_cached(SETTLE)?.execute(params![
+            number,
+            self.now.0,
+            merged.pin.value.map(|at| at.0),
+            standing.map(|replaced| replaced.at.0),
+            standing.map(|replaced| &replaced.why),
+            standing.and_then(|replaced| replaced.by).map(|by| by.0),
+            merged.hold.value,
+            presence,
+            merged.found.max(1),
+        ])?;
+        let machine = row.from.machine;
+        let private = (merged.presence.value == Presence::Withdrawn).then_some(());
+        self.put_stamp(row.uid, Part::Words, (merged.words.stamp, first(Some(()), machine)))?;
+        self.put_stamp(row.uid, Part::Pin, (merged.pin.stamp, first(merged.pin.value, machine)))?;
+        self.put_stamp(row.uid, Part::Standing, (merged.standing.stamp, first(standing, machine)))?;
+        let held = merged.hold.value.as_ref();
+        self.put_stamp(row.uid, Part::Hold, (merged.hold.stamp, first(held, machine)))?;
+        self.put_stamp(row.uid, Part::Presence, (merged.presence.stamp, first(private, machine)))
+    }
+
+    /// Only what does not follow from the row is noted.
+    fn put_stamp(&self, uid: Uid, part: Part, (stamp, unstamped): (Stamp, Stamp)) -> Result<(), StoreError> {
+        if stamp == unstamped {
+            self.archive.clear_stamp(uid, part)
+        } else {
+            self.archive.set_stamp(uid, part, stamp)
+        }
+    }
+}

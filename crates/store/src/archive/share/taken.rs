@@ -1,0 +1,368 @@
+//! Taking in what others' sessions said and did: lines, bodies, details, summaries; and their bookmarks and batons.
+//!
+//! A session of another machine gets a row of its own here, with whose it was. Its rows may come in any order.
+
+use super::carry::Carried;
+use super::stamps::Part;
+use super::take::Taking;
+use super::{LineWords, PieceWords};
+use crate::StoreError;
+use crate::archive::keep::{KeptBody, KeptDetail, KeptTurn};
+use crate::archive::memories::DROP;
+use crate::archive::restore::Whose;
+use crate::archive::summaries::KeptSummary;
+use crate::archive::{Archive, PackedOpening, Packer};
+use rusqlite::{OptionalExtension, Row, params};
+use towline_core::forget::{Whose as Speaker, project_marks};
+use towline_core::id::{Mark, SessionKey, Uid};
+use towline_core::piece::Stop;
+use towline_core::share::{Registers, RowKind, SharedRow, Stamp};
+use towline_core::text::Clean;
+use towline_core::time::Timestamp;
+
+const NAME_ORIGIN: &str = "
+    update conversations set machine = ?2, person = ?3, branch = ?4, first_at = ?5, last_at = ?5 where id = ?1";
+const TURN: &str = "select ordinal, uid, revision, machine from turns where conversation = ?1 and mark = ?2";
+const SETTLE_TURN: &str = "
+    update turns set revision = revision + 1, until = ?3, tools = ?4, failures = ?5, stopped = ?6, line = ?7, reverted = ?8
+    where conversation = ?1 and mark = ?2";
+const OF_MACHINE: &str = "update turns set machine = ?3, revision = ?4 where conversation = ?1 and mark = ?2";
+const HAS_BODY: &str = "select revision from bodies where conversation = ?1 and mark = ?2";
+const SETTLE_BODY: &str = "
+    update bodies set revision = revision + 1, cut = ?3, text = ?4 where conversation = ?1 and mark = ?2";
+const HAS_DETAIL: &str = "select revision from details where conversation = ?1 and mark = ?2";
+const DROP_DETAIL: &str = "delete from details where conversation = ?1 and mark = ?2";
+const MACHINE_OF: &str = "select machine from conversations where id = ?1";
+const SUMMARY_OF: &str = "select uid, revision, machine from summaries where conversation = ?1";
+const PUT_SUMMARY: &str = "
+    insert or replace into summaries (uid, machine, revision, conversation, turn, request, investigated, learned, completed,
+        next_steps, notes, maker, trust, at)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+const NOTED: &str = "select count, writer from elsewhere where uid = ?1";
+const PUT_NOTED: &str = "
+    insert or replace into elsewhere (uid, kind, project, person, machine, session, turn, made_at, words, count, writer)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+const DROP_SUMMARY: &str = "delete from summaries where uid = ?1 returning conversation";
+const DROP_NOTED: &str = "delete from elsewhere where uid = ?1";
+const RAISE: &str = "delete from tombs where uid = ?1";
+const ELSEWHERE: &str = "
+    select uid, kind, person, machine, session, turn, made_at, words from elsewhere
+    where kind = ?1 and (?2 is null or project = ?2) order by made_at desc, uid limit ?3";
+
+/// A bookmark or a baton of another machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    pub uid: Uid,
+    pub kind: RowKind,
+    /// None for this person's own.
+    pub person: Option<String>,
+    pub machine: Uid,
+    pub session: Option<SessionKey>,
+    pub turn: Option<u32>,
+    pub made_at: Timestamp,
+    /// As it travelled.
+    pub words: String,
+}
+
+impl Taking<'_> {
+    pub(super) fn line(&mut self, row: &SharedRow, stamp: Stamp, line: &LineWords) -> Result<bool, StoreError> {
+        let (archive, turn) = (self.archive, &line.turn);
+        let Some(session) = &row.from.session else { return Ok(false) };
+        if self.is_gone(session, |gone| gone.is_turn_gone(turn.mark, turn.at)) {
+            return Ok(false);
+        }
+        let id = self.session_row(session, row, Some(line))?;
+        let read = |row: &Row<'_>| {
+            let written = Stamp { count: row.get::<_, i64>(2)?.cast_unsigned(), machine: Uid(row.get(3)?) };
+            Ok((row.get::<_, u32>(0)?, Uid(row.get(1)?), written))
+        };
+        let known = archive.db.prepare_cached(TURN)?.query_row((id, turn.mark.0), read).optional()?;
+        let ordinal = match known {
+            Some((ordinal, uid, written)) => {
+                if archive.stamp(uid, Part::Words)?.unwrap_or(written) >= stamp {
+                    return Ok(false);
+                }
+                self.settle_turn(id, turn)?;
+                ordinal
+            }
+            None => {
+                let mut whose = Whose::of(id);
+                archive.restore_turn(&mut whose, turn)?;
+                let of = (id, turn.mark.0, row.from.machine.0, stamp.count.cast_signed());
+                archive.db.prepare_cached(OF_MACHINE)?.execute(of)?;
+                whose.ordinal(turn.ordinal)
+            }
+        };
+        archive.set_stamp(row.uid, Part::Words, stamp)?;
+        self.changed(id, ordinal);
+        Ok(true)
+    }
+
+    fn settle_turn(&self, conversation: i64, turn: &KeptTurn) -> Result<(), StoreError> {
+        let KeptTurn { mark, until, tools, failures, stopped, line, reverted, .. } = turn;
+        let row = (conversation, mark.0, until.0, tools, failures, stopped.map(Stop::name), line, reverted);
+        self.archive.db.prepare_cached(SETTLE_TURN)?.execute(row)?;
+        Ok(())
+    }
+
+    pub(super) fn body(
+        &mut self,
+        row: &SharedRow,
+        stamp: Stamp,
+        words: PieceWords<KeptBody<Clean<'static>>>,
+    ) -> Result<bool, StoreError> {
+        let (archive, body) = (self.archive, words.piece);
+        let Some(session) = &row.from.session else { return Ok(false) };
+        if self.is_piece_gone(session, words.turn_mark, (body.mark, body.at, Speaker::Session)) {
+            return Ok(false);
+        }
+        let id = self.session_row(session, row, None)?;
+        let turn = self.turn_here(id, (body.turn, words.turn_mark))?;
+        match self.written(HAS_BODY, (id, body.mark), row.uid)? {
+            Some(written) if written >= stamp => return Ok(false),
+            Some(_) => {
+                let settled = (id, body.mark.0, body.cut.cast_signed(), body.text.as_str());
+                archive.db.prepare_cached(SETTLE_BODY)?.execute(settled)?;
+            }
+            None => {
+                archive.restore_body(&Whose::with(id, (body.turn, turn)), &body)?;
+            }
+        }
+        archive.set_stamp(row.uid, Part::Words, stamp)?;
+        self.changed(id, turn);
+        Ok(true)
+    }
+
+    pub(super) fn detail(
+        &mut self,
+        row: &SharedRow,
+        stamp: Stamp,
+        words: PieceWords<KeptDetail<Clean<'static>>>,
+    ) -> Result<bool, StoreError> {
+        let (archive, detail) = (self.archive, words.piece);
+        let Some(session) = &row.from.session else { return Ok(false) };
+        let speaker = if detail.subagent.is_some() { Speaker::Helper } else { Speaker::Session };
+        if self.is_piece_gone(session, words.turn_mark, (detail.mark, detail.at, speaker)) {
+            return Ok(false);
+        }
+        let id = self.session_row(session, row, None)?;
+        let turn = self.turn_here(id, (detail.turn, words.turn_mark))?;
+        match self.written(HAS_DETAIL, (id, detail.mark), row.uid)? {
+            Some(written) if written >= stamp => return Ok(false),
+            Some(_) => {
+                archive.db.prepare_cached(DROP_DETAIL)?.execute((id, detail.mark.0))?;
+            }
+            None => {}
+        }
+        let mut packer = Packer::new().map_err(|source| StoreError::Unpack { source })?;
+        archive.restore_detail(&Whose::with(id, (detail.turn, turn)), &detail, &mut packer)?;
+        archive.set_stamp(row.uid, Part::Words, stamp)?;
+        self.changed(id, turn);
+        Ok(true)
+    }
+
+    /// Of a session that was captured here, the account that was made here is kept.
+    pub(super) fn summary(
+        &mut self,
+        row: &SharedRow,
+        registers: &Registers,
+        kept: &KeptSummary,
+    ) -> Result<bool, StoreError> {
+        let archive = self.archive;
+        let Some(session) = &row.from.session else { return Ok(false) };
+        if self.is_gone(session, |_| true) || row.from.machine == archive.machine {
+            return Ok(false);
+        }
+        let id = self.session_row(session, row, None)?;
+        let read = |row: &Row<'_>| {
+            let written = Stamp { count: row.get::<_, i64>(1)?.cast_unsigned(), machine: Uid(row.get(2)?) };
+            Ok((Uid(row.get(0)?), written))
+        };
+        let stamp = registers.words.stamp;
+        let known = archive.db.prepare_cached(SUMMARY_OF)?.query_row([id], read).optional()?;
+        if let Some((uid, written)) = known
+            && archive.stamp(uid, Part::Words)?.unwrap_or(written) >= stamp
+        {
+            return Ok(false);
+        }
+        self.put_summary(row, (id, stamp), kept)?;
+        archive.set_stamp(row.uid, Part::Words, stamp)?;
+        archive.set_stamp(row.uid, Part::Presence, registers.presence.stamp)?;
+        archive.note_change("summary", id, None)?;
+        Ok(true)
+    }
+
+    fn put_summary(
+        &self,
+        row: &SharedRow,
+        (conversation, stamp): (i64, Stamp),
+        kept: &KeptSummary,
+    ) -> Result<(), StoreError> {
+        let words = &kept.summary;
+        self.archive.db.prepare_cached(PUT_SUMMARY)?.execute(params![
+            row.uid.0,
+            row.from.machine.0,
+            stamp.count.cast_signed(),
+            conversation,
+            kept.turn,
+            words.request,
+            words.investigated,
+            words.learned,
+            words.completed,
+            words.next_steps,
+            words.notes,
+            kept.maker.name(),
+            kept.trust.name(),
+            kept.at.0,
+        ])?;
+        Ok(())
+    }
+
+    /// Those of this machine are where they were made.
+    pub(super) fn noted(&mut self, row: &SharedRow, stamp: Stamp, words: &str) -> Result<bool, StoreError> {
+        let (archive, from) = (self.archive, &row.from);
+        let read = |row: &Row<'_>| {
+            Ok(Stamp { count: row.get::<_, i64>(0)?.cast_unsigned(), machine: Uid(row.get(1)?) })
+        };
+        let known = archive.db.prepare_cached(NOTED)?.query_row([row.uid.0], read).optional()?;
+        if from.machine == archive.machine || known.is_some_and(|known| known >= stamp) {
+            return Ok(false);
+        }
+        archive.db.prepare_cached(PUT_NOTED)?.execute(params![
+            row.uid.0,
+            row.kind.name(),
+            self.project.row,
+            self.person(row),
+            from.machine.0,
+            from.session.as_ref().map(ToString::to_string),
+            from.turn,
+            from.made_at.0,
+            words,
+            stamp.count.cast_signed(),
+            stamp.machine.0,
+        ])?;
+        Ok(true)
+    }
+
+    fn changed(&mut self, conversation: i64, turn: u32) {
+        let first = self.changed.entry(conversation).or_insert(turn);
+        *first = (*first).min(turn);
+    }
+
+    fn is_piece_gone(
+        &self,
+        session: &SessionKey,
+        turn: Option<Mark>,
+        (mark, at, speaker): (Mark, Timestamp, Speaker),
+    ) -> bool {
+        self.is_gone(session, |gone| {
+            let of_turn = turn.is_some_and(|turn| gone.is_turn_gone(turn, Timestamp(i64::MIN)));
+            of_turn || gone.is_piece_gone(mark, at, speaker)
+        })
+    }
+
+    /// Whether it was forgotten here.
+    fn is_gone(&self, session: &SessionKey, asks: impl Fn(&towline_core::forget::Gone<'_>) -> bool) -> bool {
+        let marks = project_marks(&self.project.root, self.project.remote.as_deref());
+        self.archive.forgotten.of(session, &marks).is_some_and(|gone| asks(&gone))
+    }
+
+    /// The row of a session, made with whose it is where nothing of it was known.
+    fn session_row(
+        &self,
+        session: &SessionKey,
+        row: &SharedRow,
+        line: Option<&LineWords>,
+    ) -> Result<i64, StoreError> {
+        if let Some(known) = self.archive.conversation(session)? {
+            return Ok(known.row());
+        }
+        let opening = PackedOpening {
+            session: session.id.as_str().to_owned(),
+            folder: None,
+            project: None,
+            base: line.and_then(|line| line.base.clone()),
+        };
+        let id = self.archive.conversation_row(session.agent.as_str(), &opening, Some(self.project.row))?;
+        let branch = line.and_then(|line| line.branch.as_ref());
+        let origin = (id, row.from.machine.0, self.person(row), branch, row.from.made_at.0);
+        self.archive.db.prepare_cached(NAME_ORIGIN)?.execute(origin)?;
+        Ok(id)
+    }
+
+    /// The number that a turn has here: the same, unless another had it first.
+    fn turn_here(&self, conversation: i64, (ordinal, mark): (u32, Option<Mark>)) -> Result<u32, StoreError> {
+        let known = mark.map(|mark| self.archive.known_turn(conversation, mark)).transpose()?.flatten();
+        Ok(known.unwrap_or(ordinal))
+    }
+
+    /// When a piece was written last, if it is here.
+    fn written(&self, query: &str, piece: (i64, Mark), uid: Uid) -> Result<Option<Stamp>, StoreError> {
+        let archive = self.archive;
+        let revision: Option<i64> =
+            archive.db.prepare_cached(query)?.query_row((piece.0, piece.1.0), |row| row.get(0)).optional()?;
+        let Some(revision) = revision else { return Ok(None) };
+        let machine = archive.db.prepare_cached(MACHINE_OF)?.query_row([piece.0], |row| row.get(0).map(Uid))?;
+        let written = Stamp { count: revision.cast_unsigned(), machine };
+        Ok(Some(archive.stamp(uid, Part::Words)?.unwrap_or(written)))
+    }
+}
+
+impl Archive {
+    /// Bookmarks or batons of other machines, the newest first: of a project, or of all.
+    pub fn elsewhere(&self, kind: RowKind, project: Option<i64>, most: u32) -> Result<Vec<Elsewhere>, StoreError> {
+        let mut statement = self.db.prepare_cached(ELSEWHERE)?;
+        let read = |row: &Row<'_>| {
+            let session: Option<String> = row.get(4)?;
+            Ok(Elsewhere {
+                uid: Uid(row.get(0)?),
+                kind,
+                person: row.get(2)?,
+                machine: Uid(row.get(3)?),
+                session: session.and_then(|key| SessionKey::parse(&key).ok()),
+                turn: row.get(5)?,
+                made_at: Timestamp(row.get(6)?),
+                words: row.get(7)?,
+            })
+        };
+        Ok(statement.query_map((kind.name(), project, most), read)?.collect::<Result<_, _>>()?)
+    }
+
+    /// What was withdrawn elsewhere goes from here; it may come again.
+    pub(super) fn drop_withdrawn(&self, row: &SharedRow) -> Result<bool, StoreError> {
+        match row.kind {
+            RowKind::Memory => {
+                let Some(number) = self.memory_by_uid(row.uid)? else { return Ok(false) };
+                for statement in DROP {
+                    self.db.prepare_cached(statement)?.execute([number])?;
+                }
+                self.note_change("memory", number, None)?;
+                Ok(true)
+            }
+            RowKind::Summary => {
+                let mut statement = self.db.prepare_cached(DROP_SUMMARY)?;
+                let of: Option<i64> = statement.query_row([row.uid.0], |row| row.get(0)).optional()?;
+                of.map(|of| self.note_change("summary", of, None)).transpose()?;
+                Ok(of.is_some())
+            }
+            RowKind::Bookmark | RowKind::Baton => Ok(self.db.prepare_cached(DROP_NOTED)?.execute([row.uid.0])? > 0),
+            // Nobody withdraws these.
+            RowKind::Line | RowKind::Body | RowKind::Detail => Ok(false),
+        }
+    }
+
+    pub(super) fn unbury(&self, uid: Uid) -> Result<(), StoreError> {
+        self.db.prepare_cached(RAISE)?.execute([uid.0])?;
+        Ok(())
+    }
+}
+
+impl<Text> Carried<Text> {
+    /// The row alone, with its words put into letters.
+    pub fn lettered(mut self, words: String) -> SharedRow {
+        if let towline_core::share::Life::Lives(registers) = &mut self.row.life {
+            registers.words.value = words;
+        }
+        self.row
+    }
+}

@@ -1,0 +1,1 @@
+//! Stamps, tombs, rows that go and come.

@@ -1,0 +1,219 @@
+//! What went from shared projects: that it went, and never what it said.
+//!
+//! Noted in the transaction that takes it away. What was forgotten is never taken in again, whoever sends it.
+
+use super::stamps::Part;
+use super::{SharedExtent, piece_uid};
+use crate::StoreError;
+use crate::archive::Archive;
+use rusqlite::{OptionalExtension, params};
+use towline_core::id::{Mark, SessionKey, Uid};
+use towline_core::share::{RowKind, Stamp};
+use towline_core::time::Timestamp;
+
+/// What becomes of a row that went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::archive) enum Fate {
+    /// For good, everywhere.
+    Forgotten,
+    /// From here alone: it is somebody else's.
+    Away,
+    /// Until it is made again.
+    Withdrawn,
+}
+
+impl Fate {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Fate::Forgotten => "forgotten",
+            Fate::Away => "away",
+            Fate::Withdrawn => "withdrawn",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Option<Fate> {
+        [Fate::Forgotten, Fate::Away, Fate::Withdrawn].into_iter().find(|fate| fate.name() == name)
+    }
+}
+
+/// How something is taken away: what it means for what is others'.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::archive) struct Burial<'a> {
+    pub at: Timestamp,
+    pub by: &'a str,
+    pub of_own: Fate,
+    pub of_others: Fate,
+}
+
+const MEMORY: &str = "
+    insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)
+    select m.uid, 'memory', s.id, m.person, m.machine, m.session, m.turn, m.made_at, ?2, ?3,
+        iif(m.person is null, ?4, ?5), iif(m.person is null, ?4, ?5) = 'away'
+    from memories m join shared_projects s on s.project = m.project where m.id = ?1
+    on conflict (uid) do nothing returning uid, fate";
+const LINE: &str = "
+    insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)
+    select t.uid, 'line', s.id, c.person, t.machine, c.agent || ':' || c.session, t.ordinal, t.at, ?3, ?4,
+        iif(c.person is null, ?5, ?6), iif(c.person is null, ?5, ?6) = 'away'
+    from turns t join conversations c on c.id = t.conversation join shared_projects s on s.project = c.project
+    where t.conversation = ?1 and t.ordinal = ?2 on conflict (uid) do nothing";
+const OTHERS_LINES: &str = "
+    select t.ordinal from turns t join conversations c on c.id = t.conversation
+        join shared_projects s on s.project = c.project
+    where t.conversation = ?1 and t.line = '' and c.person is not null";
+/// A summary that goes is told again from what is left, by the machine whose session it was.
+const SUMMARY: &str = "
+    insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)
+    select m.uid, 'summary', s.id, null, m.machine, c.agent || ':' || c.session, m.turn, c.first_at, ?2, '',
+        'withdrawn', 0
+    from summaries m join conversations c on c.id = m.conversation join shared_projects s on s.project = c.project
+    where m.conversation = ?1 and m.machine = ?3 on conflict (uid) do nothing
+    returning uid, (select revision from summaries where conversation = ?1)";
+const PIECE: &str = "
+    insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)
+    select ?2, ?3, s.id, c.person, c.machine, ?4, ?5, ?6, ?7, ?8,
+        iif(c.person is null, ?9, ?10), iif(c.person is null, ?9, ?10) = 'away'
+    from conversations c join shared_projects s on s.project = c.project
+    where c.id = ?1 and (?11 or exists (select 1 from sent where uid = ?2)) on conflict (uid) do nothing";
+const FATE: &str = "select fate from tombs where uid = ?1";
+const RAISE: &str = "delete from tombs where uid = ?1 and fate = 'withdrawn'";
+
+impl Archive {
+    /// Notes that a memory goes. Nothing is noted where it is not shared.
+    pub(in crate::archive) fn bury_memory(&self, number: i64, burial: Burial<'_>) -> Result<(), StoreError> {
+        let mut statement = self.db.prepare_cached(MEMORY)?;
+        let row = (number, burial.at.0, burial.by, burial.of_own.name(), burial.of_others.name());
+        let buried = statement
+            .query_row(row, |row| Ok((Uid(row.get(0)?), row.get::<_, String>(1)?)))
+            .optional()?;
+        match buried {
+            Some((uid, fate)) if fate == Fate::Withdrawn.name() => self.stamp_withdrawal(uid, Stamp::NEVER),
+            _ => Ok(()),
+        }
+    }
+
+    /// Its words go from the hub with a stamp of their own; what is made again later is newer.
+    fn stamp_withdrawal(&self, uid: Uid, words: Stamp) -> Result<(), StoreError> {
+        let words = if words == Stamp::NEVER { words.next(self.machine) } else { words };
+        self.stamp_again(uid, Part::Words, words)?;
+        self.stamp_again(uid, Part::Presence, Stamp::NEVER)?;
+        Ok(())
+    }
+
+    pub(in crate::archive) fn bury_turn(
+        &self,
+        (conversation, ordinal): (i64, i64),
+        burial: Burial<'_>,
+    ) -> Result<(), StoreError> {
+        let (own, others) = (burial.of_own.name(), burial.of_others.name());
+        let row = (conversation, ordinal, burial.at.0, burial.by, own, others);
+        self.db.prepare_cached(LINE)?.execute(row)?;
+        Ok(())
+    }
+
+    /// Lines of others that lost their words here: they are not taken in again.
+    pub(in crate::archive) fn bury_others_lines(
+        &self,
+        conversation: i64,
+        burial: Burial<'_>,
+    ) -> Result<(), StoreError> {
+        let mut statement = self.db.prepare_cached(OTHERS_LINES)?;
+        let found = statement.query_map([conversation], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+        let away = Burial { of_others: Fate::Away, ..burial };
+        found.into_iter().try_for_each(|ordinal| self.bury_turn((conversation, ordinal), away))
+    }
+
+    /// All that was captured of a session.
+    pub(in crate::archive) fn bury_conversation(&self, id: i64, burial: Burial<'_>) -> Result<(), StoreError> {
+        const TURNS: &str = "select ordinal from turns where conversation = ?1";
+        const BODIES: &str = "select turn, mark, at from bodies where conversation = ?1";
+        const DETAILS: &str = "select turn, mark, at from details where conversation = ?1";
+        let mut statement = self.db.prepare_cached(TURNS)?;
+        for ordinal in statement.query_map([id], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()? {
+            self.bury_turn((id, ordinal), burial)?;
+        }
+        self.bury_pieces(id, RowKind::Body, (BODIES, [id]), burial)?;
+        self.bury_pieces(id, RowKind::Detail, (DETAILS, [id]), burial)?;
+        self.bury_summary(id, burial.at)
+    }
+
+    pub(in crate::archive) fn bury_summary(&self, conversation: i64, at: Timestamp) -> Result<(), StoreError> {
+        let mut statement = self.db.prepare_cached(SUMMARY)?;
+        let row = (conversation, at.0, self.machine.0);
+        let buried = statement
+            .query_row(row, |row| Ok((Uid(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned())))
+            .optional()?;
+        let Some((uid, count)) = buried else { return Ok(()) };
+        self.stamp_withdrawal(uid, Stamp { count, machine: self.machine })
+    }
+
+    /// Notes that bodies or details go, by a query that gives their turn, mark and time.
+    pub(in crate::archive) fn bury_pieces(
+        &self,
+        conversation: i64,
+        kind: RowKind,
+        (query, params): (&str, impl rusqlite::Params),
+        burial: Burial<'_>,
+    ) -> Result<(), StoreError> {
+        let Some(project) = self.shared_project_of(conversation)? else { return Ok(()) };
+        let travels = project.extent >= extent_of(kind);
+        let session = self.conversation_by_row(conversation)?.session;
+        let mut find = self.db.prepare_cached(query)?;
+        let piece = |row: &rusqlite::Row<'_>| {
+            Ok((row.get::<_, i64>(0)?, Mark(row.get(1)?), Timestamp(row.get(2)?)))
+        };
+        let found = find.query_map(params, piece)?.collect::<Result<Vec<_>, _>>()?;
+        for piece in found {
+            self.bury_piece((conversation, &session, travels), (kind, piece), burial)?;
+        }
+        Ok(())
+    }
+
+    fn bury_piece(
+        &self,
+        (conversation, session, travels): (i64, &SessionKey, bool),
+        (kind, (turn, mark, at)): (RowKind, (i64, Mark, Timestamp)),
+        burial: Burial<'_>,
+    ) -> Result<(), StoreError> {
+        self.db.prepare_cached(PIECE)?.execute(params![
+            conversation,
+            piece_uid(kind.name(), session, (mark, at)).0,
+            kind.name(),
+            session.to_string(),
+            turn,
+            at.0,
+            burial.at.0,
+            burial.by,
+            burial.of_own.name(),
+            burial.of_others.name(),
+            travels,
+        ])?;
+        Ok(())
+    }
+
+    /// What became of a row that went; `None` where it did not.
+    pub(in crate::archive) fn fate(&self, uid: Uid) -> Result<Option<Fate>, StoreError> {
+        let found: Option<String> =
+            self.db.prepare_cached(FATE)?.query_row([uid.0], |row| row.get(0)).optional()?;
+        Ok(found.and_then(|name| Fate::named(&name)))
+    }
+
+    /// What was withdrawn is made again: its words are newer than that. Gives how often they were written.
+    pub(in crate::archive) fn raise(&self, uid: Uid) -> Result<Option<u64>, StoreError> {
+        if self.stamp(uid, Part::Presence)?.is_none() {
+            return Ok(None);
+        }
+        self.db.prepare_cached(RAISE)?.execute([uid.0])?;
+        self.stamp_again(uid, Part::Presence, Stamp::NEVER)?;
+        Ok(Some(self.stamp_again(uid, Part::Words, Stamp::NEVER)?.count))
+    }
+}
+
+/// The least of a project that has to be shared for these to travel.
+fn extent_of(kind: RowKind) -> SharedExtent {
+    match kind {
+        RowKind::Memory | RowKind::Summary | RowKind::Line | RowKind::Bookmark | RowKind::Baton => SharedExtent::Lines,
+        RowKind::Body => SharedExtent::Bodies,
+        RowKind::Detail => SharedExtent::Details,
+    }
+}
