@@ -152,6 +152,10 @@ impl Home {
         self.folder.join("work.lock")
     }
 
+    pub(crate) fn hub_lock(&self) -> PathBuf {
+        self.folder.join("hub.lock")
+    }
+
     pub(crate) fn machine(&self) -> PathBuf {
         self.folder.join("machine")
     }

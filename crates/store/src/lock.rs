@@ -78,6 +78,16 @@ impl WorkLock {
     }
 }
 
+/// The right to be the one who exchanges with the hub.
+#[derive(Debug)]
+pub struct HubLock(#[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File);
+
+impl HubLock {
+    pub fn try_take(home: &Home) -> io::Result<Option<HubLock>> {
+        Ok(try_lock(&home.hub_lock())?.map(HubLock))
+    }
+}
+
 /// The right to write the archive.
 #[derive(Debug)]
 pub struct ArchiveLock(

@@ -102,8 +102,10 @@ const DROP_TURN: [&str; 6] = [
 
 const BODIES_OF: &str = "select turn, mark, at from bodies where conversation = ?1 and turn = ?2";
 const DETAILS_OF: &str = "select turn, mark, at from details where conversation = ?1 and turn = ?2";
-const BODIES_THEN: &str = "select turn, mark, at from bodies where conversation = ?1 and at between ?2 and ?3";
-const DETAILS_THEN: &str = "select turn, mark, at from details where conversation = ?1 and at between ?2 and ?3";
+const BODIES_THEN: &str =
+    "select turn, mark, at from bodies where conversation = ?1 and at between ?2 and ?3";
+const DETAILS_THEN: &str =
+    "select turn, mark, at from details where conversation = ?1 and at between ?2 and ?3";
 const DROP_BODIES_THEN: &str = "delete from bodies where conversation = ?1 and at between ?2 and ?3";
 const DROP_DETAILS_THEN: &str = "delete from details where conversation = ?1 and at between ?2 and ?3";
 const DROP_USAGE_THEN: &str = "delete from usage where conversation = ?1 and at between ?2 and ?3";
@@ -150,7 +152,8 @@ impl Archive {
         }
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let by = self.own_person()?;
-        let mut work = Work::new(self, Burial { at, by: &by, of_own: Fate::Forgotten, of_others: extent.of_others() });
+        let mut work =
+            Work::new(self, Burial { at, by: &by, of_own: Fate::Forgotten, of_others: extent.of_others() });
         work.erase(extent)?;
         let Work { erased, forgotten, .. } = work;
         if erasing == Erasing::Rehearsal {

@@ -7,8 +7,8 @@ mod listing;
 
 use super::Archive;
 use super::name::SHORT;
-use super::share::{Burial, Fate};
 use super::read::unknown;
+use super::share::{Burial, Fate};
 use crate::StoreError;
 use listing::listing;
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params, params_from_iter};

@@ -54,8 +54,8 @@ pub use restore::{Restored, Restoring};
 pub use retention::{ArchiveRetention, Sizes};
 pub use scrub::{Cleaner, Scrubbed};
 pub use share::{
-    Arrival, Carried, Elsewhere, LineWords, MemoryWords, Outcome, PieceWords, SharedExtent, SharedProject, TakenIn, Words,
-    project_id,
+    Arrival, Carried, Elsewhere, LineWords, MemoryWords, Outcome, PieceWords, SharedExtent, SharedProject,
+    TakenIn, Words, project_id,
 };
 pub use source::{Reading, Source};
 pub use spending::{Budget, Spent, SpentDay};

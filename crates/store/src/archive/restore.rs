@@ -297,7 +297,11 @@ impl Archive {
         Ok(highest + 1)
     }
 
-    pub(super) fn restore_body(&self, whose: &Whose, body: &KeptBody<Clean<'_>>) -> Result<usize, StoreError> {
+    pub(super) fn restore_body(
+        &self,
+        whose: &Whose,
+        body: &KeptBody<Clean<'_>>,
+    ) -> Result<usize, StoreError> {
         Ok(self.db.prepare_cached(ADD_BODY)?.execute(params![
             whose.id,
             whose.ordinal(body.turn),

@@ -103,7 +103,8 @@ const CALL: &str = "
     select turn, mark, at from details where id = ?1 or ?3 is not null and conversation = ?2 and call = ?3";
 const DROP_CALL: &str = "
     delete from details where id = ?1 or ?3 is not null and conversation = ?2 and call = ?3";
-const CHANGE_DETAIL: &str = "update details set revision = revision + 1, packed = ?2, content = ?3, size = ?4 where id = ?1";
+const CHANGE_DETAIL: &str =
+    "update details set revision = revision + 1, packed = ?2, content = ?3, size = ?4 where id = ?1";
 const CHANGE_BODY: &str = "update bodies set revision = revision + 1, text = ?2 where id = ?1";
 const CHANGE_LINE: &str = "update turns set line = ?2, revision = revision + 1 where id = ?1";
 /// A line may tell of the call; read again, the turn gets one of what is left.

@@ -281,7 +281,9 @@ fn what_was_forgotten_is_not_taken_in_again_by_whoever_reads_it() {
     let mut archive = bench.open();
     archive.take_in(&mut Source::fresh("a", "/t"), rows(), Timestamp(1)).unwrap();
     let of = archive.conversations_called("s-1").unwrap().remove(0);
-    let erased = archive.erase(&Extent::Turns { of: &of, from: 2, to: 2 }, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap();
+    let erased = archive
+        .erase(&Extent::Turns { of: &of, from: 2, to: 2 }, Erasing::ForGood, towline_core::time::Timestamp(9))
+        .unwrap();
     assert_eq!((erased.turns, erased.bodies), (1, 1));
     assert!(archive.source("/t").unwrap().is_none(), "the file is read again");
     drop(archive);

@@ -84,6 +84,7 @@ pub fn memory(archive: &Archive, number: i64, question: &Question) -> Result<Opt
         agent: source.map(|source| source.session.agent.as_str().to_owned()),
         tokens: text.len().div_ceil(4),
         memory_type: Some(memory.content.kind.as_str().to_owned()),
+        person: memory.person.clone(),
         is_replaced,
         ..Found::default()
     }))

@@ -10,16 +10,22 @@ mod password;
 mod row;
 mod seats;
 mod state;
+mod sync;
+mod team;
 
 pub use link::{Link, NoLink, reach};
 pub use row::row_json;
-pub use seats::tell_seats;
 pub use state::Known;
+pub use sync::{Amount, Exchanged, exchange, exchange_if_due};
+pub use team::{Wanted as TeamQuestion, ask as ask_team};
 
 use crate::capture;
 use crate::edge::{Edge, host_name};
+use crate::tell::settings;
+use crate::work;
 use std::time::Duration;
 use towline_hub::{Machine, Membership};
+use towline_store::{Archive, StoreError};
 
 /// How long whoever writes the archive is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,6 +40,28 @@ pub fn machine(edge: &Edge) -> Result<Machine, NoLink> {
 /// Remembers who we are to the team that was joined.
 pub fn note_joined(edge: &Edge, membership: &Membership, machine: &Machine) -> Result<(), NoLink> {
     let writable = capture::open(edge, PATIENCE)?.ok_or(NoLink::Busy)?;
-    writable.archive.set_fact("hub person", &membership.person)?;
+    writable.archive.set_person(&membership.person)?;
     Ok(state::note_machine(&writable.archive, &machine.name)?)
+}
+
+/// How many changes wait to be looked at for the hub.
+pub fn waiting(edge: &Edge) -> Result<u64, NoLink> {
+    let Some(archive) = Archive::read(&edge.home, PATIENCE)? else { return Ok(0) };
+    let read = archive.read_up_to("hub")?.unwrap_or(0);
+    Ok(u64::try_from(archive.last_change()?.saturating_sub(read)).unwrap_or(0))
+}
+
+/// Starts `tow work` if an exchange is due. For who has just written something and ends.
+pub fn nudge(edge: &Edge) {
+    let is_due = || -> Result<bool, StoreError> {
+        let wanted = settings(edge).hub;
+        if !wanted.is_joined() {
+            return Ok(false);
+        }
+        let archive = Archive::read(&edge.home, Duration::from_millis(300))?;
+        archive.map_or(Ok(false), |archive| Ok(Known::of(&archive)?.is_due(wanted.every_s, edge.later().now)))
+    };
+    if is_due().unwrap_or(false) {
+        work::start_detached();
+    }
 }

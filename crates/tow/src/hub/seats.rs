@@ -11,7 +11,7 @@ use towline_core::shown::Shown;
 use towline_hub::FleetSeat;
 
 /// Tells the hub what is done here. A list that cannot be made is not told.
-pub fn tell_seats(edge: &Edge, link: &mut Link) -> Result<(), NoLink> {
+pub fn tell(edge: &Edge, link: &mut Link) -> Result<(), NoLink> {
     let scope = Scope { edge: edge.later(), out: Output::kept() };
     let Ok(seats) = live::seats(&scope, live::Glance::Cheap) else { return Ok(()) };
     let told: Vec<FleetSeat> = seats.iter().map(told).collect();

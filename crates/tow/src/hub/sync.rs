@@ -3,19 +3,15 @@
 //! Every step is kept before the next begins, so that it can be killed anywhere and goes on from there. The archive is
 //! never held while the hub is waited for, and the hub is never waited for longer than there is time.
 
-use super::incoming::{self, Taken};
 use super::link::{Link, NoLink};
-use super::outgoing::{self, Batch};
 use super::{machine, seats, state};
-use crate::capture::{self, Writable};
 use crate::edge::Edge;
 use crate::failure::{Failure, chain};
 use crate::hook::record_here;
 use std::time::Duration;
 use towline_core::fault::{Fault, FaultKind};
-use towline_store::archive::SharedProject;
 use towline_store::lock::HubLock;
-use towline_store::{Archive, Store, StoreError};
+use towline_store::{Archive, StoreError};
 
 /// How much is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +55,8 @@ impl From<NoExchange> for Failure {
     }
 }
 
-/// Rows in one transaction of the hub, and of the archive.
-const AT_ONCE: u32 = 500;
 /// How long one answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// All that an exchange may take beside other work.
-const A_WHILE: Duration = Duration::from_secs(30);
 /// How long whoever else writes the archive is waited for.
 const FOR_ARCHIVE: Duration = Duration::from_secs(10);
 
@@ -108,78 +100,11 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    fn run(mut self) -> Result<Exchanged, NoExchange> {
+    fn run(self) -> Result<Exchanged, NoExchange> {
         let mut link = Link::open(self.edge, &machine(self.edge)?, PATIENCE)?;
         seats::tell(self.edge, &mut link)?;
-        self.send(&mut link)?;
-        let projects = self.reading()?.map_or_else(|| Ok(vec![]), |archive| archive.shared_projects())?;
-        for project in &projects {
-            self.take(&mut link, project)?;
-        }
+        (self.seen)(&self.done);
         Ok(self.done)
-    }
-
-    fn has_time(&self) -> bool {
-        match self.amount {
-            Amount::All => true,
-            Amount::AWhile => self.edge.elapsed().saturating_sub(self.began) < A_WHILE,
-        }
-    }
-
-    fn reading(&self) -> Result<Option<Archive>, StoreError> {
-        Archive::read(&self.edge.home, FOR_ARCHIVE)
-    }
-
-    /// Somebody who writes for so long has much to write: another time.
-    fn writing(&self) -> Result<Writable, NoExchange> {
-        capture::open(self.edge, FOR_ARCHIVE)?.ok_or(NoExchange::Busy)
-    }
-
-    /// Batch by batch: what the hub has is noted before the next is read.
-    fn send(&mut self, link: &mut Link) -> Result<(), NoExchange> {
-        loop {
-            let batch = self.batch()?;
-            if !batch.rows.is_empty() {
-                link.hub.push(&link.membership, &batch.rows).map_err(NoLink::from)?;
-                self.done.sent += batch.rows.len() as u64;
-                (self.seen)(&self.done);
-            }
-            outgoing::note_sent(&self.writing()?.archive, &batch)?;
-            if batch.is_all {
-                return Ok(());
-            }
-            if !self.has_time() {
-                self.done.is_more = true;
-                return Ok(());
-            }
-        }
-    }
-
-    fn batch(&self) -> Result<Batch, NoExchange> {
-        let store = Store::read(&self.edge.home, FOR_ARCHIVE)?;
-        let writable = self.writing()?;
-        Ok(outgoing::outgoing(&writable.archive, store.as_ref(), AT_ONCE as usize)?)
-    }
-
-    /// Page by page: each with its place, in one transaction.
-    fn take(&mut self, link: &mut Link, project: &SharedProject) -> Result<(), NoExchange> {
-        let mut after = project.cursor;
-        while self.has_time() {
-            let pulled = link.hub.pull(&link.membership, project.id, after, AT_ONCE).map_err(NoLink::from)?;
-            after = pulled.after;
-            let is_all = pulled.is_all;
-            if !pulled.rows.is_empty() {
-                let taken = incoming::take(self.edge, sharing, project, (pulled.rows, after))?;
-                self.done.taken += taken.rows;
-                self.done.erased += taken.gone;
-                (self.seen)(&self.done);
-            }
-            if is_all {
-                return Ok(());
-            }
-        }
-        self.done.is_more = true;
-        Ok(())
     }
 }
 
@@ -192,7 +117,9 @@ pub fn exchange_if_due(edge: &Edge) -> bool {
             return Ok(false);
         }
         let archive = Archive::read(&edge.home, FOR_ARCHIVE)?;
-        archive.map_or(Ok(false), |archive| Ok(state::Known::of(&archive)?.is_due(wanted.every_s, edge.later().now)))
+        archive.map_or(Ok(false), |archive| {
+            Ok(state::Known::of(&archive)?.is_due(wanted.every_s, edge.later().now))
+        })
     };
     let exchanged = match is_due() {
         Ok(false) => return false,

@@ -9,6 +9,7 @@ use crate::edge::Edge;
 use crate::finding::{Found, TeamRow, project_key};
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 use towline_core::id::Uid;
 use towline_core::memory::suspicion;
@@ -24,42 +25,71 @@ const LONGEST_TITLE: usize = 400;
 const SNIPPET: usize = 160;
 
 /// What is asked of the team.
-pub struct Wanted<'a> {
-    pub text: &'a str,
+#[derive(Clone)]
+pub struct Wanted {
+    pub text: String,
     /// The name of a project; none is all that this person may see.
-    pub project: Option<&'a str>,
+    pub project: Option<String>,
     pub patience: Duration,
 }
 
-/// Rows of the hub that may answer, those of them that are not here.
-pub fn rows_for(edge: &Edge, archive: &Archive, wanted: &Wanted<'_>) -> Result<Vec<TeamRow>, NoLink> {
-    let began = edge.elapsed();
-    let mut link = Link::open(edge, &machine(edge)?, wanted.patience)?;
-    let names: HashMap<Uid, String> =
-        link.hub.projects(&link.membership)?.into_iter().map(|project| (project.id, project.name)).collect();
-    let is_meant = |name: &str| wanted.project.is_none_or(|wanted| project_key(Some(wanted)) == project_key(Some(name)));
-    let projects: Vec<Uid> = names.iter().filter(|(_, name)| is_meant(name)).map(|(id, _)| *id).collect();
-    // Of several questions each may take its time; all of them together may not.
-    if projects.is_empty() || edge.elapsed().saturating_sub(began) > wanted.patience {
-        return Ok(vec![]);
-    }
-    let asked =
-        Asked { text: wanted.text.to_owned(), projects, kinds: vec![], vector: None, most: CANDIDATES };
-    let found = link.hub.search(&link.membership, &asked)?;
-    let machines = machine_names(&mut link)?;
+/// What the hub answered, and what its ids are called.
+#[derive(Default)]
+struct Answer {
+    rows: Vec<SharedRow>,
+    projects: HashMap<Uid, String>,
+    /// This person's own machines; of others only the person is known.
+    machines: HashMap<Uid, String>,
+}
+
+/// Why the team was not heard.
+#[derive(Debug, thiserror::Error)]
+pub enum Unheard {
+    #[error("the hub did not answer within {} ms (hub.search_ms)", .0.as_millis())]
+    Late(Duration),
+    #[error(transparent)]
+    Link(#[from] NoLink),
+}
+
+/// Rows of the hub that may answer, those of them that are not here. Ends in time whatever the hub does: who is late is
+/// not heard any more, and ends with us.
+pub fn ask(edge: &Edge, archive: &Archive, wanted: &Wanted) -> Result<Vec<TeamRow>, Unheard> {
+    let (tell, hear) = channel();
+    let (theirs, question) = (edge.later(), wanted.clone());
+    std::thread::spawn(move || tell.send(answered(&theirs, &question)));
+    let answer = match hear.recv_timeout(wanted.patience) {
+        Ok(answer) => answer?,
+        Err(_) => return Err(Unheard::Late(wanted.patience)),
+    };
+    let named = Named { projects: &answer.projects, machines: &answer.machines, question: &wanted.text };
     let mut rows = vec![];
-    for candidate in found {
-        if !is_here(archive, &candidate.row)? {
-            let named = Named { projects: &names, machines: &machines, question: wanted.text };
-            rows.extend(named.row(&candidate.row));
+    for row in &answer.rows {
+        if !is_here(archive, row)? {
+            rows.extend(named.row(row));
         }
     }
     Ok(rows)
 }
 
-/// Machines of this person by name; of others only the person is known.
-fn machine_names(link: &mut Link) -> Result<HashMap<Uid, String>, NoLink> {
-    Ok(link.hub.fleet(&link.membership)?.into_iter().map(|machine| (machine.id, machine.name)).collect())
+fn answered(edge: &Edge, wanted: &Wanted) -> Result<Answer, NoLink> {
+    let mut link = Link::open(edge, &machine(edge)?, wanted.patience)?;
+    let known = link.hub.projects(&link.membership)?;
+    let is_meant = |name: &str| {
+        wanted.project.as_deref().is_none_or(|wanted| project_key(Some(wanted)) == project_key(Some(name)))
+    };
+    let projects: Vec<Uid> =
+        known.iter().filter(|project| is_meant(&project.name)).map(|project| project.id).collect();
+    if projects.is_empty() {
+        return Ok(Answer::default());
+    }
+    let asked = Asked { text: wanted.text.clone(), projects, kinds: vec![], vector: None, most: CANDIDATES };
+    let found = link.hub.search(&link.membership, &asked)?;
+    let machines = link.hub.fleet(&link.membership)?;
+    Ok(Answer {
+        rows: found.into_iter().map(|candidate| candidate.row).collect(),
+        projects: known.into_iter().map(|project| (project.id, project.name)).collect(),
+        machines: machines.into_iter().map(|machine| (machine.id, machine.name)).collect(),
+    })
 }
 
 /// Whether the archive has it, so that it is found there.
@@ -171,8 +201,21 @@ fn shown_words(row: &SharedRow, registers: &Registers) -> Option<Words> {
 
 /// What people wrote or read: the texts of these fields, wherever they stand.
 const PROSE: [&str; 15] = [
-    "title", "subtitle", "facts", "narrative", "request", "investigated", "learned", "completed", "next_steps", "notes",
-    "line", "label", "text", "tool", "subject",
+    "title",
+    "subtitle",
+    "facts",
+    "narrative",
+    "request",
+    "investigated",
+    "learned",
+    "completed",
+    "next_steps",
+    "notes",
+    "line",
+    "label",
+    "text",
+    "tool",
+    "subject",
 ];
 
 fn collect<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
@@ -221,10 +264,16 @@ mod tests {
     fn a_row_of_the_team_is_searched_by_its_words_and_shown_with_its_person() {
         let TeamRow { document, found } = shown(&row(WORDS)).unwrap();
         assert_eq!(document.text, "Port 8081 is taken\nthe proxy has it\nuse another");
-        assert_eq!((document.files, document.concepts), (vec!["src/net.rs".to_owned()], vec!["ports".to_owned()]));
+        assert_eq!(
+            (document.files, document.concepts),
+            (vec!["src/net.rs".to_owned()], vec!["ports".to_owned()])
+        );
         assert_eq!((found.person.as_deref(), found.project.as_deref()), (Some("bob"), Some("App")));
         let json = found.json();
-        assert_eq!((&json["from"], &json["person"], &json["type"]), (&"hub".into(), &"bob".into(), &"gotcha".into()));
+        assert_eq!(
+            (&json["from"], &json["person"], &json["type"]),
+            (&"hub".into(), &"bob".into(), &"gotcha".into())
+        );
     }
 
     #[track_caller]

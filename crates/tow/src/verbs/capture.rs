@@ -10,7 +10,7 @@ use crate::enrich;
 use crate::failure::{Failure, chain};
 use crate::hook::record_here;
 use crate::scope::Scope;
-use crate::{distil, tell, work};
+use crate::{distil, hub, tell, work};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,6 +49,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Looked::tell(looked, scope);
     if !files.is_empty() {
         enrich::nudge(&scope.edge);
+        hub::nudge(&scope.edge);
     }
     if let Err(detail) = taken_in {
         record_here(&scope.edge, Fault { at: scope.edge.now, kind: FaultKind::Store, detail });

@@ -4,8 +4,9 @@
 
 use crate::back::{Chosen, Past, Whose, beginning, unreadable};
 use crate::calendar;
-use crate::failure::Failure;
-use crate::finding::{FindError, Found, Library, Question, ask};
+use crate::failure::{Failure, chain};
+use crate::finding::{FindError, Found, Library, Question, TeamRow, ask};
+use crate::hub::{NoLink, TeamQuestion, ask_team};
 use crate::output::{Tone, complain};
 use crate::scope::Scope;
 use crate::sentences;
@@ -13,6 +14,7 @@ use crate::tell::settings;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
+use std::time::Duration;
 use towline_core::escape::{fit, for_terminal};
 use towline_core::time::Timestamp;
 use towline_core::when::Wanted;
@@ -25,6 +27,7 @@ Examples:
   tow search cache --type decision --kind memory
   tow search timeout --file src/net.rs --since 'last week'
   tow search mast --json --limit 5
+  tow search --team login cookie         and what the team knows of it, where this machine has joined a hub
 
 Each hit: its id, when, what it is, its title, and how many tokens it takes to read it whole. Go on with
 `tow show m12`, `tow detail 1a2b3c4d#12` or `tow timeline m12`.";
@@ -71,6 +74,9 @@ pub struct Arguments {
     limit: usize,
     #[command(flatten)]
     whose: Whose,
+    /// What the team knows, too: asks the hub, for hub.search_ms at most.
+    #[arg(long)]
+    team: bool,
     /// Say why each hit is where it is.
     #[arg(long)]
     why: bool,
@@ -85,10 +91,10 @@ const MOST: usize = 500;
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut filters = filters(arguments, scope.edge.now)?;
     let found = match Past::open(scope, &arguments.whose)? {
-        Some(past) if !past.project.is_empty() => {
+        Some(past) if arguments.team || !past.project.is_empty() => {
             filters.project = match &past.project {
-                Chosen::Known { name, .. } => Some(name.clone()),
-                Chosen::All | Chosen::Strange { .. } => None,
+                Chosen::Known { name, .. } | Chosen::Strange { name } => Some(name.clone()),
+                Chosen::All => None,
             };
             let question = Question {
                 text: arguments.words.join(" "),
@@ -97,7 +103,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
                 limit: arguments.limit.clamp(1, MOST),
                 with_replaced: arguments.replaced,
             };
-            hits(scope, &past, &question)?
+            let team = if arguments.team { team(scope, &past, &question)? } else { vec![] };
+            hits_with(scope, &past, &question, &team)?
         }
         Some(_) | None => vec![],
     };
@@ -110,11 +117,37 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What the team has that is not here. A hub that does not answer in time leaves what is here, and one line says so.
+fn team(scope: &Scope, past: &Past, question: &Question) -> Result<Vec<TeamRow>, Failure> {
+    let wanted = settings(&scope.edge).hub;
+    if !wanted.is_joined() {
+        return Err(NoLink::NotJoined.into());
+    }
+    let asked = TeamQuestion {
+        text: question.text.clone(),
+        project: question.filters.project.clone(),
+        patience: Duration::from_millis(wanted.search_ms),
+    };
+    Ok(ask_team(&scope.edge, &past.archive, &asked).unwrap_or_else(|error| {
+        complain(&format!("searched here alone: {}\n", for_terminal(&chain(&error))));
+        vec![]
+    }))
+}
+
 /// What answers the question, best first.
 pub fn hits(scope: &Scope, past: &Past, question: &Question) -> Result<Vec<Found>, Failure> {
+    hits_with(scope, past, question, &[])
+}
+
+fn hits_with(
+    scope: &Scope,
+    past: &Past,
+    question: &Question,
+    team: &[TeamRow],
+) -> Result<Vec<Found>, Failure> {
     let sentences = understood(scope, &question.text);
     let (home, archive, now) = (&scope.edge.home, &past.archive, scope.edge.now);
-    ask(&Library { home, archive, now, sentences: sentences.as_ref(), team: &[] }, question).map_err(failed)
+    ask(&Library { home, archive, now, sentences: sentences.as_ref(), team }, question).map_err(failed)
 }
 
 /// What the optional model makes of the question. Without it, one line says that the table serves.
@@ -183,7 +216,9 @@ fn show(scope: &Scope, arguments: &Arguments, found: &[Found]) {
         let kind = hit.memory_type.as_deref().unwrap_or(hit.kind);
         let when = calendar::clock(hit.at, scope.edge.now);
         let mark = if hit.is_replaced { " (replaced)" } else { "" };
-        let head = format!("{:<14} {when}  {kind}{mark}: {}", hit.id, for_terminal(&hit.title));
+        let whose =
+            hit.person.as_deref().map_or(String::new(), |person| format!(" of {}", for_terminal(person)));
+        let head = format!("{:<14} {when}  {kind}{whose}{mark}: {}", hit.id, for_terminal(&hit.title));
         let cost = format!(" ~{} tokens", hit.tokens);
         let line = fit(&head, columns.saturating_sub(cost.len()));
         scope.out.line(&format!("{}{}", line.trim_end(), scope.out.tint(Tone::Faint, &cost)));

@@ -9,7 +9,7 @@ use crate::hook::record_here;
 use crate::scope::Scope;
 use crate::sentences::{self, Extent, Standing};
 use crate::work::place_detached;
-use crate::{capture, changes, distil, enrich, forget, outcome, push, tell, typing};
+use crate::{capture, changes, distil, enrich, forget, hub, outcome, push, tell, typing};
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -107,6 +107,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     // At last: whoever searches meanwhile does without.
     index(scope);
+    if hub::exchange_if_due(&scope.edge) {
+        index(scope);
+    }
     report.made_vectors = vectors(scope, &report);
     if arguments.json {
         scope.out.line(&serde_json::to_string(&report).unwrap_or_default());

@@ -269,20 +269,32 @@ fn memories_go_with_their_turns_their_session_their_project_and_their_time() {
     let (mut bench, _, [one, _, three, four]) = learnt();
     let of = bench.archive.latest_conversations(None, 1).unwrap().remove(0);
     let extent = Extent::Turns { of: &of, from: 2, to: 2 };
-    assert_eq!(bench.archive.erase(&extent, Erasing::Rehearsal, towline_core::time::Timestamp(9)).unwrap().memories, 1);
-    assert_eq!(bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap().memories, 1);
+    assert_eq!(
+        bench.archive.erase(&extent, Erasing::Rehearsal, towline_core::time::Timestamp(9)).unwrap().memories,
+        1
+    );
+    assert_eq!(
+        bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap().memories,
+        1
+    );
     assert_eq!(left(&bench), [one, three, four]);
 
     let (mut bench, session, [_, _, _, four]) = learnt();
     let sessions = [session];
     let extent = Extent::Sessions { sessions: &sessions, stretch: stretch(0, 300) };
-    assert_eq!(bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap().memories, 3);
+    assert_eq!(
+        bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap().memories,
+        3
+    );
     assert_eq!(left(&bench), [four]);
 
     let (mut bench, _, _) = learnt();
     let project = bench.archive.projects().unwrap().remove(0);
     let extent = Extent::Project { project: &project, stretch: stretch(0, 300) };
-    assert_eq!(bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap().memories, 4);
+    assert_eq!(
+        bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap().memories,
+        4
+    );
     assert_eq!((left(&bench).len(), rows(&bench, "memory_trace"), rows(&bench, "projects")), (0, 0, 0));
 
     let (mut bench, _, [one, _, _, _]) = learnt();
@@ -296,7 +308,10 @@ fn a_memory_that_was_forgotten_is_not_made_again() {
     let (mut bench, _, [one, two, ..]) = learnt();
     let memory = bench.archive.memory(one).unwrap().unwrap();
     let extent = Extent::Memories(&[one, 77]);
-    assert_eq!(bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap().memories, 1);
+    assert_eq!(
+        bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap().memories,
+        1
+    );
     let again = |seed: u8, content: &Content| NewMemory { session: None, ..new(seed, content.clone()) };
     assert!(bench.archive.is_memory_forgotten(&again(77, &memory.content)).unwrap(), "by its words");
     let other = with_facts("other words", &[]);
@@ -316,7 +331,10 @@ fn what_a_memory_took_over_from_a_forgotten_turn_goes_with_it() {
         .unwrap();
     archive.pin_memory(four, Some(NOW), NOW).unwrap();
     let of = archive.latest_conversations(None, 1).unwrap().remove(0);
-    bench.archive.erase(&Extent::Turns { of: &of, from: 2, to: 2 }, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap();
+    bench
+        .archive
+        .erase(&Extent::Turns { of: &of, from: 2, to: 2 }, Erasing::ForGood, towline_core::time::Timestamp(9))
+        .unwrap();
     assert_eq!(bench.archive.memory(four).unwrap().unwrap().content.facts, ["a fact of it"]);
     let query =
         "select count(*) from memory_trace where before like '%secret plan%' or why like '%first-session%'";

@@ -11,7 +11,9 @@ use crate::archive::Archive;
 use rusqlite::{OptionalExtension, Row};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::memory::{Memory, Trust};
-use towline_core::share::{Life, Presence, Provenance, Register, Registers, Replaced, RowKind, SharedRow, Stamp};
+use towline_core::share::{
+    Life, Presence, Provenance, Register, Registers, Replaced, RowKind, SharedRow, Stamp,
+};
 use towline_core::time::Timestamp;
 
 /// A row on its way, and its words; without them where it was forgotten or withdrawn.
@@ -48,7 +50,9 @@ pub(super) struct Beside {
 impl Archive {
     /// A memory of a shared project.
     pub fn carried_memory(&self, number: i64) -> Result<Option<Carried<String>>, StoreError> {
-        let (Some(memory), Some(beside)) = (self.memory(number)?, self.beside(number)?) else { return Ok(None) };
+        let (Some(memory), Some(beside)) = (self.memory(number)?, self.beside(number)?) else {
+            return Ok(None);
+        };
         let project = beside.project.map(|row| self.shared_project(row)).transpose()?.flatten();
         let Some(project) = project else { return Ok(None) };
         let registers = self.registers_of(&memory, &beside)?;
@@ -115,13 +119,22 @@ impl Archive {
         let private = (beside.presence == Presence::Withdrawn).then_some(());
         Ok(Registers {
             words: Register { stamp: stamp(Part::Words, first(Some(()), made))?, value: String::new() },
-            pin: Register { stamp: stamp(Part::Pin, first(memory.pinned_at, made))?, value: memory.pinned_at },
-            standing: Register { stamp: stamp(Part::Standing, first(standing.as_ref(), made))?, value: standing },
+            pin: Register {
+                stamp: stamp(Part::Pin, first(memory.pinned_at, made))?,
+                value: memory.pinned_at,
+            },
+            standing: Register {
+                stamp: stamp(Part::Standing, first(standing.as_ref(), made))?,
+                value: standing,
+            },
             hold: Register {
                 stamp: stamp(Part::Hold, first(memory.quarantine.as_ref(), made))?,
                 value: memory.quarantine.clone(),
             },
-            presence: Register { stamp: stamp(Part::Presence, first(private, made))?, value: beside.presence },
+            presence: Register {
+                stamp: stamp(Part::Presence, first(private, made))?,
+                value: beside.presence,
+            },
             found: memory.found,
         })
     }

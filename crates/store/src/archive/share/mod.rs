@@ -17,9 +17,9 @@ mod tombs;
 pub use carry::Carried;
 pub use projects::{SharedExtent, SharedProject, project_id};
 pub use sent::Outcome;
+pub(super) use stamps::Part;
 pub use take::{Arrival, TakenIn};
 pub use taken::Elsewhere;
-pub(super) use stamps::Part;
 pub(super) use tombs::{Burial, Fate};
 
 use super::keep::{KeptBody, KeptDetail, KeptTurn};

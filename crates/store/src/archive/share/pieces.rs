@@ -46,7 +46,9 @@ impl Archive {
         from_turn: u32,
         each: Each<'_, E>,
     ) -> Result<ControlFlow<()>, E> {
-        let Some(project) = self.shared_project_of(conversation)? else { return Ok(ControlFlow::Continue(())) };
+        let Some(project) = self.shared_project_of(conversation)? else {
+            return Ok(ControlFlow::Continue(()));
+        };
         let Some((session, head)) = self.session_head(conversation, &project)? else {
             return Ok(ControlFlow::Continue(()));
         };
@@ -56,7 +58,9 @@ impl Archive {
             (DETAILS, SharedExtent::Details, &|row| self.carried_detail(&session, row)),
         ];
         for (query, extent, read) in reads {
-            if project.extent >= extent && self.each_piece((query, read), (conversation, from_turn), each)?.is_break() {
+            if project.extent >= extent
+                && self.each_piece((query, read), (conversation, from_turn), each)?.is_break()
+            {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -94,7 +98,9 @@ impl Archive {
         let Some(summary) = self.summary(&of)? else { return Ok(None) };
         let from = self.provenance(&session, (session.machine, summary.turn, of.first_at))?;
         let mut carried = self.carried(&session, (uid, RowKind::Summary, revision), from)?;
-        if let (Some(stamp), Life::Lives(registers)) = (self.stamp(uid, Part::Presence)?, &mut carried.row.life) {
+        if let (Some(stamp), Life::Lives(registers)) =
+            (self.stamp(uid, Part::Presence)?, &mut carried.row.life)
+        {
             registers.presence.stamp = stamp;
         }
         Ok(Some(Carried { words: Some(Words::Summary(Box::new(summary))), ..carried }))
@@ -118,13 +124,19 @@ impl Archive {
             let head = Head { branch: row.get(3)?, base: base.zip(before) };
             Ok((row.get::<_, String>(0)?, row.get(1)?, Uid(row.get(2)?), head))
         };
-        let found = self.db.prepare_cached(HEAD)?.query_row((conversation, self.machine.0), read).optional()?;
+        let found =
+            self.db.prepare_cached(HEAD)?.query_row((conversation, self.machine.0), read).optional()?;
         let Some((key, person, machine, head)) = found else { return Ok(None) };
         let Ok(key) = SessionKey::parse(&key) else { return Ok(None) };
         Ok(Some((Session { key, person, machine, project }, head)))
     }
 
-    fn carried_line(&self, of: &Session<'_>, head: &Head, row: &Row<'_>) -> Result<Carried<String>, StoreError> {
+    fn carried_line(
+        &self,
+        of: &Session<'_>,
+        head: &Head,
+        row: &Row<'_>,
+    ) -> Result<Carried<String>, StoreError> {
         let turn = kept_turn(row)?;
         let from = self.provenance(of, (of.machine, turn.ordinal, turn.at))?;
         let carried = self.carried(of, (turn.uid, RowKind::Line, row.get(13)?), from)?;
@@ -147,7 +159,10 @@ impl Archive {
         let from = self.provenance(of, (of.machine, detail.turn, detail.at))?;
         let carried = self.carried(of, (uid, RowKind::Detail, row.get(12)?), from)?;
         let turn_mark = row.get::<_, Option<i64>>(13)?.map(Mark);
-        Ok(Carried { words: Some(Words::Detail(Box::new(PieceWords { piece: detail, turn_mark }))), ..carried })
+        Ok(Carried {
+            words: Some(Words::Detail(Box::new(PieceWords { piece: detail, turn_mark }))),
+            ..carried
+        })
     }
 
     /// A row that has words and nothing else that ever changes.

@@ -154,7 +154,10 @@ fn project(row: &Row<'_>) -> rusqlite::Result<Option<SharedProject>> {
 
 impl Archive {
     /// The shared project that a conversation belongs to.
-    pub(in crate::archive) fn shared_project_of(&self, conversation: i64) -> Result<Option<SharedProject>, StoreError> {
+    pub(in crate::archive) fn shared_project_of(
+        &self,
+        conversation: i64,
+    ) -> Result<Option<SharedProject>, StoreError> {
         const OF: &str = "select project from conversations where id = ?1";
         let row: Option<i64> =
             self.db.prepare_cached(OF)?.query_row([conversation], |row| row.get(0)).optional()?.flatten();

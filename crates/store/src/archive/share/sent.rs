@@ -47,7 +47,9 @@ impl Archive {
     pub(super) fn note_one(&self, row: &SharedRow, outcome: Outcome) -> Result<(), StoreError> {
         let count = count_of(row).cast_signed();
         match outcome {
-            Outcome::Offered => self.db.prepare_cached(OFFER)?.execute((row.uid.0, row.kind.name(), count))?,
+            Outcome::Offered => {
+                self.db.prepare_cached(OFFER)?.execute((row.uid.0, row.kind.name(), count))?
+            }
             Outcome::Had => {
                 if let Some(fate) = fate_of(row) {
                     self.db.prepare_cached(TOLD)?.execute((row.uid.0, fate.name()))?;

@@ -37,7 +37,15 @@ impl Part {
     fn columns(self) -> &'static [&'static str] {
         match self {
             Part::Words => &[
-                "type", "title", "subtitle", "facts", "narrative", "concepts", "valid_from", "confidence", "files",
+                "type",
+                "title",
+                "subtitle",
+                "facts",
+                "narrative",
+                "concepts",
+                "valid_from",
+                "confidence",
+                "files",
             ],
             Part::Pin => &["pinned_at"],
             Part::Standing => &["superseded_uid", "superseded_at", "superseded_why"],
@@ -71,7 +79,12 @@ impl Archive {
     }
 
     /// Written here once more. `before` is what holds where nothing is noted.
-    pub(in crate::archive) fn stamp_again(&self, uid: Uid, part: Part, before: Stamp) -> Result<Stamp, StoreError> {
+    pub(in crate::archive) fn stamp_again(
+        &self,
+        uid: Uid,
+        part: Part,
+        before: Stamp,
+    ) -> Result<Stamp, StoreError> {
         let stamp = self.stamp(uid, part)?.unwrap_or(before).next(self.machine);
         self.set_stamp(uid, part, stamp)?;
         Ok(stamp)

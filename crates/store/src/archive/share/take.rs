@@ -132,7 +132,9 @@ impl Taking<'_> {
             Life::Lives(registers) if registers.presence.value == Presence::Withdrawn => {
                 self.withdraw(&row, registers)?;
             }
-            Life::Lives(registers) if self.is_welcome(&row, registers)? => self.lives(&row, registers, words)?,
+            Life::Lives(registers) if self.is_welcome(&row, registers)? => {
+                self.lives(&row, registers, words)?
+            }
             Life::Lives(_) => {}
         }
         self.archive.note_one(&row, Outcome::Had)
@@ -231,7 +233,8 @@ impl Taking<'_> {
         if is_rewritten {
             archive.put_words(number, &words.content, self.now)?;
             self.put_origin(number, words)?;
-            let is_decided = came.hold.stamp > local.hold.stamp && before.is_some() || merged.hold.value.is_some();
+            let is_decided =
+                came.hold.stamp > local.hold.stamp && before.is_some() || merged.hold.value.is_some();
             if let Some(why) = self.suspicion(row, words).filter(|_| !is_decided) {
                 merged.hold = Register { stamp: merged.hold.stamp.next(archive.machine), value: Some(why) };
             }

@@ -65,7 +65,12 @@ pub struct Elsewhere {
 }
 
 impl Taking<'_> {
-    pub(super) fn line(&mut self, row: &SharedRow, stamp: Stamp, line: &LineWords) -> Result<bool, StoreError> {
+    pub(super) fn line(
+        &mut self,
+        row: &SharedRow,
+        stamp: Stamp,
+        line: &LineWords,
+    ) -> Result<bool, StoreError> {
         let (archive, turn) = (self.archive, &line.turn);
         let Some(session) = &row.from.session else { return Ok(false) };
         if self.is_gone(session, |gone| gone.is_turn_gone(turn.mark, turn.at)) {
@@ -302,7 +307,8 @@ impl Taking<'_> {
         let revision: Option<i64> =
             archive.db.prepare_cached(query)?.query_row((piece.0, piece.1.0), |row| row.get(0)).optional()?;
         let Some(revision) = revision else { return Ok(None) };
-        let machine = archive.db.prepare_cached(MACHINE_OF)?.query_row([piece.0], |row| row.get(0).map(Uid))?;
+        let machine =
+            archive.db.prepare_cached(MACHINE_OF)?.query_row([piece.0], |row| row.get(0).map(Uid))?;
         let written = Stamp { count: revision.cast_unsigned(), machine };
         Ok(Some(archive.stamp(uid, Part::Words)?.unwrap_or(written)))
     }
@@ -310,7 +316,12 @@ impl Taking<'_> {
 
 impl Archive {
     /// Bookmarks or batons of other machines, the newest first: of a project, or of all.
-    pub fn elsewhere(&self, kind: RowKind, project: Option<i64>, most: u32) -> Result<Vec<Elsewhere>, StoreError> {
+    pub fn elsewhere(
+        &self,
+        kind: RowKind,
+        project: Option<i64>,
+        most: u32,
+    ) -> Result<Vec<Elsewhere>, StoreError> {
         let mut statement = self.db.prepare_cached(ELSEWHERE)?;
         let read = |row: &Row<'_>| {
             let session: Option<String> = row.get(4)?;
@@ -345,7 +356,9 @@ impl Archive {
                 of.map(|of| self.note_change("summary", of, None)).transpose()?;
                 Ok(of.is_some())
             }
-            RowKind::Bookmark | RowKind::Baton => Ok(self.db.prepare_cached(DROP_NOTED)?.execute([row.uid.0])? > 0),
+            RowKind::Bookmark | RowKind::Baton => {
+                Ok(self.db.prepare_cached(DROP_NOTED)?.execute([row.uid.0])? > 0)
+            }
             // Nobody withdraws these.
             RowKind::Line | RowKind::Body | RowKind::Detail => Ok(false),
         }

@@ -83,9 +83,8 @@ impl Archive {
     pub(in crate::archive) fn bury_memory(&self, number: i64, burial: Burial<'_>) -> Result<(), StoreError> {
         let mut statement = self.db.prepare_cached(MEMORY)?;
         let row = (number, burial.at.0, burial.by, burial.of_own.name(), burial.of_others.name());
-        let buried = statement
-            .query_row(row, |row| Ok((Uid(row.get(0)?), row.get::<_, String>(1)?)))
-            .optional()?;
+        let buried =
+            statement.query_row(row, |row| Ok((Uid(row.get(0)?), row.get::<_, String>(1)?))).optional()?;
         match buried {
             Some((uid, fate)) if fate == Fate::Withdrawn.name() => self.stamp_withdrawal(uid, Stamp::NEVER),
             _ => Ok(()),
@@ -118,13 +117,18 @@ impl Archive {
         burial: Burial<'_>,
     ) -> Result<(), StoreError> {
         let mut statement = self.db.prepare_cached(OTHERS_LINES)?;
-        let found = statement.query_map([conversation], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+        let found =
+            statement.query_map([conversation], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
         let away = Burial { of_others: Fate::Away, ..burial };
         found.into_iter().try_for_each(|ordinal| self.bury_turn((conversation, ordinal), away))
     }
 
     /// All that was captured of a session.
-    pub(in crate::archive) fn bury_conversation(&self, id: i64, burial: Burial<'_>) -> Result<(), StoreError> {
+    pub(in crate::archive) fn bury_conversation(
+        &self,
+        id: i64,
+        burial: Burial<'_>,
+    ) -> Result<(), StoreError> {
         const TURNS: &str = "select ordinal from turns where conversation = ?1";
         const BODIES: &str = "select turn, mark, at from bodies where conversation = ?1";
         const DETAILS: &str = "select turn, mark, at from details where conversation = ?1";
@@ -137,7 +141,11 @@ impl Archive {
         self.bury_summary(id, burial.at)
     }
 
-    pub(in crate::archive) fn bury_summary(&self, conversation: i64, at: Timestamp) -> Result<(), StoreError> {
+    pub(in crate::archive) fn bury_summary(
+        &self,
+        conversation: i64,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
         let mut statement = self.db.prepare_cached(SUMMARY)?;
         let row = (conversation, at.0, self.machine.0);
         let buried = statement
@@ -159,9 +167,8 @@ impl Archive {
         let travels = project.extent >= extent_of(kind);
         let session = self.conversation_by_row(conversation)?.session;
         let mut find = self.db.prepare_cached(query)?;
-        let piece = |row: &rusqlite::Row<'_>| {
-            Ok((row.get::<_, i64>(0)?, Mark(row.get(1)?), Timestamp(row.get(2)?)))
-        };
+        let piece =
+            |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, Mark(row.get(1)?), Timestamp(row.get(2)?)));
         let found = find.query_map(params, piece)?.collect::<Result<Vec<_>, _>>()?;
         for piece in found {
             self.bury_piece((conversation, &session, travels), (kind, piece), burial)?;
@@ -212,7 +219,9 @@ impl Archive {
 /// The least of a project that has to be shared for these to travel.
 fn extent_of(kind: RowKind) -> SharedExtent {
     match kind {
-        RowKind::Memory | RowKind::Summary | RowKind::Line | RowKind::Bookmark | RowKind::Baton => SharedExtent::Lines,
+        RowKind::Memory | RowKind::Summary | RowKind::Line | RowKind::Bookmark | RowKind::Baton => {
+            SharedExtent::Lines
+        }
         RowKind::Body => SharedExtent::Bodies,
         RowKind::Detail => SharedExtent::Details,
     }

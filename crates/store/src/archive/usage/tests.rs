@@ -98,7 +98,10 @@ fn a_message_that_a_fork_copied_counts_once_and_its_copy_counts_when_it_goes() {
     let extent = Extent::Sessions { sessions: &sessions, stretch: EVER };
     bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap();
     assert_eq!(total(&bench, &asked()).0, 3);
-    bench.archive.erase(&Extent::Everyone { stretch: EVER }, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap();
+    bench
+        .archive
+        .erase(&Extent::Everyone { stretch: EVER }, Erasing::ForGood, towline_core::time::Timestamp(9))
+        .unwrap();
     let left: i64 =
         bench.archive.db.query_row("select count(*) from usage_sums", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 0);

@@ -7,6 +7,7 @@ mod agents;
 mod archive;
 mod data;
 mod editor;
+mod hub;
 mod models;
 mod search;
 mod tmux;
@@ -84,6 +85,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     checks.push(archive::check(scope));
     checks.push(models::check(scope));
     checks.push(search::check(scope));
+    checks.extend(hub::check(scope));
     checks.extend(editor::check());
     if arguments.forget_faults {
         data::forget_faults(scope)?;

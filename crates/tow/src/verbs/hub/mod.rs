@@ -7,7 +7,13 @@ mod called;
 mod export;
 mod init;
 mod join;
+mod leave;
 mod members;
+mod private;
+mod share;
+mod status;
+mod sync;
+mod unshare;
 mod whereabouts;
 
 use crate::failure::Failure;
@@ -40,7 +46,13 @@ pub struct Arguments {
 enum Action {
     Init(init::Arguments),
     Join(join::Arguments),
+    Leave(leave::Arguments),
+    Status(status::Arguments),
+    Share(share::Arguments),
+    Unshare(unshare::Arguments),
     Members(members::Arguments),
+    Sync(sync::Arguments),
+    Private(private::Arguments),
     Export(export::Arguments),
 }
 
@@ -63,7 +75,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.action {
         Action::Init(arguments) => init::run(scope, arguments),
         Action::Join(arguments) => join::run(scope, arguments),
+        Action::Leave(arguments) => leave::run(scope, arguments),
+        Action::Status(arguments) => status::run(scope, arguments),
+        Action::Share(arguments) => share::run(scope, arguments),
+        Action::Unshare(arguments) => unshare::run(scope, arguments),
         Action::Members(arguments) => members::run(scope, arguments),
+        Action::Sync(arguments) => sync::run(scope, arguments),
+        Action::Private(arguments) => private::run(scope, arguments),
         Action::Export(arguments) => export::run(scope, arguments),
     }
 }

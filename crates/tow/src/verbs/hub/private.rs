@@ -1,0 +1,66 @@
+//! `tow hub private`: a memory that stays on this machine, whatever is shared of its project.
+//!
+//! One that was shared already is taken back: whoever has it drops it.
+
+use crate::failure::Failure;
+use crate::remember::{memories_named, open};
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::json;
+use std::process::ExitCode;
+use towline_core::escape::for_terminal;
+use towline_core::share::Presence;
+use towline_store::StoreError;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow hub private m12 m15
+  tow hub private --off m12      shared again, with the rest of its project";
+
+/// Keep memories to this machine.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Which: m12.
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    /// Share them again.
+    #[arg(long)]
+    off: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let writing = open(scope)?;
+    let archive = &writing.archive;
+    let memories = memories_named(archive, &arguments.ids)?;
+    if let Some(foreign) = memories.iter().find(|memory| memory.person.is_some()) {
+        return Err(Failure::input(format!("{} is not yours", foreign.name()))
+            .hint("Its own person can withdraw it; `tow forget` erases it for all."));
+    }
+    let (presence, state) = match arguments.off {
+        false => (Presence::Withdrawn, "stays here"),
+        true => (Presence::Shared, "is shared with its project"),
+    };
+    let change = || {
+        memories
+            .iter()
+            .try_for_each(|memory| archive.keep_private(memory.number, presence, scope.edge.now).map(drop))
+    };
+    archive.as_one(change).map_err(failed)?;
+    if arguments.json {
+        let ids: Vec<String> = memories.iter().map(towline_core::memory::Memory::name).collect();
+        scope.out.line(&json!({"memories": ids, "private": !arguments.off}).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    for memory in &memories {
+        scope.out.line(&format!("{} {state}: {}", memory.name(), for_terminal(&memory.content.title)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::about("could not change what is shared", &error).hint("Run `tow doctor`.")
+}

@@ -1,0 +1,151 @@
+//! `tow hub share`: a project of which the team, or this person's other machines, are to know.
+//!
+//! Nothing of any other project goes anywhere. How much of it goes is chosen here, and can be changed by sharing again.
+
+use super::PATIENCE;
+use crate::back::{Chosen, Past, Whose, unreadable};
+use crate::failure::Failure;
+use crate::hub::{Link, NoLink, machine};
+use crate::remember::open;
+use crate::scope::Scope;
+use crate::tell::settings;
+use clap::Args;
+use serde_json::json;
+use std::process::ExitCode;
+use towline_core::escape::for_terminal;
+use towline_core::project::same_remote;
+use towline_hub::{HubProject, Reach};
+use towline_store::StoreError;
+use towline_store::archive::{ProjectRow, SharedExtent, SharedProject, project_id};
+
+const EXAMPLES: &str = "\
+Examples:
+  tow hub share .                        the project of this folder, with the whole team
+  tow hub share app --with bob --with eve
+  tow hub share notes --as team/notes    a project without a remote: everybody gives the same name
+  tow hub share app --bodies             what was said in it, too
+  tow hub share app --dry-run
+
+Memories, summaries, lines of turns, bookmarks and batons go, those that are there and those to come; with --bodies what was
+said, with --details what tools were given and gave, too. `tow hub private m12` keeps one memory here.";
+
+/// Share a project.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// By name, or by a folder in it.
+    #[arg(value_name = "PROJECT")]
+    project: String,
+    /// What it goes by on every machine; its remote without it.
+    #[arg(long = "as", value_name = "KEY")]
+    key: Option<String>,
+    /// Only with these members.
+    #[arg(long = "with", value_name = "NAME")]
+    with: Vec<String>,
+    /// What was said, too.
+    #[arg(long, conflicts_with = "details")]
+    bodies: bool,
+    /// What was said, and what tools were given and gave.
+    #[arg(long)]
+    details: bool,
+    /// Say what would be shared.
+    #[arg(long)]
+    dry_run: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let project = known(scope, &arguments.project)?;
+    let key = key_of(&project, arguments.key.as_deref())?;
+    let extent = extent(scope, arguments);
+    if arguments.dry_run {
+        tell(scope, arguments, &project.name, (&key, extent));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, PATIENCE)?;
+    let reach = if arguments.with.is_empty() { Reach::Team } else { Reach::Chosen };
+    let wanted = HubProject { id: project_id(&key), key: key.clone(), name: project.name.clone(), reach };
+    link.hub.share(&link.membership, &wanted).map_err(NoLink::from)?;
+    for member in &arguments.with {
+        link.hub.allow(&link.membership, wanted.id, member).map_err(NoLink::from)?;
+    }
+    let writing = open(scope)?;
+    writing.archive.share_project(project.row, &key, (extent, scope.edge.now)).map_err(failed)?;
+    drop(writing);
+    crate::work::start_detached();
+    tell(scope, arguments, &project.name, (&key, extent));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::about("could not note what is shared", &error).hint("Run `tow doctor`.")
+}
+
+fn tell(scope: &Scope, arguments: &Arguments, name: &str, (key, extent): (&str, SharedExtent)) {
+    if arguments.json {
+        let all = json!({
+            "project": name, "key": key, "extent": extent.name(), "with": arguments.with, "dry_run": arguments.dry_run,
+        });
+        return scope.out.line(&all.to_string());
+    }
+    let with = match arguments.with.as_slice() {
+        [] => "the whole team".to_owned(),
+        names => names.join(", "),
+    };
+    let verb = if arguments.dry_run { "would be shared" } else { "is shared" };
+    let line = format!("{name} {verb} as {key} with {with}: {}", extent.name());
+    scope.out.line(&for_terminal(&line));
+}
+
+fn extent(scope: &Scope, arguments: &Arguments) -> SharedExtent {
+    match (arguments.bodies, arguments.details) {
+        (_, true) => SharedExtent::Details,
+        (true, false) => SharedExtent::Bodies,
+        (false, false) => {
+            SharedExtent::named(&settings(&scope.edge).hub.extent).unwrap_or(SharedExtent::Lines)
+        }
+    }
+}
+
+/// A project of which something was captured here.
+pub fn known(scope: &Scope, name: &str) -> Result<ProjectRow, Failure> {
+    let nothing = || {
+        Failure::input(format!("nothing was captured of the project `{}`", for_terminal(name)))
+            .hint("Run `tow sessions --all-projects` to see which there are, or `tow import`.")
+    };
+    let past = Past::open(scope, &Whose::of(Some(name.to_owned())))?.ok_or_else(nothing)?;
+    let Chosen::Known { row, .. } = past.project else { return Err(nothing()) };
+    let rows = past.archive.project_rows().map_err(unreadable)?;
+    rows.into_iter().find(|project| project.row == row).ok_or_else(nothing)
+}
+
+/// What the project goes by everywhere.
+fn key_of(project: &ProjectRow, given: Option<&str>) -> Result<String, Failure> {
+    let given = given.map(str::trim).filter(|key| !key.is_empty());
+    if let Some(key) = given {
+        return Ok(same_remote(key).unwrap_or_else(|| key.to_owned()));
+    }
+    project.remote.clone().ok_or_else(|| {
+        let name = for_terminal(&project.name);
+        Failure::input(format!("{name} has no remote by which another machine could know it"))
+            .hint(format!("Run `tow hub share {name} --as NAME`, with the same NAME on every machine."))
+    })
+}
+
+/// The shared project that is called so: by its name, key or folder.
+pub fn shared(scope: &Scope, called: &str) -> Result<SharedProject, Failure> {
+    let writing = open(scope)?;
+    let all = writing.archive.shared_projects().map_err(failed)?;
+    drop(writing);
+    let by_name =
+        |project: &&SharedProject| project.key == called || project.name.eq_ignore_ascii_case(called);
+    if let Some(found) = all.iter().find(by_name) {
+        return Ok(found.clone());
+    }
+    let row = known(scope, called)?.row;
+    all.into_iter().find(|project| project.row == row).ok_or_else(|| {
+        Failure::input(format!("`{}` is not shared", for_terminal(called))).hint("Run `tow hub status`.")
+    })
+}

@@ -1,0 +1,182 @@
+//! `tow hub status`: which hub, who we are there, what is shared, how far it came, and what is wrong.
+//!
+//! Tells what is known here even if the hub does not answer; waits for it no longer than a person would.
+
+use super::without;
+use crate::calendar;
+use crate::failure::Failure;
+use crate::hub::{Known, Link, NoLink, machine, waiting};
+use crate::output::Tone;
+use crate::remember::open;
+use crate::scope::Scope;
+use crate::tell::settings;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use std::time::Duration;
+use towline_core::escape::{for_terminal, pad};
+use towline_core::id::Uid;
+use towline_hub::{Schema, Standing};
+use towline_store::StoreError;
+use towline_store::archive::SharedProject;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow hub status
+  tow hub status --json | jq '.projects[] | select(.behind > 0)'
+
+Exits with 0 whether or not the hub answers: being without it is normal.";
+
+/// Show how it stands with the hub.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How long the hub is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let wanted = settings(&scope.edge).hub;
+    if !wanted.is_joined() {
+        return not_joined(scope, arguments);
+    }
+    let writing = open(scope)?;
+    let projects = writing.archive.shared_projects().map_err(failed)?;
+    let known = Known::of(&writing.archive).map_err(failed)?;
+    drop(writing);
+    let far = far(scope, &projects);
+    let queue = waiting(&scope.edge)?;
+    let report =
+        Report { url: &wanted.url, team: &wanted.team, projects: &projects, known: &known, far: &far, queue };
+    if arguments.json {
+        scope.out.line(&report.json().to_string());
+    } else {
+        report.print(scope);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::about("could not read what is shared", &error).hint("Run `tow doctor`.")
+}
+
+fn not_joined(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if arguments.json {
+        scope.out.line(&json!({"joined": false}).to_string());
+    } else {
+        scope.out.line("this machine has joined no hub; `tow hub join URL --team TEAM` joins one");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What only the hub can tell.
+struct Far {
+    standing: Standing,
+    person: String,
+    /// Rows of each project that were not taken yet.
+    behind: Vec<(Uid, u64)>,
+}
+
+fn far(scope: &Scope, projects: &[SharedProject]) -> Result<Far, NoLink> {
+    let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, PATIENCE)?;
+    let standing = link.hub.standing()?;
+    let places: Vec<(Uid, u64)> = projects.iter().map(|project| (project.id, project.cursor)).collect();
+    let behind = link.hub.lag(&link.membership, &places)?;
+    Ok(Far { standing, person: link.membership.person.clone(), behind })
+}
+
+fn version(standing: &Standing) -> Option<u32> {
+    match standing.schema {
+        Schema::Open { version, .. } => Some(version),
+        Schema::Absent | Schema::Closed => None,
+    }
+}
+
+struct Report<'a> {
+    url: &'a str,
+    team: &'a str,
+    projects: &'a [SharedProject],
+    known: &'a Known,
+    far: &'a Result<Far, NoLink>,
+    queue: u64,
+}
+
+impl Report<'_> {
+    fn json(&self) -> Value {
+        let far = self.far.as_ref();
+        let trouble = self.known.trouble.as_ref().map(|trouble| {
+            json!({
+                "since": trouble.since().to_utc(), "what": trouble.what, "mend": trouble.mend,
+                "failures": trouble.failures, "again": trouble.again().to_utc(),
+            })
+        });
+        json!({
+            "joined": true, "url": self.url, "team": self.team,
+            "reachable": far.is_ok(),
+            "error": far.err().map(NoLink::told),
+            "person": far.ok().map(|far| &far.person),
+            "machine": self.known.machine,
+            "server": far.ok().map(|far| &far.standing.server),
+            "schema": far.ok().and_then(|far| version(&far.standing)),
+            "without": far.ok().map(|far| without(&far.standing)),
+            "synced_at": self.known.synced_at.map(|at| at.to_utc()),
+            "queue": self.queue,
+            "trouble": trouble,
+            "projects": self.projects.iter().map(|project| self.project_json(project)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn project_json(&self, project: &SharedProject) -> Value {
+        json!({
+            "project": project.name, "key": project.key, "extent": project.extent.name(),
+            "since": project.since.to_utc(), "taken_up_to": project.cursor, "behind": self.behind(project),
+        })
+    }
+
+    fn behind(&self, project: &SharedProject) -> Option<u64> {
+        let far = self.far.as_ref().ok()?;
+        far.behind.iter().find(|(id, _)| *id == project.id).map(|(_, rows)| *rows)
+    }
+
+    fn print(&self, scope: &Scope) {
+        let out = &scope.out;
+        let machine = self.known.machine.as_deref().unwrap_or("this machine");
+        match self.far {
+            Ok(far) => {
+                let version = version(&far.standing).unwrap_or(0);
+                let line = format!("{} in {} on {machine}, hub version {version}", far.person, self.team);
+                out.line(&format!("{} {}", out.tint(Tone::Good, "reachable:"), for_terminal(&line)));
+                without(&far.standing).iter().for_each(|name| out.line(&format!("without {name}")));
+            }
+            Err(error) => {
+                out.line(
+                    &out.tint(Tone::Warning, &format!("not reachable: {}", for_terminal(&error.told()))),
+                );
+                error.mend().iter().for_each(|mend| out.line(&for_terminal(mend)));
+            }
+        }
+        let synced =
+            self.known.synced_at.map_or("never".to_owned(), |at| calendar::clock(at, scope.edge.now));
+        out.line(&format!("last exchange: {synced}; {} changes wait to be looked at", self.queue));
+        if let Some(trouble) = &self.known.trouble {
+            let [since, again] =
+                [trouble.since(), trouble.again()].map(|at| calendar::clock(at, scope.edge.now));
+            out.line(&for_terminal(&format!(
+                "failing since {since}, tried again at {again}: {}",
+                trouble.what
+            )));
+        }
+        if self.projects.is_empty() {
+            out.line("no project is shared; `tow hub share PROJECT` shares one");
+        }
+        for project in self.projects {
+            let behind = self.behind(project).map_or(String::new(), |rows| format!(", {rows} rows behind"));
+            let name = pad(&for_terminal(&project.name), 24);
+            out.line(&format!("{name} {} as {}{behind}", project.extent.name(), for_terminal(&project.key)));
+        }
+    }
+}

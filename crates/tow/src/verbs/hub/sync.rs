@@ -1,0 +1,76 @@
+//! `tow hub sync`: exchanges with the hub now, whether or not it is due.
+//!
+//! `tow work` does the same by itself; this is for who wants to wait for it.
+
+use crate::failure::Failure;
+use crate::hub::{Amount, Exchanged, exchange, waiting};
+use crate::output::complain;
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::json;
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow hub sync              all that is new, both ways
+  tow hub sync --once       at most half a minute of it
+  tow hub sync --dry-run    what would go; nothing is sent and nothing taken
+  tow hub sync --json
+
+It can be stopped at any time and goes on from there.";
+
+/// Exchange what is new with the hub.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// As `tow work` does it: half a minute at most.
+    #[arg(long)]
+    once: bool,
+    /// Say what would go.
+    #[arg(long)]
+    dry_run: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if arguments.dry_run {
+        return dry_run(scope, arguments);
+    }
+    let amount = if arguments.once { Amount::AWhile } else { Amount::All };
+    let is_watched = io::stderr().is_terminal() && !arguments.json;
+    let mut show = |done: &Exchanged| {
+        if is_watched {
+            complain(&format!("\r{} sent, {} taken\x1b[K", done.sent, done.taken));
+        }
+    };
+    let done = exchange(&scope.edge, amount, &mut show);
+    if is_watched {
+        complain("\r\x1b[K");
+    }
+    let done = done?;
+    if done.taken > 0 || done.erased > 0 {
+        crate::work::start_detached();
+    }
+    if arguments.json {
+        scope.out.line(&serde_json::to_string(&done).unwrap_or_default());
+    } else {
+        let more = if done.is_more { "; there is more" } else { "" };
+        scope
+            .out
+            .line(&format!("{} rows sent, {} taken, {} erased{more}", done.sent, done.taken, done.erased));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn dry_run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let waiting = waiting(&scope.edge)?;
+    if arguments.json {
+        scope.out.line(&json!({"dry_run": true, "waiting": waiting}).to_string());
+    } else {
+        scope.out.line(&format!("{waiting} changes wait to be looked at for the hub"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
