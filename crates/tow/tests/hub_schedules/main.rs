@@ -1,0 +1,38 @@
+//! Three machines of two people and one hub, by chance: changes everywhere, ways that are cut, processes and servers that are
+//! killed, clocks an hour apart. Whatever happened, all come to the same state in the end.
+//!
+//! A schedule is told by its seed, which is printed where one fails: `TOWLINE_SCHEDULE=SEED` plays it alone, and
+//! `TOWLINE_SCHEDULES=200` plays so many, as `cargo xtask schedules` does.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "test code")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod world;
+
+use world::World;
+
+/// Changes and exchanges of one schedule.
+const STEPS: usize = 24;
+
+/// As many as a suite has time for.
+const USUAL: u64 = 6;
+
+#[test]
+fn whatever_happens_three_machines_and_the_hub_come_to_the_same_state() {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let seeds = match number("TOWLINE_SCHEDULE") {
+        Some(seed) => seed..seed + 1,
+        None => 1..1 + number("TOWLINE_SCHEDULES").unwrap_or(USUAL),
+    };
+    let mut world = World::new();
+    let count = seeds.end - seeds.start;
+    for seed in seeds {
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| world.play(seed, STEPS)));
+        if let Err(cause) = outcome {
+            println!("schedule {seed} failed; TOWLINE_SCHEDULE={seed} plays it alone");
+            println!("{}", world.told());
+            std::panic::resume_unwind(cause);
+        }
+    }
+    println!("{count} schedules: {}", world.figures());
+}
