@@ -48,6 +48,11 @@ impl Failure {
         Failure { kind: Kind::Input, what: what.into(), causes: vec![], hints: vec![] }
     }
 
+    /// Somebody else is at it: the same may work a moment later.
+    pub fn busy(what: impl Into<String>) -> Failure {
+        Failure { kind: Kind::Failed, ..Failure::input(what) }
+    }
+
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hints.push(hint.into());
         self

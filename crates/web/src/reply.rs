@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::{Response, StatusCode};
 
-/// Scripts, styles and requests of this server alone; nothing written into the page is run.
+/// Scripts, styles and requests of this server alone; nothing that is written into a page is run, but for what `page` names.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
     connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

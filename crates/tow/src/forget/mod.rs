@@ -189,7 +189,7 @@ fn holds_text(edge: &Edge, needle: &Needle) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn busy() -> Failure {
-    Failure::input("another process is at work on what is kept").hint("Wait for it, then run it again.")
+    Failure::busy("another process is at work on what is kept").hint("Wait for it, then run it again.")
 }
 
 fn failed(error: StoreError) -> Failure {

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub fn open(scope: &Scope) -> Result<Writable, Failure> {
     let opened = capture::open(&scope.edge, PATIENCE).map_err(|error| failed(&error))?;
     opened.ok_or_else(|| {
-        Failure::input("another process writes what is kept").hint("Wait for it, then run this again.")
+        Failure::busy("another process writes what is kept").hint("Wait for it, then run this again.")
     })
 }
 

@@ -187,7 +187,7 @@ fn change(
     arguments: &Arguments,
     act: impl FnOnce(&Archive, &[i64]) -> Result<usize, StoreError>,
 ) -> Result<usize, Failure> {
-    let busy = || Failure::input("the archive is in use").hint("Try again in a moment.");
+    let busy = || Failure::busy("the archive is in use").hint("Try again in a moment.");
     let writable = capture::open(&scope.edge, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
     let archive = &writable.archive;
     let meant = match arguments.numbers.as_slice() {

@@ -114,8 +114,7 @@ fn from_archive(edge: &Edge, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<
     if !edge.home.archive().exists() {
         return Ok(Scrubbed::default());
     }
-    let busy =
-        || Failure::input("another process writes the archive").hint("Wait for it, then run it again.");
+    let busy = || Failure::busy("another process writes the archive").hint("Wait for it, then run it again.");
     let writable = capture::open(edge, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
     let mut progress = Progress::of_rows();
     let done = writable

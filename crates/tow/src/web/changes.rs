@@ -3,6 +3,7 @@
 //! Only reached where the server was allowed to change anything.
 
 use super::command::{Command, carried_out};
+use super::reads::show;
 use crate::remember::is_memory_id;
 use towline_web::{Answer, Given, Refusal, Status};
 
@@ -32,16 +33,21 @@ pub fn remember(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn edit(given: &Given) -> Result<Answer, Refusal> {
-    let id = given.text("id").unwrap_or_default();
-    Command::new(&["edit"])
+    let id = memory(given)?;
+    let edit = Command::new(&["edit"])
         .with("--title", given.text("title"))
         .with("--subtitle", given.text("subtitle"))
         .with("--narrative", given.text("narrative"))
         .with("--type", given.text("type"))
         .with_each("--fact", &given.texts("facts"))
         .with_each("--concept", &given.texts("concepts"))
-        .about(&[id])
-        .said_of_one()
+        .about(&[id]);
+    // Of a memory that is there it is what was sent that cannot be taken.
+    let is_gone = |refusal: &Refusal| refusal.status == Status::BadRequest && show(id).said_of_one().is_err();
+    edit.said().map_err(|refusal| match is_gone(&refusal) {
+        true => Refusal { status: Status::NotFound, ..refusal },
+        false => refusal,
+    })
 }
 
 pub fn supersede(given: &Given) -> Result<Answer, Refusal> {

@@ -132,6 +132,8 @@ mod tests {
     fn whose_fault_it_was_decides_the_status() {
         let input = || Failure::input("no such thing").hint("Run `tow status`.");
         assert_eq!(refusal(input(), Status::NotFound).status, Status::NotFound);
+        let busy = refusal(Failure::busy("another process writes"), Status::NotFound);
+        assert_eq!(busy.status, Status::Unavailable, "it is there, and may be had a moment later");
         let failed = Failure { kind: Kind::Failed, ..input() };
         let told = refusal(failed, Status::NotFound);
         assert_eq!((told.status, told.next.as_deref()), (Status::Unavailable, Some("Run `tow status`.")));

@@ -3,6 +3,7 @@
 //! Pictures of each view are left in the target folder (`tmp/viewer`), for who wants to look at them.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests report by panicking")]
 
+mod acting;
 mod desk;
 mod live;
 mod looks;

@@ -110,6 +110,9 @@ fn a_browser_is_told_to_be_strict() {
         assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{path}");
         assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
     }
+    let policy = |path: &str| world.get(path).header("content-security-policy").unwrap().to_owned();
+    assert_eq!(policy("/").matches("'sha256-").count(), 3, "two sheets and a script stand in the page");
+    assert!(!policy("/nowhere").contains("sha256"), "and nothing in any other answer");
     let script = world.get("/assets/app.js").is(200);
     let bearer = format!("Bearer {}", world.token());
     let headers = [

@@ -52,6 +52,17 @@ fn nothing_but_a_memory_is_forgotten_and_standard_input_is_nobodys() {
 }
 
 #[test]
+fn what_cannot_be_taken_is_told_apart_from_what_is_not_there() {
+    let world = World::new(&["--write"]);
+    let edit = |id: &str, body| world.ask(&format!("PATCH /v1/memories/{id}"), Some(&body));
+    let refused = edit("m1", json!({"type": "no/type"})).is(400).json();
+    assert_eq!(refused["error"]["what"], "`no/type` is no type of a memory");
+    edit("m1", json!({"title": " "})).is(400);
+    edit("m99", json!({"title": "Nothing"})).is(404);
+    edit("yesterday", json!({"title": "Nothing"})).is(404);
+}
+
+#[test]
 fn several_memories_are_given_at_once_in_the_order_asked_for() {
     let world = World::new(&[]);
     let body = json!({"ids": ["m3", "m99", "m1"]});
