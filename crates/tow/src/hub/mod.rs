@@ -5,13 +5,16 @@
 
 pub mod address;
 mod backoff;
+pub mod incoming;
 mod link;
+pub mod outgoing;
 mod password;
 mod row;
 mod seats;
 mod state;
 mod sync;
 mod team;
+mod words;
 
 pub use link::{Link, NoLink, reach};
 pub use row::row_json;
@@ -19,13 +22,21 @@ pub use state::Known;
 pub use sync::{Amount, Exchanged, exchange, exchange_if_due};
 pub use team::{Wanted as TeamQuestion, ask as ask_team};
 
-use crate::capture;
+use crate::capture::{self, Wishes};
 use crate::edge::{Edge, host_name};
 use crate::tell::settings;
 use crate::work;
 use std::time::Duration;
 use towline_hub::{Machine, Membership};
 use towline_store::{Archive, StoreError};
+
+/// Who shares, and what they want kept to themselves.
+#[derive(Clone, Copy)]
+pub struct Sharing<'a> {
+    /// What the team calls this person.
+    pub person: &'a str,
+    pub wishes: &'a Wishes,
+}
 
 /// How long whoever writes the archive is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,8 +58,7 @@ pub fn note_joined(edge: &Edge, membership: &Membership, machine: &Machine) -> R
 /// How many changes wait to be looked at for the hub.
 pub fn waiting(edge: &Edge) -> Result<u64, NoLink> {
     let Some(archive) = Archive::read(&edge.home, PATIENCE)? else { return Ok(0) };
-    let read = archive.read_up_to("hub")?.unwrap_or(0);
-    Ok(u64::try_from(archive.last_change()?.saturating_sub(read)).unwrap_or(0))
+    Ok(u64::try_from(outgoing::waiting(&archive)?).unwrap_or(0))
 }
 
 /// Starts `tow work` if an exchange is due. For who has just written something and ends.

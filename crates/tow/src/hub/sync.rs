@@ -4,14 +4,18 @@
 //! never held while the hub is waited for, and the hub is never waited for longer than there is time.
 
 use super::link::{Link, NoLink};
-use super::{machine, seats, state};
+use super::outgoing::{self, Batch, OutgoingError, Sending};
+use super::{Sharing, incoming, machine, seats, state};
+use crate::capture::{self, Wishes, Writable};
 use crate::edge::Edge;
 use crate::failure::{Failure, chain};
 use crate::hook::record_here;
 use std::time::Duration;
 use towline_core::fault::{Fault, FaultKind};
+use towline_hub::Outgoing;
+use towline_store::archive::SharedProject;
 use towline_store::lock::HubLock;
-use towline_store::{Archive, StoreError};
+use towline_store::{Archive, Store, StoreError};
 
 /// How much is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +46,10 @@ pub enum NoExchange {
     Link(#[from] NoLink),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("what is shared could not be read")]
+    Outgoing(#[from] OutgoingError),
+    #[error("{}", .0.what)]
+    Told(Failure),
 }
 
 impl From<NoExchange> for Failure {
@@ -51,10 +59,16 @@ impl From<NoExchange> for Failure {
                 .hint("Wait for it; `tow hub status` shows how far it came."),
             NoExchange::Link(error) => error.into(),
             NoExchange::Store(error) => Failure::new(&error).hint("Run `tow doctor`."),
+            NoExchange::Outgoing(error) => Failure::new(&error).hint("Run `tow doctor`."),
+            NoExchange::Told(failure) => failure,
         }
     }
 }
 
+/// Rows in one transaction of the hub, and of the archive.
+const AT_ONCE: u32 = 500;
+/// All that an exchange may take beside other work.
+const A_WHILE: Duration = Duration::from_secs(30);
 /// How long one answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long whoever else writes the archive is waited for.
@@ -73,7 +87,7 @@ pub fn exchange(
     match &done {
         Ok(_) => state::note_success(edge, edge.later().now)?,
         Err(NoExchange::Link(error)) => note(edge, error)?,
-        Err(NoExchange::Busy | NoExchange::Store(_)) => {}
+        Err(NoExchange::Busy | NoExchange::Store(_) | NoExchange::Outgoing(_) | NoExchange::Told(_)) => {}
     }
     done
 }
@@ -100,12 +114,97 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    fn run(self) -> Result<Exchanged, NoExchange> {
+    fn run(mut self) -> Result<Exchanged, NoExchange> {
         let mut link = Link::open(self.edge, &machine(self.edge)?, PATIENCE)?;
+        // Where it cannot be known what is to stay private, nothing goes.
+        let wishes = Wishes::load(self.edge).map_err(NoExchange::Told)?;
+        let person = link.membership.person.clone();
+        let sharing = Sharing { person: &person, wishes: &wishes };
         seats::tell(self.edge, &mut link)?;
-        (self.seen)(&self.done);
+        self.bound_queue(link.wanted.max_queue)?;
+        self.send(&mut link, sharing)?;
+        for project in &self.writing()?.archive.shared_projects()? {
+            self.take(&mut link, sharing, project)?;
+        }
         Ok(self.done)
     }
+
+    /// A list that has become too long is not gone through: what is shared is looked at whole instead.
+    fn bound_queue(&self, most: u32) -> Result<(), NoExchange> {
+        let writable = self.writing()?;
+        if writable.archive.scan()?.is_none() && outgoing::waiting(&writable.archive)? > i64::from(most) {
+            writable.archive.begin_scan()?;
+        }
+        Ok(())
+    }
+
+    /// Batch by batch: what the hub has is noted before the next is read.
+    fn send(&mut self, link: &mut Link, sharing: Sharing<'_>) -> Result<(), NoExchange> {
+        while self.has_time() {
+            let batch = self.batch(sharing)?;
+            if !batch.rows.is_empty() {
+                let rows: Vec<Outgoing> = batch.rows.iter().map(offered).collect();
+                link.hub.push(&link.membership, &rows).map_err(NoLink::from)?;
+                self.done.sent += rows.len() as u64;
+                (self.seen)(&self.done);
+            }
+            outgoing::note_sent(&self.writing()?.archive, &batch)?;
+            if batch.is_all {
+                return Ok(());
+            }
+        }
+        self.done.is_more = true;
+        Ok(())
+    }
+
+    fn batch(&self, sharing: Sharing<'_>) -> Result<Batch, NoExchange> {
+        let store = Store::read(&self.edge.home, FOR_ARCHIVE)?;
+        let writable = self.writing()?;
+        Ok(outgoing::outgoing(&writable.archive, store.as_ref(), sharing, AT_ONCE as usize)?)
+    }
+
+    /// Page by page: each with its place, in one transaction.
+    fn take(
+        &mut self,
+        link: &mut Link,
+        sharing: Sharing<'_>,
+        project: &SharedProject,
+    ) -> Result<(), NoExchange> {
+        let mut after = project.cursor;
+        while self.has_time() {
+            let pulled = link.hub.pull(&link.membership, project.id, after, AT_ONCE).map_err(NoLink::from)?;
+            let is_all = pulled.is_all;
+            after = pulled.after;
+            if !pulled.rows.is_empty() {
+                let taken = incoming::take(self.edge, sharing, project, (pulled.rows, after));
+                let taken = taken.map_err(NoExchange::Told)?;
+                self.done.taken += u64::from(taken.rows);
+                self.done.erased += u64::from(taken.gone);
+                (self.seen)(&self.done);
+            }
+            if is_all {
+                return Ok(());
+            }
+        }
+        self.done.is_more = true;
+        Ok(())
+    }
+
+    fn has_time(&self) -> bool {
+        match self.amount {
+            Amount::All => true,
+            Amount::AWhile => self.edge.elapsed().saturating_sub(self.began) < A_WHILE,
+        }
+    }
+
+    /// Somebody who writes for so long has much to write: another time.
+    fn writing(&self) -> Result<Writable, NoExchange> {
+        capture::open(self.edge, FOR_ARCHIVE)?.ok_or(NoExchange::Busy)
+    }
+}
+
+fn offered(sending: &Sending) -> Outgoing {
+    Outgoing { row: sending.row.clone(), text: sending.text.clone(), vector: None }
 }
 
 /// The exchange that belongs to other work: if one is due, and for a while at most. What goes wrong is noted and keeps
@@ -129,7 +228,7 @@ pub fn exchange_if_due(edge: &Edge) -> bool {
     match exchanged {
         Ok(done) => done.taken > 0 || done.erased > 0,
         Err(NoExchange::Busy | NoExchange::Link(_)) => false,
-        Err(NoExchange::Store(error)) => {
+        Err(error @ (NoExchange::Store(_) | NoExchange::Outgoing(_) | NoExchange::Told(_))) => {
             record_here(edge, Fault { at: edge.now, kind: FaultKind::Store, detail: chain(&error) });
             false
         }

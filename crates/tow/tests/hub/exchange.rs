@@ -1,0 +1,114 @@
+//! What goes and what comes: between a person's machines, and between people.
+
+use super::world::{KEY, Server, Site, holds, id_of, remember, sync, titles};
+use serde_json::Value;
+
+fn a_memory_goes_to_others_and_is_forgotten_everywhere(server: Server) {
+    let site = Site::with_team(server);
+    let (desk, cabin) = (site.sharing("ann_login", "desk"), site.sharing("bob_login", "cabin"));
+    remember(&desk, "The halyard winch needs grease every spring");
+    assert!(sync(&desk)["sent"].as_u64().unwrap() >= 1);
+    assert!(sync(&cabin)["taken"].as_u64().unwrap() >= 1);
+    let id = id_of(&cabin, "halyard winch");
+    let shown = cabin.tow(&["show", &id, "--json"]).ok().json();
+    assert!(shown.to_string().contains("ann"), "whose it is: {shown}");
+    cabin.tow(&["forget", &id, "--yes"]).ok();
+    sync(&cabin);
+    sync(&desk);
+    assert!(!titles(&desk).iter().any(|title| title.contains("halyard")), "{:?}", titles(&desk));
+    assert!(!holds(&desk, "halyard winch") && !holds(&cabin, "halyard winch"));
+    let kept = site.postgres.run_in("towline", "select count(*) from towline.rows where words like '%halyard%'");
+    assert_eq!(kept, "0");
+}
+
+#[test]
+fn a_memory_goes_to_others_and_is_forgotten_everywhere_with_tls() {
+    a_memory_goes_to_others_and_is_forgotten_everywhere(Server::Debian);
+}
+
+#[test]
+fn a_memory_goes_to_others_and_is_forgotten_everywhere_with_vectors() {
+    a_memory_goes_to_others_and_is_forgotten_everywhere(Server::Vectors);
+}
+
+#[test]
+fn nothing_is_shared_that_was_not_chosen_and_a_private_memory_comes_back() {
+    let site = Site::with_team(Server::Debian);
+    let desk = site.machine("ann_login");
+    site.join(&desk, "ann_login", "desk");
+    remember(&desk, "The keel is of lead");
+    sync(&desk);
+    assert_eq!(site.postgres.run_in("towline", "select count(*) from towline.rows"), "0");
+    desk.tow(&["hub", "share", ".", "--as", KEY, "--dry-run"]).ok().prints("would be shared");
+    desk.tow(&["hub", "share", ".", "--as", KEY]).ok().prints("is shared as crew/app");
+    sync(&desk);
+    let cabin = site.sharing("bob_login", "cabin");
+    assert!(titles(&cabin).iter().any(|title| title.contains("keel")));
+    let id = id_of(&desk, "keel");
+    desk.tow(&["hub", "private", &id]).ok().prints("stays here");
+    sync(&desk);
+    sync(&cabin);
+    assert!(!titles(&cabin).iter().any(|title| title.contains("keel")), "{:?}", titles(&cabin));
+    assert!(titles(&desk).iter().any(|title| title.contains("keel")), "it stays with its person");
+    desk.tow(&["hub", "private", "--off", &id]).ok();
+    sync(&desk);
+    sync(&cabin);
+    assert!(titles(&cabin).iter().any(|title| title.contains("keel")));
+}
+
+fn team_search(server: Server) {
+    let site = Site::with_team(server);
+    let (desk, cabin) = (site.sharing("ann_login", "desk"), site.sharing("bob_login", "cabin"));
+    cabin.tow(&["config", "set", "hub.search_ms", "20000"]).ok();
+    remember(&desk, "The anchor chain is fifty metres long");
+    sync(&desk);
+    let found = cabin.tow(&["search", "--team", "anchor", "chain", "--json", "--all-projects"]).ok().json();
+    let hits = |found: &Value| -> Vec<Value> {
+        let all = found["results"].as_array().unwrap().iter();
+        all.filter(|hit| hit["title"].as_str().unwrap().contains("anchor")).cloned().collect()
+    };
+    let [hit] = hits(&found).try_into().unwrap();
+    assert_eq!((&hit["from"], &hit["person"]), (&"hub".into(), &"ann".into()), "{hit}");
+    let text = cabin.tow(&["search", "--team", "anchor", "chain", "--all-projects"]).ok();
+    assert!(text.stdout.contains("of ann"), "{}", text.stdout);
+    sync(&cabin);
+    let found = cabin.tow(&["search", "--team", "anchor", "chain", "--json", "--all-projects"]).ok().json();
+    let [hit] = hits(&found).try_into().unwrap();
+    assert_eq!(hit.get("from"), None, "what is here is shown once, from here: {hit}");
+}
+
+#[test]
+fn what_the_team_knows_is_found_with_what_is_here_and_shown_once_with_tls() {
+    team_search(Server::Debian);
+}
+
+#[test]
+fn what_the_team_knows_is_found_with_what_is_here_and_shown_once_with_vectors() {
+    team_search(Server::Vectors);
+}
+
+#[test]
+fn the_fleet_is_ones_own_machines_and_nobody_elses() {
+    let site = Site::with_team(Server::Debian);
+    let desk = site.sharing("ann_login", "desk");
+    let laptop = site.sharing("ann_login", "laptop");
+    let _cabin = site.sharing("bob_login", "cabin");
+    let fleet = laptop.tow(&["status", "--fleet", "--json"]).ok().json();
+    let mut names: Vec<&str> =
+        fleet["machines"].as_array().unwrap().iter().map(|machine| machine["machine"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["desk", "laptop"]);
+    desk.tow(&["status", "--fleet"]).ok().prints("laptop");
+}
+
+#[test]
+fn everything_of_ones_own_can_be_taken_out_of_the_hub_as_lines() {
+    let site = Site::with_team(Server::Debian);
+    let desk = site.sharing("ann_login", "desk");
+    let file = desk.root().join("hub.jsonl");
+    desk.tow(&["hub", "export", file.to_str().unwrap()]).ok();
+    let text = std::fs::read_to_string(file).unwrap();
+    assert!(text.lines().any(|line| line.contains("desk keeps its tools") && line.contains("\"person\":\"ann\"")));
+    let lines = desk.tow(&["hub", "export", "-"]).ok().stdout;
+    assert_eq!(lines, text);
+}
