@@ -28,11 +28,22 @@ pub fn drop_read(edge: &Edge) -> Result<(), StoreError> {
     writable.archive.forget_changes_up_to(read)
 }
 
+/// How many changes may wait for a hub that cannot be reached. Beyond that it is told anew of all that is shared.
+const MOST_FOR_HUB: i64 = 100_000;
+
+/// How far a hub was told; `None` where nothing is shared, or too much waits.
+fn hub(archive: &Archive) -> Result<Option<i64>, StoreError> {
+    let is_shared = !archive.shared_projects()?.is_empty();
+    let place = if is_shared { archive.read_up_to("hub")? } else { None };
+    let last = archive.last_change()?;
+    Ok(place.filter(|place| last - place <= MOST_FOR_HUB))
+}
+
 /// The last change that nobody needs.
 fn read_by_all(edge: &Edge, archive: &Archive) -> Result<i64, StoreError> {
     let config = settings(edge);
     let rules = if config.distil.rules { distil::read_up_to(archive)? } else { None };
     let model = if config.enrich.is_on() { archive.read_up_to(READER)? } else { None };
-    let readers = [finding::read_up_to(&edge.home), rules, model];
+    let readers = [finding::read_up_to(&edge.home), rules, model, hub(archive)?];
     Ok(readers.into_iter().flatten().min().unwrap_or(0))
 }

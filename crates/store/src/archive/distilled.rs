@@ -18,6 +18,12 @@ const NOTE_ALL: &str = "
 const WITHOUT_DETAILS: &str = "details";
 
 impl Archive {
+    /// Whether this machine captured it: what others' sessions came to they tell themselves.
+    pub fn is_captured_here(&self, of: &Conversation) -> Result<bool, StoreError> {
+        const HERE: &str = "select machine = ?2 from conversations where id = ?1";
+        Ok(self.db.prepare_cached(HERE)?.query_row((of.id, self.machine.0), |row| row.get(0))?)
+    }
+
     /// Whether time has taken the details of a conversation: what was made of them cannot be made again.
     pub fn has_lost_details(&self, of: &Conversation) -> Result<bool, StoreError> {
         let expired: Option<String> =

@@ -136,7 +136,7 @@ const BEFORE: &str = "
         'files', (select json_group_array(json_array(path, how)) from memory_files where memory = memories.id))
     from memories where id = ?1";
 
-/// How often it was found only grows: others have counted with it. What replaced it was not told by its global id once.
+/// How often it was found does not go back where others have counted with it. What replaced it was not told by its global id once.
 const PUT_BACK: &str = "
     update memories set revision = revision + 1, changed_at = ?3, type = ?2 ->> 'type', title = ?2 ->> 'title',
         subtitle = ?2 ->> 'subtitle', facts = ?2 ->> 'facts', narrative = ?2 ->> 'narrative',
@@ -145,7 +145,8 @@ const PUT_BACK: &str = "
         superseded_uid = ifnull(nullif(unhex(?2 ->> 'superseded_uid'), x''),
             (select b.uid from memories b where b.id = ?2 ->> 'superseded_by')),
         presence = ifnull(?2 ->> 'presence', presence),
-        pinned_at = ?2 ->> 'pinned_at', quarantine = ?2 ->> 'quarantine', found = max(found, ?2 ->> 'found'),
+        pinned_at = ?2 ->> 'pinned_at', quarantine = ?2 ->> 'quarantine',
+        found = iif(exists (select 1 from sent where sent.uid = memories.uid), max(found, ?2 ->> 'found'), ?2 ->> 'found'),
         fingerprint = ?2 ->> 'fingerprint', confidence = ?2 ->> 'confidence'
     where id = ?1";
 

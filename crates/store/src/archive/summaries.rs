@@ -33,7 +33,7 @@ const PUT: &str = "
 
 pub(super) const SUMMARY: &str = "
     select s.request, s.investigated, s.learned, s.completed, s.next_steps, s.notes, c.agent || ':' || c.session, s.turn,
-        s.maker, s.trust, s.at
+        s.maker, s.trust, s.at, c.person is not null
     from summaries s join conversations c on c.id = s.conversation";
 
 impl Archive {
@@ -76,9 +76,9 @@ impl Archive {
         Ok(found.flatten())
     }
 
-    /// The newest of a project, the newest first.
+    /// This person's newest of a project, the newest first: what others mean to do next is theirs.
     pub fn latest_summaries(&self, project: Option<i64>, most: u32) -> Result<Vec<KeptSummary>, StoreError> {
-        let query = format!("{SUMMARY} where ?1 is null or c.project = ?1 order by c.last_at desc limit ?2");
+        let query = format!("{SUMMARY} where (?1 is null or c.project = ?1) and c.person is null order by c.last_at desc limit ?2");
         let mut statement = self.db.prepare_cached(&query)?;
         let found = statement.query_map((project, most), summary)?.collect::<Result<Vec<_>, _>>()?;
         Ok(found.into_iter().flatten().collect())
@@ -99,12 +99,14 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<KeptSummary>> {
     let (Some(summary), Ok(session)) = (Summary::of(&draft), SessionKey::parse(&key)) else {
         return Ok(None);
     };
+    let trust = Trust::named(&row.get::<_, String>(9)?).unwrap_or(Trust::Web);
+    let is_others: bool = row.get(11)?;
     Ok(Some(KeptSummary {
         summary,
         session,
         turn: row.get(7)?,
         maker: Maker::named(&row.get::<_, String>(8)?),
-        trust: Trust::named(&row.get::<_, String>(9)?).unwrap_or(Trust::Web),
+        trust: if is_others { trust.and(Trust::Team) } else { trust },
         at: Timestamp(row.get(10)?),
     }))
 }

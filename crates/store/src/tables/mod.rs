@@ -12,6 +12,7 @@ pub mod inheritances;
 pub mod intents;
 pub mod jobs;
 pub mod journal_position;
+pub(crate) mod notes;
 pub(crate) mod projects;
 pub mod seats;
 pub mod sessions;

@@ -6,7 +6,7 @@
 mod jsonl;
 mod markdown;
 mod take_in;
-mod wire;
+pub mod wire;
 
 pub use jsonl::jsonl;
 pub use markdown::markdown;

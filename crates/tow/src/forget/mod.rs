@@ -74,7 +74,20 @@ pub fn carry_out(edge: &Edge, meant: &Meant, aside_fate: AsideFate) -> Result<Ta
     let folder = |error| unreadable(edge, error);
     edge.home.create().map_err(folder)?;
     let eraser = begin(edge)?;
-    let hot = with_store(edge, |store, lock| {
+    let hot = from_hot(edge, meant)?;
+    shed_small_files(edge, meant).map_err(folder)?;
+    let aside = erase::set_aside_files(&edge.home).map_err(folder)?;
+    if aside_fate == AsideFate::Deleted {
+        aside.iter().try_for_each(Aside::remove).map_err(folder)?;
+    }
+    let archive = from_archive(edge, meant, Erasing::ForGood)?;
+    eraser.end().map_err(folder)?;
+    Ok(Tally { archive, hot, aside, holding: holding(edge, meant)? })
+}
+
+/// Erases it from the journal and the database that is folded from it.
+pub fn from_hot(edge: &Edge, meant: &Meant) -> Result<Erased, Failure> {
+    with_store(edge, |store, lock| {
         let traces = meant.traces(store, edge)?;
         let pace = Pace { has_time: &|| true, now: edge.now, new_machine: edge.uid(), patience: PATIENCE };
         let folded = store.settle(lock, &pace)?;
@@ -85,15 +98,7 @@ pub fn carry_out(edge: &Edge, meant: &Meant, aside_fate: AsideFate) -> Result<Ta
         }
         store.compact()?;
         Ok(all)
-    })?;
-    shed_small_files(edge, meant).map_err(folder)?;
-    let aside = erase::set_aside_files(&edge.home).map_err(folder)?;
-    if aside_fate == AsideFate::Deleted {
-        aside.iter().try_for_each(Aside::remove).map_err(folder)?;
-    }
-    let archive = from_archive(edge, meant, Erasing::ForGood)?;
-    eraser.end().map_err(folder)?;
-    Ok(Tally { archive, hot, aside, holding: holding(edge, meant)? })
+    })
 }
 
 /// What somebody who was stopped has left behind: rows that are gone from their tables and not yet from the files.

@@ -77,6 +77,7 @@ fn listed(page: &mut Page, heading: &str, items: &[String]) {
 
 fn origin_text(page: &mut Page, memory: &Memory) {
     let mut from = vec![];
+    from.extend(memory.person.as_deref().map(for_terminal));
     if let Some(source) = &memory.source {
         let turn = source.turn.map(|turn| format!(", turn {}#{turn}", source.short));
         from.push(format!("session {}{}", source.session, turn.unwrap_or_default()));
@@ -103,6 +104,9 @@ fn state_text(page: &mut Page, memory: &Memory, now: Timestamp) {
         let why = if superseded.why.is_empty() { String::new() } else { format!(": {}", superseded.why) };
         let at = calendar::clock(superseded.at, now);
         page.line(&for_terminal(&format!("{by} since {at}{why}")));
+    }
+    if memory.is_private {
+        page.line("kept private");
     }
     if let Some(reason) = &memory.quarantine {
         page.line(&for_terminal(&format!("held back from every model: {reason}")));

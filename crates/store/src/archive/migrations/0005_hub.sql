@@ -59,6 +59,8 @@ create index tombs_untold on tombs (uid) where told = 0;
 create table sent (
     uid blob primary key,
     kind text not null,
+    project blob not null,
+    machine blob not null,
     digest integer,
     count integer not null
 ) strict, without rowid;

@@ -8,7 +8,8 @@ use crate::StoreError;
 use crate::archive::Archive;
 use rusqlite::OptionalExtension;
 use towline_core::id::{Mark, Uid};
-use towline_core::share::{Life, Presence, RowKind, SharedRow};
+use std::collections::HashSet;
+use towline_core::share::{Life, Presence, Provenance, Register, Registers, RowKind, SharedRow, Stamp};
 
 /// Who reads the list of changes for the hub.
 pub(super) const READER: &str = "hub";
@@ -23,13 +24,14 @@ pub enum Outcome {
 }
 
 const OFFER: &str = "
-    insert into sent (uid, kind, digest, count) values (?1, ?2, null, ?3)
+    insert into sent (uid, kind, project, machine, digest, count) values (?1, ?2, ?3, ?4, null, ?5)
     on conflict (uid) do update set digest = null, count = max(count, excluded.count)";
 const HAS: &str = "
-    insert into sent (uid, kind, digest, count) values (?1, ?2, ?3, ?4)
+    insert into sent (uid, kind, project, machine, digest, count) values (?1, ?2, ?3, ?4, ?6, ?5)
     on conflict (uid) do update set digest = excluded.digest, count = max(count, excluded.count)";
 const KNOWN: &str = "select digest from sent where uid = ?1";
-const OF_KIND: &str = "select uid, count from sent where kind = ?1 order by uid";
+const OF_KIND: &str = "
+    select uid, project, count from sent where kind = ?1 and machine = ?2 order by uid";
 const TOLD: &str = "update tombs set told = 1 where uid = ?1 and fate = ?2";
 const NO_SCAN: &str = "delete from facts where name = 'hub scan'";
 
@@ -48,13 +50,16 @@ impl Archive {
         let count = count_of(row).cast_signed();
         match outcome {
             Outcome::Offered => {
-                self.db.prepare_cached(OFFER)?.execute((row.uid.0, row.kind.name(), count))?
+                let (uid, kind) = (row.uid.0, row.kind.name());
+                let offer = (uid, kind, row.project.0, row.from.machine.0, count);
+                self.db.prepare_cached(OFFER)?.execute(offer)?
             }
             Outcome::Had => {
                 if let Some(fate) = fate_of(row) {
                     self.db.prepare_cached(TOLD)?.execute((row.uid.0, fate.name()))?;
                 }
-                let has = (row.uid.0, row.kind.name(), digest(row).0, count);
+                let (uid, kind) = (row.uid.0, row.kind.name());
+                let has = (uid, kind, row.project.0, row.from.machine.0, count, digest(row).0);
                 self.db.prepare_cached(HAS)?.execute(has)?
             }
         };
@@ -75,11 +80,16 @@ impl Archive {
         Ok(self.db.prepare_cached(KNOWN)?.query_row([uid.0], |row| row.get(0)).optional()?)
     }
 
-    /// What was offered of a kind, and how often its words had been written then.
-    pub fn offered(&self, kind: RowKind) -> Result<Vec<(Uid, u64)>, StoreError> {
+    /// Bookmarks or batons of this machine that were offered and are not among those that are left: they go everywhere.
+    pub fn carried_lost(&self, kind: RowKind, left: &HashSet<Uid>) -> Result<Vec<Carried<String>>, StoreError> {
+        let person = self.own_person()?;
         let mut statement = self.db.prepare_cached(OF_KIND)?;
-        let pair = |row: &rusqlite::Row<'_>| Ok((Uid(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned()));
-        Ok(statement.query_map([kind.name()], pair)?.collect::<Result<_, _>>()?)
+        let offered = statement.query_map((kind.name(), self.machine.0), |row| {
+            Ok((Uid(row.get(0)?), Uid(row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned()))
+        })?;
+        let offered = offered.collect::<Result<Vec<_>, _>>()?.into_iter();
+        let lost = offered.filter(|(uid, ..)| !left.contains(uid));
+        Ok(lost.map(|lost| lost_note(lost, kind, (&person, self.machine))).collect())
     }
 
     /// Everything that is shared is looked at once more. What changes meanwhile is looked at after that.
@@ -123,6 +133,19 @@ impl Archive {
     pub fn set_hub_place(&self, seq: i64) -> Result<(), StoreError> {
         self.note_read_up_to(READER, seq)
     }
+}
+
+/// The count of what is withdrawn once does not grow with every look.
+const LOST: u64 = 1 << 40;
+
+fn lost_note((uid, project, count): (Uid, Uid, u64), kind: RowKind, (person, machine): (&str, Uid)) -> Carried<String> {
+    let stamp = Stamp { count: if count >= LOST { count } else { count + LOST }, machine };
+    let mut registers = Registers::of_words(String::new(), stamp);
+    registers.presence = Register { stamp: Stamp::NEVER.next(machine), value: Presence::Withdrawn };
+    let (session, turn) = (None, None);
+    let from = Provenance { person: person.to_owned(), machine, session, turn, made_at: uid.at() };
+    let row = SharedRow { uid, kind, project, from, life: Life::Lives(Box::new(registers)) };
+    Carried { row, words: None }
 }
 
 /// What a row says has become of it.

@@ -1,0 +1,52 @@
+//! Bookmarks and batons as they travel to a hub.
+//!
+//! Only those of sessions that ran here. One that is deleted, taken or dropped travels as such, under a higher count.
+
+use crate::archive::{Carried, SharedProject, Words};
+use crate::{Store, StoreError};
+use rusqlite::Row;
+use towline_core::id::{SessionKey, Uid};
+use towline_core::share::{Life, Provenance, Registers, RowKind, SharedRow, Stamp};
+use towline_core::time::Timestamp;
+
+const BOOKMARKS: &str = "
+    select b.uid, b.machine, b.revision, s.agent || ':' || s.session, b.after_turn, b.at,
+        json_object('label', b.label, 'how', b.how, 'commit', b.commit_id, 'branch', b.branch, 'dirty', b.dirty,
+            'deleted_at', b.deleted_at)
+    from bookmarks b join sessions s on s.id = b.session join projects p on p.id = s.project
+    where p.root = ?1 or p.remote is not null and p.remote = ?2 order by b.at";
+const BATONS: &str = "
+    select b.uid, b.machine, b.revision, s.agent || ':' || s.session, null, b.passed_at,
+        json_object('passed_at', b.passed_at, 'taken_by', h.agent || ':' || h.session, 'taken_at', b.taken_at,
+            'dropped_at', b.dropped_at)
+    from batons b join sessions s on s.id = b.session join projects p on p.id = b.project
+    left join sessions h on h.id = b.taken_by
+    where p.root = ?1 or p.remote is not null and p.remote = ?2 order by b.passed_at";
+
+impl Store {
+    /// The bookmarks and batons of a shared project, for a person of this name.
+    pub fn carried_notes(&self, of: &SharedProject, person: &str) -> Result<Vec<Carried<String>>, StoreError> {
+        let mut all = vec![];
+        for (query, kind) in [(BOOKMARKS, RowKind::Bookmark), (BATONS, RowKind::Baton)] {
+            let mut statement = self.db.prepare_cached(query)?;
+            let rows = statement.query_map((&of.root, &of.remote), |row| note(row, (kind, of.id, person)))?;
+            all.extend(rows.collect::<Result<Vec<_>, _>>()?);
+        }
+        Ok(all)
+    }
+}
+
+fn note(row: &Row<'_>, (kind, project, person): (RowKind, Uid, &str)) -> rusqlite::Result<Carried<String>> {
+    let machine = Uid(row.get(1)?);
+    let stamp = Stamp { count: row.get::<_, i64>(2)?.cast_unsigned(), machine };
+    let from = Provenance {
+        person: person.to_owned(),
+        machine,
+        session: SessionKey::parse(&row.get::<_, String>(3)?).ok(),
+        turn: row.get(4)?,
+        made_at: Timestamp(row.get(5)?),
+    };
+    let life = Life::Lives(Box::new(Registers::of_words(String::new(), stamp)));
+    let row_itself = SharedRow { uid: Uid(row.get(0)?), kind, project, from, life };
+    Ok(Carried { row: row_itself, words: Some(Words::Noted(row.get(6)?)) })
+}

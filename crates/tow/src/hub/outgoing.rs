@@ -1,0 +1,246 @@
+//! What the hub is to be told: what changed since it was told last, or, looked at anew, all that is shared.
+//!
+//! A batch at a time, so that memory does not grow with what waits. What the hub has already is left out; what is private
+//! or excluded never comes into a batch.
+
+use super::words::{self, WordsError};
+use super::Sharing;
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use towline_core::id::Uid;
+use towline_core::share::{Life, RowKind, SharedRow};
+use towline_store::archive::{Archive, Carried, Change, Outcome};
+use towline_store::{Store, StoreError};
+
+/// Bytes of one batch, about.
+const BATCH_BYTES: usize = 4 << 20;
+/// Changes that are looked at before others get their turn.
+const WINDOW: u32 = 500;
+
+/// A row, and the plain text by which the hub finds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sending {
+    pub row: SharedRow,
+    pub text: String,
+}
+
+/// What goes to the hub at once.
+pub struct Batch {
+    pub rows: Vec<Sending>,
+    /// Nothing is left after it.
+    pub is_all: bool,
+    place: Place,
+}
+
+/// Up to where all is in the batch, or was told before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Changes(i64),
+    /// The last memory and the last conversation of a look at everything.
+    Scan(i64, i64),
+    ScanEnd,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum OutgoingError {
+    #[error("could not read what is shared")]
+    Store(#[from] StoreError),
+    #[error("could not put a row into words")]
+    Words(#[from] WordsError),
+}
+
+/// The next rows for the hub, noted as offered. `most` is how many there may be.
+pub fn outgoing(
+    archive: &Archive,
+    store: Option<&Store>,
+    sharing: Sharing<'_>,
+    most: usize,
+) -> Result<Batch, OutgoingError> {
+    if archive.own_person()? != sharing.person {
+        archive.set_person(sharing.person)?;
+    }
+    let mut gathering = Gathering::new(archive, sharing, most)?;
+    let place = archive.hub_place()?;
+    let told_all = gathering.tombs()?.is_continue() && gathering.noted(store)?.is_continue();
+    let (place, is_all) = match (archive.scan()?, told_all) {
+        (Some((memory, conversation)), true) => gathering.scan((memory, conversation))?,
+        (Some((memory, conversation)), false) => (Place::Scan(memory, conversation), false),
+        (None, true) => gathering.changes(place)?,
+        (None, false) => (Place::Changes(place), false),
+    };
+    let rows: Vec<SharedRow> = gathering.rows.iter().map(|sending| sending.row.clone()).collect();
+    archive.note_sent(&rows, Outcome::Offered)?;
+    Ok(Batch { rows: gathering.rows, is_all, place })
+}
+
+/// The hub has it all.
+pub fn note_sent(archive: &Archive, batch: &Batch) -> Result<(), StoreError> {
+    let rows: Vec<SharedRow> = batch.rows.iter().map(|sending| sending.row.clone()).collect();
+    archive.as_one(|| {
+        archive.note_sent(&rows, Outcome::Had)?;
+        match batch.place {
+            Place::Changes(seq) => archive.set_hub_place(seq),
+            Place::Scan(memory, conversation) => archive.set_scan((memory, conversation)),
+            Place::ScanEnd => archive.end_scan(),
+        }
+    })
+}
+
+/// How many changes nobody has told the hub of.
+pub fn waiting(archive: &Archive) -> Result<i64, StoreError> {
+    let read = archive.read_up_to("hub")?.unwrap_or(0);
+    Ok((archive.last_change()? - read).max(0))
+}
+
+struct Gathering<'a> {
+    archive: &'a Archive,
+    /// Projects that are to leave no trace.
+    excluded: HashSet<Uid>,
+    most: usize,
+    rows: Vec<Sending>,
+    bytes: usize,
+    seen: HashSet<Uid>,
+}
+
+impl<'a> Gathering<'a> {
+    fn new(archive: &'a Archive, sharing: Sharing<'_>, most: usize) -> Result<Gathering<'a>, StoreError> {
+        let shared = archive.shared_projects()?.into_iter();
+        let excluded = shared.filter(|project| sharing.wishes.excludes(&project.root)).map(|project| project.id);
+        let excluded = excluded.collect();
+        Ok(Gathering { archive, excluded, most, rows: vec![], bytes: 0, seen: HashSet::new() })
+    }
+
+    fn is_full(&self) -> ControlFlow<()> {
+        let is_full = self.rows.len() >= self.most || self.bytes >= BATCH_BYTES;
+        if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn tombs(&mut self) -> Result<ControlFlow<()>, OutgoingError> {
+        let most = u32::try_from(self.most).unwrap_or(u32::MAX);
+        for tomb in self.archive.carried_tombs(most)? {
+            self.add(tomb)?;
+        }
+        Ok(self.is_full())
+    }
+
+    /// Bookmarks and batons are in another database, which has no list of changes: what was told is known by its digest.
+    fn noted(&mut self, store: Option<&Store>) -> Result<ControlFlow<()>, OutgoingError> {
+        let Some(store) = store else { return Ok(ControlFlow::Continue(())) };
+        let (person, mut left) = (self.archive.own_person()?, HashSet::new());
+        for project in self.archive.shared_projects()? {
+            for carried in store.carried_notes(&project, &person)? {
+                left.insert(carried.row.uid);
+                if self.add(carried)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        for kind in [RowKind::Bookmark, RowKind::Baton] {
+            for lost in self.archive.carried_lost(kind, &left)? {
+                if self.add(lost)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn changes(&mut self, after: i64) -> Result<(Place, bool), OutgoingError> {
+        let mut place = after;
+        let changes = self.archive.changes_after(after, WINDOW)?;
+        let is_last = changes.len() < WINDOW as usize;
+        for (seq, change) in changes {
+            if self.change(change)?.is_break() {
+                return Ok((Place::Changes(place), false));
+            }
+            place = seq;
+        }
+        Ok((Place::Changes(place), is_last))
+    }
+
+    fn change(&mut self, change: Change) -> Result<ControlFlow<()>, OutgoingError> {
+        match change {
+            Change::Memory { number } => self.memory(number),
+            Change::Conversation { row, from_turn } => self.conversation(row, from_turn),
+            Change::Summary { conversation } => match self.archive.carried_summary(conversation)? {
+                Some(summary) => self.add(summary),
+                None => Ok(ControlFlow::Continue(())),
+            },
+        }
+    }
+
+    fn scan(&mut self, (memory, conversation): (i64, i64)) -> Result<(Place, bool), OutgoingError> {
+        let mut last = memory;
+        for number in self.archive.shared_memories_behind(memory, WINDOW)? {
+            if self.memory(number)?.is_break() {
+                return Ok((Place::Scan(last, conversation), false));
+            }
+            last = number;
+        }
+        if last > memory {
+            return Ok((Place::Scan(last, conversation), false));
+        }
+        let mut place = conversation;
+        for row in self.archive.shared_conversations_behind(conversation, WINDOW)? {
+            if self.conversation(row, 0)?.is_break() {
+                return Ok((Place::Scan(last, place), false));
+            }
+            place = row;
+        }
+        // What changed meanwhile comes with the next batch.
+        Ok(if place > conversation { (Place::Scan(last, place), false) } else { (Place::ScanEnd, false) })
+    }
+
+    fn memory(&mut self, number: i64) -> Result<ControlFlow<()>, OutgoingError> {
+        match self.archive.carried_memory(number)? {
+            Some(memory) => self.add(memory),
+            None => Ok(ControlFlow::Continue(())),
+        }
+    }
+
+    fn conversation(&mut self, row: i64, from_turn: u32) -> Result<ControlFlow<()>, OutgoingError> {
+        let archive = self.archive;
+        archive.each_carried(row, from_turn, &mut |carried| self.add(carried))
+    }
+
+    /// Adds a row that the hub does not have so, if there is room for it.
+    fn add(&mut self, mut carried: Carried<String>) -> Result<ControlFlow<()>, OutgoingError> {
+        if self.excluded.contains(&carried.row.project) || self.seen.contains(&carried.row.uid) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let (machine, words) = (self.archive.machine(), carried.words.take());
+        let is_ours = carried.row.from.machine == machine;
+        let is_bare = words.is_none() && matches!(carried.row.life, Life::Lives(_));
+        let may_go = (is_ours || carried.is_by(machine)) && !is_bare;
+        if !may_go && !self.archive.was_offered(carried.row.uid)? {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let lettered = words.map(words::letters).transpose()?;
+        let (words, text) = lettered.map_or_else(Default::default, |lettered| (lettered.words, lettered.text));
+        let row = carried.lettered(words);
+        let is_tomb = matches!(row.life, Life::Forgotten { .. });
+        if !is_tomb && self.archive.is_sent(&row)? {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if self.is_full().is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.seen.insert(row.uid);
+        self.bytes += text.len() + words_len(&row);
+        let text = if is_held(&row) { String::new() } else { text };
+        self.rows.push(Sending { row, text });
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+fn words_len(row: &SharedRow) -> usize {
+    match &row.life {
+        Life::Lives(registers) => registers.words.value.len(),
+        Life::Forgotten { .. } => 0,
+    }
+}
+
+/// What is held back is found by nobody.
+fn is_held(row: &SharedRow) -> bool {
+    matches!(&row.life, Life::Lives(registers) if row.kind == RowKind::Memory && registers.hold.value.is_some())
+}

@@ -1,0 +1,208 @@
+//! The words of a row in letters, as they travel, and back.
+//!
+//! Both ways through redaction: what came in before a rule was made does not go out, and nobody else's rules are relied on.
+//! Words of a kind that this version does not know are none.
+
+use crate::export::wire::{BadWord, Line};
+use serde::{Deserialize, Serialize};
+use towline_core::capture::Touch;
+use towline_core::id::Mark;
+use towline_core::memory::{Confidence, Content, Draft, Maker, MemoryType, Trust};
+use towline_core::share::RowKind;
+use towline_core::text::{Clean, Keeping, Kept, Secrets, clip};
+use towline_core::time::Timestamp;
+use towline_store::archive::{KeptRow, LineWords, MemoryWords, PieceWords, Words};
+
+/// What is looked for in a long text is near its beginning.
+const LOOKED_FOR: usize = 16_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum WordsError {
+    #[error("the words of a row cannot be understood")]
+    Json(#[from] serde_json::Error),
+    #[error("the words of a row cannot be understood")]
+    Word(#[from] BadWord),
+}
+
+#[derive(Serialize, Deserialize)]
+struct MemoryLetters {
+    #[serde(rename = "type")]
+    sort: MemoryType,
+    title: String,
+    subtitle: String,
+    facts: Vec<String>,
+    narrative: String,
+    concepts: Vec<String>,
+    files: Vec<(String, String)>,
+    branch: Option<String>,
+    commit: Option<String>,
+    maker: String,
+    trust: String,
+    confidence: u8,
+    cost: u64,
+    valid_from: Timestamp,
+}
+
+/// What a session said or did, as an export has it, and what it belongs to.
+#[derive(Serialize, Deserialize)]
+struct SaidLetters<'a> {
+    #[serde(borrow)]
+    row: Line<'a>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    branch: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    forked_from: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    forked_before: Option<u64>,
+    /// As text: a number of this size does not survive every program that reads JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turn_mark: Option<String>,
+}
+
+/// The letters of words, and the plain text by which they are found.
+pub struct Lettered {
+    pub words: String,
+    pub text: String,
+}
+
+/// Puts words into letters.
+pub fn letters(words: Words<String>) -> Result<Lettered, WordsError> {
+    match words {
+        Words::Memory(memory) => {
+            let text = clip(&memory.content.text(), LOOKED_FOR).to_owned();
+            Ok(Lettered { words: serde_json::to_string(&memory_letters(*memory))?, text })
+        }
+        Words::Summary(summary) => {
+            let parts = &summary.summary;
+            let text = [
+                &parts.request,
+                &parts.investigated,
+                &parts.learned,
+                &parts.completed,
+                &parts.next_steps,
+                &parts.notes,
+            ];
+            let text = text.map(String::as_str).join("\n");
+            said(KeptRow::Summary(*summary), text, |letters| letters)
+        }
+        Words::Line(line) => {
+            let LineWords { turn, branch, base } = *line;
+            let turn = towline_store::archive::KeptTurn { line: clean(&turn.line), ..turn };
+            let text = turn.line.clone();
+            let (forked_from, forked_before) = base.unzip();
+            let branch = branch.map(|branch| short(&branch));
+            said(KeptRow::Turn(turn), text, |letters| SaidLetters { branch, forked_from, forked_before, ..letters })
+        }
+        Words::Body(body) => {
+            let PieceWords { mut piece, turn_mark } = *body;
+            piece.text = clean(&piece.text);
+            let text = clip(&piece.text, LOOKED_FOR).to_owned();
+            said(KeptRow::Body(piece), text, |letters| SaidLetters { turn_mark: turn_mark.map(digits), ..letters })
+        }
+        Words::Detail(detail) => {
+            let PieceWords { mut piece, turn_mark } = *detail;
+            piece.text = clean(&piece.text);
+            let text = clip(&piece.text, LOOKED_FOR).to_owned();
+            said(KeptRow::Detail(piece), text, |letters| SaidLetters { turn_mark: turn_mark.map(digits), ..letters })
+        }
+        Words::Noted(words) => Ok(Lettered { text: String::new(), words }),
+    }
+}
+
+fn said<'a>(
+    row: KeptRow<String>,
+    text: String,
+    with: impl FnOnce(SaidLetters<'a>) -> SaidLetters<'a>,
+) -> Result<Lettered, WordsError> {
+    let bare = SaidLetters { row: row.into(), branch: None, forked_from: None, forked_before: None, turn_mark: None };
+    Ok(Lettered { words: serde_json::to_string(&with(bare))?, text })
+}
+
+fn memory_letters(words: MemoryWords) -> MemoryLetters {
+    let draft = words.content.into_draft();
+    MemoryLetters {
+        sort: draft.kind,
+        title: draft.title,
+        subtitle: draft.subtitle,
+        facts: draft.facts,
+        narrative: draft.narrative,
+        concepts: draft.concepts,
+        files: draft.files.into_iter().map(|(path, how)| (path, how.name().to_owned())).collect(),
+        branch: words.branch.map(|branch| short(&branch)),
+        commit: words.commit.map(|commit| short(&commit)),
+        maker: words.maker.name().to_owned(),
+        trust: words.trust.name().to_owned(),
+        confidence: words.confidence.as_percent(),
+        cost: words.cost,
+        valid_from: words.valid_from,
+    }
+}
+
+/// Reads words of a row. None where nothing was left of them, or a newer version wrote them.
+pub fn read(kind: RowKind, words: &str) -> Result<Option<Words<Clean<'static>>>, WordsError> {
+    match kind {
+        RowKind::Memory => Ok(memory(serde_json::from_str(words)?).map(|words| Words::Memory(Box::new(words)))),
+        RowKind::Bookmark | RowKind::Baton => Ok(Some(Words::Noted(clean(words)))),
+        RowKind::Summary | RowKind::Line | RowKind::Body | RowKind::Detail => said_words(serde_json::from_str(words)?),
+    }
+}
+
+fn memory(letters: MemoryLetters) -> Option<MemoryWords> {
+    let files = letters.files.into_iter().filter_map(|(path, how)| Some((path, Touch::named(&how)?)));
+    let content = Content::of(Draft {
+        kind: letters.sort,
+        title: letters.title,
+        subtitle: letters.subtitle,
+        facts: letters.facts,
+        narrative: letters.narrative,
+        concepts: letters.concepts,
+        files: files.collect(),
+    })?;
+    Some(MemoryWords {
+        content,
+        branch: letters.branch.map(|branch| short(&branch)),
+        commit: letters.commit.map(|commit| short(&commit)),
+        maker: Maker::named(&short(&letters.maker)),
+        // A class that this version does not know is not one to rely on.
+        trust: Trust::named(&letters.trust).unwrap_or(Trust::Web),
+        confidence: Confidence::percent(letters.confidence),
+        cost: letters.cost,
+        valid_from: letters.valid_from,
+    })
+}
+
+fn said_words(letters: SaidLetters<'_>) -> Result<Option<Words<Clean<'static>>>, WordsError> {
+    let SaidLetters { row, branch, forked_from, forked_before, turn_mark } = letters;
+    let turn_mark = turn_mark.and_then(|digits| digits.parse().ok()).map(Mark);
+    let Some(row) = row.row(Secrets::Redacted)? else { return Ok(None) };
+    Ok(match row.map_text(Clean::into_owned) {
+        KeptRow::Turn(turn) => {
+            let (branch, base) = (branch.map(|branch| short(&branch)), forked_from.zip(forked_before));
+            Some(Words::Line(Box::new(LineWords { turn, branch, base })))
+        }
+        KeptRow::Body(piece) => Some(Words::Body(Box::new(PieceWords { piece, turn_mark }))),
+        KeptRow::Detail(piece) => Some(Words::Detail(Box::new(PieceWords { piece, turn_mark }))),
+        KeptRow::Summary(summary) => Some(Words::Summary(Box::new(summary))),
+        KeptRow::Conversation(_)
+        | KeptRow::Usage(_)
+        | KeptRow::File { .. }
+        | KeptRow::Commit { .. }
+        | KeptRow::Revert { .. }
+        | KeptRow::Memory(_) => None,
+    })
+}
+
+fn digits(mark: Mark) -> String {
+    mark.0.to_string()
+}
+
+fn clean(text: &str) -> String {
+    let keeping = Keeping { longest_bytes: usize::MAX, secrets: Secrets::Redacted };
+    Clean::new(text.into(), keeping).as_str().to_owned()
+}
+
+/// A name: short, and without secrets.
+fn short(text: &str) -> String {
+    const LONGEST: usize = 400;
+    Kept::new(text, Keeping { longest_bytes: LONGEST, secrets: Secrets::Redacted }).as_str().to_owned()
+}
