@@ -118,7 +118,9 @@ impl<'a> Gathering<'a> {
     fn tombs(&mut self) -> Result<ControlFlow<()>, OutgoingError> {
         let most = u32::try_from(self.most).unwrap_or(u32::MAX);
         for tomb in self.archive.carried_tombs(most)? {
-            self.add(tomb)?;
+            if self.add(tomb)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
         Ok(self.is_full())
     }

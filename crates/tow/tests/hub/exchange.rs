@@ -17,7 +17,8 @@ fn a_memory_goes_to_others_and_is_forgotten_everywhere(server: Server) {
     sync(&desk);
     assert!(!titles(&desk).iter().any(|title| title.contains("halyard")), "{:?}", titles(&desk));
     assert!(!holds(&desk, "halyard winch") && !holds(&cabin, "halyard winch"));
-    let kept = site.postgres.run_in("towline", "select count(*) from towline.rows where words like '%halyard%'");
+    let kept =
+        site.postgres.run_in("towline", "select count(*) from towline.rows where words like '%halyard%'");
     assert_eq!(kept, "0");
 }
 
@@ -94,8 +95,12 @@ fn the_fleet_is_ones_own_machines_and_nobody_elses() {
     let laptop = site.sharing("ann_login", "laptop");
     let _cabin = site.sharing("bob_login", "cabin");
     let fleet = laptop.tow(&["status", "--fleet", "--json"]).ok().json();
-    let mut names: Vec<&str> =
-        fleet["machines"].as_array().unwrap().iter().map(|machine| machine["machine"].as_str().unwrap()).collect();
+    let mut names: Vec<&str> = fleet["machines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|machine| machine["machine"].as_str().unwrap())
+        .collect();
     names.sort_unstable();
     assert_eq!(names, ["desk", "laptop"]);
     desk.tow(&["status", "--fleet"]).ok().prints("laptop");
@@ -108,7 +113,9 @@ fn everything_of_ones_own_can_be_taken_out_of_the_hub_as_lines() {
     let file = desk.root().join("hub.jsonl");
     desk.tow(&["hub", "export", file.to_str().unwrap()]).ok();
     let text = std::fs::read_to_string(file).unwrap();
-    assert!(text.lines().any(|line| line.contains("desk keeps its tools") && line.contains("\"person\":\"ann\"")));
+    assert!(
+        text.lines().any(|line| line.contains("desk keeps its tools") && line.contains("\"person\":\"ann\""))
+    );
     let lines = desk.tow(&["hub", "export", "-"]).ok().stdout;
     assert_eq!(lines, text);
 }

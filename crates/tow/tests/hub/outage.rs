@@ -20,9 +20,14 @@ fn search_stands_by_itself_when_the_hub_is_cut_or_silent() {
     let desk = site.sharing("ann_login", "desk");
     remember(&desk, "The bilge pump is under the stairs");
     for silence in [true, false] {
-        if silence { site.way.silence() } else { site.way.cut() }
+        if silence {
+            site.way.silence()
+        } else {
+            site.way.cut()
+        }
         let began = Instant::now();
-        let run = desk.tow(&["search", "--team", "bilge", "pump", "--json"]).ok().complains("searched here alone");
+        let run =
+            desk.tow(&["search", "--team", "bilge", "pump", "--json"]).ok().complains("searched here alone");
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         let titles = run.json()["results"].to_string();
         assert!(titles.contains("bilge pump"), "{titles}");

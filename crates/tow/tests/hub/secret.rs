@@ -21,7 +21,8 @@ fn a_wrong_password_is_told_without_being_shown() {
     let desk = site.machine("ann_login");
     desk.set("PGPASSWORD", "wrong-horse-9");
     let url = site.url("ann_login");
-    let run = desk.tow(&site.at(&["hub", "join", &url, "--team", "crew"])).exits(1).complains("refused the login");
+    let run =
+        desk.tow(&site.at(&["hub", "join", &url, "--team", "crew"])).exits(1).complains("refused the login");
     assert!(!run.stderr.contains("wrong-horse-9"), "{}", run.stderr);
     assert!(!holds(&desk, "wrong-horse-9") && !site.postgres.log().contains("wrong-horse-9"));
 }
@@ -63,5 +64,7 @@ fn a_command_that_fails_is_told_and_nothing_else_is_tried() {
     let desk = site.machine("ann_login");
     desk.tow(&["config", "set", "hub.password_command", "[\"/bin/false\"]"]).ok();
     let url = site.url("ann_login");
-    desk.tow(&site.at(&["hub", "join", &url, "--team", "crew"])).exits(1).complains("hub.password_command gave no password");
+    desk.tow(&site.at(&["hub", "join", &url, "--team", "crew"]))
+        .exits(1)
+        .complains("hub.password_command gave no password");
 }

@@ -136,7 +136,11 @@ pub fn titles(env: &TestEnv) -> Vec<String> {
 #[track_caller]
 pub fn id_of(env: &TestEnv, text: &str) -> String {
     let found = env.tow(&["memories", "--json", "--all", "--limit", "50"]).ok().json();
-    let memory = found["memories"].as_array().unwrap().iter().find(|memory| memory["title"].as_str().unwrap().contains(text));
+    let memory = found["memories"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|memory| memory["title"].as_str().unwrap().contains(text));
     memory.unwrap()["id"].as_str().unwrap().to_owned()
 }
 
