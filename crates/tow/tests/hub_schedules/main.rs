@@ -5,8 +5,6 @@
 //! `TOWLINE_SCHEDULES=200` plays so many, as `cargo xtask schedules` does.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod world;
 
 use world::World;

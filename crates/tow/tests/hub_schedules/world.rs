@@ -7,8 +7,6 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use towline_testkit::{Cut, Postgres, TestEnv, wait};
 
-use crate::common::hermetic;
-
 const PASSWORD: &str = "correct horse battery staple";
 const DATABASE: &str = "towline";
 const HOUR_MS: i64 = 3_600_000;
@@ -136,8 +134,11 @@ impl World {
     fn tow(&mut self, machine: usize, arguments: &[&str]) -> towline_testkit::Run {
         let it = &self.machines[machine];
         it.env.set_now(it.clock_ms);
+        let began = Instant::now();
         let run = it.env.tow(arguments);
-        self.told.push(format!("machine {machine}: tow {} → {:?}", arguments.join(" "), run.status.code()));
+        let (took, code) = (began.elapsed().as_millis(), run.status.code());
+        let told = format!("machine {machine}: tow {} → {code:?} in {took} ms {}", arguments.join(" "), run.stderr);
+        self.told.push(told.trim_end().to_owned());
         run
     }
 
@@ -287,7 +288,7 @@ impl World {
 }
 
 fn machine(hub: &Postgres, number: usize) -> Machine {
-    let env = hermetic();
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
     env.set("PGPASSWORD", PASSWORD);
     env.set_seed(1000 + number as u64);
     let clock_ms = BEGINNING_MS + CLOCKS_MS[number];
