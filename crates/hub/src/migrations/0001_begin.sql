@@ -336,7 +336,7 @@ create function towline.unshare(a_team uuid, a_project uuid) returns bigint
             return 0;
         end if;
         select count(*) into remaining from (
-            select from towline.rows where team = a_team and project = a_project limit 100000) some;
+            select from towline.rows where team = a_team and project = a_project limit 100000) counted;
         delete from towline.project_members where team = a_team and project = a_project and member = me.id;
         if remaining = 0 then
             delete from towline.projects where team = a_team and id = a_project;

@@ -28,6 +28,7 @@ declare
     vectors text := (select extnamespace::regnamespace::text from pg_extension where extname = 'vector');
     nearby text := '';
     spelt text := '';
+    options text := '';
 begin
     -- With the project in the same index, a search in one project reads that project's part of it alone.
     if exists (select from pg_extension where extname = 'btree_gin') then
@@ -39,6 +40,8 @@ begin
 
     if trigrams is not null then
         execute format('create index if not exists finds_by_head on towline.finds using gin (head %s.gin_trgm_ops)', trigrams);
+        -- One slip in a word of six letters is as far as that.
+        options := ' set pg_trgm.word_similarity_threshold = 0.35';
         spelt := format($part$
             if cardinality(candidates) < a_most then
                 return query
@@ -85,7 +88,7 @@ begin
         create or replace function towline.find(
             a_team uuid, a_text text, a_projects uuid[], a_kinds text[], a_vector text, a_most int)
             returns table (uid uuid, rank real)
-            language plpgsql stable rows 100 security definer set search_path = pg_catalog, pg_temp
+            language plpgsql stable rows 100 security definer set search_path = pg_catalog, pg_temp %s
         as $body$
         #variable_conflict use_column
         declare
@@ -126,7 +129,7 @@ begin
             %s
             %s
         end $body$
-    $function$, spelt, nearby);
+    $function$, options, spelt, nearby);
 end $outer$;
 
 do $$

@@ -1,0 +1,156 @@
+//! A server with a hub, two teams, and logins for their members.
+//!
+//! Decides nothing about the hub: all of it goes through the crate's own functions.
+
+use std::time::Duration;
+
+use towline_core::id::Uid;
+use towline_core::share::{Life, Provenance, Registers, RowKind, SharedRow, Stamp};
+use towline_core::time::Timestamp;
+use towline_hub::{
+    Address, Hub, HubProject, Machine, Membership, Outgoing, Reach, Rights, Secret, Tls, Wanted,
+};
+use towline_testkit::Postgres;
+
+pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const DATABASE: &str = "shared";
+
+/// All who have a login. Olga owns the hub and is an administrator of the red team; dan is of the blue team, eve of none.
+pub const LOGINS: [&str; 6] = ["olga", "ann", "bob", "cat", "dan", "eve"];
+
+/// Seen by all of the red team.
+pub const OPEN: Uid = Uid([0x11; 16]);
+/// Seen by ann alone.
+pub const CLOSED: Uid = Uid([0x22; 16]);
+/// Of the blue team.
+pub const BLUE: Uid = Uid([0x33; 16]);
+
+pub struct Bench {
+    pub postgres: Postgres,
+    pub build: Build,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    Debian,
+    Vectors,
+}
+
+impl Bench {
+    /// A server with logins, and no hub yet.
+    pub fn empty(build: Build) -> Bench {
+        let postgres = match build {
+            Build::Debian => Postgres::debian(),
+            Build::Vectors => Postgres::with_vectors(),
+        };
+        LOGINS.iter().for_each(|name| postgres.create_login(name, &password(name), DATABASE));
+        if build == Build::Vectors {
+            // Its makers have not marked it as safe for everybody, so an administrator creates it.
+            postgres.run_in(DATABASE, "create extension vector");
+        }
+        Bench { postgres, build }
+    }
+
+    /// A server with both teams: ann, bob and cat are red, dan is blue.
+    pub fn new(build: Build) -> Bench {
+        let bench = Bench::empty(build);
+        let mut olga = bench.connect("olga");
+        olga.init(&Wanted { partitions: 4 }).unwrap();
+        olga.found_team("red", "olga").unwrap();
+        olga.found_team("blue", "olga").unwrap();
+        let red = olga.join("red", &machine("olga")).unwrap();
+        for name in ["ann", "bob", "cat"] {
+            olga.add_member(&red, name, name, Rights::Member).unwrap();
+        }
+        let blue = olga.join("blue", &machine("olga")).unwrap();
+        olga.add_member(&blue, "dan", "dan", Rights::Member).unwrap();
+        let (mut ann, red) = bench.join("ann");
+        ann.share(&red, &project(OPEN, Reach::Team)).unwrap();
+        ann.share(&red, &project(CLOSED, Reach::Chosen)).unwrap();
+        let (mut dan, blue) = bench.join("dan");
+        dan.share(&blue, &project(BLUE, Reach::Team)).unwrap();
+        bench
+    }
+
+    pub fn address(&self, user: &str) -> Address {
+        let tls = match self.build {
+            Build::Debian => Tls::Verified { ca: Some(self.postgres.ca()) },
+            Build::Vectors => Tls::Plain,
+        };
+        Address {
+            host: self.postgres.host().into(),
+            port: self.postgres.port(),
+            database: DATABASE.into(),
+            user: user.into(),
+            tls,
+        }
+    }
+
+    pub fn connect(&self, user: &str) -> Hub {
+        Hub::connect(&self.address(user), Some(&Secret::new(password(user))), PATIENCE).unwrap()
+    }
+
+    /// Connects a member and joins their team.
+    pub fn join(&self, user: &str) -> (Hub, Membership) {
+        let mut hub = self.connect(user);
+        let team = if user == "dan" { "blue" } else { "red" };
+        let membership = hub.join(team, &machine(user)).unwrap();
+        (hub, membership)
+    }
+
+    /// Runs SQL under a login and gives what it printed, or what the server said against it.
+    pub fn sql_as(&self, user: &str, sql: &str) -> Result<String, String> {
+        let run = self.postgres.run_as((user, &password(user)), DATABASE, sql);
+        if run.status.success() { Ok(run.stdout.trim_end().to_owned()) } else { Err(run.stderr) }
+    }
+
+    pub fn sql(&self, sql: &str) -> String {
+        self.postgres.run_in(DATABASE, sql)
+    }
+}
+
+pub fn password(user: &str) -> String {
+    format!("hush-{user}-hush")
+}
+
+pub fn machine(user: &str) -> Machine {
+    let letter = user.as_bytes()[0];
+    Machine { id: Uid([letter; 16]), name: format!("{user}'s laptop") }
+}
+
+pub fn project(id: Uid, reach: Reach) -> HubProject {
+    HubProject { id, key: format!("example.com/{}", id.0[0]), name: format!("p{}", id.0[0]), reach }
+}
+
+/// A memory of this person with these words.
+pub fn memory(person: &str, uid: u8, words: &str) -> SharedRow {
+    let at = machine(person).id;
+    SharedRow {
+        uid: Uid([uid; 16]),
+        kind: RowKind::Memory,
+        project: OPEN,
+        from: Provenance {
+            person: person.into(),
+            machine: at,
+            session: None,
+            turn: None,
+            made_at: Timestamp(1_000),
+        },
+        life: Life::Lives(Box::new(Registers::of_words(words.into(), Stamp { count: 1, machine: at }))),
+    }
+}
+
+pub fn outgoing(row: SharedRow) -> Outgoing {
+    let text = match &row.life {
+        Life::Lives(registers) => registers.words.value.clone(),
+        Life::Forgotten { .. } => String::new(),
+    };
+    Outgoing { row, text, vector: None }
+}
+
+/// Everything of a project, as this member pulls it from the beginning.
+pub fn all_of(hub: &mut Hub, membership: &Membership, project: Uid) -> Vec<SharedRow> {
+    let pulled = hub.pull(membership, project, 0, 10_000).unwrap();
+    assert!(pulled.is_all);
+    pulled.rows
+}

@@ -1,0 +1,88 @@
+//! Through PgBouncer in transaction mode: every transaction may meet another connection to the server.
+
+use crate::bench::{Bench, Build, DATABASE, LOGINS, OPEN, all_of, machine, memory, outgoing, password};
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+use towline_hub::{Address, Asked, Hub, Secret, Tls};
+use towline_testkit::wait;
+
+struct Pool {
+    folder: tempfile::TempDir,
+    port: u16,
+    child: Child,
+}
+
+impl Pool {
+    /// With two connections to the server for each login.
+    fn before(bench: &Bench) -> Pool {
+        let folder = tempfile::Builder::new().prefix("towpool").tempdir_in("/tmp").unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let users: Vec<String> =
+            LOGINS.iter().map(|name| format!("\"{name}\" \"{}\"", password(name))).collect();
+        fs::write(folder.path().join("users"), users.join("\n")).unwrap();
+        let settings = format!(
+            "[databases]\n{DATABASE} = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+             unix_socket_dir =\nauth_type = scram-sha-256\nauth_file = {}/users\npool_mode = transaction\n\
+             default_pool_size = 2\nserver_round_robin = 1\nmin_pool_size = 2\n",
+            bench.postgres.port(),
+            folder.path().display(),
+        );
+        fs::write(folder.path().join("settings"), settings).unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let child = spawn(folder.path());
+        let pool = Pool { folder, port, child };
+        wait::until("the pool to listen", wait::PATIENCE, || {
+            std::net::TcpStream::connect(("127.0.0.1", pool.port)).ok()
+        });
+        pool
+    }
+}
+
+/// As another user than root, which it refuses to be; and not longer than this test.
+#[expect(clippy::disallowed_methods, reason = "a test of a real pool starts one")]
+fn spawn(folder: &std::path::Path) -> Child {
+    let mut command = Command::new("setpriv");
+    if folder.metadata().is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0) {
+        command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]);
+    }
+    command.args(["--pdeathsig", "KILL", "--", "/usr/sbin/pgbouncer", "-q"]).arg(folder.join("settings"));
+    let log = fs::File::create(folder.join("log")).unwrap();
+    command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_dir_all(self.folder.path());
+    }
+}
+
+#[test]
+fn all_works_when_every_transaction_meets_another_connection() {
+    let bench = Bench::new(Build::Vectors);
+    let pool = Pool::before(&bench);
+    let connect = |user: &str| {
+        let address = Address { port: pool.port, tls: Tls::Plain, ..bench.address(user) };
+        let mut hub =
+            Hub::connect(&address, Some(&Secret::new(password(user))), crate::bench::PATIENCE).unwrap();
+        let membership = hub.join("red", &machine(user)).unwrap();
+        (hub, membership)
+    };
+    let (mut ann, of_ann) = connect("ann");
+    let (mut bob, of_bob) = connect("bob");
+    for uid in 0..20 {
+        ann.push(&of_ann, &[outgoing(memory("ann", uid, "a lantern"))]).unwrap();
+        bob.push(&of_bob, &[outgoing(memory("bob", 100 + uid, "another lantern"))]).unwrap();
+    }
+    assert_eq!(all_of(&mut ann, &of_ann, OPEN).len(), 40);
+    let asked = Asked { text: "lantern".into(), most: 100, ..Asked::default() };
+    assert_eq!(bob.search(&of_bob, &asked).unwrap().len(), 40);
+    assert_eq!(ann.lag(&of_ann, &[(OPEN, 0)]).unwrap(), [(OPEN, 40)]);
+    ann.put_seats(&of_ann, &[]).unwrap();
+    assert_eq!(ann.fleet(&of_ann).unwrap().len(), 1);
+    let sessions = "select count(distinct pid) from pg_stat_activity where usename = 'ann'";
+    assert_eq!(bench.sql(sessions), "2", "both connections were used");
+}

@@ -1,0 +1,81 @@
+//! Hubs of other versions than this program's, and several programs that make one at once.
+
+use crate::bench::{Bench, Build, DATABASE, memory, outgoing, password};
+use towline_hub::{Hub, HubError, Initialised, VERSION, Wanted};
+
+#[test]
+fn four_at_once_make_one_hub() {
+    let bench = Bench::empty(Build::Debian);
+    let made: Vec<Initialised> = std::thread::scope(|scope| {
+        let makers: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| bench.connect("olga").init(&Wanted { partitions: 2 }).unwrap()))
+            .collect();
+        makers.into_iter().map(|maker| maker.join().unwrap()).collect()
+    });
+    assert!(made.iter().all(|made| made.now == VERSION), "{made:?}");
+    assert_eq!(bench.sql("select count(*) from pg_inherits where inhparent = 'towline.rows'::regclass"), "2");
+    bench.connect("olga").found_team("red", "olga").unwrap();
+}
+
+#[test]
+fn an_older_program_writes_a_newer_hub_only_while_that_allows_it() {
+    let bench = Bench::new(Build::Debian);
+    let (mut connected, red) = bench.join("ann");
+    bench.sql("update towline.facts set value = '99' where name = 'version'");
+    let (mut ann, _) = bench.join("ann");
+    assert_eq!(ann.push(&red, &[outgoing(memory("ann", 1, "w"))]).unwrap().changed, 1);
+    assert_eq!(bench.connect("olga").init(&Wanted::default()).unwrap().now, 99, "a newer hub is left alone");
+    bench.sql("update towline.facts set value = '99' where name = 'writable_by'");
+    let refused = connected.push(&red, &[outgoing(memory("ann", 2, "w"))]).unwrap_err();
+    assert!(
+        matches!(refused, HubError::SchemaTooNew { .. }),
+        "one that was connected before learns it from the hub"
+    );
+    let mut later = bench.connect("ann");
+    assert!(matches!(later.put_seats(&red, &[]), Err(HubError::SchemaTooNew { .. })));
+    assert_eq!(later.pull(&red, crate::bench::OPEN, 0, 9).unwrap().rows.len(), 1, "reading goes on");
+}
+
+#[test]
+fn a_newer_program_asks_for_the_hub_to_be_brought_up_to_date() {
+    let bench = Bench::new(Build::Debian);
+    bench.sql("update towline.facts set value = '0' where name = 'version'");
+    let error = bench.connect("ann").teams().unwrap_err();
+    assert!(matches!(error, HubError::SchemaTooOld { found: 0, .. }), "{error:?}");
+    assert!(error.to_string().contains("tow hub init"), "{error}");
+}
+
+#[test]
+fn only_the_owner_looks_after_a_hub() {
+    let bench = Bench::new(Build::Debian);
+    for user in ["ann", "eve"] {
+        let error = bench.connect(user).init(&Wanted::default()).unwrap_err();
+        assert!(matches!(error, HubError::Refused { .. }), "{user}: {error:?}");
+    }
+}
+
+#[test]
+fn the_printed_script_makes_the_same_hub_by_hand() {
+    let bench = Bench::empty(Build::Debian);
+    let script = Hub::sql(&Wanted { partitions: 3 });
+    for _ in 0..2 {
+        bench.postgres.run_as(("olga", &password("olga")), DATABASE, &script).ok();
+    }
+    let mut olga = bench.connect("olga");
+    olga.found_team("red", "olga").unwrap();
+    assert_eq!(olga.init(&Wanted::default()).unwrap().before, Some(VERSION));
+    assert_eq!(bench.sql("select count(*) from pg_inherits where inhparent = 'towline.rows'::regclass"), "3");
+}
+
+#[test]
+fn extensions_that_come_later_are_taken_up_by_the_next_init() {
+    let bench = Bench::empty(Build::Vectors);
+    bench.sql("drop extension vector");
+    let mut olga = bench.connect("olga");
+    olga.init(&Wanted { partitions: 1 }).unwrap();
+    assert_eq!(olga.standing().unwrap().vectors, towline_hub::Extension::Offered);
+    bench.sql("create extension vector");
+    olga.init(&Wanted { partitions: 1 }).unwrap();
+    let column = "select count(*) from information_schema.columns where table_name = 'finds' and column_name = 'meaning'";
+    assert_eq!(bench.sql(column), "1");
+}
