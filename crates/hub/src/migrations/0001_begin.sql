@@ -513,16 +513,19 @@ create function towline.push(
             returning r.uid, r.words, r.is_withdrawn, r.forgotten_at
         ), touched as (
             select * from fresh union all select * from newer
+        ), told as (
+            -- Where another's words hold, their letters must do: the text came with the words that lost.
+            select b.uid, b.project, b.made_at, b.kind, case
+                when t.is_withdrawn or t.forgotten_at is not null then ''
+                when t.words is not distinct from b.words then b.body
+                else coalesce(t.words, '') end as body
+            from touched t join b on b.uid = t.uid
         ), lost as (
-            delete from towline.finds f using touched t
-            where f.team = a_team and f.uid = t.uid and (t.is_withdrawn or t.forgotten_at is not null)
+            delete from towline.finds f using told t where f.team = a_team and f.uid = t.uid and t.body = ''
         ), kept as (
             insert into towline.finds (team, uid, project, made_at, kind, terms, head)
-            select a_team, b.uid, b.project, b.made_at, b.kind, towline.terms(f.body), left(f.body, 200)
-            from touched t join b on b.uid = t.uid,
-                -- Where another's words hold, their letters must do: the text came with the words that lost.
-                lateral (select case when t.words is not distinct from b.words then b.body else t.words end) f (body)
-            where not t.is_withdrawn and t.forgotten_at is null and f.body <> ''
+            select a_team, t.uid, t.project, t.made_at, t.kind, towline.terms(t.body), left(t.body, 200)
+            from told t where t.body <> ''
             on conflict (team, uid) do update set terms = excluded.terms, head = excluded.head
                 where finds.terms <> excluded.terms or finds.head <> excluded.head
         )

@@ -40,6 +40,8 @@ begin
 
     if trigrams is not null then
         execute format('create index if not exists finds_by_head on towline.finds using gin (head %s.gin_trgm_ops)', trigrams);
+        -- Its settings are known once it is loaded.
+        execute format('select %s.similarity('''', '''')', trigrams);
         -- One slip in a word of six letters is as far as that.
         options := ' set pg_trgm.word_similarity_threshold = 0.35';
         spelt := format($part$
