@@ -123,7 +123,8 @@ impl Exchange<'_> {
         seats::tell(self.edge, &mut link)?;
         self.bound_queue(link.wanted.max_queue)?;
         self.send(&mut link, sharing)?;
-        for project in &self.writing()?.archive.shared_projects()? {
+        let projects = self.writing()?.archive.shared_projects()?;
+        for project in &projects {
             self.take(&mut link, sharing, project)?;
         }
         Ok(self.done)

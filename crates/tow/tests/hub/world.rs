@@ -110,8 +110,8 @@ pub fn remember(env: &TestEnv, text: &str) -> String {
 /// All that is new, both ways. Whoever works in the background may be at it: then once more.
 #[track_caller]
 pub fn sync(env: &TestEnv) -> Value {
-    let busy = "another process";
-    let patience = std::time::Duration::from_secs(60);
+    let busy = "another process exchanges";
+    let patience = std::time::Duration::from_secs(30);
     towline_testkit::wait::until("an exchange of our own", patience, || {
         let run = env.tow(&["hub", "sync", "--json"]);
         if run.stderr.contains(busy) { None } else { Some(run.ok().json()) }
