@@ -76,7 +76,7 @@ fn of_conversation(
     is_working: &dyn Fn(&SessionKey) -> bool,
 ) -> Result<usize, StoreError> {
     let Some(of) = archive.conversation_at(row)? else { return Ok(0) };
-    if now.since_ms(of.last_at) > FRESH_MS {
+    if now.since_ms(of.last_at) > FRESH_MS || !archive.is_captured_here(&of)? {
         return Ok(0);
     }
     // The turn before the first that changed may have ended by it.

@@ -432,15 +432,8 @@ impl Archive {
             Presence::Withdrawn => ("kept private", "private"),
             Presence::Shared => ("shared", "shared"),
         };
-        self.as_one(|| {
-            let is_changed = self.change_memory(number, at, (what, ""), || {
-                Ok(self.db.prepare_cached(KEEP)?.execute((number, at.0, word))?)
-            })?;
-            if is_changed {
-                // The hub has other words from now on: none, or the same once more.
-                self.stamp_words(number)?;
-            }
-            Ok(is_changed)
+        self.change_memory(number, at, (what, ""), || {
+            Ok(self.db.prepare_cached(KEEP)?.execute((number, at.0, word))?)
         })
     }
 

@@ -14,6 +14,8 @@ mod seats;
 mod state;
 mod sync;
 mod team;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use link::{Link, NoLink, reach};

@@ -30,6 +30,8 @@ pub fn line(memory: &Memory, now: Timestamp) -> String {
     let at = calendar::clock(memory.made_at, now);
     let place = memory.source.as_ref().and_then(|source| Some(format!("{}#{}", source.short, source.turn?)));
     let place = place.map_or(String::new(), |place| format!(", {place}"));
+    let whose = memory.person.as_deref().map(|person| format!(", from {}", for_terminal(person)));
+    let place = place + &whose.unwrap_or_default();
     format!(
         "{} {at} {} {} {} ({} tokens{place})",
         memory.name(),
@@ -121,7 +123,7 @@ pub fn memory_json(memory: &Memory) -> Value {
     let superseded = memory.superseded.as_ref().map(|superseded| {
         json!({"by": superseded.by.map(name), "at": superseded.at.to_utc(), "why": superseded.why})
     });
-    json!({
+    let mut shown = json!({
         "id": memory.name(), "uid": memory.uid, "type": content.kind, "title": content.title,
         "subtitle": content.subtitle, "facts": content.facts, "narrative": content.narrative,
         "concepts": content.concepts, "files": files, "project": memory.project,
@@ -134,5 +136,13 @@ pub fn memory_json(memory: &Memory) -> Value {
         "changed_at": memory.changed_at.to_utc(), "valid_from": memory.valid_from.to_utc(),
         "superseded": superseded, "pinned_at": memory.pinned_at.map(Timestamp::to_utc),
         "held_back": memory.quarantine, "found": memory.found,
-    })
+    });
+    // Only where there is something to tell: most people share nothing.
+    if let Some(person) = &memory.person {
+        shown["person"] = json!(person);
+    }
+    if memory.is_private {
+        shown["private"] = json!(true);
+    }
+    shown
 }

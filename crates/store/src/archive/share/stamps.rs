@@ -55,6 +55,9 @@ impl Part {
     }
 }
 
+/// Further ahead than anybody writes words who has not heard yet that they are to go.
+const AHEAD: u64 = 1 << 20;
+
 const STAMP: &str = "select count, machine from stamps where uid = ?1 and register = ?2";
 const SET: &str = "insert or replace into stamps (uid, register, count, machine) values (?1, ?2, ?3, ?4)";
 const CLEAR: &str = "delete from stamps where uid = ?1 and register = ?2";
@@ -117,6 +120,13 @@ impl Archive {
         Ok(self.db.prepare_cached(WHO)?.query_row([number], who)?)
     }
 
+    /// Its words go from wherever else they are: nothing that was written before that was known brings them back.
+    pub(super) fn stamp_emptied(&self, uid: Uid, before: Stamp) -> Result<(), StoreError> {
+        let known = self.stamp(uid, Part::Words)?.unwrap_or(before);
+        let stamp = Stamp { count: known.count.saturating_add(AHEAD), machine: self.machine };
+        self.set_stamp(uid, Part::Words, stamp)
+    }
+
     /// Stamps what is no longer as it was before, as the memory's row was told then and is told now.
     pub(in crate::archive) fn stamp_changes(&self, number: i64, before: &str) -> Result<(), StoreError> {
         let after = self.row_as_told(number)?;
@@ -124,8 +134,14 @@ impl Archive {
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
         let (before, after) = (read(before), read(&after));
         let (uid, machine) = self.made_by(number)?;
+        // With its presence, what the hub has of its words becomes nothing, or the same once more.
+        let is_moved = before["presence"] != after["presence"];
+        if is_moved && after["presence"] == "private" {
+            self.stamp_emptied(uid, first(Some(()), machine))?;
+        }
         for part in Part::OF_MEMORY {
-            if part.columns().iter().any(|column| before[*column] != after[*column]) {
+            let is_other = part.columns().iter().any(|column| before[*column] != after[*column]);
+            if is_other || part == Part::Words && is_moved {
                 self.stamp_again(uid, part, unstamped(part, &before, machine))?;
             }
         }

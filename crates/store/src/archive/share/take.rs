@@ -233,8 +233,7 @@ impl Taking<'_> {
         if is_rewritten {
             archive.put_words(number, &words.content, self.now)?;
             self.put_origin(number, words)?;
-            let is_decided =
-                came.hold.stamp > local.hold.stamp && before.is_some() || merged.hold.value.is_some();
+            let is_decided = came.hold.stamp > local.hold.stamp || merged.hold.value.is_some();
             if let Some(why) = self.suspicion(row, words).filter(|_| !is_decided) {
                 merged.hold = Register { stamp: merged.hold.stamp.next(archive.machine), value: Some(why) };
             }

@@ -94,7 +94,7 @@ impl Archive {
     /// Its words go from the hub with a stamp of their own; what is made again later is newer.
     fn stamp_withdrawal(&self, uid: Uid, words: Stamp) -> Result<(), StoreError> {
         let words = if words == Stamp::NEVER { words.next(self.machine) } else { words };
-        self.stamp_again(uid, Part::Words, words)?;
+        self.stamp_emptied(uid, words)?;
         self.stamp_again(uid, Part::Presence, Stamp::NEVER)?;
         Ok(())
     }

@@ -1,0 +1,213 @@
+//! Homes on the disk that share one project, each a machine of somebody, and what they meet at.
+//!
+//! The hub merges by `core::share` alone, numbers what changed, and keeps it as the real one does.
+
+use crate::capture::{self, Wishes, Writable};
+use crate::edge::Edge;
+use crate::forget::{self, AsideFate, Meant};
+use crate::hub::outgoing::{Batch, note_sent, outgoing};
+use crate::hub::{Sharing, incoming};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+use towline_core::id::{SessionKey, Uid};
+use towline_core::memory::{Confidence, Content, Draft, Maker, Memory, MemoryType, Trust};
+use towline_core::project::ProjectTraces;
+use towline_core::share::{Life, SharedRow};
+use towline_core::time::Timestamp;
+use towline_store::lock::ArchiveLock;
+use towline_store::{Archive, Home};
+use towline_store::archive::{MemoriesAsked, NewMemory, SharedExtent, SharedProject, TakenIn};
+
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Default)]
+pub struct Hub {
+    pub rows: BTreeMap<Uid, (SharedRow, u64)>,
+    seq: u64,
+}
+
+impl Hub {
+    pub fn push(&mut self, rows: Vec<SharedRow>) {
+        for row in rows {
+            let known = self.rows.get(&row.uid).map(|(known, _)| known.clone());
+            let merged = known.clone().map_or(row.clone(), |known| known.merged(row));
+            if known.as_ref() != Some(&merged) {
+                self.seq += 1;
+                self.rows.insert(merged.uid, (merged, self.seq));
+            }
+        }
+    }
+
+    pub fn pull(&self, after: u64, most: usize) -> (Vec<SharedRow>, u64) {
+        let mut rows: Vec<&(SharedRow, u64)> = self.rows.values().filter(|(_, seq)| *seq > after).collect();
+        rows.sort_by_key(|(_, seq)| *seq);
+        rows.truncate(most);
+        let upto = rows.last().map_or(after, |(_, seq)| *seq);
+        (rows.into_iter().map(|(row, _)| row.clone()).collect(), upto)
+    }
+
+    pub fn row(&self, uid: Uid) -> &SharedRow {
+        &self.rows[&uid].0
+    }
+
+    pub fn is_forgotten(&self, uid: Uid) -> bool {
+        matches!(self.row(uid).life, Life::Forgotten { .. })
+    }
+}
+
+pub struct Machine {
+    pub folder: TempDir,
+    pub edge: Edge,
+    pub person: &'static str,
+    wishes: Wishes,
+}
+
+impl Machine {
+    pub fn new(person: &'static str, seed: u8, extent: SharedExtent) -> Machine {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.create().unwrap();
+        let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
+        // Whoever opens it first names the machine.
+        drop(Archive::open(&home, &lock, PATIENCE, Uid([seed; 16])).unwrap());
+        drop(lock);
+        let edge = Edge::at(home, folder.path().join("config.toml"));
+        let machine = Machine { folder, edge, person, wishes: Wishes::usual() };
+        let writable = machine.open();
+        let row = writable.archive.project_made(&boat()).unwrap();
+        writable.archive.set_person(person).unwrap();
+        writable.archive.share_project(row, "x/boat", (extent, Timestamp(1))).unwrap();
+        drop(writable);
+        machine
+    }
+
+    pub fn open(&self) -> Writable {
+        capture::open(&self.edge, PATIENCE).unwrap().unwrap()
+    }
+
+    pub fn sharing(&self) -> Sharing<'_> {
+        Sharing { person: self.person, wishes: &self.wishes }
+    }
+
+    pub fn project(&self) -> SharedProject {
+        self.open().archive.shared_projects().unwrap().remove(0)
+    }
+
+    pub fn batch(&self, most: usize) -> Batch {
+        outgoing(&self.open().archive, None, self.sharing(), most).unwrap()
+    }
+
+    /// Pushes a batch; whether there was anything in it, or more to come.
+    pub fn push(&self, hub: &mut Hub, most: usize) -> bool {
+        let batch = self.batch(most);
+        hub.push(batch.rows.iter().map(|sending| sending.row.clone()).collect());
+        note_sent(&self.open().archive, &batch).unwrap();
+        !batch.rows.is_empty() || !batch.is_all
+    }
+
+    pub fn push_all(&self, hub: &mut Hub) {
+        while self.push(hub, 7) {}
+    }
+
+    pub fn pull(&self, hub: &Hub, most: usize) -> TakenIn {
+        let project = self.project();
+        let pulled = hub.pull(project.cursor, most);
+        incoming::take(&self.edge, self.sharing(), &project, pulled).unwrap()
+    }
+
+    pub fn pull_all(&self, hub: &Hub) -> TakenIn {
+        self.pull(hub, usize::MAX)
+    }
+
+    pub fn remember(&self, seed: u8, title: &str) -> Uid {
+        self.learn(seed, title, Trust::Agent)
+    }
+
+    pub fn learn(&self, seed: u8, title: &str, trust: Trust) -> Uid {
+        let writable = self.open();
+        let project = writable.archive.shared_projects().unwrap().remove(0).row;
+        let new = NewMemory {
+            uid: Uid::derived(Timestamp(i64::from(seed)), &[self.person, title]),
+            content: content(title),
+            project: Some(project),
+            session: Some(SessionKey::parse("a:one-session").unwrap()),
+            turn: Some(1),
+            branch: Some("main".into()),
+            commit: None,
+            maker: Maker::Rules,
+            trust,
+            confidence: Confidence::percent(70),
+            cost: 9,
+            at: Timestamp(i64::from(seed)),
+            valid_from: Timestamp(i64::from(seed)),
+            quarantine: None,
+        };
+        writable.archive.add_memory(&new).unwrap();
+        new.uid
+    }
+
+    pub fn memory(&self, uid: Uid) -> Option<Memory> {
+        let writable = self.open();
+        let number = writable.archive.memory_by_uid(uid).unwrap()?;
+        writable.archive.memory(number).unwrap()
+    }
+
+    pub fn memories(&self) -> Vec<Memory> {
+        self.open().archive.memories(&MemoriesAsked { limit: 1_000, ..MemoriesAsked::default() }).unwrap()
+    }
+
+    pub fn forget(&self, meant: &Meant) {
+        forget::carry_out(&self.edge, meant, AsideFate::Kept).unwrap();
+    }
+
+    pub fn forget_memory(&self, uid: Uid) {
+        let number = self.memory(uid).unwrap().number;
+        self.forget(&Meant::Memories(vec![number]));
+    }
+
+    /// The files that hold a word.
+    pub fn holding(&self, word: &str) -> Vec<String> {
+        let mut found = vec![];
+        look_through(self.folder.path(), word.as_bytes(), &mut found);
+        found
+    }
+}
+
+fn look_through(folder: &Path, word: &[u8], found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            look_through(&path, word, found);
+        } else if fs::read(&path).unwrap().windows(word.len()).any(|window| window == word) {
+            found.push(path.display().to_string());
+        }
+    }
+}
+
+pub fn boat() -> ProjectTraces {
+    ProjectTraces { root: "/boat".into(), remote: Some("x/boat".into()), name: None, branch: None }
+}
+
+pub fn content(title: &str) -> Content {
+    let kind = MemoryType::parse("discovery").unwrap();
+    Content::of(Draft { facts: vec![format!("{title} holds")], ..Draft::new(kind, title) }).unwrap()
+}
+
+/// Everybody pushes and pulls until nothing moves.
+pub fn settle(machines: &[Machine], hub: &mut Hub) {
+    for _ in 0..20 {
+        let before = hub.seq;
+        for machine in machines {
+            machine.push_all(hub);
+            machine.pull_all(hub);
+        }
+        let is_behind = machines.iter().any(|machine| machine.project().cursor != hub.seq);
+        if hub.seq == before && !is_behind {
+            return;
+        }
+    }
+    panic!("they never come to an end");
+}
