@@ -10,7 +10,7 @@ use super::world::Server;
 
 const ROUTES: [&str; 6] = [
     "/v1/health",
-    "/assets/app.js",
+    "/assets/viewer.js",
     "/v1/memories?limit=50",
     "/v1/sessions?limit=50",
     "/v1/search?q=low+tide&limit=50",
