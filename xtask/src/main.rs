@@ -7,8 +7,8 @@ mod bench;
 mod day;
 mod failure;
 mod fuzz;
-mod killed;
 mod licences;
+mod more;
 mod pictures;
 mod plugin;
 mod repository;
@@ -52,7 +52,9 @@ enum Task {
     #[command(subcommand)]
     Fuzz(fuzz::Fuzz),
     /// Kill workers at random and print what became of their turns
-    Killed(killed::Options),
+    Killed(more::Kills),
+    /// Play schedules of three machines and a hub, by chance
+    Schedules(more::Schedules),
     /// Count what redaction finds in ordinary code and logs, and how fast it is (build with --release)
     Secrets(secrets::Options),
 }
@@ -91,7 +93,8 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Pictures(options) => pictures::run(options, &repository, out),
         Task::Bench(bench) => bench::run(bench, &repository, out),
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
-        Task::Killed(options) => killed::run(options, &repository, out),
+        Task::Killed(kills) => more::kill(kills, &repository, out),
+        Task::Schedules(schedules) => more::play(schedules, &repository, out),
         Task::Secrets(options) => secrets::run(options, &repository, out),
     }
 }

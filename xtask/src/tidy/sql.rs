@@ -7,10 +7,11 @@ use super::{Finding, Weight};
 use crate::scan::Source;
 
 /// Where SQL may stand, and why.
-const HOMES: [(&str, &str); 4] = [
+const HOMES: [(&str, &str); 5] = [
     ("crates/store/", "owns the database"),
     ("crates/hub/", "owns the shared database"),
     ("crates/testkit/src/postgres.rs", "makes logins for tests"),
+    ("crates/tow/tests/hub", "looks at the shared database as its administrator may"),
     ("xtask/src/tidy/sql.rs", "shows the shapes it looks for"),
 ];
 

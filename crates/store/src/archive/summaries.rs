@@ -78,7 +78,9 @@ impl Archive {
 
     /// This person's newest of a project, the newest first: what others mean to do next is theirs.
     pub fn latest_summaries(&self, project: Option<i64>, most: u32) -> Result<Vec<KeptSummary>, StoreError> {
-        let query = format!("{SUMMARY} where (?1 is null or c.project = ?1) and c.person is null order by c.last_at desc limit ?2");
+        let query = format!(
+            "{SUMMARY} where (?1 is null or c.project = ?1) and c.person is null order by c.last_at desc limit ?2"
+        );
         let mut statement = self.db.prepare_cached(&query)?;
         let found = statement.query_map((project, most), summary)?.collect::<Result<Vec<_>, _>>()?;
         Ok(found.into_iter().flatten().collect())

@@ -25,7 +25,11 @@ const BATONS: &str = "
 
 impl Store {
     /// The bookmarks and batons of a shared project, for a person of this name.
-    pub fn carried_notes(&self, of: &SharedProject, person: &str) -> Result<Vec<Carried<String>>, StoreError> {
+    pub fn carried_notes(
+        &self,
+        of: &SharedProject,
+        person: &str,
+    ) -> Result<Vec<Carried<String>>, StoreError> {
         let mut all = vec![];
         for (query, kind) in [(BOOKMARKS, RowKind::Bookmark), (BATONS, RowKind::Baton)] {
             let mut statement = self.db.prepare_cached(query)?;

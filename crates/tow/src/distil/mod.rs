@@ -130,7 +130,9 @@ impl Work<'_> {
         done: &mut Distilled,
         has_time: &dyn Fn() -> bool,
     ) -> Result<Option<u32>, StoreError> {
-        if self.archive.has_lost_details(self.conversation)? || !self.archive.is_captured_here(self.conversation)? {
+        if self.archive.has_lost_details(self.conversation)?
+            || !self.archive.is_captured_here(self.conversation)?
+        {
             return Ok(None);
         }
         let mut before = None;

@@ -3,16 +3,16 @@
 //! May be killed at any point and done again: rows and how far they were read are written together. What somebody forgot
 //! elsewhere goes from here as `tow forget` would take it, out of every file.
 
-use super::words;
 use super::Sharing;
+use super::words;
 use crate::capture;
 use crate::edge::Edge;
 use crate::failure::Failure;
 use crate::forget::{self, Meant};
 use std::time::Duration;
 use towline_core::share::{Life, RowKind, SharedRow};
-use towline_store::archive::{Archive, Arrival, Carried, SharedProject, TakenIn};
 use towline_store::StoreError;
+use towline_store::archive::{Archive, Arrival, Carried, SharedProject, TakenIn};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -42,9 +42,9 @@ pub fn take(
         if taken.gone > 0 {
             forget::clear_out(edge)?;
         }
-        eraser.end().map_err(|source| {
-            failed(StoreError::Folder { path: edge.home.folder().to_owned(), source })
-        })?;
+        eraser
+            .end()
+            .map_err(|source| failed(StoreError::Folder { path: edge.home.folder().to_owned(), source }))?;
     }
     Ok(taken)
 }
@@ -55,7 +55,8 @@ fn losing(edge: &Edge, rows: &[SharedRow]) -> Result<Option<Vec<Meant>>, Failure
     if !archive.would_lose(rows).map_err(failed)? {
         return Ok(None);
     }
-    let lines = rows.iter().filter(|row| row.kind == RowKind::Line && matches!(row.life, Life::Forgotten { .. }));
+    let lines =
+        rows.iter().filter(|row| row.kind == RowKind::Line && matches!(row.life, Life::Forgotten { .. }));
     let mut turns = vec![];
     for line in lines {
         if let Some((of, turn)) = archive.turn_by_uid(line.uid).map_err(failed)? {
@@ -68,7 +69,9 @@ fn losing(edge: &Edge, rows: &[SharedRow]) -> Result<Option<Vec<Meant>>, Failure
 /// Words that cannot be understood are left out: a newer version on another machine wrote them.
 fn carried(row: SharedRow) -> Carried<towline_core::text::Clean<'static>> {
     let words = match &row.life {
-        Life::Lives(registers) if row.is_shared() => words::read(row.kind, &registers.words.value).ok().flatten(),
+        Life::Lives(registers) if row.is_shared() => {
+            words::read(row.kind, &registers.words.value).ok().flatten()
+        }
         Life::Lives(_) | Life::Forgotten { .. } => None,
     };
     Carried { row, words }

@@ -3,8 +3,8 @@
 //! A batch at a time, so that memory does not grow with what waits. What the hub has already is left out; what is private
 //! or excluded never comes into a batch.
 
-use super::words::{self, WordsError};
 use super::Sharing;
+use super::words::{self, WordsError};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use towline_core::id::Uid;
@@ -105,7 +105,8 @@ struct Gathering<'a> {
 impl<'a> Gathering<'a> {
     fn new(archive: &'a Archive, sharing: Sharing<'_>, most: usize) -> Result<Gathering<'a>, StoreError> {
         let shared = archive.shared_projects()?.into_iter();
-        let excluded = shared.filter(|project| sharing.wishes.excludes(&project.root)).map(|project| project.id);
+        let excluded =
+            shared.filter(|project| sharing.wishes.excludes(&project.root)).map(|project| project.id);
         let excluded = excluded.collect();
         Ok(Gathering { archive, excluded, most, rows: vec![], bytes: 0, seen: HashSet::new() })
     }
@@ -218,7 +219,8 @@ impl<'a> Gathering<'a> {
             return Ok(ControlFlow::Continue(()));
         }
         let lettered = words.map(words::letters).transpose()?;
-        let (words, text) = lettered.map_or_else(Default::default, |lettered| (lettered.words, lettered.text));
+        let (words, text) =
+            lettered.map_or_else(Default::default, |lettered| (lettered.words, lettered.text));
         let row = carried.lettered(words);
         let is_tomb = matches!(row.life, Life::Forgotten { .. });
         if !is_tomb && self.archive.is_sent(&row)? {

@@ -71,7 +71,10 @@ pub fn ask(edge: &Edge, archive: &Archive, wanted: &Wanted) -> Result<Vec<TeamRo
     Ok(rows)
 }
 
-#[expect(clippy::disallowed_methods, reason = "no hook comes here, and a name server keeps no deadline of ours")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "no hook comes here, and a name server keeps no deadline of ours"
+)]
 fn start(work: impl FnOnce() + Send + 'static) {
     std::thread::spawn(work);
 }

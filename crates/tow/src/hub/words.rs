@@ -91,19 +91,30 @@ pub fn letters(words: Words<String>) -> Result<Lettered, WordsError> {
             let text = turn.line.clone();
             let (forked_from, forked_before) = base.unzip();
             let branch = branch.map(|branch| short(&branch));
-            said(KeptRow::Turn(turn), text, |letters| SaidLetters { branch, forked_from, forked_before, ..letters })
+            said(KeptRow::Turn(turn), text, |letters| SaidLetters {
+                branch,
+                forked_from,
+                forked_before,
+                ..letters
+            })
         }
         Words::Body(body) => {
             let PieceWords { mut piece, turn_mark } = *body;
             piece.text = clean(&piece.text);
             let text = clip(&piece.text, LOOKED_FOR).to_owned();
-            said(KeptRow::Body(piece), text, |letters| SaidLetters { turn_mark: turn_mark.map(digits), ..letters })
+            said(KeptRow::Body(piece), text, |letters| SaidLetters {
+                turn_mark: turn_mark.map(digits),
+                ..letters
+            })
         }
         Words::Detail(detail) => {
             let PieceWords { mut piece, turn_mark } = *detail;
             piece.text = clean(&piece.text);
             let text = clip(&piece.text, LOOKED_FOR).to_owned();
-            said(KeptRow::Detail(piece), text, |letters| SaidLetters { turn_mark: turn_mark.map(digits), ..letters })
+            said(KeptRow::Detail(piece), text, |letters| SaidLetters {
+                turn_mark: turn_mark.map(digits),
+                ..letters
+            })
         }
         Words::Noted(words) => Ok(Lettered { text: String::new(), words }),
     }
@@ -114,7 +125,13 @@ fn said<'a>(
     text: String,
     with: impl FnOnce(SaidLetters<'a>) -> SaidLetters<'a>,
 ) -> Result<Lettered, WordsError> {
-    let bare = SaidLetters { row: row.into(), branch: None, forked_from: None, forked_before: None, turn_mark: None };
+    let bare = SaidLetters {
+        row: row.into(),
+        branch: None,
+        forked_from: None,
+        forked_before: None,
+        turn_mark: None,
+    };
     Ok(Lettered { words: serde_json::to_string(&with(bare))?, text })
 }
 
@@ -141,9 +158,13 @@ fn memory_letters(words: MemoryWords) -> MemoryLetters {
 /// Reads words of a row. None where nothing was left of them, or a newer version wrote them.
 pub fn read(kind: RowKind, words: &str) -> Result<Option<Words<Clean<'static>>>, WordsError> {
     match kind {
-        RowKind::Memory => Ok(memory(serde_json::from_str(words)?).map(|words| Words::Memory(Box::new(words)))),
+        RowKind::Memory => {
+            Ok(memory(serde_json::from_str(words)?).map(|words| Words::Memory(Box::new(words))))
+        }
         RowKind::Bookmark | RowKind::Baton => Ok(Some(Words::Noted(clean(words)))),
-        RowKind::Summary | RowKind::Line | RowKind::Body | RowKind::Detail => said_words(serde_json::from_str(words)?),
+        RowKind::Summary | RowKind::Line | RowKind::Body | RowKind::Detail => {
+            said_words(serde_json::from_str(words)?)
+        }
     }
 }
 

@@ -137,7 +137,8 @@ impl World {
         let began = Instant::now();
         let run = it.env.tow(arguments);
         let (took, code) = (began.elapsed().as_millis(), run.status.code());
-        let told = format!("machine {machine}: tow {} → {code:?} in {took} ms {}", arguments.join(" "), run.stderr);
+        let told =
+            format!("machine {machine}: tow {} → {code:?} in {took} ms {}", arguments.join(" "), run.stderr);
         self.told.push(told.trim_end().to_owned());
         run
     }
@@ -176,7 +177,8 @@ impl World {
         if let (Some((one, _)), Some((other, _))) = (chance.of(&known).cloned(), chance.of(&known).cloned())
             && one != other
         {
-            self.tow(machine, &["supersede", &one, "--by", &other, "--because", "it moved"]).ok();
+            // One that no longer holds is refused.
+            self.tow(machine, &["supersede", &one, "--by", &other, "--because", "it moved"]);
         }
     }
 

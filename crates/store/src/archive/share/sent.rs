@@ -7,8 +7,8 @@ use super::tombs::Fate;
 use crate::StoreError;
 use crate::archive::Archive;
 use rusqlite::OptionalExtension;
-use towline_core::id::{Mark, Uid};
 use std::collections::HashSet;
+use towline_core::id::{Mark, Uid};
 use towline_core::share::{Life, Presence, Provenance, Register, Registers, RowKind, SharedRow, Stamp};
 
 /// Who reads the list of changes for the hub.
@@ -81,7 +81,11 @@ impl Archive {
     }
 
     /// Bookmarks or batons of this machine that were offered and are not among those that are left: they go everywhere.
-    pub fn carried_lost(&self, kind: RowKind, left: &HashSet<Uid>) -> Result<Vec<Carried<String>>, StoreError> {
+    pub fn carried_lost(
+        &self,
+        kind: RowKind,
+        left: &HashSet<Uid>,
+    ) -> Result<Vec<Carried<String>>, StoreError> {
         let person = self.own_person()?;
         let mut statement = self.db.prepare_cached(OF_KIND)?;
         let offered = statement.query_map((kind.name(), self.machine.0), |row| {
@@ -138,7 +142,11 @@ impl Archive {
 /// The count of what is withdrawn once does not grow with every look.
 const LOST: u64 = 1 << 40;
 
-fn lost_note((uid, project, count): (Uid, Uid, u64), kind: RowKind, (person, machine): (&str, Uid)) -> Carried<String> {
+fn lost_note(
+    (uid, project, count): (Uid, Uid, u64),
+    kind: RowKind,
+    (person, machine): (&str, Uid),
+) -> Carried<String> {
     let stamp = Stamp { count: if count >= LOST { count } else { count + LOST }, machine };
     let mut registers = Registers::of_words(String::new(), stamp);
     registers.presence = Register { stamp: Stamp::NEVER.next(machine), value: Presence::Withdrawn };

@@ -85,7 +85,10 @@ fn every_change_stamps_what_it_changed_and_nothing_else() {
         archive.edit_memory(one, &content("never"), (NOW, ""))?;
         Err::<(), _>(StoreError::StillRead)
     });
-    assert!(died.is_err() && counts(archive, one) == [2, 2, 2, 1, 0], "a change that was not made is not stamped");
+    assert!(
+        died.is_err() && counts(archive, one) == [2, 2, 2, 1, 0],
+        "a change that was not made is not stamped"
+    );
     archive.keep_private(one, Presence::Withdrawn, NOW).unwrap();
     let [words, .., presence] = counts(archive, one);
     assert!(words > 1000 && presence == 1, "no edit that is under way brings its words back");
@@ -132,8 +135,11 @@ fn an_archive_of_the_version_before_is_brought_up_with_what_it_holds() {
     home.create().unwrap();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let old = connect(&home.archive(), flags).unwrap();
-    old.execute_batch(&format!("{}\n{}\n{}\npragma user_version = 3;", MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2]))
-        .unwrap();
+    old.execute_batch(&format!(
+        "{}\n{}\n{}\npragma user_version = 3;",
+        MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2]
+    ))
+    .unwrap();
     old.execute_batch(
         "insert into projects values (1, x'01', x'02', 1, '/boat', null, 'boat', 0);
          insert into memories (id, uid, machine, revision, project, type, title, subtitle, facts, narrative, concepts,

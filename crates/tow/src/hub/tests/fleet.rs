@@ -17,9 +17,9 @@ use towline_core::memory::{Confidence, Content, Draft, Maker, Memory, MemoryType
 use towline_core::project::ProjectTraces;
 use towline_core::share::{Life, SharedRow};
 use towline_core::time::Timestamp;
+use towline_store::archive::{MemoriesAsked, NewMemory, SharedExtent, SharedProject, TakenIn};
 use towline_store::lock::ArchiveLock;
 use towline_store::{Archive, Home};
-use towline_store::archive::{MemoriesAsked, NewMemory, SharedExtent, SharedProject, TakenIn};
 
 pub const PATIENCE: Duration = Duration::from_secs(5);
 

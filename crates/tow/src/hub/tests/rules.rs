@@ -184,7 +184,10 @@ fn a_memory_that_is_kept_private_leaves_the_hub_and_others_and_may_come_again() 
     bob.pull_all(&hub);
     assert_eq!(bob.memory(uid).unwrap().content.title, "The kestrel nests");
     let number = bob.memory(uid).unwrap().number;
-    assert!(!bob.open().archive.keep_private(number, Presence::Withdrawn, Timestamp(6)).unwrap(), "it is hers");
+    assert!(
+        !bob.open().archive.keep_private(number, Presence::Withdrawn, Timestamp(6)).unwrap(),
+        "it is hers"
+    );
 }
 
 #[test]
@@ -217,7 +220,8 @@ fn a_turn_that_was_forgotten_elsewhere_goes_with_all_that_hangs_on_it() {
     talk(&ann, &["paint the mast", "feed the kestrel"]);
     let both = [ann, bob];
     settle(&both, &mut hub);
-    let of = both[1].open().archive.conversation(&SessionKey::parse("a:talk-0001").unwrap()).unwrap().unwrap();
+    let of =
+        both[1].open().archive.conversation(&SessionKey::parse("a:talk-0001").unwrap()).unwrap().unwrap();
     both[1].forget(&Meant::Turns { of, from: 2, to: 2 });
     settle(&both, &mut hub);
     for machine in &both {
@@ -279,6 +283,9 @@ fn secrets_do_not_pass_the_border_in_either_direction() {
     );
     let read = words::read(RowKind::Body, &words).unwrap();
     assert!(read.is_some() && !format!("{read:?}").contains("A1b2A1b2"));
-    assert!(words::read(RowKind::Line, "{\"row\":{\"kind\":\"dream\"}}").unwrap().is_none(), "of a newer version");
+    assert!(
+        words::read(RowKind::Line, "{\"row\":{\"kind\":\"dream\"}}").unwrap().is_none(),
+        "of a newer version"
+    );
     assert!(words::read(RowKind::Memory, "{").is_err());
 }

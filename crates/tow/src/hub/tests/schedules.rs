@@ -130,7 +130,9 @@ impl Run {
                 });
                 Ok(())
             }
-            Step::Make | Step::Forget | Step::Push | Step::PushUnheard | Step::Pull | Step::PullSome => Ok(()),
+            Step::Make | Step::Forget | Step::Push | Step::PushUnheard | Step::Pull | Step::PullSome => {
+                Ok(())
+            }
         }
         .unwrap();
     }
@@ -151,13 +153,19 @@ impl Run {
                 }
                 Life::Lives(_) if !row.is_shared() => {
                     let kept = here.iter().flatten().count();
-                    assert!(kept <= 1 && here.iter().flatten().all(|memory| memory.is_private), "{word}: {here:?}");
+                    assert!(
+                        kept <= 1 && here.iter().flatten().all(|memory| memory.is_private),
+                        "{word}: {here:?}"
+                    );
                     assert!(!format!("{row:?}").contains(word.as_str()), "the hub has {word}");
                 }
                 Life::Lives(registers) => {
                     shared += 1;
                     let told = here.each_ref().map(|memory| memory.as_ref().map(|memory| self.told(memory)));
-                    assert!(told[0].is_some() && told[0] == told[1] && told[1] == told[2], "{word}: {told:#?}");
+                    assert!(
+                        told[0].is_some() && told[0] == told[1] && told[1] == told[2],
+                        "{word}: {told:#?}"
+                    );
                     assert!(registers.words.value.contains(word.as_str()));
                     assert_eq!(here[0].as_ref().map(|memory| memory.pinned_at), Some(registers.pin.value));
                 }
