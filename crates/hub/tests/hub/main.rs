@@ -1,12 +1,13 @@
 //! The hub against real servers: Debian's, with TLS and SCRAM, and one with pgvector.
 //!
 //! Every test has a server of its own, which ends with it.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests report by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests report by panicking")]
 
 mod bench;
 mod connecting;
 mod functions;
 mod merging;
+mod plans;
 mod pool;
 mod security;
 mod versions;

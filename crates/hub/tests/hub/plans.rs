@@ -1,0 +1,50 @@
+//! What grows with the hub is read by an index, also below the policies.
+
+use crate::bench::{Bench, Build, OPEN};
+
+/// Twenty thousand rows in the open project and as many in others, put there by the superuser.
+fn filled() -> Bench {
+    let bench = Bench::new(Build::Debian);
+    bench.sql(
+        "with t as (select id from towline.teams where name = 'red'), r as (
+            insert into towline.rows (team, uid, project, machine, seq, made_at, found, is_withdrawn, kind, person, words)
+            select t.id, gen_random_uuid(), case when n % 2 = 0 then '11111111-1111-1111-1111-111111111111'::uuid
+                else md5((n % 100)::text)::uuid end, gen_random_uuid(), n, n, 0, false, 'memory', 'ann', 'word' || n
+            from t, generate_series(1, 40000) n returning team, uid, project, made_at, kind, words)
+        insert into towline.finds select team, uid, project, made_at, kind, towline.terms(words), words from r;
+        update towline.teams set seq = 40000;
+        vacuum analyze towline.rows; vacuum analyze towline.finds;",
+    );
+    bench
+}
+
+#[test]
+fn a_pull_reads_what_is_new_and_nothing_else() {
+    let bench = filled();
+    let team = bench.sql("select id from towline.teams where name = 'red'");
+    let plan = format!(
+        "explain select * from towline.rows where team = '{team}' and project = '{OPEN}' and seq > 30000 \
+         order by seq limit 500"
+    );
+    let plan = bench.sql_as("ann", &plan).unwrap();
+    assert!(plan.contains("Index Scan using rows_") && plan.contains("_team_project_seq_idx"), "{plan}");
+    assert!(!plan.contains("Sort"), "{plan}");
+}
+
+#[test]
+fn a_search_in_one_project_reads_its_part_of_the_index() {
+    let bench = filled();
+    let team = bench.sql("select id from towline.teams where name = 'red'");
+    let plan = format!(
+        "explain select uid from towline.finds where team = '{team}' and project = any (array['{OPEN}'::uuid]) \
+         and terms @@ '''word400'''::tsquery"
+    );
+    let plan = bench.sql_as("olga", &plan).unwrap();
+    let condition = plan.lines().find(|line| line.contains("Index Cond")).unwrap_or_default();
+    assert!(condition.contains("project") && condition.contains("@@"), "{plan}");
+    let (mut ann, red) = bench.join("ann");
+    let asked = towline_hub::Asked { text: "word400".into(), most: 1, ..Default::default() };
+    assert_eq!(ann.search(&red, &asked).unwrap().len(), 1);
+    let waiting = ann.lag(&red, &[(OPEN, 30_000)]).unwrap();
+    assert_eq!(waiting, [(OPEN, 5_000)]);
+}
