@@ -103,7 +103,7 @@ impl Hub {
              begin;\n\
              set local client_min_messages = warning;\n\
              select pg_advisory_xact_lock({LOCK});\n\
-             create schema if not exists towline;\n\
+             {OWNER}\
              create table if not exists towline.facts (name text primary key, value text not null);\n\
              insert into towline.facts values ('version', '0'), ('writable_by', '0'), ('partitions', '{partitions}')\n    \
              on conflict do nothing;\n"
@@ -197,6 +197,18 @@ impl Hub {
 
 /// Any number will do, as long as no other program locks it: the letters of the name.
 const LOCK: i64 = 0x0074_6f77_6c69_6e65;
+
+/// The functions act as their owner: were that a superuser, no policy would hold for them.
+const OWNER: &str = "create schema if not exists towline;
+do $$ begin
+    if (select rolsuper or rolbypassrls from pg_roles where rolname = current_user) then
+        raise exception 'policies do not hold for %: make the hub under a login without superuser and bypassrls', current_user
+            using errcode = 'TW002';
+    elsif (select nspowner from pg_namespace where nspname = 'towline') <> current_user::regrole then
+        raise exception 'this hub is another login''s' using errcode = 'TW002';
+    end if;
+end $$;
+";
 
 /// Runs a migration where the schema is older than it.
 fn step(migration: &str, number: u32) -> String {

@@ -55,6 +55,15 @@ fn only_the_owner_looks_after_a_hub() {
 }
 
 #[test]
+fn a_superuser_makes_no_hub_for_policies_would_not_hold() {
+    let bench = Bench::empty(Build::Debian);
+    let script = Hub::sql(&Wanted::default());
+    let run = bench.postgres.try_in(DATABASE, &script);
+    assert!(run.stderr.contains("policies do not hold for postgres"), "{}", run.stderr);
+    assert_eq!(bench.sql("select count(*) from pg_namespace where nspname = 'towline'"), "0");
+}
+
+#[test]
 fn the_printed_script_makes_the_same_hub_by_hand() {
     let bench = Bench::empty(Build::Debian);
     let script = Hub::sql(&Wanted { partitions: 3 });
