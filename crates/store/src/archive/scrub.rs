@@ -143,6 +143,10 @@ impl Archive {
             place = work.batch(*part, place, erasing)?;
         }
         work.names(erasing)?;
+        if erasing == Erasing::ForGood && !self.shared_projects()?.is_empty() {
+            // Which rows changed is not noted: the hub is told of all that it does not have so.
+            self.begin_scan()?;
+        }
         Ok(work.done)
     }
 
