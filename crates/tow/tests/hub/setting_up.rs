@@ -83,7 +83,7 @@ fn another_authority_and_plain_text_are_refused_by_name() {
     let (url, other) = (site.url("ann_login"), site.postgres.other_ca());
     let joined = desk.tow(&["hub", "join", &url, "--team", "crew", "--ca", other.to_str().unwrap()]);
     joined.exits(1).complains("no protected connection");
-    desk.tow(&["hub", "join", &url, "--team", "crew", "--plain"]).exits(1).complains("hub.tls");
+    desk.tow(&["hub", "join", &url, "--team", "crew", "--plain"]).exits(1).complains("no encryption");
     desk.tow(&["hub", "join", "postgres://ann@hub.example/t", "--team", "crew", "--plain"])
         .exits(1)
         .complains("hub.tls is plain");
