@@ -37,7 +37,7 @@ impl Known {
 
     /// Whether the next exchange is due: none was for so long, and the hub is not left alone.
     pub fn is_due(&self, every_s: u32, now: Timestamp) -> bool {
-        let since = self.synced_at.map(|at| now.since_ms(at));
+        let since = self.synced_at.map(|at| now.0.saturating_sub(at.0));
         // A clock that was set back must not put it off for long.
         let is_time = since.is_none_or(|ms| ms < 0 || ms >= i64::from(every_s) * 1000);
         is_time && !self.trouble.as_ref().is_some_and(|trouble| trouble.holds(now))
