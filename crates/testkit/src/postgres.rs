@@ -130,6 +130,12 @@ impl Postgres {
         Run::of(command.args(PSQL).args(["-d", &address]), sql.as_bytes())
     }
 
+    /// All that a database holds, as a backup of it would.
+    #[track_caller]
+    pub fn dumped(&self, database: &str) -> String {
+        Run::of(&mut self.program("pg_dump", database), b"").ok().stdout
+    }
+
     /// Makes a login. A database of this name is made, too, with the login as its owner, unless there is one.
     #[track_caller]
     pub fn create_login(&self, name: &str, password: &str, database: &str) {
@@ -286,12 +292,17 @@ impl Postgres {
 
     #[track_caller]
     fn psql(&self, database: &str, sql: &str) -> Run {
+        Run::of(self.program("psql", database).args(PSQL), sql.as_bytes())
+    }
+
+    /// One of the server's own programs, as the superuser.
+    fn program(&self, name: &str, database: &str) -> Command {
         let mut command = as_server_user(&[]);
-        command.arg(programs(self.build).join("psql")).args(PSQL);
+        command.arg(programs(self.build).join(name));
         command.arg("-h").arg(self.folder.path().join("socket"));
         command.args(["-p", &self.port.to_string(), "-U", "postgres", "-d", database]);
         command.current_dir("/").env_clear().env("PATH", "/usr/bin:/bin");
-        Run::of(&mut command, sql.as_bytes())
+        command
     }
 }
 

@@ -30,7 +30,7 @@ fn there_and_back(claude: Client) {
 
 /// The model keeps something by our tool; gives its id.
 #[track_caller]
-fn remembers(desk: &Desk, client: Client, prompt: &str, title: &str) -> String {
+pub fn remembers(desk: &Desk, client: Client, prompt: &str, title: &str) -> String {
     let mut steps = client.finding_tools(Way::Settings);
     steps.push(client.call(Way::Settings, "remember", json!({"text": title, "type": "gotcha"})));
     let told = answers(&desk.ask(client, prompt, steps)).pop().unwrap_or_default();
@@ -40,7 +40,7 @@ fn remembers(desk: &Desk, client: Client, prompt: &str, title: &str) -> String {
 
 /// Before the model said a word, by our hook alone.
 #[track_caller]
-fn given(request: &Request, id: &str, title: &str) {
+pub fn given(request: &Request, id: &str, title: &str) {
     assert_eq!(request.step, 0);
     assert!(request.holds(title) && request.holds(&format!("{id} ")), "{id}: {:#}", request.body);
 }

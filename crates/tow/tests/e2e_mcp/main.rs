@@ -3,5 +3,6 @@
 
 mod across;
 mod desk;
+mod machines;
 mod plugin;
 mod tools;

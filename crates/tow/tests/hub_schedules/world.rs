@@ -262,9 +262,7 @@ impl World {
     }
 
     fn nothing_is_left_of_what_was_forgotten(&self) {
-        let in_hub = self
-            .hub
-            .run_in(DATABASE, "select words from towline.rows; select terms::text from towline.finds");
+        let in_hub = self.hub.dumped(DATABASE);
         for word in &self.forgotten {
             assert!(!in_hub.contains(word.as_str()), "the hub still has `{word}`");
             for (number, machine) in self.machines.iter().enumerate() {
