@@ -463,4 +463,21 @@ mod tests {
             crate::processes::below(&data).is_empty().then_some(())
         });
     }
+
+    #[test]
+    fn the_server_ends_when_nobody_is_left_to_end_it() {
+        let data = std::thread::spawn(|| {
+            let postgres = Postgres::debian();
+            let data = postgres.data();
+            assert!(!crate::processes::below(&data).is_empty());
+            // As when the test is killed: nothing is dropped.
+            std::mem::forget(postgres);
+            data
+        });
+        let data = data.join().unwrap();
+        wait::until("the server to end", wait::PATIENCE, || {
+            crate::processes::below(&data).is_empty().then_some(())
+        });
+        let _ = fs::remove_dir_all(data.parent().unwrap());
+    }
 }
