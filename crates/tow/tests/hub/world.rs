@@ -97,6 +97,8 @@ impl Site {
         remember(&env, &format!("{name} keeps its tools in the shed"));
         env.tow(&["hub", "share", ".", "--as", KEY]).ok();
         sync(&env);
+        // Sharing starts an exchange in the background, which would take in what a test is about.
+        env.wait_no_process();
         env
     }
 }
