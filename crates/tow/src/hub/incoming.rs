@@ -67,7 +67,8 @@ fn losing(edge: &Edge, rows: &[SharedRow]) -> Result<Option<Vec<Meant>>, Failure
 }
 
 /// Words that cannot be understood are left out: a newer version on another machine wrote them.
-fn carried(row: SharedRow) -> Carried<towline_core::text::Clean<'static>> {
+fn carried(mut row: SharedRow) -> Carried<towline_core::text::Clean<'static>> {
+    row.from.person = words::short(&row.from.person);
     let words = match &row.life {
         Life::Lives(registers) if row.is_shared() => {
             words::read(row.kind, &registers.words.value).ok().flatten()

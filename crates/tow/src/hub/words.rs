@@ -223,7 +223,7 @@ fn clean(text: &str) -> String {
 }
 
 /// A name: short, and without secrets.
-fn short(text: &str) -> String {
+pub fn short(text: &str) -> String {
     const LONGEST: usize = 400;
     Kept::new(text, Keeping { longest_bytes: LONGEST, secrets: Secrets::Redacted }).as_str().to_owned()
 }

@@ -131,6 +131,18 @@ fn doubts_are_said_beside_it() {
 }
 
 #[test]
+fn a_teammates_memory_says_whose_it_is_and_comes_behind_ones_own() {
+    let own = candidate(1, "discovery", "Oak floats");
+    let anns = with(candidate(2, "discovery", "Tar melts"), |memory| {
+        (memory.person, memory.trust) = (Some("ann".into()), Trust::Team);
+    });
+    let chosen = choose(vec![anns, own], &[], &asked("oak tar"), PLAIN);
+    let lines = &chosen.parts[0].items;
+    assert_eq!(lines[0], "m1 discovery, 14:05: Oak floats.");
+    assert_eq!(lines[1], "m2 discovery, 14:05: Tar melts. (from ann)");
+}
+
+#[test]
 fn no_text_of_any_kind_breaks_it() {
     let odd = ["日本語のテスト", "🦀🦀🦀", "a", "\u{202e}evil", "…"];
     let candidates = odd.iter().zip(1..).map(|(title, number)| candidate(number, "change", title)).collect();

@@ -137,3 +137,50 @@ fn what_is_forgotten_takes_its_bookmarks_and_their_words_with_it() {
     check(&Traces::Sessions { sessions: [key("a:1")].into(), stretch }, 0);
     check(&Traces::Text(std::sync::Arc::new(Needle::new("storm").unwrap())), 3);
 }
+
+#[test]
+fn bookmarks_travel_with_their_project_and_a_deleted_one_under_a_higher_count() {
+    use crate::archive::{SharedExtent, SharedProject, Words};
+    let mut bench = Bench::new();
+    let mut asked = bench.event("a:1", prompt("paint the mast"));
+    let project =
+        ProjectTraces { root: "/boat".into(), remote: Some("x/boat".into()), name: None, branch: None };
+    asked.scene = Some(Scene {
+        presence: Presence::Terminal,
+        folder: Some("/boat".into()),
+        transcript: None,
+        model: None,
+        place: None,
+        project: Some(project),
+    });
+    bench.append(&[asked]);
+    let marked = bench.event("a:1", set(How::Manual, Some("before the storm")));
+    let deleted = bench.event("a:1", Happening::BookmarkDeleted { bookmark: marked.uid });
+    bench.append(&[marked]);
+    let shared = |remote: &str| SharedProject {
+        row: 1,
+        id: Uid([5; 16]),
+        key: remote.into(),
+        extent: SharedExtent::Lines,
+        cursor: 0,
+        since: Timestamp(0),
+        name: "boat".into(),
+        root: "/elsewhere".into(),
+        remote: Some(remote.into()),
+    };
+    let told = |store: &Store, remote: &str| store.carried_notes(&shared(remote), "ann").unwrap();
+    let (store, _) = bench.fold();
+    let first = told(&store, "x/boat").remove(0);
+    assert!(matches!(&first.words, Some(Words::Noted(words)) if words.contains("before the storm")));
+    assert_eq!((first.row.from.person.as_str(), first.row.project), ("ann", Uid([5; 16])));
+    assert!(told(&store, "x/other").is_empty());
+    drop(store);
+    bench.append(&[deleted]);
+    let (store, _) = bench.fold();
+    let again = told(&store, "x/boat").remove(0);
+    let count = |carried: &crate::archive::Carried<String>| match &carried.row.life {
+        towline_core::share::Life::Lives(registers) => registers.words.stamp.count,
+        towline_core::share::Life::Forgotten { .. } => 0,
+    };
+    assert!(count(&again) > count(&first));
+}
