@@ -130,7 +130,7 @@ pub(super) const LONE_PROJECTS: &str = "
     delete from projects where id not in (select project from conversations where project is not null)
         and id not in (select project from memories where project is not null)
         and id not in (select project from shared_projects)
-        and id not in (select project from elsewhere)";
+        and id not in (select project from others_notes)";
 
 const OF_SESSION: &str = "select id from conversations where agent = ?1 and session = ?2";
 const OF_PROJECT: &str = "

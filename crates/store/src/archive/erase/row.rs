@@ -18,7 +18,7 @@ const DETAILS: &str = "select id, mark from details where conversation = ?1 and 
 const DROP_BODY: &str = "delete from bodies where id = ?1";
 const DROP_DETAIL: &str = "delete from details where id = ?1";
 const DROP_SUMMARY: &str = "delete from summaries where uid = ?1";
-const DROP_ELSEWHERE: &str = "delete from elsewhere where uid = ?1";
+const DROP_ELSEWHERE: &str = "delete from others_notes where uid = ?1";
 
 impl Work<'_> {
     /// One row, wherever it is kept.

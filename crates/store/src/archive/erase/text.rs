@@ -44,8 +44,8 @@ const SUMMARIES: &str = "
 const ELSEWHERE: &str = "
     insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)
     select e.uid, e.kind, s.id, e.person, e.machine, e.session, e.turn, e.made_at, ?1, '', 'away', 1
-    from elsewhere e join shared_projects s on s.project = e.project where holds(e.words) on conflict (uid) do nothing";
-const DROP_ELSEWHERE: &str = "delete from elsewhere where holds(words)";
+    from others_notes e join shared_projects s on s.project = e.project where holds(e.words) on conflict (uid) do nothing";
+const DROP_ELSEWHERE: &str = "delete from others_notes where holds(words)";
 const JOBS: &str = "update jobs set error = null where holds(error)";
 const SOURCES: &str = "delete from sources where holds(path) or holds(state)";
 

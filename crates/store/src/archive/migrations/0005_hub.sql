@@ -17,7 +17,7 @@ create index memories_superseded_uid on memories (superseded_uid) where supersed
 
 -- When a register was last written, where that does not follow from the row: the words of a memory are written first by
 -- the machine that it came from, anything else by nobody, or by that machine where it has a value. Other rows have
--- their revision, unless they came from elsewhere.
+-- their revision, unless they came from another machine.
 create table stamps (
     uid blob not null,
     register text not null,
@@ -67,7 +67,7 @@ create table sent (
 create index sent_by_kind on sent (kind, uid) where kind in ('bookmark', 'baton');
 
 -- Bookmarks and batons of other machines.
-create table elsewhere (
+create table others_notes (
     uid blob primary key,
     kind text not null,
     project integer not null references projects (id),
@@ -80,4 +80,4 @@ create table elsewhere (
     count integer not null,
     writer blob not null
 ) strict, without rowid;
-create index elsewhere_by_project on elsewhere (project, kind, made_at);
+create index others_notes_by_project on others_notes (project, kind, made_at);

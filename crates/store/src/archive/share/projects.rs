@@ -63,7 +63,7 @@ const SHARE: &str = "
 const UNSHARE: &str = "delete from shared_projects where project = ?1";
 /// All that is known of a hub. What was forgotten stays so.
 const LEAVE: &str = "
-    delete from sent; delete from shared_projects; delete from elsewhere;
+    delete from sent; delete from shared_projects; delete from others_notes;
     delete from facts where name in ('hub person', 'hub scan', 'read up to by hub')";
 const MOVE_CURSOR: &str = "update shared_projects set cursor = ?2 where project = ?1";
 

@@ -52,7 +52,7 @@ pub(super) struct Taking<'a> {
 }
 
 const KNOWS: &str = "select exists (select 1 from memories where uid = ?1)
-    or exists (select 1 from summaries where uid = ?1) or exists (select 1 from elsewhere where uid = ?1)
+    or exists (select 1 from summaries where uid = ?1) or exists (select 1 from others_notes where uid = ?1)
     or exists (select 1 from turns where at = ?2 and uid = ?1)";
 const BURY: &str = "
     insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)

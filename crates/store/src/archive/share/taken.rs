@@ -38,15 +38,15 @@ const PUT_SUMMARY: &str = "
     insert or replace into summaries (uid, machine, revision, conversation, turn, request, investigated, learned, completed,
         next_steps, notes, maker, trust, at)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
-const NOTED: &str = "select count, writer from elsewhere where uid = ?1";
+const NOTED: &str = "select count, writer from others_notes where uid = ?1";
 const PUT_NOTED: &str = "
-    insert or replace into elsewhere (uid, kind, project, person, machine, session, turn, made_at, words, count, writer)
+    insert or replace into others_notes (uid, kind, project, person, machine, session, turn, made_at, words, count, writer)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 const DROP_SUMMARY: &str = "delete from summaries where uid = ?1 returning conversation";
-const DROP_NOTED: &str = "delete from elsewhere where uid = ?1";
+const DROP_NOTED: &str = "delete from others_notes where uid = ?1";
 const RAISE: &str = "delete from tombs where uid = ?1";
 const ELSEWHERE: &str = "
-    select uid, kind, person, machine, session, turn, made_at, words from elsewhere
+    select uid, kind, person, machine, session, turn, made_at, words from others_notes
     where kind = ?1 and (?2 is null or project = ?2) order by made_at desc, uid limit ?3";
 
 /// A bookmark or a baton of another machine.
