@@ -83,8 +83,11 @@ impl WorkLock {
 pub struct HubLock(#[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File);
 
 impl HubLock {
-    pub fn try_take(home: &Home) -> io::Result<Option<HubLock>> {
-        Ok(try_lock(&home.hub_lock())?.map(HubLock))
+    pub fn take_within(
+        home: &Home,
+        pauses: impl IntoIterator<Item = Duration>,
+    ) -> io::Result<Option<HubLock>> {
+        Ok(wait_for(&home.hub_lock(), pauses)?.map(HubLock))
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 use towline_core::fault::{Fault, FaultKind};
 use towline_hub::Outgoing;
 use towline_store::archive::SharedProject;
-use towline_store::lock::HubLock;
+use towline_store::lock::{HubLock, pauses};
 use towline_store::{Archive, Store, StoreError};
 
 /// How much is to be done.
@@ -74,14 +74,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long whoever else writes the archive is waited for.
 const FOR_ARCHIVE: Duration = Duration::from_secs(10);
 
-/// Exchanges, and remembers how it went. `seen` is told after each step.
+/// Exchanges, and remembers how it went. Who does that already is waited for as long as `patience` says; `seen` is told after
+/// each step.
 pub fn exchange(
     edge: &Edge,
     amount: Amount,
+    patience: Duration,
     seen: &mut dyn FnMut(&Exchanged),
 ) -> Result<Exchanged, NoExchange> {
     let folder = |source| StoreError::Folder { path: edge.home.folder().to_owned(), source };
-    let lock = HubLock::try_take(&edge.home).map_err(folder)?.ok_or(NoExchange::Busy)?;
+    let lock = HubLock::take_within(&edge.home, pauses(patience)).map_err(folder)?.ok_or(NoExchange::Busy)?;
     let done = Exchange { edge, began: edge.elapsed(), amount, done: Exchanged::default(), seen }.run();
     drop(lock);
     match &done {
@@ -223,7 +225,7 @@ pub fn exchange_if_due(edge: &Edge) -> bool {
     };
     let exchanged = match is_due() {
         Ok(false) => return false,
-        Ok(true) => exchange(edge, Amount::AWhile, &mut |_| {}),
+        Ok(true) => exchange(edge, Amount::AWhile, Duration::ZERO, &mut |_| {}),
         Err(error) => Err(error.into()),
     };
     match exchanged {

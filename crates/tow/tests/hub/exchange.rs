@@ -2,6 +2,10 @@
 
 use super::world::{KEY, Server, Site, holds, id_of, remember, sync, titles};
 use serde_json::Value;
+use std::fs::File;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+use towline_testkit::wait;
 
 fn a_memory_goes_to_others_and_is_forgotten_everywhere(server: Server) {
     let site = Site::with_team(server);
@@ -54,6 +58,22 @@ fn nothing_is_shared_that_was_not_chosen_and_a_private_memory_comes_back() {
     sync(&desk);
     sync(&cabin);
     assert!(titles(&cabin).iter().any(|title| title.contains("keel")));
+}
+
+#[test]
+fn who_asks_for_an_exchange_waits_for_the_one_that_runs_already() {
+    let site = Site::with_team(Server::Debian);
+    let desk = site.sharing("ann_login", "desk");
+    remember(&desk, "The bilge pump wants a new seal");
+    desk.wait_no_process();
+    let running = File::open(desk.data_dir().join("hub.lock")).unwrap();
+    running.lock().unwrap();
+    let mut command = desk.command(env!("CARGO_BIN_EXE_tow"));
+    let mut asked = command.args(["hub", "sync"]).stdout(Stdio::null()).spawn().unwrap();
+    let ended = |asked: &mut Child| asked.try_wait().unwrap();
+    assert!(!wait::holds_within(Duration::from_millis(300), || ended(&mut asked).is_some()));
+    drop(running);
+    assert!(wait::until("the exchange", wait::PATIENCE, || ended(&mut asked)).success());
 }
 
 fn team_search(server: Server) {

@@ -10,6 +10,7 @@ use clap::Args;
 use serde_json::json;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
+use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,6 +36,9 @@ pub struct Arguments {
     json: bool,
 }
 
+/// As long as an exchange takes beside other work: whoever is at it may not know what was changed a moment ago.
+const FOR_ANOTHER: Duration = Duration::from_secs(45);
+
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.dry_run {
         return dry_run(scope, arguments);
@@ -46,7 +50,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             complain(&format!("\r{} sent, {} taken\x1b[K", done.sent, done.taken));
         }
     };
-    let done = exchange(&scope.edge, amount, &mut show);
+    let done = exchange(&scope.edge, amount, FOR_ANOTHER, &mut show);
     if is_watched {
         complain("\r\x1b[K");
     }
