@@ -193,11 +193,12 @@ fn holds_text(edge: &Edge, needle: &Needle) -> Result<Vec<PathBuf>, Failure> {
     Ok(found.into_iter().filter(|path| !aside.contains(path)).collect())
 }
 
-fn busy() -> Failure {
+/// Somebody else has what would be written.
+pub fn busy() -> Failure {
     Failure::busy("another process is at work on what is kept").hint("Wait for it, then run it again.")
 }
 
-fn failed(error: StoreError) -> Failure {
+pub fn failed(error: StoreError) -> Failure {
     Failure::new(&error).hint("Run it again; if it fails, run `tow doctor`.")
 }
 

@@ -8,7 +8,7 @@ use super::words;
 use crate::capture;
 use crate::edge::Edge;
 use crate::failure::Failure;
-use crate::forget::{self, Meant};
+use crate::forget::{self, Meant, busy, failed};
 use std::time::Duration;
 use towline_core::share::{Life, RowKind, SharedRow};
 use towline_store::StoreError;
@@ -76,12 +76,4 @@ fn carried(mut row: SharedRow) -> Carried<towline_core::text::Clean<'static>> {
         Life::Lives(_) | Life::Forgotten { .. } => None,
     };
     Carried { row, words }
-}
-
-fn busy() -> Failure {
-    Failure::input("another process is at work on what is kept").hint("Wait for it, then run it again.")
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run it again; if it fails, run `tow doctor`.")
 }

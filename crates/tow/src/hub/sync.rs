@@ -55,8 +55,10 @@ pub enum NoExchange {
 impl From<NoExchange> for Failure {
     fn from(error: NoExchange) -> Failure {
         match error {
-            NoExchange::Busy => Failure::input("another process exchanges with the hub at this moment")
-                .hint("Wait for it; `tow hub status` shows how far it came."),
+            NoExchange::Busy => {
+                Failure::busy("another process exchanges with the hub, or writes what is kept")
+                    .hint("Wait for it; `tow hub status` shows how far it came.")
+            }
             NoExchange::Link(error) => error.into(),
             NoExchange::Store(error) => Failure::new(&error).hint("Run `tow doctor`."),
             NoExchange::Outgoing(error) => Failure::new(&error).hint("Run `tow doctor`."),
