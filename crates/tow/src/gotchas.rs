@@ -36,7 +36,7 @@ pub fn warning(edge: &Edge, config: &Config, wanted: &FilesWanted) -> Result<Rep
     if privacy::is_excluded(config, folder) || config.inherits_nothing(folder) {
         return Ok(Reply::default());
     }
-    let Some(archive) = Archive::read(&edge.home, PATIENCE)? else { return Ok(Reply::default()) };
+    let Some(archive) = Archive::glance(&edge.home, PATIENCE)? else { return Ok(Reply::default()) };
     let files: Vec<&str> = wanted.paths.iter().take(FILES).map(|path| within(path, folder)).collect();
     let memories = known(&archive, (config, folder), &files)?;
     let told = warned::with(&edge.home, &wanted.session);

@@ -53,7 +53,7 @@ impl Giver<'_> {
         if let Some(before) = store.session(from)? {
             capture::hurry(edge, &before);
         }
-        let archive = Archive::read(&edge.home, PATIENCE)?;
+        let archive = Archive::glance(&edge.home, PATIENCE)?;
         let mut material = past::material(archive.as_ref(), Some(store), (from, came_by(due.way)), edge.now)?;
         let hop = continuing::handoff_of(store, from)?;
         if let Some(hop) = &hop {
@@ -69,7 +69,7 @@ impl Giver<'_> {
         if alone.is_none() && self.session.recalled_at.is_some() {
             return Ok(Reply::default());
         }
-        let archive = Archive::read(&self.edge.home, PATIENCE)?;
+        let archive = Archive::glance(&self.edge.home, PATIENCE)?;
         if alone.is_none() && archive.is_none() {
             return Ok(Reply::default());
         }
@@ -134,7 +134,7 @@ pub fn offered_back(edge: &Edge, store: &Store, session: &SessionKey) -> Result<
     if let Some(known) = store.session(session)? {
         capture::hurry(edge, &known);
     }
-    let Some(archive) = Archive::read(&edge.home, PATIENCE)? else { return Ok(Reply::default()) };
+    let Some(archive) = Archive::glance(&edge.home, PATIENCE)? else { return Ok(Reply::default()) };
     let material = past::compacted(&archive, session, edge.now)?;
     Ok(material.map(|material| said_to(session, &material)).unwrap_or_default())
 }

@@ -15,7 +15,7 @@ use towline_core::event::{Origin, OwnCommand};
 use towline_core::id::SessionKey;
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
-use towline_store::archive::{Archive, Conversation, TurnRow};
+use towline_store::archive::{Archive, BodyRow, Conversation, TurnRow};
 use towline_store::{Store, StoreError};
 
 /// More turns than fit into what any agent takes.
@@ -89,14 +89,16 @@ fn fill(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let mut older = archive.last_turns(conversation, WITH_WORDS + AS_LINES)?;
+    let mut latest = vec![];
     let mut bytes = 0;
-    while past.turns.len() < WITH_WORDS && bytes < ENOUGH {
+    while latest.len() < WITH_WORDS && bytes < ENOUGH {
         let Some(turn) = older.pop() else { break };
-        let turn = with_words(archive, conversation, &turn, now)?;
-        bytes += turn.words.iter().map(|words| words.text.len()).sum::<usize>();
-        past.turns.push(turn);
+        let bodies = archive.bodies(&turn)?;
+        bytes += bodies.iter().map(|body| body.text.len()).sum::<usize>();
+        latest.push((turn, bodies));
     }
-    past.turns.reverse();
+    latest.reverse();
+    past.turns = with_words(archive, conversation, latest, now)?;
     let captured = past.turns.len();
     past.turns.retain(|turn| !only_hands_on(&conversation.session, turn));
     let passed_over = u32::try_from(captured - past.turns.len()).unwrap_or(0);
@@ -148,20 +150,22 @@ fn hear(past: &mut Past, heard: &Session, conversation: Option<&Conversation>, n
 fn with_words(
     archive: &Archive,
     conversation: &Conversation,
-    turn: &TurnRow,
+    turns: Vec<(TurnRow, Vec<BodyRow>)>,
     now: Timestamp,
-) -> Result<PastTurn, StoreError> {
-    let words =
-        archive.bodies(turn)?.into_iter().map(|body| Words { speaker: body.speaker, text: body.text });
-    Ok(PastTurn {
-        id: conversation.turn_id(turn),
+) -> Result<Vec<PastTurn>, StoreError> {
+    let (Some((first, _)), Some((last, _))) = (turns.first(), turns.last()) else { return Ok(vec![]) };
+    let mut tools = archive.tools(conversation, first.ordinal..=last.ordinal)?;
+    let said = |body: BodyRow| Words { speaker: body.speaker, text: body.text };
+    let turns = turns.into_iter().map(|(turn, bodies)| PastTurn {
+        id: conversation.turn_id(&turn),
         clock: clock(turn.at, now),
         origin: turn.origin,
-        line: turn.line.clone(),
-        words: words.collect(),
-        details: archive.tally(turn)?,
+        words: bodies.into_iter().map(said).collect(),
+        details: tools.remove(&turn.ordinal).unwrap_or_default(),
         stopped: turn.stopped,
-    })
+        line: turn.line,
+    });
+    Ok(turns.collect())
 }
 
 fn as_line(conversation: &Conversation, turn: &TurnRow, now: Timestamp) -> OlderTurn {

@@ -65,7 +65,9 @@ pub use texts::{Text, TextKind};
 pub use usage::{Named, UsageAsked, UsageBy, UsageOf, UsedSession};
 pub use write::{Taken, Together};
 
-use crate::database::{compact, complaints, machine_name, move_aside, open_for_reading, open_for_writing};
+use crate::database::{
+    compact, complaints, leave_open, machine_name, move_aside, open_for_reading, open_for_writing,
+};
 use crate::home::Home;
 use crate::lock::ArchiveLock;
 use crate::tables::projects::{KnownProject, Projects};
@@ -129,7 +131,19 @@ impl Archive {
         Ok(db.map(|db| Archive { db, home: home.clone(), machine, forgotten: Forgotten::default() }))
     }
 
-    /// All that is read from now on is of one moment, and costs one look at the locks. For those who ask and leave.
+    /// Opens for reading what is there at this moment. For those who ask and leave.
+    pub fn glance(home: &Home, patience: Duration) -> Result<Option<Archive>, StoreError> {
+        let archive = Archive::read(home, patience)?;
+        archive.iter().try_for_each(Archive::hold_still)?;
+        Ok(archive)
+    }
+
+    /// For a process that is about to end, see [`leave_open`].
+    pub fn leave(self) {
+        leave_open(self.db);
+    }
+
+    /// All that is read from now on is of one moment, and costs one look at the locks.
     pub fn hold_still(&self) -> Result<(), StoreError> {
         self.db.execute_batch("begin deferred")?;
         Ok(())

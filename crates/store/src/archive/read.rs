@@ -107,12 +107,6 @@ const DETAILS: &str = "
     select id, at, kind, subagent, tool, call, outcome, size, cut from details
     where conversation = ?1 and turn = ?2 order by subagent is not null, subagent, place, id";
 
-/// An input and its output are one thing.
-const TALLY: &str = "
-    select ifnull(tool, kind), count(*) from details
-    where conversation = ?1 and turn = ?2 and kind in ('input', 'image', 'summary') and subagent is null
-    group by 1 order by min(place)";
-
 const CONTENT: &str = "select packed, content from details where id = ?1";
 
 impl DetailRow {
@@ -275,13 +269,6 @@ impl Archive {
         Ok(numbered.collect::<Result<_, _>>()?)
     }
 
-    /// How many details a turn holds of each tool or kind.
-    pub fn tally(&self, turn: &TurnRow) -> Result<Vec<(String, u32)>, StoreError> {
-        let mut statement = self.db.prepare_cached(TALLY)?;
-        let pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        Ok(statement.query_map((turn.conversation, turn.ordinal), pair)?.collect::<Result<_, _>>()?)
-    }
-
     /// The text of a detail.
     pub fn content(&self, detail: &DetailRow) -> Result<String, StoreError> {
         let mut statement = self.db.prepare_cached(CONTENT)?;
@@ -359,9 +346,8 @@ mod tests {
         for turn in archive.turns(&conversation, 0, 9).unwrap() {
             archive.bodies(&turn).unwrap();
             archive.details(&turn).unwrap();
-            archive.tally(&turn).unwrap();
         }
-        for query in [BODIES, DETAILS, TALLY] {
+        for query in [BODIES, DETAILS] {
             let statement = archive.db.prepare_cached(query).unwrap();
             let counted = (
                 statement.get_status(StatementStatus::Run),

@@ -31,6 +31,12 @@ pub struct ModelUsage {
 const DETAIL_COUNTS: &str = "
     select turn, count(*) from details where conversation = ?1 and turn between ?2 and ?3 group by turn";
 
+/// An input and its output are one thing.
+const TOOLS: &str = "
+    select turn, ifnull(tool, kind), count(*) from details
+    where conversation = ?1 and turn between ?2 and ?3 and kind in ('input', 'image', 'summary') and subagent is null
+    group by 1, 2 order by 1, min(place)";
+
 const FILES: &str = "
     select turn, path, how from files where conversation = ?1 and turn between ?2 and ?3
     order by turn, path, how";
@@ -50,6 +56,19 @@ impl Archive {
         turns: RangeInclusive<u32>,
     ) -> Result<HashMap<u32, u32>, StoreError> {
         self.of_turns(DETAIL_COUNTS, (of, turns), |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    /// How many details each of these turns holds of each tool or kind, in the order of their first use.
+    pub fn tools(
+        &self,
+        of: &Conversation,
+        turns: RangeInclusive<u32>,
+    ) -> Result<HashMap<u32, Vec<(String, u32)>>, StoreError> {
+        let rows: Vec<(u32, (String, u32))> =
+            self.of_turns(TOOLS, (of, turns), |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+        let mut by_turn: HashMap<u32, Vec<(String, u32)>> = HashMap::new();
+        rows.into_iter().for_each(|(turn, used)| by_turn.entry(turn).or_default().push(used));
+        Ok(by_turn)
     }
 
     pub fn files(

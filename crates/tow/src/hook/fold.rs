@@ -154,6 +154,7 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
     if upkeep::is_due(&store, call.edge.now)? {
         work::start_detached();
     }
+    store.leave();
     Ok(Done { reply, missing, refolded })
 }
 

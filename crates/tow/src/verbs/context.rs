@@ -84,6 +84,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let composed = compose(&material, agent.budget());
     show(scope, arguments, (&composed, Given::of(&composed, &chosen)), agent.budget());
+    archive.into_iter().for_each(Archive::leave);
+    hot.into_iter().for_each(Store::leave);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -96,6 +98,7 @@ fn carried_over(
     if let Some(known) = hot.map(|hot| hot.session(from)).transpose().map_err(failed)?.flatten() {
         capture::hurry(&scope.edge, &known);
     }
+    archive.map_or(Ok(()), Archive::hold_still).map_err(failed)?;
     let way = "as `tow context` was asked".to_owned();
     past::material(archive, hot, (from, way), scope.edge.now).map_err(failed)
 }
