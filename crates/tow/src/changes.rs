@@ -25,7 +25,8 @@ pub fn drop_read(edge: &Edge) -> Result<(), StoreError> {
     let Some(writable) = capture::open(edge, PATIENCE)? else { return Ok(()) };
     // Asked again: one of them may have begun anew meanwhile.
     let read = read_by_all(edge, &writable.archive)?;
-    writable.archive.forget_changes_up_to(read)
+    writable.archive.forget_changes_up_to(read)?;
+    writable.archive.tidy()
 }
 
 /// How many changes may wait for a hub that cannot be reached. Beyond that it is told anew of all that is shared.

@@ -89,8 +89,8 @@ const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0005_hub.sql"),
 ];
 
-/// Beyond this, whoever writes writes it back: readers would pay for it at every open.
-const LOG_WANTS_UPKEEP: u64 = 4 * 1024 * 1024;
+/// Beyond this, whoever writes writes it back: a reader that comes alone reads all of the log before anything else.
+const LOG_WANTS_UPKEEP: u64 = 256 * 1024;
 
 /// How large it may become while much is written.
 const LOG_MUST_SHRINK: u64 = 64 * 1024 * 1024;

@@ -201,6 +201,21 @@ fn a_damaged_archive_is_moved_aside_and_never_deleted() {
 }
 
 #[test]
+fn a_log_that_a_lone_reader_would_read_for_long_is_written_back() {
+    let bench = Bench::new();
+    let archive = bench.open();
+    archive.checkpoint().unwrap();
+    take_in(&archive, vec![opened("s1")]);
+    archive.tidy().unwrap();
+    assert!(home::size(&bench.home.archive_log()) > 0, "a short one is left");
+    let words = |number: usize| body("t1", &format!("b{number}"), &format!("{number} ").repeat(2_000));
+    take_in(&archive, [opened("s1"), turn("t1", 1, 5)].into_iter().chain((0..60).map(words)).collect());
+    assert!(home::size(&bench.home.archive_log()) > 256 * 1024);
+    archive.tidy().unwrap();
+    assert_eq!(home::size(&bench.home.archive_log()), 0);
+}
+
+#[test]
 fn nobody_else_can_read_the_archive() {
     use std::os::unix::fs::PermissionsExt;
     let bench = Bench::new();
