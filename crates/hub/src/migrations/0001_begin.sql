@@ -100,10 +100,21 @@ create table towline.finds (
     made_at bigint not null,
     kind text not null,
     terms tsvector not null,
-    -- The beginning, for words that are spelt a little differently.
-    head text not null,
     primary key (team, uid)
 ) partition by hash (team);
+-- A word that is nearly everywhere is looked for in what is newest.
+create index finds_by_time on towline.finds (team, project, made_at);
+
+-- The words of a team as they are spelt, so that one that is spelt differently is known for it; out of every member's
+-- reach, too. Words of rows that are gone go with them, although others may have them, too: those come again.
+create table towline.vocabulary (
+    team uuid not null,
+    word text collate "C" not null,
+    -- As `finds` has it.
+    stem text collate "C" not null,
+    primary key (team, word)
+) partition by hash (team);
+create index vocabulary_by_stem on towline.vocabulary (team, stem);
 
 create table towline.seats (
     team uuid not null,
@@ -132,6 +143,8 @@ begin
             piece, pieces, piece);
         execute format('create table towline.finds_%s partition of towline.finds for values with (modulus %s, remainder %s)',
             piece, pieces, piece);
+        execute format('create table towline.vocabulary_%s partition of towline.vocabulary for values with (modulus %s, '
+            'remainder %s)', piece, pieces, piece);
     end loop;
 end $$;
 
@@ -393,13 +406,31 @@ create function towline.advance(a_team uuid, a_count bigint) returns bigint
     language sql volatile security definer set search_path = pg_catalog, pg_temp
     as $$ update towline.teams set seq = seq + a_count where id = a_team returning seq - a_count $$;
 
--- The words of a text, apart from how programmers join them.
-create function towline.terms(a_text text) returns tsvector
+-- A text with spaces between its words, apart from how programmers join them.
+create function towline.spaced(a_text text) returns text
     language sql immutable parallel safe set search_path = pg_catalog, pg_temp
     as $$
-        select to_tsvector('pg_catalog.english', regexp_replace(
+        select regexp_replace(
             regexp_replace(left(a_text, 100000), '([[:lower:][:digit:]])([[:upper:]])', '\1 \2', 'g'),
-            '[^[:alnum:]]+', ' ', 'g'))
+            '[^[:alnum:]]+', ' ', 'g')
+    $$;
+
+create function towline.terms(a_text text) returns tsvector
+    language sql immutable parallel safe set search_path = pg_catalog, pg_temp
+    as $$ select to_tsvector('pg_catalog.english', towline.spaced(a_text)) $$;
+
+-- Adds words to the team's vocabulary: no numbers, no hashes, nothing very short.
+create function towline.spell(a_team uuid, words text[]) returns void
+    language sql volatile set search_path = pg_catalog, pg_temp
+    as $$
+        insert into towline.vocabulary (team, word, stem)
+        select a_team, n.word, n.stem
+        from (
+            select w.word, (ts_lexize('pg_catalog.english_stem', w.word))[1] as stem from unnest(words) w (word)
+            where length(w.word) between 4 and 30 and translate(w.word, '0123456789', '') = w.word
+                and not exists (select from towline.vocabulary v where v.team = a_team and v.word = w.word)) n
+        where n.stem is not null
+        on conflict do nothing
     $$;
 
 -- Takes a batch in, register by register: the higher stamp holds, and under one stamp the greater value; what was forgotten
@@ -420,6 +451,11 @@ create function towline.push(
         me towline.members := towline.me(a_team);
         hidden uuid;
         count bigint;
+        spelt text[];
+        -- What is known of these rows already, to tell which words are gone.
+        before text[] := array(
+            select distinct w from towline.finds f, unnest(tsvector_to_array(f.terms)) w
+            where f.team = a_team and f.uid = any (uids));
     begin
         perform towline.admit_client(a_client);
         select p into hidden from unnest(projects) p
@@ -513,23 +549,31 @@ create function towline.push(
             returning r.uid, r.words, r.is_withdrawn, r.forgotten_at
         ), touched as (
             select * from fresh union all select * from newer
-        ), told as (
+        ), told as materialized (
             -- Where another's words hold, their letters must do: the text came with the words that lost.
-            select b.uid, b.project, b.made_at, b.kind, case
+            select b.uid, b.project, b.made_at, b.kind, towline.spaced(case
                 when t.is_withdrawn or t.forgotten_at is not null then ''
                 when t.words is not distinct from b.words then b.body
-                else coalesce(t.words, '') end as body
+                else coalesce(t.words, '') end) as body
             from touched t join b on b.uid = t.uid
         ), lost as (
             delete from towline.finds f using told t where f.team = a_team and f.uid = t.uid and t.body = ''
         ), kept as (
-            insert into towline.finds (team, uid, project, made_at, kind, terms, head)
-            select a_team, t.uid, t.project, t.made_at, t.kind, towline.terms(t.body), left(t.body, 200)
+            insert into towline.finds (team, uid, project, made_at, kind, terms)
+            select a_team, t.uid, t.project, t.made_at, t.kind, to_tsvector('pg_catalog.english', t.body)
             from told t where t.body <> ''
-            on conflict (team, uid) do update set terms = excluded.terms, head = excluded.head
-                where finds.terms <> excluded.terms or finds.head <> excluded.head
+            on conflict (team, uid) do update set terms = excluded.terms where finds.terms <> excluded.terms
         )
-        select count(*) into count from touched;
+        select (select count(*) from told),
+            array(select distinct w.word from told t, unnest(string_to_array(lower(t.body), ' ')) w (word))
+            into count, spelt;
+        if cardinality(before) > 0 then
+            delete from towline.vocabulary v
+            where v.team = a_team and v.stem = any (before) and v.stem not in (
+                select w from towline.finds f, unnest(tsvector_to_array(f.terms)) w
+                where f.team = a_team and f.uid = any (uids));
+        end if;
+        perform towline.spell(a_team, spelt);
         return query select base + cardinality(uids), count;
     end $$;
 
@@ -592,7 +636,7 @@ do $$
 declare it text;
 begin
     foreach it in array array[
-        'facts', 'teams', 'members', 'machines', 'projects', 'project_members', 'rows', 'finds', 'seats']
+        'facts', 'teams', 'members', 'machines', 'projects', 'project_members', 'rows', 'finds', 'vocabulary', 'seats']
         -- Parts, too, which nobody asks by their own names.
         || array(select c.relname::text from pg_class c where c.relnamespace = 'towline'::regnamespace and c.relispartition
             and c.relkind = 'r')
@@ -600,7 +644,8 @@ begin
         execute format('alter table towline.%I enable row level security', it);
         execute format('alter table towline.%I force row level security', it);
     end loop;
-    foreach it in array array['facts', 'teams', 'members', 'machines', 'projects', 'project_members', 'finds']
+    foreach it in array array[
+        'facts', 'teams', 'members', 'machines', 'projects', 'project_members', 'finds', 'vocabulary']
     loop
         execute format('create policy of_owner on towline.%I to %I using (true)', it, current_user);
     end loop;

@@ -26,9 +26,6 @@ do $outer$
 declare
     trigrams text := (select extnamespace::regnamespace::text from pg_extension where extname = 'pg_trgm');
     vectors text := (select extnamespace::regnamespace::text from pg_extension where extname = 'vector');
-    nearby text := '';
-    spelt text := '';
-    options text := '';
 begin
     -- With the project in the same index, a search in one project reads that project's part of it alone.
     if exists (select from pg_extension where extname = 'btree_gin') then
@@ -38,38 +35,51 @@ begin
         create index if not exists finds_by_terms on towline.finds using gin (terms);
     end if;
 
-    if trigrams is not null then
-        execute format('create index if not exists finds_by_head on towline.finds using gin (head %s.gin_trgm_ops)', trigrams);
+    if trigrams is null then
+        create or replace function towline.similar_words(a_team uuid, a_word text) returns setof text
+            language sql stable set search_path = pg_catalog, pg_temp
+            as $body$ select null where false $body$;
+    else
+        execute format('create index if not exists vocabulary_by_letters on towline.vocabulary using gin (word %s.gin_trgm_ops)',
+            trigrams);
         -- Its settings are known once it is loaded.
         execute format('select %s.similarity('''', '''')', trigrams);
-        -- One slip in a word of six letters is as far as that.
-        options := ' set pg_trgm.word_similarity_threshold = 0.35';
-        spelt := format($part$
-            if cardinality(candidates) < a_most then
-                return query
-                select f.uid, (0.1 * %1$s.word_similarity(a_text, f.head))::real
-                from towline.finds f
-                where f.team = a_team and f.project = any (seen) and f.head operator(%1$s.%%>) a_text
-                    and (a_kinds is null or f.kind = any (a_kinds)) and f.uid <> all (candidates)
-                order by 2 desc limit a_most - cardinality(candidates);
-            end if;
-        $part$, trigrams);
+        -- Two letters swapped in a word of six are as far as that.
+        execute format($function$
+            create or replace function towline.similar_words(a_team uuid, a_word text) returns setof text
+            language sql stable set search_path = pg_catalog, pg_temp
+            set pg_trgm.similarity_threshold = 0.25
+            as $body$
+                select v.stem from towline.vocabulary v
+                where v.team = a_team and v.word operator(%1$s.%%) a_word
+                order by %1$s.similarity(v.word, a_word) desc, v.word limit 5
+            $body$
+        $function$, trigrams);
     end if;
 
-    if vectors is not null then
+    if vectors is null then
+        create or replace function towline.nearest(
+            a_team uuid, a_projects uuid[], a_kinds text[], a_vector text, a_most int)
+            returns table (uid uuid, rank real)
+            language sql stable set search_path = pg_catalog, pg_temp
+            as $body$ select null::uuid, null::real where false $body$;
+    else
         execute format('alter table towline.finds add column if not exists meaning %s.halfvec(384)', vectors);
         execute format('create index if not exists finds_by_meaning on towline.finds using hnsw (meaning %s.halfvec_cosine_ops)',
             vectors);
-        nearby := format($part$
-            if a_vector is not null then
-                return query
+        execute format($function$
+            create or replace function towline.nearest(
+                a_team uuid, a_projects uuid[], a_kinds text[], a_vector text, a_most int)
+                returns table (uid uuid, rank real)
+                language sql stable set search_path = pg_catalog, pg_temp
+            as $body$
                 select f.uid, (1 - (f.meaning operator(%1$s.<=>) a_vector::%1$s.halfvec))::real
                 from towline.finds f
-                where f.team = a_team and f.project = any (seen) and f.meaning is not null
+                where f.team = a_team and f.project = any (a_projects) and f.meaning is not null
                     and (a_kinds is null or f.kind = any (a_kinds))
-                order by f.meaning operator(%1$s.<=>) a_vector::%1$s.halfvec limit a_most;
-            end if;
-        $part$, vectors);
+                order by f.meaning operator(%1$s.<=>) a_vector::%1$s.halfvec limit a_most
+            $body$
+        $function$, vectors);
         execute format($function$
             create or replace function towline.put_vectors(a_team uuid, uids uuid[], vectors text[]) returns void
             language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -83,56 +93,130 @@ begin
             end $body$
         $function$, vectors);
     end if;
-
-    -- Candidates by words (all of them first, then any), by similar spelling, by meaning: the best rank of each is told, and
-    -- only of projects that the caller sees.
-    execute format($function$
-        create or replace function towline.find(
-            a_team uuid, a_text text, a_projects uuid[], a_kinds text[], a_vector text, a_most int)
-            returns table (uid uuid, rank real)
-            language plpgsql stable rows 100 security definer set search_path = pg_catalog, pg_temp %s
-        as $body$
-        #variable_conflict use_column
-        declare
-            seen uuid[] := array(
-                select v.project from towline.my_projects() v
-                where v.team = a_team and (a_projects is null or v.project = any (a_projects)));
-            words text[] := array(select quote_literal(w) from unnest(tsvector_to_array(towline.terms(a_text))) w);
-            last_word text := (select quote_literal(lower(w[1])) || ':*'
-                from regexp_matches(a_text, '([[:alnum:]]+)[^[:alnum:]]*$') w);
-            every tsquery := array_to_string(words, ' & ')::tsquery;
-            any_of tsquery := concat_ws(' | ', nullif(array_to_string(words, ' | '), ''), last_word)::tsquery;
-            candidates uuid[] := '{}';
-            ranks real[] := '{}';
-        begin
-            perform towline.me(a_team);
-            select array_agg(s.uid order by s.rank desc), array_agg(s.rank order by s.rank desc) into candidates, ranks
-            from (
-                select f.uid, (1 + ts_rank_cd(f.terms, any_of))::real as rank
-                from (
-                    select g.uid, g.terms from towline.finds g
-                    where g.team = a_team and g.project = any (seen) and g.terms @@ every
-                        and (a_kinds is null or g.kind = any (a_kinds))
-                    limit 10000) f
-                order by rank desc limit a_most) s;
-            if coalesce(cardinality(candidates), 0) < a_most then
-                select array_agg(s.uid order by s.rank desc), array_agg(s.rank order by s.rank desc) into candidates, ranks
-                from (
-                    select f.uid, (ts_rank(f.terms, any_of) + (f.terms @@ every)::int)::real as rank
-                    from (
-                        select g.uid, g.terms from towline.finds g
-                        where g.team = a_team and g.project = any (seen) and g.terms @@ any_of
-                            and (a_kinds is null or g.kind = any (a_kinds))
-                        limit 10000) f
-                    order by rank desc limit a_most) s;
-            end if;
-            candidates := coalesce(candidates, '{}');
-            return query select c.uid, c.rank from unnest(candidates, ranks) c (uid, rank);
-            %s
-            %s
-        end $body$
-    $function$, options, spelt, nearby);
 end $outer$;
+
+-- How many rows fit a condition, as the planner thinks: it knows how frequent words are, and reads no row.
+create or replace function towline.expected(a_condition text) returns float8
+    language plpgsql volatile set search_path = pg_catalog, pg_temp
+    as $$
+    declare plan json;
+    begin
+        execute 'explain (format json) select from towline.finds g where ' || a_condition into plan;
+        return greatest((plan -> 0 -> 'Plan' ->> 'Plan Rows')::float8, 1);
+    end $$;
+
+-- What a text asks for, word by word, as queries. A word that the team never wrote stands for those that look like it.
+create or replace function towline.asked(a_team uuid, a_text text) returns setof text
+    language sql stable set search_path = pg_catalog, pg_temp
+    as $$
+        select distinct q.query from (
+            select case
+                when w.word ~ '^[[:alpha:]]{4,30}$' and not exists (
+                    select from towline.vocabulary v where v.team = a_team and v.word = w.word collate "C")
+                then coalesce((select '(' || string_agg(quote_literal(s.stem), ' | ') || ')'
+                    from (select distinct stem from towline.similar_words(a_team, w.word) stem) s), known.query)
+                else known.query end as query
+            from unnest(string_to_array(lower(left(towline.spaced(a_text), 1000)), ' ')) w (word),
+                lateral (select string_agg(quote_literal(t), ' & ') as query
+                    from unnest(tsvector_to_array(towline.terms(w.word))) t) known
+            where known.query is not null) q
+        limit 20
+    $$;
+
+-- The best of the rows that have the words, of so many at most as are looked at closely. An index is asked for each project
+-- by itself: many are cheaper left out afterwards.
+create or replace function towline.by_index(a_place text, a_projects uuid[], a_query text, a_rank text, a_most int)
+    returns text
+    language sql immutable set search_path = pg_catalog, pg_temp
+    as $$
+        select format('select f.uid, (%s)::real from (
+            select g.uid, g.terms from (
+                select g.uid, g.terms, g.project from towline.finds g where %s and g.terms @@ %L%s limit 20000) g
+            where g.project = any (%L) limit 5000) f
+            order by 2 desc limit %s', a_rank, a_place, a_query,
+            case when cardinality(a_projects) <= 8 then format(' and g.project = any (%L)', a_projects) else '' end,
+            a_projects, a_most)
+    $$;
+
+-- The same of the newest rows of each project alone.
+create or replace function towline.by_time(a_place text, a_projects uuid[], a_query text, a_rank text, a_most int)
+    returns text
+    language sql immutable set search_path = pg_catalog, pg_temp
+    as $$
+        select format('select f.uid, (%s)::real from unnest(%L::uuid[]) p (project), lateral (
+            select g.uid, g.terms from towline.finds g where %s and g.project = p.project
+            order by g.made_at desc limit %s) f
+            where f.terms @@ %L order by 2 desc limit %s',
+            a_rank, a_projects, a_place, 20000 / cardinality(a_projects), a_query, a_most)
+    $$;
+
+-- Candidates by words (all of them, then any of them) and by meaning: the best rank of each is told, and only of projects
+-- that the caller sees. Few rows are looked at closely, however many there are: those that rare words choose, or the newest
+-- where all words are frequent.
+create or replace function towline.find(
+    a_team uuid, a_text text, a_projects uuid[], a_kinds text[], a_vector text, a_most int)
+    returns table (uid uuid, rank real)
+    language plpgsql volatile rows 100 security definer set search_path = pg_catalog, pg_temp set jit = off
+    as $$
+    #variable_conflict use_column
+    declare
+        few constant float8 := 5000;
+        seen uuid[] := array(
+            select v.project from towline.my_projects() v
+            where v.team = a_team and (a_projects is null or v.project = any (a_projects)));
+        place text := format('g.team = %L', a_team)
+            || case when a_kinds is null then '' else format(' and g.kind = any (%L)', a_kinds) end;
+        here text := format('%s and g.project = any (%L)', place, seen);
+        words text[] := array(select towline.asked(a_team, a_text));
+        every text := array_to_string(words, ' & ');
+        -- The last word may be unfinished, unless it is one already.
+        parts text[] := words || array(select quote_literal(lower(w[1])) || ':*'
+            from regexp_matches(a_text, '([[:alnum:]]{3,})[^[:alnum:]]*$') w
+            where not exists (select from towline.vocabulary v where v.team = a_team and v.word = lower(w[1]) collate "C"));
+        counts float8[];
+        total float8;
+        rank text;
+        -- Words of which few rows are expected, and whether there are others.
+        rare text;
+        is_rest boolean;
+        so_far int := 0;
+    begin
+        perform towline.me(a_team);
+        if a_vector is not null then
+            return query select * from towline.nearest(a_team, seen, a_kinds, a_vector, a_most);
+        end if;
+        if cardinality(seen) = 0 or cardinality(parts) = 0 then
+            return;
+        end if;
+        total := towline.expected(here);
+        counts := array(select towline.expected(format('%s and g.terms @@ %L', here, p)) from unnest(parts) p);
+        if every <> '' then
+            rank := format('1 + ts_rank_cd(f.terms, %L)', array_to_string(parts, ' | '));
+            if total * (select exp(sum(ln(least(c / total, 1)))) from unnest(counts[:cardinality(words)]) c) > few then
+                return query execute towline.by_time(place, seen, every, rank, a_most);
+                get diagnostics so_far = row_count;
+            end if;
+            if so_far < a_most / 2 then
+                return query execute towline.by_index(place, seen, every, rank, a_most);
+                get diagnostics so_far = row_count;
+            end if;
+        end if;
+        if so_far < a_most and (cardinality(parts) > 1 or every = '') then
+            rank := format('ts_rank(f.terms, %L)', array_to_string(parts, ' | '));
+            select string_agg(r.part, ' | ') filter (where r.upto <= few), bool_or(r.upto > few) into rare, is_rest
+            from (
+                select p.part, sum(p.count) over (order by p.count, p.part) as upto
+                from unnest(parts, counts) p (part, count)) r;
+            so_far := 0;
+            if rare is not null then
+                return query execute towline.by_index(place, seen, rare, rank, a_most);
+                get diagnostics so_far = row_count;
+            end if;
+            if is_rest and so_far < a_most / 2 then
+                return query execute towline.by_time(place, seen, array_to_string(parts, ' | '), rank, a_most);
+            end if;
+        end if;
+    end $$;
 
 do $$
 declare it record;

@@ -159,6 +159,7 @@ fn words_are_found_whole_in_part_and_by_any_of_them() {
         assert_eq!(found(&mut ann, &red, lines), [0; 0]);
         if build == Build::Debian {
             assert_eq!(found(&mut ann, &red, for_words("lenght")), [1], "a slip of the finger");
+            assert_eq!(found(&mut ann, &red, for_words("hedaer frist"))[0], 1, "slips in all words");
         }
     }
 }
@@ -176,6 +177,31 @@ fn what_was_withdrawn_is_not_found_until_it_is_shared_again() {
     registers(&mut row).presence = Register { stamp: stamp(2), value: Presence::Shared };
     ann.push(&red, &[outgoing(row)]).unwrap();
     assert_eq!(found(&mut ann, &red, for_words("lantern")), [1]);
+}
+
+#[test]
+fn no_word_of_what_was_forgotten_or_changed_is_kept_for_its_spelling() {
+    let bench = Bench::new(Build::Debian);
+    let (mut ann, red) = bench.join("ann");
+    let words =
+        |bench: &Bench| bench.sql("select string_agg(word, ' ' order by word) from towline.vocabulary");
+    ann.push(
+        &red,
+        &[outgoing(memory("ann", 1, "lanterns of Zanzibar")), outgoing(memory("ann", 2, "Lisbon"))],
+    )
+    .unwrap();
+    assert_eq!(words(&bench), "lanterns lisbon zanzibar");
+    let mut row = memory("ann", 1, "lanterns of Porto");
+    registers(&mut row).words.stamp.count = 2;
+    ann.push(&red, &[outgoing(row.clone())]).unwrap();
+    assert_eq!(words(&bench), "lanterns lisbon porto");
+    registers(&mut row).pin =
+        Register { stamp: Stamp { count: 3, machine: red.machine }, value: Some(Timestamp(9)) };
+    ann.push(&red, &[outgoing(row.clone())]).unwrap();
+    assert_eq!(words(&bench), "lanterns lisbon porto", "a pin changes no word");
+    row.life = Life::Forgotten { at: Timestamp(10), by: "ann".into() };
+    ann.push(&red, &[outgoing(row)]).unwrap();
+    assert_eq!(words(&bench), "lisbon");
 }
 
 #[test]

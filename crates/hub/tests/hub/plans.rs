@@ -2,16 +2,17 @@
 
 use crate::bench::{Bench, Build, OPEN};
 
-/// Twenty thousand rows in the open project and as many in others, put there by the superuser.
+/// Twenty thousand rows in the open project and as many in others, all with one word, put there by the superuser.
 fn filled() -> Bench {
     let bench = Bench::new(Build::Debian);
     bench.sql(
         "with t as (select id from towline.teams where name = 'red'), r as (
             insert into towline.rows (team, uid, project, machine, seq, made_at, found, is_withdrawn, kind, person, words)
             select t.id, gen_random_uuid(), case when n % 2 = 0 then '11111111-1111-1111-1111-111111111111'::uuid
-                else md5((n % 100)::text)::uuid end, gen_random_uuid(), n, n, 0, false, 'memory', 'ann', 'word' || n
+                else md5((n % 100)::text)::uuid end, gen_random_uuid(), n, n, 0, false, 'memory', 'ann', 'harbour word' || n
             from t, generate_series(1, 40000) n returning team, uid, project, made_at, kind, words)
-        insert into towline.finds select team, uid, project, made_at, kind, towline.terms(words), words from r;
+        insert into towline.finds select team, uid, project, made_at, kind, towline.terms(words) from r;
+        insert into towline.vocabulary select id, 'harbour', 'harbour' from towline.teams;
         update towline.teams set seq = 40000;
         vacuum analyze towline.rows; vacuum analyze towline.finds;",
     );
@@ -47,4 +48,19 @@ fn a_search_in_one_project_reads_its_part_of_the_index() {
     assert_eq!(ann.search(&red, &asked).unwrap().len(), 1);
     let waiting = ann.lag(&red, &[(OPEN, 30_000)]).unwrap();
     assert_eq!(waiting, [(OPEN, 5_000)]);
+}
+
+#[test]
+fn a_word_that_is_everywhere_is_looked_for_in_what_is_newest() {
+    let bench = filled();
+    let (mut ann, red) = bench.join("ann");
+    for projects in [vec![], vec![OPEN]] {
+        let asked = towline_hub::Asked { text: "harbour".into(), projects, most: 100, ..Default::default() };
+        let found = ann.search(&red, &asked).unwrap();
+        let oldest = found.iter().map(|candidate| candidate.row.from.made_at.0).min();
+        assert!(found.len() == 100 && oldest > Some(20_000), "{} rows, the oldest {oldest:?}", found.len());
+    }
+    let asked = towline_hub::Asked { text: "harbour word400".into(), most: 1, ..Default::default() };
+    let found = ann.search(&red, &asked).unwrap();
+    assert_eq!(found[0].row.from.made_at.0, 400, "a rare word beside it finds old ones, too");
 }
