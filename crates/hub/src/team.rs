@@ -89,7 +89,7 @@ const MEMBERS: &str = "
 
 const PROJECTS: &str = "
     select id, key, name, is_open from towline.projects
-    where team = $1 and towline.sees(team, id) order by name, id";
+    where team = $1 and id in (select project from towline.my_projects() where team = $1) order by name, id";
 
 impl Hub {
     /// Founds a team, with this login as its first member. Only the hub's owner may.

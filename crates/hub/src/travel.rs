@@ -56,11 +56,12 @@ const PUSH: &str = "
 
 const PUT_VECTORS: &str = "select towline.put_vectors($1, $2, $3)";
 
-/// Says in every answer whether the project is seen at all: no rows would look like no news.
+/// Says in every answer whether the project is seen at all: no rows would look like no news. That is asked once, not for
+/// each row.
 const PULL: &str = "
+    with v as materialized (select towline.sees($1, $2) as is_seen)
     select v.is_seen, r.*
-    from (select towline.sees($1, $2) as is_seen) v
-    left join lateral (
+    from v left join lateral (
         select * from towline.rows
         where team = $1 and project = $2 and seq > $3
         order by seq limit $4) r on v.is_seen
