@@ -13,6 +13,7 @@ use std::sync::Mutex;
 use tempfile::TempDir;
 
 use crate::postgres_certificates::{self, Served};
+use crate::processes::{self, Process};
 use crate::run::Run;
 use crate::wait;
 
@@ -44,7 +45,18 @@ enum Build {
 enum Disk {
     Fast,
     Durable,
+    /// Durable, with the memory of a server that holds millions of rows.
+    Roomy,
 }
+
+/// As people set a server of this size. What is not named is as PostgreSQL has it.
+const ROOMY: [&str; 5] = [
+    "shared_buffers=2GB",
+    "max_wal_size=8GB",
+    "maintenance_work_mem=1GB",
+    "effective_cache_size=8GB",
+    "random_page_cost=1.1",
+];
 
 impl Postgres {
     /// Debian's server: TLS with an authority of its own, passwords by SCRAM, nothing in plain text.
@@ -57,6 +69,12 @@ impl Postgres {
     #[track_caller]
     pub fn debian_durable() -> Postgres {
         Postgres::start(Build::Debian, Disk::Durable)
+    }
+
+    /// As `debian_durable`, with the memory that many rows need, in a new folder below this one.
+    #[track_caller]
+    pub fn debian_roomy(below: &Path) -> Postgres {
+        Postgres::start_below(below, Build::Debian, Disk::Roomy)
     }
 
     /// A server with pgvector. It was built without TLS: plain text, passwords by SCRAM.
@@ -166,7 +184,7 @@ impl Postgres {
         // Its children look for it now and then; a successor refuses to start beside them.
         let data = self.data();
         wait::until("the server's children to end", wait::PATIENCE, || {
-            crate::processes::below(&data).is_empty().then_some(())
+            processes::below(&data).is_empty().then_some(())
         });
     }
 
@@ -183,10 +201,20 @@ impl Postgres {
         fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
+    /// The server's processes.
+    pub fn processes(&self) -> Vec<Process> {
+        processes::below(&self.data())
+    }
+
     #[track_caller]
     fn start(build: Build, disk: Disk) -> Postgres {
+        Postgres::start_below(Path::new("/tmp"), build, disk)
+    }
+
+    #[track_caller]
+    fn start_below(below: &Path, build: Build, disk: Disk) -> Postgres {
         for _ in 0..TRIES {
-            let postgres = Postgres::prepared(build, disk);
+            let postgres = Postgres::prepared(below, build, disk);
             let child = postgres.spawn();
             *postgres.server.lock().expect("no holder panicked") = Some(child);
             if postgres.is_up() {
@@ -197,9 +225,9 @@ impl Postgres {
     }
 
     #[track_caller]
-    fn prepared(build: Build, disk: Disk) -> Postgres {
+    fn prepared(below: &Path, build: Build, disk: Disk) -> Postgres {
         let mut builder = tempfile::Builder::new();
-        let folder = builder.prefix("towpg").tempdir_in("/tmp").expect("/tmp is writable");
+        let folder = builder.prefix("towpg").tempdir_in(below).expect("the folder is writable");
         let port = free_port();
         let postgres = Postgres { build, disk, folder, port, server: Mutex::new(None) };
         copy_template(&template(build), postgres.folder.path());
@@ -250,9 +278,12 @@ impl Postgres {
             "max_connections=60".to_owned(),
             "shared_buffers=64MB".to_owned(),
         ];
-        if self.disk == Disk::Fast {
-            settings
-                .extend(["fsync=off", "full_page_writes=off", "synchronous_commit=off"].map(str::to_owned));
+        match self.disk {
+            Disk::Fast => settings
+                .extend(["fsync=off", "full_page_writes=off", "synchronous_commit=off"].map(str::to_owned)),
+            Disk::Durable => {}
+            // Of two the last holds.
+            Disk::Roomy => settings.extend(ROOMY.map(str::to_owned)),
         }
         if self.build == Build::Debian {
             settings.push("ssl=on".to_owned());
@@ -454,14 +485,23 @@ mod tests {
     }
 
     #[test]
+    fn a_roomy_server_is_durable_and_lies_where_it_is_told() {
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        Run::of(Command::new("chmod").arg("755").arg(folder.path()), b"").ok();
+        let postgres = Postgres::debian_roomy(folder.path());
+        let told = postgres.run("select current_setting('shared_buffers'), current_setting('fsync')");
+        assert_eq!(told, "2GB|on");
+        assert!(postgres.data().starts_with(folder.path()));
+        assert!(!postgres.processes().is_empty());
+    }
+
+    #[test]
     fn the_server_ends_with_its_value() {
         let postgres = Postgres::debian();
         let data = postgres.data();
-        assert!(!crate::processes::below(&data).is_empty());
+        assert!(!processes::below(&data).is_empty());
         drop(postgres);
-        wait::until("the server to end", wait::PATIENCE, || {
-            crate::processes::below(&data).is_empty().then_some(())
-        });
+        wait::until("the server to end", wait::PATIENCE, || processes::below(&data).is_empty().then_some(()));
     }
 
     #[test]
@@ -469,15 +509,13 @@ mod tests {
         let data = std::thread::spawn(|| {
             let postgres = Postgres::debian();
             let data = postgres.data();
-            assert!(!crate::processes::below(&data).is_empty());
+            assert!(!processes::below(&data).is_empty());
             // As when the test is killed: nothing is dropped.
             std::mem::forget(postgres);
             data
         });
         let data = data.join().unwrap();
-        wait::until("the server to end", wait::PATIENCE, || {
-            crate::processes::below(&data).is_empty().then_some(())
-        });
+        wait::until("the server to end", wait::PATIENCE, || processes::below(&data).is_empty().then_some(()));
         let _ = fs::remove_dir_all(data.parent().unwrap());
     }
 }
