@@ -111,6 +111,38 @@ fn nothing_is_left_of_what_is_not_to_be_kept() {
 }
 
 #[test]
+fn a_vector_is_found_by_the_mark_of_what_was_embedded() {
+    let world = World::new();
+    let mut writer = world.writer();
+    writer.add(1, 10, &direction(1)).unwrap();
+    writer.add(2, 20, &direction(2)).unwrap();
+    writer.commit(9).unwrap();
+    drop(writer);
+    let vectors = world.vectors();
+    let places = vectors.places();
+    assert_eq!(places.len(), 2, "how far it goes is no vector");
+    let close = |one: &[f32], other: &[f32]| one.iter().zip(other).all(|(a, b)| (a - b).abs() < 0.01);
+    assert!(close(&vectors.at(places[&20]).unwrap(), &direction(2)));
+    assert_eq!(vectors.at(99), None);
+}
+
+#[test]
+fn a_document_that_was_compared_elsewhere_is_found_like_one_with_a_vector_here() {
+    let world = World::new();
+    let index = Index::open(&world.folder.path().join("index")).unwrap();
+    let mut indexed = index.writer().unwrap();
+    (1..=600).for_each(|id| indexed.add(&Document::plain(id, Kind::Body, "filler of no interest")).unwrap());
+    indexed.commit(1).unwrap();
+    let fresh = [Document::plain(9001, Kind::Body, "a lantern"), Document::plain(9002, Kind::Body, "a kite")];
+    let ids = |near: Option<&Near<'_>>| -> Vec<i64> {
+        let query = Query { text: "zebra".into(), limit: 10, ..Query::default() };
+        index.search_near(&query, &fresh, near).unwrap().iter().map(|hit| hit.id).collect()
+    };
+    assert!(ids(None).is_empty());
+    assert_eq!(ids(Some(&Near::default().with_others([(9001, 0.2), (9002, 0.8)]))), [9002]);
+}
+
+#[test]
 fn document_without_a_word_of_the_question_is_found_by_its_vector() {
     let world = World::new();
     let mut writer = world.writer();

@@ -110,6 +110,19 @@ impl Vectors {
         sound.map(|row| (row.id(), row.mark())).collect()
     }
 
+    /// Where the vector of each embedded text is, by the text's mark.
+    pub fn places(&self) -> HashMap<u64, usize> {
+        let rows = self.rows().enumerate().filter(|(_, row)| row.id() != CHECKPOINT);
+        rows.map(|(place, row)| (row.mark(), place)).collect()
+    }
+
+    /// The vector at a place of `places`; `None` where it is torn.
+    pub fn at(&self, place: usize) -> Option<Vec<f32>> {
+        let start = HEAD + place * self.of.row();
+        let row = Some(Row(self.bytes.get(start..start + self.of.row())?)).filter(|row| row.is_sound())?;
+        Some(row.numbers().iter().map(|number| f32::from(*number as i8) * row.scale()).collect())
+    }
+
     /// How far the file goes, in the caller's own count.
     pub fn checkpoint(&self) -> Option<i64> {
         let last = self.rows().rev().find(|row| row.id() == CHECKPOINT && row.is_sound())?;

@@ -9,10 +9,14 @@ use super::{CHECKPOINT, Row, Vectors};
 const LANES: usize = 16;
 
 /// A question beside the vectors of documents.
+#[derive(Default)]
 pub struct Near<'a> {
-    vectors: &'a Vectors,
+    /// None where only others are known.
+    vectors: Option<&'a Vectors>,
     /// One for each row.
     cosines: Vec<f32>,
+    /// How near documents come whose vectors are kept elsewhere.
+    others: HashMap<i64, f32>,
 }
 
 impl<'a> Near<'a> {
@@ -24,7 +28,17 @@ impl<'a> Near<'a> {
         let asked: Vec<i16> = asked.iter().map(|value| (value / scale).round() as i16).collect();
         let cosine = |row: Row<'_>| product(row.numbers(), &asked) as f32 * row.scale() * scale;
         let cosines = vectors.rows().map(|row| if row.id() == CHECKPOINT { 0.0 } else { cosine(row) });
-        Near { vectors, cosines: cosines.collect() }
+        Near { vectors: Some(vectors), cosines: cosines.collect(), others: HashMap::new() }
+    }
+
+    /// And documents that somebody else has compared with the question, by the same model.
+    #[must_use]
+    pub fn with_others(self, others: impl IntoIterator<Item = (i64, f32)>) -> Near<'a> {
+        Near { others: others.into_iter().collect(), ..self }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = Row<'a>> {
+        self.vectors.into_iter().flat_map(Vectors::rows)
     }
 
     /// The nearest documents with how near they are, nearest first: those that come at least so near.
@@ -36,23 +50,28 @@ impl<'a> Near<'a> {
             near.select_nth_unstable_by(most, by_nearness);
             near.truncate(most);
         }
-        near.sort_unstable_by(by_nearness);
-        let rows: Vec<Row<'_>> =
-            near.iter().filter_map(|(_, number)| self.vectors.rows().nth(*number)).collect();
-        rows.into_iter().filter(|row| row.is_sound()).map(Row::id).collect()
+        let here = near.into_iter().filter_map(|(cosine, number)| {
+            let row = self.vectors?.rows().nth(number)?;
+            row.is_sound().then(|| (cosine, row.id()))
+        });
+        let others = self.others.iter().map(|(id, cosine)| (*cosine, *id));
+        let mut all: Vec<(f32, i64)> = here.chain(others.filter(|(cosine, _)| *cosine >= at_least)).collect();
+        all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        all.into_iter().take(most).map(|(_, id)| id).collect()
     }
 
     /// How near each of these documents is; `None` for those without a vector.
     pub(crate) fn of(&self, ids: &[i64]) -> Vec<Option<f32>> {
         let mut last: HashMap<i64, Option<f32>> = ids.iter().map(|id| (*id, None)).collect();
-        for (row, cosine) in self.vectors.rows().zip(&self.cosines) {
+        for (row, cosine) in self.rows().zip(&self.cosines) {
             if let Some(found) = last.get_mut(&row.id())
                 && row.is_sound()
             {
                 *found = Some(*cosine);
             }
         }
-        ids.iter().map(|id| last.get(id).copied().flatten()).collect()
+        let of = |id: &i64| last.get(id).copied().flatten().or_else(|| self.others.get(id).copied());
+        ids.iter().map(of).collect()
     }
 }
 
