@@ -152,7 +152,7 @@ impl Wording<'_> {
             Trust::Team | Trust::Agent | Trust::Person => None,
         };
         let stale = (self.stale)(memory).map(|why| format!("stale: {why}"));
-        let whose = memory.person.as_ref().map(|person| format!("from {person}"));
+        let whose = memory.whose().map(|whose| format!("from {whose}"));
         let doubts: Vec<String> = stale.into_iter().chain(whose).chain(less).collect();
         if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join("; ")) }
     }

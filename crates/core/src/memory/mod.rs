@@ -30,6 +30,8 @@ pub struct Memory {
     pub source: Option<Citation>,
     /// Whose it is; `None` for this person's own.
     pub person: Option<String>,
+    /// What the machine is called that it came from, where that is another.
+    pub machine: Option<String>,
     /// Its person keeps it from all others.
     pub is_private: bool,
     pub maker: Maker,
@@ -55,10 +57,21 @@ impl Memory {
         name(self.number)
     }
 
+    /// Whose it is, and where it came from, where it is a teammate's.
+    pub fn whose(&self) -> Option<String> {
+        whose(self.person.as_deref(), self.machine.as_deref())
+    }
+
     /// Whether it is given to models: what was replaced or is held back is not.
     pub fn stands(&self) -> bool {
         self.superseded.is_none() && self.quarantine.is_none()
     }
+}
+
+/// Whose something is, with the machine it came from where that is known: `ann on desk`.
+pub fn whose(person: Option<&str>, machine: Option<&str>) -> Option<String> {
+    let machine = machine.map(|machine| format!(" on {machine}"));
+    Some(format!("{}{}", person?, machine.unwrap_or_default()))
 }
 
 /// What people and models call the memory with this number by.

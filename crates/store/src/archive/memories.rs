@@ -114,7 +114,7 @@ pub(super) const MEMORY: &str = "
         m.commit_hash, m.maker, m.trust, m.confidence, m.cost, m.made_at, m.changed_at, m.valid_from, m.superseded_by,
         m.superseded_at, m.superseded_why, m.pinned_at, m.quarantine, m.found,
         (select json_group_array(json_array(f.path, f.how)) from memory_files f where f.memory = m.id), m.person,
-        m.presence
+        m.presence, (select n.name from machine_names n where n.id = m.machine)
     from memories m left join projects p on p.id = m.project";
 
 /// By the time they were made, as the index has them: by their numbers, all of a project would have to be sorted.
@@ -566,6 +566,7 @@ pub(super) fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
         maker: Maker::named(&row.get::<_, String>(13)?),
         trust: person.as_ref().map_or(trust, |_| trust.and(Trust::Team)),
         person,
+        machine: row.get(29)?,
         is_private: row.get::<_, String>(28)? == "private",
         confidence: Confidence::percent(row.get(15)?),
         cost: row.get::<_, i64>(16)?.cast_unsigned(),

@@ -30,7 +30,7 @@ pub fn line(memory: &Memory, now: Timestamp) -> String {
     let at = calendar::clock(memory.made_at, now);
     let place = memory.source.as_ref().and_then(|source| Some(format!("{}#{}", source.short, source.turn?)));
     let place = place.map_or(String::new(), |place| format!(", {place}"));
-    let whose = memory.person.as_deref().map(|person| format!(", from {}", for_terminal(person)));
+    let whose = memory.whose().map(|whose| format!(", from {}", for_terminal(&whose)));
     let place = place + &whose.unwrap_or_default();
     format!(
         "{} {at} {} {} {} ({} tokens{place})",
@@ -79,7 +79,7 @@ fn listed(page: &mut Page, heading: &str, items: &[String]) {
 
 fn origin_text(page: &mut Page, memory: &Memory) {
     let mut from = vec![];
-    from.extend(memory.person.as_deref().map(for_terminal));
+    from.extend(memory.whose().as_deref().map(for_terminal));
     if let Some(source) = &memory.source {
         let turn = source.turn.map(|turn| format!(", turn {}#{turn}", source.short));
         from.push(format!("session {}{}", source.session, turn.unwrap_or_default()));
@@ -138,8 +138,9 @@ pub fn memory_json(memory: &Memory) -> Value {
         "held_back": memory.quarantine, "found": memory.found,
     });
     // Only where there is something to tell: most people share nothing.
-    if let Some(person) = &memory.person {
-        shown["person"] = json!(person);
+    let named = [("person", &memory.person), ("machine", &memory.machine)];
+    for (key, name) in named.into_iter().filter_map(|(key, name)| Some((key, name.as_ref()?))) {
+        shown[key] = json!(name);
     }
     if memory.is_private {
         shown["private"] = json!(true);

@@ -15,6 +15,7 @@ fn candidate(number: i64, kind: &str, title: &str) -> Memory {
         source: None,
         maker: Maker::Rules,
         person: None,
+        machine: None,
         is_private: false,
         trust: Trust::Agent,
         confidence: Confidence::percent(70),
@@ -136,6 +137,8 @@ fn a_teammates_memory_says_whose_it_is_and_comes_behind_ones_own() {
     let anns = with(candidate(2, "discovery", "Tar melts"), |memory| {
         (memory.person, memory.trust) = (Some("ann".into()), Trust::Team);
     });
+    let at_desk = with(anns.clone(), |memory| memory.machine = Some("desk".into()));
+    assert_eq!(at_desk.whose().as_deref(), Some("ann on desk"));
     let chosen = choose(vec![anns, own], &[], &asked("oak tar"), PLAIN);
     let lines = &chosen.parts[0].items;
     assert_eq!(lines[0], "m1 discovery, 14:05: Oak floats.");

@@ -4,6 +4,7 @@
 //! Speaks to no hub, and does not know how words travel: rows come and go with their words as the archive has them.
 
 mod carry;
+mod machines;
 mod pieces;
 mod projects;
 mod sent;

@@ -160,3 +160,19 @@ fn an_archive_of_the_version_before_is_brought_up_with_what_it_holds() {
     assert_eq!(registers.standing.value.unwrap().by, Some(Uid([0x22; 16])));
     assert_eq!(archive.scan().unwrap(), Some((0, 0)), "all that is shared is told the first time");
 }
+
+#[test]
+fn the_name_of_a_machine_is_told_with_what_came_from_it_and_stays() {
+    let bench = Bench::new();
+    let archive = &bench.archive;
+    let (own, came) = (add(archive, "own", None), add(archive, "came", None));
+    archive.db.execute("update memories set machine = ?2 where id = ?1", (came, [9_u8; 16])).unwrap();
+    let name =
+        |name: &str| archive.name_machines(&[(Uid([9; 16]), name.into()), (archive.machine(), "me".into())]);
+    name("desk").unwrap();
+    let told = |number| archive.memory(number).unwrap().unwrap().machine;
+    assert_eq!((told(own), told(came).as_deref()), (None, Some("desk")));
+    name("bench").unwrap();
+    archive.name_machines(&[]).unwrap();
+    assert_eq!(told(came).as_deref(), Some("bench"), "it has left, its rows have not");
+}

@@ -149,6 +149,7 @@ impl MemoryLine {
             pinned_at: self.pinned_at,
             quarantine: self.held_back.map(short),
             person: self.person.map(short),
+            machine: None,
             is_private: false,
             found: self.found,
         };
