@@ -58,10 +58,12 @@ fn texts(rows: &[&SharedRow], of: fn(&SharedRow) -> Option<&str>) -> Value {
 }
 
 fn stamps(rows: &[&SharedRow], of: fn(&Registers) -> Stamp) -> Value {
-    Value::bytes(rows.iter().map(|row| {
-        let stamp = lives(row).map(of)?;
-        (stamp != Stamp::NEVER).then(|| stamp.to_bytes().to_vec())
-    }))
+    Value::bytes(rows.iter().map(|row| stamp_bytes(lives(row).map(of)?)))
+}
+
+/// None for what was never written.
+pub(crate) fn stamp_bytes(stamp: Stamp) -> Option<Vec<u8>> {
+    (stamp != Stamp::NEVER).then(|| stamp.to_bytes().to_vec())
 }
 
 fn lives(row: &SharedRow) -> Option<&Registers> {

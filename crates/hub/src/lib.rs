@@ -7,6 +7,7 @@ mod address;
 mod columns;
 mod error;
 mod link;
+mod meaning;
 mod schema;
 mod search;
 mod seats;
@@ -17,11 +18,12 @@ mod value;
 
 pub use address::{Address, Secret, Tls};
 pub use error::HubError;
+pub use meaning::{Meaning, Meanings, VECTOR_LENGTH};
 pub use schema::{Extension, Initialised, Schema, Standing, VERSION, Wanted};
 pub use search::{Asked, CANDIDATES, Candidate};
 pub use seats::{FleetMachine, FleetSeat};
 pub use team::{HubProject, Machine, Member, Membership, Reach, Rights, Team};
-pub use travel::{Outgoing, Pulled, Pushed, VECTOR_LENGTH};
+pub use travel::{Outgoing, Pulled, Pushed};
 
 use link::Link;
 use std::time::Duration;

@@ -34,7 +34,7 @@ impl Rights {
     }
 }
 
-/// A machine that joins.
+/// A machine of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     pub id: Uid,
@@ -86,6 +86,10 @@ const MEMBERS: &str = "
         array(select n.name from towline.machines n where n.team = m.team and n.member = m.id order by n.name)
             as machines
     from towline.members m where m.team = $1 order by m.name";
+
+/// More machines than a team has.
+const MACHINES: &str = "
+    select id, name from towline.machines where team = $1 order by seen_at desc limit 10000";
 
 const PROJECTS: &str = "
     select id, key, name, is_open from towline.projects
@@ -141,6 +145,16 @@ impl Hub {
             })
         });
         members.collect()
+    }
+
+    /// What the team's machines are called: every row says which one it came from.
+    pub fn machines(&mut self, membership: &Membership) -> Result<Vec<Machine>, HubError> {
+        self.ready(Need::Read)?;
+        let rows = self.link.ask(MACHINES, vec![Value::uid(membership.team)])?;
+        let machines = rows.iter().map(|row| {
+            Ok(Machine { id: self.link.read::<SqlUid>(row, "id")?.0, name: self.link.read(row, "name")? })
+        });
+        machines.collect()
     }
 
     /// Joins a team of this login with this machine; joining again is no harm.

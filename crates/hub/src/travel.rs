@@ -4,7 +4,8 @@
 
 use crate::error::HubError;
 use crate::link::Question;
-use crate::schema::{Extension, VERSION};
+use crate::meaning::{self, Meaning};
+use crate::schema::VERSION;
 use crate::team::Membership;
 use crate::value::{SqlUid, Value};
 use crate::{Hub, Need, columns};
@@ -19,12 +20,9 @@ pub struct Outgoing {
     pub row: SharedRow,
     /// What searching looks at. Empty for none.
     pub text: String,
-    /// What the row means, of `VECTOR_LENGTH` numbers; another length is left out.
-    pub vector: Option<Vec<f32>>,
+    /// What that text means. Left out where the hub knows no vectors, or has those of another model.
+    pub meaning: Option<Meaning>,
 }
-
-/// How many numbers a vector has.
-pub const VECTOR_LENGTH: usize = 384;
 
 /// What a push came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,8 +51,6 @@ const PUSH: &str = "
     select * from towline.push(
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
         $25, $26, $27)";
-
-const PUT_VECTORS: &str = "select towline.put_vectors($1, $2, $3)";
 
 /// Says in every answer whether the project is seen at all: no rows would look like no news. That is asked once, not for
 /// each row.
@@ -93,8 +89,11 @@ impl Hub {
         values.extend(columns::written(&rows));
         values.push(Value::texts(batch.iter().map(|outgoing| Some(outgoing.text.as_str()))));
         let mut questions = vec![Question { sql: PUSH, values }];
-        if self.has_vectors()? {
-            questions.extend(meanings(membership, batch));
+        let meant = batch.iter().filter_map(|outgoing| Some((&outgoing.row, outgoing.meaning.as_ref()?)));
+        if let Some(question) = meaning::question(membership, meant)
+            && self.has_vectors()?
+        {
+            questions.push(question);
         }
         let answers = self.link.ask_all(&questions)?;
         let first = answers.first().map(Vec::as_slice).unwrap_or_default();
@@ -176,15 +175,6 @@ impl Hub {
         }
         Ok(())
     }
-
-    fn has_vectors(&mut self) -> Result<bool, HubError> {
-        let known = match self.has_vectors {
-            Some(known) => known,
-            None => self.standing()?.vectors == Extension::Used,
-        };
-        self.has_vectors = Some(known);
-        Ok(known)
-    }
 }
 
 /// One account of each row: a statement would take only one of two.
@@ -207,7 +197,7 @@ fn distinct(rows: &[Outgoing]) -> Vec<Outgoing> {
 fn merged(one: &Outgoing, other: &Outgoing) -> Outgoing {
     let row = one.row.clone().merged(other.row.clone());
     let of_words = if words(&row) == words(&one.row) { one } else { other };
-    Outgoing { text: of_words.text.clone(), vector: of_words.vector.clone(), row }
+    Outgoing { text: of_words.text.clone(), meaning: of_words.meaning.clone(), row }
 }
 
 fn words(row: &SharedRow) -> &str {
@@ -234,28 +224,6 @@ fn batches(rows: &[Outgoing]) -> Vec<&[Outgoing]> {
     batches
 }
 
-fn meanings(membership: &Membership, batch: &[Outgoing]) -> Option<Question> {
-    let with_vectors: Vec<(Uid, String)> = batch
-        .iter()
-        .filter_map(|outgoing| Some((outgoing.row.uid, literal(outgoing.vector.as_deref()?)?)))
-        .collect();
-    let values = vec![
-        Value::uid(membership.team),
-        Value::uids(with_vectors.iter().map(|(uid, _)| *uid)),
-        Value::texts(with_vectors.iter().map(|(_, vector)| Some(vector.as_str()))),
-    ];
-    (!with_vectors.is_empty()).then_some(Question { sql: PUT_VECTORS, values })
-}
-
-/// As pgvector reads it. None for one of another length, or with a number that is none.
-pub(crate) fn literal(vector: &[f32]) -> Option<String> {
-    if vector.len() != VECTOR_LENGTH || !vector.iter().all(|number| number.is_finite()) {
-        return None;
-    }
-    let numbers: Vec<String> = vector.iter().map(f32::to_string).collect();
-    Some(format!("[{}]", numbers.join(",")))
-}
-
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -272,7 +240,7 @@ mod tests {
             Provenance { person: "ann".into(), machine, session: None, turn: None, made_at: Timestamp(0) };
         let life = Life::Lives(Box::new(Registers::of_words(words.into(), Stamp { count, machine })));
         let row = SharedRow { uid: Uid([uid; 16]), kind: RowKind::Memory, project: Uid([9; 16]), from, life };
-        Outgoing { row, text: format!("text of {words}"), vector: None }
+        Outgoing { row, text: format!("text of {words}"), meaning: None }
     }
 
     #[test]
@@ -293,13 +261,5 @@ mod tests {
         let large: Vec<Outgoing> = (0..3).map(|uid| outgoing(uid, &long, 1)).collect();
         assert_eq!(batches(&large).len(), 3);
         assert!(batches(&[]).is_empty());
-    }
-
-    #[test]
-    fn a_vector_of_another_length_is_left_out() {
-        assert_eq!(literal(&[1.0; 3]), None);
-        assert_eq!(literal(&[f32::NAN; VECTOR_LENGTH]), None);
-        let text = literal(&[0.5; VECTOR_LENGTH]).unwrap();
-        assert!(text.starts_with("[0.5,0.5,"), "{text}");
     }
 }

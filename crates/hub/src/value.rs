@@ -26,6 +26,10 @@ impl Value {
         Value::new(SqlUid(uid), Type::UUID)
     }
 
+    pub fn maybe_uid(uid: Option<Uid>) -> Value {
+        Value::new(uid.map(SqlUid), Type::UUID)
+    }
+
     pub fn text(text: &str) -> Value {
         Value::new(storable(text), Type::TEXT)
     }

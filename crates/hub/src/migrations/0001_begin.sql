@@ -8,7 +8,9 @@ create table towline.teams (
     id uuid primary key,
     name text not null unique check (name <> ''),
     -- Counts changes of the team's rows. Whoever raises it holds the row until commit: numbers come in the order of commits.
-    seq bigint not null default 0
+    seq bigint not null default 0,
+    -- The model that the team's vectors are of: those of two models are never compared. None while there is no vector.
+    model text
 );
 
 create table towline.members (
@@ -223,7 +225,8 @@ create function towline.admit(a_role text) returns void
             select p.oid::regprocedure::text from pg_proc p
             where p.pronamespace = 'towline'::regnamespace and p.proname = any (array[
                 'my_memberships', 'my_projects', 'sees', 'join_team', 'leave_team', 'share', 'unshare', 'set_reach',
-                'allow', 'disallow', 'add_member', 'revoke_member', 'push', 'find', 'put_vectors', 'put_seats'])
+                'allow', 'disallow', 'add_member', 'revoke_member', 'push', 'find', 'near', 'unmeant', 'put_vectors',
+                'adopt_model', 'put_seats'])
         loop
             execute format('grant execute on function %s to %I', it, a_role);
         end loop;

@@ -26,6 +26,8 @@ do $outer$
 declare
     trigrams text := (select extnamespace::regnamespace::text from pg_extension where extname = 'pg_trgm');
     vectors text := (select extnamespace::regnamespace::text from pg_extension where extname = 'vector');
+    nearby text := '';
+    iterating text := '';
 begin
     -- With the project in the same index, a search in one project reads that project's part of it alone.
     if exists (select from pg_extension where extname = 'btree_gin') then
@@ -57,42 +59,113 @@ begin
         $function$, trigrams);
     end if;
 
-    if vectors is null then
-        create or replace function towline.nearest(
-            a_team uuid, a_projects uuid[], a_kinds text[], a_vector text, a_most int)
-            returns table (uid uuid, rank real)
-            language sql stable set search_path = pg_catalog, pg_temp
-            as $body$ select null::uuid, null::real where false $body$;
-    else
+    if vectors is not null then
         execute format('alter table towline.finds add column if not exists meaning %s.halfvec(384)', vectors);
         execute format('create index if not exists finds_by_meaning on towline.finds using hnsw (meaning %s.halfvec_cosine_ops)',
             vectors);
-        execute format($function$
-            create or replace function towline.nearest(
-                a_team uuid, a_projects uuid[], a_kinds text[], a_vector text, a_most int)
-                returns table (uid uuid, rank real)
-                language sql stable set search_path = pg_catalog, pg_temp
-            as $body$
+        -- A small project is compared whole; what has no vector yet is found without a look at the rest.
+        create index if not exists finds_meant on towline.finds (team, project) where meaning is not null;
+        create index if not exists finds_unmeant on towline.finds (team, project, uid)
+            where meaning is null and kind in ('memory', 'summary', 'line', 'body');
+        -- Its settings are known once it is loaded. Newer versions go on where those nearest are of other projects.
+        execute format('select ''[1]''::%s.halfvec', vectors);
+        if current_setting('hnsw.iterative_scan', true) is not null then
+            iterating := ' set hnsw.iterative_scan = relaxed_order';
+        end if;
+        nearby := format($part$
+            if a_vector is not null and a_model = (select t.model from towline.teams t where t.id = a_team) then
+                return query
                 select f.uid, (1 - (f.meaning operator(%1$s.<=>) a_vector::%1$s.halfvec))::real
                 from towline.finds f
-                where f.team = a_team and f.project = any (a_projects) and f.meaning is not null
+                where f.team = a_team and f.project = any (seen) and f.meaning is not null
                     and (a_kinds is null or f.kind = any (a_kinds))
-                order by f.meaning operator(%1$s.<=>) a_vector::%1$s.halfvec limit a_most
-            $body$
-        $function$, vectors);
+                order by f.meaning operator(%1$s.<=>) a_vector::%1$s.halfvec limit a_most;
+            end if;
+        $part$, vectors);
+        execute $function$
+            create or replace function towline.lose_meaning() returns trigger
+            language plpgsql set search_path = pg_catalog, pg_temp
+            as $body$
+            begin
+                new.meaning := null;
+                return new;
+            end $body$
+        $function$;
+        create or replace trigger lose_meaning before update of terms on towline.finds
+            for each row execute function towline.lose_meaning();
+        -- A vector is taken for the words that it was made of, by their stamp, and of the team's model alone: the first that
+        -- comes decides which that is. Tells how many were taken.
         execute format($function$
-            create or replace function towline.put_vectors(a_team uuid, uids uuid[], vectors text[]) returns void
+            create or replace function towline.put_vectors(
+                a_team uuid, a_model text, uids uuid[], stamps bytea[], vectors text[]) returns bigint
             language plpgsql security definer set search_path = pg_catalog, pg_temp
+            as $body$
+            declare taken bigint;
+            begin
+                perform towline.me(a_team);
+                update towline.teams set model = a_model where id = a_team and model is null;
+                -- Held until commit: nobody adopts another model in between.
+                perform from towline.teams where id = a_team and model = a_model for share;
+                if not found then
+                    return 0;
+                end if;
+                update towline.finds f set meaning = v.vector::%1$s.halfvec
+                from unnest(uids, stamps, vectors) v (uid, stamp, vector)
+                join towline.rows r on r.team = a_team and r.uid = v.uid and r.words_stamp is not distinct from v.stamp
+                where f.team = a_team and f.uid = v.uid
+                    and f.project in (select p.project from towline.my_projects() p where p.team = a_team);
+                get diagnostics taken = row_count;
+                return taken;
+            end $body$
+        $function$, vectors);
+        -- Those of a project that have no vector yet, the newest first.
+        execute $function$
+            create or replace function towline.unmeant(a_team uuid, a_project uuid, a_before uuid, a_most int)
+                returns table (uid uuid)
+            language plpgsql stable rows 100 security definer set search_path = pg_catalog, pg_temp
             as $body$
             begin
                 perform towline.me(a_team);
-                update towline.finds f set meaning = v.vector::%1$s.halfvec
-                from unnest(uids, vectors) v (uid, vector)
-                where f.team = a_team and f.uid = v.uid
-                    and f.project in (select p.project from towline.my_projects() p where p.team = a_team);
+                return query
+                select f.uid from towline.finds f
+                where f.team = a_team and f.project = a_project and towline.sees(a_team, a_project)
+                    and f.meaning is null and f.kind in ('memory', 'summary', 'line', 'body')
+                    and (a_before is null or f.uid < a_before)
+                order by f.uid desc limit a_most;
             end $body$
-        $function$, vectors);
+        $function$;
+        -- From now on the team's vectors are of this model; those of another go.
+        execute $function$
+            create or replace function towline.adopt_model(a_team uuid, a_model text) returns void
+            language plpgsql security definer set search_path = pg_catalog, pg_temp
+            as $body$
+            begin
+                perform towline.my_admin(a_team);
+                update towline.teams set model = a_model where id = a_team and model is distinct from a_model;
+                if found then
+                    update towline.finds set meaning = null where team = a_team and meaning is not null;
+                end if;
+            end $body$
+        $function$;
     end if;
+
+    -- Candidates by meaning, only of projects that the caller sees; none where this hub knows no vectors.
+    execute format($function$
+        create or replace function towline.near(
+            a_team uuid, a_model text, a_vector text, a_projects uuid[], a_kinds text[], a_most int)
+            returns table (uid uuid, nearness real)
+            language plpgsql stable rows 100 security definer set search_path = pg_catalog, pg_temp %s
+        as $body$
+        #variable_conflict use_column
+        declare
+            seen uuid[] := array(
+                select v.project from towline.my_projects() v
+                where v.team = a_team and (a_projects is null or v.project = any (a_projects)));
+        begin
+            perform towline.me(a_team);
+            %s
+        end $body$
+    $function$, iterating, nearby);
 end $outer$;
 
 -- How many rows fit a condition, as the planner thinks: it knows how frequent words are, and reads no row.
@@ -150,11 +223,11 @@ create or replace function towline.by_time(a_place text, a_projects uuid[], a_qu
             a_rank, a_projects, a_place, 20000 / cardinality(a_projects), a_query, a_most)
     $$;
 
--- Candidates by words (all of them, then any of them) and by meaning: the best rank of each is told, and only of projects
--- that the caller sees. Few rows are looked at closely, however many there are: those that rare words choose, or the newest
+-- Candidates by words, all of them, then any of them: the best rank of each is told, and only of projects that the caller
+-- sees. Few rows are looked at closely, however many there are: those that rare words choose, or the newest
 -- where all words are frequent.
 create or replace function towline.find(
-    a_team uuid, a_text text, a_projects uuid[], a_kinds text[], a_vector text, a_most int)
+    a_team uuid, a_text text, a_projects uuid[], a_kinds text[], a_most int)
     returns table (uid uuid, rank real)
     language plpgsql volatile rows 100 security definer set search_path = pg_catalog, pg_temp set jit = off
     as $$
@@ -182,9 +255,6 @@ create or replace function towline.find(
         so_far int := 0;
     begin
         perform towline.me(a_team);
-        if a_vector is not null then
-            return query select * from towline.nearest(a_team, seen, a_kinds, a_vector, a_most);
-        end if;
         if cardinality(seen) = 0 or cardinality(parts) = 0 then
             return;
         end if;

@@ -145,7 +145,7 @@ pub fn outgoing(row: SharedRow) -> Outgoing {
         Life::Lives(registers) => registers.words.value.clone(),
         Life::Forgotten { .. } => String::new(),
     };
-    Outgoing { row, text, vector: None }
+    Outgoing { row, text, meaning: None }
 }
 
 /// Everything of a project, as this member pulls it from the beginning.

@@ -7,8 +7,8 @@ use towline_core::id::{SessionKey, Uid};
 use towline_core::share::{Life, Presence, Register, Registers, Replaced, RowKind, SharedRow, Stamp};
 use towline_core::time::Timestamp;
 use towline_hub::{
-    Asked, CANDIDATES, Extension, FleetSeat, Hub, HubError, Membership, Reach, Rights, Schema, VECTOR_LENGTH,
-    VERSION, Wanted,
+    Asked, CANDIDATES, Extension, FleetSeat, Hub, HubError, Membership, Reach, Rights, Schema, VERSION,
+    Wanted,
 };
 
 /// One row with everything in it that a row can have.
@@ -202,24 +202,6 @@ fn no_word_of_what_was_forgotten_or_changed_is_kept_for_its_spelling() {
     row.life = Life::Forgotten { at: Timestamp(10), by: "ann".into() };
     ann.push(&red, &[outgoing(row)]).unwrap();
     assert_eq!(words(&bench), "lisbon");
-}
-
-#[test]
-fn the_nearest_by_meaning_are_found_without_a_common_word() {
-    let bench = Bench::new(Build::Vectors);
-    let (mut ann, red) = bench.join("ann");
-    let towards = |axis: usize| {
-        let mut vector = vec![0.0; VECTOR_LENGTH];
-        vector[axis] = 1.0;
-        Some(vector)
-    };
-    let mut sent: Vec<_> = (1..=3).map(|uid| outgoing(memory("ann", uid, "plain words"))).collect();
-    sent.iter_mut().enumerate().for_each(|(axis, outgoing)| outgoing.vector = towards(axis));
-    ann.push(&red, &sent).unwrap();
-    let asked = Asked { vector: towards(1), most: 1, ..Asked::default() };
-    assert_eq!(found(&mut ann, &red, asked), [2]);
-    let (mut dan, blue) = bench.join("dan");
-    assert_eq!(found(&mut dan, &blue, Asked { vector: towards(1), ..for_words("plain") }), [0; 0]);
 }
 
 #[test]

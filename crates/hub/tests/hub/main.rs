@@ -6,6 +6,7 @@
 mod bench;
 mod connecting;
 mod functions;
+mod meaning;
 mod merging;
 mod plans;
 mod pool;

@@ -85,6 +85,7 @@ pub fn memory(archive: &Archive, number: i64, question: &Question) -> Result<Opt
         tokens: text.len().div_ceil(4),
         memory_type: Some(memory.content.kind.as_str().to_owned()),
         person: memory.person.clone(),
+        machine: memory.machine.clone(),
         is_replaced,
         ..Found::default()
     }))

@@ -42,6 +42,8 @@ pub struct TeamRow {
     /// Its id is given when it is ranked.
     pub document: Document,
     pub found: Found,
+    /// How near it comes to the question by the model of `sentences`, where the hub compared them.
+    pub nearness: Option<f32>,
 }
 
 /// So many new documents are searched as they are; more are indexed first.
@@ -76,7 +78,12 @@ pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, Fin
         utc_offset_ms: 0,
         limit: question.limit * 3 + 10,
     };
-    let near = sentences.map(|asked| Near::to(&asked.vectors, &asked.meaning));
+    let near = sentences.map(|asked| {
+        let here = asked.vectors.as_ref().map(|vectors| Near::to(vectors, &asked.meaning));
+        let of_team =
+            team.iter().zip(0..).filter_map(|(row, number)| Some((Place::Team(number).id(), row.nearness?)));
+        here.unwrap_or_default().with_others(of_team)
+    });
     let hits = index.search_near(&query, &fresh, near.as_ref())?;
     shown(archive, question, &Candidates { hits: &hits, bookmarks: &bookmarks, team })
 }

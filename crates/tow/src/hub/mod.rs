@@ -7,6 +7,7 @@ pub mod address;
 mod backoff;
 pub mod incoming;
 mod link;
+mod meaning;
 pub mod outgoing;
 mod password;
 mod row;
@@ -19,10 +20,11 @@ mod tests;
 mod words;
 
 pub use link::{Link, NoLink, reach};
+pub use meaning::{Agreement, agreement, model_here};
 pub use row::row_json;
 pub use state::Known;
 pub use sync::{Amount, Exchanged, exchange, exchange_if_due};
-pub use team::{Wanted as TeamQuestion, ask as ask_team};
+pub use team::{Former, Wanted as TeamQuestion, ask as ask_team};
 
 use crate::capture::{self, Wishes};
 use crate::edge::{Edge, host_name};

@@ -4,14 +4,17 @@
 //! never held while the hub is waited for, and the hub is never waited for longer than there is time.
 
 use super::link::{Link, NoLink};
+use super::meaning::Sense;
 use super::outgoing::{self, Batch, OutgoingError, Sending};
-use super::{Sharing, incoming, machine, seats, state};
+use super::{Sharing, incoming, machine, seats, state, words};
 use crate::capture::{self, Wishes, Writable};
 use crate::edge::Edge;
+use crate::enrich::be_nice;
 use crate::failure::{Failure, chain};
 use crate::hook::record_here;
 use std::time::Duration;
 use towline_core::fault::{Fault, FaultKind};
+use towline_core::share::RowKind;
 use towline_hub::Outgoing;
 use towline_store::archive::SharedProject;
 use towline_store::lock::{HubLock, pauses};
@@ -33,6 +36,8 @@ pub struct Exchanged {
     pub taken: u64,
     /// Rows that went because they were forgotten or withdrawn elsewhere.
     pub erased: u64,
+    /// Rows of the hub that got the vector they did not have.
+    pub meant: u64,
     /// There was no time for all of it.
     pub is_more: bool,
 }
@@ -71,6 +76,11 @@ impl From<NoExchange> for Failure {
 const AT_ONCE: u32 = 500;
 /// All that an exchange may take beside other work.
 const A_WHILE: Duration = Duration::from_secs(30);
+/// Of that, what making vectors for the hub may take; and for somebody who waits.
+const TO_MEAN: Duration = Duration::from_secs(10);
+const TO_MEAN_ALL: Duration = Duration::from_secs(60);
+/// Rows that get their vectors at once.
+const MEANT_AT_ONCE: u32 = 100;
 /// How long one answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long whoever else writes the archive is waited for.
@@ -126,10 +136,21 @@ impl Exchange<'_> {
         let sharing = Sharing { person: &person, wishes: &wishes };
         seats::tell(self.edge, &mut link)?;
         self.bound_queue(link.wanted.max_queue)?;
-        self.send(&mut link, sharing)?;
+        let sense = Sense::for_hub(self.edge, &mut link)?;
+        self.send(&mut link, sharing, sense.as_ref())?;
+        self.name_machines(&mut link)?;
         let projects = self.writing()?.archive.shared_projects()?;
         for project in &projects {
             self.take(&mut link, sharing, project)?;
+        }
+        if let Some(sense) = sense {
+            if self.amount == Amount::AWhile {
+                be_nice();
+            }
+            let began = self.edge.elapsed();
+            for project in projects.iter().filter(|project| !wishes.excludes(&project.root)) {
+                self.mean(&mut link, &sense, (project, began))?;
+            }
         }
         Ok(self.done)
     }
@@ -144,11 +165,16 @@ impl Exchange<'_> {
     }
 
     /// Batch by batch: what the hub has is noted before the next is read.
-    fn send(&mut self, link: &mut Link, sharing: Sharing<'_>) -> Result<(), NoExchange> {
+    fn send(
+        &mut self,
+        link: &mut Link,
+        sharing: Sharing<'_>,
+        sense: Option<&Sense>,
+    ) -> Result<(), NoExchange> {
         while self.has_time() {
             let batch = self.batch(sharing)?;
             if !batch.rows.is_empty() {
-                let rows: Vec<Outgoing> = batch.rows.iter().map(offered).collect();
+                let rows: Vec<Outgoing> = batch.rows.iter().map(|sending| offered(sending, sense)).collect();
                 link.hub.push(&link.membership, &rows).map_err(NoLink::from)?;
                 self.done.sent += rows.len() as u64;
                 (self.seen)(&self.done);
@@ -195,6 +221,48 @@ impl Exchange<'_> {
         Ok(())
     }
 
+    /// What the others' machines are called, for who is shown where a row came from.
+    fn name_machines(&self, link: &mut Link) -> Result<(), NoExchange> {
+        let machines = link.hub.machines(&link.membership).map_err(NoLink::from)?;
+        let named = machines
+            .into_iter()
+            .filter_map(|machine| Some((machine.id, words::machine_name(&machine.name)?)));
+        Ok(self.writing()?.archive.name_machines(&named.collect::<Vec<_>>())?)
+    }
+
+    /// Rows that came without a vector get theirs: from before there was a model, from who has none, of words that changed.
+    /// The hub knows which; so it goes on wherever it was left.
+    fn mean(
+        &mut self,
+        link: &mut Link,
+        sense: &Sense,
+        (project, began): (&SharedProject, Duration),
+    ) -> Result<(), NoExchange> {
+        let mut before = None;
+        while self.has_time_to_mean(began) {
+            let rows = link.hub.without_meaning(&link.membership, project.id, before, MEANT_AT_ONCE);
+            let rows = rows.map_err(NoLink::from)?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            before = Some(last.uid);
+            let texts = rows.iter().filter_map(|row| Some((row, words::text_of(row)?)));
+            let in_time = texts.take_while(|_| self.has_time_to_mean(began));
+            let meant: Vec<_> = in_time.map(|(row, text)| (row, sense.made(&text))).collect();
+            let meant: Vec<_> = meant.iter().map(|(row, meaning)| (*row, meaning)).collect();
+            self.done.meant += link.hub.put_meanings(&link.membership, &meant).map_err(NoLink::from)?;
+            (self.seen)(&self.done);
+        }
+        self.done.is_more = true;
+        Ok(())
+    }
+
+    fn has_time_to_mean(&self, began: Duration) -> bool {
+        let most = match self.amount {
+            Amount::All => TO_MEAN_ALL,
+            Amount::AWhile => TO_MEAN,
+        };
+        self.has_time() && self.edge.elapsed().saturating_sub(began) < most
+    }
+
     fn has_time(&self) -> bool {
         match self.amount {
             Amount::All => true,
@@ -208,8 +276,15 @@ impl Exchange<'_> {
     }
 }
 
-fn offered(sending: &Sending) -> Outgoing {
-    Outgoing { row: sending.row.clone(), text: sending.text.clone(), vector: None }
+/// With the vector that the search index has of its text; another is made after the words have gone.
+fn offered(sending: &Sending, sense: Option<&Sense>) -> Outgoing {
+    let text = sending.text.clone();
+    let may_have = match sending.row.kind {
+        RowKind::Memory | RowKind::Summary | RowKind::Line | RowKind::Body => !text.is_empty(),
+        RowKind::Detail | RowKind::Bookmark | RowKind::Baton => false,
+    };
+    let meaning = sense.filter(|_| may_have).and_then(|sense| sense.known(&text));
+    Outgoing { row: sending.row.clone(), text, meaning }
 }
 
 /// The exchange that belongs to other work: if one is due, and for a while at most. What goes wrong is noted and keeps

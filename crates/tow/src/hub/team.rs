@@ -4,7 +4,7 @@
 //! texts are redacted again.
 
 use super::link::{Link, NoLink};
-use super::machine;
+use super::{machine, words};
 use crate::edge::Edge;
 use crate::finding::{Found, TeamRow, project_key};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use towline_core::id::Uid;
 use towline_core::memory::suspicion;
 use towline_core::share::{Life, Registers, RowKind, SharedRow};
 use towline_core::text::{Keeping, Kept, Secrets};
-use towline_hub::{Asked, CANDIDATES};
+use towline_hub::{Asked, CANDIDATES, Candidate, Meaning};
 use towline_search::{Document, Kind, snippet};
 use towline_store::archive::Archive;
 
@@ -30,15 +30,24 @@ pub struct Wanted {
     pub text: String,
     /// The name of a project; none is all that this person may see.
     pub project: Option<String>,
+    /// What the text means, where there is a model.
+    pub meaning: Option<Meaning>,
+    pub former: Former,
     pub patience: Duration,
+}
+
+/// What becomes of rows that were replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Former {
+    LeftOut,
+    Included,
 }
 
 /// What the hub answered, and what its ids are called.
 #[derive(Default)]
 struct Answer {
-    rows: Vec<SharedRow>,
+    rows: Vec<Candidate>,
     projects: HashMap<Uid, String>,
-    /// This person's own machines; of others only the person is known.
     machines: HashMap<Uid, String>,
 }
 
@@ -61,11 +70,11 @@ pub fn ask(edge: &Edge, archive: &Archive, wanted: &Wanted) -> Result<Vec<TeamRo
         Ok(answer) => answer?,
         Err(_) => return Err(Unheard::Late(wanted.patience)),
     };
-    let named = Named { projects: &answer.projects, machines: &answer.machines, question: &wanted.text };
+    let named = Named { projects: &answer.projects, machines: &answer.machines, wanted };
     let mut rows = vec![];
-    for row in &answer.rows {
-        if !is_here(archive, row)? {
-            rows.extend(named.row(row));
+    for candidate in &answer.rows {
+        if !is_here(archive, &candidate.row)? {
+            rows.extend(named.row(candidate));
         }
     }
     Ok(rows)
@@ -90,13 +99,16 @@ fn answered(edge: &Edge, wanted: &Wanted) -> Result<Answer, NoLink> {
     if projects.is_empty() {
         return Ok(Answer::default());
     }
-    let asked = Asked { text: wanted.text.clone(), projects, kinds: vec![], vector: None, most: CANDIDATES };
-    let found = link.hub.search(&link.membership, &asked)?;
-    let machines = link.hub.fleet(&link.membership)?;
+    let (text, meaning) = (wanted.text.clone(), wanted.meaning.clone());
+    let asked = Asked { text, projects, kinds: vec![], meaning, most: CANDIDATES };
+    let rows = link.hub.search(&link.membership, &asked)?;
+    let machines = link.hub.machines(&link.membership)?.into_iter();
     Ok(Answer {
-        rows: found.into_iter().map(|candidate| candidate.row).collect(),
+        rows,
         projects: known.into_iter().map(|project| (project.id, project.name)).collect(),
-        machines: machines.into_iter().map(|machine| (machine.id, machine.name)).collect(),
+        machines: machines
+            .filter_map(|machine| Some((machine.id, words::machine_name(&machine.name)?)))
+            .collect(),
     })
 }
 
@@ -116,15 +128,16 @@ fn is_here(archive: &Archive, row: &SharedRow) -> Result<bool, NoLink> {
 struct Named<'a> {
     projects: &'a HashMap<Uid, String>,
     machines: &'a HashMap<Uid, String>,
-    question: &'a str,
+    wanted: &'a Wanted,
 }
 
 impl Named<'_> {
     /// None for what is not to be shown.
-    fn row(&self, row: &SharedRow) -> Option<TeamRow> {
+    fn row(&self, candidate: &Candidate) -> Option<TeamRow> {
+        let row = &candidate.row;
         let Life::Lives(registers) = &row.life else { return None };
         let (kind, word) = kinds(row.kind)?;
-        let words = shown_words(row, registers)?;
+        let words = shown_words(row, registers, self.wanted.former)?;
         let project = self.projects.get(&row.project);
         let session = row.from.session.as_ref();
         let document = Document {
@@ -143,7 +156,7 @@ impl Named<'_> {
             id: row.uid.to_string(),
             kind: word,
             title: words.title,
-            snippet: snippet(&words.text, self.question, SNIPPET).text,
+            snippet: snippet(&words.text, &self.wanted.text, SNIPPET).text,
             session: session.map(|session| session.id.as_str().to_owned()),
             turn: row.from.turn,
             at: row.from.made_at,
@@ -157,7 +170,7 @@ impl Named<'_> {
             is_from_hub: true,
             ..Found::default()
         };
-        Some(TeamRow { document, found })
+        Some(TeamRow { document, found, nearness: candidate.nearness })
     }
 }
 
@@ -183,9 +196,9 @@ struct Words {
     concepts: Vec<String>,
 }
 
-fn shown_words(row: &SharedRow, registers: &Registers) -> Option<Words> {
-    let is_kept_back = registers.hold.value.is_some() || registers.standing.value.is_some();
-    if is_kept_back || !row.is_shared() {
+fn shown_words(row: &SharedRow, registers: &Registers, former: Former) -> Option<Words> {
+    let is_former = registers.standing.value.is_some() && former == Former::LeftOut;
+    if registers.hold.value.is_some() || is_former || !row.is_shared() {
         return None;
     }
     let value: Value = serde_json::from_str(&registers.words.value).ok()?;
@@ -260,9 +273,17 @@ mod tests {
         SharedRow { uid: Uid([1; 16]), kind: RowKind::Memory, project: Uid([3; 16]), from, life }
     }
 
-    fn shown(row: &SharedRow) -> Option<TeamRow> {
+    fn shown_with(row: &SharedRow, former: Former) -> Option<TeamRow> {
         let projects = HashMap::from([(Uid([3; 16]), "App".to_owned())]);
-        Named { projects: &projects, machines: &HashMap::new(), question: "port" }.row(row)
+        let machines = HashMap::from([(Uid([2; 16]), "cabin".to_owned())]);
+        let (project, meaning, patience) = (None, None, Duration::ZERO);
+        let wanted = Wanted { text: "port".into(), project, meaning, former, patience };
+        let candidate = Candidate { row: row.clone(), rank: None, nearness: Some(0.5) };
+        Named { projects: &projects, machines: &machines, wanted: &wanted }.row(&candidate)
+    }
+
+    fn shown(row: &SharedRow) -> Option<TeamRow> {
+        shown_with(row, Former::LeftOut)
     }
 
     const WORDS: &str = r#"{"type":"gotcha","title":"Port 8081 is taken","facts":["the proxy has it"],
@@ -270,7 +291,8 @@ mod tests {
 
     #[test]
     fn a_row_of_the_team_is_searched_by_its_words_and_shown_with_its_person() {
-        let TeamRow { document, found } = shown(&row(WORDS)).unwrap();
+        let TeamRow { document, found, nearness } = shown(&row(WORDS)).unwrap();
+        assert_eq!((found.machine.as_deref(), nearness), (Some("cabin"), Some(0.5)));
         assert_eq!(document.text, "Port 8081 is taken\nthe proxy has it\nuse another");
         assert_eq!(
             (document.files, document.concepts),
@@ -282,6 +304,16 @@ mod tests {
             (&json["from"], &json["person"], &json["type"]),
             (&"hub".into(), &"bob".into(), &"gotcha".into())
         );
+    }
+
+    #[test]
+    fn what_was_replaced_is_there_for_who_asks_for_it() {
+        let mut row = row(WORDS);
+        let Life::Lives(registers) = &mut row.life else { unreachable!() };
+        let replaced = Replaced { by: None, at: Timestamp(0), why: String::new() };
+        registers.standing = Register { stamp: Stamp::NEVER, value: Some(replaced) };
+        assert!(shown(&row).is_none());
+        assert!(shown_with(&row, Former::Included).unwrap().found.is_replaced);
     }
 
     #[track_caller]

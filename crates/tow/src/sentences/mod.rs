@@ -79,8 +79,11 @@ fn checksums(wanted: &Search) -> String {
 
 /// A question as the model understands it, beside the vectors there are.
 pub struct Asked {
-    pub vectors: Vectors,
+    /// None where none were made yet: others may have some.
+    pub vectors: Option<Vectors>,
     pub meaning: Vec<f32>,
+    /// Tells the model from others.
+    pub model: u64,
 }
 
 /// What a question means; nothing where the table alone is to serve, and why, where more was wanted.
@@ -89,20 +92,25 @@ pub fn asked(home: &Home, wanted: &Search, text: &str) -> (Option<Asked>, Option
         Standing::NotWanted => (None, None),
         Standing::Missing(why) => (None, Some(format!("{why}; run `tow model get`"))),
         Standing::Ready(model) => match understood(home, &model, text) {
-            Ok(Some(asked)) => (Some(asked), None),
-            Ok(None) => (None, Some("no vectors were made yet; run `tow reindex`".to_owned())),
+            Ok(asked) if asked.vectors.is_some() => (Some(asked), None),
+            Ok(asked) => (Some(asked), Some("no vectors were made yet; run `tow reindex`".to_owned())),
             Err(error) => (None, Some(format!("{}; run `tow model get`", chain(&error)))),
         },
     }
 }
 
-fn understood(home: &Home, model: &Model, text: &str) -> Result<Option<Asked>, ModelError> {
+fn understood(home: &Home, model: &Model, text: &str) -> Result<Asked, ModelError> {
     let encoder = Encoder::open(&model.folder)?;
+    let vectors = kept(home, model, &encoder)?;
+    Ok(Asked { vectors, meaning: encoder.embed(text), model: model.mark })
+}
+
+/// The vectors of documents that this model made, if there are any.
+pub fn kept(home: &Home, model: &Model, encoder: &Encoder) -> Result<Option<Vectors>, ModelError> {
     let file = vectors_file(home);
     let of = VectorsOf { model: model.mark, dimensions: encoder.dimensions() };
     let vectors = Vectors::open(&file, of).map_err(|source| ModelError::Read { path: file, source })?;
-    let vectors = vectors.filter(|vectors| !vectors.is_empty());
-    Ok(vectors.map(|vectors| Asked { vectors, meaning: encoder.embed(text) }))
+    Ok(vectors.filter(|vectors| !vectors.is_empty()))
 }
 
 /// How many vectors there are, and how many bytes they take, whatever model they are of.

@@ -6,18 +6,20 @@ use crate::back::{Chosen, Past, Whose, beginning, unreadable};
 use crate::calendar;
 use crate::failure::{Failure, chain};
 use crate::finding::{FindError, Found, Library, Question, TeamRow, ask};
-use crate::hub::{NoLink, TeamQuestion, ask_team};
+use crate::hub::{Former, NoLink, TeamQuestion, ask_team};
 use crate::output::{Tone, complain};
 use crate::scope::Scope;
-use crate::sentences;
+use crate::sentences::{self, Asked};
 use crate::tell::settings;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::escape::{fit, for_terminal};
+use towline_core::memory::whose;
 use towline_core::time::Timestamp;
 use towline_core::when::Wanted;
+use towline_hub::Meaning;
 use towline_search::{Filters, Here, Kind};
 
 const EXAMPLES: &str = "\
@@ -103,8 +105,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
                 limit: arguments.limit.clamp(1, MOST),
                 with_replaced: arguments.replaced,
             };
-            let team = if arguments.team { team(scope, &past, &question)? } else { vec![] };
-            hits_with(scope, &past, &question, &team)?
+            let sentences = understood(scope, &question.text);
+            let team =
+                if arguments.team { team(scope, &past, (&question, sentences.as_ref()))? } else { vec![] };
+            hits_with(scope, &past, &question, (sentences.as_ref(), &team))?
         }
         Some(_) | None => vec![],
     };
@@ -118,7 +122,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// What the team has that is not here. A hub that does not answer in time leaves what is here, and one line says so.
-fn team(scope: &Scope, past: &Past, question: &Question) -> Result<Vec<TeamRow>, Failure> {
+fn team(
+    scope: &Scope,
+    past: &Past,
+    (question, sentences): (&Question, Option<&Asked>),
+) -> Result<Vec<TeamRow>, Failure> {
     let wanted = settings(&scope.edge).hub;
     if !wanted.is_joined() {
         return Err(NoLink::NotJoined.into());
@@ -126,6 +134,8 @@ fn team(scope: &Scope, past: &Past, question: &Question) -> Result<Vec<TeamRow>,
     let asked = TeamQuestion {
         text: question.text.clone(),
         project: question.filters.project.clone(),
+        meaning: sentences.map(|asked| Meaning { model: asked.model, vector: asked.meaning.clone() }),
+        former: if question.with_replaced { Former::Included } else { Former::LeftOut },
         patience: Duration::from_millis(wanted.search_ms),
     };
     Ok(ask_team(&scope.edge, &past.archive, &asked).unwrap_or_else(|error| {
@@ -136,22 +146,21 @@ fn team(scope: &Scope, past: &Past, question: &Question) -> Result<Vec<TeamRow>,
 
 /// What answers the question, best first.
 pub fn hits(scope: &Scope, past: &Past, question: &Question) -> Result<Vec<Found>, Failure> {
-    hits_with(scope, past, question, &[])
+    hits_with(scope, past, question, (understood(scope, &question.text).as_ref(), &[]))
 }
 
 fn hits_with(
     scope: &Scope,
     past: &Past,
     question: &Question,
-    team: &[TeamRow],
+    (sentences, team): (Option<&Asked>, &[TeamRow]),
 ) -> Result<Vec<Found>, Failure> {
-    let sentences = understood(scope, &question.text);
     let (home, archive, now) = (&scope.edge.home, &past.archive, scope.edge.now);
-    ask(&Library { home, archive, now, sentences: sentences.as_ref(), team }, question).map_err(failed)
+    ask(&Library { home, archive, now, sentences, team }, question).map_err(failed)
 }
 
 /// What the optional model makes of the question. Without it, one line says that the table serves.
-fn understood(scope: &Scope, text: &str) -> Option<sentences::Asked> {
+fn understood(scope: &Scope, text: &str) -> Option<Asked> {
     let wanted = settings(&scope.edge).search;
     let (asked, trouble) = sentences::asked(&scope.edge.home, &wanted, text);
     if let Some(why) = trouble {
@@ -216,8 +225,8 @@ fn show(scope: &Scope, arguments: &Arguments, found: &[Found]) {
         let kind = hit.memory_type.as_deref().unwrap_or(hit.kind);
         let when = calendar::clock(hit.at, scope.edge.now);
         let mark = if hit.is_replaced { " (replaced)" } else { "" };
-        let whose =
-            hit.person.as_deref().map_or(String::new(), |person| format!(" of {}", for_terminal(person)));
+        let whose = whose(hit.person.as_deref(), hit.machine.as_deref());
+        let whose = whose.map_or(String::new(), |whose| format!(" of {}", for_terminal(&whose)));
         let head = format!("{:<14} {when}  {kind}{whose}{mark}: {}", hit.id, for_terminal(&hit.title));
         let cost = format!(" ~{} tokens", hit.tokens);
         let line = fit(&head, columns.saturating_sub(cost.len()));

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "how long something takes is part of what is tested")]
 
 mod exchange;
+mod meaning;
 mod outage;
 mod secret;
 mod setting_up;

@@ -9,6 +9,7 @@ mod init;
 mod join;
 mod leave;
 mod members;
+mod model;
 mod private;
 mod share;
 mod status;
@@ -51,6 +52,7 @@ enum Action {
     Share(share::Arguments),
     Unshare(unshare::Arguments),
     Members(members::Arguments),
+    Model(model::Arguments),
     Sync(sync::Arguments),
     Private(private::Arguments),
     Export(export::Arguments),
@@ -80,6 +82,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         Action::Share(arguments) => share::run(scope, arguments),
         Action::Unshare(arguments) => unshare::run(scope, arguments),
         Action::Members(arguments) => members::run(scope, arguments),
+        Action::Model(arguments) => model::run(scope, arguments),
         Action::Sync(arguments) => sync::run(scope, arguments),
         Action::Private(arguments) => private::run(scope, arguments),
         Action::Export(arguments) => export::run(scope, arguments),

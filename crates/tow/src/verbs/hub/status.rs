@@ -5,7 +5,7 @@
 use super::without;
 use crate::calendar;
 use crate::failure::Failure;
-use crate::hub::{Known, Link, NoLink, machine, waiting};
+use crate::hub::{Agreement, Known, Link, NoLink, agreement, machine, model_here, waiting};
 use crate::output::Tone;
 use crate::remember::open;
 use crate::scope::Scope;
@@ -79,6 +79,7 @@ struct Far {
     person: String,
     /// Rows of each project that were not taken yet.
     behind: Vec<(Uid, u64)>,
+    meaning: Agreement,
 }
 
 fn far(scope: &Scope, projects: &[SharedProject]) -> Result<Far, NoLink> {
@@ -86,7 +87,8 @@ fn far(scope: &Scope, projects: &[SharedProject]) -> Result<Far, NoLink> {
     let standing = link.hub.standing()?;
     let places: Vec<(Uid, u64)> = projects.iter().map(|project| (project.id, project.cursor)).collect();
     let behind = link.hub.lag(&link.membership, &places)?;
-    Ok(Far { standing, person: link.membership.person.clone(), behind })
+    let meaning = agreement(model_here(&scope.edge).as_ref(), link.hub.meanings(&link.membership)?);
+    Ok(Far { standing, person: link.membership.person.clone(), behind, meaning })
 }
 
 fn version(standing: &Standing) -> Option<u32> {
@@ -123,6 +125,7 @@ impl Report<'_> {
             "server": far.ok().map(|far| &far.standing.server),
             "schema": far.ok().and_then(|far| version(&far.standing)),
             "without": far.ok().map(|far| without(&far.standing)),
+            "by_meaning": far.ok().map(|far| far.meaning == Agreement::Same),
             "synced_at": self.known.synced_at.map(|at| at.to_utc()),
             "queue": self.queue,
             "trouble": trouble,
@@ -151,6 +154,9 @@ impl Report<'_> {
                 let line = format!("{} in {} on {machine}, hub version {version}", far.person, self.team);
                 out.line(&format!("{} {}", out.tint(Tone::Good, "reachable:"), for_terminal(&line)));
                 without(&far.standing).iter().for_each(|name| out.line(&format!("without {name}")));
+                if far.meaning == Agreement::Other {
+                    out.line("no vectors are sent: the team's are of another model than this machine's (`tow hub model`)");
+                }
             }
             Err(error) => {
                 out.line(

@@ -1,0 +1,78 @@
+//! `tow hub model`: which model the team's vectors are of.
+//!
+//! Only an administrator changes it: those of the former one go, and are made anew by whoever has the new one.
+
+use super::PATIENCE;
+use crate::failure::Failure;
+use crate::hub::{Agreement, Link, agreement, machine, model_here};
+use crate::scope::Scope;
+use clap::Args;
+use serde_json::json;
+use std::process::ExitCode;
+use std::time::Duration;
+use towline_hub::Meanings;
+
+const EXAMPLES: &str = "\
+Examples:
+  tow hub model            which one it is, and whether this machine's is the same
+  tow hub model --adopt    from now on this machine's; for administrators of the team
+
+The first machine that has the optional model of search (`tow model`) decides. Others with another one search by words alone.";
+
+/// Show, or change, which model the team's vectors are of.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Take this machine's: vectors of another are dropped, and made anew.
+    #[arg(long)]
+    adopt: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// All vectors of a large team are dropped at once.
+const FOR_DROPPING: Duration = Duration::from_secs(600);
+
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let here = model_here(&scope.edge);
+    let patience = if arguments.adopt { FOR_DROPPING } else { PATIENCE };
+    let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, patience)?;
+    let mut team = link.hub.meanings(&link.membership).map_err(|error| Failure::new(&error))?;
+    if arguments.adopt {
+        let Some(model) = &here else {
+            return Err(Failure::input("this machine has no model").hint("Run `tow model get` first."));
+        };
+        if team == Meanings::None {
+            return Err(Failure::input("this hub knows no vectors").hint(
+                "An administrator of the database may run: create extension vector; then `tow hub init`.",
+            ));
+        }
+        link.hub.adopt_model(&link.membership, model.mark).map_err(|error| Failure::new(&error))?;
+        team = Meanings::Of(model.mark);
+    }
+    let agreement = agreement(here.as_ref(), team);
+    if arguments.json {
+        let shown = |mark: u64| format!("{mark:016x}");
+        let of_team = match team {
+            Meanings::None | Meanings::Undecided => None,
+            Meanings::Of(model) => Some(shown(model)),
+        };
+        let of_here = here.map(|model| shown(model.mark));
+        let is_same = agreement == Agreement::Same;
+        scope.out.line(&json!({"team": of_team, "here": of_here, "same": is_same}).to_string());
+    } else {
+        scope.out.line(words(agreement, team));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn words(agreement: Agreement, team: Meanings) -> &'static str {
+    match (team, agreement) {
+        (Meanings::None, _) => "this hub knows no vectors: the team is searched by words",
+        (_, Agreement::None) => "this machine has no model (`tow model`): it searches the team by words",
+        (Meanings::Undecided, _) => "no vectors came yet: this machine's model will be the team's",
+        (Meanings::Of(_), Agreement::Same) => "the team's vectors are of this machine's model",
+        (Meanings::Of(_), Agreement::Other) => "the team's vectors are of another model than this machine's",
+    }
+}
