@@ -35,9 +35,8 @@ fn a_memory_goes_to_others_and_is_forgotten_everywhere_with_vectors() {
     a_memory_goes_to_others_and_is_forgotten_everywhere(Server::Vectors);
 }
 
-#[test]
-fn nothing_is_shared_that_was_not_chosen_and_a_private_memory_comes_back() {
-    let site = Site::with_team(Server::Debian);
+fn private_memory(server: Server) {
+    let site = Site::with_team(server);
     let desk = site.machine("ann_login");
     site.join(&desk, "ann_login", "desk");
     remember(&desk, "The keel is of lead");
@@ -58,6 +57,16 @@ fn nothing_is_shared_that_was_not_chosen_and_a_private_memory_comes_back() {
     sync(&desk);
     sync(&cabin);
     assert!(titles(&cabin).iter().any(|title| title.contains("keel")));
+}
+
+#[test]
+fn nothing_is_shared_that_was_not_chosen_and_a_private_memory_comes_back_with_tls() {
+    private_memory(Server::Debian);
+}
+
+#[test]
+fn nothing_is_shared_that_was_not_chosen_and_a_private_memory_comes_back_with_vectors() {
+    private_memory(Server::Vectors);
 }
 
 #[test]
@@ -89,12 +98,18 @@ fn team_search(server: Server) {
     };
     let [hit] = hits(&found).try_into().unwrap();
     assert_eq!((&hit["from"], &hit["person"]), (&"hub".into(), &"ann".into()), "{hit}");
+    assert_eq!(hit["machine"], "desk");
     let text = cabin.tow(&["search", "--team", "anchor", "chain", "--all-projects"]).ok();
-    assert!(text.stdout.contains("of ann"), "{}", text.stdout);
+    assert!(text.stdout.contains("of ann on desk"), "{}", text.stdout);
     sync(&cabin);
     let found = cabin.tow(&["search", "--team", "anchor", "chain", "--json", "--all-projects"]).ok().json();
     let [hit] = hits(&found).try_into().unwrap();
     assert_eq!(hit.get("from"), None, "what is here is shown once, from here: {hit}");
+    assert_eq!((&hit["person"], &hit["machine"]), (&"ann".into(), &"desk".into()), "{hit}");
+    let id = hit["id"].as_str().unwrap();
+    cabin.tow(&["memories"]).ok().prints("from ann on desk");
+    cabin.tow(&["show", id]).ok().prints("from: ann on desk");
+    cabin.tow(&["context", "--fresh"]).ok().prints("from ann on desk");
 }
 
 #[test]
@@ -107,9 +122,8 @@ fn what_the_team_knows_is_found_with_what_is_here_and_shown_once_with_vectors() 
     team_search(Server::Vectors);
 }
 
-#[test]
-fn the_fleet_is_ones_own_machines_and_nobody_elses() {
-    let site = Site::with_team(Server::Debian);
+fn fleet(server: Server) {
+    let site = Site::with_team(server);
     let desk = site.sharing("ann_login", "desk");
     let laptop = site.sharing("ann_login", "laptop");
     let _cabin = site.sharing("bob_login", "cabin");
@@ -126,8 +140,17 @@ fn the_fleet_is_ones_own_machines_and_nobody_elses() {
 }
 
 #[test]
-fn everything_of_ones_own_can_be_taken_out_of_the_hub_as_lines() {
-    let site = Site::with_team(Server::Debian);
+fn the_fleet_is_ones_own_machines_and_nobody_elses_with_tls() {
+    fleet(Server::Debian);
+}
+
+#[test]
+fn the_fleet_is_ones_own_machines_and_nobody_elses_with_vectors() {
+    fleet(Server::Vectors);
+}
+
+fn taken_out(server: Server) {
+    let site = Site::with_team(server);
     let desk = site.sharing("ann_login", "desk");
     let file = desk.root().join("hub.jsonl");
     desk.tow(&["hub", "export", file.to_str().unwrap()]).ok();
@@ -137,4 +160,14 @@ fn everything_of_ones_own_can_be_taken_out_of_the_hub_as_lines() {
     );
     let lines = desk.tow(&["hub", "export", "-"]).ok().stdout;
     assert_eq!(lines, text);
+}
+
+#[test]
+fn everything_of_ones_own_can_be_taken_out_of_the_hub_as_lines_with_tls() {
+    taken_out(Server::Debian);
+}
+
+#[test]
+fn everything_of_ones_own_can_be_taken_out_of_the_hub_as_lines_with_vectors() {
+    taken_out(Server::Vectors);
 }
