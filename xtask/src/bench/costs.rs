@@ -49,9 +49,9 @@ const COLUMNS: [&str; 10] =
     ["case", "× true", "p95 × true", "p10 µs", "p50 µs", "p90 µs", "p99 µs", "cpu µs", "faults", "k instr."];
 
 impl Costs {
-    pub fn table(&self, title: &'static str) -> Table {
+    pub fn table(&self, title: &str) -> Table {
         let rows = self.baselines.iter().chain(&self.cases).map(cells).collect();
-        Table { title, columns: COLUMNS.to_vec(), rows }
+        Table::new(title, &COLUMNS, rows)
     }
 }
 

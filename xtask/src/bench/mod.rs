@@ -6,6 +6,7 @@
 mod baseline;
 mod costs;
 mod hooks;
+mod hub;
 mod inherit;
 mod instructions;
 mod measure;
@@ -42,6 +43,8 @@ pub enum Bench {
     Search(search::Options),
     /// Measure the viewer in a real browser, and its server, with a long past
     Viewer(viewer::Options),
+    /// Measure a hub on a real PostgreSQL: push, pull, search, size and memory, with millions of rows
+    Hub(hub::Options),
     /// Write down for the linker which functions hooks run, so that they lie side by side
     Layout(LayoutOptions),
 }
@@ -116,6 +119,7 @@ pub fn run(bench: &Bench, repository: &Repository, out: &mut impl Write) -> Resu
         }
         Bench::Search(options) => return search::run(options, repository, out),
         Bench::Viewer(options) => return viewer::run(options, repository, out),
+        Bench::Hub(options) => return hub::run(options, repository, out),
         Bench::Layout(options) => return lay_out(options, repository, out),
     };
     report.print(out)?;
@@ -178,6 +182,7 @@ fn command_line(bench: &Bench, options: &Options) -> String {
         Bench::Inherit(_) => ("inherit", "docs/benchmarks-inherit.md"),
         Bench::Search(_) => ("search", "docs/benchmarks-search.md"),
         Bench::Viewer(_) => ("viewer", "docs/benchmarks-viewer.md"),
+        Bench::Hub(_) => ("hub", "docs/benchmarks-hub.md"),
         Bench::Layout(_) => ("layout", hooks::SCRIPT),
     };
     let mut line = format!("cargo xtask bench {word} --rounds {}", rounds_of(options));

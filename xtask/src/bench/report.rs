@@ -11,17 +11,21 @@ use crate::failure::Failure;
 /// Figures of one kind, one line per case.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Table {
-    pub title: &'static str,
-    pub columns: Vec<&'static str>,
+    title: String,
+    columns: Vec<String>,
     /// As many cells as columns, the first of them the case's name.
     pub rows: Vec<Vec<String>>,
 }
 
 impl Table {
+    pub fn new(title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Table {
+        let columns = columns.iter().map(|column| (*column).to_owned()).collect();
+        Table { title: title.to_owned(), columns, rows }
+    }
+
     /// Lines with columns of equal width, the first to the left and the figures to the right.
     pub fn lines(&self) -> Vec<String> {
-        let head = self.columns.iter().map(|column| (*column).to_owned()).collect();
-        let cells: Vec<Vec<String>> = std::iter::once(head).chain(self.rows.iter().cloned()).collect();
+        let cells: Vec<&Vec<String>> = std::iter::once(&self.columns).chain(&self.rows).collect();
         let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
         cells.iter().map(|row| aligned(row, &widths)).collect()
@@ -146,7 +150,7 @@ mod tests {
 
     fn report() -> Report {
         let rows = vec![vec!["/bin/true".to_owned(), "1.00".to_owned()]];
-        let table = Table { title: "Every event", columns: vec!["case", "× true"], rows };
+        let table = Table::new("Every event", &["case", "× true"], rows);
         Report {
             title: "Benchmarks",
             legend: "How to read it.",

@@ -171,9 +171,9 @@ fn figures(measure: &Path, arguments: &[&str]) -> Result<Figures, Failure> {
         .collect()
 }
 
-fn table(title: &'static str, unit: &'static str, figures: &Figures) -> Table {
+fn table(title: &str, unit: &str, figures: &Figures) -> Table {
     let rows = figures.iter().map(|(name, figure)| vec![name.clone(), format!("{figure:.1}")]).collect();
-    Table { title, columns: vec!["what", unit], rows }
+    Table::new(title, &["what", unit], rows)
 }
 
 fn judged(bounds: &[(&str, Bound)], figures: &Figures) -> Vec<Judgement> {

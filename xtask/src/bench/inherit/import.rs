@@ -41,7 +41,7 @@ pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judge
             " %",
         ),
     ];
-    Ok((Table { title: "Import", columns: COLUMNS.to_vec(), rows }, judgements))
+    Ok((Table::new("Import", &COLUMNS, rows), judgements))
 }
 
 fn row(name: &str, bytes: u64, cost: Cost) -> Vec<String> {

@@ -142,7 +142,7 @@ const COLUMNS: [&str; 5] = ["from → to", "× true", "p95 × true", "p50 µs", 
 
 pub fn table(redraws: &[Redraw]) -> Table {
     let rows = redraws.iter().flat_map(|redraw| redraw.series.keys().map(|figure| redraw.row(*figure)));
-    Table { title: "From a hook to the status line", columns: COLUMNS.to_vec(), rows: rows.collect() }
+    Table::new("From a hook to the status line", &COLUMNS, rows.collect())
 }
 
 /// A crew with a client attached, and the payloads of a turn.

@@ -60,8 +60,8 @@ pub fn table(counted: &[Counted]) -> Table {
             if one.started.programs.is_empty() { "–".to_owned() } else { one.started.programs.join(", ") };
         vec![one.what.to_owned(), one.started.processes.to_string(), programs, one.may_start.to_string()]
     };
-    let columns = vec!["what happens", "processes", "programs", "may be"];
-    Table { title: "What is started", columns, rows: counted.iter().map(row).collect() }
+    let columns = ["what happens", "processes", "programs", "may be"];
+    Table::new("What is started", &columns, counted.iter().map(row).collect())
 }
 
 pub fn judge(counted: &[Counted]) -> Vec<Judgement> {

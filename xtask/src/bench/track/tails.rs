@@ -105,7 +105,7 @@ pub fn bytes_read(cases: &[Look<'_>]) -> Result<Vec<u64>, Failure> {
 pub fn table(cases: &[Look<'_>], read: &[u64]) -> Table {
     let row = |(case, read): (&Look<'_>, &u64)| vec![case.name(), case.bytes.to_string(), read.to_string()];
     let rows = cases.iter().zip(read).map(row).collect();
-    Table { title: "Bytes read of a transcript", columns: vec!["case", "bytes", "bytes read"], rows }
+    Table::new("Bytes read of a transcript", &["case", "bytes", "bytes read"], rows)
 }
 
 /// Judges time and bytes of each size by the smallest.

@@ -109,22 +109,19 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
 }
 
 fn report(timings: &[Timing], rates: Vec<Vec<String>>, [quiet, busy]: [f64; 2]) -> Report {
-    let waits = Table {
-        title: "What a person waits",
-        columns: vec!["what", "median ms", "p95 ms", "most ms"],
-        rows: timings.iter().map(Timing::row).collect(),
-    };
-    let asked = Table {
-        title: "What the server answers",
-        columns: vec!["route", "answers a second", "median latency"],
-        rows: rates,
-    };
+    let waits = Table::new(
+        "What a person waits",
+        &["what", "median ms", "p95 ms", "most ms"],
+        timings.iter().map(Timing::row).collect(),
+    );
+    let asked =
+        Table::new("What the server answers", &["route", "answers a second", "median latency"], rates);
     let held = |name: &str, figure: f64| vec![name.to_owned(), format!("{figure:.1}")];
-    let memory = Table {
-        title: "What the server holds",
-        columns: vec!["when", "MB"],
-        rows: vec![held("after the browser", quiet), held("after the load", busy)],
-    };
+    let memory = Table::new(
+        "What the server holds",
+        &["when", "MB"],
+        vec![held("after the browser", quiet), held("after the load", busy)],
+    );
     let mut judgements: Vec<Judgement> = timings.iter().map(Timing::judgement).collect();
     judgements.push(Judgement {
         holds: quiet < MOST_MB,

@@ -1,0 +1,111 @@
+//! What `cargo xtask bench hub` runs: a hub with as many rows as one likes, on a real server, and what it costs to use it.
+//!
+//! Each figure is printed as `table, row, column, figure` with tabs between, one a line. It measures; it judges nothing but
+//! that what it put there is what pushing would have put there.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a program by itself, started by the bench"
+)]
+
+mod asking;
+mod chance;
+mod checking;
+mod database;
+mod holding;
+mod laying;
+mod plain;
+mod texts;
+mod travelling;
+mod world;
+
+use std::path::Path;
+use std::time::Instant;
+
+use world::World;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        [folder, rows, pushed, questions] => {
+            let sizes = rows.split(',').map(|size| size.parse().unwrap()).collect();
+            let amounts = Amounts { sizes, pushed: number(pushed), questions: number(questions) };
+            measure(Path::new(folder), &amounts);
+        }
+        _ => println!("measure FOLDER ROWS[,ROWS...] PUSHED QUESTIONS"),
+    }
+}
+
+/// How much of everything.
+struct Amounts {
+    /// How many rows the hub has while it is measured, least first.
+    sizes: Vec<u64>,
+    /// Rows that are pushed at each size.
+    pushed: usize,
+    /// Questions of each sort.
+    questions: usize,
+}
+
+fn measure(folder: &Path, amounts: &Amounts) {
+    let mut world = World::start(folder);
+    holding::settings(&mut world);
+    let mut clock = Clock::start();
+    travelling::measure(&mut world, "empty", amounts.pushed);
+    // Before anything is laid down, which takes memory that no client needs.
+    figure(
+        "Memory, MB",
+        "the client at most, and the rows that it pushed",
+        "empty",
+        format!("{:.1}", holding::peak_mb()),
+    );
+    holding::sizes(&mut world, "as pushed");
+    clock.tell("an empty hub");
+    for size in &amounts.sizes {
+        laying::up_to(&mut world, *size);
+        clock.tell(&format!("{size} rows"));
+        checking::check(&mut world);
+        clock.tell("as pushed: checked");
+        let name = short(*size);
+        holding::sizes(&mut world, &name);
+        travelling::measure(&mut world, &name, amounts.pushed);
+        clock.tell("pushed and pulled");
+        asking::measure(&mut world, &name, amounts.questions);
+        clock.tell("searched");
+        holding::memory(&mut world, &name);
+    }
+}
+
+/// Prints one figure.
+fn figure(table: &str, row: &str, column: &str, figure: impl std::fmt::Display) {
+    println!("{table}\t{row}\t{column}\t{figure}");
+}
+
+/// Says how far it is: a run takes minutes.
+struct Clock(Instant);
+
+impl Clock {
+    fn start() -> Clock {
+        Clock(Instant::now())
+    }
+
+    fn tell(&mut self, what: &str) {
+        eprintln!("{what}: {:.0} s", self.0.elapsed().as_secs_f64());
+        self.0 = Instant::now();
+    }
+}
+
+fn number(digits: &str) -> usize {
+    digits.parse().unwrap()
+}
+
+/// A count as people say it.
+fn short(count: u64) -> String {
+    match count {
+        1_000_000.. => format!("{} M", count / 1_000_000),
+        1_000.. => format!("{} k", count / 1_000),
+        _ => count.to_string(),
+    }
+}

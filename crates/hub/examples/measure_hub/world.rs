@@ -1,0 +1,125 @@
+//! A server with a hub, a team of five and a hundred projects.
+//!
+//! The hub is made by the crate itself. Only an administrator's login goes past it.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use towline_core::id::Uid;
+use towline_hub::{Address, Hub, HubProject, Machine, Membership, Reach, Rights, Secret, Tls, Wanted};
+use towline_testkit::Postgres;
+
+use crate::database::Database;
+use crate::texts::{PEOPLE, PROJECTS, Texts, machine, project};
+
+const DATABASE: &str = "shared";
+const OWNER: &str = "olga";
+const ADMINISTRATOR: &str = "root";
+/// Making the indexes of millions of rows takes minutes.
+const PATIENCE: Duration = Duration::from_secs(3600);
+
+pub struct World {
+    pub postgres: Postgres,
+    pub texts: Texts,
+    pub team: Uid,
+    /// Ann, who sees all projects.
+    pub hub: Hub,
+    pub membership: Membership,
+    /// Goes past all policies.
+    pub admin: Database,
+    /// The number of the next row.
+    pub next: u64,
+    pub laid: Laid,
+}
+
+/// What was laid down last.
+#[derive(Default)]
+pub struct Laid {
+    pub numbers: Range<u64>,
+    /// Where the team's counter stood before.
+    pub seq: u64,
+}
+
+impl Laid {
+    pub fn seq_of(&self, number: u64) -> i64 {
+        (self.seq + number - self.numbers.start) as i64 + 1
+    }
+}
+
+impl World {
+    pub fn start(folder: &Path) -> World {
+        let postgres = Postgres::debian_roomy(folder);
+        for login in PEOPLE.iter().chain([&OWNER, &ADMINISTRATOR]) {
+            let owner = if *login == OWNER { DATABASE } else { "postgres" };
+            postgres.create_login(login, &password(login), owner);
+        }
+        postgres.run(&format!("alter role {ADMINISTRATOR} superuser"));
+        let mut owner = connect(&postgres, OWNER);
+        owner.init(&Wanted::default()).unwrap();
+        owner.found_team("crew", OWNER).unwrap();
+        let crew = owner.join("crew", &Machine { id: Uid([9; 16]), name: OWNER.into() }).unwrap();
+        for person in PEOPLE {
+            owner.add_member(&crew, person, person, Rights::Member).unwrap();
+        }
+        let mut hub = connect(&postgres, PEOPLE[0]);
+        let membership = join(&mut hub, 0);
+        for place in 0..PROJECTS {
+            let name = format!("p{place}");
+            let key = format!("example.com/{name}");
+            hub.share(&membership, &HubProject { id: project(place), key, name, reach: Reach::Team })
+                .unwrap();
+        }
+        let admin = database(&postgres, ADMINISTRATOR);
+        let (team, texts, laid) = (membership.team, Texts::new(), Laid::default());
+        World { postgres, texts, team, hub, membership, admin, next: 0, laid }
+    }
+
+    /// Lets the crate make what is missing of its schema, as after an upgrade.
+    pub fn look_after(&self) {
+        connect(&self.postgres, OWNER).init(&Wanted::default()).unwrap();
+    }
+
+    /// One more connection of the administrator.
+    pub fn administrator(&self) -> Database {
+        database(&self.postgres, ADMINISTRATOR)
+    }
+
+    /// Ann again, without the hub.
+    pub fn plain(&self) -> Database {
+        database(&self.postgres, PEOPLE[0])
+    }
+}
+
+/// Joins the team with this person's machine.
+fn join(hub: &mut Hub, person: usize) -> Membership {
+    let name = format!("{}'s laptop", PEOPLE[person]);
+    hub.join("crew", &Machine { id: machine(person), name }).unwrap()
+}
+
+fn connect(postgres: &Postgres, login: &str) -> Hub {
+    let secret = Secret::new(password(login));
+    Hub::connect(&address(postgres, login), Some(&secret), PATIENCE).unwrap()
+}
+
+fn database(postgres: &Postgres, login: &str) -> Database {
+    Database::connect(&address(postgres, login), &password(login), &ca(postgres))
+}
+
+fn address(postgres: &Postgres, login: &str) -> Address {
+    Address {
+        host: postgres.host().into(),
+        port: postgres.port(),
+        database: DATABASE.into(),
+        user: login.into(),
+        tls: Tls::Verified { ca: Some(ca(postgres)) },
+    }
+}
+
+fn ca(postgres: &Postgres) -> PathBuf {
+    postgres.ca()
+}
+
+fn password(login: &str) -> String {
+    format!("hush-{login}-hush")
+}

@@ -1,0 +1,174 @@
+//! `cargo xtask bench hub`: what the hub costs on a real server, by how many rows it holds.
+//!
+//! The measuring is done by an example of `towline-hub`, which starts a server of its own; here it is started, its figures
+//! become tables, and they are judged.
+
+mod figures;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use clap::Args;
+
+use super::announce;
+use super::report::{Judgement, Report};
+use super::statistics::count;
+use crate::Verdict;
+use crate::failure::{Failure, stdout_of};
+use crate::repository::{Reach, Repository};
+
+use figures::Figures;
+
+/// How to measure the hub.
+#[derive(Args)]
+pub struct Options {
+    /// How many rows the hub holds, several sizes one after the other. Ten million take 25 minutes and 40 GB
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1_000_000, 10_000_000])]
+    rows: Vec<u64>,
+    /// Rows to push at each size
+    #[arg(long, value_name = "N", default_value_t = 50_000)]
+    pushed: usize,
+    /// Questions of each sort
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    questions: usize,
+    /// Where the server's files lie meanwhile, instead of the system's folder for such
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Also write the tables to this file
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Date to write into the file, instead of today's
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    date: Option<String>,
+    /// Fail if a bound does not hold
+    #[arg(long)]
+    check: bool,
+}
+
+const LEGEND: &str = "One server and one client on the same machine, TLS and SCRAM between them; every commit is on the disk. A \
+    team of five with a hundred projects, the largest with a fifth of all rows. Memories and lines of turns, of 60,000 words \
+    that come as often as words do, and one row in four with a word of its own. Push and pull are in batches of 1000, by one \
+    connection, through the policies. The plain table has the same columns and no index but its key, no policies and no words \
+    to search; it is written in the same rounds, by prepared statements over the same library. It waits for the server after each row: \
+    a machine that is busy with something else slows it down many times, and a push hardly. Most rows were laid down in bulk \
+    and compared with what pushing leaves; their indexes were made at once and are smaller than those that grew. A search gives \
+    the best hundred to a member who sees all projects.";
+
+const ALL_MS: f64 = 400.0;
+const ONE_MS: f64 = 100.0;
+
+pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+    announce(out, "building what measures …")?;
+    let measure = built(repository)?;
+    let folder = options.folder.clone().unwrap_or_else(std::env::temp_dir);
+    let told = measured(&measure, &folder, options)?;
+    let figures = Figures::parse(&told)?;
+    let report = report(&figures, &options.rows);
+    report.print(out)?;
+    if let Some(path) = &options.markdown {
+        let text = report.markdown(&command_line(options), options.date.as_deref());
+        std::fs::write(path, text).map_err(Failure::write(path))?;
+    }
+    Ok(if options.check && !report.holds() { Verdict::Broken } else { Verdict::Holds })
+}
+
+fn report(figures: &Figures, sizes: &[u64]) -> Report {
+    Report {
+        title: "Benchmarks: the hub",
+        legend: LEGEND,
+        tables: figures.tables(),
+        remarks: sizes.iter().flat_map(|size| remarks(figures, *size)).collect(),
+        judgements: sizes.iter().flat_map(|size| judged(figures, *size)).collect(),
+    }
+}
+
+/// What has no bound: nobody promised that merging, policies and words to search cost nothing.
+fn remarks(figures: &Figures, size: u64) -> [String; 2] {
+    let size = count(size);
+    let rate = |column| figures.number("Rows a second", &size, column);
+    let searches = format!("Milliseconds of a search, {size} rows");
+    let median = |row| figures.number(&searches, row, "p50");
+    let share =
+        100.0 * median("no question: the way there and back") / median("all of these, in all projects");
+    [
+        format!(
+            "{size} rows: a pushed row takes {:.1} times as long as one of the plain INSERT loop",
+            rate("plain INSERT") / rate("push")
+        ),
+        format!("{size} rows: {share:.1} % of a median search in all projects is the way there and back"),
+    ]
+}
+
+fn judged(figures: &Figures, size: u64) -> [Judgement; 2] {
+    let size = count(size);
+    let searches = format!("Milliseconds of a search, {size} rows");
+    let at_most = |row: &str, bound: f64| {
+        let figure = figures.number(&searches, row, "p95");
+        let text = format!("{size} rows, {row}: p95 {figure:.1} ms (at most {bound} ms)");
+        Judgement { holds: figure <= bound, text }
+    };
+    [
+        at_most("all of these, in all projects", ALL_MS),
+        at_most("all of these, in the largest project", ONE_MS),
+    ]
+}
+
+/// Progress goes past us to the terminal.
+fn measured(measure: &Path, folder: &Path, options: &Options) -> Result<String, Failure> {
+    let sizes: Vec<String> = options.rows.iter().map(ToString::to_string).collect();
+    let mut command = Command::new(measure);
+    command
+        .arg(folder)
+        .arg(sizes.join(","))
+        .arg(options.pushed.to_string())
+        .arg(options.questions.to_string());
+    let output = command.stderr(Stdio::inherit()).output().map_err(Failure::start("measure"))?;
+    stdout_of("measure", output)
+}
+
+fn command_line(options: &Options) -> String {
+    let sizes: Vec<String> = options.rows.iter().map(ToString::to_string).collect();
+    format!("cargo xtask bench hub --rows {} --markdown docs/benchmarks-hub.md", sizes.join(","))
+}
+
+fn built(repository: &Repository) -> Result<PathBuf, Failure> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--quiet", "--release", "--package", "towline-hub", "--example", "measure_hub"]);
+    let output = cargo.current_dir(repository.root()).output().map_err(Failure::start("cargo"))?;
+    stdout_of("cargo build", output)?;
+    Ok(repository.metadata(Reach::Workspace)?.target_directory.join("release/examples/measure_hub"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_judged(p95: &str, expected: [bool; 2]) {
+        let search = "Milliseconds of a search, 1 M rows\tall of these, in";
+        let told = format!("{search} all projects\tp95\t{p95}\n{search} the largest project\tp95\t{p95}\n");
+        let figures = Figures::parse(&told).unwrap();
+        assert_eq!(judged(&figures, 1_000_000).map(|judgement| judgement.holds), expected);
+    }
+
+    #[test]
+    fn a_search_is_judged_by_how_long_somebody_waits() {
+        check_judged("99.0", [true, true]);
+        check_judged("101.0", [true, false]);
+        check_judged("401.0", [false, false]);
+    }
+
+    #[test]
+    fn a_push_is_told_as_it_is_beside_the_plain_loop() {
+        let told = "Rows a second\t1 M\tpush\t3000\nRows a second\t1 M\tplain INSERT\t6000\n";
+        let [push, _] = remarks(&Figures::parse(told).unwrap(), 1_000_000);
+        assert_eq!(push, "1 M rows: a pushed row takes 2.0 times as long as one of the plain INSERT loop");
+    }
+
+    #[test]
+    fn what_was_not_measured_does_not_hold() {
+        let figures = Figures::parse("").unwrap();
+        assert!(judged(&figures, 1_000_000).iter().all(|judgement| !judgement.holds));
+    }
+}
