@@ -5,7 +5,7 @@
 use crate::bookmark::{Code, Reason as DueReason, Setting};
 use crate::continuing::{Asking, Author, Stage as HopStage, Typed};
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
-use crate::inherit::Wishes;
+use crate::inherit::{FarBaton, Wishes};
 use crate::meter::{Audience, Fill};
 use crate::project::ProjectTraces;
 use crate::seat::Place;
@@ -129,6 +129,8 @@ pub enum Happening {
     BatonPassed,
     /// It is not, after all.
     BatonDropped,
+    /// The session ran on another machine of this person; its baton was heard of, or what became of it.
+    BatonCame(Box<FarBaton>),
     /// Whoever comes next in its seat is to know nothing of it.
     FreshAsked,
     FreshTakenBack,
@@ -422,6 +424,7 @@ impl Happening {
             | Happening::MemoryGiven { .. }
             | Happening::FolderChanged
             | Happening::TaskCompleted
+            | Happening::BatonCame(_)
             | Happening::InheritanceGiven { .. }
             | Happening::IntentMade { .. }
             | Happening::IntentMoved { .. }
@@ -494,6 +497,7 @@ impl Happening {
             Happening::Seen => "seen",
             Happening::BatonPassed => "baton_passed",
             Happening::BatonDropped => "baton_dropped",
+            Happening::BatonCame(_) => "baton_came",
             Happening::FreshAsked => "fresh_asked",
             Happening::FreshTakenBack => "fresh_taken_back",
             Happening::InheritanceTaken { .. } => "inheritance_taken",
@@ -531,6 +535,7 @@ impl Happening {
             self,
             Happening::SeatFound
                 | Happening::Observed { .. }
+                | Happening::BatonCame(_)
                 | Happening::InheritanceGiven { .. }
                 | Happening::IntentMade { .. }
                 | Happening::IntentMoved { .. }

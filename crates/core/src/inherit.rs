@@ -5,7 +5,9 @@
 
 use crate::event::{EndedBy, Presence, StartedBy};
 use crate::id::{SessionKey, Uid};
+use crate::project::ProjectTraces;
 use crate::session::{Session, State};
+use crate::text::Kept;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -216,9 +218,74 @@ pub struct Baton {
     pub session: SessionKey,
     pub seat: Option<String>,
     pub reach: Reach,
+    /// By the clock of the machine where it was passed.
     pub passed_at: Timestamp,
     /// Whether its session asked for a fresh start since.
     pub is_withdrawn: bool,
+    /// Where it was passed, if on another machine of this person.
+    pub afar: Option<Afar>,
+}
+
+/// Another machine of this person, and when its baton was first heard of here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Afar {
+    pub machine: String,
+    pub came_at: Timestamp,
+}
+
+impl Baton {
+    /// When its hour begins. A clock that is ahead elsewhere gives it no longer life: it is no younger than its coming.
+    pub fn alive_from(&self) -> Timestamp {
+        self.afar.as_ref().map_or(self.passed_at, |afar| self.passed_at.min(afar.came_at))
+    }
+
+    /// Its session, and the machine if it is another one.
+    fn whose(&self) -> String {
+        match &self.afar {
+            Some(afar) => format!("{} on {}", self.session, afar.machine),
+            None => self.session.to_string(),
+        }
+    }
+}
+
+/// A baton of another machine of this person, as it was told here: the journal has it like any other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FarBaton {
+    pub baton: Uid,
+    pub machine: Uid,
+    /// What that machine is called.
+    pub called: Kept,
+    /// The project as it is found on this machine.
+    pub project: ProjectTraces,
+    /// By the clock of that machine.
+    pub passed_at: Timestamp,
+    /// How often it was written there.
+    pub count: u64,
+    pub fate: BatonFate,
+}
+
+/// What has become of a baton of another machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BatonFate {
+    Waits,
+    /// Its session asked for a fresh start since; that may be taken back.
+    Withdrawn,
+    /// Somebody goes on with it elsewhere.
+    Taken {
+        by: Option<SessionKey>,
+    },
+    Dropped,
+}
+
+impl BatonFate {
+    /// Whether nobody can take it any more.
+    pub fn is_over(&self) -> bool {
+        match self {
+            BatonFate::Waits | BatonFate::Withdrawn => false,
+            BatonFate::Taken { .. } | BatonFate::Dropped => true,
+        }
+    }
 }
 
 /// Whether a baton was passed in the heir's project.
@@ -237,6 +304,8 @@ pub struct Decision {
     pub from: Option<SessionKey>,
     /// The baton that is taken by it.
     pub baton: Option<Uid>,
+    /// The machine that session ran on, if not on this one.
+    pub machine: Option<String>,
     /// In words, for a person.
     pub reason: String,
     /// Those that were considered and not taken.
@@ -303,6 +372,17 @@ pub fn taken(heir: &Session, from: &Session) -> Option<Decision> {
     })
 }
 
+/// The same for a session of another machine, which is known here by its baton alone.
+pub fn taken_from_afar(heir: &Session, baton: &Baton) -> Option<Decision> {
+    let afar = baton.afar.as_ref().filter(|_| baton.session != heir.key)?;
+    Some(Decision {
+        from: Some(baton.session.clone()),
+        baton: Some(baton.uid),
+        machine: Some(afar.machine.clone()),
+        ..decision(Way::Taken, "a person chose it".to_owned())
+    })
+}
+
 /// A wish for a fresh start, in the session before or, where that was cleared already, in the heir itself. For a session
 /// that was not started by clearing it is as old as a baton may be.
 fn fresh(situation: &Situation<'_>) -> Option<Decision> {
@@ -330,21 +410,29 @@ fn baton_of_project(situation: &Situation<'_>) -> Option<Decision> {
         [baton] => Some(take(baton, "in the same project")),
         several => {
             let candidates = several.iter().map(|baton| baton.session.clone()).collect();
-            Some(ambiguous("several sessions of the project passed their batons", candidates))
+            let afar = several.iter().filter(|baton| baton.afar.is_some());
+            let afar: Vec<String> = afar.map(|baton| format!(", {}", baton.whose())).collect();
+            let reason = format!("several sessions of the project passed their batons{}", afar.concat());
+            Some(ambiguous(&reason, candidates))
         }
     }
 }
 
 fn take(baton: &Baton, place: &str) -> Decision {
-    let reason = format!("{} passed the baton {place} at {}", baton.session, baton.passed_at.to_utc());
-    Decision { from: Some(baton.session.clone()), baton: Some(baton.uid), ..decision(Way::Baton, reason) }
+    let reason = format!("{} passed the baton {place} at {}", baton.whose(), baton.passed_at.to_utc());
+    Decision {
+        from: Some(baton.session.clone()),
+        baton: Some(baton.uid),
+        machine: baton.afar.as_ref().map(|afar| afar.machine.clone()),
+        ..decision(Way::Baton, reason)
+    }
 }
 
 /// The batons that this session may take: passed before it was born, and not too long before.
 fn open_batons<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Baton> {
     let heir = situation.heir;
     situation.batons.iter().filter(move |baton| {
-        let age_ms = heir.started_at.0.saturating_sub(baton.passed_at.0);
+        let age_ms = heir.started_at.0.saturating_sub(baton.alive_from().0);
         (0..=HOUR_MS).contains(&age_ms) && !baton.is_withdrawn && baton.session != heir.key
     })
 }
@@ -457,12 +545,12 @@ fn refused(situation: &Situation<'_>) -> Decision {
         return Decision { candidates: vec![key.clone()], ..decision(Way::None, reason) };
     }
     let birth = situation.heir.started_at;
-    let expired = situation.batons.iter().filter(|baton| birth.since_ms(baton.passed_at) > HOUR_MS);
-    let Some(baton) = expired.max_by_key(|baton| baton.passed_at) else {
+    let expired = situation.batons.iter().filter(|baton| birth.since_ms(baton.alive_from()) > HOUR_MS);
+    let Some(baton) = expired.max_by_key(|baton| baton.alive_from()) else {
         return decision(Way::None, String::new());
     };
     let reason =
-        format!("the baton of {} had expired: it was passed at {}", baton.session, baton.passed_at.to_utc());
+        format!("the baton of {} had expired: it was passed at {}", baton.whose(), baton.passed_at.to_utc());
     Decision { candidates: vec![baton.session.clone()], ..decision(Way::None, reason) }
 }
 
@@ -471,7 +559,7 @@ fn ambiguous(reason: &str, candidates: Vec<SessionKey>) -> Decision {
 }
 
 fn decision(way: Way, reason: String) -> Decision {
-    Decision { way, from: None, baton: None, reason, candidates: vec![] }
+    Decision { way, from: None, baton: None, machine: None, reason, candidates: vec![] }
 }
 
 #[cfg(test)]

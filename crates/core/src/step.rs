@@ -198,6 +198,7 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         | Happening::FolderChanged
         | Happening::SeatFound
         | Happening::BatonDropped
+        | Happening::BatonCame(_)
         | Happening::InheritanceTaken { .. }
         | Happening::InheritanceGiven { .. }
         | Happening::IntentMade { .. }

@@ -14,7 +14,7 @@ use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
 /// The schema that this binary writes.
-pub const SCHEMA: u32 = 5;
+pub const SCHEMA: u32 = 6;
 
 const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("migrations/0001_first.sql"),
@@ -22,6 +22,7 @@ const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("migrations/0003_inherit.sql"),
     include_str!("migrations/0004_type_safely.sql"),
     include_str!("migrations/0005_remember.sql"),
+    include_str!("migrations/0006_batons_from_afar.sql"),
 ];
 
 #[derive(Debug, thiserror::Error)]
@@ -348,6 +349,25 @@ mod tests {
         assert_eq!(count("select count(*) from heard_turns where prompt = 'go'"), 1);
         let unasked = "select count(*) from sessions where inheriting = 'nothing' and prompted_at = 9";
         assert_eq!(count(unasked), 1, "who was there before has nothing to decide");
+    }
+
+    #[test]
+    fn batons_that_were_passed_before_other_machines_had_any_are_still_there() {
+        let (_folder, home, lock) = fresh();
+        open_or_make(&home.database()).unwrap();
+        let old = connect(&home.database(), OpenFlags::default()).unwrap();
+        migrate(&old, &MIGRATIONS[..5]).unwrap();
+        old.execute_batch(
+            "insert into sessions (id, uid, machine, revision, agent, session, state, since, seen, started_at, started_by,
+                 last_event_at, presence, subagents, background, compactions, turns)
+             values (1, x'01', x'02', 1, 'a', '1', 'idle', 3, 1, 3, 'startup', 9, 'terminal', '', 0, 0, 1);
+             insert into batons values (zeroblob(16), zeroblob(16), 1, 1, 'seat', null, 5, null, null, null);",
+        )
+        .unwrap();
+        drop(old);
+        let batons = open(&home, &lock).unwrap().batons().unwrap();
+        let told: Vec<_> = batons.iter().map(|baton| (baton.session.to_string(), baton.passed_at)).collect();
+        assert_eq!(told, [("a:1".to_owned(), Timestamp(5))]);
     }
 
     #[test]

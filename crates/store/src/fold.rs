@@ -14,7 +14,7 @@ use rusqlite::{Transaction, TransactionBehavior};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use towline_core::effect::Effect;
-use towline_core::event::Event;
+use towline_core::event::{Event, Happening};
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::Inheriting;
@@ -177,6 +177,9 @@ impl<'a> Batch<'a> {
     }
 
     fn apply(&mut self, event: &Event) -> Result<(), StoreError> {
+        if let Happening::BatonCame(came) = &event.happening {
+            return self.baton_came(event, came);
+        }
         self.load_session(&event.session)?;
         // The row must exist before the event can point to it; an event that is there already changes nothing.
         if let Some(stored) = self.sessions.get(&event.session)
@@ -187,6 +190,7 @@ impl<'a> Batch<'a> {
         let event = &*self.by_its_origin(event)?;
         let before = self.before(event)?;
         let inheriting = before.session.as_ref().map_or(Inheriting::Nothing, |session| session.inheriting);
+        let was_fresh = before.session.as_ref().and_then(|session| session.fresh_at).is_some();
         let after = step(before, event);
         self.effects.extend(after.effects);
         for seat in after.seat.into_iter().chain(after.left_seat) {
@@ -197,7 +201,12 @@ impl<'a> Batch<'a> {
             self.seats.insert(key, (uid, seat));
         }
         let Some(session) = after.session else { return Ok(()) };
+        let is_fresh = session.fresh_at.is_some();
         let id = self.keep(session, event)?;
+        if was_fresh != is_fresh {
+            // Other machines know of it by its batons.
+            self.store.touch_batons(id)?;
+        }
         if let Some(turn) = after.ended_turn {
             self.store.save_turn(id, &turn)?;
         }

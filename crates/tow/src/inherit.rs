@@ -54,7 +54,13 @@ impl Giver<'_> {
             capture::hurry(edge, &before);
         }
         let archive = Archive::glance(&edge.home, PATIENCE)?;
+        if due.machine.is_some() && is_anothers(archive.as_ref(), from)? {
+            return self.remembered();
+        }
         let mut material = past::material(archive.as_ref(), Some(store), (from, came_by(due.way)), edge.now)?;
+        if let Some(machine) = &due.machine {
+            past::put_away(&mut material, archive.as_ref(), machine.clone())?;
+        }
         let hop = continuing::handoff_of(store, from)?;
         if let Some(hop) = &hop {
             continuing::put_in(&mut material, hop);
@@ -115,6 +121,13 @@ impl Giver<'_> {
         let notices = due.map(told).unwrap_or_default();
         Ok(Reply { notices, ..said(composed) })
     }
+}
+
+/// Whether a session is somebody else's: no baton that the hub tells of makes it one's own.
+fn is_anothers(archive: Option<&Archive>, from: &SessionKey) -> Result<bool, StoreError> {
+    let Some(archive) = archive else { return Ok(false) };
+    let Some(conversation) = archive.conversation(from)? else { return Ok(false) };
+    Ok(archive.origin_of(&conversation)?.1.is_some())
 }
 
 /// How the work came to the heir, for the model: short, and without the names that stand beside it.
@@ -187,12 +200,13 @@ fn is_passed(session: &SessionKey, store: &Store) -> Result<bool, StoreError> {
 
 /// Lines for the person where they are to choose.
 fn notices(store: &Store, due: &Inheritance) -> Result<Vec<String>, StoreError> {
-    let mut known = vec![];
+    let mut names = vec![];
     for key in &due.candidates {
-        known.extend(store.session(key)?);
+        // One of another machine is known by its name alone.
+        let bare = || format!("{} {}", key.agent, key.short());
+        names.push(store.session(key)?.as_ref().map_or_else(bare, in_short));
     }
-    let names: Vec<String> = known.iter().map(in_short).collect();
-    let first = known.first().map_or("SESSION", |session| session.key.short());
+    let first = due.candidates.first().map_or("SESSION", SessionKey::short);
     let take = |id: &str| format!("`tow inherit take {id}`, and the next prompt has its work");
     Ok(match due.way {
         Way::Asked => vec![format!("towline: to go on with {}, run {}.", names.join(", "), take(first))],

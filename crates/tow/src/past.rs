@@ -10,7 +10,7 @@ use crate::scope::Scope;
 use crate::tell::settings;
 use std::path::Path;
 use towline_agents::Agent;
-use towline_core::compose::{Compaction, Material, OlderTurn, Past, PastTurn, Speaker, Words};
+use towline_core::compose::{Away, Compaction, Material, OlderTurn, Past, PastTurn, Speaker, Words};
 use towline_core::event::{Origin, OwnCommand};
 use towline_core::id::SessionKey;
 use towline_core::session::Session;
@@ -72,6 +72,8 @@ pub fn material(
         older: vec![],
         answer_heard: None,
         handoff: None,
+        away: None,
+        summary: None,
     };
     if let (Some(archive), Some(conversation)) = (archive, &conversation) {
         fill(&mut past, archive, conversation, now)?;
@@ -80,6 +82,31 @@ pub fn material(
         hear(&mut past, heard, conversation.as_ref(), now);
     }
     Ok(Material { past: Some(past), compaction: None, remembered: vec![], program: program() })
+}
+
+/// Says that the session ran on another machine, what of it is not here, and what its summary tells instead.
+pub fn put_away(
+    material: &mut Material,
+    archive: Option<&Archive>,
+    machine: String,
+) -> Result<(), StoreError> {
+    let Some(past) = &mut material.past else { return Ok(()) };
+    let conversation = archive.map(|archive| archive.conversation(&past.session)).transpose()?.flatten();
+    let (Some(archive), Some(conversation)) = (archive, conversation) else {
+        past.away = Some(Away { machine, missing: vec!["all of its turns, which have not come yet"] });
+        return Ok(());
+    };
+    let has_words = past.turns.iter().any(|turn| !turn.words.is_empty());
+    let has_details = past.turns.iter().any(|turn| !turn.details.is_empty());
+    let turns = archive.last_turns(&conversation, WITH_WORDS)?;
+    let tools: u32 = turns.iter().map(|turn| turn.tools).sum();
+    let missing = [(!has_words, "what was said"), (!has_details && tools > 0, "its tool calls")];
+    let missing = missing.into_iter().filter_map(|(is_missing, what)| is_missing.then_some(what)).collect();
+    past.away = Some(Away { machine, missing });
+    if !has_words {
+        past.summary = archive.summary(&conversation)?.map(|kept| (*kept.summary).clone());
+    }
+    Ok(())
 }
 
 fn fill(

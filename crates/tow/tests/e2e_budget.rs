@@ -35,6 +35,8 @@ fn composed(words: &str, budget: Budget) -> String {
         older: vec![],
         answer_heard: None,
         handoff: None,
+        away: None,
+        summary: None,
     };
     let material = Material { past: Some(past), compaction: None, remembered: vec![], program: "tow".into() };
     let Composed { text, .. } = compose(&material, budget);

@@ -87,6 +87,7 @@ impl SinceBookmark {
             | Happening::Seen
             | Happening::BatonPassed
             | Happening::BatonDropped
+            | Happening::BatonCame(_)
             | Happening::FreshAsked
             | Happening::FreshTakenBack
             | Happening::InheritanceTaken { .. }

@@ -23,6 +23,7 @@ pub use remembered::{Remembered, RememberedKind};
 
 use crate::event::Origin;
 use crate::id::SessionKey;
+use crate::memory::SummaryDraft;
 use crate::piece::Stop;
 
 /// All that a session might be given.
@@ -58,6 +59,18 @@ pub struct Past {
     /// The last answer as a hook told it: the transcript may lag behind.
     pub answer_heard: Option<String>,
     pub handoff: Option<Handoff>,
+    /// Where it ran, if on another machine.
+    pub away: Option<Away>,
+    /// What it did in the words of its summary: given where its own are not at hand.
+    pub summary: Option<SummaryDraft>,
+}
+
+/// Another machine that a session ran on, and what of it stayed there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Away {
+    pub machine: String,
+    /// In words, for the header; empty if all is here.
+    pub missing: Vec<&'static str>,
 }
 
 /// A turn with its words.
@@ -121,6 +134,7 @@ pub enum PartKind {
     Header,
     Handoff,
     Anchor,
+    Summary,
     Turn,
     OlderLines,
     LostLines,
@@ -133,6 +147,7 @@ impl PartKind {
             PartKind::Header => "header",
             PartKind::Handoff => "handoff",
             PartKind::Anchor => "anchor",
+            PartKind::Summary => "summary",
             PartKind::Turn => "turn",
             PartKind::OlderLines => "older lines",
             PartKind::LostLines => "lost lines",

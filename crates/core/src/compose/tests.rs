@@ -23,6 +23,8 @@ fn past(number: usize) -> Past {
         older: (0..number.saturating_sub(60)).map(older).collect(),
         answer_heard: None,
         handoff: None,
+        away: None,
+        summary: None,
     }
 }
 
@@ -153,6 +155,22 @@ fn a_handoff_and_what_is_remembered_have_their_places() {
     };
     insta::assert_snapshot!(shown(&material, TOKENS));
     insta::assert_snapshot!("remembered_alone", shown(&Material { past: None, ..material }, CHARACTERS));
+}
+
+#[test]
+fn a_session_of_another_machine_says_what_stayed_there_and_gives_its_summary() {
+    let mut past = past(3);
+    past.turns.iter_mut().for_each(|turn| {
+        turn.words.clear();
+        turn.details.clear();
+    });
+    past.away = Some(Away { machine: "desk".into(), missing: vec!["what was said", "its tool calls"] });
+    past.summary = Some(SummaryDraft {
+        request: "Mend the tide table.".into(),
+        next_steps: "Release it.".into(),
+        ..SummaryDraft::default()
+    });
+    insta::assert_snapshot!(shown(&material(past), CHARACTERS));
 }
 
 #[test]

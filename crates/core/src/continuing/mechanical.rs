@@ -83,6 +83,8 @@ mod tests {
             older: vec![],
             answer_heard: None,
             handoff: None,
+            away: None,
+            summary: None,
         }
     }
 

@@ -63,7 +63,14 @@ fn baton(name: &str, seat: &str, passed_at: Timestamp) -> Baton {
         reach: Reach::SameProject,
         passed_at,
         is_withdrawn: false,
+        afar: None,
     }
+}
+
+/// One that was passed on another machine, by its clock, and heard of here.
+fn far_baton(name: &str, passed_at: Timestamp, came_at: Timestamp) -> Baton {
+    let afar = Some(Afar { machine: "desk".into(), came_at });
+    Baton { seat: None, afar, ..baton(name, "", passed_at) }
 }
 
 fn situation(heir: &Session) -> Situation<'_> {
@@ -209,6 +216,63 @@ fn several_batons_of_the_project_are_ambiguous_and_all_are_named() {
     let situation = Situation { batons, ..situation(&heir) };
     check(&situation, "ambiguous");
     assert_eq!(decide(&situation).candidates, [key("a:1"), key("b:22")]);
+}
+
+#[test]
+fn a_baton_of_another_machine_is_taken_like_one_of_the_project_and_says_where_it_was_passed() {
+    let heir = heir(StartedBy::Startup);
+    let batons = vec![far_baton("a:before", minutes_before(3), minutes_before(1))];
+    let decision = decide(&Situation { batons, ..situation(&heir) });
+    assert_eq!(told(&decision), "baton a:before");
+    assert_eq!(decision.machine.as_deref(), Some("desk"));
+    assert!(decision.reason.starts_with("a:before on desk passed the baton"), "{}", decision.reason);
+}
+
+#[test]
+fn a_baton_of_another_machine_beside_one_of_this_is_ambiguous_unless_that_is_of_the_seat() {
+    let heir = heir(StartedBy::Startup);
+    let far = far_baton("b:22", minutes_before(3), minutes_before(1));
+    let with = |seat| Situation {
+        batons: vec![baton("a:1", seat, minutes_before(2)), far.clone()],
+        ..situation(&heir)
+    };
+    let decision = decide(&with("other seat"));
+    assert_eq!((told(&decision).as_str(), decision.candidates.len()), ("ambiguous", 2));
+    assert!(decision.reason.ends_with(", b:22 on desk"), "{}", decision.reason);
+    check(&with("seat"), "baton a:1");
+}
+
+#[track_caller]
+fn check_clocks(passed: i64, came: i64, expected: &str) {
+    let heir = heir(StartedBy::Startup);
+    let batons = vec![far_baton("a:before", minutes_before(passed), minutes_before(came))];
+    check(&Situation { batons, ..situation(&heir) }, expected);
+}
+
+#[test]
+fn no_clock_of_another_machine_makes_a_baton_live_longer_than_an_hour_here() {
+    check_clocks(60, 59, "baton a:before");
+    check_clocks(61, 59, "none");
+    // That clock is an hour or a year ahead: it counts from when it came.
+    check_clocks(-60, 1, "baton a:before");
+    check_clocks(-60, 61, "none");
+    check_clocks(-525_600, 60, "baton a:before");
+    check_clocks(-525_600, 61, "none");
+    // Behind: it is as old as it says.
+    check_clocks(70, 1, "none");
+    // It came after the heir was there.
+    check_clocks(-1, -1, "");
+}
+
+#[test]
+fn a_session_of_another_machine_can_be_chosen_by_a_person() {
+    let heir = heir(StartedBy::Startup);
+    let far = far_baton("a:before", minutes_before(300), minutes_before(200));
+    let chosen = taken_from_afar(&heir, &far).unwrap();
+    assert_eq!((told(&chosen).as_str(), chosen.machine.as_deref()), ("taken a:before", Some("desk")));
+    assert_eq!(chosen.baton, Some(far.uid));
+    assert!(taken_from_afar(&heir, &baton("a:before", "x", minutes_before(1))).is_none(), "it ran here");
+    assert!(taken_from_afar(&heir, &Baton { session: heir.key.clone(), ..far }).is_none());
 }
 
 #[test]
@@ -451,19 +515,23 @@ proptest! {
     /// Whatever is known, an heir takes at most one baton, of somebody else, passed within the hour before its birth.
     #[test]
     fn a_baton_is_taken_only_by_whom_it_was_passed_for(
-        passed in proptest::collection::vec((0..3_u8, 0..3_u8, -70..70_i64, any::<bool>()), 0..6),
+        passed in proptest::collection::vec((0..3_u8, 0..4_u8, -70..70_i64, any::<bool>()), 0..6),
+        came in -70..70_i64,
         by_clear in any::<bool>(),
     ) {
         let heir = heir(if by_clear { StartedBy::Clear } else { StartedBy::Startup });
         let name = |who: u8| ["a:heir", "a:x", "b:y"][usize::from(who)];
-        let place = |seat: u8| ["seat", "s1", "s2"][usize::from(seat)];
+        let of = |who: u8, seat: u8, at: Timestamp| match ["seat", "s1", "s2"].get(usize::from(seat)) {
+            Some(seat) => baton(name(who), seat, at),
+            None => far_baton(name(who), at, minutes_before(came)),
+        };
         let batons: Vec<Baton> = passed
             .iter()
             .zip(0_u8..)
             .map(|((who, seat, minutes, is_withdrawn), number)| Baton {
                 uid: Uid([number; 16]),
                 is_withdrawn: *is_withdrawn,
-                ..baton(name(*who), place(*seat), minutes_before(*minutes))
+                ..of(*who, *seat, minutes_before(*minutes))
             })
             .collect();
         let decision = decide(&Situation { batons: batons.clone(), ..situation(&heir) });
@@ -471,7 +539,8 @@ proptest! {
         if let Some(uid) = decision.baton {
             let taken = batons.iter().find(|baton| baton.uid == uid && !baton.is_withdrawn).unwrap();
             prop_assert!(Some(&taken.session) == decision.from.as_ref() && taken.session != heir.key);
-            prop_assert!((0..=HOUR_MS).contains(&(BIRTH.0 - taken.passed_at.0)));
+            prop_assert!((0..=HOUR_MS).contains(&(BIRTH.0 - taken.alive_from().0)));
+            prop_assert_eq!(taken.afar.is_some(), decision.machine.is_some());
         }
     }
 }

@@ -3,6 +3,8 @@
 use super::*;
 use crate::event::Trigger;
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
+use crate::inherit::{BatonFate, FarBaton};
+use crate::project::ProjectTraces;
 use crate::seat::{Proof, SeatKind};
 use crate::text::{Keeping, Secrets};
 use crate::time::Timestamp;
@@ -51,6 +53,18 @@ fn event(session: &str, happening: Happening) -> Event {
     let session = SessionKey::parse(session).unwrap();
     let uid = Uid([0; 16]);
     Event { uid, at: Timestamp(0), session, subagent: None, turn: None, happening, scene: None }
+}
+
+fn far_baton() -> FarBaton {
+    FarBaton {
+        baton: Uid([1; 16]),
+        machine: Uid([2; 16]),
+        called: Kept::default(),
+        project: ProjectTraces { root: "/boat".into(), remote: None, name: None, branch: None },
+        passed_at: Timestamp(0),
+        count: 1,
+        fate: BatonFate::Waits,
+    }
 }
 
 fn in_subagent(mut event: Event) -> Event {
@@ -432,6 +446,7 @@ fn kinds() -> Vec<(&'static str, Happening)> {
         ("seen", Happening::Seen),
         ("baton_passed", Happening::BatonPassed),
         ("baton_dropped", Happening::BatonDropped),
+        ("baton_came", Happening::BatonCame(Box::new(far_baton()))),
         ("fresh_asked", Happening::FreshAsked),
         ("fresh_taken_back", Happening::FreshTakenBack),
         ("inheritance_taken", Happening::InheritanceTaken { from: SessionKey::parse("a:0").unwrap() }),

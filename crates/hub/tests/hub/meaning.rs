@@ -179,8 +179,8 @@ fn crowded() -> Bench {
             select t.id, md5(n::text)::uuid, '22222222-2222-2222-2222-222222222222', gen_random_uuid(), n, n, 0, false,
                 'memory', 'ann', 'large' || n
             from t, generate_series(11, 2010) n returning team, uid, project, made_at, kind, words)
-        insert into towline.finds (team, uid, project, made_at, kind, terms, head, meaning)
-        select team, uid, project, made_at, kind, towline.terms(words), words, (
+        insert into towline.finds (team, uid, project, made_at, kind, terms, meaning)
+        select team, uid, project, made_at, kind, towline.terms(words), (
             select array_agg(case i when 1 then 1.0 else 0.05 * sin(12.9898 * made_at * i) end order by i)
             from generate_series(1, 384) i)::public.vector::public.halfvec
         from r;

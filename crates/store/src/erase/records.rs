@@ -90,6 +90,7 @@ pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Eve
         Happening::TurnEnded { answer, .. } => {
             *answer = answer.take().map(change).filter(|answer| !answer.is_blank());
         }
+        Happening::BatonCame(far) => far.called = change(std::mem::take(&mut far.called)),
         Happening::BookmarkSet(set) => set.label = set.label.take().map(change),
         Happening::BookmarkPlaced { code, .. } => *code = code.take().map(|code| with_code(code, change)),
         Happening::SessionStarted { .. }

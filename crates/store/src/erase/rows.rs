@@ -61,6 +61,12 @@ const DROP_WORDS_THEN: &str = "
         answer = case when last_event_at >= ?2 and ifnull(prompted_at, 0) <= ?3 then null else answer end
     where id = ?1";
 
+/// What is known of sessions of other machines, which have no row here.
+const DROP_FAR: [&str; 2] = [
+    "delete from inheritances where (?1 is null or far = ?1) and far is not null and decided_at between ?2 and ?3",
+    "delete from batons where (?1 is null or far = ?1) and far is not null and came_at between ?2 and ?3",
+];
+
 pub(super) const LONE_PROJECTS: &str = "
     delete from projects where id not in (select project from sessions where project is not null)
         and id not in (select project from batons where project is not null)";
@@ -74,7 +80,9 @@ const BLANK_SESSIONS: &str = "
         answer = case when holds(answer) then null else answer end,
         asked_tool = case when holds(asked_tool) then null else asked_tool end
     where holds(prompt) or holds(answer) or holds(asked_tool)";
-const BLANK_OTHERS: [&str; 10] = [
+const BLANK_OTHERS: [&str; 12] = [
+    "update batons set called = '', revision = revision + 1 where holds(called)",
+    "update inheritances set far_machine = '', revision = revision + 1 where holds(far_machine)",
     "update hops set text = '', revision = revision + 1 where holds(text)",
     "update intents set text = '', revision = revision + 1 where holds(text)",
     "update bookmarks set revision = revision + 1,
@@ -178,8 +186,23 @@ impl Store {
                 self.drop_part((id, stretch.from.0, stretch.until.0), &mut erased)?;
             }
         }
+        erased.others += self.drop_far(meant, stretch)?;
         self.db.execute(LONE_PROJECTS, [])?;
         Ok(erased)
+    }
+
+    fn drop_far(&self, meant: Option<&BTreeSet<SessionKey>>, stretch: Stretch) -> Result<usize, StoreError> {
+        let keys: Vec<Option<String>> = match meant {
+            Some(meant) => meant.iter().map(|key| Some(key.to_string())).collect(),
+            None => vec![None],
+        };
+        let mut dropped = 0;
+        for key in &keys {
+            for statement in DROP_FAR {
+                dropped += self.change(statement, (key, stretch.from.0, stretch.until.0))?;
+            }
+        }
+        Ok(dropped)
     }
 
     pub(super) fn drop_session(&self, id: i64, erased: &mut ErasedTraces) -> Result<(), StoreError> {

@@ -8,13 +8,18 @@ use crate::tables::batons::Passer;
 use towline_core::event::{Event, Happening};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::{
-    Baton, Candidate, DEEPEST_CHAIN, Decision, HOUR_MS, Inheriting, Sitting, Situation, decide, has_work,
-    is_looked_behind, is_time, looks_nearby, settle, taken,
+    Baton, Candidate, DEEPEST_CHAIN, Decision, FarBaton, HOUR_MS, Inheriting, Sitting, Situation, decide,
+    has_work, is_looked_behind, is_time, looks_nearby, settle, taken, taken_from_afar,
 };
 use towline_core::seat::SeatKind;
 use towline_core::session::{Session, State};
 
 impl Batch<'_> {
+    /// A baton of another machine: its session has no row here, and nothing happens to it.
+    pub(super) fn baton_came(&self, event: &Event, came: &FarBaton) -> Result<(), StoreError> {
+        self.store.baton_came(&event.session, came, event.at)
+    }
+
     /// What the event means for those who come after, once its session has taken it in. `before` is how far the session
     /// was with what it inherits.
     pub(super) fn inherit(&mut self, event: &Event, before: Inheriting) -> Result<(), StoreError> {
@@ -52,11 +57,20 @@ impl Batch<'_> {
     /// A person's choice stands in the place of whatever would be decided, or was.
     fn take(&mut self, event: &Event, from: &SessionKey) -> Result<(), StoreError> {
         self.load_session(from)?;
-        let (Some(heir), Some(before)) = (self.sessions.get(&event.session), self.sessions.get(from)) else {
-            return Ok(());
-        };
+        let Some(heir) = self.sessions.get(&event.session) else { return Ok(()) };
+        let Some(before) = self.sessions.get(from) else { return self.take_from_afar(event, from) };
         let Some(decision) = taken(&heir.session, &before.session) else { return Ok(()) };
         self.store.take_batons_of(before.id, heir.id, event.at)?;
+        self.keep_decision(event, &decision)
+    }
+
+    fn take_from_afar(&mut self, event: &Event, from: &SessionKey) -> Result<(), StoreError> {
+        let (Some(heir), Some(baton)) = (self.sessions.get(&event.session), self.store.far_baton_of(from)?)
+        else {
+            return Ok(());
+        };
+        let Some(decision) = taken_from_afar(&heir.session, &baton) else { return Ok(()) };
+        self.store.take_baton(baton.uid, heir.id, event.at)?;
         self.keep_decision(event, &decision)
     }
 
@@ -89,7 +103,7 @@ impl Batch<'_> {
         self.change(&event.session, |session| settle(session, decision));
         let row = |key: &SessionKey| self.sessions.get(key).map(|stored| stored.id);
         let Some(heir) = row(&event.session).filter(|_| decision.is_worth_keeping()) else { return Ok(()) };
-        let from = decision.from.as_ref().and_then(row);
+        let from = decision.from.as_ref().filter(|_| decision.machine.is_none()).and_then(row);
         self.store.add_inheritance(event.uid, (heir, from), decision, event.at)
     }
 
@@ -111,7 +125,7 @@ impl Batch<'_> {
     fn batons(&mut self, heir: &SessionKey) -> Result<Vec<Baton>, StoreError> {
         let Some(heir) = self.passer(heir) else { return Ok(vec![]) };
         let mut batons = self.store.batons_around(heir)?;
-        for baton in &mut batons {
+        for baton in batons.iter_mut().filter(|baton| baton.afar.is_none()) {
             self.load_session(&baton.session)?;
             if let Some(stored) = self.sessions.get(&baton.session) {
                 baton.is_withdrawn = stored.session.fresh_at.is_some();

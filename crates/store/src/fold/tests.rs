@@ -276,7 +276,7 @@ fn hot_statements_use_their_indexes() {
         "select id from projects where remote = 'r'",
         "select inheriting from sessions where agent = 'a' and session = 'b'",
         "select uid from inheritances where heir = 1 order by decided_at desc",
-        "select uid from batons where taken_by is null and dropped_at is null and passed_at > 1 and seat = 's'",
+        "select uid from batons where taken_at is null and dropped_at is null and passed_at > 1 and seat = 's'",
         "select id from sessions where project = 1 and last_event_at between 1 and 2",
     ] {
         let plan: String =

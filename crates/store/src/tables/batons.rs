@@ -6,7 +6,7 @@ use super::sessions::session_key;
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::inherit::{Baton, HOUR_MS, Reach};
+use towline_core::inherit::{Afar, Baton, BatonFate, FarBaton, HOUR_MS, Reach};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
 
@@ -17,27 +17,55 @@ const PASS: &str = "
 
 const DROP: &str = "
     update batons set revision = revision + 1, dropped_at = ?2
-    where session = ?1 and passed_at <= ?2 and taken_by is null and dropped_at is null";
+    where session = ?1 and passed_at <= ?2 and taken_at is null and dropped_at is null";
 
 const TAKE: &str = "
     update batons set revision = revision + 1, taken_by = ?2, taken_at = ?3
-    where uid = ?1 and taken_by is null and dropped_at is null";
+    where uid = ?1 and taken_at is null and dropped_at is null";
 
 const TAKE_ALL: &str = "
     update batons set revision = revision + 1, taken_by = ?2, taken_at = ?3
-    where session = ?1 and taken_by is null and dropped_at is null";
+    where session = ?1 and taken_at is null and dropped_at is null";
+
+/// Its words are others now, for other machines.
+const TOUCH: &str = "
+    update batons set revision = revision + 1 where session = ?1 and taken_at is null and dropped_at is null";
+
+/// When it was first heard of stays; of what is told later, the last count holds.
+const CAME: &str = "
+    insert into batons (uid, machine, revision, far, called, came_at, withdrawn, project, passed_at)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+    on conflict do update set revision = excluded.revision, withdrawn = excluded.withdrawn
+        where far is not null and taken_at is null and dropped_at is null and revision < excluded.revision";
+
+/// Of any machine: one that was passed here may have been taken elsewhere.
+const OVER: &str = "
+    update batons set revision = max(revision + 1, ?2), heir = ?3, taken_at = iif(?4, ?5, null),
+        dropped_at = iif(?4, null, ?5)
+    where uid = ?1 and taken_at is null and dropped_at is null";
 
 /// Those of a day: one that has expired is still worth a word to whoever would have taken it.
 const AROUND: &str = "
-    select b.uid, s.agent || ':' || s.session, b.seat, b.project = ?3, b.passed_at, s.fresh_at from batons b
-    join sessions s on s.id = b.session
-    where b.taken_by is null and b.dropped_at is null and b.passed_at > ?1 and (b.seat = ?2 or b.project = ?3)
+    select b.uid, ifnull(b.far, s.agent || ':' || s.session), b.seat, b.project = ?3, b.passed_at,
+        s.fresh_at is not null or b.withdrawn, b.called, b.came_at
+    from batons b left join sessions s on s.id = b.session
+    where b.taken_at is null and b.dropped_at is null and b.passed_at > ?1 and (b.seat = ?2 or b.project = ?3)
     order by b.passed_at";
 
+/// The last one of another machine that this session passed.
+const FAR_OF: &str = "
+    select b.uid, b.far, b.seat, 1, b.passed_at, b.withdrawn, b.called, b.came_at from batons b where b.far = ?1
+    order by b.came_at desc, b.uid desc limit 1";
+
+const FAR_NAMED: &str = "
+    select distinct far from batons where far is not null
+        and (far = ?1 or substr(far, -length(?1)) = ?1 or substr(far, instr(far, ':') + 1, length(?1)) = ?1)
+    order by far limit 20";
+
 const ALL: &str = "
-    select b.uid, s.agent || ':' || s.session, b.seat, p.name, b.passed_at, h.agent || ':' || h.session, b.taken_at,
-        b.dropped_at
-    from batons b join sessions s on s.id = b.session left join projects p on p.id = b.project
+    select b.uid, ifnull(b.far, s.agent || ':' || s.session), b.seat, p.name, b.passed_at,
+        ifnull(b.heir, h.agent || ':' || h.session), b.taken_at, b.dropped_at, b.called, b.came_at, b.revision, b.machine
+    from batons b left join sessions s on s.id = b.session left join projects p on p.id = b.project
     left join sessions h on h.id = b.taken_by";
 
 const DAY_MS: i64 = 24 * HOUR_MS;
@@ -50,8 +78,27 @@ pub struct KnownBaton {
     pub seat: Option<String>,
     pub project: Option<String>,
     pub passed_at: Timestamp,
-    pub taken: Option<(SessionKey, Timestamp)>,
+    /// Whoever goes on with it, where that is known.
+    pub heir: Option<SessionKey>,
+    pub taken_at: Option<Timestamp>,
     pub dropped_at: Option<Timestamp>,
+    /// Where it was passed, if on another machine.
+    pub afar: Option<Afar>,
+    pub machine: Uid,
+    /// How often it was written.
+    pub revision: u64,
+}
+
+impl KnownBaton {
+    /// Until when it can be taken.
+    pub fn until(&self) -> Timestamp {
+        let came_at = self.afar.as_ref().map_or(self.passed_at, |afar| afar.came_at);
+        self.passed_at.min(came_at).plus_ms(HOUR_MS)
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.taken_at.is_some() || self.dropped_at.is_some()
+    }
 }
 
 /// A session by its row.
@@ -86,6 +133,72 @@ impl Store {
         Ok(())
     }
 
+    /// What was told of a session's baton is other than it was.
+    pub(crate) fn touch_batons(&self, session: i64) -> Result<(), StoreError> {
+        self.db.prepare_cached(TOUCH)?.execute([session])?;
+        Ok(())
+    }
+
+    /// A baton of another machine was heard of, or what became of one.
+    pub(crate) fn baton_came(
+        &self,
+        session: &SessionKey,
+        came: &FarBaton,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let count = came.count.cast_signed();
+        let heir = match &came.fate {
+            BatonFate::Waits | BatonFate::Withdrawn => None,
+            BatonFate::Taken { by } => by.as_ref().map(ToString::to_string),
+            BatonFate::Dropped => None,
+        };
+        if came.fate.is_over() {
+            let is_taken = came.fate != BatonFate::Dropped;
+            self.db.prepare_cached(OVER)?.execute((came.baton.0, count, heir, is_taken, at.0))?;
+            return Ok(());
+        }
+        let project = self.project(&came.project, came.baton, at)?;
+        self.db.prepare_cached(CAME)?.execute((
+            came.baton.0,
+            came.machine.0,
+            count,
+            session.to_string(),
+            came.called.as_str(),
+            at.0,
+            came.fate == BatonFate::Withdrawn,
+            project,
+            came.passed_at.0,
+        ))?;
+        Ok(())
+    }
+
+    /// The last baton of another machine that this session passed, whatever became of it.
+    pub(crate) fn far_baton_of(&self, session: &SessionKey) -> Result<Option<Baton>, StoreError> {
+        Ok(self.db.prepare_cached(FAR_OF)?.query_row([session.to_string()], baton).optional()?)
+    }
+
+    /// Sessions of other machines that passed a baton, whose id begins or ends so.
+    pub fn far_sessions_named(&self, part: &str) -> Result<Vec<SessionKey>, StoreError> {
+        let mut statement = self.db.prepare_cached(FAR_NAMED)?;
+        Ok(statement.query_map([part], |row| key(row, 0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// A baton by its id.
+    pub fn baton(&self, uid: Uid) -> Result<Option<KnownBaton>, StoreError> {
+        let mut statement = self.db.prepare_cached(&format!("{ALL} where b.uid = ?1"))?;
+        Ok(statement.query_row([uid.0], known).optional()?)
+    }
+
+    /// Batons of other machines that nobody is known to have taken, the newest first.
+    pub fn far_batons(&self, most: u32) -> Result<Vec<KnownBaton>, StoreError> {
+        let query = format!(
+            "{ALL} where b.far is not null and b.taken_at is null and b.dropped_at is null
+             order by b.passed_at desc limit ?1"
+        );
+        let mut statement = self.db.prepare_cached(&query)?;
+        Ok(statement.query_map([most], known)?.collect::<Result<_, _>>()?)
+    }
+
     /// The batons that a session of this seat and project might have taken; whether they are withdrawn is as saved.
     pub(crate) fn batons_around(&self, heir: Passer<'_>) -> Result<Vec<Baton>, StoreError> {
         let since = heir.session.started_at.plus_ms(-DAY_MS);
@@ -97,7 +210,8 @@ impl Store {
     /// All batons that somebody could take now, oldest first.
     pub fn open_batons(&self, now: Timestamp) -> Result<Vec<KnownBaton>, StoreError> {
         let query = format!(
-            "{ALL} where b.taken_by is null and b.dropped_at is null and b.passed_at >= ?1 order by b.passed_at"
+            "{ALL} where b.taken_at is null and b.dropped_at is null and b.withdrawn = 0
+                 and min(b.passed_at, ifnull(b.came_at, b.passed_at)) >= ?1 order by b.passed_at"
         );
         let mut statement = self.db.prepare_cached(&query)?;
         let rows = statement.query_map([now.plus_ms(-HOUR_MS).0], known)?;
@@ -107,7 +221,7 @@ impl Store {
     /// The baton that a session has passed and nobody has taken.
     pub fn open_baton_of(&self, session: &SessionKey) -> Result<Option<KnownBaton>, StoreError> {
         let query = format!(
-            "{ALL} where b.taken_by is null and b.dropped_at is null and s.agent = ?1 and s.session = ?2
+            "{ALL} where b.taken_at is null and b.dropped_at is null and s.agent = ?1 and s.session = ?2
              order by b.passed_at desc limit 1"
         );
         let mut statement = self.db.prepare_cached(&query)?;
@@ -129,20 +243,32 @@ fn baton(row: &Row<'_>) -> rusqlite::Result<Baton> {
         seat: row.get(2)?,
         reach: if is_same { Reach::SameProject } else { Reach::OtherProject },
         passed_at: Timestamp(row.get(4)?),
-        is_withdrawn: row.get::<_, Option<i64>>(5)?.is_some(),
+        is_withdrawn: row.get(5)?,
+        afar: afar(row, 6)?,
     })
 }
 
+/// From two columns: what the machine is called, and when its baton was heard of.
+fn afar(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Afar>> {
+    let (machine, came_at) =
+        (row.get::<_, Option<String>>(column)?, row.get::<_, Option<i64>>(column + 1)?.map(Timestamp));
+    Ok(machine.zip(came_at).map(|(machine, came_at)| Afar { machine, came_at }))
+}
+
 fn known(row: &Row<'_>) -> rusqlite::Result<KnownBaton> {
-    let taken_at: Option<i64> = row.get(6)?;
+    let time = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
     Ok(KnownBaton {
         uid: Uid(row.get(0)?),
         session: key(row, 1)?,
         seat: row.get(2)?,
         project: row.get(3)?,
         passed_at: Timestamp(row.get(4)?),
-        taken: session_key(row, 5)?.zip(taken_at.map(Timestamp)),
-        dropped_at: row.get::<_, Option<i64>>(7)?.map(Timestamp),
+        heir: session_key(row, 5)?,
+        taken_at: time(6)?,
+        dropped_at: time(7)?,
+        afar: afar(row, 8)?,
+        revision: row.get::<_, i64>(10)?.cast_unsigned(),
+        machine: Uid(row.get(11)?),
     })
 }
 

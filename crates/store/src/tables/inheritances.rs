@@ -12,12 +12,13 @@ use towline_core::time::Timestamp;
 
 /// A journal that is read twice must not decide twice.
 const ADD: &str = "
-    insert into inheritances (uid, machine, revision, heir, from_session, way, reason, candidates, decided_at)
-    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8) on conflict do nothing";
+    insert into inheritances (uid, machine, revision, heir, from_session, way, reason, candidates, decided_at, far,
+        far_machine)
+    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) on conflict do nothing";
 
 const COLUMNS: &str = "
-    select i.uid, h.agent || ':' || h.session, f.agent || ':' || f.session, i.way, i.reason, i.candidates, i.decided_at,
-        i.given_at, p.name
+    select i.uid, h.agent || ':' || h.session, ifnull(i.far, f.agent || ':' || f.session), i.way, i.reason, i.candidates,
+        i.decided_at, i.given_at, p.name, i.far_machine
     from inheritances i join sessions h on h.id = i.heir left join sessions f on f.id = i.from_session
     left join projects p on p.id = h.project";
 
@@ -44,6 +45,8 @@ pub struct Inheritance {
     pub heir: SessionKey,
     /// Whose work it goes on with.
     pub from: Option<SessionKey>,
+    /// The machine that session ran on, if not on this one.
+    pub machine: Option<String>,
     pub way: Way,
     /// In words.
     pub reason: String,
@@ -76,7 +79,11 @@ impl Store {
     ) -> Result<(), StoreError> {
         let candidates: Vec<String> = decision.candidates.iter().map(ToString::to_string).collect();
         let (way, reason) = (decision.way.name(), &decision.reason);
-        let row = (uid.0, self.machine.0, heir, from, way, reason, candidates.join(" "), at.0);
+        // A session of another machine has no row here.
+        let far = decision.machine.as_ref().and(decision.from.as_ref()).map(ToString::to_string);
+        let candidates = candidates.join(" ");
+        let machine = &decision.machine;
+        let row = (uid.0, self.machine.0, heir, from, way, reason, candidates, at.0, far, machine);
         self.db.prepare_cached(ADD)?.execute(row)?;
         Ok(())
     }
@@ -117,7 +124,7 @@ impl Store {
     /// Decisions, newest first.
     pub fn inheritances(&self, wanted: &Wanted<'_>) -> Result<Vec<Inheritance>, StoreError> {
         let query = format!(
-            "{COLUMNS} where (?1 is null or ?1 in (h.agent || ':' || h.session, f.agent || ':' || f.session))
+            "{COLUMNS} where (?1 is null or ?1 in (h.agent || ':' || h.session, f.agent || ':' || f.session, i.far))
              and (?2 is null or p.name = ?2) order by i.decided_at desc, i.uid desc limit ?3"
         );
         let mut statement = self.db.prepare_cached(&query)?;
@@ -133,6 +140,7 @@ fn inheritance(row: &Row<'_>) -> rusqlite::Result<Inheritance> {
         uid: Uid(row.get(0)?),
         heir: key(row, 1)?,
         from: session_key(row, 2)?,
+        machine: row.get(9)?,
         way: word(row, 3, Way::parse)?,
         reason: row.get(4)?,
         candidates: candidates.split(' ').filter_map(|key| SessionKey::parse(key).ok()).collect(),

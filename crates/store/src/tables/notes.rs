@@ -1,6 +1,7 @@
 //! Bookmarks and batons as they travel to a hub.
 //!
-//! Only those of sessions that ran here. One that is deleted, taken or dropped travels as such, under a higher count.
+//! Only those of sessions that ran here, and batons of this person's other machines that were taken here. One that is
+//! deleted, withdrawn, taken or dropped travels as such, under a higher count.
 
 use crate::archive::{Carried, SharedProject, Words};
 use crate::{Store, StoreError};
@@ -12,37 +13,52 @@ use towline_core::time::Timestamp;
 const BOOKMARKS: &str = "
     select b.uid, b.machine, b.revision, s.agent || ':' || s.session, b.after_turn, b.at,
         json_object('label', b.label, 'how', b.how, 'commit', b.commit_id, 'branch', b.branch, 'dirty', b.dirty,
-            'deleted_at', b.deleted_at)
+            'deleted_at', b.deleted_at), false
     from bookmarks b join sessions s on s.id = b.session join projects p on p.id = s.project
     where p.root = ?1 or p.remote is not null and p.remote = ?2 order by b.at";
 const BATONS: &str = "
-    select b.uid, b.machine, b.revision, s.agent || ':' || s.session, null, b.passed_at,
-        json_object('passed_at', b.passed_at, 'taken_by', h.agent || ':' || h.session, 'taken_at', b.taken_at,
-            'dropped_at', b.dropped_at)
-    from batons b join sessions s on s.id = b.session join projects p on p.id = b.project
+    select b.uid, b.machine, b.revision, ifnull(b.far, s.agent || ':' || s.session), null, b.passed_at,
+        json_object('passed_at', b.passed_at, 'taken_by', ifnull(b.heir, h.agent || ':' || h.session),
+            'taken_at', b.taken_at, 'dropped_at', b.dropped_at,
+            'withdrawn', json(iif(s.fresh_at is not null or b.withdrawn, 'true', 'false'))),
+        b.far is not null
+    from batons b left join sessions s on s.id = b.session join projects p on p.id = b.project
     left join sessions h on h.id = b.taken_by
-    where p.root = ?1 or p.remote is not null and p.remote = ?2 order by b.passed_at";
+    where (b.far is null or b.taken_by is not null) and (p.root = ?1 or p.remote is not null and p.remote = ?2)
+    order by b.passed_at";
+
+/// Further than its own machine counts who has not heard yet that it was taken here.
+const AHEAD: u64 = 1 << 20;
 
 impl Store {
-    /// The bookmarks and batons of a shared project, for a person of this name.
+    /// The bookmarks and batons of a shared project, for a person of this name on this machine.
     pub fn carried_notes(
         &self,
         of: &SharedProject,
-        person: &str,
+        (person, here): (&str, Uid),
     ) -> Result<Vec<Carried<String>>, StoreError> {
         let mut all = vec![];
         for (query, kind) in [(BOOKMARKS, RowKind::Bookmark), (BATONS, RowKind::Baton)] {
             let mut statement = self.db.prepare_cached(query)?;
-            let rows = statement.query_map((&of.root, &of.remote), |row| note(row, (kind, of.id, person)))?;
+            let rows = statement
+                .query_map((&of.root, &of.remote), |row| note(row, (kind, of.id), (person, here)))?;
             all.extend(rows.collect::<Result<Vec<_>, _>>()?);
         }
         Ok(all)
     }
 }
 
-fn note(row: &Row<'_>, (kind, project, person): (RowKind, Uid, &str)) -> rusqlite::Result<Carried<String>> {
-    let machine = Uid(row.get(1)?);
-    let stamp = Stamp { count: row.get::<_, i64>(2)?.cast_unsigned(), machine };
+fn note(
+    row: &Row<'_>,
+    (kind, project): (RowKind, Uid),
+    (person, here): (&str, Uid),
+) -> rusqlite::Result<Carried<String>> {
+    let (machine, count) = (Uid(row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned());
+    let is_from_afar: bool = row.get(7)?;
+    let stamp = match is_from_afar {
+        true => Stamp { count: count.saturating_add(AHEAD), machine: here },
+        false => Stamp { count, machine },
+    };
     let from = Provenance {
         person: person.to_owned(),
         machine,

@@ -5,6 +5,7 @@
 
 pub mod address;
 mod backoff;
+pub mod batons;
 pub mod incoming;
 mod link;
 mod meaning;

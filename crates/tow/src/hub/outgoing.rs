@@ -129,9 +129,9 @@ impl<'a> Gathering<'a> {
     /// Bookmarks and batons are in another database, which has no list of changes: what was told is known by its digest.
     fn noted(&mut self, store: Option<&Store>) -> Result<ControlFlow<()>, OutgoingError> {
         let Some(store) = store else { return Ok(ControlFlow::Continue(())) };
-        let (person, mut left) = (self.archive.own_person()?, HashSet::new());
+        let (person, here, mut left) = (self.archive.own_person()?, self.archive.machine(), HashSet::new());
         for project in self.archive.shared_projects()? {
-            for carried in store.carried_notes(&project, &person)? {
+            for carried in store.carried_notes(&project, (&person, here))? {
                 left.insert(carried.row.uid);
                 if self.add(carried)?.is_break() {
                     return Ok(ControlFlow::Break(()));

@@ -3,6 +3,7 @@
 //! Every step is kept before the next begins, so that it can be killed anywhere and goes on from there. The archive is
 //! never held while the hub is waited for, and the hub is never waited for longer than there is time.
 
+use super::batons::{self, BatonsError};
 use super::link::{Link, NoLink};
 use super::meaning::Sense;
 use super::outgoing::{self, Batch, OutgoingError, Sending};
@@ -53,6 +54,8 @@ pub enum NoExchange {
     Store(#[from] StoreError),
     #[error("what is shared could not be read")]
     Outgoing(#[from] OutgoingError),
+    #[error(transparent)]
+    Batons(#[from] BatonsError),
     #[error("{}", .0.what)]
     Told(Failure),
 }
@@ -67,6 +70,7 @@ impl From<NoExchange> for Failure {
             NoExchange::Link(error) => error.into(),
             NoExchange::Store(error) => Failure::new(&error).hint("Run `tow doctor`."),
             NoExchange::Outgoing(error) => Failure::new(&error).hint("Run `tow doctor`."),
+            NoExchange::Batons(error) => Failure::new(&error).hint("Run `tow doctor`."),
             NoExchange::Told(failure) => failure,
         }
     }
@@ -101,7 +105,13 @@ pub fn exchange(
     match &done {
         Ok(_) => state::note_success(edge, edge.later().now)?,
         Err(NoExchange::Link(error)) => note(edge, error)?,
-        Err(NoExchange::Busy | NoExchange::Store(_) | NoExchange::Outgoing(_) | NoExchange::Told(_)) => {}
+        Err(
+            NoExchange::Busy
+            | NoExchange::Store(_)
+            | NoExchange::Outgoing(_)
+            | NoExchange::Batons(_)
+            | NoExchange::Told(_),
+        ) => {}
     }
     done
 }
@@ -143,6 +153,7 @@ impl Exchange<'_> {
         for project in &projects {
             self.take(&mut link, sharing, project)?;
         }
+        batons::tell(self.edge, &self.writing()?.archive, sharing)?;
         if let Some(sense) = sense {
             if self.amount == Amount::AWhile {
                 be_nice();
@@ -308,7 +319,12 @@ pub fn exchange_if_due(edge: &Edge) -> bool {
     match exchanged {
         Ok(done) => done.taken > 0 || done.erased > 0,
         Err(NoExchange::Busy | NoExchange::Link(_)) => false,
-        Err(error @ (NoExchange::Store(_) | NoExchange::Outgoing(_) | NoExchange::Told(_))) => {
+        Err(
+            error @ (NoExchange::Store(_)
+            | NoExchange::Outgoing(_)
+            | NoExchange::Batons(_)
+            | NoExchange::Told(_)),
+        ) => {
             record_here(edge, Fault { at: edge.now, kind: FaultKind::Store, detail: chain(&error) });
             false
         }

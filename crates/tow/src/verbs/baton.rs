@@ -4,17 +4,21 @@
 
 use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::{inherit, live, whose};
+use crate::{hub, inherit, live, whose};
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
+use std::time::Duration;
 use towline_core::escape::for_terminal;
 use towline_core::event::Happening;
-use towline_core::inherit::{HOUR_MS, has_work};
+use towline_core::id::SessionKey;
+use towline_core::inherit::{BatonFate, HOUR_MS, has_work};
 use towline_core::session::Session;
+use towline_core::share::RowKind;
 use towline_core::shown::age;
+use towline_core::time::Timestamp;
 use towline_store::journal::Record;
-use towline_store::{KnownBaton, Store};
+use towline_store::{Archive, KnownBaton, Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,8 +28,8 @@ Examples:
   tow baton --list               what waits to be taken
 
 Typing /tow in the agent (or $tow, where commands are skills) does the same. The baton is taken by the first real prompt of the next
-session in this seat or, if it is the only one of the project, in any other, of any agent. It lives for an hour. After
-clearing no baton is needed.";
+session in this seat or, if it is the only one of the project, in any other, of any agent, and on any of your machines that
+share the project (see `tow hub`). It lives for an hour. After clearing no baton is needed.";
 
 /// Pass a session's work on to the next one.
 #[derive(Debug, Args)]
@@ -60,6 +64,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     drop(store);
     live::accept(scope, &[Record::Event(live::event(scope, session.key.clone(), happening))])?;
     live::store(scope)?;
+    hub::nudge(&scope.edge);
     say(scope, arguments, &session);
     Ok(ExitCode::SUCCESS)
 }
@@ -82,26 +87,69 @@ fn say(scope: &Scope, arguments: &Arguments, session: &Session) {
 fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     let batons = store.open_batons(scope.edge.now).map_err(failed)?;
+    let others = others(scope).map_err(failed)?;
     if arguments.json {
-        scope.out.line(&json!({"batons": batons.iter().map(row).collect::<Vec<_>>()}).to_string());
+        let all: Vec<Value> = batons.iter().map(row).chain(others.iter().map(other_row)).collect();
+        scope.out.line(&json!({"batons": all}).to_string());
         return Ok(ExitCode::SUCCESS);
     }
-    if batons.is_empty() {
+    if batons.is_empty() && others.is_empty() {
         scope.out.line("no baton waits; `tow baton` passes one");
     }
     for baton in &batons {
         let session = store.session(&baton.session).map_err(failed)?;
-        let name = session.as_ref().map_or_else(|| baton.session.to_string(), inherit::in_short);
+        let bare = || format!("{} {}", baton.session.agent, baton.session.short());
+        let name = session.as_ref().map_or_else(bare, inherit::in_short);
         let project = for_terminal(baton.project.as_deref().unwrap_or("no project"));
-        let left = HOUR_MS - scope.edge.now.since_ms(baton.passed_at);
-        scope.out.line(&format!("{name} in {project}, for {} more", age(left)));
+        let on = baton.afar.as_ref().map(|afar| format!(" on {}", for_terminal(&afar.machine)));
+        let left = baton.until().since_ms(scope.edge.now);
+        let on = on.unwrap_or_default();
+        scope.out.line(&format!("{name} in {project}{on}, for {} more", age(left)));
+    }
+    for other in &others {
+        let person = for_terminal(other.person.as_deref().unwrap_or_default());
+        let name = format!("{} {}", other.session.agent, other.session.short());
+        let project = for_terminal(&other.project);
+        scope.out.line(&format!("{name} in {project} of {person}, which is theirs to take"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A teammate's baton: shown, and never taken by itself.
+struct Other {
+    session: SessionKey,
+    person: Option<String>,
+    project: String,
+    passed_at: Timestamp,
+}
+
+fn others(scope: &Scope) -> Result<Vec<Other>, StoreError> {
+    const MOST: u32 = 50;
+    const PATIENCE: Duration = Duration::from_millis(300);
+    let Some(archive) = Archive::read(&scope.edge.home, PATIENCE)? else { return Ok(vec![]) };
+    let projects = archive.shared_projects()?;
+    let others = archive.elsewhere(RowKind::Baton, None, MOST)?.into_iter();
+    let open = others.filter_map(|note| {
+        let is_young = scope.edge.now.since_ms(note.made_at) <= HOUR_MS;
+        let is_open = hub::batons::fate(&note.words) == Some(BatonFate::Waits);
+        let project = projects.iter().find(|project| project.row == note.project)?.name.clone();
+        let other = Other { session: note.session?, person: note.person, project, passed_at: note.made_at };
+        (is_young && is_open && other.person.is_some()).then_some(other)
+    });
+    Ok(open.collect())
 }
 
 fn row(baton: &KnownBaton) -> Value {
     json!({
         "session": baton.session, "seat": baton.seat, "project": baton.project,
-        "passed_at": baton.passed_at.to_utc(), "until": baton.passed_at.plus_ms(HOUR_MS).to_utc(),
+        "passed_at": baton.passed_at.to_utc(), "until": baton.until().to_utc(),
+        "machine": baton.afar.as_ref().map(|afar| &afar.machine), "person": null,
+    })
+}
+
+fn other_row(other: &Other) -> Value {
+    json!({
+        "session": other.session, "seat": null, "project": other.project, "passed_at": other.passed_at.to_utc(),
+        "until": null, "machine": null, "person": other.person,
     })
 }

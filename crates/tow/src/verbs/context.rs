@@ -20,7 +20,7 @@ use towline_core::compose::{Budget, Composed, Material, Part, PartState, compose
 use towline_core::id::SessionKey;
 use towline_core::memory::choose::{Chosen, Took};
 use towline_store::archive::Conversation;
-use towline_store::{Archive, Store};
+use towline_store::{Archive, Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -100,7 +100,22 @@ fn carried_over(
     }
     archive.map_or(Ok(()), Archive::hold_still).map_err(failed)?;
     let way = "as `tow context` was asked".to_owned();
-    past::material(archive, hot, (from, way), scope.edge.now).map_err(failed)
+    let mut material = past::material(archive, hot, (from, way), scope.edge.now).map_err(failed)?;
+    if let Some(machine) =
+        archive.map(|archive| elsewhere(archive, from)).transpose().map_err(failed)?.flatten()
+    {
+        past::put_away(&mut material, archive, machine).map_err(failed)?;
+    }
+    Ok(material)
+}
+
+/// The other machine of this person that a session ran on.
+fn elsewhere(archive: &Archive, session: &SessionKey) -> Result<Option<String>, StoreError> {
+    let Some(conversation) = archive.conversation(session)? else { return Ok(None) };
+    match archive.origin_of(&conversation)? {
+        (machine, None) => archive.machine_called(machine),
+        (_, Some(_)) => Ok(None),
+    }
 }
 
 /// What a session that starts in this folder would be given beside it.

@@ -11,9 +11,11 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::event::Happening;
+use towline_core::id::SessionKey;
 use towline_core::inherit::taken;
+use towline_core::session::Session;
 use towline_store::journal::Record;
-use towline_store::{Inheritance, Wanted};
+use towline_store::{Inheritance, Store, Wanted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -131,13 +133,15 @@ fn row(decision: &Inheritance) -> Value {
         "at": decision.decided_at.to_utc(), "heir": decision.heir, "from": decision.from, "way": decision.way.name(),
         "reason": decision.reason, "candidates": decision.candidates, "project": decision.project,
         "given_at": decision.given_at.map(|at| at.to_utc()), "id": decision.uid.to_string(),
+        "machine": decision.machine,
     })
 }
 
 /// One decision in one line; what it says is plain, since models read it too.
 fn line(decision: &Inheritance) -> String {
-    let short = |key: &towline_core::id::SessionKey| format!("{} {}", key.agent, key.short());
+    let short = |key: &SessionKey| format!("{} {}", key.agent, key.short());
     let from = decision.from.as_ref().map_or_else(|| "nothing".to_owned(), short);
+    let on = decision.machine.as_ref().map(|machine| format!(" on {}", for_terminal(machine)));
     let given = match (decision.given_at, &decision.from, decision.way.is_to_be_given()) {
         (Some(at), Some(_), _) => format!(", given {}", at.to_utc()),
         (Some(at), None, _) => format!(", told {}", at.to_utc()),
@@ -146,32 +150,47 @@ fn line(decision: &Inheritance) -> String {
         (None, None, false) => String::new(),
     };
     format!(
-        "{} {} ← {from} ({}{given})",
+        "{} {} ← {from}{} ({}{given})",
         decision.decided_at.to_utc(),
         short(&decision.heir),
+        on.unwrap_or_default(),
         decision.way.name()
     )
 }
 
 fn choose(scope: &Scope, take: &Take) -> Result<ExitCode, Failure> {
     let store = whose::store(scope)?;
-    let from = whose::named(&store, &take.from)?;
     let verb = format!("tow inherit take {} --session", take.from);
     let heir = whose::session(&store, take.session.as_deref(), &verb)?;
+    let (from, name) = chosen(&store, &take.from, &heir)?;
     drop(store);
-    if taken(&heir, &from).is_none() {
+    let happening = Happening::InheritanceTaken { from: from.clone() };
+    live::accept(scope, &[Record::Event(live::event(scope, heir.key.clone(), happening))])?;
+    live::store(scope)?;
+    if take.json {
+        scope.out.line(&json!({"heir": heir.key, "from": from}).to_string());
+    } else {
+        scope.out.line(&format!("{} goes on with {name}, from its next prompt on", inherit::in_short(&heir)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whose work is meant, and how it is called: a session of this machine, or one of another that passed its baton.
+fn chosen(store: &Store, called: &str, heir: &Session) -> Result<(SessionKey, String), Failure> {
+    let unreadable = |error| Failure::new(&error).hint("Run `tow doctor`.");
+    let from = match whose::named(store, called) {
+        Ok(from) => from,
+        Err(failure) => {
+            return match store.far_sessions_named(called).map_err(unreadable)?.as_slice() {
+                [far] => Ok((far.clone(), format!("{} {}", far.agent, far.short()))),
+                _ => Err(failure),
+            };
+        }
+    };
+    if taken(heir, &from).is_none() {
         let what = format!("{} cannot go on with the work of {}", heir.key, from.key);
         let why = "a session goes on with an older one's work".to_owned();
         return Err(Failure { causes: vec![why], ..Failure::input(what) }.hint("Run `tow status`."));
     }
-    let happening = Happening::InheritanceTaken { from: from.key.clone() };
-    live::accept(scope, &[Record::Event(live::event(scope, heir.key.clone(), happening))])?;
-    live::store(scope)?;
-    if take.json {
-        scope.out.line(&json!({"heir": heir.key, "from": from.key}).to_string());
-    } else {
-        let (heir, from) = (inherit::in_short(&heir), inherit::in_short(&from));
-        scope.out.line(&format!("{heir} goes on with {from}, from its next prompt on"));
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok((from.key.clone(), inherit::in_short(&from)))
 }

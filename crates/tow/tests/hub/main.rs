@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 #![expect(clippy::disallowed_methods, reason = "how long something takes is part of what is tested")]
 
+mod batons;
 mod exchange;
 mod meaning;
 mod outage;
 mod secret;
 mod setting_up;
+mod talk;
 mod world;

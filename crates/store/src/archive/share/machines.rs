@@ -4,11 +4,13 @@
 
 use crate::StoreError;
 use crate::archive::Archive;
+use rusqlite::OptionalExtension;
 use towline_core::id::Uid;
 
 const NAME: &str = "
     insert into machine_names (id, name) values (?1, ?2)
     on conflict (id) do update set name = excluded.name where name <> excluded.name";
+const CALLED: &str = "select name from machine_names where id = ?1";
 const NAMES: &str = "select id, name from machine_names order by id";
 
 impl Archive {
@@ -26,6 +28,11 @@ impl Archive {
             }
             Ok(())
         })
+    }
+
+    /// What another machine is called; `None` for this one, and for one that was never named.
+    pub fn machine_called(&self, machine: Uid) -> Result<Option<String>, StoreError> {
+        Ok(self.db.prepare_cached(CALLED)?.query_row([machine.0], |row| row.get(0)).optional()?)
     }
 
     fn machine_names(&self) -> Result<std::collections::HashSet<(Uid, String)>, StoreError> {

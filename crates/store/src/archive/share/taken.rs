@@ -11,7 +11,7 @@ use crate::archive::keep::{KeptBody, KeptDetail, KeptTurn};
 use crate::archive::memories::DROP;
 use crate::archive::restore::Whose;
 use crate::archive::summaries::KeptSummary;
-use crate::archive::{Archive, PackedOpening, Packer};
+use crate::archive::{Archive, Conversation, PackedOpening, Packer};
 use rusqlite::{OptionalExtension, Row, params};
 use towline_core::forget::{Whose as Speaker, project_marks};
 use towline_core::id::{Mark, SessionKey, Uid};
@@ -46,14 +46,18 @@ const DROP_SUMMARY: &str = "delete from summaries where uid = ?1 returning conve
 const DROP_NOTED: &str = "delete from others_notes where uid = ?1";
 const RAISE: &str = "delete from tombs where uid = ?1";
 const ELSEWHERE: &str = "
-    select uid, kind, person, machine, session, turn, made_at, words from others_notes
+    select uid, project, person, machine, session, turn, made_at, words, count from others_notes
     where kind = ?1 and (?2 is null or project = ?2) order by made_at desc, uid limit ?3";
+const KNOWS_NOTE: &str = "select exists (select 1 from others_notes where uid = ?1)";
+const ORIGIN: &str = "select machine, person from conversations where id = ?1";
 
-/// A bookmark or a baton of another machine.
+/// A bookmark or a baton of another machine, or one of this that another wrote on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elsewhere {
     pub uid: Uid,
     pub kind: RowKind,
+    /// The project's row here.
+    pub project: i64,
     /// None for this person's own.
     pub person: Option<String>,
     pub machine: Uid,
@@ -62,6 +66,8 @@ pub struct Elsewhere {
     pub made_at: Timestamp,
     /// As it travelled.
     pub words: String,
+    /// How often it was written.
+    pub count: u64,
 }
 
 impl Taking<'_> {
@@ -223,14 +229,15 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// Those of this machine are where they were made.
+    /// Those of this machine are where they were made, but for what another wrote on them.
     pub(super) fn noted(&mut self, row: &SharedRow, stamp: Stamp, words: &str) -> Result<bool, StoreError> {
         let (archive, from) = (self.archive, &row.from);
         let read = |row: &Row<'_>| {
             Ok(Stamp { count: row.get::<_, i64>(0)?.cast_unsigned(), machine: Uid(row.get(1)?) })
         };
         let known = archive.db.prepare_cached(NOTED)?.query_row([row.uid.0], read).optional()?;
-        if from.machine == archive.machine || known.is_some_and(|known| known >= stamp) {
+        let is_ours = from.machine == archive.machine && stamp.machine == archive.machine;
+        if is_ours || known.is_some_and(|known| known >= stamp) {
             return Ok(false);
         }
         archive.db.prepare_cached(PUT_NOTED)?.execute(params![
@@ -328,15 +335,28 @@ impl Archive {
             Ok(Elsewhere {
                 uid: Uid(row.get(0)?),
                 kind,
+                project: row.get(1)?,
                 person: row.get(2)?,
                 machine: Uid(row.get(3)?),
                 session: session.and_then(|key| SessionKey::parse(&key).ok()),
                 turn: row.get(5)?,
                 made_at: Timestamp(row.get(6)?),
                 words: row.get(7)?,
+                count: row.get::<_, i64>(8)?.cast_unsigned(),
             })
         };
         Ok(statement.query_map((kind.name(), project, most), read)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether a bookmark or a baton of another machine is here.
+    pub fn knows_note(&self, uid: Uid) -> Result<bool, StoreError> {
+        Ok(self.db.prepare_cached(KNOWS_NOTE)?.query_row([uid.0], |row| row.get(0))?)
+    }
+
+    /// The machine that a conversation was captured on, and whose it is; `None` for this person's own.
+    pub fn origin_of(&self, of: &Conversation) -> Result<(Uid, Option<String>), StoreError> {
+        let read = |row: &Row<'_>| Ok((Uid(row.get(0)?), row.get(1)?));
+        Ok(self.db.prepare_cached(ORIGIN)?.query_row([of.row()], read)?)
     }
 
     /// What was withdrawn elsewhere goes from here; it may come again.

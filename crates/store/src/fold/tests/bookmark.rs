@@ -168,7 +168,8 @@ fn bookmarks_travel_with_their_project_and_a_deleted_one_under_a_higher_count() 
         root: "/elsewhere".into(),
         remote: Some(remote.into()),
     };
-    let told = |store: &Store, remote: &str| store.carried_notes(&shared(remote), "ann").unwrap();
+    let told =
+        |store: &Store, remote: &str| store.carried_notes(&shared(remote), ("ann", Uid([7; 16]))).unwrap();
     let (store, _) = bench.fold();
     let first = told(&store, "x/boat").remove(0);
     assert!(matches!(&first.words, Some(Words::Noted(words)) if words.contains("before the storm")));

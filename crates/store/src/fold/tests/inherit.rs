@@ -5,7 +5,7 @@ use crate::{Inheritance, KnownBaton, Wanted};
 use proptest::prelude::*;
 use towline_core::event::OwnCommand;
 use towline_core::id::SubagentId;
-use towline_core::inherit::{OnClear, Way};
+use towline_core::inherit::{BatonFate, FarBaton, OnClear, Way};
 use towline_core::seat::{Place, Proof, SeatKind};
 
 const MINUTE_MS: i64 = 60_000;
@@ -201,7 +201,102 @@ fn tl_10_a_baton_is_taken_once_and_by_any_agent_of_the_project() {
     }
     assert_eq!(bench.told(), ["b:2 baton a:1"]);
     let batons = bench.fold().0.batons().unwrap();
-    assert_eq!(batons[0].taken.as_ref().map(|(heir, _)| heir.clone()), Some(key("b:2")));
+    assert_eq!(batons[0].heir, Some(key("b:2")));
+}
+
+fn came(passed_at: i64, count: u64, fate: BatonFate) -> Happening {
+    let keeping = Keeping { longest_bytes: 60, secrets: Secrets::Redacted };
+    Happening::BatonCame(Box::new(FarBaton {
+        baton: Uid([9; 16]),
+        machine: Uid([8; 16]),
+        called: Kept::new("desk", keeping),
+        project: ProjectTraces { root: "/src/app/.git".into(), remote: None, name: None, branch: None },
+        passed_at: Timestamp(passed_at),
+        count,
+        fate,
+    }))
+}
+
+/// A session here is asked for something; what was decided about it is told.
+fn next_session(bench: &mut Bench, name: &str) -> Vec<String> {
+    bench.begin(name, name, StartedBy::Startup);
+    bench.tell(name, prompt("go on"));
+    bench.told()
+}
+
+#[test]
+fn a_baton_of_another_machine_is_taken_once_and_the_decision_says_where_it_was_passed() {
+    let mut bench = Bench::new();
+    let passed_at = bench.clock;
+    bench.accept("b:far", came(passed_at, 1, BatonFate::Waits));
+    bench.accept("b:far", came(passed_at, 1, BatonFate::Waits));
+    assert_eq!(next_session(&mut bench, "a:1"), ["a:1 baton b:far"]);
+    assert_eq!(next_session(&mut bench, "a:2"), ["a:1 baton b:far"]);
+    let (store, _) = bench.fold();
+    let due = store.inheritance_to_give(&key("a:1")).unwrap().unwrap();
+    assert_eq!((due.from, due.machine.as_deref()), (Some(key("b:far")), Some("desk")));
+    assert_eq!(store.session(&key("b:far")).unwrap(), None, "it is no session of this machine");
+    let batons = store.batons().unwrap();
+    assert_eq!((batons.len(), &batons[0].heir), (1, &Some(key("a:1"))));
+}
+
+#[test]
+fn a_baton_of_another_machine_beside_one_of_this_is_for_a_person_to_choose() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "left");
+    bench.tell("a:1", Happening::BatonPassed);
+    let passed_at = bench.clock;
+    bench.accept("b:far", came(passed_at, 1, BatonFate::Waits));
+    assert_eq!(next_session(&mut bench, "a:2"), ["a:2 ambiguous"]);
+    bench.tell("a:2", Happening::InheritanceTaken { from: key("b:far") });
+    assert_eq!(bench.told(), ["a:2 ambiguous", "a:2 taken b:far"]);
+    assert_eq!(next_session(&mut bench, "a:3").last().unwrap(), "a:3 baton a:1");
+}
+
+#[test]
+fn what_became_of_a_baton_elsewhere_holds_here_and_is_never_undone() {
+    for fate in [BatonFate::Taken { by: Some(key("b:heir")) }, BatonFate::Dropped, BatonFate::Withdrawn] {
+        let mut bench = Bench::new();
+        let passed_at = bench.clock;
+        bench.accept("b:far", came(passed_at, 1, BatonFate::Waits));
+        bench.accept("b:far", came(passed_at, 2, fate.clone()));
+        bench.accept("b:far", came(passed_at, 1, BatonFate::Waits));
+        assert_eq!(next_session(&mut bench, "a:1"), Vec::<String>::new(), "{fate:?}");
+        bench.accept("b:far", came(passed_at, 3, BatonFate::Waits));
+        let again = next_session(&mut bench, "a:2").len();
+        assert_eq!(again, usize::from(!fate.is_over()), "a fresh start may be taken back: {fate:?}");
+    }
+}
+
+#[test]
+fn a_baton_that_was_taken_on_another_machine_is_not_taken_here_too() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "left");
+    bench.tell("a:1", Happening::BatonPassed);
+    let own = bench.fold().0.batons().unwrap().remove(0);
+    let Happening::BatonCame(mut far) =
+        came(own.passed_at.0, 1 << 20, BatonFate::Taken { by: Some(key("b:heir")) })
+    else {
+        panic!()
+    };
+    far.baton = own.uid;
+    bench.accept("a:1", Happening::BatonCame(far));
+    assert_eq!(next_session(&mut bench, "a:2"), Vec::<String>::new());
+    let own = bench.fold().0.batons().unwrap().remove(0);
+    assert_eq!((own.heir.clone(), own.is_over(), own.revision), (Some(key("b:heir")), true, 1 << 20));
+}
+
+#[test]
+fn that_a_fresh_start_was_asked_for_is_news_of_a_baton_for_other_machines() {
+    let mut bench = Bench::new();
+    bench.work("a:1", "left");
+    bench.tell("a:1", Happening::BatonPassed);
+    let revision = |bench: &Bench| bench.fold().0.batons().unwrap()[0].revision;
+    let before = revision(&bench);
+    bench.tell("a:1", Happening::FreshAsked);
+    let withdrawn = revision(&bench);
+    bench.tell("a:1", Happening::FreshTakenBack);
+    assert!(before < withdrawn && withdrawn < revision(&bench));
 }
 
 #[test]
@@ -433,13 +528,13 @@ proptest! {
         let (decisions, batons) = outcome_at_once;
         for decision in decisions.iter().filter(|decision| decision.way == Way::Baton) {
             let taken = batons.iter().filter(|baton| {
-                baton.taken.as_ref() == Some(&(decision.heir.clone(), decision.decided_at))
+                (baton.heir.as_ref(), baton.taken_at) == (Some(&decision.heir), Some(decision.decided_at))
                     && Some(&baton.session) == decision.from.as_ref()
             });
             let ages: Vec<i64> = taken.map(|baton| decision.decided_at.0 - baton.passed_at.0).collect();
             prop_assert_eq!(ages.len(), 1, "one baton for {:?}", decision);
             prop_assert!(ages[0] >= 0 && Some(&decision.heir) != decision.from.as_ref());
         }
-        prop_assert!(batons.iter().all(|baton| baton.taken.is_none() || baton.dropped_at.is_none()));
+        prop_assert!(batons.iter().all(|baton| baton.taken_at.is_none() || baton.dropped_at.is_none()));
     }
 }

@@ -1,0 +1,150 @@
+//! Batons of this person's other machines, told to the journal, so that hooks find them like any other.
+//!
+//! Compares what came with what is known, so that it does not matter where an exchange was killed. A teammate's baton is
+//! told to nobody: it is shown, and never taken by itself.
+
+use super::Sharing;
+use crate::edge::Edge;
+use serde::Deserialize;
+use towline_core::event::{Event, Happening};
+use towline_core::id::SessionKey;
+use towline_core::inherit::{BatonFate, FarBaton, HOUR_MS};
+use towline_core::project::ProjectTraces;
+use towline_core::share::RowKind;
+use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::time::Timestamp;
+use towline_store::archive::{Archive, Elsewhere, SharedProject};
+use towline_store::journal::{self, AppendError, Record};
+use towline_store::{KnownBaton, Store, StoreError};
+
+#[derive(Debug, thiserror::Error)]
+pub enum BatonsError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Journal(#[from] AppendError),
+}
+
+/// More than anybody passes within a day.
+const MOST: u32 = 200;
+const DAY_MS: i64 = 24 * HOUR_MS;
+const LONGEST_NAME: usize = 60;
+
+/// What a baton says while it travels.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Words {
+    taken_by: Option<String>,
+    taken_at: Option<i64>,
+    dropped_at: Option<i64>,
+    withdrawn: bool,
+}
+
+/// What has become of a baton, as it travelled; `None` for words of a newer version.
+pub fn fate(words: &str) -> Option<BatonFate> {
+    let Words { taken_by, taken_at, dropped_at, withdrawn } = serde_json::from_str(words).ok()?;
+    Some(match (taken_at, dropped_at) {
+        (Some(_), _) => BatonFate::Taken { by: taken_by.and_then(|key| SessionKey::parse(&key).ok()) },
+        (None, Some(_)) => BatonFate::Dropped,
+        (None, None) if withdrawn => BatonFate::Withdrawn,
+        (None, None) => BatonFate::Waits,
+    })
+}
+
+/// Tells the journal which batons wait on other machines, and what became of those that it knows.
+pub fn tell(edge: &Edge, archive: &Archive, sharing: Sharing<'_>) -> Result<(), BatonsError> {
+    let now = edge.later().now;
+    let store = Store::read(&edge.home, super::PATIENCE)?;
+    let projects = archive.shared_projects()?;
+    let mut records = vec![];
+    for note in archive.elsewhere(RowKind::Baton, None, MOST)? {
+        let project = projects.iter().find(|project| project.row == note.project);
+        let project = project.filter(|project| !sharing.wishes.excludes(&project.root));
+        let known = store.as_ref().map(|store| store.baton(note.uid)).transpose()?.flatten();
+        let (Some(project), Some(fate), None) = (project, fate(&note.words), &note.person) else { continue };
+        let is_ours = note.machine == archive.machine();
+        if is_news(&note, &fate, known.as_ref(), now) && (known.is_some() || !is_ours) {
+            records.extend(record(edge, archive, (&note, project, fate), now)?);
+        }
+    }
+    for lost in store.as_ref().map(|store| store.far_batons(MOST)).transpose()?.unwrap_or_default() {
+        if !archive.knows_note(lost.uid)? {
+            records.push(withdrawn(edge, &lost, now));
+        }
+    }
+    if records.is_empty() { Ok(()) } else { Ok(journal::append(&edge.home, &records)?) }
+}
+
+fn is_news(note: &Elsewhere, fate: &BatonFate, known: Option<&KnownBaton>, now: Timestamp) -> bool {
+    match known {
+        Some(known) if known.is_over() => false,
+        Some(known) => fate.is_over() || known.afar.is_some() && note.count > known.revision,
+        // One that has just expired is still worth a word to whoever would have taken it.
+        None => !fate.is_over() && note.made_at > now.plus_ms(-DAY_MS),
+    }
+}
+
+fn record(
+    edge: &Edge,
+    archive: &Archive,
+    (note, project, fate): (&Elsewhere, &SharedProject, BatonFate),
+    now: Timestamp,
+) -> Result<Option<Record>, StoreError> {
+    let Some(session) = &note.session else { return Ok(None) };
+    let called = archive.machine_called(note.machine)?.unwrap_or_else(|| "another machine".to_owned());
+    let far = FarBaton {
+        baton: note.uid,
+        machine: note.machine,
+        called: Kept::new(&called, Keeping { longest_bytes: LONGEST_NAME, secrets: Secrets::Redacted }),
+        project: ProjectTraces {
+            root: project.root.clone(),
+            remote: project.remote.clone(),
+            name: Some(project.name.clone()),
+            branch: None,
+        },
+        passed_at: note.made_at,
+        count: note.count,
+        fate,
+    };
+    Ok(Some(event(edge, session.clone(), far, now)))
+}
+
+/// Its person took it back, or its session was forgotten.
+fn withdrawn(edge: &Edge, lost: &KnownBaton, now: Timestamp) -> Record {
+    let far = FarBaton {
+        baton: lost.uid,
+        machine: lost.machine,
+        called: Kept::default(),
+        project: ProjectTraces { root: String::new(), remote: None, name: None, branch: None },
+        passed_at: lost.passed_at,
+        count: lost.revision,
+        fate: BatonFate::Dropped,
+    };
+    event(edge, lost.session.clone(), far, now)
+}
+
+fn event(edge: &Edge, session: SessionKey, far: FarBaton, at: Timestamp) -> Record {
+    let happening = Happening::BatonCame(Box::new(far));
+    Record::Event(Event { uid: edge.uid(), at, session, subagent: None, turn: None, happening, scene: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(words: &str, expected: Option<BatonFate>) {
+        assert_eq!(fate(words), expected, "{words}");
+    }
+
+    #[test]
+    fn what_became_of_a_baton_is_read_from_its_words() {
+        check(r#"{"passed_at":5,"taken_by":null,"taken_at":null,"dropped_at":null}"#, Some(BatonFate::Waits));
+        check(r#"{"passed_at":5,"withdrawn":true}"#, Some(BatonFate::Withdrawn));
+        check(r#"{"passed_at":5,"withdrawn":true,"dropped_at":7}"#, Some(BatonFate::Dropped));
+        let by = SessionKey::parse("a:heir").ok();
+        check(r#"{"taken_by":"a:heir","taken_at":7}"#, Some(BatonFate::Taken { by }));
+        check(r#"{"taken_by":"no session","taken_at":7}"#, Some(BatonFate::Taken { by: None }));
+        check("{", None);
+    }
+}
