@@ -8,6 +8,7 @@ mod columns;
 mod error;
 mod link;
 mod meaning;
+mod own;
 mod schema;
 mod search;
 mod seats;

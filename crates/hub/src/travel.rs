@@ -11,6 +11,7 @@ use crate::value::{SqlUid, Value};
 use crate::{Hub, Need, columns};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use tokio_postgres::Row;
 use towline_core::id::Uid;
 use towline_core::share::{Life, SharedRow};
 
@@ -118,12 +119,17 @@ impl Hub {
             Value::number(most.into()),
         ];
         let found = self.link.ask(PULL, values)?;
+        self.pulled(&found, after, most)
+    }
+
+    /// Rows of an answer that says whether the project is seen, and where the next begins.
+    pub(crate) fn pulled(&self, found: &[Row], after: u64, most: u32) -> Result<Pulled, HubError> {
         let is_seen = found.first().map(|row| self.link.read(row, "is_seen")).transpose()?;
         if is_seen != Some(true) {
             return Err(self.not_a_member("the project is not shared with this login"));
         }
         let mut pulled = Pulled { rows: Vec::new(), after, is_all: found.len() < most as usize };
-        for row in &found {
+        for row in found {
             let Some(seq) = self.link.read::<Option<i64>>(row, "seq")? else { continue };
             pulled.after = u64::try_from(seq).unwrap_or(after);
             pulled.rows.extend(columns::read(&self.link, row)?);
@@ -224,7 +230,7 @@ fn batches(rows: &[Outgoing]) -> Vec<&[Outgoing]> {
     batches
 }
 
-fn signed(number: u64) -> i64 {
+pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

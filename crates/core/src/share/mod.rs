@@ -169,6 +169,27 @@ impl SharedRow {
         SharedRow { uid: self.uid, kind: self.kind, project, from, life: self.life.merged(other.life) }
     }
 
+    /// The same row, taken back by its person together with its project. Nothing that was written before that was known
+    /// brings its words back. Its presence bears the name of the machine that made it: there it stays.
+    #[must_use]
+    pub fn taken_back(self, here: Uid) -> SharedRow {
+        let Life::Lives(registers) = self.life else { return self };
+        let made = self.from.machine;
+        let Registers { words, pin, standing, hold, presence, found } = *registers;
+        let life = Life::Lives(Box::new(Registers {
+            words: Register {
+                stamp: Stamp { count: words.stamp.count.saturating_add(Stamp::AHEAD), machine: here },
+                value: String::new(),
+            },
+            pin,
+            standing: standing.emptied(here),
+            hold: hold.emptied(here),
+            presence: Register { stamp: presence.stamp.next(made), value: Presence::Withdrawn },
+            found,
+        }));
+        SharedRow { life, ..self }
+    }
+
     /// Whether others are to see it.
     pub fn is_shared(&self) -> bool {
         match &self.life {

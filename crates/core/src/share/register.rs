@@ -16,6 +16,9 @@ impl Stamp {
     /// Of a register that nobody has written.
     pub const NEVER: Stamp = Stamp { count: 0, machine: Uid([0; 16]) };
 
+    /// Further than anybody writes words who has not heard yet that they are to go.
+    pub const AHEAD: u64 = 1 << 20;
+
     /// How many bytes it takes.
     pub const BYTES: usize = 24;
 
@@ -50,6 +53,17 @@ impl<T: Default> Register<T> {
     /// One that nobody has written.
     pub fn untouched() -> Register<T> {
         Register { stamp: Stamp::NEVER, value: T::default() }
+    }
+}
+
+impl<T> Register<Option<T>> {
+    /// Without its value, if it has one.
+    #[must_use]
+    pub(super) fn emptied(self, machine: Uid) -> Register<Option<T>> {
+        match self.value {
+            Some(_) => Register { stamp: self.stamp.next(machine), value: None },
+            None => self,
+        }
     }
 }
 

@@ -80,6 +80,33 @@ proptest! {
 }
 
 #[test]
+fn what_is_taken_back_has_no_words_whoever_wrote_meanwhile_and_may_be_given_again() {
+    let [here, there] = [Uid([1; 16]), Uid([2; 16])];
+    let of_words = |text: &str, count| Registers::of_words(text.into(), Stamp { count, machine: there });
+    let from =
+        Provenance { person: "ann".into(), machine: there, session: None, turn: None, made_at: Timestamp(0) };
+    let row = |registers| SharedRow {
+        uid: Uid([7; 16]),
+        kind: RowKind::Memory,
+        project: Uid([1; 16]),
+        from: from.clone(),
+        life: Life::Lives(Box::new(registers)),
+    };
+    let mut given = of_words("kestrel", 3);
+    let why = Replaced { by: None, at: Timestamp(1), why: "kestrel".into() };
+    given.standing = Register { stamp: Stamp::NEVER.next(there), value: Some(why) };
+    given.hold = Register { stamp: Stamp::NEVER.next(there), value: Some("kestrel".into()) };
+    let back = row(given.clone()).taken_back(here);
+    let merged = back.clone().merged(row(of_words("kestrel flies", 9))).merged(row(given.clone()));
+    assert!(!merged.is_shared() && !format!("{merged:?}").contains("kestrel"), "{merged:?}");
+    let Life::Lives(registers) = &back.life else { panic!() };
+    assert_eq!(registers.presence.stamp.machine, there, "it stays where it was made");
+    given.words.stamp = registers.words.stamp.next(there);
+    given.presence.stamp = registers.presence.stamp.next(there);
+    assert!(back.merged(row(given)).is_shared());
+}
+
+#[test]
 fn an_edit_here_and_a_pin_there_both_hold() {
     let [here, there] = [Uid([1; 16]), Uid([2; 16])];
     let first = Registers::of_words("old".into(), Stamp::NEVER.next(here));

@@ -91,7 +91,7 @@ const DROP_JOBS: &str = "
 const BEGUN: &str = "select ordinal from turns where conversation = ?1 and at between ?2 and ?3";
 
 /// The rows of a turn; how often each statement changed a row is told by its place.
-const DROP_TURN: [&str; 6] = [
+pub(super) const DROP_TURN: [&str; 6] = [
     "delete from turns where conversation = ?1 and ordinal = ?2",
     "delete from bodies where conversation = ?1 and turn = ?2",
     "delete from details where conversation = ?1 and turn = ?2",
@@ -120,7 +120,7 @@ const DROP_TOUCHED_THEN: [&str; 2] = [
         (select ordinal from turns where conversation = ?1 and at < ?2 and until >= ?2)",
 ];
 
-const IS_EMPTY: &str = "
+pub(super) const IS_EMPTY: &str = "
     select not exists (select 1 from turns where conversation = ?1)
         and not exists (select 1 from bodies where conversation = ?1)
         and not exists (select 1 from details where conversation = ?1)";
@@ -130,6 +130,7 @@ pub(super) const LONE_PROJECTS: &str = "
     delete from projects where id not in (select project from conversations where project is not null)
         and id not in (select project from memories where project is not null)
         and id not in (select project from shared_projects)
+        and id not in (select project from leaving_projects)
         and id not in (select project from others_notes)";
 
 const OF_SESSION: &str = "select id from conversations where agent = ?1 and session = ?2";

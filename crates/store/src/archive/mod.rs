@@ -54,8 +54,8 @@ pub use restore::{Restored, Restoring};
 pub use retention::{ArchiveRetention, Sizes};
 pub use scrub::{Cleaner, Scrubbed};
 pub use share::{
-    Arrival, Carried, Elsewhere, LineWords, MemoryWords, Outcome, PieceWords, SharedExtent, SharedProject,
-    TakenIn, Words, project_id,
+    Arrival, Carried, Elsewhere, LeavingProject, LineWords, MemoryWords, Outcome, PieceWords, SharedExtent,
+    SharedProject, TakenIn, Words, project_id,
 };
 pub use source::{Reading, Source};
 pub use spending::{Budget, Spent, SpentDay};
@@ -81,12 +81,13 @@ use towline_core::id::Uid;
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
 
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_remember.sql"),
     include_str!("migrations/0003_usage.sql"),
     include_str!("migrations/0004_leaner.sql"),
     include_str!("migrations/0005_hub.sql"),
+    include_str!("migrations/0006_hub_more.sql"),
 ];
 
 /// Beyond this, whoever writes writes it back: a reader that comes alone reads all of the log before anything else.

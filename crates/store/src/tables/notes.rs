@@ -27,9 +27,6 @@ const BATONS: &str = "
     where (b.far is null or b.taken_by is not null) and (p.root = ?1 or p.remote is not null and p.remote = ?2)
     order by b.passed_at";
 
-/// Further than its own machine counts who has not heard yet that it was taken here.
-const AHEAD: u64 = 1 << 20;
-
 impl Store {
     /// The bookmarks and batons of a shared project, for a person of this name on this machine.
     pub fn carried_notes(
@@ -56,7 +53,8 @@ fn note(
     let (machine, count) = (Uid(row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned());
     let is_from_afar: bool = row.get(7)?;
     let stamp = match is_from_afar {
-        true => Stamp { count: count.saturating_add(AHEAD), machine: here },
+        // Its own machine may write it meanwhile.
+        true => Stamp { count: count.saturating_add(Stamp::AHEAD), machine: here },
         false => Stamp { count, machine },
     };
     let from = Provenance {

@@ -13,40 +13,60 @@ use std::time::Duration;
 use towline_core::share::{Life, RowKind, SharedRow};
 use towline_store::StoreError;
 use towline_store::archive::{Archive, Arrival, Carried, SharedProject, TakenIn};
+use towline_store::erase::Eraser;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Takes in what was pulled of a project, up to `after`.
-pub fn take(
-    edge: &Edge,
-    sharing: Sharing<'_>,
-    project: &SharedProject,
-    (rows, after): (Vec<SharedRow>, u64),
-) -> Result<TakenIn, Failure> {
-    if sharing.wishes.excludes(&project.root) {
-        return Ok(TakenIn::default());
+/// What comes of one project, page by page. Files are cleared out once, at the end: whoever is killed before that has left
+/// a note for `tow work`.
+pub struct Arrivals<'a> {
+    edge: &'a Edge,
+    sharing: Sharing<'a>,
+    eraser: Option<Eraser>,
+    gone: u32,
+}
+
+impl<'a> Arrivals<'a> {
+    pub fn new(edge: &'a Edge, sharing: Sharing<'a>) -> Arrivals<'a> {
+        Arrivals { edge, sharing, eraser: None, gone: 0 }
     }
-    let losing = losing(edge, &rows)?;
-    let eraser = losing.as_ref().map(|_| forget::begin(edge)).transpose()?;
-    for turns in losing.unwrap_or_default() {
-        forget::from_hot(edge, &turns)?;
-    }
-    let mut writable = capture::open(edge, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
-    if writable.archive.own_person().map_err(failed)? != sharing.person {
-        writable.archive.set_person(sharing.person).map_err(failed)?;
-    }
-    let arrival = Arrival { rows: rows.into_iter().map(carried).collect(), after, now: edge.now };
-    let taken = writable.archive.take(project, arrival).map_err(failed)?;
-    drop(writable);
-    if let Some(eraser) = eraser {
-        if taken.gone > 0 {
-            forget::clear_out(edge)?;
+
+    /// Takes in what was pulled of a project, up to `after`.
+    pub fn take(
+        &mut self,
+        project: &SharedProject,
+        (rows, after): (Vec<SharedRow>, u64),
+    ) -> Result<TakenIn, Failure> {
+        let Arrivals { edge, sharing, .. } = *self;
+        if sharing.wishes.excludes(&project.root) {
+            return Ok(TakenIn::default());
         }
-        eraser
-            .end()
-            .map_err(|source| failed(StoreError::Folder { path: edge.home.folder().to_owned(), source }))?;
+        let losing = losing(edge, &rows)?;
+        if losing.is_some() && self.eraser.is_none() {
+            self.eraser = Some(forget::begin(edge)?);
+        }
+        for turns in losing.unwrap_or_default() {
+            forget::from_hot(edge, &turns)?;
+        }
+        let mut writable = capture::open(edge, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
+        if writable.archive.own_person().map_err(failed)? != sharing.person {
+            writable.archive.set_person(sharing.person).map_err(failed)?;
+        }
+        let arrival = Arrival { rows: rows.into_iter().map(carried).collect(), after, now: edge.now };
+        let taken = writable.archive.take(project, arrival).map_err(failed)?;
+        self.gone += taken.gone;
+        Ok(taken)
     }
-    Ok(taken)
+
+    /// Nothing is left in any file of what went.
+    pub fn end(self) -> Result<(), Failure> {
+        let Some(eraser) = self.eraser else { return Ok(()) };
+        if self.gone > 0 {
+            forget::clear_out(self.edge)?;
+        }
+        let folder = |source| StoreError::Folder { path: self.edge.home.folder().to_owned(), source };
+        eraser.end().map_err(|source| failed(folder(source)))
+    }
 }
 
 /// The turns of this machine that somebody forgot; `None` where nothing goes at all.

@@ -7,6 +7,7 @@ pub mod address;
 mod backoff;
 pub mod batons;
 pub mod incoming;
+mod leaving;
 mod link;
 mod meaning;
 pub mod outgoing;
@@ -20,11 +21,12 @@ mod team;
 mod tests;
 mod words;
 
+pub use leaving::{counted as counted_own, forget_hub};
 pub use link::{Link, NoLink, reach};
 pub use meaning::{Agreement, agreement, model_here};
 pub use row::row_json;
 pub use state::Known;
-pub use sync::{Amount, Exchanged, exchange, exchange_if_due};
+pub use sync::{Amount, Exchanged, exchange, exchange_if_due, preview};
 pub use team::{Former, Wanted as TeamQuestion, ask as ask_team};
 
 use crate::capture::{self, Wishes};

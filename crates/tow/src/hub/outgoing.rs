@@ -5,7 +5,7 @@
 
 use super::Sharing;
 use super::words::{self, WordsError};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use towline_core::id::Uid;
 use towline_core::share::{Life, RowKind, SharedRow};
@@ -73,6 +73,39 @@ pub fn outgoing(
     Ok(Batch { rows: gathering.rows, is_all, place })
 }
 
+/// How many rows of each kind would go. Notes nothing, and holds no more than a batch of them at once.
+pub fn preview(
+    archive: &Archive,
+    store: Option<&Store>,
+    sharing: Sharing<'_>,
+) -> Result<BTreeMap<RowKind, u64>, OutgoingError> {
+    let mut gathering = Gathering::new(archive, sharing, usize::MAX)?;
+    let mut counts = BTreeMap::new();
+    while gathering.tombs()?.is_break() || gathering.noted(store)?.is_break() {
+        gathering.count(&mut counts);
+    }
+    let read = archive.read_up_to("hub")?;
+    let is_held = read.map(|place| archive.holds_changes_after(place)).transpose()? == Some(true);
+    let mut place = read.unwrap_or(0);
+    let mut scan = archive.scan()?.or((!is_held).then_some((0, 0)));
+    loop {
+        let (next, is_all) = match scan {
+            Some(reached) => gathering.scan(reached)?,
+            None => gathering.changes(place)?,
+        };
+        gathering.count(&mut counts);
+        match next {
+            Place::Scan(memory, conversation) => scan = Some((memory, conversation)),
+            Place::ScanEnd if !is_held => return Ok(counts),
+            Place::ScanEnd => scan = None,
+            Place::Changes(seq) => place = seq,
+        }
+        if is_all {
+            return Ok(counts);
+        }
+    }
+}
+
 /// The hub has it all.
 pub fn note_sent(archive: &Archive, batch: &Batch) -> Result<(), StoreError> {
     let rows: Vec<SharedRow> = batch.rows.iter().map(|sending| sending.row.clone()).collect();
@@ -111,6 +144,14 @@ impl<'a> Gathering<'a> {
         Ok(Gathering { archive, excluded, most, rows: vec![], bytes: 0, seen: HashSet::new() })
     }
 
+    /// Counts what is gathered, and makes room.
+    fn count(&mut self, counts: &mut BTreeMap<RowKind, u64>) {
+        for sending in self.rows.drain(..) {
+            *counts.entry(sending.row.kind).or_default() += 1;
+        }
+        self.bytes = 0;
+    }
+
     fn is_full(&self) -> ControlFlow<()> {
         let is_full = self.rows.len() >= self.most || self.bytes >= BATCH_BYTES;
         if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -131,8 +172,9 @@ impl<'a> Gathering<'a> {
         let Some(store) = store else { return Ok(ControlFlow::Continue(())) };
         let (person, here, mut left) = (self.archive.own_person()?, self.archive.machine(), HashSet::new());
         for project in self.archive.shared_projects()? {
-            for carried in store.carried_notes(&project, (&person, here))? {
-                left.insert(carried.row.uid);
+            for Carried { row, words } in store.carried_notes(&project, (&person, here))? {
+                left.insert(row.uid);
+                let carried = Carried { row: self.archive.raised(row)?, words };
                 if self.add(carried)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -223,7 +265,9 @@ impl<'a> Gathering<'a> {
             lettered.map_or_else(Default::default, |lettered| (lettered.words, lettered.text));
         let row = carried.lettered(words);
         let is_tomb = matches!(row.life, Life::Forgotten { .. });
-        if !is_tomb && self.archive.is_sent(&row)? {
+        let is_known =
+            || Ok::<_, StoreError>(self.archive.is_sent(&row)? || self.archive.is_taken_back(row.uid)?);
+        if !is_tomb && is_known()? {
             return Ok(ControlFlow::Continue(()));
         }
         if self.is_full().is_break() {

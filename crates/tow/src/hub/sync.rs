@@ -4,15 +4,18 @@
 //! never held while the hub is waited for, and the hub is never waited for longer than there is time.
 
 use super::batons::{self, BatonsError};
+use super::incoming::Arrivals;
+use super::leaving::{self, Reached};
 use super::link::{Link, NoLink};
 use super::meaning::Sense;
 use super::outgoing::{self, Batch, OutgoingError, Sending};
-use super::{Sharing, incoming, machine, seats, state, words};
+use super::{Sharing, machine, seats, state, words};
 use crate::capture::{self, Wishes, Writable};
 use crate::edge::Edge;
 use crate::enrich::be_nice;
 use crate::failure::{Failure, chain};
 use crate::hook::record_here;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::share::RowKind;
@@ -39,8 +42,12 @@ pub struct Exchanged {
     pub erased: u64,
     /// Rows of the hub that got the vector they did not have.
     pub meant: u64,
+    /// Rows that this person took back.
+    pub withdrawn: u64,
     /// There was no time for all of it.
     pub is_more: bool,
+    /// All was taken back, and this machine has left the hub.
+    pub has_left: bool,
 }
 
 /// Why nothing, or not all, was exchanged.
@@ -103,6 +110,7 @@ pub fn exchange(
     let done = Exchange { edge, began: edge.elapsed(), amount, done: Exchanged::default(), seen }.run();
     drop(lock);
     match &done {
+        Ok(done) if done.has_left => {}
         Ok(_) => state::note_success(edge, edge.later().now)?,
         Err(NoExchange::Link(error)) => note(edge, error)?,
         Err(
@@ -129,6 +137,16 @@ fn note(edge: &Edge, error: &NoLink) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// How many rows of each kind would go now. The hub is not asked.
+pub fn preview(edge: &Edge) -> Result<BTreeMap<RowKind, u64>, NoExchange> {
+    let wishes = Wishes::load(edge).map_err(NoExchange::Told)?;
+    let store = Store::read(&edge.home, FOR_ARCHIVE)?;
+    let writable = capture::open(edge, FOR_ARCHIVE)?.ok_or(NoExchange::Busy)?;
+    let person = writable.archive.own_person()?;
+    let sharing = Sharing { person: &person, wishes: &wishes };
+    Ok(outgoing::preview(&writable.archive, store.as_ref(), sharing)?)
+}
+
 struct Exchange<'a> {
     edge: &'a Edge,
     began: Duration,
@@ -145,6 +163,8 @@ impl Exchange<'_> {
         let person = link.membership.person.clone();
         let sharing = Sharing { person: &person, wishes: &wishes };
         seats::tell(self.edge, &mut link)?;
+        // One project that cannot be taken back does not keep the others from their exchange.
+        let taken_back = self.take_back(&mut link);
         self.bound_queue(link.wanted.max_queue)?;
         let sense = Sense::for_hub(self.edge, &mut link)?;
         self.send(&mut link, sharing, sense.as_ref())?;
@@ -155,15 +175,36 @@ impl Exchange<'_> {
         }
         batons::tell(self.edge, &self.writing()?.archive, sharing)?;
         if let Some(sense) = sense {
-            if self.amount == Amount::AWhile {
-                be_nice();
-            }
-            let began = self.edge.elapsed();
-            for project in projects.iter().filter(|project| !wishes.excludes(&project.root)) {
-                self.mean(&mut link, &sense, (project, began))?;
+            self.mean_all(&mut link, &sense, (&projects, &wishes))?;
+        }
+        taken_back?;
+        self.done.has_left = leaving::leave_if_done(self.edge, &mut link).map_err(NoExchange::Told)?;
+        Ok(self.done)
+    }
+
+    /// Page by page: what is taken back is noted here before the hub is told.
+    fn take_back(&mut self, link: &mut Link) -> Result<(), NoExchange> {
+        let projects = self.writing()?.archive.leaving_projects()?;
+        for project in &projects {
+            let mut after = 0;
+            loop {
+                if !self.has_time() {
+                    self.done.is_more = true;
+                    return Ok(());
+                }
+                let (rows, next) = match leaving::take_back(self.edge, link, project, after)? {
+                    Reached::Page { rows, after } => (rows, Some(after)),
+                    Reached::End { rows } => (rows, None),
+                };
+                self.done.withdrawn += rows;
+                (self.seen)(&self.done);
+                match next {
+                    Some(next) => after = next,
+                    None => break,
+                }
             }
         }
-        Ok(self.done)
+        Ok(())
     }
 
     /// A list that has become too long is not gone through: what is shared is looked at whole instead.
@@ -213,23 +254,23 @@ impl Exchange<'_> {
         project: &SharedProject,
     ) -> Result<(), NoExchange> {
         let mut after = project.cursor;
+        let mut arrivals = Arrivals::new(self.edge, sharing);
         while self.has_time() {
             let pulled = link.hub.pull(&link.membership, project.id, after, AT_ONCE).map_err(NoLink::from)?;
             let is_all = pulled.is_all;
             after = pulled.after;
             if !pulled.rows.is_empty() {
-                let taken = incoming::take(self.edge, sharing, project, (pulled.rows, after));
-                let taken = taken.map_err(NoExchange::Told)?;
+                let taken = arrivals.take(project, (pulled.rows, after)).map_err(NoExchange::Told)?;
                 self.done.taken += u64::from(taken.rows);
                 self.done.erased += u64::from(taken.gone);
                 (self.seen)(&self.done);
             }
             if is_all {
-                return Ok(());
+                return arrivals.end().map_err(NoExchange::Told);
             }
         }
         self.done.is_more = true;
-        Ok(())
+        arrivals.end().map_err(NoExchange::Told)
     }
 
     /// What the others' machines are called, for who is shown where a row came from.
@@ -243,6 +284,22 @@ impl Exchange<'_> {
 
     /// Rows that came without a vector get theirs: from before there was a model, from who has none, of words that changed.
     /// The hub knows which; so it goes on wherever it was left.
+    fn mean_all(
+        &mut self,
+        link: &mut Link,
+        sense: &Sense,
+        (projects, wishes): (&[SharedProject], &Wishes),
+    ) -> Result<(), NoExchange> {
+        if self.amount == Amount::AWhile {
+            be_nice();
+        }
+        let began = self.edge.elapsed();
+        projects
+            .iter()
+            .filter(|project| !wishes.excludes(&project.root))
+            .try_for_each(|project| self.mean(link, sense, (project, began)))
+    }
+
     fn mean(
         &mut self,
         link: &mut Link,

@@ -85,6 +85,28 @@ fn who_asks_for_an_exchange_waits_for_the_one_that_runs_already() {
     assert!(wait::until("the exchange", wait::PATIENCE, || ended(&mut asked)).success());
 }
 
+#[test]
+fn what_went_came_and_waits_is_told_by_project_and_by_kind() {
+    let site = Site::with_team(Server::Debian);
+    let (desk, cabin) = (site.sharing("ann_login", "desk"), site.sharing("bob_login", "cabin"));
+    // What came is looked at by the next exchange.
+    (0..2).for_each(|_| drop(sync(&desk)));
+    let project = |env: &towline_testkit::TestEnv| {
+        let status = env.tow(&["hub", "status", "--json"]).ok().json();
+        ["sent", "taken", "waiting"].map(|what| status["projects"][0][what].as_u64().unwrap())
+    };
+    assert_eq!((project(&desk), project(&cabin)), ([1, 1, 0], [1, 1, 0]));
+    desk.wait_no_process();
+    remember(&desk, "The ensign is in the chest");
+    let would = desk.tow(&["hub", "sync", "--dry-run", "--json"]).ok().json();
+    assert_eq!((&would["rows"], &would["kinds"]["memory"]), (&1.into(), &1.into()), "{would}");
+    let [sent, taken, waiting] = project(&desk);
+    assert!((sent, taken) == (1, 1) && waiting > 0, "nothing went by asking: {waiting}");
+    assert_eq!(sync(&desk)["sent"], would["rows"]);
+    desk.tow(&["hub", "status"]).ok().prints("2 rows sent, 1 taken, 0 changes wait");
+    desk.tow(&["hub", "sync", "--dry-run"]).ok().prints("0 rows would go");
+}
+
 fn team_search(server: Server) {
     let site = Site::with_team(server);
     let (desk, cabin) = (site.sharing("ann_login", "desk"), site.sharing("bob_login", "cabin"));

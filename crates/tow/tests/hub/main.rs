@@ -9,4 +9,5 @@ mod outage;
 mod secret;
 mod setting_up;
 mod talk;
+mod withdrawing;
 mod world;

@@ -22,7 +22,7 @@ fn every_command(server: Server) {
     desk.tow(&["hub", "status"]).ok().prints("ann in crew on desk");
     desk.tow(&["hub", "members", "disallow", "bob", KEY]).ok();
     desk.tow(&["hub", "members", "allow", "bob", KEY]).ok();
-    desk.tow(&["hub", "sync", "--dry-run"]).ok().prints("changes wait");
+    desk.tow(&["hub", "sync", "--dry-run"]).ok().prints("rows would go");
     desk.tow(&["hub", "unshare", ".", "--dry-run"]).ok().prints("would no longer");
     desk.tow(&["hub", "unshare", "."]).ok().prints("no longer shared");
     desk.tow(&["hub", "members", "revoke", "bob"]).ok();

@@ -81,9 +81,3 @@ create table others_notes (
     writer blob not null
 ) strict, without rowid;
 create index others_notes_by_project on others_notes (project, kind, made_at);
-
--- What machines of the team are called, as far as that was told: rows say by their ids which one they came from.
-create table machine_names (
-    id blob primary key,
-    name text not null
-) strict, without rowid;

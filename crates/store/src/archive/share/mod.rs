@@ -4,6 +4,7 @@
 //! Speaks to no hub, and does not know how words travel: rows come and go with their words as the archive has them.
 
 mod carry;
+mod leaving;
 mod machines;
 mod pieces;
 mod projects;
@@ -14,8 +15,10 @@ mod taken;
 #[cfg(test)]
 mod tests;
 mod tombs;
+mod withdrawn;
 
 pub use carry::Carried;
+pub use leaving::LeavingProject;
 pub use projects::{SharedExtent, SharedProject, project_id};
 pub use sent::Outcome;
 pub(super) use stamps::Part;

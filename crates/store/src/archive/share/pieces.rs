@@ -97,12 +97,7 @@ impl Archive {
         let of = self.conversation_by_row(conversation)?;
         let Some(summary) = self.summary(&of)? else { return Ok(None) };
         let from = self.provenance(&session, (session.machine, summary.turn, of.first_at))?;
-        let mut carried = self.carried(&session, (uid, RowKind::Summary, revision), from)?;
-        if let (Some(stamp), Life::Lives(registers)) =
-            (self.stamp(uid, Part::Presence)?, &mut carried.row.life)
-        {
-            registers.presence.stamp = stamp;
-        }
+        let carried = self.carried(&session, (uid, RowKind::Summary, revision), from)?;
         Ok(Some(Carried { words: Some(Words::Summary(Box::new(summary))), ..carried }))
     }
 
@@ -174,7 +169,10 @@ impl Archive {
     ) -> Result<Carried<String>, StoreError> {
         let written = Stamp { count: revision.cast_unsigned(), machine: of.machine };
         let stamp = self.stamp(uid, Part::Words)?.unwrap_or(written);
-        let life = Life::Lives(Box::new(Registers::of_words(String::new(), stamp)));
+        let mut registers = Registers::of_words(String::new(), stamp);
+        // It was withdrawn once, and is there again.
+        registers.presence.stamp = self.stamp(uid, Part::Presence)?.unwrap_or(Stamp::NEVER);
+        let life = Life::Lives(Box::new(registers));
         Ok(Carried { row: SharedRow { uid, kind, project: of.project.id, from, life }, words: None })
     }
 }

@@ -63,8 +63,9 @@ const SHARE: &str = "
 const UNSHARE: &str = "delete from shared_projects where project = ?1";
 /// All that is known of a hub. What was forgotten stays so.
 const LEAVE: &str = "
-    delete from sent; delete from shared_projects; delete from others_notes;
-    delete from facts where name in ('hub person', 'hub scan', 'read up to by hub')";
+    delete from sent; delete from shared_projects; delete from others_notes; delete from leaving_projects;
+    delete from facts
+        where name in ('hub person', 'hub scan', 'hub leave', 'hub machines of this person', 'read up to by hub')";
 const MOVE_CURSOR: &str = "update shared_projects set cursor = ?2 where project = ?1";
 
 /// What this person is called by the team, among the archive's facts.
@@ -96,7 +97,9 @@ impl Archive {
             let id = project_id(key);
             self.db.prepare_cached(SHARE)?.execute((row, id.0, key, extent.name(), now.0))?;
             self.begin_scan()?;
-            Ok(self.shared_project(row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+            let shared = self.shared_project(row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+            self.give_again(&shared)?;
+            Ok(shared)
         })
     }
 

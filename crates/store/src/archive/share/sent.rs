@@ -2,11 +2,11 @@
 //!
 //! An offer is noted before it is made: whoever is killed in between knows later what the hub may have.
 
-use super::Carried;
 use super::tombs::Fate;
+use super::{Carried, SharedProject};
 use crate::StoreError;
 use crate::archive::Archive;
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, Row};
 use std::collections::HashSet;
 use towline_core::id::{Mark, Uid};
 use towline_core::share::{Life, Presence, Provenance, Register, Registers, RowKind, SharedRow, Stamp};
@@ -31,7 +31,15 @@ const HAS: &str = "
     on conflict (uid) do update set digest = excluded.digest, count = max(count, excluded.count)";
 const KNOWN: &str = "select digest from sent where uid = ?1";
 const OF_KIND: &str = "
-    select uid, project, count from sent where kind = ?1 and machine = ?2 order by uid";
+    select uid, project, count from sent where kind = ?1 and machine = ?2 and project in (select id from shared_projects)
+    order by uid";
+const EXCHANGED: &str = "
+    select ifnull(sum(machine = ?2), 0), ifnull(sum(machine <> ?2), 0) from sent
+    where project = ?1 and digest is not null";
+const WAITING: &str = "
+    select count(*) from changes c where c.seq > ?1 and ?2 = case c.what
+        when 'memory' then (select m.project from memories m where m.id = c.row)
+        else (select v.project from conversations v where v.id = c.row) end";
 const TOLD: &str = "update tombs set told = 1 where uid = ?1 and fate = ?2";
 const NO_SCAN: &str = "delete from facts where name = 'hub scan'";
 
@@ -80,7 +88,24 @@ impl Archive {
         Ok(self.db.prepare_cached(KNOWN)?.query_row([uid.0], |row| row.get(0)).optional()?)
     }
 
+    /// How many rows of a project the hub has from this machine, and how many came from others.
+    pub fn exchanged(&self, project: &SharedProject) -> Result<(u64, u64), StoreError> {
+        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+        let (sent, taken) =
+            self.db.prepare_cached(EXCHANGED)?.query_row((project.id.0, self.machine.0), read)?;
+        Ok((sent.cast_unsigned(), taken.cast_unsigned()))
+    }
+
+    /// How many changes of a project wait to be looked at for the hub.
+    pub fn changes_waiting(&self, project: &SharedProject) -> Result<u64, StoreError> {
+        let place = self.read_up_to(READER)?.unwrap_or(0);
+        let waiting: i64 =
+            self.db.prepare_cached(WAITING)?.query_row((place, project.row), |row| row.get(0))?;
+        Ok(waiting.cast_unsigned())
+    }
+
     /// Bookmarks or batons of this machine that were offered and are not among those that are left: they go everywhere.
+    /// Those of a project that is no longer shared stay with whoever has them.
     pub fn carried_lost(
         &self,
         kind: RowKind,
@@ -149,7 +174,7 @@ fn lost_note(
 ) -> Carried<String> {
     let stamp = Stamp { count: if count >= LOST { count } else { count + LOST }, machine };
     let mut registers = Registers::of_words(String::new(), stamp);
-    registers.presence = Register { stamp: Stamp::NEVER.next(machine), value: Presence::Withdrawn };
+    registers.presence = Register { stamp, value: Presence::Withdrawn };
     let (session, turn) = (None, None);
     let from = Provenance { person: person.to_owned(), machine, session, turn, made_at: uid.at() };
     let row = SharedRow { uid, kind, project, from, life: Life::Lives(Box::new(registers)) };

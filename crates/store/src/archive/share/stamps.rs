@@ -55,9 +55,6 @@ impl Part {
     }
 }
 
-/// Further ahead than anybody writes words who has not heard yet that they are to go.
-const AHEAD: u64 = 1 << 20;
-
 const STAMP: &str = "select count, machine from stamps where uid = ?1 and register = ?2";
 const SET: &str = "insert or replace into stamps (uid, register, count, machine) values (?1, ?2, ?3, ?4)";
 const CLEAR: &str = "delete from stamps where uid = ?1 and register = ?2";
@@ -123,7 +120,7 @@ impl Archive {
     /// Its words go from wherever else they are: nothing that was written before that was known brings them back.
     pub(super) fn stamp_emptied(&self, uid: Uid, before: Stamp) -> Result<(), StoreError> {
         let known = self.stamp(uid, Part::Words)?.unwrap_or(before);
-        let stamp = Stamp { count: known.count.saturating_add(AHEAD), machine: self.machine };
+        let stamp = Stamp { count: known.count.saturating_add(Stamp::AHEAD), machine: self.machine };
         self.set_stamp(uid, Part::Words, stamp)
     }
 

@@ -133,7 +133,8 @@ impl Taking<'_> {
                 self.withdraw(&row, registers)?;
             }
             Life::Lives(registers) if self.is_welcome(&row, registers)? => {
-                self.lives(&row, registers, words)?
+                self.archive.note_given_again(row.uid)?;
+                self.lives(&row, registers, words)?;
             }
             Life::Lives(_) => {}
         }
@@ -177,12 +178,22 @@ impl Taking<'_> {
         Ok(())
     }
 
+    /// Whether it stays here though its person took it back elsewhere: its presence names this machine, or it was said
+    /// and done here. It goes to nobody until its project is shared again.
+    fn stays(&self, row: &SharedRow, presence: Stamp) -> bool {
+        let here = self.archive.machine;
+        presence.machine == here || row.kind != RowKind::Memory && row.from.machine == here
+    }
+
     /// Its person wants it back. Where that was asked for, it stays.
     fn withdraw(&mut self, row: &SharedRow, registers: &Registers) -> Result<(), StoreError> {
         let (presence, words) = (registers.presence.stamp, registers.words.stamp);
         let known = self.archive.stamp(row.uid, Part::Presence)?.unwrap_or(Stamp::NEVER);
-        if presence <= known || presence.machine == self.archive.machine {
+        if presence <= known {
             return Ok(());
+        }
+        if self.stays(row, presence) {
+            return self.archive.take_back(row);
         }
         self.done.gone += u32::from(self.archive.drop_withdrawn(row)?);
         let written = self.archive.stamp(row.uid, Part::Words)?.unwrap_or(Stamp::NEVER);

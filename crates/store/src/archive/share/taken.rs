@@ -8,7 +8,6 @@ use super::take::Taking;
 use super::{LineWords, PieceWords};
 use crate::StoreError;
 use crate::archive::keep::{KeptBody, KeptDetail, KeptTurn};
-use crate::archive::memories::DROP;
 use crate::archive::restore::Whose;
 use crate::archive::summaries::KeptSummary;
 use crate::archive::{Archive, Conversation, PackedOpening, Packer};
@@ -42,8 +41,6 @@ const NOTED: &str = "select count, writer from others_notes where uid = ?1";
 const PUT_NOTED: &str = "
     insert or replace into others_notes (uid, kind, project, person, machine, session, turn, made_at, words, count, writer)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-const DROP_SUMMARY: &str = "delete from summaries where uid = ?1 returning conversation";
-const DROP_NOTED: &str = "delete from others_notes where uid = ?1";
 const RAISE: &str = "delete from tombs where uid = ?1";
 const ELSEWHERE: &str = "
     select uid, project, person, machine, session, turn, made_at, words, count from others_notes
@@ -357,31 +354,6 @@ impl Archive {
     pub fn origin_of(&self, of: &Conversation) -> Result<(Uid, Option<String>), StoreError> {
         let read = |row: &Row<'_>| Ok((Uid(row.get(0)?), row.get(1)?));
         Ok(self.db.prepare_cached(ORIGIN)?.query_row([of.row()], read)?)
-    }
-
-    /// What was withdrawn elsewhere goes from here; it may come again.
-    pub(super) fn drop_withdrawn(&self, row: &SharedRow) -> Result<bool, StoreError> {
-        match row.kind {
-            RowKind::Memory => {
-                let Some(number) = self.memory_by_uid(row.uid)? else { return Ok(false) };
-                for statement in DROP {
-                    self.db.prepare_cached(statement)?.execute([number])?;
-                }
-                self.note_change("memory", number, None)?;
-                Ok(true)
-            }
-            RowKind::Summary => {
-                let mut statement = self.db.prepare_cached(DROP_SUMMARY)?;
-                let of: Option<i64> = statement.query_row([row.uid.0], |row| row.get(0)).optional()?;
-                of.map(|of| self.note_change("summary", of, None)).transpose()?;
-                Ok(of.is_some())
-            }
-            RowKind::Bookmark | RowKind::Baton => {
-                Ok(self.db.prepare_cached(DROP_NOTED)?.execute([row.uid.0])? > 0)
-            }
-            // Nobody withdraws these.
-            RowKind::Line | RowKind::Body | RowKind::Detail => Ok(false),
-        }
     }
 
     pub(super) fn unbury(&self, uid: Uid) -> Result<(), StoreError> {

@@ -115,7 +115,14 @@ impl Machine {
     pub fn pull(&self, hub: &Hub, most: usize) -> TakenIn {
         let project = self.project();
         let pulled = hub.pull(project.cursor, most);
-        incoming::take(&self.edge, self.sharing(), &project, pulled).unwrap()
+        self.take_in(&project, pulled)
+    }
+
+    pub fn take_in(&self, project: &SharedProject, pulled: (Vec<SharedRow>, u64)) -> TakenIn {
+        let mut arrivals = incoming::Arrivals::new(&self.edge, self.sharing());
+        let taken = arrivals.take(project, pulled).unwrap();
+        arrivals.end().unwrap();
+        taken
     }
 
     pub fn pull_all(&self, hub: &Hub) -> TakenIn {

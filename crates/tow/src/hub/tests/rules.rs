@@ -137,7 +137,7 @@ fn what_was_forgotten_by_anybody_is_gone_from_all_and_never_taken_in_again() {
         machine.pull_all(&again);
         let project = machine.project();
         let late = (old.clone(), project.cursor);
-        crate::hub::incoming::take(&machine.edge, machine.sharing(), &project, late).unwrap();
+        machine.take_in(&project, late);
         assert!(machine.memory(uid).is_none() && machine.holding("kestrel").is_empty());
     }
     assert!(hub.is_forgotten(uid));
@@ -268,7 +268,7 @@ fn a_replacement_that_comes_before_what_replaces_it_is_resolved_when_that_comes(
     rows.sort_by_key(|row| row.uid != old);
     for row in rows {
         let project = bob.project();
-        crate::hub::incoming::take(&bob.edge, bob.sharing(), &project, (vec![row], after)).unwrap();
+        bob.take_in(&project, (vec![row], after));
     }
     let by = bob.memory(new).unwrap().number;
     assert_eq!(bob.memory(old).unwrap().superseded.unwrap().by, Some(by));

@@ -1,32 +1,40 @@
 //! `tow hub leave`: this machine no longer belongs to a team.
 //!
-//! What it has learnt stays here, and so does what came from others. What it gave stays with the others.
+//! What it has learnt stays here, and so does what came from others. What it gave stays with the others, unless it is to be
+//! taken back first.
 
 use super::PATIENCE;
+use super::withdraw::{Audience, carry_out, counted};
 use crate::failure::Failure;
-use crate::hub::{Link, NoLink, machine};
+use crate::hub::{Link, NoLink, forget_hub, machine};
 use crate::output::complain;
 use crate::remember::open;
 use crate::scope::Scope;
 use crate::tell::settings;
-use crate::verbs::config;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
+use towline_core::id::Uid;
 use towline_store::StoreError;
 
 const EXAMPLES: &str = "\
 Examples:
   tow hub leave
   tow hub leave --dry-run
+  tow hub leave --withdraw              all that you gave of projects that are shared here comes back first
+  tow hub leave --withdraw --dry-run    how many rows that are
 
-What was shared stays with the team. A hub that cannot be reached is left all the same.";
+Without --withdraw, what was shared stays with the team, and a hub that cannot be reached is left all the same. With it, the hub
+is left when all came back: stopped half-way, `tow hub sync` goes on.";
 
 /// Take this machine out of its team.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
+    /// Take back what you gave before: whoever has it drops it.
+    #[arg(long)]
+    withdraw: bool,
     /// Say what would be done.
     #[arg(long)]
     dry_run: bool,
@@ -40,21 +48,64 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if !wanted.is_joined() {
         return Err(NoLink::NotJoined.into());
     }
-    let team = for_terminal(&wanted.team);
-    if arguments.dry_run {
-        scope.out.line(&format!("would leave the team {team}"));
-        return Ok(ExitCode::SUCCESS);
-    }
-    let is_told = tell_hub(scope);
-    open(scope)?.archive.leave_hub().map_err(failed)?;
-    config::change(scope, &[("hub.url", None), ("hub.team", None)])?;
-    if arguments.json {
-        let all = json!({"left": wanted.team, "hub_told": is_told});
-        scope.out.line(&all.to_string());
-    } else {
-        scope.out.line(&format!("left the team {team}; what was shared stays with it"));
-    }
+    let told = match (arguments.withdraw, arguments.dry_run) {
+        (true, true) => would_withdraw(scope, &wanted.team)?,
+        (true, false) => withdraw(scope, arguments, &wanted.team)?,
+        (false, true) => Told {
+            line: format!("would leave the team {}", for_terminal(&wanted.team)),
+            json: json!({"left": null, "dry_run": true}),
+        },
+        (false, false) => leave(scope, &wanted.team)?,
+    };
+    scope.out.line(&if arguments.json { told.json.to_string() } else { told.line });
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is said of it, in both ways.
+struct Told {
+    line: String,
+    json: Value,
+}
+
+fn leave(scope: &Scope, team: &str) -> Result<Told, Failure> {
+    let is_told = tell_hub(scope);
+    forget_hub(&scope.edge)?;
+    Ok(Told {
+        line: format!("left the team {}; what was shared stays with it", for_terminal(team)),
+        json: json!({"left": team, "hub_told": is_told}),
+    })
+}
+
+fn would_withdraw(scope: &Scope, team: &str) -> Result<Told, Failure> {
+    let writing = open(scope)?;
+    let shared = writing.archive.shared_projects().map_err(failed)?.into_iter().map(|project| project.id);
+    let leaving = writing.archive.leaving_projects().map_err(failed)?.into_iter().map(|project| project.id);
+    let projects: Vec<Uid> = shared.chain(leaving).collect();
+    drop(writing);
+    let counted = counted(scope, &projects)?;
+    let (rows, kinds) = (counted.rows(), counted.told());
+    Ok(Told {
+        line: format!("{rows} rows would be taken back, and the team {} left{kinds}", for_terminal(team)),
+        json: json!({"left": null, "dry_run": true, "withdraw": true, "rows": rows, "kinds": counted.json()}),
+    })
+}
+
+fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<Told, Failure> {
+    let writing = open(scope)?;
+    let archive = &writing.archive;
+    let begin = || {
+        let shared = archive.shared_projects()?;
+        shared.iter().try_for_each(|project| archive.begin_leaving(project, scope.edge.now))?;
+        archive.wish_to_leave()
+    };
+    archive.as_one(begin).map_err(failed)?;
+    drop(writing);
+    let audience = if arguments.json { Audience::Program } else { Audience::Person };
+    let rows = carry_out(scope, audience)?.withdrawn;
+    Ok(Told {
+        line: format!("left the team {}; {rows} rows were taken back", for_terminal(team)),
+        json: json!({"left": team, "hub_told": true, "withdraw": true, "rows": rows}),
+    })
 }
 
 /// A machine of a hub that is gone must be able to leave it.

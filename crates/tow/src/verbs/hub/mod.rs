@@ -4,6 +4,7 @@
 //! but who asked for it.
 
 mod called;
+mod counted;
 mod export;
 mod init;
 mod join;
@@ -16,6 +17,7 @@ mod status;
 mod sync;
 mod unshare;
 mod whereabouts;
+mod withdraw;
 
 use crate::failure::Failure;
 use crate::scope::Scope;

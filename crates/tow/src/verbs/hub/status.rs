@@ -17,8 +17,8 @@ use std::time::Duration;
 use towline_core::escape::{for_terminal, pad};
 use towline_core::id::Uid;
 use towline_hub::{Schema, Standing};
-use towline_store::StoreError;
-use towline_store::archive::SharedProject;
+use towline_store::archive::{LeavingProject, SharedProject};
+use towline_store::{Archive, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,11 +47,22 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let writing = open(scope)?;
     let projects = writing.archive.shared_projects().map_err(failed)?;
     let known = Known::of(&writing.archive).map_err(failed)?;
+    let leaving = writing.archive.leaving_projects().map_err(failed)?;
+    let moved = projects.iter().map(|project| Moved::of(&writing.archive, project));
+    let moved = moved.collect::<Result<Vec<_>, _>>().map_err(failed)?;
     drop(writing);
     let far = far(scope, &projects);
     let queue = waiting(&scope.edge)?;
-    let report =
-        Report { url: &wanted.url, team: &wanted.team, projects: &projects, known: &known, far: &far, queue };
+    let report = Report {
+        url: &wanted.url,
+        team: &wanted.team,
+        projects: &projects,
+        moved: &moved,
+        leaving: &leaving,
+        known: &known,
+        far: &far,
+        queue,
+    };
     if arguments.json {
         scope.out.line(&report.json().to_string());
     } else {
@@ -71,6 +82,20 @@ fn not_joined(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure>
         scope.out.line("this machine has joined no hub; `tow hub join URL --team TEAM` joins one");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What went and came of a project so far, and what waits.
+struct Moved {
+    sent: u64,
+    taken: u64,
+    waiting: u64,
+}
+
+impl Moved {
+    fn of(archive: &Archive, project: &SharedProject) -> Result<Moved, StoreError> {
+        let (sent, taken) = archive.exchanged(project)?;
+        Ok(Moved { sent, taken, waiting: archive.changes_waiting(project)? })
+    }
 }
 
 /// What only the hub can tell.
@@ -102,6 +127,9 @@ struct Report<'a> {
     url: &'a str,
     team: &'a str,
     projects: &'a [SharedProject],
+    /// Of each project.
+    moved: &'a [Moved],
+    leaving: &'a [LeavingProject],
     known: &'a Known,
     far: &'a Result<Far, NoLink>,
     queue: u64,
@@ -129,14 +157,18 @@ impl Report<'_> {
             "synced_at": self.known.synced_at.map(|at| at.to_utc()),
             "queue": self.queue,
             "trouble": trouble,
-            "projects": self.projects.iter().map(|project| self.project_json(project)).collect::<Vec<_>>(),
+            "projects": self.projects.iter().zip(self.moved).map(|it| self.project_json(it)).collect::<Vec<_>>(),
+            "leaving": self.leaving.iter().map(|project| json!({
+                "project": project.name, "key": project.key, "since": project.since.to_utc(),
+            })).collect::<Vec<_>>(),
         })
     }
 
-    fn project_json(&self, project: &SharedProject) -> Value {
+    fn project_json(&self, (project, moved): (&SharedProject, &Moved)) -> Value {
         json!({
             "project": project.name, "key": project.key, "extent": project.extent.name(),
             "since": project.since.to_utc(), "taken_up_to": project.cursor, "behind": self.behind(project),
+            "sent": moved.sent, "taken": moved.taken, "waiting": moved.waiting,
         })
     }
 
@@ -176,13 +208,20 @@ impl Report<'_> {
                 trouble.what
             )));
         }
+        for project in self.leaving {
+            let name = for_terminal(&project.name);
+            out.line(&format!("{name} is being taken back; `tow hub sync` goes on with it"));
+        }
         if self.projects.is_empty() {
             out.line("no project is shared; `tow hub share PROJECT` shares one");
         }
-        for project in self.projects {
+        for (project, Moved { sent, taken, waiting }) in self.projects.iter().zip(self.moved) {
             let behind = self.behind(project).map_or(String::new(), |rows| format!(", {rows} rows behind"));
             let name = pad(&for_terminal(&project.name), 24);
-            out.line(&format!("{name} {} as {}{behind}", project.extent.name(), for_terminal(&project.key)));
+            let (extent, key) = (project.extent.name(), for_terminal(&project.key));
+            out.line(&format!(
+                "{name} {extent} as {key}: {sent} rows sent, {taken} taken, {waiting} changes wait{behind}"
+            ));
         }
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! `tow work` does the same by itself; this is for who wants to wait for it.
 
+use super::counted::Counted;
 use crate::failure::Failure;
-use crate::hub::{Amount, Exchanged, exchange, waiting};
+use crate::hub::{Amount, Exchanged, exchange, preview, waiting};
 use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
@@ -62,19 +63,26 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         scope.out.line(&serde_json::to_string(&done).unwrap_or_default());
     } else {
         let more = if done.is_more { "; there is more" } else { "" };
-        scope
-            .out
-            .line(&format!("{} rows sent, {} taken, {} erased{more}", done.sent, done.taken, done.erased));
+        let back = match done.withdrawn {
+            0 => String::new(),
+            rows => format!(", {rows} taken back"),
+        };
+        let left = if done.has_left { "; this machine has left the hub" } else { "" };
+        let Exchanged { sent, taken, erased, .. } = done;
+        scope.out.line(&format!("{sent} rows sent, {taken} taken, {erased} erased{back}{more}{left}"));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn dry_run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let waiting = waiting(&scope.edge)?;
+    let counted = Counted(preview(&scope.edge)?.into_iter().collect());
+    let rows = counted.rows();
     if arguments.json {
-        scope.out.line(&json!({"dry_run": true, "waiting": waiting}).to_string());
+        let all = json!({"dry_run": true, "waiting": waiting, "rows": rows, "kinds": counted.json()});
+        scope.out.line(&all.to_string());
     } else {
-        scope.out.line(&format!("{waiting} changes wait to be looked at for the hub"));
+        scope.out.line(&format!("{rows} rows would go{}", counted.told()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,25 +1,31 @@
 //! `tow hub unshare`: from now on nothing of a project goes, and nothing comes.
 //!
-//! What came from others stays here, and what went stays with them: single memories are taken back by `tow hub private`,
-//! all that was forgotten goes everywhere.
+//! What came from others stays here. What went stays with them, unless it is to be taken back: then it leaves the hub and
+//! whoever has it. Single memories are taken back by `tow hub private`.
 
 use super::share::shared;
+use super::withdraw::{Audience, carry_out, counted};
 use crate::failure::Failure;
 use crate::remember::open;
 use crate::scope::Scope;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_store::StoreError;
-use towline_store::archive::SharedProject;
+use towline_store::archive::{LeavingProject, SharedProject};
 
 const EXAMPLES: &str = "\
 Examples:
   tow hub unshare app
   tow hub unshare app --dry-run
+  tow hub unshare app --withdraw --dry-run    how many rows would be taken back
+  tow hub unshare app --withdraw    all that you gave of it, from any of your machines, leaves the hub and the others
   tow hub private m12               takes one memory back, while its project is still shared
-  tow forget m12                    erases it here, at the hub and with everybody";
+  tow forget m12                    erases it here, at the hub and with everybody
+
+What is taken back stays on the machine that made it. Stopped half-way, `tow hub sync` goes on; `tow hub unshare app` once more
+leaves it at that. Your other machines give what is new until the project is unshared there, too.";
 
 /// Stop sharing a project.
 #[derive(Debug, Args)]
@@ -28,6 +34,9 @@ pub struct Arguments {
     /// By name, by its key, or by a folder in it.
     #[arg(value_name = "PROJECT")]
     project: String,
+    /// Take back what you gave: whoever has it drops it.
+    #[arg(long)]
+    withdraw: bool,
     /// Say what would be done.
     #[arg(long)]
     dry_run: bool,
@@ -36,26 +45,89 @@ pub struct Arguments {
     json: bool,
 }
 
+/// A project, and how it stands with it.
+enum Meant {
+    Shared(SharedProject),
+    Leaving(LeavingProject),
+}
+
+impl Meant {
+    fn named(&self) -> (&str, &str) {
+        match self {
+            Meant::Shared(project) => (&project.name, &project.key),
+            Meant::Leaving(project) => (&project.name, &project.key),
+        }
+    }
+
+    fn id(&self) -> towline_core::id::Uid {
+        match self {
+            Meant::Shared(project) => project.id,
+            Meant::Leaving(project) => project.id,
+        }
+    }
+}
+
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let project = shared(scope, &arguments.project)?;
-    if !arguments.dry_run {
-        stop(scope, &project)?;
-    }
+    let meant = meant(scope, &arguments.project)?;
+    let (name, key) = meant.named();
+    let name = for_terminal(name);
+    let (told, more) = match (arguments.withdraw, arguments.dry_run) {
+        (false, true) => (format!("{name} would no longer be shared"), json!({})),
+        (false, false) => {
+            stop(scope, &meant)?;
+            (format!("{name} is no longer shared; what was given stays with the others"), json!({}))
+        }
+        (true, true) => {
+            let counted = counted(scope, &[meant.id()])?;
+            let (rows, kinds) = (counted.rows(), counted.told());
+            let told =
+                format!("{name} would no longer be shared, and {rows} rows would be taken back{kinds}");
+            (told, json!({"withdraw": true, "rows": rows, "kinds": counted.json()}))
+        }
+        (true, false) => {
+            begin(scope, &meant)?;
+            let audience = if arguments.json { Audience::Program } else { Audience::Person };
+            let rows = carry_out(scope, audience)?.withdrawn;
+            let told = format!("{name} is no longer shared; {rows} rows were taken back");
+            (told, json!({"withdraw": true, "rows": rows}))
+        }
+    };
     if arguments.json {
-        let all = json!({"project": project.name, "key": project.key, "dry_run": arguments.dry_run});
+        let mut all = json!({"project": meant.named().0, "key": key, "dry_run": arguments.dry_run});
+        if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
+            all.extend(more);
+        }
         scope.out.line(&all.to_string());
-        return Ok(ExitCode::SUCCESS);
+    } else {
+        scope.out.line(&told);
     }
-    let name = for_terminal(&project.name);
-    scope.out.line(&match arguments.dry_run {
-        true => format!("{name} would no longer be shared"),
-        false => format!("{name} is no longer shared; what was given stays with the others"),
-    });
     Ok(ExitCode::SUCCESS)
 }
 
-fn stop(scope: &Scope, project: &SharedProject) -> Result<(), Failure> {
-    open(scope)?.archive.unshare_project(project.row).map(drop).map_err(failed)
+/// One that is being taken back is known by its name and its key.
+fn meant(scope: &Scope, called: &str) -> Result<Meant, Failure> {
+    let leaving = open(scope)?.archive.leaving_projects().map_err(failed)?;
+    let is_it = |project: &LeavingProject| project.key == called || project.name.eq_ignore_ascii_case(called);
+    match shared(scope, called) {
+        Ok(project) => Ok(Meant::Shared(project)),
+        Err(failure) => leaving.into_iter().find(is_it).map(Meant::Leaving).ok_or(failure),
+    }
+}
+
+fn begin(scope: &Scope, meant: &Meant) -> Result<(), Failure> {
+    match meant {
+        Meant::Shared(project) => open(scope)?.archive.begin_leaving(project, scope.edge.now).map_err(failed),
+        Meant::Leaving(_) => Ok(()),
+    }
+}
+
+fn stop(scope: &Scope, meant: &Meant) -> Result<(), Failure> {
+    let writing = open(scope)?;
+    match meant {
+        Meant::Shared(project) => writing.archive.unshare_project(project.row).map(drop),
+        Meant::Leaving(project) => writing.archive.end_leaving(project),
+    }
+    .map_err(failed)
 }
 
 fn failed(error: StoreError) -> Failure {

@@ -1,0 +1,88 @@
+//! Taking projects back: what this person gave of them leaves the hub, and whoever has it drops it.
+//!
+//! Page by page, each noted here before the hub is told: killed anywhere, the next exchange goes on. A hub that is to be
+//! left altogether is left when nothing is to be taken back any more.
+
+use super::link::{Link, NoLink};
+use super::{PATIENCE, machine};
+use crate::capture::{self, Writable};
+use crate::edge::Edge;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::scope::Scope;
+use crate::verbs::config;
+use std::time::Duration;
+use towline_core::id::Uid;
+use towline_core::share::RowKind;
+use towline_hub::Outgoing;
+use towline_store::archive::LeavingProject;
+
+/// Rows in one transaction of the hub, and of the archive.
+const AT_ONCE: u32 = 500;
+
+/// How far a project came.
+pub enum Reached {
+    /// So many rows were taken back, and there may be more behind this place.
+    Page { rows: u64, after: u64 },
+    /// So many, and no more are there.
+    End { rows: u64 },
+}
+
+/// Takes the next page of a project back.
+pub fn take_back(
+    edge: &Edge,
+    link: &mut Link,
+    project: &LeavingProject,
+    after: u64,
+) -> Result<Reached, NoLink> {
+    let page = link.hub.own_rows(&link.membership, project.id, after, AT_ONCE)?;
+    let writable = || -> Result<Writable, NoLink> { capture::open(edge, PATIENCE)?.ok_or(NoLink::Busy) };
+    let here = link.membership.machine;
+    let rows: Vec<_> = page.rows.into_iter().map(|row| row.taken_back(here)).collect();
+    if !rows.is_empty() {
+        writable()?.archive.note_taken_back(&rows)?;
+    }
+    let count = rows.len() as u64;
+    let told = rows.into_iter().map(|row| Outgoing { row, text: String::new(), vector: None });
+    link.hub.push(&link.membership, &told.collect::<Vec<_>>())?;
+    if page.is_all {
+        writable()?.archive.end_leaving(project)?;
+        return Ok(Reached::End { rows: count });
+    }
+    Ok(Reached::Page { rows: count, after: page.after })
+}
+
+/// How many rows of each kind this person gave of these projects.
+pub fn counted(edge: &Edge, projects: &[Uid], patience: Duration) -> Result<Vec<(RowKind, u64)>, NoLink> {
+    let mut link = Link::open(edge, &machine(edge)?, patience)?;
+    let mut counts: Vec<(RowKind, u64)> = RowKind::ALL.map(|kind| (kind, 0)).to_vec();
+    for project in projects {
+        for (kind, rows) in link.hub.own_counts(&link.membership, *project)? {
+            counts.iter_mut().filter(|(known, _)| *known == kind).for_each(|(_, sum)| *sum += rows);
+        }
+    }
+    Ok(counts)
+}
+
+/// Leaves the hub, if that was wished for and nothing is to be taken back any more. Whether it did.
+pub fn leave_if_done(edge: &Edge, link: &mut Link) -> Result<bool, Failure> {
+    let writable = capture::open(edge, PATIENCE).map_err(NoLink::from)?.ok_or(NoLink::Busy)?;
+    let wishes = writable.archive.wishes_to_leave().map_err(NoLink::from)?;
+    if !wishes || !writable.archive.leaving_projects().map_err(NoLink::from)?.is_empty() {
+        return Ok(false);
+    }
+    // The archive is not held while the hub is waited for.
+    drop(writable);
+    link.hub.leave(&link.membership).map_err(NoLink::from)?;
+    forget_hub(edge)?;
+    Ok(true)
+}
+
+/// This machine knows of no hub any more.
+pub fn forget_hub(edge: &Edge) -> Result<(), Failure> {
+    let writable = capture::open(edge, PATIENCE).map_err(NoLink::from)?.ok_or(NoLink::Busy)?;
+    writable.archive.leave_hub().map_err(NoLink::from)?;
+    drop(writable);
+    let scope = Scope { edge: edge.later(), out: Output::kept() };
+    config::change(&scope, &[("hub.url", None), ("hub.team", None)])
+}

@@ -1,0 +1,40 @@
+//! How many rows of each kind: for whoever asks what would be done.
+//!
+//! Only tells what it is given.
+
+use serde_json::{Map, Value};
+use towline_core::share::RowKind;
+
+/// Kinds of rows, and how many of each.
+pub struct Counted(pub Vec<(RowKind, u64)>);
+
+impl Counted {
+    pub fn rows(&self) -> u64 {
+        self.0.iter().map(|(_, rows)| rows).sum()
+    }
+
+    pub fn json(&self) -> Value {
+        let kinds = self.0.iter().map(|(kind, rows)| (kind.name().to_owned(), (*rows).into()));
+        Value::Object(kinds.collect::<Map<_, _>>())
+    }
+
+    /// Behind a sentence: `: memory 3, line 12`; nothing where there are none.
+    pub fn told(&self) -> String {
+        let there = self.0.iter().filter(|(_, rows)| *rows > 0);
+        let there: Vec<String> = there.map(|(kind, rows)| format!("{} {rows}", kind.name())).collect();
+        if there.is_empty() { String::new() } else { format!(": {}", there.join(", ")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_without_rows_are_told_to_programs_only() {
+        let counted = Counted(vec![(RowKind::Memory, 3), (RowKind::Body, 0), (RowKind::Baton, 1)]);
+        assert_eq!((counted.rows(), counted.told().as_str()), (4, ": memory 3, baton 1"));
+        assert_eq!(counted.json().to_string(), r#"{"baton":1,"body":0,"memory":3}"#);
+        assert_eq!(Counted(vec![(RowKind::Line, 0)]).told(), "");
+    }
+}
