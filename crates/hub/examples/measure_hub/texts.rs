@@ -84,7 +84,7 @@ impl Texts {
         };
         let life = Life::Lives(Box::new(Registers::of_words(words, Stamp { count: 1, machine })));
         let row = SharedRow { uid, kind, project, from, life };
-        Made { outgoing: Outgoing { row, text, vector: None }, name }
+        Made { outgoing: Outgoing { row, text, meaning: None }, name }
     }
 
     /// Words of a row, as somebody asks for it: without the little ones.

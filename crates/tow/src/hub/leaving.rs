@@ -43,7 +43,7 @@ pub fn take_back(
         writable()?.archive.note_taken_back(&rows)?;
     }
     let count = rows.len() as u64;
-    let told = rows.into_iter().map(|row| Outgoing { row, text: String::new(), vector: None });
+    let told = rows.into_iter().map(|row| Outgoing { row, text: String::new(), meaning: None });
     link.hub.push(&link.membership, &told.collect::<Vec<_>>())?;
     if page.is_all {
         writable()?.archive.end_leaving(project)?;
