@@ -496,8 +496,10 @@ create function towline.push(
         ), compared as (
             select
                 r.uid, b.seq,
-                r.person = b.person and (b.machine, b.session is not null, split_part(coalesce(b.session, ''), ':', 1),
-                    split_part(coalesce(b.session, ''), ':', 2), b.turn is not null, coalesce(b.turn, 0), b.made_at)
+                -- Where a row came from is told by its person alone.
+                r.person = me.name and b.person = me.name and (b.machine, b.session is not null,
+                    split_part(coalesce(b.session, ''), ':', 1), split_part(coalesce(b.session, ''), ':', 2),
+                    b.turn is not null, coalesce(b.turn, 0), b.made_at)
                     < (r.machine, r.session is not null, split_part(coalesce(r.session, ''), ':', 1),
                     split_part(coalesce(r.session, ''), ':', 2), r.turn is not null, coalesce(r.turn, 0), r.made_at)
                     as has_origin,

@@ -2,7 +2,8 @@
 //!
 //! Tables and functions are taken from the catalogue: one that is added later is tried without being named here.
 
-use crate::bench::{BLUE, Bench, Build, CLOSED, DATABASE, OPEN, machine, memory, outgoing, password};
+use crate::bench::{BLUE, Bench, Build, CLOSED, DATABASE, OPEN, all_of, machine, memory, outgoing, password};
+use towline_core::id::Uid;
 use towline_core::share::{Life, SharedRow};
 use towline_core::time::Timestamp;
 use towline_hub::{Asked, FleetSeat, HubError};
@@ -174,6 +175,20 @@ fn a_dishonest_change_is_refused() {
     let back =
         "update towline.rows set forgotten_at = null, words = 'x', seq = 3 where forgotten_at is not null";
     assert!(bench.sql_as("bob", back).unwrap_err().contains("stays forgotten"));
+}
+
+#[test]
+fn nobody_tells_where_anothers_row_came_from() {
+    let bench = Bench::new(Build::Debian);
+    let (mut ann, red) = bench.join("ann");
+    ann.push(&red, &[outgoing(memory("ann", 7, "by ann"))]).unwrap();
+    let mut forged = memory("ann", 7, "by ann");
+    forged.from.machine = Uid([0; 16]);
+    forged.from.made_at = Timestamp(1);
+    let (mut bob, of_bob) = bench.join("bob");
+    assert_eq!(bob.push(&of_bob, &[outgoing(forged.clone())]).unwrap().changed, 0);
+    assert_eq!(all_of(&mut ann, &red, OPEN)[0].from, memory("ann", 7, "by ann").from);
+    assert_eq!(ann.push(&red, &[outgoing(forged)]).unwrap().changed, 1, "her own machines may");
 }
 
 #[test]
