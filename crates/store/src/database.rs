@@ -83,9 +83,11 @@ impl Store {
         Ok(db.map(|db| Store { home: home.clone(), db, machine: Uid([0; 16]) }))
     }
 
-    /// For a process that is about to end, see [`leave_open`].
+    /// Lets the end of the process close it: the system does that sooner than SQLite takes its tables apart. What was
+    /// committed is in the log either way, which nobody writes back by closing. For hooks alone: verbs also run in a
+    /// server, which does not end.
     pub fn leave(self) {
-        leave_open(self.db);
+        std::mem::forget(self.db);
     }
 
     pub fn home(&self) -> &Home {
@@ -100,12 +102,6 @@ impl Store {
     pub fn complaints(&self) -> Result<Vec<String>, StoreError> {
         complaints(&self.db)
     }
-}
-
-/// Lets the end of the process close it: the system does that sooner than SQLite takes its tables apart. What was committed
-/// is in the log either way, which nobody writes back by closing.
-pub(crate) fn leave_open(db: Connection) {
-    std::mem::forget(db);
 }
 
 pub(crate) fn complaints(db: &Connection) -> Result<Vec<String>, StoreError> {

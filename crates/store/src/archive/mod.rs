@@ -65,9 +65,7 @@ pub use texts::{Text, TextKind};
 pub use usage::{Named, UsageAsked, UsageBy, UsageOf, UsedSession};
 pub use write::{Taken, Together};
 
-use crate::database::{
-    compact, complaints, leave_open, machine_name, move_aside, open_for_reading, open_for_writing,
-};
+use crate::database::{compact, complaints, machine_name, move_aside, open_for_reading, open_for_writing};
 use crate::home::Home;
 use crate::lock::ArchiveLock;
 use crate::tables::projects::{KnownProject, Projects};
@@ -137,11 +135,6 @@ impl Archive {
         let archive = Archive::read(home, patience)?;
         archive.iter().try_for_each(Archive::hold_still)?;
         Ok(archive)
-    }
-
-    /// For a process that is about to end, see [`leave_open`].
-    pub fn leave(self) {
-        leave_open(self.db);
     }
 
     /// All that is read from now on is of one moment, and costs one look at the locks.

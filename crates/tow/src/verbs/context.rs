@@ -84,8 +84,6 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let composed = compose(&material, agent.budget());
     show(scope, arguments, (&composed, Given::of(&composed, &chosen)), agent.budget());
-    archive.into_iter().for_each(Archive::leave);
-    hot.into_iter().for_each(Store::leave);
     Ok(ExitCode::SUCCESS)
 }
 
