@@ -1,6 +1,7 @@
 //! The machines, the hub between them, and what chance does to both.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -276,13 +277,42 @@ impl World {
         self.told.join("\n")
     }
 
-    pub fn figures(&self) -> String {
-        format!(
-            "{} memories, {} forgotten, {} exchanges, {} of them killed",
-            self.made.len(),
-            self.forgotten.len(),
-            self.exchanges + self.kills,
-            self.kills
+    pub fn figures(&self) -> Figures {
+        Figures {
+            memories: self.made.len(),
+            forgotten: self.forgotten.len(),
+            exchanges: self.exchanges + self.kills,
+            killed: self.kills,
+        }
+    }
+}
+
+/// How much was played.
+#[derive(Clone, Copy, Default)]
+pub struct Figures {
+    memories: usize,
+    forgotten: usize,
+    exchanges: usize,
+    killed: usize,
+}
+
+impl Figures {
+    pub fn plus(self, more: Figures) -> Figures {
+        Figures {
+            memories: self.memories + more.memories,
+            forgotten: self.forgotten + more.forgotten,
+            exchanges: self.exchanges + more.exchanges,
+            killed: self.killed + more.killed,
+        }
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Figures { memories, forgotten, exchanges, killed } = self;
+        write!(
+            f,
+            "{memories} memories, {forgotten} forgotten, {exchanges} exchanges, {killed} of them killed"
         )
     }
 }
