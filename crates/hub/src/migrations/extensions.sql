@@ -266,7 +266,7 @@ create or replace function towline.find(
                 return query execute towline.by_time(place, seen, every, rank, a_most);
                 get diagnostics so_far = row_count;
             end if;
-            if so_far < a_most / 2 then
+            if so_far < greatest(a_most / 2, 1) then
                 return query execute towline.by_index(place, seen, every, rank, a_most);
                 get diagnostics so_far = row_count;
             end if;
@@ -282,7 +282,7 @@ create or replace function towline.find(
                 return query execute towline.by_index(place, seen, rare, rank, a_most);
                 get diagnostics so_far = row_count;
             end if;
-            if is_rest and so_far < a_most / 2 then
+            if is_rest and so_far < greatest(a_most / 2, 1) then
                 return query execute towline.by_time(place, seen, array_to_string(parts, ' | '), rank, a_most);
             end if;
         end if;
