@@ -80,6 +80,8 @@ impl World {
 
     /// Everything that is kept: the bytes of every file, what is packed, and what JSON says.
     pub fn kept(&self) -> Vec<(String, Vec<u8>)> {
+        // What works in the background makes files and removes them.
+        self.env.wait_no_process();
         let mut all = vec![];
         for path in files_below(&self.env.data_dir()) {
             let bytes = fs::read(&path).unwrap();
