@@ -5,12 +5,12 @@
 
 use crate::unescape::unescaped;
 use crate::wire::{Part, Parts};
-use crate::{Agent, claude, codex};
+use crate::{Agent, claude, codex, json};
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use towline_core::event::Origin;
 use towline_core::id::{SubagentId, TurnId};
 use towline_core::piece::{Content, Piece};
@@ -61,7 +61,7 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(line: &'a str) -> Result<Option<T>, 
     if line.bytes().all(|byte| byte.is_ascii_whitespace()) {
         return Ok(None);
     }
-    serde_json::from_str(line).map(Some).map_err(|_| Unreadable::NotJson)
+    json::read(line).map(Some).map_err(|_| Unreadable::NotJson)
 }
 
 /// A prompt of nothing but this is a bookmark.
@@ -103,27 +103,31 @@ impl<'a> Spot<'a> {
     }
 }
 
-/// A value that counts only if it is exactly `true`, a number, or a text; it may be anything, and large.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Any<'a>(#[serde(borrow)] pub Option<&'a RawValue>);
+/// A value that counts only if it is exactly `true`, a number, or a text; it may be anything, and large. As it is written;
+/// empty if it is absent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Any<'a>(&'a str);
 
 impl<'a> Any<'a> {
+    pub fn is_present(self) -> bool {
+        !self.0.is_empty()
+    }
+
     pub fn is_true(self) -> bool {
-        self.raw() == "true"
+        self.0 == "true"
     }
 
     pub fn number(self) -> Option<u64> {
-        self.raw().parse().ok()
+        self.0.parse().ok()
     }
 
     /// What it holds, if it is of this shape.
     pub fn as_a<T: Deserialize<'a>>(self) -> Option<T> {
-        serde_json::from_str(self.0?.get()).ok()
+        json::read(self.0).ok()
     }
 
     pub fn text(self) -> Option<Cow<'a, str>> {
-        Some(unescaped(self.raw().strip_prefix('"')?.strip_suffix('"')?))
+        json::inner(self.0).map(unescaped)
     }
 
     /// The parts of a list; one text alone is a list of one.
@@ -134,9 +138,25 @@ impl<'a> Any<'a> {
         }
     }
 
-    /// As it was written; empty if it is absent.
     pub fn raw(self) -> &'a str {
-        self.0.map_or("", RawValue::get)
+        self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Any<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AsWritten;
+        impl<'de> Visitor<'de> for AsWritten {
+            type Value = &'de str;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value that is read where it stands")
+            }
+            fn visit_borrowed_str<E>(self, raw: &'de str) -> Result<&'de str, E> {
+                Ok(if raw == "null" { "" } else { raw })
+            }
+        }
+        deserializer.deserialize_newtype_struct(json::RAW, AsWritten).map(Any)
     }
 }
 

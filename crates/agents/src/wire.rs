@@ -3,7 +3,7 @@
 //! A field of an unexpected type counts as absent: a newer agent may change what we do not rely on.
 //! Nothing here knows what an event means.
 
-use crate::{Ending, PayloadError};
+use crate::{Ending, PayloadError, json};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
@@ -19,7 +19,8 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, Payl
     if payload.iter().all(u8::is_ascii_whitespace) {
         return Err(PayloadError::Empty);
     }
-    serde_json::from_slice(payload).map_err(|_| PayloadError::NotJson)
+    let text = str::from_utf8(payload).map_err(|_| PayloadError::NotJson)?;
+    json::read(text).map_err(|_| PayloadError::NotJson)
 }
 
 /// A string, or nothing.
@@ -246,5 +247,5 @@ fn specific(room: &Room, event: &str, reply: &Reply) -> Option<Value> {
 
 /// The entries of the last part of a file of lines, as far as they are whole.
 pub(crate) fn newest_first<'a, T: Deserialize<'a>>(text: &'a [u8]) -> impl Iterator<Item = T> {
-    text.rsplit(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+    text.rsplit(|byte| *byte == b'\n').filter_map(|line| json::read(str::from_utf8(line).ok()?).ok())
 }

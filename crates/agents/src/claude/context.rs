@@ -35,7 +35,7 @@ fn said(entry: &Entry<'_>, announced: Option<&str>) -> Option<Option<Context>> {
 }
 
 fn answer(entry: &Entry<'_>, announced: Option<&str>) -> Option<Context> {
-    let message: Message<'_> = serde_json::from_str(entry.message?.get()).ok()?;
+    let message: Message<'_> = entry.message.as_a()?;
     let count = |name: &str| message.usage.0.get(name).and_then(Value::as_u64).unwrap_or(0);
     // As the client counts it itself: what it sent, and not what came back.
     let parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];

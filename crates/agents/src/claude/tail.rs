@@ -4,10 +4,10 @@
 //! own. A line that is not whole is no JSON and is passed over, be it cut off in front or still being written.
 
 use super::reset;
+use crate::reader::Any;
 use crate::wire::{Loose, Text, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use towline_core::arbiter::{Tail, TailEnd};
 use towline_core::time::Timestamp;
 
@@ -37,7 +37,7 @@ pub(super) struct Entry<'a> {
     quota: Loose,
     /// Left unread until the entry is known to count: it may be large.
     #[serde(borrow)]
-    pub message: Option<&'a RawValue>,
+    pub message: Any<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -101,8 +101,8 @@ pub(super) fn is_limit(error: &Text<'_>, words: &str) -> bool {
 
 /// The text of a message, which is either one string or a list of blocks; what else it holds is left out.
 fn words(entry: &Entry<'_>) -> String {
-    let message = entry.message.and_then(|raw| serde_json::from_str::<Message>(raw.get()).ok());
-    let content = message.unwrap_or_default().content.0;
+    let message: Message = entry.message.as_a().unwrap_or_default();
+    let content = message.content.0;
     let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
     let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
     content.as_str().into_iter().chain(texts).collect()

@@ -40,7 +40,7 @@ pub(crate) fn ends_counted(text: &[u8]) -> bool {
 }
 
 fn count(entry: &Entry<'_>) -> Option<Context> {
-    let count: Count<'_> = serde_json::from_str(entry.payload?.get()).ok()?;
+    let count: Count<'_> = entry.payload.as_a()?;
     if !count.kind.is("token_count") {
         return None;
     }

@@ -3,6 +3,7 @@
 //! Only the client's own numbers count: a turn of which it wrote none has none.
 
 use super::line::{Event, Line, SessionMeta, Usage, UsageRecord};
+use crate::json;
 use crate::reader::Any;
 use std::collections::BTreeMap;
 use towline_core::id::{SessionId, TurnId};
@@ -51,7 +52,7 @@ pub fn holds_injected(rollout: &[u8], text: &str) -> bool {
 
 fn lines(rollout: &[u8]) -> impl Iterator<Item = Line<'_>> {
     let texts = rollout.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
-    texts.filter_map(|line| serde_json::from_str(line).ok())
+    texts.filter_map(|line| json::read(line).ok())
 }
 
 /// All that a response was given and gave is what the next one starts from.

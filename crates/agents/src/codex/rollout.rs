@@ -13,6 +13,7 @@ use super::line::{
     Compacted, CompletedItem, Event, ExitCode, HistoryBase, Item, ItemMetadata, Line, OlderOutput, Part,
     Provenance, SessionMeta, ThreadSource, TokenInfo, TurnContext, TurnError, Usage, UsageRecord,
 };
+use crate::json;
 use crate::reader::{Any, Recent, Spot, Trail, Unreadable, decoded_length, joined, mark, parse, typed};
 use crate::wire::{Nested, Text};
 use memchr::memmem;
@@ -104,7 +105,8 @@ impl Memory {
         let meta: SessionMeta<'a> = line.payload.as_a().unwrap_or_default();
         let Some(id) = meta.id.0.clone().filter(|_| !self.is_opened) else { return };
         self.is_opened = true;
-        let inside = meta.source.as_a::<ThreadSource<'_>>().is_some_and(|source| source.subagent.0.is_some());
+        let inside =
+            meta.source.as_a::<ThreadSource<'_>>().is_some_and(|source| source.subagent.is_present());
         if inside || meta.thread_source.is("subagent") {
             self.subagent = SubagentId::parse(&id).ok();
         }
@@ -188,7 +190,7 @@ impl Memory {
 
     fn output<'a>(&mut self, item: Item<'a>, spot: &Spot<'a>, found: &mut Vec<Piece<'a>>) {
         let Some(call) = item.call_id.0 else { return };
-        let raw = if item.output.0.is_some() { item.output } else { item.tools };
+        let raw = if item.output.is_present() { item.output } else { item.tools };
         let parts: Vec<Part<'a>> = raw.parts();
         let images: Vec<Piece<'a>> =
             parts.iter().enumerate().filter_map(|(i, part)| shown(i, part, spot)).collect();
@@ -214,7 +216,7 @@ impl Memory {
                 let (how, words) = failure(event.error);
                 found.push(self.spot(place, &event.turn_id).whole(stopped(how, words)));
             }
-            Some("token_count") if line.ordinal.0.is_none() => self.token_count(&event, place, found),
+            Some("token_count") if !line.ordinal.is_present() => self.token_count(&event, place, found),
             Some("thread_rolled_back") => {
                 let from = self.trail.back(event.num_turns.number().unwrap_or(0));
                 let reverted = from.map(|from| Content::Reverted { from });
@@ -383,7 +385,7 @@ fn call(item: Item<'_>) -> Option<Content<'_>> {
         Some(namespace) => Cow::Owned(format!("{namespace}__{tool}")),
         None => tool,
     };
-    let given = [item.arguments, item.input, item.action].into_iter().find(|given| given.0.is_some());
+    let given = [item.arguments, item.input, item.action].into_iter().find(|given| given.is_present());
     let input = given.unwrap_or_default();
     let input = input.text().unwrap_or(Cow::Borrowed(input.raw()));
     Some(Content::ToolCall { call: item.call_id.0.or(item.id.0)?, tool, input })
@@ -413,8 +415,8 @@ fn is_failure(line: &str) -> bool {
 
 fn older_exit_code(output: &str) -> Option<&str> {
     let is_older = output.starts_with(r#"{"output":"#) && output.ends_with('}');
-    let older: OlderOutput<'_> = is_older.then(|| serde_json::from_str(output).ok())??;
-    older.metadata.as_a::<ExitCode<'_>>()?.exit_code.0.map(|code| code.get())
+    let older: OlderOutput<'_> = is_older.then(|| json::read(output).ok())??;
+    Some(older.metadata.as_a::<ExitCode<'_>>()?.exit_code).filter(|code| code.is_present()).map(Any::raw)
 }
 
 fn failure(error: Any<'_>) -> (Stop, Cow<'_, str>) {

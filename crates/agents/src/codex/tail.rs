@@ -3,10 +3,10 @@
 //! Only where turns begin and end counts: what else is written in between, before or after says nothing about that.
 //! A line that is not whole is no JSON and is passed over, be it cut off in front or still being written.
 
+use crate::reader::Any;
 use crate::wire::{Loose, Text, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use towline_core::arbiter::{Tail, TailEnd};
 use towline_core::time::Timestamp;
 
@@ -19,7 +19,7 @@ pub(super) struct Entry<'a> {
     pub timestamp: Text<'a>,
     /// Left unread unless the entry is an event: it may be large.
     #[serde(borrow)]
-    pub payload: Option<&'a RawValue>,
+    pub payload: Any<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -81,7 +81,7 @@ fn end(entry: &Entry<'_>) -> Option<TailEnd> {
 }
 
 fn turn<'a>(entry: &Entry<'a>) -> Option<Turn<'a>> {
-    entry.kind.is("event_msg").then(|| serde_json::from_str(entry.payload?.get()).ok())?
+    entry.kind.is("event_msg").then(|| entry.payload.as_a())?
 }
 
 fn failure(turn: &Turn<'_>) -> TailEnd {

@@ -4,9 +4,10 @@
 
 use super::super::entry::{Entry, Usage};
 use super::OURS;
+use crate::json;
 use crate::reader::Any;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 use towline_core::time::Timestamp;
 
 /// One line, with its line break.
@@ -44,7 +45,7 @@ pub struct Line<'a> {
 #[serde(default)]
 struct Beside<'a> {
     #[serde(borrow, rename = "parentUuid")]
-    parent: Option<&'a RawValue>,
+    parent: Any<'a>,
     #[serde(borrow)]
     towline: Any<'a>,
     #[serde(borrow)]
@@ -65,8 +66,10 @@ pub fn lines(text: &[u8]) -> Vec<Line<'_>> {
 }
 
 fn read(number: usize, bytes: &[u8]) -> Option<Line<'_>> {
-    let entry: Entry<'_> = serde_json::from_slice(bytes).ok()?;
-    let beside: Beside<'_> = serde_json::from_slice(bytes).ok()?;
+    // The client passes over a line that is not sound throughout.
+    serde_json::from_slice::<IgnoredAny>(bytes).ok()?;
+    let text = str::from_utf8(bytes).ok()?;
+    let (entry, beside): (Entry<'_>, Beside<'_>) = (json::read(text).ok()?, json::read(text).ok()?);
     let stopped: Stopped<'_> = beside.message.as_a().unwrap_or_default();
     let message = &entry.message.0;
     let blocks = message.content.0.iter();
@@ -79,7 +82,7 @@ fn read(number: usize, bytes: &[u8]) -> Option<Line<'_>> {
         subtype: entry.subtype.as_deref().unwrap_or("").to_owned(),
         uuid: entry.uuid.as_deref().map(str::to_owned),
         parent: entry.parent_uuid.as_deref().map(str::to_owned),
-        raw_parent: beside.parent.map(RawValue::get),
+        raw_parent: Some(beside.parent.raw()).filter(|raw| !raw.is_empty()),
         at: entry.timestamp.as_deref().and_then(Timestamp::parse_utc),
         cwd: entry.cwd.as_deref().map(str::to_owned),
         is_sidechain: entry.is_sidechain.is_true(),

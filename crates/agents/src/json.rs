@@ -1,0 +1,363 @@
+//! Reads JSON where it stands, into serde's types. What nobody asks for is passed over, not looked at.
+//!
+//! A record of a conversation is mostly long texts, each wanted whole or not at all: a parser that checks every byte of them
+//! spends most of its time there. This one checks what it walks through; between the ends of a value that it passes over,
+//! and within a text, it takes the writer's word. Only what is asked for is gone into, and so deep at most as sane JSON is.
+
+use crate::unescape::unescaped;
+use memchr::{memchr, memchr3};
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+use std::borrow::Cow;
+use std::fmt::Display;
+
+/// A type of this name takes any value as it is written.
+pub(crate) const RAW: &str = "a value as it is written";
+
+/// Why is not said: the text may hold anything.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not the JSON that was expected")]
+pub(crate) struct NotJson;
+
+impl de::Error for NotJson {
+    fn custom<T: Display>(_: T) -> Self {
+        NotJson
+    }
+}
+
+/// The one value of the text.
+pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, NotJson> {
+    let mut json = Json { text, at: 0, depth: 0 };
+    let value = T::deserialize(&mut json)?;
+    if json.peek().is_none() { Ok(value) } else { Err(NotJson) }
+}
+
+/// Deeper than this nothing is gone into: it costs stack.
+const DEEPEST: usize = 128;
+
+/// A text, how far it was read, and in how many brackets that is.
+struct Json<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Json<'a> {
+    /// What comes next that is no space.
+    fn peek(&mut self) -> Option<u8> {
+        self.at = skip_space(self.text.as_bytes(), self.at);
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn expect(&mut self, expected: u8) -> Result<(), NotJson> {
+        if self.peek() != Some(expected) {
+            return Err(NotJson);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Passes the next value over, and gives it as it is written.
+    fn raw(&mut self) -> Result<&'a str, NotJson> {
+        self.peek();
+        let end = value_end(self.text.as_bytes(), self.at).ok_or(NotJson)?;
+        let raw = self.text.get(self.at..end).ok_or(NotJson)?;
+        self.at = end;
+        Ok(raw)
+    }
+
+    fn string(&mut self) -> Result<Cow<'a, str>, NotJson> {
+        inner(self.raw()?).map(unescaped).ok_or(NotJson)
+    }
+
+    /// Goes into a bracket.
+    fn open(&mut self, end: u8) -> Result<Items<'_, 'a>, NotJson> {
+        self.at += 1;
+        self.depth += 1;
+        if self.depth > DEEPEST { Err(NotJson) } else { Ok(Items { json: self, end, place: Place::First }) }
+    }
+
+    fn scalar<V: Visitor<'a>>(&mut self, visitor: V) -> Result<V::Value, NotJson> {
+        match self.raw()? {
+            "null" => visitor.visit_unit(),
+            "true" => visitor.visit_bool(true),
+            "false" => visitor.visit_bool(false),
+            number => match (number.parse::<u64>(), number.parse::<i64>(), number.parse::<f64>()) {
+                (Ok(number), _, _) => visitor.visit_u64(number),
+                (_, Ok(number), _) => visitor.visit_i64(number),
+                (_, _, Ok(number)) => visitor.visit_f64(number),
+                _ => Err(NotJson),
+            },
+        }
+    }
+}
+
+impl<'de> Deserializer<'de> for &mut Json<'de> {
+    type Error = NotJson;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, NotJson> {
+        match self.peek() {
+            Some(b'"') => match self.string()? {
+                Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+                Cow::Owned(text) => visitor.visit_string(text),
+            },
+            Some(b'{') => visitor.visit_map(self.open(b'}')?),
+            Some(b'[') => visitor.visit_seq(self.open(b']')?),
+            _ => self.scalar(visitor),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, NotJson> {
+        match self.peek() {
+            Some(b'n') => self.scalar(visitor),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &str,
+        visitor: V,
+    ) -> Result<V::Value, NotJson> {
+        if name == RAW { visitor.visit_borrowed_str(self.raw()?) } else { visitor.visit_newtype_struct(self) }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, NotJson> {
+        self.raw()?;
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        seq tuple tuple_struct map struct enum identifier
+    }
+}
+
+/// What stands between two brackets.
+struct Items<'j, 'a> {
+    json: &'j mut Json<'a>,
+    end: u8,
+    place: Place,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    First,
+    Later,
+    Behind,
+}
+
+impl Items<'_, '_> {
+    /// Goes to the next; `false` where there is none, and the bracket is behind.
+    fn next(&mut self) -> Result<bool, NotJson> {
+        if self.place == Place::Behind {
+            return Ok(false);
+        }
+        if self.json.peek() == Some(self.end) {
+            self.json.at += 1;
+            self.json.depth -= 1;
+            self.place = Place::Behind;
+            return Ok(false);
+        }
+        if self.place == Place::Later {
+            self.json.expect(b',')?;
+        }
+        self.place = Place::Later;
+        Ok(true)
+    }
+}
+
+impl<'de> SeqAccess<'de> for Items<'_, 'de> {
+    type Error = NotJson;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, NotJson> {
+        if self.next()? { seed.deserialize(&mut *self.json).map(Some) } else { Ok(None) }
+    }
+}
+
+impl<'de> MapAccess<'de> for Items<'_, 'de> {
+    type Error = NotJson;
+
+    fn next_key_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, NotJson> {
+        if !self.next()? {
+            return Ok(None);
+        }
+        let key = self.json.string()?;
+        self.json.expect(b':')?;
+        seed.deserialize(key.into_deserializer()).map(Some)
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, NotJson> {
+        seed.deserialize(&mut *self.json)
+    }
+}
+
+/// What stands between the quotes, if the value is a string.
+pub(crate) fn inner(raw: &str) -> Option<&str> {
+    raw.strip_prefix('"')?.strip_suffix('"')
+}
+
+fn skip_space(bytes: &[u8], from: usize) -> usize {
+    let rest = bytes.get(from..).unwrap_or_default();
+    from + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
+}
+
+/// The place behind the value that begins at `at`.
+fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at)? {
+        b'"' => string_end(bytes, at),
+        b'{' => nested_end(bytes, at, (b'{', b'}')),
+        b'[' => nested_end(bytes, at, (b'[', b']')),
+        b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => {
+            let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');
+            Some(bytes[at..].iter().position(is_end).map_or(bytes.len(), |length| at + length))
+        }
+        _ => None,
+    }
+}
+
+/// The place behind the string whose opening quote is at `at`. Escapes are looked at only where a quote comes after them:
+/// quotes are rarer than line ends.
+fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut from = at + 1;
+    loop {
+        let rest = bytes.get(from..)?;
+        let quote = memchr(b'"', rest)?;
+        let escapes = rest[..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
+        from += quote + 1;
+        if escapes % 2 == 0 {
+            return Some(from);
+        }
+    }
+}
+
+/// The place behind the bracket that closes the one at `at`. Brackets of the other kind need not be counted:
+/// in sound JSON they are balanced in between.
+fn nested_end(bytes: &[u8], at: usize, (open, close): (u8, u8)) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut from = at;
+    loop {
+        let found = from + memchr3(open, close, b'"', bytes.get(from..)?)?;
+        from = match bytes[found] {
+            b'"' => string_end(bytes, found)?,
+            byte => {
+                depth = if byte == open { depth + 1 } else { depth - 1 };
+                found + 1
+            }
+        };
+        if depth == 0 {
+            return Some(from);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::Any;
+    use proptest::prelude::*;
+    use serde_json::{Map, Value};
+
+    /// Everything of it, as the library reads it.
+    #[track_caller]
+    fn check(text: &str) {
+        let theirs = serde_json::from_str::<Value>(text).ok();
+        assert_eq!(read::<Value>(text).ok(), theirs, "{text}");
+    }
+
+    #[test]
+    fn what_is_asked_for_is_read_as_the_library_reads_it() {
+        for text in [
+            r#" {"a" : [1, -2, 3.5, 1e3], "b\"\\" : {"c":null,"d":true , "e":false}, "f":"\u00e9\n\\" , "g":"" } "#,
+            "[]",
+            "{}",
+            "[ ]",
+            "{ }",
+            "7",
+            "\"x\"",
+            "null",
+            "[[],[{}]]",
+            r#""\\""#,
+            r#"["\\\"", "\\"]"#,
+        ] {
+            assert!(read::<Value>(text).is_ok(), "{text}");
+            check(text);
+        }
+        for text in [
+            "",
+            " ",
+            "{",
+            "}",
+            "[1",
+            "[1,]",
+            "[,1]",
+            "[1 2]",
+            r#"{"a"}"#,
+            r#"{"a":}"#,
+            r#"{"a":1,}"#,
+            r#"{"a" 1}"#,
+            r#"{"a":1 "b":2}"#,
+            "{} {}",
+            "[] x",
+            r#""x"#,
+            r#""x\""#,
+            "bogus",
+            "[nul]",
+            "-",
+            r#"{a:1}"#,
+            "[1]]",
+        ] {
+            assert!(read::<Value>(text).is_err(), "{text}");
+            check(text);
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_passed_over_is_given_as_it_is_written() {
+        let text = r#"{"a": {"x":"}\"{", "y":[1,{"z":"]"}]} ,"b":null,"c":"\\"}"#;
+        let fields: std::collections::BTreeMap<String, Any<'_>> = read(text).unwrap();
+        let raw: Vec<&str> = fields.values().map(|value| value.raw()).collect();
+        assert_eq!(raw, [r#"{"x":"}\"{", "y":[1,{"z":"]"}]}"#, "", r#""\\""#]);
+        let deep = format!("{}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST));
+        check(&format!("[{deep}]"));
+        assert!(read::<Value>(&deep).is_ok() && read::<Value>(&format!("[[],{deep}]")).is_err());
+        assert!(read::<Any<'_>>(&format!("[{deep}]")).is_ok());
+        for cut in 0..text.len() {
+            assert!(read::<de::IgnoredAny>(&text[..cut]).is_err(), "{}", &text[..cut]);
+        }
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "(\\PC|[\n\t\"\\\\{}\\[\\],:]){0,12}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 40, 5, |inner| {
+            let entries = prop::collection::vec(("[a-c\"\\\\]{0,3}", inner.clone()), 0..5);
+            prop_oneof![
+                prop::collection::vec(inner, 0..5).prop_map(Value::from),
+                entries.prop_map(|entries| Value::Object(entries.into_iter().collect::<Map<_, _>>())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_comes_back_and_no_part_of_one_is_taken_for_it(
+            value in any_json(),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+                prop_assert_eq!(&read::<Value>(&text).unwrap(), &value);
+                let whole: Any<'_> = read(&text).unwrap();
+                prop_assert_eq!(whole.raw(), if value.is_null() { "" } else { &*text });
+                let half: String = text.chars().take(cut.index(text.chars().count())).collect();
+                prop_assert_eq!(read::<Value>(&half).ok(), serde_json::from_str::<Value>(&half).ok());
+            }
+        }
+    }
+}
