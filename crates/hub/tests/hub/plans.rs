@@ -64,3 +64,18 @@ fn a_word_that_is_everywhere_is_looked_for_in_what_is_newest() {
     let found = ann.search(&red, &asked).unwrap();
     assert_eq!(found[0].row.from.made_at.0, 400, "a rare word beside it finds old ones, too");
 }
+
+#[test]
+fn one_row_is_found_by_a_rare_word_that_the_planner_takes_for_frequent() {
+    let bench = filled();
+    bench.sql(
+        "update pg_class set reltuples = 1e9 where relname like 'finds%' and relkind = 'r' and reltuples > 0",
+    );
+    let (mut ann, red) = bench.join("ann");
+    for most in [1, 2, 100] {
+        let asked = towline_hub::Asked { text: "word400".into(), most, ..Default::default() };
+        let found = ann.search(&red, &asked).unwrap();
+        let first = found.first().map(|candidate| candidate.row.from.made_at.0);
+        assert_eq!(first, Some(400), "the best of {most}");
+    }
+}
