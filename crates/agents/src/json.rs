@@ -4,6 +4,7 @@
 //! spends most of its time there. This one checks what it walks through; between the ends of a value that it passes over,
 //! and within a text, it takes the writer's word. Only what is asked for is gone into, and so deep at most as sane JSON is.
 
+use crate::eight::{EIGHT, first_in};
 use crate::unescape::unescaped;
 use memchr::{memchr, memchr3};
 use serde::de::{
@@ -221,6 +222,9 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
 /// The place behind the string whose opening quote is at `at`. Escapes are looked at only where a quote comes after them:
 /// quotes are rarer than line ends.
 fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
+    if let Some(end) = short_end(bytes, at) {
+        return Some(end);
+    }
     let mut from = at + 1;
     loop {
         let rest = bytes.get(from..)?;
@@ -231,6 +235,21 @@ fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
             return Some(from);
         }
     }
+}
+
+/// The same, if that is so near and nothing escaped that it is seen at a glance: most strings are names and short values.
+fn short_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let (steps, _) = bytes.get(at + 1..)?.as_chunks::<EIGHT>();
+    for (number, step) in steps.iter().take(2).enumerate() {
+        let quote = first_in(step, b'"');
+        if first_in(step, b'\\').is_some_and(|escape| quote.is_none_or(|quote| escape < quote)) {
+            return None;
+        }
+        if let Some(quote) = quote {
+            return Some(at + 1 + number * EIGHT + quote + 1);
+        }
+    }
+    None
 }
 
 /// The place behind the bracket that closes the one at `at`. Brackets of the other kind need not be counted:

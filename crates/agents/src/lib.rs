@@ -8,6 +8,7 @@ mod call;
 mod cells;
 pub mod claude;
 pub mod codex;
+mod eight;
 mod files;
 mod json;
 pub mod plugin;

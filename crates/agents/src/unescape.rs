@@ -3,14 +3,16 @@
 //! What an agent's tools gave is the largest part of a transcript, and full of line ends: it is copied once, sixteen bytes
 //! at a time. Syntax is checked by whoever found the quotes; a character that is only half there becomes `\u{fffd}`.
 
+use crate::eight::{EIGHT, first_in};
+use memchr::memchr;
 use std::borrow::Cow;
 
 /// How much is looked at and copied at once.
-const STEP: usize = 16;
+const STEP: usize = 2 * EIGHT;
 
 /// Nothing is copied where nothing is escaped.
 pub(crate) fn unescaped(inner: &str) -> Cow<'_, str> {
-    let Some(first) = memchr::memchr(b'\\', inner.as_bytes()) else { return Cow::Borrowed(inner) };
+    let Some(first) = first_escape(inner.as_bytes()) else { return Cow::Borrowed(inner) };
     let mut text = Vec::with_capacity(inner.len());
     let (plain, mut rest) = inner.as_bytes().split_at(first);
     text.extend_from_slice(plain);
@@ -28,13 +30,16 @@ pub(crate) fn unescaped(inner: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8(text).unwrap_or_else(lossy))
 }
 
+/// Most texts are names and numbers, and the others are long.
+fn first_escape(inner: &[u8]) -> Option<usize> {
+    if inner.len() < 2 * STEP { inner.iter().position(|byte| *byte == b'\\') } else { memchr(b'\\', inner) }
+}
+
 /// Copies up to the next escape, and gives the rest.
 fn push_plain<'r>(mut rest: &'r [u8], text: &mut Vec<u8>) -> &'r [u8] {
     while let Some((step, after)) = rest.split_first_chunk::<STEP>() {
         text.extend_from_slice(step);
-        let has_escape = step.iter().fold(false, |found, byte| found | (*byte == b'\\'));
-        if has_escape {
-            let plain = step.iter().position(|byte| *byte == b'\\').unwrap_or(STEP);
+        if let Some(plain) = plain_in(step) {
             text.truncate(text.len() - STEP + plain);
             return &rest[plain..];
         }
@@ -43,6 +48,13 @@ fn push_plain<'r>(mut rest: &'r [u8], text: &mut Vec<u8>) -> &'r [u8] {
     let plain = rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len());
     text.extend(&rest[..plain]);
     &rest[plain..]
+}
+
+/// How much stands before an escape, if there is one.
+fn plain_in(step: &[u8; STEP]) -> Option<usize> {
+    let (eights, _) = step.as_chunks::<EIGHT>();
+    let mut found = eights.iter().zip((0..).step_by(EIGHT));
+    found.find_map(|(eight, before)| first_in(eight, b'\\').map(|escape| before + escape))
 }
 
 fn meant(escape: u8) -> u8 {

@@ -3,9 +3,11 @@
 //! `step` is the only place that decides. It does no I/O and reads no clock: what should be done about a change
 //! is returned as effects, and carried out by the caller once the change is saved.
 
-use crate::bookmark::{Bookmark, How, Point, Rest, Setting, SinceBookmark};
+mod effects;
+
+use crate::bookmark::{Bookmark, How, Rest, Setting, SinceBookmark};
 use crate::continuing::{Asking, Author};
-use crate::effect::{About, Effect};
+use crate::effect::Effect;
 use crate::event::{
     EndedBy, Event, Failure, Happening, Observed, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome,
 };
@@ -15,6 +17,7 @@ use crate::seat::{Place, Seat};
 use crate::session::{Asked, Session, State, Turn, TurnOutcome, Wait};
 use crate::text::Kept;
 use crate::time::Timestamp;
+use effects::{announce, announce_bookmark, announce_seat};
 use std::collections::BTreeSet;
 
 /// What is remembered when an event arrives: its session, the seat that its scene names, and the one it sat in so far.
@@ -537,17 +540,6 @@ fn ended_wait((state, since): (State, Timestamp), session: &Session, event: &Eve
     (session.state != state).then_some(wait)
 }
 
-fn announce(from: Option<State>, session: &Session, event: &Event) -> Vec<Effect> {
-    if from == Some(session.state) {
-        return vec![];
-    }
-    let is_marked = event.happening.is_marker() && from == Some(State::Completed);
-    let is_back = session.state == State::Completed && session.since < event.at;
-    let about = if is_marked || is_back { About::Marker } else { About::Work };
-    let (session, seat, to) = (session.key.clone(), session.seat.clone(), session.state);
-    vec![Effect::StateChanged { session, seat, from, to, at: event.at, about }]
-}
-
 /// A bookmark that somebody set, or that a marker is. `since` is what had happened until then.
 fn bookmark_set(session: &Session, event: &Event, since: &SinceBookmark) -> Option<Bookmark> {
     let set = if let Happening::BookmarkSet(set) = &event.happening {
@@ -564,42 +556,6 @@ fn bookmark_set(session: &Session, event: &Event, since: &SinceBookmark) -> Opti
 
 fn is_marker(session: &Session, event: &Event) -> bool {
     event.happening.is_marker() && event.subagent.is_none() && session.presence != Presence::Headless
-}
-
-fn announce_bookmark(session: &Session, event: &Event) -> Option<Effect> {
-    let key = session.key.clone();
-    if is_marker(session, event) || matches!(event.happening, Happening::BookmarkSet(_)) {
-        return Some(Effect::BookmarkMade { session: key });
-    }
-    if let Happening::MarkerWanted { reason } = event.happening {
-        let seat = session.seat.clone()?;
-        return Some(Effect::MarkerWanted { session: key, seat, reason, at: event.at });
-    }
-    let is_end = matches!(event.happening, Happening::TurnEnded { .. }) && event.subagent.is_none();
-    let is_return = matches!(event.happening, Happening::SubagentStopped);
-    if is_end || is_return { reached(session, event) } else { None }
-}
-
-/// A turn that failed, or that a person stopped, is no point to come back to; nor is any of a session that nobody sits
-/// before. Markers are typed in terminals only.
-fn reached(session: &Session, event: &Event) -> Option<Effect> {
-    let goes_well = matches!(session.state, State::Working | State::Blocked(_) | State::Completed);
-    if session.presence == Presence::Headless || !goes_well || !session.since_bookmark.has_happened() {
-        return None;
-    }
-    Some(Effect::PointReached(Box::new(Point {
-        session: session.key.clone(),
-        seat: session.seat.clone().filter(|_| session.presence == Presence::Terminal),
-        turn: event.turn.clone(),
-        after_turn: session.turns,
-        at: event.at,
-        since: session.since_bookmark,
-    })))
-}
-
-fn announce_seat(sat_at: Option<&str>, session: &Session) -> Option<Effect> {
-    let seat = session.seat.clone().filter(|seat| sat_at != Some(seat))?;
-    Some(Effect::SeatTaken { session: session.key.clone(), seat })
 }
 
 #[cfg(test)]

@@ -210,6 +210,7 @@ impl<'a> Work<'a> {
                     let named = (session.agent.as_str(), session.id.as_str());
                     self.stretch_of(&self.archive.list(OF_SESSION, named, |row| row.get(0))?, *stretch)?;
                     self.memories_of_session(session, *stretch)?;
+                    self.notes_of_session(session, *stretch)?;
                 }
             }
             Extent::Project { project, stretch } => {
@@ -218,12 +219,14 @@ impl<'a> Work<'a> {
                 let named = (&project.root, &project.remote);
                 self.stretch_of(&self.archive.list(OF_PROJECT, named, |row| row.get(0))?, *stretch)?;
                 self.memories_of_project(project, *stretch)?;
+                self.notes_of_project(project, *stretch)?;
             }
             Extent::Everyone { stretch } => {
                 self.forgotten.add_everyone(*stretch);
                 let ends = (stretch.from.0, stretch.until.0);
                 self.stretch_of(&self.archive.list(OF_TIME, ends, |row| row.get(0))?, *stretch)?;
                 self.memories_of_then(*stretch)?;
+                self.notes_of_then(*stretch)?;
             }
             Extent::Memories(numbers) => {
                 for number in *numbers {
@@ -320,5 +323,6 @@ impl<'a> Work<'a> {
 }
 
 mod memories;
+mod notes;
 mod row;
 mod text;

@@ -70,7 +70,7 @@ use crate::home::Home;
 use crate::lock::ArchiveLock;
 use crate::tables::projects::{KnownProject, Projects};
 use crate::{StoreError, home};
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -94,8 +94,14 @@ const LOG_WANTS_UPKEEP: u64 = 256 * 1024;
 /// How large it may become while much is written.
 const LOG_MUST_SHRINK: u64 = 64 * 1024 * 1024;
 
-/// Pages that a writer remembers, in KiB: enough that the ends of all indexes stay at hand.
-const CACHE_KIB: i64 = 32 * 1024;
+/// Pages that a writer remembers, in KiB: enough that the ends of all indexes stay at hand, and all that an import changes
+/// before it is written.
+const CACHE_KIB: i64 = 64 * 1024;
+
+/// While it lasts, nothing of the archive changes for whoever reads, and nothing is written.
+pub struct Moment<'a> {
+    _transaction: Transaction<'a>,
+}
 
 /// The open archive of one data folder.
 pub struct Archive {
@@ -141,6 +147,11 @@ impl Archive {
     pub fn hold_still(&self) -> Result<(), StoreError> {
         self.db.execute_batch("begin deferred")?;
         Ok(())
+    }
+
+    /// The same until it is dropped.
+    pub fn moment(&self) -> Result<Moment<'_>, StoreError> {
+        Ok(Moment { _transaction: Transaction::new_unchecked(&self.db, TransactionBehavior::Deferred)? })
     }
 
     /// Looks at every page; an empty answer means that the archive is sound.

@@ -23,7 +23,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use towline_core::forget::{Needle, Stretch};
-use towline_core::id::SessionKey;
+use towline_core::id::{SessionKey, Uid};
 
 /// What is to be erased of what hooks told.
 #[derive(Clone)]
@@ -34,6 +34,8 @@ pub enum Traces {
     Everyone { stretch: Stretch },
     /// Everything that holds this text.
     Text(Arc<Needle>),
+    /// What single events told of, by their ids: bookmarks, and batons of any machine.
+    Notes(BTreeSet<Uid>),
 }
 
 /// What was, or would be, erased.

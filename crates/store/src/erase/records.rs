@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use towline_core::bookmark::Code;
 use towline_core::event::{Event, Happening, Scene};
 use towline_core::forget::Needle;
-use towline_core::id::SessionKey;
+use towline_core::id::{SessionKey, Uid};
 use towline_core::text::Kept;
 use towline_core::typing::Wish;
 
@@ -26,6 +26,8 @@ pub(super) fn fate(entry: Entry<'_>, traces: &Traces, whole: &BTreeSet<SessionKe
             let is_whole = whole.contains(&event.session);
             gone_if(stretch.holds(event.at) && (is_whole || !is_structure(&event.happening)))
         }
+        (Entry::Record(Record::Event(event)), Traces::Notes(notes)) => gone_if(tells_of(&event, notes)),
+        (Entry::Bytes(_), Traces::Notes(_)) => Fate::Kept,
         // What nobody can read may be part of it.
         (Entry::Bytes(bytes), Traces::Sessions { sessions, .. }) => {
             let text = String::from_utf8_lossy(bytes);
@@ -33,6 +35,11 @@ pub(super) fn fate(entry: Entry<'_>, traces: &Traces, whole: &BTreeSet<SessionKe
         }
         (Entry::Bytes(_), Traces::Everyone { .. }) => Fate::Gone,
     }
+}
+
+fn tells_of(event: &Event, notes: &BTreeSet<Uid>) -> bool {
+    let came = if let Happening::BatonCame(far) = &event.happening { Some(far.baton) } else { None };
+    notes.contains(&came.unwrap_or(event.uid))
 }
 
 fn gone_if(is_gone: bool) -> Fate {

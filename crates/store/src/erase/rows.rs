@@ -9,7 +9,7 @@ use crate::{Store, StoreError};
 use rusqlite::{Params, Row, Transaction, TransactionBehavior};
 use std::collections::BTreeSet;
 use towline_core::forget::Stretch;
-use towline_core::id::SessionKey;
+use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
 
 /// How many rows went, or lost their text.
@@ -67,6 +67,11 @@ const DROP_FAR: [&str; 2] = [
     "delete from batons where (?1 is null or far = ?1) and far is not null and came_at between ?2 and ?3",
 ];
 
+const DROP_EVENT: &str = "delete from events where uid = ?1";
+const DROP_NOTE: [&str; 2] = ["delete from bookmarks where uid = ?1", "delete from batons where uid = ?1"];
+const KNOWS_NOTE: &str = "
+    select exists (select 1 from bookmarks where uid = ?1) or exists (select 1 from batons where uid = ?1)";
+
 pub(super) const LONE_PROJECTS: &str = "
     delete from projects where id not in (select project from sessions where project is not null)
         and id not in (select project from batons where project is not null)";
@@ -108,10 +113,15 @@ const BLANK_OTHERS: [&str; 12] = [
 const BLANK_JOBS: &str = "update jobs set last_error = null where holds(last_error)";
 
 impl Store {
+    /// Whether it is a bookmark or a baton that is kept here.
+    pub fn knows_note(&self, uid: Uid) -> Result<bool, StoreError> {
+        Ok(self.db.prepare_cached(KNOWS_NOTE)?.query_row([uid.0], |row| row.get(0))?)
+    }
+
     /// The sessions that lie in the stretch from their first event to their last.
     pub(super) fn whole_sessions(&self, traces: &Traces) -> Result<BTreeSet<SessionKey>, StoreError> {
         let (meant, stretch) = match traces {
-            Traces::Text(_) => return Ok(BTreeSet::new()),
+            Traces::Text(_) | Traces::Notes(_) => return Ok(BTreeSet::new()),
             Traces::Sessions { sessions, stretch } => (Some(sessions), stretch),
             Traces::Everyone { stretch } => (None, stretch),
         };
@@ -147,11 +157,24 @@ impl Store {
             Traces::Text(_) => self.blank()?,
             Traces::Sessions { sessions, stretch } => self.drop_then(Some(sessions), *stretch, whole)?,
             Traces::Everyone { stretch } => self.drop_then(None, *stretch, whole)?,
+            Traces::Notes(notes) => self.drop_notes(notes)?,
         };
         match erasing {
             Erasing::ForGood => transaction.commit()?,
             Erasing::Rehearsal => transaction.rollback()?,
         }
+        Ok(erased)
+    }
+
+    fn drop_notes(&self, notes: &BTreeSet<Uid>) -> Result<ErasedTraces, StoreError> {
+        let mut erased = ErasedTraces::default();
+        for note in notes {
+            erased.events += self.change(DROP_EVENT, [note.0])?;
+            for statement in DROP_NOTE {
+                erased.others += self.change(statement, [note.0])?;
+            }
+        }
+        self.db.execute(LONE_PROJECTS, [])?;
         Ok(erased)
     }
 

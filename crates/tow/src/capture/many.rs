@@ -118,6 +118,7 @@ fn errands(
 ) -> Result<(Vec<Errand>, usize), CaptureError> {
     let (mut errands, mut known) = (vec![], 0);
     let mut folders = HashMap::new();
+    let _moment = writable.archive.moment()?;
     for file in files {
         let path = whole_by_folder(&file.path, &mut folders);
         let meta = std::fs::metadata(&file.path).ok();
@@ -180,7 +181,7 @@ fn read_one(
 }
 
 /// How much of the files is written together: what many small ones have in common is then written once.
-const TOGETHER: u64 = 16 << 20;
+const TOGETHER: u64 = 48 << 20;
 
 struct Writer<'a> {
     edge: &'a Edge,

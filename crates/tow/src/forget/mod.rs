@@ -16,8 +16,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_core::forget::Needle;
+use towline_core::id::Uid;
 use towline_store::archive::{ErasedRows, Erasing, Extent};
-use towline_store::erase::{self, Aside, Erased, Eraser};
+use towline_store::erase::{self, Aside, Erased, Eraser, Traces};
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Pace, Store, StoreError};
 
@@ -87,8 +88,20 @@ pub fn carry_out(edge: &Edge, meant: &Meant, aside_fate: AsideFate) -> Result<Ta
 
 /// Erases it from the journal and the database that is folded from it.
 pub fn from_hot(edge: &Edge, meant: &Meant) -> Result<Erased, Failure> {
+    traces_from_hot(edge, |store| meant.traces(store, edge))
+}
+
+/// The same of bookmarks and batons, by their ids.
+pub fn notes_from_hot(edge: &Edge, notes: BTreeSet<Uid>) -> Result<Erased, Failure> {
+    traces_from_hot(edge, |_| Ok(vec![Traces::Notes(notes)]))
+}
+
+fn traces_from_hot(
+    edge: &Edge,
+    find: impl FnOnce(&Store) -> Result<Vec<Traces>, StoreError>,
+) -> Result<Erased, Failure> {
     with_store(edge, |store, lock| {
-        let traces = meant.traces(store, edge)?;
+        let traces = find(store)?;
         let pace = Pace { has_time: &|| true, now: edge.now, new_machine: edge.uid(), patience: PATIENCE };
         let folded = store.settle(lock, &pace)?;
         outcome::carry_out(edge, &tell::settings(edge), store, &folded.effects)?;

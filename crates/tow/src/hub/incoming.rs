@@ -9,11 +9,13 @@ use crate::capture;
 use crate::edge::Edge;
 use crate::failure::Failure;
 use crate::forget::{self, Meant, busy, failed};
+use std::collections::BTreeSet;
 use std::time::Duration;
+use towline_core::id::Uid;
 use towline_core::share::{Life, RowKind, SharedRow};
-use towline_store::StoreError;
 use towline_store::archive::{Archive, Arrival, Carried, SharedProject, TakenIn};
 use towline_store::erase::Eraser;
+use towline_store::{Store, StoreError};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -41,12 +43,11 @@ impl<'a> Arrivals<'a> {
         if sharing.wishes.excludes(&project.root) {
             return Ok(TakenIn::default());
         }
-        let losing = losing(edge, &rows)?;
-        if losing.is_some() && self.eraser.is_none() {
-            self.eraser = Some(forget::begin(edge)?);
-        }
-        for turns in losing.unwrap_or_default() {
-            forget::from_hot(edge, &turns)?;
+        if let Some(losses) = losses(edge, &rows)? {
+            if self.eraser.is_none() {
+                self.eraser = Some(forget::begin(edge)?);
+            }
+            losses.erase_from_hot(edge)?;
         }
         let mut writable = capture::open(edge, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
         if writable.archive.own_person().map_err(failed)? != sharing.person {
@@ -69,21 +70,56 @@ impl<'a> Arrivals<'a> {
     }
 }
 
-/// The turns of this machine that somebody forgot; `None` where nothing goes at all.
-fn losing(edge: &Edge, rows: &[SharedRow]) -> Result<Option<Vec<Meant>>, Failure> {
+/// What hooks told of what somebody forgot elsewhere.
+struct Losses {
+    turns: Vec<Meant>,
+    notes: BTreeSet<Uid>,
+}
+
+impl Losses {
+    fn erase_from_hot(self, edge: &Edge) -> Result<(), Failure> {
+        for turns in &self.turns {
+            forget::from_hot(edge, turns)?;
+        }
+        if !self.notes.is_empty() {
+            forget::notes_from_hot(edge, self.notes)?;
+        }
+        Ok(())
+    }
+}
+
+/// `None` where nothing goes at all.
+fn losses(edge: &Edge, rows: &[SharedRow]) -> Result<Option<Losses>, Failure> {
     let Some(archive) = Archive::read(&edge.home, PATIENCE).map_err(failed)? else { return Ok(None) };
-    if !archive.would_lose(rows).map_err(failed)? {
+    let notes = forgotten_notes(edge, rows).map_err(failed)?;
+    if notes.is_empty() && !archive.would_lose(rows).map_err(failed)? {
         return Ok(None);
     }
-    let lines =
-        rows.iter().filter(|row| row.kind == RowKind::Line && matches!(row.life, Life::Forgotten { .. }));
     let mut turns = vec![];
-    for line in lines {
+    for line in forgotten(rows).filter(|row| row.kind == RowKind::Line) {
         if let Some((of, turn)) = archive.turn_by_uid(line.uid).map_err(failed)? {
             turns.push(Meant::Turns { of, from: turn.ordinal, to: turn.ordinal });
         }
     }
-    Ok(Some(turns))
+    Ok(Some(Losses { turns, notes }))
+}
+
+fn forgotten(rows: &[SharedRow]) -> impl Iterator<Item = &SharedRow> {
+    rows.iter().filter(|row| matches!(row.life, Life::Forgotten { .. }))
+}
+
+/// Bookmarks and batons that are kept here, of this machine or of others.
+fn forgotten_notes(edge: &Edge, rows: &[SharedRow]) -> Result<BTreeSet<Uid>, StoreError> {
+    let is_note = |row: &&SharedRow| matches!(row.kind, RowKind::Bookmark | RowKind::Baton);
+    let notes: Vec<Uid> = forgotten(rows).filter(is_note).map(|row| row.uid).collect();
+    let store = if notes.is_empty() { None } else { Store::read(&edge.home, PATIENCE)? };
+    let mut known = BTreeSet::new();
+    for (note, store) in notes.into_iter().zip(store.iter().cycle()) {
+        if store.knows_note(note)? {
+            known.insert(note);
+        }
+    }
+    Ok(known)
 }
 
 /// Words that cannot be understood are left out: a newer version on another machine wrote them.

@@ -1,7 +1,7 @@
 //! A baton that is passed on one machine and taken on another of the same person.
 
 use super::talk::Talk;
-use super::world::{KEY, NOON, Server, Site, sync};
+use super::world::{KEY, NOON, Server, Site, holds, sync};
 use serde_json::Value;
 use towline_testkit::TestEnv;
 
@@ -106,6 +106,37 @@ fn beside_a_baton_of_this_machine_a_person_chooses_and_a_fresh_start_is_heard_of
     sync(&laptop);
     let fresh = Talk::begin(&laptop, "near-three", NOON + 4 * MINUTE).given("go on");
     assert!(!fresh.contains("Carried over"), "{fresh}");
+}
+
+/// Whoever forgets it, where it was passed or where it came to.
+#[test]
+fn with_its_session_a_baton_is_forgotten_everywhere_and_taken_nowhere() {
+    let site = Site::with_team(Server::Debian);
+    let (desk, laptop) = (site.sharing("ann_login", "desk"), site.sharing("ann_login", "laptop"));
+    for (id, forgetful, other) in [("far-one", &desk, &laptop), ("far-two", &laptop, &desk)] {
+        pass_on(&desk, id, NOON);
+        desk.tow(&["bookmark", "stormglass", "--session", id]).ok();
+        sync(&desk);
+        sync(&laptop);
+        assert_eq!(batons(&laptop)[0]["session"], format!("claude:{id}"), "{:?}", batons(&laptop));
+        assert!(holds(&laptop, "stormglass"), "the bookmark came, too");
+        forgetful.tow(&["forget", id, "--yes"]).ok();
+        sync(forgetful);
+        sync(other);
+        for machine in [&desk, &laptop] {
+            machine.wait_no_process();
+            assert!(batons(machine).is_empty(), "{id}: {:?}", batons(machine));
+            for word in ["bitterend", "stormglass"] {
+                assert!(!holds(machine, word), "{id}: {word}");
+            }
+        }
+        let kept = desk.tow(&["hub", "export", "-"]).ok().stdout;
+        assert!(!kept.contains("bitterend") && !kept.contains("stormglass"), "{kept}");
+    }
+    for (machine, heir) in [(&laptop, "near-three"), (&desk, "far-three")] {
+        let given = Talk::begin(machine, heir, NOON + MINUTE).given("go on");
+        assert!(!given.contains("Carried over"), "{given}");
+    }
 }
 
 #[test]

@@ -40,12 +40,6 @@ const WITH_SUMMARIES: &str = "
 const SUMMARIES: &str = "
     delete from summaries where holds(request) or holds(investigated) or holds(learned) or holds(completed)
         or holds(next_steps) or holds(notes) returning conversation";
-/// What others noted, whose words are not looked into.
-const ELSEWHERE: &str = "
-    insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)
-    select e.uid, e.kind, s.id, e.person, e.machine, e.session, e.turn, e.made_at, ?1, '', 'away', 1
-    from others_notes e join shared_projects s on s.project = e.project where holds(e.words) on conflict (uid) do nothing";
-const DROP_ELSEWHERE: &str = "delete from others_notes where holds(words)";
 const JOBS: &str = "update jobs set error = null where holds(error)";
 const SOURCES: &str = "delete from sources where holds(path) or holds(state)";
 
@@ -67,8 +61,7 @@ impl Work<'_> {
         }
         let summaries = self.archive.list(SUMMARIES, [], |row| row.get::<_, i64>(0))?;
         self.erased.memories += summaries.len();
-        self.archive.change(ELSEWHERE, [self.burial.at.0])?;
-        self.erased.others += self.archive.change(DROP_ELSEWHERE, [])?;
+        self.notes_with_words()?;
         self.archive.change(JOBS, [])?;
         for conversation in self.archive.list(PLACES, [], |row| row.get(0))? {
             let session = self.archive.conversation_by_row(conversation)?.session;

@@ -23,7 +23,7 @@ pub(in crate::archive) enum Fate {
 }
 
 impl Fate {
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::archive) fn name(self) -> &'static str {
         match self {
             Fate::Forgotten => "forgotten",
             Fate::Away => "away",
