@@ -123,6 +123,8 @@ impl Archive {
         // What is deleted is gone: see `tow forget`.
         db.pragma_update(None, "secure_delete", true)?;
         db.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        // What a statement may have to take back lies in no file of the system's folder for such.
+        db.pragma_update(None, "temp_store", "memory")?;
         db.execute_batch(usage::TRIGGERS)?;
         let machine = machine_name(home, new_machine)?;
         let forgotten = gone::load(home)?;

@@ -9,7 +9,7 @@ use super::source::session_of;
 use super::{Archive, Source};
 use crate::StoreError;
 use crate::tables::projects::Projects;
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{OptionalExtension, ToSql, Transaction, TransactionBehavior, params};
 use std::collections::HashMap;
 use towline_core::capture::{Settled, Touch};
 use towline_core::deed::Commit;
@@ -58,20 +58,23 @@ const SETTLE_TURN: &str = "
 const TURN_AT: &str = "
     select ordinal from turns where conversation = ?1 and at <= ?2 order by ordinal desc limit 1";
 
-const ADD_BODY: &str = "
-    insert into bodies (conversation, turn, mark, message, place, at, speaker, cut, text)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-    on conflict (conversation, mark) do update set revision = revision + (text <> excluded.text),
-        turn = excluded.turn, place = excluded.place, cut = excluded.cut, text = excluded.text";
+/// What is there already is changed by a statement of its own: for one that may do both, the database first copies every
+/// page that it touches.
+const ADD_BODY: [&str; 2] = [
+    "insert into bodies (conversation, turn, mark, message, place, at, speaker, cut, text)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) on conflict (conversation, mark) do nothing",
+    "update bodies set revision = revision + (text <> ?9), turn = ?2, place = ?5, cut = ?8, text = ?9
+    where conversation = ?1 and mark = ?3",
+];
 
-const ADD_DETAIL: &str = "
-    insert into details (conversation, turn, mark, place, at, kind, subagent, tool, call, outcome, size, cut, packed,
+const ADD_DETAIL: [&str; 2] = [
+    "insert into details (conversation, turn, mark, place, at, kind, subagent, tool, call, outcome, size, cut, packed,
         content)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
-    on conflict (conversation, mark) do update set
-        revision = revision + (content <> excluded.content or outcome is not excluded.outcome),
-        turn = excluded.turn, place = excluded.place, tool = ifnull(excluded.tool, tool), outcome = excluded.outcome, size = excluded.size, cut = excluded.cut,
-        packed = excluded.packed, content = excluded.content";
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) on conflict (conversation, mark) do nothing",
+    "update details set revision = revision + (content <> ?14 or outcome is not ?10), turn = ?2, place = ?4,
+        tool = ifnull(?8, tool), outcome = ?10, size = ?11, cut = ?12, packed = ?13, content = ?14
+    where conversation = ?1 and mark = ?3",
+];
 
 /// A message that corrects what it cost replaces what it said before. Counts only grow while it is written: the largest is
 /// the last, in whatever order its lines are met.
@@ -381,20 +384,32 @@ impl<'a> Writer<'a> {
         Ok(turn.unwrap_or(0))
     }
 
+    /// Adds a row, or changes the one that is there.
+    fn put(&self, [add, change]: [&str; 2], row: &[&dyn ToSql]) -> Result<(), StoreError> {
+        let db = &self.archive.db;
+        if db.prepare_cached(add)?.execute(row)? == 0 {
+            db.prepare_cached(change)?.execute(row)?;
+        }
+        Ok(())
+    }
+
     fn body(&mut self, conversation: i64, body: &PackedBody) -> Result<(), StoreError> {
         let turn = self.ordinal(conversation, body.turn)?;
         self.changed(turn);
-        self.archive.db.prepare_cached(ADD_BODY)?.execute(params![
-            conversation,
-            turn,
-            body.mark.0,
-            body.message,
-            body.place.cast_signed(),
-            body.at.0,
-            body.speaker.name(),
-            body.cut,
-            body.text,
-        ])?;
+        self.put(
+            ADD_BODY,
+            params![
+                conversation,
+                turn,
+                body.mark.0,
+                body.message,
+                body.place.cast_signed(),
+                body.at.0,
+                body.speaker.name(),
+                body.cut,
+                body.text,
+            ],
+        )?;
         self.taken.bodies += 1;
         Ok(())
     }
@@ -409,22 +424,25 @@ impl<'a> Writer<'a> {
             Content::Plain(bytes) => (false, bytes),
             Content::Packed(bytes) => (true, bytes),
         };
-        self.archive.db.prepare_cached(ADD_DETAIL)?.execute(params![
-            conversation,
-            turn,
-            detail.mark.0,
-            detail.place.cast_signed(),
-            detail.at.0,
-            detail.kind.name(),
-            detail.subagent.as_ref().map(SubagentId::as_str),
-            detail.tool,
-            detail.call.map(|call| call.0),
-            detail.outcome.map(ToolOutcome::name),
-            detail.size,
-            detail.cut,
-            is_packed,
-            bytes,
-        ])?;
+        self.put(
+            ADD_DETAIL,
+            params![
+                conversation,
+                turn,
+                detail.mark.0,
+                detail.place.cast_signed(),
+                detail.at.0,
+                detail.kind.name(),
+                detail.subagent.as_ref().map(SubagentId::as_str),
+                detail.tool,
+                detail.call.map(|call| call.0),
+                detail.outcome.map(ToolOutcome::name),
+                detail.size,
+                detail.cut,
+                is_packed,
+                bytes,
+            ],
+        )?;
         self.taken.details += 1;
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! How fast transcripts are taken in, in how much memory, and what it costs to find nothing new.
 //!
-//! By processor time, readers and writer together: more cores do not make it look faster.
+//! By processor time, readers and writer together: more cores do not make it look faster. The quickest of a few runs: what
+//! else the machine does can only slow it down.
 
 use std::io::Write;
 
@@ -14,6 +15,8 @@ use super::{Person, at_least, at_most, by_extent};
 
 const MB: u64 = 1_000_000;
 
+const RUNS: usize = 3;
+
 const COLUMNS: [&str; 7] = ["import", "MB", "wall s", "cpu s", "MB/s", "MB/s per core", "peak MB"];
 
 pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judgement>), Failure> {
@@ -22,9 +25,15 @@ pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judge
     let mut rows = vec![];
     settle()?;
     announce(out, "taking the corpus in …")?;
-    let first = cost_of(&mut person.tow(&["import", "--jobs", "1"]), b"")?;
-    rows.push(row("everything, one reader", bytes, first));
-    let again = cost_of(&mut person.tow(&["import", "--jobs", "1"]), b"")?;
+    let mut first = import_alone(&person)?;
+    for _ in 1..RUNS {
+        person.forget_everything()?;
+        settle()?;
+        let another = import_alone(&person)?;
+        first = if another.cpu_us < first.cpu_us { another } else { first };
+    }
+    rows.push(row(&format!("everything, one reader, the quickest of {RUNS}"), bytes, first));
+    let again = import_alone(&person)?;
     rows.push(row("nothing new", bytes, again));
     person.forget_everything()?;
     settle()?;
@@ -42,6 +51,11 @@ pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judge
         ),
     ];
     Ok((Table::new("Import", &COLUMNS, rows), judgements))
+}
+
+/// By one reader.
+fn import_alone(person: &Person) -> Result<Cost, Failure> {
+    cost_of(&mut person.tow(&["import", "--jobs", "1"]), b"")
 }
 
 fn row(name: &str, bytes: u64, cost: Cost) -> Vec<String> {
