@@ -2,7 +2,8 @@
 //!
 //! A record of a conversation is mostly long texts, each wanted whole or not at all: a parser that checks every byte of them
 //! spends most of its time there. This one checks what it walks through; between the ends of a value that it passes over,
-//! and within a text, it takes the writer's word. Only what is asked for is gone into, and so deep at most as sane JSON is.
+//! and within a text, it takes the writer's word. Only what is asked for is gone into, and no deeper than sane JSON goes.
+//! It reads structs, lists and texts, all of whose fields may be absent; no options, no enums.
 
 use crate::eight::{EIGHT, first_in};
 use crate::unescape::unescaped;
@@ -11,6 +12,7 @@ use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
+use serde_json::Number;
 use std::borrow::Cow;
 use std::fmt::Display;
 
@@ -85,12 +87,15 @@ impl<'a> Json<'a> {
             "null" => visitor.visit_unit(),
             "true" => visitor.visit_bool(true),
             "false" => visitor.visit_bool(false),
-            number => match (number.parse::<u64>(), number.parse::<i64>(), number.parse::<f64>()) {
-                (Ok(number), _, _) => visitor.visit_u64(number),
-                (_, Ok(number), _) => visitor.visit_i64(number),
-                (_, _, Ok(number)) => visitor.visit_f64(number),
-                _ => Err(NotJson),
-            },
+            number => {
+                let number: Number = serde_json::from_str(number).map_err(|_| NotJson)?;
+                match (number.as_u64(), number.as_i64(), number.as_f64()) {
+                    (Some(number), _, _) => visitor.visit_u64(number),
+                    (_, Some(number), _) => visitor.visit_i64(number),
+                    (_, _, Some(number)) => visitor.visit_f64(number),
+                    (None, None, None) => Err(NotJson),
+                }
+            }
         }
     }
 }
@@ -104,16 +109,17 @@ impl<'de> Deserializer<'de> for &mut Json<'de> {
                 Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
                 Cow::Owned(text) => visitor.visit_string(text),
             },
-            Some(b'{') => visitor.visit_map(self.open(b'}')?),
-            Some(b'[') => visitor.visit_seq(self.open(b']')?),
+            Some(b'{') => {
+                let mut items = self.open(b'}')?;
+                let value = visitor.visit_map(&mut items)?;
+                items.close().map(|()| value)
+            }
+            Some(b'[') => {
+                let mut items = self.open(b']')?;
+                let value = visitor.visit_seq(&mut items)?;
+                items.close().map(|()| value)
+            }
             _ => self.scalar(visitor),
-        }
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, NotJson> {
-        match self.peek() {
-            Some(b'n') => self.scalar(visitor),
-            _ => visitor.visit_some(self),
         }
     }
 
@@ -132,7 +138,11 @@ impl<'de> Deserializer<'de> for &mut Json<'de> {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        seq tuple tuple_struct map struct enum identifier
+        option seq tuple tuple_struct map struct identifier
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(self, _: &str, _: &[&str], _: V) -> Result<V::Value, NotJson> {
+        Err(NotJson)
     }
 }
 
@@ -151,6 +161,11 @@ enum Place {
 }
 
 impl Items<'_, '_> {
+    /// Whoever reads them reads them all.
+    fn close(mut self) -> Result<(), NotJson> {
+        if self.next()? { Err(NotJson) } else { Ok(()) }
+    }
+
     /// Goes to the next; `false` where there is none, and the bracket is behind.
     fn next(&mut self) -> Result<bool, NotJson> {
         if self.place == Place::Behind {
@@ -323,6 +338,13 @@ mod tests {
             r#""x"#,
             r#""x\""#,
             "bogus",
+            "nan",
+            "-inf",
+            "1.",
+            "-.5",
+            "007",
+            "1e999",
+            "[0x1]",
             "[nul]",
             "-",
             r#"{a:1}"#,
@@ -353,6 +375,7 @@ mod tests {
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
             any::<i64>().prop_map(Value::from),
+            (-1e9..1e9).prop_map(Value::from),
             "(\\PC|[\n\t\"\\\\{}\\[\\],:]){0,12}".prop_map(Value::from),
         ];
         leaf.prop_recursive(4, 40, 5, |inner| {
@@ -371,7 +394,7 @@ mod tests {
             cut in any::<prop::sample::Index>(),
         ) {
             for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
-                prop_assert_eq!(&read::<Value>(&text).unwrap(), &value);
+                prop_assert_eq!(read::<Value>(&text).unwrap(), serde_json::from_str::<Value>(&text).unwrap());
                 let whole: Any<'_> = read(&text).unwrap();
                 prop_assert_eq!(whole.raw(), if value.is_null() { "" } else { &*text });
                 let half: String = text.chars().take(cut.index(text.chars().count())).collect();

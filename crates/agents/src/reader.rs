@@ -104,7 +104,7 @@ impl<'a> Spot<'a> {
 }
 
 /// A value that counts only if it is exactly `true`, a number, or a text; it may be anything, and large. As it is written;
-/// empty if it is absent.
+/// empty if it is absent. Only `json::read` gives it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Any<'a>(&'a str);
 

@@ -202,6 +202,18 @@ fn a_field_of_an_unexpected_type_counts_as_absent() {
 }
 
 #[test]
+fn an_event_counts_though_not_all_of_its_payload_is_text() {
+    for agent in Agent::ALL {
+        let mut payload =
+            br#"{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_response":""#
+                .to_vec();
+        payload.extend([0xff; 20_000]);
+        payload.extend(br#"","last_assistant_message":"half a \ud83d character"}"#);
+        assert!(agent.hear(&payload, KEEPING).unwrap().is_some());
+    }
+}
+
+#[test]
 fn bad_payloads_are_named_without_being_repeated() {
     let check = |payload: &[u8], expected: &str| {
         assert_eq!(Agent::Claude.hear(payload, KEEPING).unwrap_err().to_string(), expected);

@@ -2,9 +2,9 @@
 //!
 //! Looks at nothing else of the call, and decides nothing about it.
 
+use crate::Agent;
 use crate::reader::Any;
-use crate::wire::Text;
-use crate::{Agent, json};
+use crate::wire::{Text, parse, text_of};
 use serde::Deserialize;
 use towline_core::deed::Deed;
 use towline_core::id::SessionKey;
@@ -38,7 +38,8 @@ struct Wire<'a> {
 
 /// `None` for every other event, and for tools that are about no file.
 pub(crate) fn files_wanted(agent: Agent, payload: &[u8]) -> Option<FilesWanted> {
-    let wire: Wire<'_> = json::read(str::from_utf8(payload).ok()?).ok()?;
+    let text = text_of(payload);
+    let wire: Wire<'_> = parse(&text).ok()?;
     if !wire.hook_event_name.is(BEFORE_TOOL) {
         return None;
     }

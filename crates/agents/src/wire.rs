@@ -15,12 +15,16 @@ use towline_core::reply::{Reply, Verdict};
 use towline_core::text::{Keeping, Kept, clip, clip_start};
 
 /// Parses a whole payload, borrowing from it; what no field asks for is skipped, not kept.
-pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, PayloadError> {
-    if payload.iter().all(u8::is_ascii_whitespace) {
+pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a str) -> Result<T, PayloadError> {
+    if payload.bytes().all(|byte| byte.is_ascii_whitespace()) {
         return Err(PayloadError::Empty);
     }
-    let text = str::from_utf8(payload).map_err(|_| PayloadError::NotJson)?;
-    json::read(text).map_err(|_| PayloadError::NotJson)
+    json::read(payload).map_err(|_| PayloadError::NotJson)
+}
+
+/// A payload as text. What is none in it is most likely in what a tool gave, which nobody reads: the event counts.
+pub(crate) fn text_of(payload: &[u8]) -> Cow<'_, str> {
+    str::from_utf8(payload).map_or_else(|_| String::from_utf8_lossy(payload), Cow::Borrowed)
 }
 
 /// A string, or nothing.
@@ -72,6 +76,9 @@ pub(crate) fn lenient<'de, T: Lenient<'de>, D: Deserializer<'de>>(deserializer: 
         }
         fn visit_str<E>(self, text: &str) -> Result<T, E> {
             Ok(T::of_text(Cow::Owned(text.to_owned())))
+        }
+        fn visit_string<E>(self, text: String) -> Result<T, E> {
+            Ok(T::of_text(Cow::Owned(text)))
         }
         fn visit_bool<E>(self, _: bool) -> Result<T, E> {
             Ok(T::default())

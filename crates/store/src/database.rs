@@ -116,8 +116,7 @@ const READERS_PATIENCE: Duration = Duration::from_secs(20);
 /// Makes the database anew without its free pages, and empties its log: nothing that was deleted is left in a file.
 pub(crate) fn compact(db: &Connection) -> Result<(), StoreError> {
     db.busy_timeout(READERS_PATIENCE)?;
-    // The whole database is laid out anew: that may be more than fits into memory.
-    db.execute_batch("pragma temp_store = file; vacuum; pragma temp_store = memory")?;
+    db.execute_batch("vacuum")?;
     let is_busy: bool = db.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
     if is_busy { Err(StoreError::StillRead) } else { Ok(()) }
 }

@@ -2,7 +2,7 @@
 //!
 //! The client counts what it sent with its newest request, and not what came back: so does the meter.
 
-use crate::wire::{Loose, Nested, Text, parse};
+use crate::wire::{Loose, Nested, Text, parse, text_of};
 use crate::{Agent, Status};
 use serde::Deserialize;
 use serde_json::Value;
@@ -73,7 +73,8 @@ struct Used {
 
 /// `None` for what is no payload of this client.
 pub(crate) fn status(payload: &[u8]) -> Option<Status> {
-    let wire: Wire<'_> = parse(payload).ok()?;
+    let text = text_of(payload);
+    let wire: Wire<'_> = parse(&text).ok()?;
     let model = wire.model.0;
     Some(Status {
         session: Agent::Claude.session(wire.session_id.0).ok()?,

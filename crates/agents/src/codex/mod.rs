@@ -18,7 +18,7 @@ mod wire;
 
 use crate::reader::BOOKMARK;
 use crate::settings::Inspection;
-use crate::wire::{Room, ending, last_words, parse};
+use crate::wire::{Room, ending, last_words, parse, text_of};
 use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
 use install::Trust;
 use std::path::Path;
@@ -55,7 +55,8 @@ pub(crate) const ROOM: Room = Room {
 };
 
 pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, PayloadError> {
-    let wire: Wire<'_> = parse(payload)?;
+    let text = text_of(payload);
+    let wire: Wire<'_> = parse(&text)?;
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };

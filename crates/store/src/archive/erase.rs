@@ -58,7 +58,7 @@ pub struct ErasedRows {
     pub details: usize,
     /// Summaries are counted with them.
     pub memories: usize,
-    /// Lines of turns that stay, and names of places.
+    /// Lines of turns that stay, names of places, bookmarks and batons of other machines.
     pub others: usize,
 }
 
@@ -267,6 +267,7 @@ impl<'a> Work<'a> {
             *dropped = self.archive.change(statement, turn)?;
         }
         self.memories_of_turn(turn)?;
+        self.notes_of_turn(&session, ordinal)?;
         self.dropped.insert((session, ordinal));
         self.erased.turns += dropped[0];
         self.erased.bodies += dropped[1];

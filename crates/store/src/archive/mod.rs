@@ -98,7 +98,7 @@ const LOG_MUST_SHRINK: u64 = 64 * 1024 * 1024;
 /// before it is written.
 const CACHE_KIB: i64 = 64 * 1024;
 
-/// While it lasts, nothing of the archive changes for whoever reads, and nothing is written.
+/// While it lasts, nothing of the archive changes for whoever reads. What is written meanwhile is taken back at its end.
 pub struct Moment<'a> {
     _transaction: Transaction<'a>,
 }
@@ -151,7 +151,7 @@ impl Archive {
         Ok(())
     }
 
-    /// The same until it is dropped.
+    /// All that is read until it is dropped is of one moment.
     pub fn moment(&self) -> Result<Moment<'_>, StoreError> {
         Ok(Moment { _transaction: Transaction::new_unchecked(&self.db, TransactionBehavior::Deferred)? })
     }
@@ -163,7 +163,12 @@ impl Archive {
 
     /// Leaves nothing behind of what was erased: no free page, no log.
     pub fn compact(&self) -> Result<(), StoreError> {
-        compact(&self.db)
+        // The archive is laid out anew beside itself, which may be more than fits into memory. Changing this drops triggers.
+        self.db.pragma_update(None, "temp_store", "file")?;
+        let compacted = compact(&self.db);
+        self.db.pragma_update(None, "temp_store", "memory")?;
+        self.db.execute_batch(usage::TRIGGERS)?;
+        compacted
     }
 
     /// All projects of which something was captured.

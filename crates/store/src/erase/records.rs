@@ -1,7 +1,7 @@
 //! What becomes of one record of the journal when something is erased.
 //!
 //! What tells where a session sits, and that it began and ended, stays unless the whole session goes: the rest of it must
-//! fold as before.
+//! fold as before. Bookmarks and batons that are meant one by one go with all that tells of them.
 
 use super::Traces;
 use crate::journal::{Entry, Fate, Record};
@@ -11,6 +11,7 @@ use towline_core::event::{Event, Happening, Scene};
 use towline_core::forget::Needle;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::text::Kept;
+use towline_core::time::Timestamp;
 use towline_core::typing::Wish;
 
 pub(super) fn fate(entry: Entry<'_>, traces: &Traces, whole: &BTreeSet<SessionKey>) -> Fate {
@@ -19,12 +20,12 @@ pub(super) fn fate(entry: Entry<'_>, traces: &Traces, whole: &BTreeSet<SessionKe
         (Entry::Bytes(bytes), Traces::Text(needle)) => gone_if(needle.is_in_bytes(bytes)),
         (Entry::Record(Record::Fault(_)), _) => Fate::Kept,
         (Entry::Record(Record::Event(event)), Traces::Sessions { sessions, stretch }) => {
-            let is_meant = sessions.contains(&event.session) && stretch.holds(event.at);
+            let is_meant = sessions.contains(&event.session) && stretch.holds(time_of(&event));
             gone_if(is_meant && (whole.contains(&event.session) || !is_structure(&event.happening)))
         }
         (Entry::Record(Record::Event(event)), Traces::Everyone { stretch }) => {
             let is_whole = whole.contains(&event.session);
-            gone_if(stretch.holds(event.at) && (is_whole || !is_structure(&event.happening)))
+            gone_if(stretch.holds(time_of(&event)) && (is_whole || !is_structure(&event.happening)))
         }
         (Entry::Record(Record::Event(event)), Traces::Notes(notes)) => gone_if(tells_of(&event, notes)),
         (Entry::Bytes(_), Traces::Notes(_)) => Fate::Kept,
@@ -37,9 +38,24 @@ pub(super) fn fate(entry: Entry<'_>, traces: &Traces, whole: &BTreeSet<SessionKe
     }
 }
 
+/// Whether it set one of these, or told of it later.
 fn tells_of(event: &Event, notes: &BTreeSet<Uid>) -> bool {
-    let came = if let Happening::BatonCame(far) = &event.happening { Some(far.baton) } else { None };
-    notes.contains(&came.unwrap_or(event.uid))
+    let of = if let Happening::BatonCame(far) = &event.happening {
+        far.baton
+    } else if let Happening::BookmarkPlaced { bookmark, .. }
+    | Happening::BookmarkDeleted { bookmark }
+    | Happening::BookmarkRestored { bookmark } = event.happening
+    {
+        bookmark
+    } else {
+        event.uid
+    };
+    notes.contains(&of)
+}
+
+/// A baton that came is as old as it was when it was passed.
+fn time_of(event: &Event) -> Timestamp {
+    if let Happening::BatonCame(far) = &event.happening { far.passed_at } else { event.at }
 }
 
 fn gone_if(is_gone: bool) -> Fate {

@@ -18,7 +18,7 @@ pub struct ErasedTraces {
     pub sessions: usize,
     pub heard_turns: usize,
     pub events: usize,
-    /// Faults, names of places, waits, bookmarks.
+    /// Faults, names of places, waits, bookmarks, batons of other machines.
     pub others: usize,
 }
 
@@ -64,7 +64,7 @@ const DROP_WORDS_THEN: &str = "
 /// What is known of sessions of other machines, which have no row here.
 const DROP_FAR: [&str; 2] = [
     "delete from inheritances where (?1 is null or far = ?1) and far is not null and decided_at between ?2 and ?3",
-    "delete from batons where (?1 is null or far = ?1) and far is not null and came_at between ?2 and ?3",
+    "delete from batons where (?1 is null or far = ?1) and far is not null and passed_at between ?2 and ?3",
 ];
 
 const DROP_EVENT: &str = "delete from events where uid = ?1";

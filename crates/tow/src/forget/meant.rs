@@ -154,15 +154,17 @@ fn turns(edge: &Edge, hint: &SessionHint, (from, to): (u32, u32)) -> Result<Mean
     Ok(Meant::Turns { of, from, to })
 }
 
-/// A session is known by what was captured of it, or by what its hooks told.
+/// A session is known by what was captured of it, by what its hooks told, or by what came of it from another machine.
 fn session(edge: &Edge, hint: &SessionHint, bounds: Option<Stretch>) -> Result<Meant, Failure> {
     let mut keys: BTreeSet<SessionKey> = BTreeSet::new();
     if let Some(archive) = Archive::read(&edge.home, PATIENCE).map_err(failed)? {
         let found = archive.conversations_called(&hint.id).map_err(failed)?;
         keys.extend(found.into_iter().map(|conversation| conversation.session));
+        keys.extend(archive.noted_sessions_called(&hint.id).map_err(failed)?);
     }
     if let Some(store) = Store::read(&edge.home, PATIENCE).map_err(failed)? {
         keys.extend(store.sessions_named(&hint.id).map_err(failed)?);
+        keys.extend(store.far_sessions_named(&hint.id).map_err(failed)?);
     }
     keys.retain(|key| hint.fits(key));
     let none = || {
@@ -182,6 +184,8 @@ fn so_far(edge: &Edge, sessions: &[SessionKey]) -> Result<Stretch, Failure> {
     for key in sessions {
         let captured =
             archive.as_ref().map(|archive| archive.conversation(key)).transpose().map_err(failed)?;
+        let noted = archive.as_ref().map(|archive| archive.last_noted(key)).transpose().map_err(failed)?;
+        until = until.max(noted.flatten().unwrap_or(until));
         let heard = store.as_ref().map(|store| store.session(key)).transpose().map_err(failed)?;
         until = until.max(captured.flatten().map_or(until, |conversation| conversation.last_at));
         until = until.max(heard.flatten().map_or(until, |session| session.last_event_at));
@@ -268,7 +272,8 @@ fn captured_of(edge: &Edge, project: &KnownProject) -> Result<Vec<SessionKey>, S
     };
     let Some(row) = archive.project(&traces)? else { return Ok(vec![]) };
     let all = archive.latest_conversations(Some(row), usize::MAX)?;
-    Ok(all.into_iter().map(|conversation| conversation.session).collect())
+    let captured = all.into_iter().map(|conversation| conversation.session);
+    Ok(captured.chain(archive.noted_sessions_in(row)?).collect())
 }
 
 fn only<T>(mut found: Vec<T>, name: impl Fn(&T) -> String, none: impl Fn() -> Failure) -> Result<T, Failure> {

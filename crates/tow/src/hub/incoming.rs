@@ -112,9 +112,12 @@ fn forgotten(rows: &[SharedRow]) -> impl Iterator<Item = &SharedRow> {
 fn forgotten_notes(edge: &Edge, rows: &[SharedRow]) -> Result<BTreeSet<Uid>, StoreError> {
     let is_note = |row: &&SharedRow| matches!(row.kind, RowKind::Bookmark | RowKind::Baton);
     let notes: Vec<Uid> = forgotten(rows).filter(is_note).map(|row| row.uid).collect();
-    let store = if notes.is_empty() { None } else { Store::read(&edge.home, PATIENCE)? };
     let mut known = BTreeSet::new();
-    for (note, store) in notes.into_iter().zip(store.iter().cycle()) {
+    if notes.is_empty() {
+        return Ok(known);
+    }
+    let Some(store) = Store::read(&edge.home, PATIENCE)? else { return Ok(known) };
+    for note in notes {
         if store.knows_note(note)? {
             known.insert(note);
         }

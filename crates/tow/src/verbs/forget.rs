@@ -192,7 +192,7 @@ fn show(scope: &Scope, (meant, tally): (&Meant, &Tally), told: Told) {
     let what = for_terminal(&meant.describe(scope.edge.now));
     scope.out.line(&format!("{verb} {what}:"));
     scope.out.line(&format!(
-        "  archive: {} turns, {} bodies, {} details, {} memories and summaries, {} lines and names, {} whole sessions",
+        "  archive: {} turns, {} bodies, {} details, {} memories and summaries, {} lines, names and notes, {} whole sessions",
         archive.turns, archive.bodies, archive.details, archive.memories, archive.others, archive.conversations
     ));
     scope.out.line(&format!(

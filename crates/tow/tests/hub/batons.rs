@@ -132,6 +132,7 @@ fn with_its_session_a_baton_is_forgotten_everywhere_and_taken_nowhere() {
         }
         let kept = desk.tow(&["hub", "export", "-"]).ok().stdout;
         assert!(!kept.contains("bitterend") && !kept.contains("stormglass"), "{kept}");
+        assert_eq!(sync(other)["sent"], 0, "nobody tells what everybody knows");
     }
     for (machine, heir) in [(&laptop, "near-three"), (&desk, "far-three")] {
         let given = Talk::begin(machine, heir, NOON + MINUTE).given("go on");

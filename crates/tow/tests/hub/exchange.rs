@@ -90,7 +90,7 @@ fn what_went_came_and_waits_is_told_by_project_and_by_kind() {
     let site = Site::with_team(Server::Debian);
     let (desk, cabin) = (site.sharing("ann_login", "desk"), site.sharing("bob_login", "cabin"));
     // What came is looked at by the next exchange.
-    (0..2).for_each(|_| drop(sync(&desk)));
+    [&desk, &cabin, &desk, &cabin].map(sync);
     let project = |env: &towline_testkit::TestEnv| {
         let status = env.tow(&["hub", "status", "--json"]).ok().json();
         ["sent", "taken", "waiting"].map(|what| status["projects"][0][what].as_u64().unwrap())

@@ -1,20 +1,26 @@
-//! Erasing what came of other machines' bookmarks and batons: with the session that they are of, by time, by their words.
+//! Erasing what came of other machines' bookmarks and batons: with the session or the turn that they are of, by time, by their
+//! words; and what is to be known of them for that.
 //!
-//! Those of this machine are not in the archive.
+//! Those of this machine are in the other database; here is at most what another machine wrote on them.
 
 use super::{KnownProject, Work};
 use crate::StoreError;
+use crate::archive::Archive;
 use rusqlite::ToSql;
 use rusqlite::types::Null;
 use towline_core::forget::Stretch;
 use towline_core::id::SessionKey;
+use towline_core::time::Timestamp;
 
 const OF_SESSION: &str = "e.session = ?1 and e.made_at between ?2 and ?3";
 const OF_PROJECT: &str = "e.made_at between ?1 and ?2
     and e.project in (select id from projects where root = ?3 or remote is not null and remote = ?4)";
 const OF_THEN: &str = "e.made_at between ?1 and ?2";
-/// Their words are looked at as they travelled.
-const WITH_WORDS: &str = "holds(e.words)";
+const OF_TURN: &str = "e.session = ?1 and e.turn = ?2";
+/// Only what somebody wrote, not what the fields are called; of words of a newer version, all.
+const WITH_WORDS: &str = "iif(json_valid(e.words), exists (
+        select 1 from json_tree(e.words) j where j.type = 'text' and j.key is not 'how' and holds(j.atom)),
+    holds(e.words))";
 
 /// How many values a condition names at most.
 const NAMED: usize = 4;
@@ -25,6 +31,34 @@ const BURY: &str = "
         iif(e.person is null, ?7, ?8), iif(e.person is null, ?7, ?8) = 'away'
     from others_notes e join shared_projects s on s.project = e.project";
 const DROP: &str = "delete from others_notes as e";
+
+const LAST: &str = "select max(made_at) from others_notes where session = ?1";
+const CALLED: &str = "
+    select distinct session from others_notes where session = ?1 or substr(session, -length(?1)) = ?1
+        or substr(session, instr(session, ':') + 1, length(?1)) = ?1
+    order by session limit 20";
+const IN_PROJECT: &str =
+    "select distinct session from others_notes where project = ?1 and session is not null";
+
+impl Archive {
+    /// When the last bookmark or baton of a session of another machine was set, by the clock there.
+    pub fn last_noted(&self, session: &SessionKey) -> Result<Option<Timestamp>, StoreError> {
+        let mut find = self.db.prepare_cached(LAST)?;
+        Ok(find.query_row([session.to_string()], |row| row.get::<_, Option<i64>>(0))?.map(Timestamp))
+    }
+
+    /// Sessions of other machines with a bookmark or a baton, whose id begins or ends so.
+    pub fn noted_sessions_called(&self, name: &str) -> Result<Vec<SessionKey>, StoreError> {
+        let found = self.list(CALLED, [name], |row| row.get::<_, String>(0))?;
+        Ok(found.iter().filter_map(|key| SessionKey::parse(key).ok()).collect())
+    }
+
+    /// The same of a project, by its row.
+    pub fn noted_sessions_in(&self, project: i64) -> Result<Vec<SessionKey>, StoreError> {
+        let found = self.list(IN_PROJECT, [project], |row| row.get::<_, String>(0))?;
+        Ok(found.iter().filter_map(|key| SessionKey::parse(key).ok()).collect())
+    }
+}
 
 impl Work<'_> {
     pub(super) fn notes_of_session(
@@ -47,6 +81,10 @@ impl Work<'_> {
         self.notes(OF_THEN, &[&stretch.from.0, &stretch.until.0])
     }
 
+    pub(super) fn notes_of_turn(&mut self, session: &SessionKey, ordinal: i64) -> Result<(), StoreError> {
+        self.notes(OF_TURN, &[&session.to_string(), &ordinal])
+    }
+
     pub(super) fn notes_with_words(&mut self) -> Result<(), StoreError> {
         self.notes(WITH_WORDS, &[])
     }
@@ -60,5 +98,129 @@ impl Work<'_> {
         self.archive.change(&format!("{BURY} where {fits} on conflict (uid) do nothing"), &*values)?;
         self.erased.others += self.archive.change(&format!("{DROP} where {fits}"), named)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::archive::bench::Bench;
+    use crate::archive::{Arrival, Carried, Erasing, Extent, SharedExtent, SharedProject, Words};
+    use crate::tables::projects::KnownProject;
+    use std::sync::Arc;
+    use towline_core::forget::{Needle, Stretch};
+    use towline_core::id::{SessionKey, Uid};
+    use towline_core::project::ProjectTraces;
+    use towline_core::share::{Life, Provenance, Registers, RowKind, SharedRow, Stamp};
+    use towline_core::time::Timestamp;
+
+    const NOW: Timestamp = Timestamp(90);
+    const THERE: Uid = Uid([3; 16]);
+
+    /// A bookmark of another machine, set in turn 2 of session `a:1`.
+    fn bookmark(
+        project: &SharedProject,
+        person: &str,
+        at: i64,
+    ) -> Carried<towline_core::text::Clean<'static>> {
+        let words =
+            r#"{"label":"before the storm","how":"typed","branch":"main","commit":null,"deleted_at":null}"#;
+        let from = Provenance {
+            person: person.to_owned(),
+            machine: THERE,
+            session: SessionKey::parse("a:1").ok(),
+            turn: Some(2),
+            made_at: Timestamp(at),
+        };
+        let stamp = Stamp { count: 1, machine: THERE };
+        let life = Life::Lives(Box::new(Registers::of_words(words.to_owned(), stamp)));
+        let uid = Uid::derived(Timestamp(at), &[person]);
+        let row = SharedRow { uid, kind: RowKind::Bookmark, project: project.id, from, life };
+        Carried { row, words: Some(Words::Noted(words.to_owned())) }
+    }
+
+    fn noted() -> (Bench, SharedProject) {
+        let mut bench = Bench::new();
+        let archive = &mut bench.archive;
+        let traces = ProjectTraces { root: "/boat".into(), remote: None, name: None, branch: None };
+        let row = archive.project_made(&traces).unwrap();
+        let project = archive.share_project(row, "boat", (SharedExtent::Lines, NOW)).unwrap();
+        archive.set_person("ann").unwrap();
+        take(&mut bench, &project);
+        (bench, project)
+    }
+
+    /// One of this person's and one of somebody else's.
+    fn take(bench: &mut Bench, project: &SharedProject) {
+        let rows = vec![bookmark(project, "ann", 10), bookmark(project, "bob", 20)];
+        bench.archive.take(project, Arrival { rows, after: 2, now: NOW }).unwrap();
+    }
+
+    fn left(bench: &Bench) -> Vec<i64> {
+        let found = bench.archive.elsewhere(RowKind::Bookmark, None, 9).unwrap();
+        found.into_iter().map(|note| note.made_at.0).rev().collect()
+    }
+
+    /// Who is told of what went: `fate told` of each, by when it was set.
+    fn tombs(bench: &Bench) -> Vec<String> {
+        let query = "select fate || ' ' || told from tombs order by made_at";
+        bench.archive.list(query, [], |row| row.get(0)).unwrap()
+    }
+
+    /// What is left, what is told of the rest, and that it does not come again.
+    #[track_caller]
+    fn check(extent: &Extent<'_>, expected: &[i64], told: &[&str]) {
+        let (mut bench, project) = noted();
+        let rehearsed = bench.archive.erase(extent, Erasing::Rehearsal, NOW).unwrap();
+        assert_eq!(left(&bench), [10, 20]);
+        assert_eq!(bench.archive.erase(extent, Erasing::ForGood, NOW).unwrap(), rehearsed);
+        assert_eq!((rehearsed.others, left(&bench)), (2 - expected.len(), expected.to_vec()));
+        assert_eq!(tombs(&bench), told);
+        take(&mut bench, &project);
+        assert_eq!(left(&bench), expected, "it comes no more");
+    }
+
+    #[test]
+    fn notes_of_other_machines_go_with_what_is_forgotten() {
+        let stretch = |from, until| Stretch { from: Timestamp(from), until: Timestamp(until) };
+        let sessions = [SessionKey::parse("a:1").unwrap()];
+        let named = |stretch| Extent::Sessions { sessions: &sessions, stretch };
+        check(&named(stretch(0, 90)), &[], &["forgotten 0", "forgotten 0"]);
+        check(&named(stretch(15, 90)), &[10], &["forgotten 0"]);
+        let others = [SessionKey::parse("a:2").unwrap()];
+        check(&Extent::Sessions { sessions: &others, stretch: stretch(0, 90) }, &[10, 20], &[]);
+        let project = KnownProject { root: "/boat".into(), remote: None, name: "boat".into() };
+        check(
+            &Extent::Project { project: &project, stretch: stretch(0, 90) },
+            &[],
+            &["forgotten 0", "away 1"],
+        );
+        check(&Extent::Everyone { stretch: stretch(0, 15) }, &[20], &["forgotten 0"]);
+    }
+
+    #[test]
+    fn a_text_is_looked_for_in_what_somebody_wrote_not_in_the_names_of_fields() {
+        let text = |text: &str| Extent::Text(Arc::new(Needle::new(text).unwrap()));
+        check(&text("STORM"), &[], &["forgotten 0", "away 1"]);
+        check(&text("main"), &[], &["forgotten 0", "away 1"]);
+        for name in ["label", "branch", "null", "typed", "deleted"] {
+            check(&text(name), &[10, 20], &[]);
+        }
+    }
+
+    #[test]
+    fn what_comes_late_of_a_session_that_was_forgotten_is_not_taken_in() {
+        let (mut bench, project) = noted();
+        let sessions = [SessionKey::parse("a:1").unwrap()];
+        assert_eq!(bench.archive.last_noted(&sessions[0]).unwrap(), Some(Timestamp(20)));
+        assert_eq!(bench.archive.noted_sessions_called("1").unwrap(), sessions);
+        assert_eq!(bench.archive.noted_sessions_in(project.row).unwrap(), sessions);
+        let stretch = Stretch { from: Timestamp(0), until: NOW };
+        bench
+            .archive
+            .erase(&Extent::Sessions { sessions: &sessions, stretch }, Erasing::ForGood, NOW)
+            .unwrap();
+        let late = vec![bookmark(&project, "ann", 30), bookmark(&project, "ann", 95)];
+        bench.archive.take(&project, Arrival { rows: late, after: 3, now: NOW }).unwrap();
+        assert_eq!(left(&bench), [95], "what is newer than the forgetting is another matter");
     }
 }

@@ -117,8 +117,14 @@ impl Archive {
             Ok((Uid(row.get(0)?), Uid(row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned()))
         })?;
         let offered = offered.collect::<Result<Vec<_>, _>>()?.into_iter();
-        let lost = offered.filter(|(uid, ..)| !left.contains(uid));
-        Ok(lost.map(|lost| lost_note(lost, kind, (&person, self.machine))).collect())
+        let mut lost = vec![];
+        for offered in offered.filter(|(uid, ..)| !left.contains(uid)) {
+            // Of what is forgotten everybody knows already.
+            if self.fate(offered.0)? != Some(Fate::Forgotten) {
+                lost.push(lost_note(offered, kind, (&person, self.machine)));
+            }
+        }
+        Ok(lost)
     }
 
     /// Everything that is shared is looked at once more. What changes meanwhile is looked at after that.

@@ -234,7 +234,10 @@ impl Taking<'_> {
         };
         let known = archive.db.prepare_cached(NOTED)?.query_row([row.uid.0], read).optional()?;
         let is_ours = from.machine == archive.machine && stamp.machine == archive.machine;
-        if is_ours || known.is_some_and(|known| known >= stamp) {
+        let is_gone = from.session.as_ref().is_some_and(|session| {
+            self.is_gone(session, |gone| gone.is_time_gone(from.made_at, Speaker::Session))
+        });
+        if is_ours || is_gone || known.is_some_and(|known| known >= stamp) {
             return Ok(false);
         }
         archive.db.prepare_cached(PUT_NOTED)?.execute(params![

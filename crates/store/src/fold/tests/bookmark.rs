@@ -116,9 +116,10 @@ fn a_bookmark_that_is_deleted_can_be_restored() {
 
 #[test]
 fn what_is_forgotten_takes_its_bookmarks_and_their_words_with_it() {
-    let check = |traces: &Traces, left: usize| {
+    let check = |meant: &dyn Fn(&Store) -> Traces, left: usize| {
         let bench = bench();
         let (store, _) = bench.fold();
+        let traces = &meant(&store);
         let lock = FoldLock::try_take(&bench.home).unwrap().unwrap();
         let rehearsed = store.rehearse_erasing(traces).unwrap();
         store.settle(&lock, &pace(&ALWAYS)).unwrap();
@@ -134,8 +135,13 @@ fn what_is_forgotten_takes_its_bookmarks_and_their_words_with_it() {
         assert_eq!(words(&rows(&store)), words(&after));
     };
     let stretch = Stretch { from: Timestamp(0), until: Timestamp(i64::MAX) };
-    check(&Traces::Sessions { sessions: [key("a:1")].into(), stretch }, 0);
-    check(&Traces::Text(std::sync::Arc::new(Needle::new("storm").unwrap())), 3);
+    check(&|_| Traces::Sessions { sessions: [key("a:1")].into(), stretch }, 0);
+    check(&|_| Traces::Text(std::sync::Arc::new(Needle::new("storm").unwrap())), 3);
+    let stormy = |store: &Store| {
+        let found = rows(store).into_iter().find(|row| format!("{row:?}").contains("storm")).unwrap();
+        Traces::Notes([found.bookmark.uid].into())
+    };
+    check(&stormy, 2);
 }
 
 #[test]
