@@ -3,6 +3,8 @@
 //! Exactly once by construction: the offset moves with the rows. A file that has to be read again from its beginning adds
 //! nothing either, since everything is known by the agent's own name for it.
 
+mod wanted;
+
 use super::name::SHORT;
 use super::pack::{Content, Packed, PackedBody, PackedDetail, PackedOpening, PackedTurn, PackedUsage};
 use super::source::session_of;
@@ -14,12 +16,13 @@ use std::collections::HashMap;
 use towline_core::capture::{Settled, Touch};
 use towline_core::deed::Commit;
 use towline_core::event::ToolOutcome;
-use towline_core::forget::{Gone, Whose as Speaker};
+use towline_core::forget::Gone;
 use towline_core::id::{Mark, SubagentId, TurnId, Uid};
 use towline_core::piece::Stop;
 use towline_core::project::ProjectTraces;
 use towline_core::text::clip_start;
 use towline_core::time::Timestamp;
+use wanted::{is_gone, says_something};
 
 const FIND_CONVERSATION: &str = "select id from conversations where agent = ?1 and session = ?2";
 
@@ -479,43 +482,6 @@ impl<'a> Writer<'a> {
         let row = (conversation, turn, &commit.hash, &commit.subject);
         self.archive.db.prepare_cached(ADD_COMMIT)?.execute(row)?;
         Ok(())
-    }
-}
-
-/// Whether a row is part of what was forgotten.
-fn is_gone(gone: &Gone<'_>, row: &Packed) -> bool {
-    let of_helper = |helper: &Option<SubagentId>| match helper {
-        Some(_) => Speaker::Helper,
-        None => Speaker::Session,
-    };
-    // Whether the turn is gone is told by its mark: times are those of the pieces.
-    let of_turn = |turn: Option<Mark>| turn.is_some_and(|turn| gone.is_turn_gone(turn, Timestamp(i64::MIN)));
-    match row {
-        Packed::Opened(_) | Packed::Reverted { .. } | Packed::MadeRoom { .. } => false,
-        Packed::Turn(turn) => gone.is_turn_gone(turn.mark, turn.at),
-        Packed::Body(body) => of_turn(body.turn) || gone.is_piece_gone(body.mark, body.at, Speaker::Session),
-        Packed::Detail(detail) => {
-            let whose = of_helper(&detail.subagent);
-            of_turn(detail.turn) || gone.is_piece_gone(detail.mark, detail.at, whose)
-        }
-        Packed::Usage(usage) => {
-            of_turn(usage.turn) || gone.is_time_gone(usage.at, of_helper(&usage.subagent))
-        }
-        Packed::Touched { turn, .. } | Packed::Committed { turn, .. } => of_turn(Some(*turn)),
-        Packed::Settled(settled) => of_turn(Some(settled.turn)),
-    }
-}
-
-/// Whether a row is worth a conversation.
-fn says_something(row: &Packed) -> bool {
-    match row {
-        Packed::Turn(_) | Packed::Body(_) | Packed::Detail(_) | Packed::Usage(_) => true,
-        Packed::Opened(_)
-        | Packed::Reverted { .. }
-        | Packed::MadeRoom { .. }
-        | Packed::Touched { .. }
-        | Packed::Committed { .. }
-        | Packed::Settled(_) => false,
     }
 }
 

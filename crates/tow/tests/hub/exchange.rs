@@ -90,7 +90,7 @@ fn what_went_came_and_waits_is_told_by_project_and_by_kind() {
     let site = Site::with_team(Server::Debian);
     let (desk, cabin) = (site.sharing("ann_login", "desk"), site.sharing("bob_login", "cabin"));
     // What came is looked at by the next exchange.
-    [&desk, &cabin, &desk, &cabin].map(sync);
+    [&desk, &cabin, &desk, &cabin].into_iter().for_each(|machine| drop(sync(machine)));
     let project = |env: &towline_testkit::TestEnv| {
         let status = env.tow(&["hub", "status", "--json"]).ok().json();
         ["sent", "taken", "waiting"].map(|what| status["projects"][0][what].as_u64().unwrap())
