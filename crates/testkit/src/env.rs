@@ -10,6 +10,7 @@ use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -20,6 +21,9 @@ use crate::wait;
 
 /// A socket's path holds 108 bytes, and the longest below the root needs 60 of them.
 const LONGEST_ROOT: usize = 40;
+
+/// What works in the background makes room for others, and a test may have given it much to do.
+const BACKGROUND: Duration = Duration::from_secs(120);
 
 /// Programs that the system's two folders may lack: linked into `bin` from wherever they are.
 const BORROWED: [&str; 4] = ["bash", "git", "node", "tmux"];
@@ -157,7 +161,7 @@ impl TestEnv {
     /// Waits until no process lives in this environment any more.
     #[track_caller]
     pub fn wait_no_process(&self) {
-        wait::until_evident("the last process to end", wait::PATIENCE, || match self.processes() {
+        wait::until_evident("the last process to end", BACKGROUND, || match self.processes() {
             left if left.is_empty() => Ok(()),
             left => Err(format!("{left:#?}")),
         });

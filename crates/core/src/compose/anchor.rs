@@ -2,7 +2,7 @@
 //!
 //! What stands here is not given a second time further down.
 
-use super::cut::{Fitted, fitted, one_line};
+use super::cut::{Fitted, fitted, missing, one_line};
 use super::frame::{LONGEST_CLOCK, LONGEST_NAME, Section};
 use super::turns::end_of;
 use super::{Budget, Part, PartKind, PartState, Past, PastTurn, Speaker, Words};
@@ -144,9 +144,10 @@ impl<'a> LastSaid<'a> {
     }
 }
 
-/// Words made to fit, with a line break behind them.
+/// Words made to fit, with a line break behind them. Rather none of them than no anchor.
 fn line(text: &str, how: &str, room: Budget) -> Option<Fitted> {
-    let fitted = fitted(text, how, room.of(room.limit().saturating_sub(1)))?;
+    let room = room.of(room.limit().saturating_sub(1));
+    let fitted = fitted(text, how, room).or_else(|| missing(text, how, room))?;
     Some(Fitted { text: fitted.text + "\n", ..fitted })
 }
 

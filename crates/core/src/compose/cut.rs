@@ -104,6 +104,16 @@ pub fn fitted(text: &str, how: &str, room: Budget) -> Option<Fitted> {
     best.map(|text| Fitted { text, is_cut: true })
 }
 
+/// The note alone, for a text that cannot be cut where there is room.
+pub fn missing(text: &str, how: &str, room: Budget) -> Option<Fitted> {
+    let note = note(plain(text).chars().count(), how);
+    room.holds(&note).then_some(Fitted { text: note, is_cut: true })
+}
+
+fn note(missing: usize, how: &str) -> String {
+    format!("[… {missing} characters cut: {how} …]")
+}
+
 /// A text that is too long, and the places at which it may be cut.
 struct Cutting<'a> {
     text: &'a str,
@@ -133,7 +143,7 @@ impl<'a> Cutting<'a> {
         let head = between_words_before(&self.text[..head]);
         let tail = between_words_behind(&self.text[tail.max(head.len())..]);
         let missing = self.characters - head.chars().count() - tail.chars().count();
-        format!("{head}\n[… {missing} characters cut: {} …]\n{tail}", self.how).trim_end().to_owned()
+        format!("{head}\n{}\n{tail}", note(missing, self.how)).trim_end().to_owned()
     }
 }
 

@@ -15,7 +15,7 @@ use super::{Person, at_least, at_most, by_extent};
 
 const MB: u64 = 1_000_000;
 
-const RUNS: usize = 3;
+const RUNS: usize = 5;
 
 const COLUMNS: [&str; 7] = ["import", "MB", "wall s", "cpu s", "MB/s", "MB/s per core", "peak MB"];
 
