@@ -215,13 +215,13 @@ pub(crate) fn inner(raw: &str) -> Option<&str> {
     raw.strip_prefix('"')?.strip_suffix('"')
 }
 
-fn skip_space(bytes: &[u8], from: usize) -> usize {
+pub(crate) fn skip_space(bytes: &[u8], from: usize) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
     from + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
 }
 
 /// The place behind the value that begins at `at`.
-fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
         b'"' => string_end(bytes, at),
         b'{' => nested_end(bytes, at, (b'{', b'}')),
@@ -236,7 +236,7 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// The place behind the string whose opening quote is at `at`. Escapes are looked at only where a quote comes after them:
 /// quotes are rarer than line ends.
-fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     if let Some(end) = short_end(bytes, at) {
         return Some(end);
     }

@@ -16,6 +16,7 @@ mod reader;
 mod rewind;
 pub mod settings;
 mod skills;
+mod skim;
 mod unescape;
 mod wanted;
 mod wire;

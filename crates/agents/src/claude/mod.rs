@@ -19,6 +19,7 @@ pub mod transcript;
 mod wire;
 
 use crate::reader::BOOKMARK;
+use crate::skim::without_bulk;
 use crate::wire::{Room, ending, last_words, parse, text_of};
 use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
 use towline_core::event::{
@@ -82,12 +83,14 @@ pub(crate) const ROOM: Room = Room {
 };
 
 pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, PayloadError> {
-    let text = text_of(payload);
+    let slim = without_bulk(payload);
+    let text = text_of(&slim);
     let wire: Wire<'_> = parse(&text)?;
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
-    let Some(happening) = meaning(event, &wire, (keeping, wire.tool_bytes())) else { return Ok(None) };
+    let bytes = wire.tool_bytes(payload.len().saturating_sub(slim.len()));
+    let Some(happening) = meaning(event, &wire, (keeping, bytes)) else { return Ok(None) };
     let folder = if wire.new_cwd.0.is_some() { wire.new_cwd } else { wire.cwd };
     Ok(Some(Heard {
         event: event.to_owned(),

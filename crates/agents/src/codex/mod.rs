@@ -18,6 +18,7 @@ mod wire;
 
 use crate::reader::BOOKMARK;
 use crate::settings::Inspection;
+use crate::skim::without_bulk;
 use crate::wire::{Room, ending, last_words, parse, text_of};
 use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
 use install::Trust;
@@ -55,12 +56,14 @@ pub(crate) const ROOM: Room = Room {
 };
 
 pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, PayloadError> {
-    let text = text_of(payload);
+    let slim = without_bulk(payload);
+    let text = text_of(&slim);
     let wire: Wire<'_> = parse(&text)?;
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
-    let Some(happening) = meaning(event, &wire, (keeping, wire.tool_bytes())) else { return Ok(None) };
+    let bytes = wire.tool_bytes(payload.len().saturating_sub(slim.len()));
+    let Some(happening) = meaning(event, &wire, (keeping, bytes)) else { return Ok(None) };
     Ok(Some(Heard {
         event: event.to_owned(),
         session: Agent::Codex.session(wire.session_id.0)?,

@@ -45,9 +45,9 @@ pub(super) struct Wire<'a> {
 }
 
 impl Wire<'_> {
-    /// How much the tool was given and gave.
-    pub fn tool_bytes(&self) -> u64 {
-        let bytes = self.tool_input.raw().len() + self.tool_response.raw().len();
+    /// How much the tool was given and gave; `cut` was taken out of the payload before it was read.
+    pub fn tool_bytes(&self, cut: usize) -> u64 {
+        let bytes = cut + self.tool_input.raw().len() + self.tool_response.raw().len();
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 }
