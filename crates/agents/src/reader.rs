@@ -141,6 +141,11 @@ impl<'a> Any<'a> {
     pub fn raw(self) -> &'a str {
         self.0
     }
+
+    /// As it is written, unless it is absent.
+    pub fn present(self) -> Option<&'a str> {
+        self.is_present().then_some(self.0)
+    }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Any<'a> {

@@ -1,5 +1,5 @@
-//! Takes the bulk out of a large payload before it is read: a tool's output may have megabytes that nobody asks for, of which
-//! then not even has to be known whether they are text.
+//! Takes the bulk out of a large payload before it is read: a tool's output may have megabytes that nobody asks for, and that
+//! need not even be text.
 //!
 //! Looks at the outermost object alone, and checks nothing: what it does not understand it leaves as it is, for whoever reads
 //! it to refuse.

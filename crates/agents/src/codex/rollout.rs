@@ -416,7 +416,7 @@ fn is_failure(line: &str) -> bool {
 fn older_exit_code(output: &str) -> Option<&str> {
     let is_older = output.starts_with(r#"{"output":"#) && output.ends_with('}');
     let older: OlderOutput<'_> = is_older.then(|| json::read(output).ok())??;
-    Some(older.metadata.as_a::<ExitCode<'_>>()?.exit_code).filter(|code| code.is_present()).map(Any::raw)
+    older.metadata.as_a::<ExitCode<'_>>()?.exit_code.present()
 }
 
 fn failure(error: Any<'_>) -> (Stop, Cow<'_, str>) {

@@ -82,7 +82,7 @@ fn read(number: usize, bytes: &[u8]) -> Option<Line<'_>> {
         subtype: entry.subtype.as_deref().unwrap_or("").to_owned(),
         uuid: entry.uuid.as_deref().map(str::to_owned),
         parent: entry.parent_uuid.as_deref().map(str::to_owned),
-        raw_parent: Some(beside.parent.raw()).filter(|raw| !raw.is_empty()),
+        raw_parent: beside.parent.present(),
         at: entry.timestamp.as_deref().and_then(Timestamp::parse_utc),
         cwd: entry.cwd.as_deref().map(str::to_owned),
         is_sidechain: entry.is_sidechain.is_true(),

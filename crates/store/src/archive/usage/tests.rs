@@ -35,6 +35,15 @@ fn total(bench: &Bench, asked: &UsageAsked) -> (u64, u64) {
 }
 
 #[test]
+fn sums_follow_what_is_written_after_the_archive_was_compacted() {
+    let bench = Bench::new();
+    session(&bench, "alpha:a-1", "app", vec![usage("1", NOON, 10)]);
+    bench.archive.compact().unwrap();
+    session(&bench, "alpha:a-2", "app", vec![usage("2", NOON, 20)]);
+    assert_eq!(total(&bench, &asked()), (2, 30));
+}
+
+#[test]
 fn sums_are_by_quarter_project_model_session_and_agent() {
     let bench = Bench::new();
     session(&bench, "alpha:a-1", "app", vec![usage("1", NOON, 10), usage("2", NOON + 899_999, 20)]);
