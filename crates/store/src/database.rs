@@ -25,6 +25,9 @@ const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("migrations/0006_batons_from_afar.sql"),
 ];
 
+/// More than any of our transactions needs: one that is not kept is made anew each time.
+const STATEMENTS_KEPT: usize = 128;
+
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("could not open the database at {path}")]
@@ -209,6 +212,7 @@ fn connect_ours(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError>
     })?;
     // Else a statement is planned anew whenever other values are bound to it, in case a partial index would serve them.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     Ok(db)
 }
 
