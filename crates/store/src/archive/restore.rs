@@ -6,6 +6,7 @@
 use super::keep::{KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, KeptUsage};
 use super::pack::{Content, Packer};
 use super::summaries::KeptSummary;
+use super::usage::add_usage;
 use super::write::{FIND_TURN, project_uid};
 use super::{Archive, PackedOpening};
 use crate::StoreError;
@@ -53,10 +54,7 @@ const ADD_DETAIL: &str = "
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
 /// Not `or ignore`: that would hold for what follows from it, too.
-const ADD_USAGE: &str = "
-    insert into usage (conversation, message, turn, at, subagent, model, input, cache_read, cache_write, cache_write_1h,
-        output)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) on conflict (conversation, message) do nothing";
+const ADD_USAGE: &str = add_usage!("do nothing");
 
 const ADD_FILE: &str = "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
 const ADD_COMMIT: &str =

@@ -14,6 +14,24 @@ use towline_core::usage::Used;
 /// What keeps the sums, for a connection that writes.
 pub(super) const TRIGGERS: &str = include_str!("usage/triggers.sql");
 
+/// Adds what a message used, and says whether it counts: a fork copies messages into another session's file. A copy is
+/// known by the time of the message or by all that it used: ids alone are not to be relied on with every server.
+macro_rules! add_usage {
+    ($if_known:literal) => {
+        concat!(
+            "insert into usage (conversation, message, turn, at, subagent, model, input, cache_read, cache_write,
+                cache_write_1h, output, counted)
+            values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, not exists (
+                select 1 from usage other where other.message = ?2 and other.conversation <> ?1 and other.counted = 1
+                    and (other.at = ?4 or (other.input, other.cache_read, other.cache_write, other.output)
+                        = (?7, ?8, ?9, ?11))))
+            on conflict (conversation, message) ",
+            $if_known
+        )
+    };
+}
+pub(super) use add_usage;
+
 /// By what usage is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageBy {

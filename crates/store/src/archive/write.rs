@@ -8,6 +8,7 @@ mod wanted;
 use super::name::SHORT;
 use super::pack::{Content, Packed, PackedBody, PackedDetail, PackedOpening, PackedTurn, PackedUsage};
 use super::source::session_of;
+use super::usage::add_usage;
 use super::{Archive, Source};
 use crate::StoreError;
 use crate::tables::projects::Projects;
@@ -81,14 +82,12 @@ const ADD_DETAIL: [&str; 2] = [
 
 /// A message that corrects what it cost replaces what it said before. Counts only grow while it is written: the largest is
 /// the last, in whatever order its lines are met.
-const ADD_USAGE: &str = "
-    insert into usage (conversation, message, turn, at, subagent, model, input, cache_read, cache_write, cache_write_1h,
-        output)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-    on conflict (conversation, message) do update set input = excluded.input, cache_read = excluded.cache_read,
+const ADD_USAGE: &str = add_usage!(
+    "do update set input = excluded.input, cache_read = excluded.cache_read,
         cache_write = excluded.cache_write, cache_write_1h = excluded.cache_write_1h, output = excluded.output
     where (excluded.output, excluded.input, excluded.cache_read, excluded.cache_write, excluded.cache_write_1h)
-        > (output, input, cache_read, cache_write, cache_write_1h)";
+        > (output, input, cache_read, cache_write, cache_write_1h)"
+);
 
 const ADD_FILE: &str = "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
 const ADD_COMMIT: &str =

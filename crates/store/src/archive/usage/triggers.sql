@@ -24,13 +24,15 @@ create temp trigger usage_was_counted after update of counted, at, model, input,
         and model = ifnull(old.model, '') and band = old.band and messages = 0;
 end;
 
--- A copy is known by the time of the message or by all that it used: ids alone are not to be relied on with every server.
-create temp trigger usage_added after insert on usage begin
-    update usage set counted = not exists (
-        select 1 from usage other where other.message = new.message and other.conversation <> new.conversation
-            and other.counted = 1 and (other.at = new.at or (other.input, other.cache_read, other.cache_write, other.output)
-                = (new.input, new.cache_read, new.cache_write, new.output)))
-    where conversation = new.conversation and message = new.message;
+create temp trigger usage_added after insert on usage when new.counted = 1 begin
+    insert into usage_sums
+        (quarter, conversation, model, band, messages, input, cache_read, cache_write, cache_write_1h, output)
+    values (new.quarter, new.conversation, ifnull(new.model, ''), new.band, 1, new.input, new.cache_read,
+        new.cache_write, new.cache_write_1h, new.output)
+    on conflict (quarter, conversation, model, band) do update set messages = messages + 1,
+        input = input + excluded.input, cache_read = cache_read + excluded.cache_read,
+        cache_write = cache_write + excluded.cache_write, cache_write_1h = cache_write_1h + excluded.cache_write_1h,
+        output = output + excluded.output;
 end;
 
 -- Where the row goes that counted, one of its copies counts.
