@@ -31,36 +31,36 @@ impl Timestamp {
     /// Reads `2026-11-15T02:13:19Z`, with or without a fraction of the second; what is finer than a millisecond is
     /// cut off. Other zones are refused: a stamp that needs a calendar of zones is not ours to read.
     pub fn parse_utc(text: &str) -> Option<Timestamp> {
-        let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
-        let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
-        let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
-        let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
+        let (stamp, rest) = text.as_bytes().split_first_chunk::<19>()?;
+        let between = [stamp[4], stamp[7], stamp[10], stamp[13], stamp[16]];
+        let ms = milliseconds(rest.strip_suffix(b"Z")?)?;
+        let (year, month, day) = (number(&stamp[..4])?, number(&stamp[5..7])?, number(&stamp[8..10])?);
+        let (hour, minute, second) =
+            (number(&stamp[11..13])?, number(&stamp[14..16])?, number(&stamp[17..])?);
         let days = days_from_civil(year, month, day);
         let is_real = civil_from_days(days) == (year, month, day) && hour < 24 && minute < 60 && second < 60;
         let second_of_day = hour * 3600 + minute * 60 + second;
-        is_real.then_some(Timestamp(days * 86_400_000 + second_of_day * 1000 + milliseconds(fraction)?))
+        (is_real && between == *b"--T::").then_some(Timestamp(days * 86_400_000 + second_of_day * 1000 + ms))
     }
 }
 
-/// Three numbers of exactly these many digits.
-fn numbers(text: &str, between: char, digits: [usize; 3]) -> Option<[i64; 3]> {
-    let mut parts = text.split(between);
-    let mut next = |length: usize| {
-        let part = parts.next()?;
-        (part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit())).then_some(())?;
-        part.parse::<i64>().ok()
-    };
-    let found = [next(digits[0])?, next(digits[1])?, next(digits[2])?];
-    parts.next().is_none().then_some(found)
+/// The number that digits are, and nothing but digits.
+fn number(digits: &[u8]) -> Option<i64> {
+    let add = |sum, digit: &u8| digit.is_ascii_digit().then(|| sum * 10 + i64::from(digit - b'0'));
+    digits.iter().try_fold(0, add)
 }
 
-/// The whole milliseconds of a decimal fraction, given by its digits.
-fn milliseconds(fraction: &str) -> Option<i64> {
-    let is_number = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| {
-        let digits = fraction.bytes().chain([b'0'; 3]).take(3);
-        digits.fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'))
-    })
+/// The whole milliseconds of a fraction with its point, or of none.
+fn milliseconds(fraction: &[u8]) -> Option<i64> {
+    let digits = match fraction {
+        [] => b"0",
+        [b'.', digits @ ..] if !digits.is_empty() => digits,
+        _ => return None,
+    };
+    let (first, finer) = digits.split_at(digits.len().min(3));
+    let is_number = finer.iter().all(u8::is_ascii_digit);
+    let unit = [1000, 100, 10, 1][first.len()];
+    number(first).filter(|_| is_number).map(|value| value * unit)
 }
 
 /// The inverse of `civil_from_days`; a day that the month does not have comes out as one of the next.

@@ -16,6 +16,9 @@ const WORDS: &str = "\
     file path stdin keyring keychain never always the not and for has was pass passed fail failed \
     failure error ok anonymous";
 
+/// No word of these is longer.
+const LONGEST_WORD: usize = longest(WORDS);
+
 /// Parts of values that were written to be replaced; they count among letters only.
 const PARTS: &str = "\
     your example placeholder changeme change-me change_me insert replace dummy sample redacted \
@@ -24,6 +27,17 @@ const PARTS: &str = "\
 
 /// Types that end in the number of their bits.
 const TYPES: &str = "u i f s int uint float char utf ptr word";
+
+const fn longest(words: &str) -> usize {
+    let words = words.as_bytes();
+    let (mut at, mut length, mut longest) = (0, 0, 0);
+    while at < words.len() {
+        length = if words[at] == b' ' { 0 } else { length + 1 };
+        longest = if length > longest { length } else { longest };
+        at += 1;
+    }
+    longest
+}
 
 /// Whether `value` is no secret of anybody, however it is written.
 pub fn is_stand_in(value: &[u8]) -> bool {
@@ -42,7 +56,8 @@ pub fn is_stand_in(value: &[u8]) -> bool {
         || holds_placeholder(value)
         || is_mask(value)
         || is_number_of_code(value)
-        || WORDS.split(' ').any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
+        || value.len() <= LONGEST_WORD
+            && WORDS.split(' ').any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
         || (makeup.is_word() && PARTS.split(' ').any(|part| contains(value, part)))
         || ["${", "#{", "{{", "$(", "%(", "{0}", "{}"].iter().any(|open| contains(value, open))
 }
