@@ -6,8 +6,8 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// How much is read at a time, and so written at a time.
-const BLOCK: usize = 4 << 20;
+/// How much is read at a time, and so written at a time: as much as stays at hand in the processor until it is understood.
+const BLOCK: usize = 512 << 10;
 
 /// More than any agent writes in one line.
 const LONGEST_LINE: usize = 64 << 20;
@@ -52,11 +52,13 @@ impl<'b> Lines<'b> {
             if read == 0 && searched == 0 {
                 return Ok(None);
             }
+            let mut new_from = searched;
             if self.is_passing {
                 passed_over = !self.pass_over();
+                new_from = 0;
             }
-            if let Some(end) = memchr::memrchr(b'\n', self.buffer) {
-                self.given = end + 1;
+            if let Some(end) = memchr::memrchr(b'\n', &self.buffer[new_from..]) {
+                self.given = new_from + end + 1;
                 let end = self.offset + self.given as u64;
                 return Ok(Some(Block { lines: &self.buffer[..self.given], end, passed_over }));
             }
