@@ -9,6 +9,7 @@ use crate::projects;
 use crate::scope::Scope;
 use crate::tell::settings;
 use std::path::Path;
+use std::sync::OnceLock;
 use towline_agents::Agent;
 use towline_core::compose::{Away, Compaction, Material, OlderTurn, Past, PastTurn, Speaker, Words};
 use towline_core::event::{Origin, OwnCommand};
@@ -25,14 +26,15 @@ const AS_LINES: usize = 100;
 /// More words than any agent takes, in bytes.
 const ENOUGH: usize = 24 * 1024;
 
-/// How our command is called: by its name where that leads to us, else by its place.
+/// How our command is called: by its name where that leads to us, else by its place. Looked for once.
 pub fn program() -> String {
-    let own = own_program();
+    static PROGRAM: OnceLock<String> = OnceLock::new();
     let real = |path: Option<std::path::PathBuf>| path.and_then(|path| std::fs::canonicalize(path).ok());
-    match own {
+    let find = || match own_program() {
         Some(path) if real(on_path("tow")) != real(Some(path.clone())) => path.display().to_string(),
         Some(_) | None => "tow".to_owned(),
-    }
+    };
+    PROGRAM.get_or_init(find).clone()
 }
 
 /// The conversation that was last at work in the project of a folder.
