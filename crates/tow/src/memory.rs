@@ -4,7 +4,12 @@
 //! mutex around each. Does nothing before `main`, and never gives memory to more than one owner.
 #![expect(unsafe_code, reason = "an allocator is unsafe by its nature")]
 
+#[cfg(all(target_arch = "x86_64", any(test, target_env = "musl")))]
+mod bytes;
+mod pages;
+
 use dlmalloc::Dlmalloc;
+use pages::Pages;
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
@@ -17,14 +22,14 @@ const PATIENCE: u32 = 100;
 const STEP: usize = 16;
 
 /// How many sizes of small pieces there are.
-const SIZES: usize = 32;
+const SIZES: usize = 128;
 
 /// How many pieces of one size a thread keeps for itself.
 const MOST: u32 = 64;
 
 pub struct Heap {
     is_taken: AtomicBool,
-    pieces: UnsafeCell<Dlmalloc>,
+    pieces: UnsafeCell<Dlmalloc<Pages>>,
 }
 
 /// Pieces of one size that a thread gave back. Each holds where the next one is.
@@ -85,10 +90,13 @@ impl Size {
 
 impl Heap {
     pub const fn new() -> Heap {
-        Heap { is_taken: AtomicBool::new(false), pieces: UnsafeCell::new(Dlmalloc::new()) }
+        Heap {
+            is_taken: AtomicBool::new(false),
+            pieces: UnsafeCell::new(Dlmalloc::new_with_allocator(Pages)),
+        }
     }
 
-    fn with<T>(&self, use_it: impl FnOnce(&mut Dlmalloc) -> T) -> T {
+    fn with<T>(&self, use_it: impl FnOnce(&mut Dlmalloc<Pages>) -> T) -> T {
         let mut looks = 0;
         while self.is_taken.swap(true, Ordering::Acquire) {
             looks += 1;

@@ -1,0 +1,67 @@
+//! Where the heap's pages come from: the kernel, some at a time.
+//!
+//! A page that is touched for the first time costs a way into the kernel, and a process that lives for two milliseconds
+//! goes it for most of what it has: what will surely be used is asked for with its pages. Gives nothing that is not empty.
+#![expect(unsafe_code, reason = "memory that nobody has yet is asked for by its address")]
+
+use dlmalloc::Allocator;
+use std::ptr;
+
+const PAGE: usize = 4096;
+
+/// What is larger may never be used whole.
+const SURELY_USED: usize = 256 << 10;
+
+/// Asks for a mapping's pages with it, where that can be asked.
+#[cfg(target_os = "linux")]
+const AT_ONCE: libc::c_int = libc::MAP_POPULATE;
+#[cfg(not(target_os = "linux"))]
+const AT_ONCE: libc::c_int = 0;
+
+pub struct Pages;
+
+// SAFETY: every piece is a mapping of its own that belongs to whoever asked for it, as the kernel promises.
+unsafe impl Allocator for Pages {
+    fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANON | if size <= SURELY_USED { AT_ONCE } else { 0 };
+        // SAFETY: a mapping at a place of the kernel's choice touches no other.
+        let piece = unsafe { libc::mmap(ptr::null_mut(), size, access, kind, -1, 0) };
+        if piece == libc::MAP_FAILED { (ptr::null_mut(), 0, 0) } else { (piece.cast(), size, 0) }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn remap(&self, piece: *mut u8, size: usize, wanted: usize, can_move: bool) -> *mut u8 {
+        let how = if can_move { libc::MREMAP_MAYMOVE } else { 0 };
+        // SAFETY: the piece came from here and has this size.
+        let piece = unsafe { libc::mremap(piece.cast(), size, wanted, how) };
+        if piece == libc::MAP_FAILED { ptr::null_mut() } else { piece.cast() }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn remap(&self, _piece: *mut u8, _size: usize, _wanted: usize, _can_move: bool) -> *mut u8 {
+        ptr::null_mut()
+    }
+
+    fn free_part(&self, piece: *mut u8, size: usize, kept: usize) -> bool {
+        // SAFETY: the piece came from here, has this size, and nobody uses what lies behind what is kept.
+        unsafe { libc::munmap(piece.add(kept).cast(), size - kept) == 0 }
+    }
+
+    fn free(&self, piece: *mut u8, size: usize) -> bool {
+        // SAFETY: the piece came from here, has this size, and nobody uses it any more.
+        unsafe { libc::munmap(piece.cast(), size) == 0 }
+    }
+
+    fn can_release_part(&self, _flags: u32) -> bool {
+        true
+    }
+
+    fn allocates_zeros(&self) -> bool {
+        true
+    }
+
+    fn page_size(&self) -> usize {
+        PAGE
+    }
+}
