@@ -4,7 +4,7 @@
 //! mutex around each. Does nothing before `main`, and never gives memory to more than one owner.
 #![expect(unsafe_code, reason = "an allocator is unsafe by its nature")]
 
-#[cfg(all(target_arch = "x86_64", any(test, target_env = "musl")))]
+#[cfg(all(target_arch = "x86_64", any(test, all(target_env = "musl", not(debug_assertions)))))]
 mod bytes;
 mod pages;
 

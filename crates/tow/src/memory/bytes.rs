@@ -12,8 +12,9 @@ const SIXTEEN: usize = size_of::<__m128i>();
 /// What is copied at once of something long.
 const STRIDE: usize = 4 * SIXTEEN;
 
-/// The C library's names: C code and what the compiler makes of Rust call these.
-#[cfg(target_env = "musl")]
+/// The C library's names: C code and what the compiler makes of Rust call these. Not without optimising: these functions
+/// would be made of calls to themselves.
+#[cfg(all(target_env = "musl", not(debug_assertions)))]
 mod names {
     #[unsafe(no_mangle)]
     unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, count: usize) -> *mut u8 {
