@@ -39,8 +39,6 @@ pub struct Pace<'a> {
 pub struct Folded {
     pub events: usize,
     pub effects: Vec<Effect>,
-    /// Sessions with new events that nobody has found sitting anywhere.
-    pub unseated: BTreeSet<SessionKey>,
     /// Whether everything that was in the journal is now in the database.
     pub caught_up: bool,
 }
@@ -116,8 +114,6 @@ impl Store {
         }
         folded.events += batch.events;
         folded.effects.append(&mut batch.effects);
-        let unseated = batch.sessions.iter().filter(|(_, stored)| stored.session.seat.is_none());
-        folded.unseated.extend(unseated.map(|(key, _)| key.clone()));
         Ok(chunk.ended_by != journal::End::Limit)
     }
 

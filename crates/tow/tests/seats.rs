@@ -6,8 +6,12 @@
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
+use towline_core::id::Uid;
 use towline_core::seat::{Proof, Seat, SeatKind};
-use towline_store::{Home, Store};
+use towline_core::time::Timestamp;
+use towline_store::home::private_folder;
+use towline_store::lock::FoldLock;
+use towline_store::{Home, Pace, Store, journal};
 use towline_testkit::{Run, TestEnv, Tmux, wait};
 
 const START: &str = r#"{"hook_event_name":"SessionStart","source":"startup","session_id":"s1","cwd":"/"}"#;
@@ -103,14 +107,40 @@ fn what_our_own_children_do_leaves_no_trace() {
     assert!(!env.data_dir().exists());
 }
 
-#[test]
-fn a_session_met_in_the_middle_is_seated_by_its_next_prompt() {
+/// The same with a session of which nothing was heard before its prompt.
+fn bench_in_the_middle() -> (TestEnv, PathBuf) {
     let (env, script) = bench();
     let prompt = r#"{"hook_event_name":"UserPromptSubmit","prompt":"go on","session_id":"s1","cwd":"/"}"#;
     fs::write(env.root().join("start.json"), prompt).unwrap();
+    (env, script)
+}
+
+#[test]
+fn a_session_met_in_the_middle_is_seated_by_its_next_prompt() {
+    let (env, script) = bench_in_the_middle();
     let tmux = Tmux::start(&env);
     let pane = tmux.open(&["bash"], &[]);
     pane.say(&format!("claude {}", script.display()));
+    assert_eq!(wait_seat(&env).place.pane, Some(pane.id.clone()));
+}
+
+#[test]
+fn a_session_is_seated_by_its_prompt_even_if_somebody_else_folded_that_first() {
+    let (env, script) = bench_in_the_middle();
+    env.tow(&["config", "set", "hook.patience_ms", "2000"]).ok();
+    let tmux = Tmux::start(&env);
+    let pane = tmux.open(&["bash"], &[]);
+    let home = Home::at(env.data_dir());
+    private_folder(&env.data_dir()).unwrap();
+    let lock = FoldLock::take_within(&home, []).unwrap().unwrap();
+    pane.say(&format!("claude {}", script.display()));
+    wait::until("the prompt", wait::PATIENCE, || (journal::unsealed_bytes(&home) > 0).then_some(()));
+    let has_time = || true;
+    let (now, new_machine) = (Timestamp(0), Uid([7; 16]));
+    let pace = Pace { has_time: &has_time, now, new_machine, patience: Duration::ZERO };
+    let (store, folded) = Store::open_and_fold(&home, &lock, &pace).unwrap();
+    assert_eq!((folded.events, store.seats().unwrap()), (1, vec![]));
+    drop((store, lock));
     assert_eq!(wait_seat(&env).place.pane, Some(pane.id.clone()));
 }
 

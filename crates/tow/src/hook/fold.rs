@@ -130,7 +130,7 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
     let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
     let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
     let known = known(call, asked, &store, &folded)?;
-    let missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked, &folded));
+    let missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked));
     let went_on = match (asked, &known) {
         (Asked::All(told), Some(known)) => {
             continuing::at_turns_end(&call.edge, &call.config, &store, (told, known))?
@@ -166,9 +166,9 @@ fn fold_again(call: &Call, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreE
     Ok(seen)
 }
 
-/// What waits is told by the session's row, and not by what this fold did: whoever folded the prompt before us, and was not
-/// its hook, could not look.
-fn missing(known: &Known, asked: Asked<'_>, folded: &Folded) -> Missing {
+/// Told by the session's row, and not by what this fold did: whoever folded the prompt before us, and was not its hook,
+/// could not look.
+fn missing(known: &Known, asked: Asked<'_>) -> Missing {
     let (Asked::All(Stop { event, .. }), Some(gauge)) = (asked, &known.gauge) else {
         return Missing::Nothing;
     };
@@ -176,7 +176,7 @@ fn missing(known: &Known, asked: Asked<'_>, folded: &Folded) -> Missing {
     match gauge.session.inheriting {
         _ if !is_prompt => Missing::Nothing,
         Inheriting::Prompted => Missing::SeatToDecideBy,
-        _ if folded.unseated.contains(&event.session) => Missing::Seat,
+        _ if gauge.session.seat.is_none() => Missing::Seat,
         Inheriting::Nothing | Inheriting::Undecided | Inheriting::Due | Inheriting::Settled => {
             Missing::Nothing
         }
