@@ -37,7 +37,7 @@ impl Crowd {
             ));
             write(&path, text.as_bytes())?;
         }
-        crowd.person.run(&["import"])?;
+        crowd.person.import()?;
         // What was taken in is in the archive: the transcripts may go.
         let transcripts = crowd.person.home().join(".claude");
         fs::remove_dir_all(&transcripts).map_err(Failure::write(&transcripts))?;
@@ -86,7 +86,7 @@ impl Long {
             turn += 1;
         }
         file.flush().map_err(Failure::write(&long.transcript()))?;
-        long.person.run(&["import"])?;
+        long.person.import()?;
         Ok(long)
     }
 

@@ -7,7 +7,9 @@ mod corpus;
 mod import;
 mod many;
 
+use std::fs::{DirBuilder, File};
 use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -34,11 +36,36 @@ pub struct Person {
     tow: PathBuf,
 }
 
+/// While it is held, whoever would work in the background finds that somebody does: what is made of a large import in the
+/// minutes behind it must not share the machine with what is measured.
+struct Idle {
+    _lock: File,
+}
+
 impl Person {
     fn new(tow: &Path) -> Result<Person, Failure> {
         let folder = tempfile::Builder::new().prefix("towline-bench-").tempdir();
         let folder = folder.map_err(Failure::write(&std::env::temp_dir()))?;
         Ok(Person { folder, tow: tow.to_owned() })
+    }
+
+    /// Waits until nobody works in the background, and keeps it so.
+    fn idle(&self) -> Result<Idle, Failure> {
+        let path = self.data().join("work.lock");
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(self.data());
+        let open = || File::options().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let lock = made.and_then(|()| open()).map_err(Failure::write(&path))?;
+        lock.lock().map_err(Failure::write(&path))?;
+        Ok(Idle { _lock: lock })
+    }
+
+    /// Takes everything in, and makes of it what is made in the background.
+    fn import(&self) -> Result<(), Failure> {
+        let idle = self.idle()?;
+        self.run(&["import"])?;
+        drop(idle);
+        self.run(&["work"])?;
+        self.idle().map(drop)
     }
 
     fn home(&self) -> PathBuf {
@@ -68,9 +95,9 @@ impl Person {
         wait::holds_within(DONE_WITHIN, || doors() == 0);
     }
 
-    /// What an import has started may still be writing there.
+    /// Whoever was started to work there, and found that somebody does, may be about to leave.
     fn forget_everything(&self) -> Result<(), Failure> {
-        let is_gone = || std::fs::remove_dir_all(self.data()).is_ok() || !self.data().exists();
+        let is_gone = || std::fs::remove_dir_all(self.data()).is_ok();
         if wait::holds_within(DONE_WITHIN, is_gone) {
             return Ok(());
         }
