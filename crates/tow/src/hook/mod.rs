@@ -37,7 +37,7 @@ const NO_FALLBACK: &str = "TOWLINE_NO_AUTO_INHERIT";
 
 /// More than any agent sends; what is beyond it is read and thrown away.
 const LARGEST_PAYLOAD: u64 = 64 << 20;
-const USUAL_PAYLOAD: usize = 64 << 10;
+const USUAL_PAYLOAD: usize = 16 << 10;
 const ROOM_FOR_MORE: usize = 8 << 20;
 
 /// One hook call: what it was given, and what it may use.
