@@ -5,8 +5,8 @@
 
 use rustix::fs::{Mode, OFlags, open};
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use towline_core::time::Timestamp;
 
@@ -14,25 +14,38 @@ use towline_core::time::Timestamp;
 /// time.
 pub fn last_bytes(path: &Path, limit: u64) -> io::Result<(Vec<u8>, Timestamp)> {
     // Opening a pipe would wait for its writer; a plain file takes no notice.
-    let mut file =
-        File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
+    let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
     let meta = file.metadata()?;
     if !meta.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
     }
     let wanted = meta.len().min(limit);
-    file.seek(SeekFrom::Start(meta.len() - wanted))?;
-    let mut bytes = vec![];
-    file.take(wanted).read_to_end(&mut bytes)?;
+    let bytes = bytes_at(&file, meta.len() - wanted, usize::try_from(wanted).unwrap_or(usize::MAX))?;
     let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
     Ok((bytes, Timestamp(modified)))
+}
+
+/// As many bytes as are still there of those that were. Their number is known: reading on until the end would take its
+/// time to find it out.
+fn bytes_at(file: &File, from: u64, count: usize) -> io::Result<Vec<u8>> {
+    let (mut bytes, mut read) = (vec![0; count], 0);
+    while read < count {
+        match file.read_at(&mut bytes[read..], from + read as u64) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(read);
+    Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
-    use std::io::Write;
+    use std::io::{Seek, SeekFrom, Write};
     use std::time::{Duration, UNIX_EPOCH};
 
     #[test]

@@ -72,8 +72,11 @@ pub fn read_from(segments: &Segments, from: Position, limit: u64) -> io::Result<
     }
 }
 
+/// More than the records of a usual event: they are read at once.
+const USUAL: usize = 4096;
+
 fn read_segment(segments: &Segments, at: Position, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(USUAL);
     let mut file = match File::open(segments.path(at.segment)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(bytes),
