@@ -15,7 +15,8 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How often a thread looks before it lets others run: whoever holds the heap is done within a few hundred steps.
+/// How often a thread looks before it lets others run: whoever holds the heap is done within a few hundred steps, unless
+/// the heap has to grow.
 const PATIENCE: u32 = 100;
 
 /// Small pieces are as large as a multiple of this, and begin at one.
@@ -24,8 +25,9 @@ const STEP: usize = 16;
 /// How many sizes of small pieces there are.
 const SIZES: usize = 128;
 
-/// How many pieces of one size a thread keeps for itself.
-const MOST: u32 = 64;
+/// How many pieces of one size a thread keeps for itself, and how many bytes of it.
+const MOST: usize = 64;
+const MOST_BYTES: usize = 8 << 10;
 
 pub struct Heap {
     is_taken: AtomicBool,
@@ -36,11 +38,11 @@ pub struct Heap {
 #[derive(Clone, Copy)]
 struct Shelf {
     first: *mut u8,
-    count: u32,
+    count: usize,
 }
 
 thread_local! {
-    /// What is on them when a thread ends is lost: little, and threads are few.
+    /// What is on them when a thread ends is lost: a megabyte at most, and threads that end are few.
     static SHELVES: [Cell<Shelf>; SIZES] = const { [const { Cell::new(Shelf { first: ptr::null_mut(), count: 0 }) }; SIZES] };
 }
 
@@ -56,6 +58,11 @@ impl Size {
 
     fn bytes(self) -> usize {
         self.0 * STEP
+    }
+
+    /// How many of them a shelf holds.
+    fn most(self) -> usize {
+        MOST.min(MOST_BYTES / self.bytes())
     }
 
     /// A piece from this thread's shelf; null if there is none.
@@ -78,12 +85,13 @@ impl Size {
     unsafe fn put(self, piece: *mut u8) -> bool {
         SHELVES.with(|shelves| {
             let Shelf { first, count } = shelves[self.0 - 1].get();
-            if count < MOST {
+            let has_room = count < self.most();
+            if has_room {
                 // SAFETY: every piece has room for where the next one is, and begins where that may stand.
                 unsafe { piece.cast::<*mut u8>().write(first) };
                 shelves[self.0 - 1].set(Shelf { first: piece, count: count + 1 });
             }
-            count < MOST
+            has_room
         })
     }
 }
@@ -177,7 +185,7 @@ mod tests {
                 // Pieces that grow and shrink over all sizes keep what is in them.
                 let grown = round % held.len();
                 let first = held[grown][0];
-                held[grown].resize(size % 700 + 1, first);
+                held[grown].resize(size * 7 % 5000 + 1, first);
                 held[grown].shrink_to_fit();
                 if held.len() > 64 {
                     let piece = held.swap_remove(round % 64);

@@ -128,6 +128,7 @@ fn a_session_met_in_the_middle_is_seated_by_its_next_prompt() {
 fn a_session_is_seated_by_its_prompt_even_if_somebody_else_folded_that_first() {
     let (env, script) = bench_in_the_middle();
     env.tow(&["config", "set", "hook.patience_ms", "2000"]).ok();
+    env.tow(&["config", "set", "hook.deadline_ms", "2500"]).ok();
     let tmux = Tmux::start(&env);
     let pane = tmux.open(&["bash"], &[]);
     let home = Home::at(env.data_dir());

@@ -131,7 +131,9 @@ impl Listening {
     /// Serves until it is told to end.
     pub fn serve(self, server: Server) -> Result<(), ServeError> {
         let mut builder = tokio::runtime::Builder::new_current_thread();
-        let runtime = builder.enable_all().max_blocking_threads(8).build().map_err(ServeError::Runtime)?;
+        // Threads stay: one that ends takes along what it kept of the heap.
+        builder.enable_all().max_blocking_threads(8).thread_keep_alive(Duration::from_secs(86_400));
+        let runtime = builder.build().map_err(ServeError::Runtime)?;
         let served = runtime.block_on(serve(self, server));
         runtime.shutdown_timeout(LAST_PATIENCE);
         served

@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// How much is read at a time, and so written at a time: as much as stays at hand in the processor until it is understood.
+/// How much is read at a time, and by a capture written at a time: it fits into the processor's cache until it is understood.
 const BLOCK: usize = 512 << 10;
 
 /// More than any agent writes in one line.
@@ -52,13 +52,12 @@ impl<'b> Lines<'b> {
             if read == 0 && searched == 0 {
                 return Ok(None);
             }
-            let mut new_from = searched;
             if self.is_passing {
+                // Nothing was left of it.
                 passed_over = !self.pass_over();
-                new_from = 0;
             }
-            if let Some(end) = memchr::memrchr(b'\n', &self.buffer[new_from..]) {
-                self.given = new_from + end + 1;
+            if let Some(end) = memchr::memrchr(b'\n', &self.buffer[searched..]) {
+                self.given = searched + end + 1;
                 let end = self.offset + self.given as u64;
                 return Ok(Some(Block { lines: &self.buffer[..self.given], end, passed_over }));
             }

@@ -1,7 +1,7 @@
-//! Where the heap's pages come from: the kernel, some at a time.
+//! Where the heap's pages come from: the kernel, made ready many at a time.
 //!
-//! A page that is touched for the first time costs a way into the kernel, and a process that lives for two milliseconds
-//! goes it for most of what it has: what will surely be used is asked for with its pages. Gives nothing that is not empty.
+//! A page that is touched for the first time costs a trap into the kernel, and a process that lives for two milliseconds
+//! touches nearly all that it has for the first time. Gives only memory that is all zeros.
 #![expect(unsafe_code, reason = "memory that nobody has yet is asked for by its address")]
 
 use dlmalloc::Allocator;
@@ -9,10 +9,10 @@ use std::ptr;
 
 const PAGE: usize = 4096;
 
-/// What is larger may never be used whole.
-const SURELY_USED: usize = 256 << 10;
+/// What is larger is perhaps never used whole.
+const PROBABLY_USED: usize = 256 << 10;
 
-/// Asks for a mapping's pages with it, where that can be asked.
+/// Has a mapping's pages made ready with it, where that can be asked.
 #[cfg(target_os = "linux")]
 const AT_ONCE: libc::c_int = libc::MAP_POPULATE;
 #[cfg(not(target_os = "linux"))]
@@ -24,21 +24,13 @@ pub struct Pages;
 unsafe impl Allocator for Pages {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        let kind = libc::MAP_PRIVATE | libc::MAP_ANON | if size <= SURELY_USED { AT_ONCE } else { 0 };
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANON | if size <= PROBABLY_USED { AT_ONCE } else { 0 };
         // SAFETY: a mapping at a place of the kernel's choice touches no other.
         let piece = unsafe { libc::mmap(ptr::null_mut(), size, access, kind, -1, 0) };
         if piece == libc::MAP_FAILED { (ptr::null_mut(), 0, 0) } else { (piece.cast(), size, 0) }
     }
 
-    #[cfg(target_os = "linux")]
-    fn remap(&self, piece: *mut u8, size: usize, wanted: usize, can_move: bool) -> *mut u8 {
-        let how = if can_move { libc::MREMAP_MAYMOVE } else { 0 };
-        // SAFETY: the piece came from here and has this size.
-        let piece = unsafe { libc::mremap(piece.cast(), size, wanted, how) };
-        if piece == libc::MAP_FAILED { ptr::null_mut() } else { piece.cast() }
-    }
-
-    #[cfg(not(target_os = "linux"))]
+    /// Never: the heap makes one from another.
     fn remap(&self, _piece: *mut u8, _size: usize, _wanted: usize, _can_move: bool) -> *mut u8 {
         ptr::null_mut()
     }

@@ -11,7 +11,7 @@ use crate::bench::{Setup, announce, settle};
 use crate::failure::Failure;
 
 use super::corpus::Corpus;
-use super::{Idle, Person, at_least, at_most, by_extent};
+use super::{Person, at_least, at_most, by_extent};
 
 const MB: u64 = 1_000_000;
 
@@ -25,17 +25,17 @@ pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judge
     let mut rows = vec![];
     settle()?;
     announce(out, "taking the corpus in …")?;
-    let mut idle = person.idle()?;
+    person.without_work()?;
     let mut first = import_alone(&person)?;
     for _ in 1..RUNS {
-        idle = anew(&person, idle)?;
+        anew(&person)?;
         let another = import_alone(&person)?;
         first = if another.cpu_us < first.cpu_us { another } else { first };
     }
     rows.push(row(&format!("everything, one reader, the quickest of {RUNS}"), bytes, first));
     let again = import_alone(&person)?;
     rows.push(row("nothing new", bytes, again));
-    let _idle = anew(&person, idle)?;
+    anew(&person)?;
     let parallel = cost_of(&mut person.tow(&["import"]), b"")?;
     rows.push(row("everything, a reader for each core", bytes, parallel));
     let per_core = bytes as f64 / first.cpu_us as f64;
@@ -53,11 +53,9 @@ pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judge
 }
 
 /// As if nothing had ever been taken in.
-fn anew(person: &Person, idle: Idle) -> Result<Idle, Failure> {
+fn anew(person: &Person) -> Result<(), Failure> {
     person.forget_everything()?;
-    drop(idle);
-    settle()?;
-    person.idle()
+    settle()
 }
 
 /// By one reader.

@@ -7,9 +7,8 @@ mod corpus;
 mod import;
 mod many;
 
-use std::fs::{DirBuilder, File};
+use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -36,12 +35,6 @@ pub struct Person {
     tow: PathBuf,
 }
 
-/// While it is held, whoever would work in the background finds that somebody does: what is made of a large import in the
-/// minutes behind it must not share the machine with what is measured.
-struct Idle {
-    _lock: File,
-}
-
 impl Person {
     fn new(tow: &Path) -> Result<Person, Failure> {
         let folder = tempfile::Builder::new().prefix("towline-bench-").tempdir();
@@ -49,23 +42,25 @@ impl Person {
         Ok(Person { folder, tow: tow.to_owned() })
     }
 
-    /// Waits until nobody works in the background, and keeps it so.
-    fn idle(&self) -> Result<Idle, Failure> {
-        let path = self.data().join("work.lock");
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(self.data());
-        let open = || File::options().write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let lock = made.and_then(|()| open()).map_err(Failure::write(&path))?;
-        lock.lock().map_err(Failure::write(&path))?;
-        Ok(Idle { _lock: lock })
+    /// Has nothing made of what is taken in: that is done in the background, for minutes, and would share the machine with
+    /// what is measured.
+    fn without_work(&self) -> Result<(), Failure> {
+        let file = self.config();
+        let folder = file.parent().unwrap_or(&file);
+        fs::create_dir_all(folder).map_err(Failure::write(folder))?;
+        fs::write(&file, "[distil]\nrules = false\n").map_err(Failure::write(&file))
     }
 
-    /// Takes everything in, and makes of it what is made in the background.
+    /// Takes everything in, and then makes of it what is made in the background.
     fn import(&self) -> Result<(), Failure> {
-        let idle = self.idle()?;
+        self.without_work()?;
         self.run(&["import"])?;
-        drop(idle);
-        self.run(&["work"])?;
-        self.idle().map(drop)
+        fs::remove_file(self.config()).map_err(Failure::write(&self.config()))?;
+        self.run(&["work"]).map(drop)
+    }
+
+    fn config(&self) -> PathBuf {
+        self.home().join(".config/towline/config.toml")
     }
 
     fn home(&self) -> PathBuf {
@@ -90,18 +85,13 @@ impl Person {
 
     /// Waits until the capture that a hook has just started waits no more.
     fn wait_for_captures(&self) {
-        let doors = || std::fs::read_dir(self.data().join("doors")).map_or(0, Iterator::count);
+        let doors = || fs::read_dir(self.data().join("doors")).map_or(0, Iterator::count);
         wait::holds_within(STARTED_WITHIN, || doors() > 0);
         wait::holds_within(DONE_WITHIN, || doors() == 0);
     }
 
-    /// Whoever was started to work there, and found that somebody does, may be about to leave.
     fn forget_everything(&self) -> Result<(), Failure> {
-        let is_gone = || std::fs::remove_dir_all(self.data()).is_ok();
-        if wait::holds_within(DONE_WITHIN, is_gone) {
-            return Ok(());
-        }
-        std::fs::remove_dir_all(self.data()).map_err(Failure::write(&self.data()))
+        fs::remove_dir_all(self.data()).map_err(Failure::write(&self.data()))
     }
 }
 
