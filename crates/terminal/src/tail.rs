@@ -1,4 +1,4 @@
-//! The last part of a file.
+//! The last part of a file, or as much as is there of any part.
 //!
 //! Reads no more than it is asked for, whatever the file's size, and nothing but plain files: a pipe would make the
 //! reader wait.
@@ -27,7 +27,7 @@ pub fn last_bytes(path: &Path, limit: u64) -> io::Result<(Vec<u8>, Timestamp)> {
 
 /// As many bytes as are still there of those that were. Their number is known: reading on until the end would take its
 /// time to find it out.
-fn bytes_at(file: &File, from: u64, count: usize) -> io::Result<Vec<u8>> {
+pub fn bytes_at(file: &File, from: u64, count: usize) -> io::Result<Vec<u8>> {
     let (mut bytes, mut read) = (vec![0; count], 0);
     while read < count {
         match file.read_at(&mut bytes[read..], from + read as u64) {

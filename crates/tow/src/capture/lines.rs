@@ -53,7 +53,7 @@ impl<'b> Lines<'b> {
                 return Ok(None);
             }
             if self.is_passing {
-                // Nothing was left of it.
+                // A line that is passed over leaves nothing in the buffer: all of it is new.
                 passed_over = !self.pass_over();
             }
             if let Some(end) = memchr::memrchr(b'\n', &self.buffer[searched..]) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use towline_agents::{Agent, Reader};
 use towline_core::capture::{Gatherer, Row, Rules};
@@ -19,6 +19,7 @@ use towline_core::id::{AgentName, SessionId, SessionKey};
 use towline_core::piece::Content;
 use towline_core::project::ProjectTraces;
 use towline_store::archive::{Packed, Packer, Reading, Source};
+use towline_terminal::tail::bytes_at;
 
 /// Enough of a file's beginning to tell it from another one.
 const HEAD: usize = 4096;
@@ -240,13 +241,6 @@ fn tail(file: &File, offset: u64) -> io::Result<u32> {
 
 /// Of what is there of those bytes, which are few.
 fn checksum(file: &File, from: u64, bytes: u64) -> io::Result<u32> {
-    let mut buffer = vec![0; usize::try_from(bytes).unwrap_or(HEAD)];
-    let mut read = 0;
-    while read < buffer.len() {
-        match file.read_at(&mut buffer[read..], from + read as u64)? {
-            0 => break,
-            more => read += more,
-        }
-    }
-    Ok(crc32fast::hash(&buffer[..read]))
+    let bytes = bytes_at(file, from, usize::try_from(bytes).unwrap_or(HEAD))?;
+    Ok(crc32fast::hash(&bytes))
 }

@@ -30,7 +30,7 @@ unsafe impl Allocator for Pages {
         if piece == libc::MAP_FAILED { (ptr::null_mut(), 0, 0) } else { (piece.cast(), size, 0) }
     }
 
-    /// Never: the heap makes one from another.
+    /// Never done: the heap copies instead.
     fn remap(&self, _piece: *mut u8, _size: usize, _wanted: usize, _can_move: bool) -> *mut u8 {
         ptr::null_mut()
     }

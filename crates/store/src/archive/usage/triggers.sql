@@ -1,5 +1,5 @@
--- The sums follow the rows that count, whoever changes them; whether one counts is said by whoever adds it. Made anew by everybody who opens the archive to write, and for them alone:
--- who only reads would pay for reading them.
+-- The sums follow the rows that count, whoever changes them; whether one counts is said by whoever adds it. Made anew by
+-- everybody who opens the archive to write, and for them alone: who only reads would pay for reading them.
 
 create temp trigger usage_is_counted after update of counted, at, model, input, cache_read, cache_write, cache_write_1h, output
     on usage when new.counted = 1 begin
