@@ -152,7 +152,8 @@ pub fn rebuild(home: &Home, lock: &FoldLock, now: Timestamp, cause: &str) -> Res
 struct Batch<'a> {
     store: &'a Store,
     sessions: BTreeMap<SessionKey, StoredSession>,
-    changed_sessions: BTreeSet<SessionKey>,
+    /// The sessions that changed since they were saved, as they were then.
+    changed_sessions: BTreeMap<SessionKey, StoredSession>,
     seats: BTreeMap<String, (Uid, Seat)>,
     changed_seats: BTreeSet<String>,
     effects: Vec<Effect>,
@@ -164,7 +165,7 @@ impl<'a> Batch<'a> {
         Batch {
             store,
             sessions: BTreeMap::new(),
-            changed_sessions: BTreeSet::new(),
+            changed_sessions: BTreeMap::new(),
             seats: BTreeMap::new(),
             changed_seats: BTreeSet::new(),
             effects: vec![],
@@ -260,24 +261,24 @@ impl<'a> Batch<'a> {
             project = Some(self.store.project(traces, event.uid, event.at)?);
         }
         let id = match known {
-            Some(stored) => {
-                self.changed_sessions.insert(event.session.clone());
-                stored.id
-            }
+            Some(stored) => stored.id,
             None => {
-                let id = self.store.save_session(&session, project)?;
+                let id = self.store.add_session(&session, project)?;
                 self.store.add_event(id, event)?;
                 id
             }
         };
-        self.sessions.insert(event.session.clone(), StoredSession { id, project, session });
+        let is = StoredSession { id, project, session };
+        if let Some(was) = self.sessions.insert(event.session.clone(), is) {
+            self.changed_sessions.entry(event.session.clone()).or_insert(was);
+        }
         Ok(id)
     }
 
     fn save_sessions(&mut self) -> Result<(), StoreError> {
-        for key in std::mem::take(&mut self.changed_sessions) {
-            if let Some(stored) = self.sessions.get(&key) {
-                self.store.save_session(&stored.session, stored.project)?;
+        for (key, was) in std::mem::take(&mut self.changed_sessions) {
+            if let Some(is) = self.sessions.get(&key) {
+                self.store.change_session(&was, is)?;
             }
         }
         Ok(())

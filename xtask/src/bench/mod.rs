@@ -21,8 +21,10 @@ mod viewer;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use towline_testkit::wait;
 
 use crate::Verdict;
 use crate::failure::Failure;
@@ -222,6 +224,17 @@ fn announce(out: &mut impl Write, what: &str) -> Result<(), Failure> {
 fn settle() -> Result<(), Failure> {
     let output = Command::new("sync").output().map_err(Failure::start("sync"))?;
     crate::failure::stdout_of("sync", output).map(drop)
+}
+
+/// How long to wait for what goes on in the background.
+const DONE_WITHIN: Duration = Duration::from_secs(5);
+
+/// Waits until the capture that a hook has just started in a data folder waits no more.
+fn wait_for_captures(data: &Path) {
+    const STARTED_WITHIN: Duration = Duration::from_millis(300);
+    let doors = || std::fs::read_dir(data.join("doors")).map_or(0, Iterator::count);
+    wait::holds_within(STARTED_WITHIN, || doors() > 0);
+    wait::holds_within(DONE_WITHIN, || doors() == 0);
 }
 
 /// Makes sure that a program is there before anything is built.

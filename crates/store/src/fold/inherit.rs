@@ -175,8 +175,8 @@ impl Batch<'_> {
 
     fn change(&mut self, key: &SessionKey, change: impl FnOnce(&mut Session)) {
         if let Some(stored) = self.sessions.get_mut(key) {
+            self.changed_sessions.entry(key.clone()).or_insert_with(|| stored.clone());
             change(&mut stored.session);
-            self.changed_sessions.insert(key.clone());
         }
     }
 }

@@ -12,23 +12,27 @@ use towline_core::text::{Keeping, Kept, Secrets};
 use towline_core::time::Timestamp;
 
 const COLUMNS: &str =
-    "t.uid, t.ordinal, t.turn, t.origin, t.prompt, t.started_at, t.ended_at, t.outcome, t.tool_calls,
-    t.tool_failures, t.steered";
+    "uid, ordinal, turn, origin, prompt, started_at, ended_at, outcome, tool_calls, tool_failures, steered";
 
-/// What a turn began as stays; only what happened to it since is taken over. A turn that is known under another ordinal
-/// comes from a journal that was read twice: nothing is to be done about it.
-const SAVE: &str = "
+/// A turn that is there already comes from a journal that was read twice: nothing is to be done about it.
+const ADD: &str = "
     insert into heard_turns (uid, machine, revision, session, ordinal, turn, origin, prompt, started_at, ended_at, outcome,
                        tool_calls, tool_failures, steered)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-    on conflict (session, ordinal) do update set revision = revision + 1, ended_at = excluded.ended_at,
-        outcome = excluded.outcome, tool_calls = excluded.tool_calls, tool_failures = excluded.tool_failures,
-        steered = excluded.steered
-    on conflict (uid) do nothing";
+    on conflict do nothing";
+
+/// What a turn began as stays; only what happened to it since is taken over.
+const CHANGE: &str = "
+    update heard_turns set revision = revision + 1, ended_at = ?3, outcome = ?4, tool_calls = ?5, tool_failures = ?6,
+        steered = ?7
+    where session = ?1 and ordinal = ?2";
+
+const OF_SESSION: &str =
+    "where session = (select id from sessions where agent = ?1 and session = ?2) order by ordinal";
 
 impl Store {
-    pub(crate) fn save_turn(&self, session: i64, turn: &Turn) -> Result<(), StoreError> {
-        self.db.prepare_cached(SAVE)?.execute(rusqlite::params![
+    pub(crate) fn add_turn(&self, session: i64, turn: &Turn) -> Result<(), StoreError> {
+        self.db.prepare_cached(ADD)?.execute(rusqlite::params![
             turn.uid.0,
             self.machine.0,
             session,
@@ -46,30 +50,43 @@ impl Store {
         Ok(())
     }
 
+    /// Saves what happened to a turn; adds it if it is not there yet.
+    pub(crate) fn save_turn(&self, session: i64, turn: &Turn) -> Result<(), StoreError> {
+        let changed = self.db.prepare_cached(CHANGE)?.execute((
+            session,
+            turn.ordinal,
+            turn.ended.map(|(at, _)| at.0),
+            turn.ended.map(|(_, outcome)| outcome.name()),
+            turn.tool_calls,
+            turn.tool_failures,
+            turn.steered,
+        ))?;
+        if changed == 0 { self.add_turn(session, turn) } else { Ok(()) }
+    }
+
     /// The turn of a session that has not ended: by its ordinal, which is the session's last.
     pub(crate) fn open_turn(&self, session: i64, last_ordinal: u32) -> Result<Option<Turn>, StoreError> {
+        if last_ordinal == 0 {
+            return Ok(None);
+        }
         let query = format!(
-            "select {COLUMNS} from heard_turns t where t.session = ?1 and t.ordinal = ?2 and t.ended_at is null"
+            "select {COLUMNS} from heard_turns where session = ?1 and ordinal = ?2 and ended_at is null"
         );
         Ok(self.db.prepare_cached(&query)?.query_row((session, last_ordinal), turn).optional()?)
     }
 
     /// What a session was asked last, whoever asked.
     pub fn last_prompt(&self, session: &SessionKey) -> Result<Option<Kept>, StoreError> {
-        let query = "select t.prompt from heard_turns t join sessions s on s.id = t.session
-             where s.agent = ?1 and s.session = ?2 order by t.ordinal desc limit 1";
+        let query = format!("select prompt from heard_turns {OF_SESSION} desc limit 1");
         let text = |row: &Row<'_>| row.get::<_, String>(0);
         let key = (session.agent.as_str(), session.id.as_str());
-        let found = self.db.prepare_cached(query)?.query_row(key, text).optional()?;
+        let found = self.db.prepare_cached(&query)?.query_row(key, text).optional()?;
         Ok(found.map(|prompt| kept(&prompt)))
     }
 
     /// The turns of a session in order, as its hooks told of them.
     pub fn heard_turns(&self, session: &SessionKey) -> Result<Vec<Turn>, StoreError> {
-        let query = format!(
-            "select {COLUMNS} from heard_turns t join sessions s on s.id = t.session
-             where s.agent = ?1 and s.session = ?2 order by t.ordinal"
-        );
+        let query = format!("select {COLUMNS} from heard_turns {OF_SESSION}");
         let mut statement = self.db.prepare_cached(&query)?;
         Ok(statement
             .query_map((session.agent.as_str(), session.id.as_str()), turn)?

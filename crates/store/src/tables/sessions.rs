@@ -4,7 +4,8 @@
 
 use super::heard_turns::kept;
 use crate::{Store, StoreError};
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{OptionalExtension, Row, params_from_iter};
 use towline_core::bookmark::SinceBookmark;
 use towline_core::event::{EndedBy, Presence, StartedBy};
 use towline_core::id::{SessionKey, SubagentId, Uid};
@@ -15,15 +16,15 @@ use towline_core::session::{Asked, Session, State};
 use towline_core::text::Kept;
 use towline_core::time::Timestamp;
 
-const COLUMNS: &str = "s.id, s.uid, s.agent || ':' || s.session, s.state, s.reason, s.since, s.started_at, s.started_by,
-    s.last_event_at, s.ended_at, s.ended_by, s.presence, s.folder, s.transcript, s.model, s.branch, s.seat, s.previous,
-    s.prompt, s.subagents, s.background, s.context_tokens, s.compactions, s.turns, p.root, p.remote, p.name, s.project, s.seen,
-    s.asked_tool, s.asked_subagent, s.limited_until, s.tasks, s.asked_at, s.prompted_at, s.answer, s.inheriting,
-    s.on_clear, s.fallback, s.fresh_at, s.context_window, s.context_exact, s.context_source, s.context_at, s.told_model,
-    s.told_person, s.compacted_at, s.compacted_percent, s.since_bookmark,
-    s.recalled_at";
+/// Most names stand alone: a table's name before each would cost as much again to understand.
+const COLUMNS: &str = "s.id, s.uid, agent || ':' || session, state, reason, since, started_at, started_by, last_event_at,
+    ended_at, ended_by, presence, folder, transcript, model, branch, seat, previous, prompt, subagents, background,
+    context_tokens, compactions, turns, root, remote, name, project, seen, asked_tool, asked_subagent, limited_until,
+    tasks, asked_at, prompted_at, answer, inheriting, on_clear, fallback, fresh_at, context_window, context_exact,
+    context_source, context_at, told_model, told_person, compacted_at, compacted_percent, since_bookmark, recalled_at";
 
 /// A session as it lies in its row.
+#[derive(Clone)]
 pub(crate) struct StoredSession {
     pub id: i64,
     pub project: Option<i64>,
@@ -31,34 +32,6 @@ pub(crate) struct StoredSession {
 }
 
 const FROM: &str = "from sessions s left join projects p on p.id = s.project";
-
-const SAVE: &str = "
-    insert into sessions (uid, machine, revision, agent, session, state, reason, since, started_at, started_by,
-        last_event_at, ended_at, ended_by, presence, folder, transcript, model, branch, project, seat, previous, prompt,
-        subagents, background, context_tokens, compactions, turns, seen,
-        asked_tool, asked_subagent, limited_until, tasks, asked_at, prompted_at, answer, inheriting, on_clear, fallback,
-        fresh_at, context_window, context_exact, context_source, context_at, told_model, told_person,
-        compacted_at, compacted_percent, since_bookmark, recalled_at)
-    values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-        ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,
-        ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48)
-    on conflict (agent, session) do update set revision = revision + 1, state = excluded.state, reason = excluded.reason,
-        since = excluded.since, started_by = excluded.started_by, last_event_at = excluded.last_event_at,
-        ended_at = excluded.ended_at, ended_by = excluded.ended_by, presence = excluded.presence,
-        folder = excluded.folder, transcript = excluded.transcript, model = excluded.model, branch = excluded.branch,
-        project = excluded.project, seat = excluded.seat, previous = excluded.previous, prompt = excluded.prompt,
-        subagents = excluded.subagents, background = excluded.background, context_tokens = excluded.context_tokens,
-        compactions = excluded.compactions, turns = excluded.turns, seen = excluded.seen,
-        asked_tool = excluded.asked_tool, asked_subagent = excluded.asked_subagent,
-        limited_until = excluded.limited_until, tasks = excluded.tasks, asked_at = excluded.asked_at,
-        prompted_at = excluded.prompted_at, answer = excluded.answer, inheriting = excluded.inheriting,
-        on_clear = excluded.on_clear, fallback = excluded.fallback, fresh_at = excluded.fresh_at,
-        context_window = excluded.context_window, context_exact = excluded.context_exact,
-        context_source = excluded.context_source, context_at = excluded.context_at,
-        told_model = excluded.told_model, told_person = excluded.told_person,
-        compacted_at = excluded.compacted_at, compacted_percent = excluded.compacted_percent,
-        since_bookmark = excluded.since_bookmark, recalled_at = excluded.recalled_at
-    returning id";
 
 const HEARD: &str = "
     select agent || ':' || session from sessions where project = ?1 and last_event_at between ?2 and ?3
@@ -80,7 +53,7 @@ const ENDED: &str =
 impl Store {
     /// A session and its row, with the turn that is open.
     pub(crate) fn load_session(&self, key: &SessionKey) -> Result<Option<StoredSession>, StoreError> {
-        let query = format!("select {COLUMNS} {FROM} where s.agent = ?1 and s.session = ?2");
+        let query = format!("select {COLUMNS} {FROM} where agent = ?1 and session = ?2");
         let mut statement = self.db.prepare_cached(&query)?;
         let found = statement.query_row((key.agent.as_str(), key.id.as_str()), stored).optional()?;
         let Some(mut stored) = found else { return Ok(None) };
@@ -135,67 +108,114 @@ impl Store {
         Ok(rows.filter_map(Result::transpose).collect::<Result<_, _>>()?)
     }
 
-    /// Saves a session and its open turn; returns the id of its row.
-    pub(crate) fn save_session(&self, session: &Session, project: Option<i64>) -> Result<i64, StoreError> {
-        let subagents: Vec<&str> = session.subagents.iter().map(SubagentId::as_str).collect();
-        let id = self.db.prepare_cached(SAVE)?.query_row(
-            rusqlite::params![
-                session.uid.0,
-                self.machine.0,
-                session.key.agent.as_str(),
-                session.key.id.as_str(),
-                session.state.name(),
-                session.state.reason(),
-                session.since.0,
-                session.started_at.0,
-                started_name(session.started_by),
-                session.last_event_at.0,
-                session.ended.map(|(at, _)| at.0),
-                session.ended.map(|(_, by)| ended_name(by)),
-                presence_name(session.presence),
-                session.folder,
-                session.transcript,
-                session.model,
-                session.project.as_ref().and_then(|traces| traces.branch.as_ref()),
-                project,
-                session.seat,
-                session.previous.as_ref().map(ToString::to_string),
-                session.prompt.as_ref().map(Kept::as_str),
-                subagents.join(" "),
-                session.background,
-                session.context_tokens.map(u64::cast_signed),
-                session.compactions,
-                session.turns,
-                session.seen,
-                session.asked.as_ref().map(|asked| asked.tool.as_str()),
-                session.asked.as_ref().and_then(|asked| asked.subagent.as_ref()).map(SubagentId::as_str),
-                session.limited_until.map(|until| until.0),
-                session.tasks,
-                session.asked.as_ref().map(|asked| asked.at.0),
-                session.prompted_at.map(|at| at.0),
-                session.answer.as_ref().map(Kept::as_str),
-                session.inheriting.name(),
-                session.wishes.on_clear.name(),
-                session.wishes.fallback.name(),
-                session.fresh_at.map(|at| at.0),
-                session.meter.fill().map(|fill| fill.window.cast_signed()),
-                session.meter.fill().map(|fill| fill.exact.name()),
-                session.meter.fill().map(|fill| fill.source.name()),
-                session.meter.last.map(|(_, at)| at.0),
-                session.meter.told.model,
-                session.meter.told.person,
-                session.meter.compacted_at.map(|at| at.0),
-                session.meter.compacted_percent,
-                counted(&session.since_bookmark),
-                session.recalled_at.map(|at| at.0),
-            ],
-            |row| row.get(0),
-        )?;
+    /// Adds a session and its open turn; returns the id of its row.
+    pub(crate) fn add_session(&self, session: &Session, project: Option<i64>) -> Result<i64, StoreError> {
+        let cells = cells(session, project);
+        let names: Vec<&str> = cells.iter().map(|(name, _)| *name).collect();
+        let statement = format!(
+            "insert into sessions (uid, machine, revision, agent, session, started_at, {}) values (?, ?, 1, ?, ?, ?{})",
+            names.join(", "),
+            ", ?".repeat(cells.len())
+        );
+        let made_with = [
+            blob(&session.uid.0),
+            blob(&self.machine.0),
+            text(Some(session.key.agent.as_str())),
+            text(Some(session.key.id.as_str())),
+            number(Some(session.started_at.0)),
+        ];
+        let values = made_with.into_iter().chain(cells.into_iter().map(|(_, value)| value));
+        self.db.prepare_cached(&statement)?.execute(params_from_iter(values))?;
+        let id = self.db.last_insert_rowid();
         if let Some(turn) = &session.open_turn {
-            self.save_turn(id, turn)?;
+            self.add_turn(id, turn)?;
         }
         Ok(id)
     }
+
+    /// Saves what has changed of a session and of its open turn: to name all columns would cost several times as much as
+    /// everything else that a hook asks the database for.
+    pub(crate) fn change_session(&self, was: &StoredSession, is: &StoredSession) -> Result<(), StoreError> {
+        let (before, after) = (cells(&was.session, was.project), cells(&is.session, is.project));
+        let changed = after.into_iter().zip(before).filter(|(is, was)| is != was).map(|(is, _)| is);
+        let (names, mut values): (Vec<&str>, Vec<ToSqlOutput<'_>>) = changed.unzip();
+        if !names.is_empty() {
+            let set: String = names.iter().map(|name| format!(", {name} = ?")).collect();
+            let statement = format!("update sessions set revision = revision + 1{set} where id = ?");
+            values.push(number(Some(is.id)));
+            self.db.prepare_cached(&statement)?.execute(params_from_iter(values))?;
+        }
+        match (&was.session.open_turn, &is.session.open_turn) {
+            (Some(before), Some(turn)) if before == turn => Ok(()),
+            (Some(before), Some(turn)) if before.ordinal == turn.ordinal => self.save_turn(is.id, turn),
+            (_, Some(turn)) => self.add_turn(is.id, turn),
+            (_, None) => Ok(()),
+        }
+    }
+}
+
+/// A session's row, column by column, but for what it was made with.
+fn cells(session: &Session, project: Option<i64>) -> [(&'static str, ToSqlOutput<'_>); 43] {
+    let subagents: Vec<&str> = session.subagents.iter().map(SubagentId::as_str).collect();
+    let (asked, fill) = (session.asked.as_ref(), session.meter.fill());
+    let time = |at: Option<Timestamp>| number(at.map(|at| at.0));
+    [
+        ("state", text(Some(session.state.name()))),
+        ("reason", text(session.state.reason())),
+        ("since", number(Some(session.since.0))),
+        ("seen", number(Some(session.seen.into()))),
+        ("started_by", text(Some(started_name(session.started_by)))),
+        ("last_event_at", number(Some(session.last_event_at.0))),
+        ("ended_at", time(session.ended.map(|(at, _)| at))),
+        ("ended_by", text(session.ended.map(|(_, by)| ended_name(by)))),
+        ("presence", text(Some(presence_name(session.presence)))),
+        ("folder", text(session.folder.as_deref())),
+        ("transcript", text(session.transcript.as_deref())),
+        ("model", text(session.model.as_deref())),
+        ("branch", text(session.project.as_ref().and_then(|traces| traces.branch.as_deref()))),
+        ("project", number(project)),
+        ("seat", text(session.seat.as_deref())),
+        ("previous", session.previous.as_ref().map_or(text(None), |key| key.to_string().into())),
+        ("prompt", text(session.prompt.as_ref().map(Kept::as_str))),
+        ("prompted_at", time(session.prompted_at)),
+        ("answer", text(session.answer.as_ref().map(Kept::as_str))),
+        ("inheriting", text(Some(session.inheriting.name()))),
+        ("on_clear", text(Some(session.wishes.on_clear.name()))),
+        ("fallback", text(Some(session.wishes.fallback.name()))),
+        ("fresh_at", time(session.fresh_at)),
+        ("asked_tool", text(asked.map(|asked| asked.tool.as_str()))),
+        ("asked_subagent", text(asked.and_then(|asked| asked.subagent.as_ref()).map(SubagentId::as_str))),
+        ("asked_at", time(asked.map(|asked| asked.at))),
+        ("limited_until", time(session.limited_until)),
+        ("tasks", number(Some(session.tasks.into()))),
+        ("subagents", subagents.join(" ").into()),
+        ("background", number(Some(session.background.into()))),
+        ("context_tokens", number(session.context_tokens.map(u64::cast_signed))),
+        ("context_window", number(fill.map(|fill| fill.window.cast_signed()))),
+        ("context_exact", text(fill.map(|fill| fill.exact.name()))),
+        ("context_source", text(fill.map(|fill| fill.source.name()))),
+        ("context_at", time(session.meter.last.map(|(_, at)| at))),
+        ("told_model", number(Some(session.meter.told.model.into()))),
+        ("told_person", number(Some(session.meter.told.person.into()))),
+        ("compacted_at", time(session.meter.compacted_at)),
+        ("compacted_percent", number(session.meter.compacted_percent.map(i64::from))),
+        ("compactions", number(Some(session.compactions.into()))),
+        ("turns", number(Some(session.turns.into()))),
+        ("since_bookmark", counted(&session.since_bookmark).into()),
+        ("recalled_at", time(session.recalled_at)),
+    ]
+}
+
+fn text(value: Option<&str>) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(value.map_or(ValueRef::Null, ValueRef::from))
+}
+
+fn blob(value: &[u8]) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(ValueRef::Blob(value))
+}
+
+fn number(value: Option<i64>) -> ToSqlOutput<'static> {
+    ToSqlOutput::Borrowed(value.map_or(ValueRef::Null, ValueRef::Integer))
 }
 
 fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -342,4 +362,146 @@ fn presence_name(presence: Presence) -> &'static str {
 
 fn named_presence(name: &str) -> Option<Presence> {
     [Presence::Terminal, Presence::Ide, Presence::Headless].into_iter().find(|p| presence_name(*p) == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::home::Home;
+    use crate::lock::FoldLock;
+    use std::time::Duration;
+    use towline_core::event::{Origin, Reason};
+    use towline_core::session::Turn;
+
+    fn fresh() -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.create().unwrap();
+        let lock = FoldLock::try_take(&home).unwrap().unwrap();
+        let store = Store::open(&home, &lock, Duration::ZERO, Uid([1; 16])).unwrap();
+        (folder, store)
+    }
+
+    fn key(text: &str) -> SessionKey {
+        SessionKey::parse(text).unwrap()
+    }
+
+    fn project(number: u8) -> ProjectTraces {
+        let named = |what: &str| format!("{what}{number}");
+        let (remote, name) = (Some(named("host/")), Some(named("name")));
+        ProjectTraces { root: named("/root"), remote, name, branch: Some(named("branch")) }
+    }
+
+    fn turn(ordinal: u32, tool_calls: u32) -> Turn {
+        let started_at = Timestamp(90 + i64::from(ordinal));
+        Turn {
+            uid: Uid([ordinal.try_into().unwrap(); 16]),
+            ordinal,
+            id: None,
+            origin: Origin::Human,
+            prompt: kept("go on"),
+            started_at,
+            ended: None,
+            tool_calls,
+            tool_failures: 0,
+            steered: 0,
+        }
+    }
+
+    /// A session of which each column says something else for another number, but for what it was made with.
+    fn session(number: u8) -> Session {
+        let n = i64::from(number);
+        let time = |k: i64| Some(Timestamp(1_000 * n + k));
+        let is_odd = number % 2 == 1;
+        let fill = Fill {
+            tokens: 100 + n.cast_unsigned(),
+            window: 200 + n.cast_unsigned(),
+            exact: if is_odd { Exactness::Exact } else { Exactness::Estimated },
+            source: if is_odd { Source::Client } else { Source::Hook },
+        };
+        Session {
+            uid: Uid([7; 16]),
+            key: key("a:1"),
+            state: if is_odd { State::Blocked(Reason::Permission) } else { State::Limited },
+            since: Timestamp(n),
+            seen: is_odd,
+            started_at: Timestamp(5),
+            started_by: if is_odd { StartedBy::Clear } else { StartedBy::Resume },
+            last_event_at: Timestamp(10 + n),
+            ended: Some((Timestamp(20 + n), if is_odd { EndedBy::Clear } else { EndedBy::Exit })),
+            presence: if is_odd { Presence::Terminal } else { Presence::Ide },
+            folder: Some(format!("/folder/{n}")),
+            transcript: Some(format!("/transcript/{n}")),
+            model: Some(format!("model {n}")),
+            project: Some(project(number)),
+            seat: Some(format!("seat {n}")),
+            previous: Some(key(&format!("a:before{n}"))),
+            prompt: Some(kept(&format!("prompt {n}"))),
+            prompted_at: time(1),
+            answer: Some(kept(&format!("answer {n}"))),
+            inheriting: if is_odd { Inheriting::Due } else { Inheriting::Settled },
+            wishes: Wishes {
+                on_clear: if is_odd { OnClear::Ask } else { OnClear::Never },
+                fallback: if is_odd { Fallback::On } else { Fallback::Off },
+            },
+            fresh_at: time(2),
+            asked: Some(Asked {
+                tool: kept(&format!("tool {n}")),
+                subagent: SubagentId::parse(&format!("helper{n}")).ok(),
+                at: Timestamp(30 + n),
+            }),
+            limited_until: time(3),
+            recalled_at: time(4),
+            tasks: 40 + u32::from(number),
+            subagents: [SubagentId::parse(&format!("sub{n}")).unwrap()].into(),
+            background: 50 + u32::from(number),
+            context_tokens: Some(fill.tokens),
+            meter: Meter {
+                last: Some((fill, Timestamp(60 + n))),
+                told: Told { model: number, person: number + 1 },
+                compacted_at: time(5),
+                compacted_percent: Some(number + 2),
+            },
+            compactions: 70 + u32::from(number),
+            turns: u32::from(number),
+            since_bookmark: SinceBookmark { bytes: n.cast_unsigned(), ..SinceBookmark::default() },
+            open_turn: Some(turn(u32::from(number), 0)),
+        }
+    }
+
+    fn stored(store: &Store, number: u8) -> StoredSession {
+        let project = store.project(&project(number), Uid([number; 16]), Timestamp(1)).unwrap();
+        StoredSession { id: 1, project: Some(project), session: session(number) }
+    }
+
+    #[test]
+    fn every_column_of_a_session_is_added_changed_and_read_back() {
+        let (_folder, store) = fresh();
+        let (was, is) = (stored(&store, 1), stored(&store, 20));
+        assert_eq!(store.add_session(&was.session, was.project).unwrap(), 1);
+        assert_eq!(store.session(&was.session.key).unwrap().as_ref(), Some(&was.session));
+        let pairs = cells(&was.session, was.project).into_iter().zip(cells(&is.session, is.project));
+        let same: Vec<_> = pairs.filter(|(was, is)| was == is).map(|((name, _), _)| name).collect();
+        assert_eq!(same, Vec::<&str>::new(), "columns that this test would not miss");
+        store.change_session(&was, &is).unwrap();
+        assert_eq!(store.session(&is.session.key).unwrap().as_ref(), Some(&is.session));
+    }
+
+    #[test]
+    fn what_did_not_change_is_not_written() {
+        let (_folder, store) = fresh();
+        let was = stored(&store, 1);
+        store.add_session(&was.session, was.project).unwrap();
+        store.db.execute("update sessions set model = 'of somebody else'", []).unwrap();
+        let mut is = was.clone();
+        is.session.state = State::Working;
+        is.session.open_turn = Some(turn(1, 9));
+        store.change_session(&was, &is).unwrap();
+        let found = store.session(&was.session.key).unwrap().unwrap();
+        assert_eq!((found.state, found.model.as_deref()), (State::Working, Some("of somebody else")));
+        assert_eq!(found.open_turn, Some(turn(1, 9)));
+        let revision = || store.db.query_row("select revision from sessions", [], |row| row.get::<_, i64>(0));
+        store.change_session(&is, &is).unwrap();
+        assert_eq!(revision().unwrap(), 2, "a session that is as it was is not touched");
+    }
 }

@@ -4,8 +4,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use towline_testkit::wait;
 
 use crate::failure::Failure;
 
@@ -13,7 +16,7 @@ use super::home::{Home, Seeds};
 use super::hub::{self, Hub, Standing};
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::payload::{AGENTS, Agent, Payload, Recordings};
-use crate::bench::{instructions, rounds, statistics};
+use crate::bench::{DONE_WITHIN, instructions, rounds, statistics, wait_for_captures};
 
 pub const KB: usize = 1024;
 
@@ -199,11 +202,21 @@ impl Case {
         self.hook.run(&self.home, &self.placed(&self.payload, 0)).map(drop)
     }
 
-    /// Where the instructions stand that a hook runs.
-    pub fn addresses(&self) -> Result<BTreeSet<u64>, Failure> {
+    /// Where the instructions stand that a hook runs whose session has this transcript.
+    pub fn addresses(&self, transcript: &Path) -> Result<BTreeSet<u64>, Failure> {
         self.lead_up(1)?;
         let payload = self.placed(&self.payload, 1);
-        instructions::addresses(&self.hook.command(&self.home), payload.bytes())
+        std::fs::copy(transcript, self.transcript(1)).map_err(Failure::read(transcript))?;
+        let addresses = instructions::addresses(&self.hook.command(&self.home), payload.bytes())?;
+        wait_for_captures(&self.home.data());
+        Ok(addresses)
+    }
+
+    /// Waits until nobody works in the background.
+    pub fn wait_for_work(&self) {
+        let lock = self.home.data().join("work.lock");
+        let is_free = || !File::open(&lock).is_ok_and(|lock| lock.try_lock().is_err());
+        wait::holds_within(DONE_WITHIN, is_free);
     }
 
     fn lead_up(&self, round: usize) -> Result<(), Failure> {
@@ -215,20 +228,26 @@ impl Case {
     /// Puts a payload into this case's session and folder. Turns and tool calls get ids of their own: a
     /// repeated id would be an update where the client makes an insert.
     fn placed(&self, payload: &Payload, round: usize) -> Payload {
-        let session = match self.subject.situation {
-            Situation::New | Situation::Started => uuid(self.number, round + 1),
-            Situation::Idle | Situation::Prompted | Situation::Working | Situation::Blocked => {
-                uuid(self.number, 0)
-            }
-        };
-        let transcript = self.home.user().join(format!("{session}.jsonl"));
         payload
-            .with("session_id", &session)
-            .with("transcript_path", &transcript.to_string_lossy())
+            .with("session_id", &self.session(round))
+            .with("transcript_path", &self.transcript(round).to_string_lossy())
             .with("cwd", &self.home.project().to_string_lossy())
             .with("prompt_id", &uuid(self.number + 1000, round))
             .with("turn_id", &uuid(self.number + 1000, round))
             .with("tool_use_id", &format!("toolu_{:012}{round:012}", self.number))
+    }
+
+    fn session(&self, round: usize) -> String {
+        match self.subject.situation {
+            Situation::New | Situation::Started => uuid(self.number, round + 1),
+            Situation::Idle | Situation::Prompted | Situation::Working | Situation::Blocked => {
+                uuid(self.number, 0)
+            }
+        }
+    }
+
+    fn transcript(&self, round: usize) -> PathBuf {
+        self.home.user().join(format!("{}.jsonl", self.session(round)))
     }
 }
 

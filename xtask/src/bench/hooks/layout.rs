@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::case::{Case, QUICK_HISTORIES, Subject, groups};
 use super::home::Seeds;
+use crate::bench::payload::Agent;
 use crate::bench::{Setup, announce, settle};
 use crate::failure::Failure;
 
@@ -44,9 +45,25 @@ fn runs(setup: &Setup) -> Result<Vec<BTreeSet<u64>>, Failure> {
         let subject = Subject { history: QUICK_HISTORIES[0], ..subject };
         let case = Case::prepare(&subject, number, &setup.recordings, &seeds)?;
         settle()?;
-        case.addresses()
+        let addresses = case.addresses(&setup.tails.join(end_of(subject.agent)))?;
+        Ok((case, addresses))
     };
-    groups.flat_map(|group| group.subjects).enumerate().map(run).collect()
+    let runs: Result<Vec<(Case, _)>, Failure> =
+        groups.flat_map(|group| group.subjects).enumerate().map(run).collect();
+    // Whoever still works in a home would make it anew after it is gone.
+    let ended = |(case, addresses): (Case, _)| {
+        case.wait_for_work();
+        addresses
+    };
+    Ok(runs?.into_iter().map(ended).collect())
+}
+
+/// A transcript whose turn has ended: with none, a hook would look at none and start no capture.
+fn end_of(agent: Agent) -> &'static str {
+    match agent {
+        Agent::Claude => "claude-2.1.325-end.jsonl",
+        Agent::Codex => "codex-0.166.0-end.jsonl",
+    }
 }
 
 /// What most events run comes first: so the least is mapped by those that do little.

@@ -4,10 +4,12 @@
 
 use std::process::Command;
 
-use crate::bench::instructions;
+use serde_json::{Value, json};
+
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::report::Judgement;
 use crate::bench::rounds::Case;
+use crate::bench::{instructions, wait_for_captures};
 use crate::failure::Failure;
 
 use super::at_most;
@@ -69,18 +71,33 @@ impl Measured<'_> {
     }
 
     fn stop(&self) -> Vec<u8> {
-        serde_json::json!({
-            "session_id": LONG, "transcript_path": self.long.transcript(), "cwd": self.long.person.home(),
+        self.payload(&json!({
             "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": "It is done.",
-        })
-        .to_string()
-        .into_bytes()
+        }))
     }
 
-    /// What leads up to it: the transcript has grown.
+    fn prompt(&self, round: usize) -> Vec<u8> {
+        let prompt = format!("look into part {round} of the work");
+        self.payload(&json!({ "hook_event_name": "UserPromptSubmit", "prompt": prompt }))
+    }
+
+    fn payload(&self, told: &Value) -> Vec<u8> {
+        let mut payload = json!({
+            "session_id": LONG, "transcript_path": self.long.transcript(), "cwd": self.long.person.home(),
+        });
+        if let (Some(payload), Some(told)) = (payload.as_object_mut(), told.as_object()) {
+            payload.extend(told.clone());
+        }
+        payload.to_string().into_bytes()
+    }
+
+    /// What leads up to it: something was asked, and the transcript has grown.
     fn prepare(&self, round: usize) -> Result<(), Failure> {
         match self.what {
-            What::Stop => self.long.grow(2 * round),
+            What::Stop => {
+                cost_of(&mut self.long.person.tow(&["hook", "claude"]), &self.prompt(round))?;
+                self.long.grow(2 * round)
+            }
             What::Capture => self.long.grow(2 * round + 1),
             What::Context | What::DetailByName | What::DetailByTime | What::Turns => Ok(()),
         }
@@ -90,7 +107,7 @@ impl Measured<'_> {
     /// another.
     fn finish(&self) -> Result<(), Failure> {
         if self.what == What::Stop {
-            self.long.person.wait_for_captures();
+            wait_for_captures(&self.long.person.data());
             self.long.person.run(&[
                 "capture",
                 "--at-once",

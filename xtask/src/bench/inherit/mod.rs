@@ -11,10 +11,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use tempfile::TempDir;
-use towline_testkit::wait;
 
 use crate::failure::{Failure, stdout_of};
 
@@ -25,9 +23,6 @@ use super::{Extent, Setup, announce, settle};
 const LEGEND: &str = "Import is measured as one process over a corpus made of the recorded transcripts, their texts \
     enlarged with source code: `MB/s per core` is what was read by the processor time it took, user and system, readers \
     and writer together. The other cases are processes measured as in docs/benchmarks.md, in multiples of `/bin/true`.";
-
-const STARTED_WITHIN: Duration = Duration::from_millis(300);
-const DONE_WITHIN: Duration = Duration::from_secs(5);
 
 /// A user whose agents have written transcripts.
 pub struct Person {
@@ -81,13 +76,6 @@ impl Person {
     fn run(&self, arguments: &[&str]) -> Result<String, Failure> {
         let output = self.tow(arguments).output().map_err(Failure::start("tow"))?;
         stdout_of(&format!("tow {}", arguments.join(" ")), output)
-    }
-
-    /// Waits until the capture that a hook has just started waits no more.
-    fn wait_for_captures(&self) {
-        let doors = || fs::read_dir(self.data().join("doors")).map_or(0, Iterator::count);
-        wait::holds_within(STARTED_WITHIN, || doors() > 0);
-        wait::holds_within(DONE_WITHIN, || doors() == 0);
     }
 
     fn forget_everything(&self) -> Result<(), Failure> {
