@@ -57,19 +57,25 @@ pub struct Transcript {
     pub path: PathBuf,
 }
 
+/// What was captured, and the archive that is still open: half of what a capture costs is opening it.
+pub struct Captured {
+    pub taken: Taken,
+    pub writable: Writable,
+}
+
 /// Captures what is new in these files. `None` if somebody else has been at it for too long.
-pub fn capture(edge: &Edge, wishes: &Wishes, files: &[Transcript]) -> Result<Option<Taken>, CaptureError> {
-    let Some(archive) = open(edge, PATIENCE)? else { return Ok(None) };
-    let mut all = Taken::default();
+pub fn capture(edge: &Edge, wishes: &Wishes, files: &[Transcript]) -> Result<Option<Captured>, CaptureError> {
+    let Some(writable) = open(edge, PATIENCE)? else { return Ok(None) };
+    let mut taken = Taken::default();
     for file in files {
-        all = all.plus(capture_one(&archive, wishes, file, edge.now)?);
+        taken = taken.plus(capture_one(&writable, wishes, file, edge.now)?);
     }
-    if all != Taken::default() {
+    if taken != Taken::default() {
         // A helper's file may have been read before its session's, by somebody else who waited for less.
-        archive.archive.seat_helpers()?;
+        writable.archive.seat_helpers()?;
     }
-    archive.archive.tidy()?;
-    Ok(Some(all))
+    writable.archive.tidy()?;
+    Ok(Some(Captured { taken, writable }))
 }
 
 /// Captures a session's transcript while an agent waits for what it says: only if that is quickly done.

@@ -3,7 +3,7 @@
 //! Only for a process that nobody waits for, and one for each transcript: who finds another waiting leaves it to that one.
 
 use super::door::Door;
-use super::{CaptureError, Transcript, Wishes, capture};
+use super::{CaptureError, Captured, Transcript, Wishes, capture};
 use crate::edge::Edge;
 use std::fs;
 use std::time::Duration;
@@ -15,22 +15,29 @@ const STEP: Duration = Duration::from_millis(50);
 
 /// Captures these files once their clients have written what they told of.
 #[expect(clippy::disallowed_methods, reason = "waiting for another program's writes, which nobody tells of")]
-pub fn capture_settled(edge: &Edge, wishes: &Wishes, files: &[Transcript]) -> Result<(), CaptureError> {
+pub fn capture_settled(
+    edge: &Edge,
+    wishes: &Wishes,
+    files: &[Transcript],
+) -> Result<Option<Captured>, CaptureError> {
+    let mut captured = None;
     let mut awaited: Vec<Awaited> =
         files.iter().filter_map(|file| Awaited::unless_kept(edge, file)).collect();
     while !awaited.is_empty() {
+        // Nobody is kept from the archive by one who waits.
+        drop(captured.take());
         let rest = settled(&mut awaited, std::thread::sleep);
         if rest == Rest::Quiet {
             awaited.iter_mut().for_each(Awaited::leave);
         }
         let files: Vec<Transcript> = awaited.iter().map(|one| one.file.clone()).collect();
-        capture(edge, wishes, &files)?;
+        captured = capture(edge, wishes, &files)?;
         if rest == Rest::Quiet {
             awaited.retain_mut(Awaited::is_asked_for);
             awaited = awaited.iter().filter_map(|one| Awaited::unless_kept(edge, &one.file)).collect();
         }
     }
-    Ok(())
+    Ok(captured)
 }
 
 /// A transcript whose rest we wait for.

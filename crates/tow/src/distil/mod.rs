@@ -47,16 +47,23 @@ impl Distilled {
     }
 }
 
-/// Distils what changed since the last time, for no longer than `most`: what is left is left to the next.
+/// Distils what changed since the last time, for no longer than `most`: what is left is left to the next. Begins with an
+/// archive that is open because something changed in it, if there is one.
 #[expect(
     clippy::disallowed_methods,
     reason = "a batch ends by the clock, and leaves the archive to others for a moment"
 )]
-pub fn pending(edge: &Edge, config: &Distil, most: Duration) -> Result<Distilled, StoreError> {
+pub fn pending(
+    edge: &Edge,
+    config: &Distil,
+    mut changed: Option<Writable>,
+    most: Duration,
+) -> Result<Distilled, StoreError> {
     let begun = Instant::now();
     let mut all = Distilled { is_drained: true, ..Distilled::default() };
-    while config.rules && is_pending(edge) {
-        let Some(writable) = capture::open(edge, PATIENCE)? else {
+    while config.rules && (changed.is_some() || is_pending(edge)) {
+        let open = || capture::open(edge, PATIENCE);
+        let Some(writable) = changed.take().map_or_else(open, |writable| Ok(Some(writable)))? else {
             return Ok(Distilled { is_drained: false, ..all });
         };
         let until = Instant::now() + BATCH;

@@ -4,7 +4,7 @@
 //! says nothing: what goes wrong is a fault for `tow doctor`.
 
 use crate::bookmarks::{Looked, look};
-use crate::capture::{self, Transcript, Wishes};
+use crate::capture::{self, Transcript, Wishes, Writable};
 use crate::edge::leave_folder;
 use crate::enrich;
 use crate::failure::{Failure, chain};
@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::fault::{Fault, FaultKind};
+use towline_store::archive::Taken;
 
 /// Take in what is new in an agent's transcripts.
 #[derive(Debug, Args)]
@@ -45,7 +46,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let files = arguments.transcripts()?;
     leave_folder();
     let looked = if arguments.place { look(&scope.edge) } else { vec![] };
-    let taken_in = taken_in(scope, arguments, &files).and_then(|()| distilled(scope));
+    let taken_in = taken_in(scope, arguments, &files).and_then(|changed| distilled(scope, changed));
     Looked::tell(looked, scope);
     if !files.is_empty() {
         enrich::nudge(&scope.edge);
@@ -57,20 +58,22 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn taken_in(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> Result<(), String> {
+/// Gives the archive on if something changed in it.
+fn taken_in(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> Result<Option<Writable>, String> {
     let wishes = Wishes::load(&scope.edge).map_err(|failure| failure.what)?;
-    let done = match arguments.at_once {
-        true => capture::capture(&scope.edge, &wishes, files).map(drop),
+    let captured = match arguments.at_once {
+        true => capture::capture(&scope.edge, &wishes, files),
         false => capture::capture_settled(&scope.edge, &wishes, files),
     };
-    done.map_err(|error| chain(&error))
+    let changed = captured.map_err(|error| chain(&error))?.filter(|it| it.taken != Taken::default());
+    Ok(changed.map(|it| it.writable))
 }
 
 /// How long what was captured is distilled here; `tow work` does the rest.
 const DISTILLING: Duration = Duration::from_secs(3);
 
-fn distilled(scope: &Scope) -> Result<(), String> {
-    let done = distil::pending(&scope.edge, &tell::settings(&scope.edge).distil, DISTILLING);
+fn distilled(scope: &Scope, changed: Option<Writable>) -> Result<(), String> {
+    let done = distil::pending(&scope.edge, &tell::settings(&scope.edge).distil, changed, DISTILLING);
     if !done.map_err(|error| chain(&error))?.is_drained {
         work::start_detached();
     }

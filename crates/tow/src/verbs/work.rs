@@ -166,7 +166,7 @@ impl Report {
 /// What captures and imports have left to distil. Whoever comes while it is at work leaves it to us.
 fn distilled(scope: &Scope, report: Report) -> Result<Report, Failure> {
     let config = tell::settings(&scope.edge).distil;
-    let done = distil::pending(&scope.edge, &config, Duration::MAX)
+    let done = distil::pending(&scope.edge, &config, None, Duration::MAX)
         .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
     Ok(Report { distilled_turns: done.turns, made_memories: done.memories, ..report })
 }
