@@ -56,7 +56,7 @@ const DROP_HOPS_THEN: &str = "delete from hops where session = ?1 and began_at b
 const DROP_HANDOFFS_THEN: &str = "
     update hops set text = '', revision = revision + 1 where session = ?1 and written_at between ?2 and ?3";
 const DROP_WORDS_THEN: &str = "
-    update sessions set revision = revision + 1, asked_tool = null,
+    update sessions set revision = revision + 1, asked_tool = null, asked_subagent = null, asked_at = null,
         prompt = case when prompted_at between ?2 and ?3 then null else prompt end,
         answer = case when last_event_at >= ?2 and ifnull(prompted_at, 0) <= ?3 then null else answer end
     where id = ?1";
@@ -83,6 +83,8 @@ const BLANK_SESSIONS: &str = "
     update sessions set revision = revision + 1,
         prompt = case when holds(prompt) then '' else prompt end,
         answer = case when holds(answer) then null else answer end,
+        asked_subagent = case when holds(asked_tool) then null else asked_subagent end,
+        asked_at = case when holds(asked_tool) then null else asked_at end,
         asked_tool = case when holds(asked_tool) then null else asked_tool end
     where holds(prompt) or holds(answer) or holds(asked_tool)";
 const BLANK_OTHERS: [&str; 12] = [
@@ -101,7 +103,7 @@ const BLANK_OTHERS: [&str; 12] = [
         model = case when holds(model) then null else model end,
         branch = case when holds(branch) then null else branch end
      where holds(folder) or holds(transcript) or holds(model) or holds(branch)",
-    "update sessions set project = null, revision = revision + 1 where project in
+    "update sessions set project = null, branch = null, revision = revision + 1 where project in
         (select id from projects where holds(root) or holds(remote) or holds(name))",
     "update batons set project = null, revision = revision + 1 where project in
         (select id from projects where holds(root) or holds(remote) or holds(name))",

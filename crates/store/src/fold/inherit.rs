@@ -76,7 +76,7 @@ impl Batch<'_> {
 
     /// Nothing is due any more, unless something was decided since.
     fn given(&mut self, event: &Event, decision: Uid) -> Result<(), StoreError> {
-        self.store.mark_given(decision, event.at)?;
+        self.store.give(decision, event.at)?;
         if self.store.inheritance_to_give(&event.session)?.is_none() {
             self.change(&event.session, |session| {
                 if session.inheriting == Inheriting::Due {

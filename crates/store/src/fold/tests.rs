@@ -76,6 +76,23 @@ fn key(text: &str) -> SessionKey {
 }
 
 #[test]
+fn a_session_that_goes_back_to_what_it_was_is_saved_though_it_was_saved_in_between() {
+    let mut bench = Bench::new();
+    bench.accept("a:1", prompt("one"));
+    bench.accept("a:1", STOP);
+    let (store, _) = bench.fold();
+    let state = || store.session(&key("a:1")).unwrap().unwrap().state;
+    assert_eq!(state(), State::Completed);
+    let mut batch = Batch::new(&store);
+    batch.apply(&bench.event("a:1", prompt("two"))).unwrap();
+    batch.save_sessions().unwrap();
+    assert_eq!(state(), State::Working);
+    batch.apply(&bench.event("a:1", STOP)).unwrap();
+    batch.save().unwrap();
+    assert_eq!(state(), State::Completed);
+}
+
+#[test]
 fn a_session_is_the_same_after_any_number_of_folds() {
     let happenings = || {
         let start = Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() };

@@ -27,8 +27,7 @@ const CHANGE: &str = "
         steered = ?7
     where session = ?1 and ordinal = ?2";
 
-const OF_SESSION: &str =
-    "where session = (select id from sessions where agent = ?1 and session = ?2) order by ordinal";
+const OF_SESSION: &str = "where session = (select id from sessions where agent = ?1 and session = ?2)";
 
 impl Store {
     pub(crate) fn add_turn(&self, session: i64, turn: &Turn) -> Result<(), StoreError> {
@@ -77,7 +76,7 @@ impl Store {
 
     /// What a session was asked last, whoever asked.
     pub fn last_prompt(&self, session: &SessionKey) -> Result<Option<Kept>, StoreError> {
-        let query = format!("select prompt from heard_turns {OF_SESSION} desc limit 1");
+        let query = format!("select prompt from heard_turns {OF_SESSION} order by ordinal desc limit 1");
         let text = |row: &Row<'_>| row.get::<_, String>(0);
         let key = (session.agent.as_str(), session.id.as_str());
         let found = self.db.prepare_cached(&query)?.query_row(key, text).optional()?;
@@ -86,7 +85,7 @@ impl Store {
 
     /// The turns of a session in order, as its hooks told of them.
     pub fn heard_turns(&self, session: &SessionKey) -> Result<Vec<Turn>, StoreError> {
-        let query = format!("select {COLUMNS} from heard_turns {OF_SESSION}");
+        let query = format!("select {COLUMNS} from heard_turns {OF_SESSION} order by ordinal");
         let mut statement = self.db.prepare_cached(&query)?;
         Ok(statement
             .query_map((session.agent.as_str(), session.id.as_str()), turn)?

@@ -115,7 +115,8 @@ impl Store {
         Ok(self.found_hops("where h.uid = ?1", [uid.0])?.pop())
     }
 
-    /// Whether any has not ended or was not told of. Mostly there is none at all, which is cheaper to ask.
+    /// Whether any has not ended or was not told of. Who lets nothing go on by itself has none at all, which is cheaper to
+    /// ask.
     pub fn has_hops_afoot(&self) -> Result<bool, StoreError> {
         let is_true = |query: &str| self.db.prepare_cached(query)?.query_row([], |row| row.get::<_, bool>(0));
         let afoot = format!(

@@ -99,11 +99,17 @@ impl Store {
     /// Remembers that it was given. Whoever gives it holds the fold lock, so that it is given once, and tells the journal
     /// too, so that a rebuilt database knows.
     pub fn mark_given(&self, decision: Uid, at: Timestamp) -> Result<(), StoreError> {
-        let heir = self.db.prepare_cached(GIVE)?.query_row((decision.0, at.0), |row| row.get::<_, i64>(0));
-        if let Some(heir) = heir.optional()? {
+        if let Some(heir) = self.give(decision, at)? {
             self.db.prepare_cached(SETTLE)?.execute((heir, decision.0))?;
         }
         Ok(())
+    }
+
+    /// Remembers it with the decision alone, and returns the heir's row if nobody did before: a fold knows by itself what
+    /// its sessions come to.
+    pub(crate) fn give(&self, decision: Uid, at: Timestamp) -> Result<Option<i64>, StoreError> {
+        let mut statement = self.db.prepare_cached(GIVE)?;
+        Ok(statement.query_row((decision.0, at.0), |row| row.get(0)).optional()?)
     }
 
     /// How it was last decided what this session inherits.

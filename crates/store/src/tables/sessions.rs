@@ -16,10 +16,11 @@ use towline_core::session::{Asked, Session, State};
 use towline_core::text::Kept;
 use towline_core::time::Timestamp;
 
-/// Most names stand alone: a table's name before each would cost as much again to understand.
+/// Names stand alone where no column of `projects` is called the same, in no version: a table's name before each makes
+/// three words of one, and a hook spends most of its time on understanding words.
 const COLUMNS: &str = "s.id, s.uid, agent || ':' || session, state, reason, since, started_at, started_by, last_event_at,
     ended_at, ended_by, presence, folder, transcript, model, branch, seat, previous, prompt, subagents, background,
-    context_tokens, compactions, turns, root, remote, name, project, seen, asked_tool, asked_subagent, limited_until,
+    context_tokens, compactions, turns, p.root, p.remote, p.name, project, seen, asked_tool, asked_subagent, limited_until,
     tasks, asked_at, prompted_at, answer, inheriting, on_clear, fallback, fresh_at, context_window, context_exact,
     context_source, context_at, told_model, told_person, compacted_at, compacted_percent, since_bookmark, recalled_at";
 
@@ -133,11 +134,18 @@ impl Store {
         Ok(id)
     }
 
-    /// Saves what has changed of a session and of its open turn: to name all columns would cost several times as much as
-    /// everything else that a hook asks the database for.
+    /// Saves what has changed of a session and of its open turn. The one statement that is put together by what is to be
+    /// written: to name all columns took a quarter of a hook.
     pub(crate) fn change_session(&self, was: &StoredSession, is: &StoredSession) -> Result<(), StoreError> {
         let (before, after) = (cells(&was.session, was.project), cells(&is.session, is.project));
-        let changed = after.into_iter().zip(before).filter(|(is, was)| is != was).map(|(is, _)| is);
+        let is_changed = |name: &str| match name {
+            // Read as one with others; and whoever erased those may have left it behind.
+            "asked_subagent" | "asked_at" => was.session.asked != is.session.asked,
+            "branch" => was.project != is.project,
+            _ => false,
+        };
+        let pairs = after.into_iter().zip(before);
+        let changed = pairs.filter(|(is, was)| is != was || is_changed(is.0)).map(|(is, _)| is);
         let (names, mut values): (Vec<&str>, Vec<ToSqlOutput<'_>>) = changed.unzip();
         if !names.is_empty() {
             let set: String = names.iter().map(|name| format!(", {name} = ?")).collect();
@@ -485,6 +493,35 @@ mod tests {
         assert_eq!(same, Vec::<&str>::new(), "columns that this test would not miss");
         store.change_session(&was, &is).unwrap();
         assert_eq!(store.session(&is.session.key).unwrap().as_ref(), Some(&is.session));
+    }
+
+    #[test]
+    fn what_an_erasure_left_behind_does_not_come_back_with_the_next_dialog_or_project() {
+        let (_folder, store) = fresh();
+        let was = stored(&store, 1);
+        store.add_session(&was.session, was.project).unwrap();
+        store.db.execute("update sessions set asked_tool = null, project = null", []).unwrap();
+        let was = store.load_session(&was.session.key).unwrap().unwrap();
+        assert_eq!((&was.session.asked, was.project), (&None, None));
+        let mut is = stored(&store, 20);
+        is.session.asked = Some(Asked { tool: kept("Edit"), subagent: None, at: Timestamp(9) });
+        is.session.project = Some(ProjectTraces { branch: None, ..project(20) });
+        store.change_session(&was, &is).unwrap();
+        let found = store.session(&was.session.key).unwrap().unwrap();
+        assert_eq!((found.asked, found.project), (is.session.asked, is.session.project));
+    }
+
+    /// An older version reads what a newer one wrote: a name that were ambiguous then would stop it.
+    #[test]
+    fn names_that_stand_alone_are_those_of_one_table() {
+        let (_folder, store) = fresh();
+        let columns = |table: &str| -> Vec<String> {
+            let mut asked = store.db.prepare("select name from pragma_table_info(?1)").unwrap();
+            asked.query_map([table], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        let (sessions, projects) = (columns("sessions"), columns("projects"));
+        let shared: Vec<&String> = sessions.iter().filter(|name| projects.contains(name)).collect();
+        assert_eq!(shared, ["id", "uid", "machine", "revision"], "read both with their table's name");
     }
 
     #[test]

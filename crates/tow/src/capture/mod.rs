@@ -57,7 +57,8 @@ pub struct Transcript {
     pub path: PathBuf,
 }
 
-/// What was captured, and the archive that is still open: half of what a capture costs is opening it.
+/// What was captured, and the archive, which nobody else writes until this is dropped: whoever has more to do with it need
+/// not open it again.
 pub struct Captured {
     pub taken: Taken,
     pub writable: Writable,

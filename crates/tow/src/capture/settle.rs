@@ -13,12 +13,21 @@ const QUIET: Duration = Duration::from_millis(400);
 const LONGEST: Duration = Duration::from_secs(3);
 const STEP: Duration = Duration::from_millis(50);
 
-/// Captures these files once their clients have written what they told of.
+/// Captures these files once their clients have written what they told of, and returns what was captured last.
 #[expect(clippy::disallowed_methods, reason = "waiting for another program's writes, which nobody tells of")]
 pub fn capture_settled(
     edge: &Edge,
     wishes: &Wishes,
     files: &[Transcript],
+) -> Result<Option<Captured>, CaptureError> {
+    capture_after(edge, wishes, files, std::thread::sleep)
+}
+
+fn capture_after(
+    edge: &Edge,
+    wishes: &Wishes,
+    files: &[Transcript],
+    mut pause: impl FnMut(Duration),
 ) -> Result<Option<Captured>, CaptureError> {
     let mut captured = None;
     let mut awaited: Vec<Awaited> =
@@ -26,7 +35,7 @@ pub fn capture_settled(
     while !awaited.is_empty() {
         // Nobody is kept from the archive by one who waits.
         drop(captured.take());
-        let rest = settled(&mut awaited, std::thread::sleep);
+        let rest = settled(&mut awaited, &mut pause);
         if rest == Rest::Quiet {
             awaited.iter_mut().for_each(Awaited::leave);
         }
@@ -110,6 +119,7 @@ mod tests {
     use super::*;
     use towline_agents::Agent;
     use towline_store::Home;
+    use towline_store::lock::ArchiveLock;
 
     /// How long it took and how it ended, with a client that writes, and hooks that knock, at these pauses.
     fn took(writes: impl Fn(u32) -> bool, knocks: impl Fn(u32) -> bool) -> (Duration, Rest) {
@@ -137,6 +147,26 @@ mod tests {
         assert_eq!(took(|_| false, |_| false), (QUIET, Rest::Quiet));
         assert_eq!(took(|pause| pause == 7, |_| false), (QUIET + STEP * 7, Rest::Quiet));
         assert_eq!(took(|_| true, |_| false), (LONGEST, Rest::Quiet), "a busy session never rests");
+    }
+
+    #[test]
+    fn nobody_is_kept_from_the_archive_by_one_who_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, path) = (Home::at(folder.path()), folder.path().join("transcript.jsonl"));
+        fs::write(&path, "{}\n").unwrap();
+        let edge = Edge::at(home.clone(), folder.path().join("config.toml"));
+        let files = [Transcript { agent: Agent::ALL[0], path: path.clone() }];
+        let (mut pauses, first_round) = (0, LONGEST.as_millis() / STEP.as_millis());
+        let captured = capture_after(&edge, &Wishes::usual(), &files, |_| {
+            pauses += 1;
+            if pauses <= first_round {
+                assert!(knock(&home, &path), "so there is another round");
+            } else {
+                assert!(ArchiveLock::take_within(&home, []).unwrap().is_some());
+            }
+        });
+        assert!(captured.unwrap().is_some());
+        assert!(pauses > first_round, "{pauses}");
     }
 
     #[test]

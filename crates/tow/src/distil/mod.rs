@@ -47,8 +47,8 @@ impl Distilled {
     }
 }
 
-/// Distils what changed since the last time, for no longer than `most`: what is left is left to the next. Begins with an
-/// archive that is open because something changed in it, if there is one.
+/// Distils what changed since the last time, for no longer than `most`: what is left is left to the next. Begins with the
+/// archive of whoever has taken something in and still has it open.
 #[expect(
     clippy::disallowed_methods,
     reason = "a batch ends by the clock, and leaves the archive to others for a moment"
@@ -56,14 +56,14 @@ impl Distilled {
 pub fn pending(
     edge: &Edge,
     config: &Distil,
-    mut changed: Option<Writable>,
+    mut open: Option<Writable>,
     most: Duration,
 ) -> Result<Distilled, StoreError> {
     let begun = Instant::now();
     let mut all = Distilled { is_drained: true, ..Distilled::default() };
-    while config.rules && (changed.is_some() || is_pending(edge)) {
-        let open = || capture::open(edge, PATIENCE);
-        let Some(writable) = changed.take().map_or_else(open, |writable| Ok(Some(writable)))? else {
+    while config.rules && (open.is_some() || is_pending(edge)) {
+        let anew = || capture::open(edge, PATIENCE);
+        let Some(writable) = open.take().map_or_else(anew, |open| Ok(Some(open)))? else {
             return Ok(Distilled { is_drained: false, ..all });
         };
         let until = Instant::now() + BATCH;

@@ -46,7 +46,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let files = arguments.transcripts()?;
     leave_folder();
     let looked = if arguments.place { look(&scope.edge) } else { vec![] };
-    let taken_in = taken_in(scope, arguments, &files).and_then(|changed| distilled(scope, changed));
+    let taken_in = taken_in(scope, arguments, &files).and_then(|open| distilled(scope, open));
     Looked::tell(looked, scope);
     if !files.is_empty() {
         enrich::nudge(&scope.edge);
@@ -58,22 +58,22 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Gives the archive on if something changed in it.
+/// Gives the archive on if something was taken in.
 fn taken_in(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> Result<Option<Writable>, String> {
     let wishes = Wishes::load(&scope.edge).map_err(|failure| failure.what)?;
     let captured = match arguments.at_once {
         true => capture::capture(&scope.edge, &wishes, files),
         false => capture::capture_settled(&scope.edge, &wishes, files),
     };
-    let changed = captured.map_err(|error| chain(&error))?.filter(|it| it.taken != Taken::default());
-    Ok(changed.map(|it| it.writable))
+    let captured = captured.map_err(|error| chain(&error))?;
+    Ok(captured.filter(|it| it.taken != Taken::default()).map(|it| it.writable))
 }
 
 /// How long what was captured is distilled here; `tow work` does the rest.
 const DISTILLING: Duration = Duration::from_secs(3);
 
-fn distilled(scope: &Scope, changed: Option<Writable>) -> Result<(), String> {
-    let done = distil::pending(&scope.edge, &tell::settings(&scope.edge).distil, changed, DISTILLING);
+fn distilled(scope: &Scope, open: Option<Writable>) -> Result<(), String> {
+    let done = distil::pending(&scope.edge, &tell::settings(&scope.edge).distil, open, DISTILLING);
     if !done.map_err(|error| chain(&error))?.is_drained {
         work::start_detached();
     }

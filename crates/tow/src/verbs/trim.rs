@@ -165,7 +165,7 @@ fn remembered(
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     if let (Some(path), Ok(wishes)) = (survey.thread.path.clone(), Wishes::load(&scope.edge)) {
         let captured = capture(&scope.edge, &wishes, &[Transcript { agent, path }]);
-        captured.map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+        captured.map(drop).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
     }
     let Some(archive) = Archive::read(&scope.edge.home, PATIENCE).map_err(failed)? else {
         return Ok(nothing());

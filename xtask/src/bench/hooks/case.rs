@@ -214,9 +214,11 @@ impl Case {
 
     /// Waits until nobody works in the background.
     pub fn wait_for_work(&self) {
-        let lock = self.home.data().join("work.lock");
-        let is_free = || !File::open(&lock).is_ok_and(|lock| lock.try_lock().is_err());
-        wait::holds_within(DONE_WITHIN, is_free);
+        let is_free = |name: &str| {
+            let lock = File::open(self.home.data().join(name));
+            !lock.is_ok_and(|lock| lock.try_lock().is_err())
+        };
+        wait::holds_within(DONE_WITHIN, || ["archive.lock", "work.lock"].into_iter().all(is_free));
     }
 
     fn lead_up(&self, round: usize) -> Result<(), Failure> {

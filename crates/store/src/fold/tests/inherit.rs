@@ -419,6 +419,20 @@ fn what_was_chosen_while_something_older_was_told_stays_due() {
 }
 
 #[test]
+fn what_was_chosen_right_after_something_older_was_told_is_due_also_when_both_are_folded_at_once() {
+    let mut bench = Bench::new();
+    for session in ["a:1", "a:2", "a:3"] {
+        bench.work(session, session);
+    }
+    bench.tell("a:3", Happening::InheritanceTaken { from: key("a:1") });
+    let first = bench.decisions()[0].uid;
+    bench.accept("a:3", Happening::InheritanceGiven { decision: first });
+    bench.accept("a:3", Happening::InheritanceTaken { from: key("a:2") });
+    let session = bench.fold().0.session(&key("a:3")).unwrap().unwrap();
+    assert_eq!(session.inheriting, Inheriting::Due);
+}
+
+#[test]
 fn tl_13_a_session_is_cleared_into_one_heir_only_unless_it_went_on() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
