@@ -2,8 +2,10 @@
 //!
 //! The defaults say which keys exist and of which type they are; there is no second list.
 
+use super::Config;
 use super::bookmarks::{self, Bookmarks};
 use super::continuing::{self, Continuing};
+use super::defaults::defaults;
 use super::distil::{self, Distil};
 use super::enrich::{self, Enrich};
 use super::guard::{self, Guard, StatusLine};
@@ -15,7 +17,6 @@ use super::notify::{self, Notify};
 use super::prices;
 use super::search::{self, Search};
 use super::typing::{self, Typing};
-use super::{Config, DEFAULT};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml_edit::{Document, Item, Value};
@@ -53,15 +54,13 @@ impl fmt::Display for Mistake {
 
 /// Lays `user` over the defaults. Reads no file and no environment.
 pub fn layered(user: &str) -> Layered {
-    let defaults = leaves(DEFAULT).unwrap_or_default();
-    let mut values: BTreeMap<String, Value> =
-        defaults.iter().map(|leaf| (leaf.key.clone(), leaf.value.clone())).collect();
+    let mut values: BTreeMap<String, Value> = defaults().into_iter().collect();
     let mut mistakes = vec![];
     match leaves(user) {
         Err(mistake) => mistakes.push(mistake),
         Ok(given) => {
             for leaf in given {
-                match check(&leaf, values.get(&leaf.key), &defaults) {
+                match check(&leaf, &values) {
                     Ok(()) => drop(values.insert(leaf.key, leaf.value)),
                     Err(mistake) => mistakes.push(mistake),
                 }
@@ -73,26 +72,25 @@ pub fn layered(user: &str) -> Layered {
 
 /// The value of one key as it is in force, as TOML; `None` for a key that does not exist.
 pub fn value_at(user: &str, key: &str) -> Option<String> {
-    let defaults = leaves(DEFAULT).ok()?;
-    let default = defaults.iter().find(|leaf| leaf.key == key)?;
+    let mut values: BTreeMap<String, Value> = defaults().into_iter().collect();
     let given = leaves(user).ok().and_then(|given| given.into_iter().find(|leaf| leaf.key == key));
-    let usable = given.filter(|leaf| check(leaf, Some(&default.value), &defaults).is_ok());
-    let value = usable.map_or_else(|| default.value.clone(), |leaf| leaf.value);
+    let usable = given.filter(|leaf| check(leaf, &values).is_ok());
+    let value = usable.map(|leaf| leaf.value).or_else(|| values.remove(key))?;
     Some(value.decorated("", "").to_string())
 }
 
 /// One key with its value and where it stands.
 #[derive(Debug)]
-struct Leaf {
-    key: String,
-    value: Value,
+pub(super) struct Leaf {
+    pub key: String,
+    pub value: Value,
     line: usize,
 }
 
 /// Tables below which the user chooses the names.
-const FREE_TABLES: [&str; 4] = ["projects.names", "guard.thresholds", "guard.projects", "prices"];
+pub(super) const FREE_TABLES: [&str; 4] = ["projects.names", "guard.thresholds", "guard.projects", "prices"];
 
-fn leaves(text: &str) -> Result<Vec<Leaf>, Mistake> {
+pub(super) fn leaves(text: &str) -> Result<Vec<Leaf>, Mistake> {
     let document = Document::parse(text.to_owned()).map_err(|error| {
         let line = error.span().map_or(1, |span| line_of(text, span.start));
         let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
@@ -130,10 +128,10 @@ fn line_of(text: &str, offset: usize) -> usize {
     1 + text.as_bytes()[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count()
 }
 
-fn check(leaf: &Leaf, default: Option<&Value>, defaults: &[Leaf]) -> Result<(), Mistake> {
+fn check(leaf: &Leaf, defaults: &BTreeMap<String, Value>) -> Result<(), Mistake> {
     let mistake = |what| Mistake { line: leaf.line, key: leaf.key.clone(), what };
-    let Some(default) = default else {
-        let meant = nearest(&leaf.key, defaults.iter().map(|leaf| leaf.key.as_str()));
+    let Some(default) = defaults.get(&leaf.key) else {
+        let meant = nearest(&leaf.key, defaults.keys().map(String::as_str));
         let hint = meant.map_or(String::new(), |key| format!("; did you mean `{key}`?"));
         return Err(mistake(format!("there is no key `{}`{hint}", leaf.key)));
     };
@@ -274,7 +272,7 @@ mod tests {
     fn the_defaults_are_sound_and_hold_every_key() {
         let config = layered("").config;
         assert_eq!((config.patience_ms, config.prompt_bytes, config.journal_mb), (300, 2000, 64));
-        assert!(layered(DEFAULT).mistakes.is_empty());
+        assert!(layered(super::super::DEFAULT).mistakes.is_empty());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod bookmarks;
 mod continuing;
+mod defaults;
 mod distil;
 mod enrich;
 mod guard;
