@@ -23,7 +23,7 @@ pub(super) fn defaults() -> Vec<(String, Value)> {
             let value = if text.starts_with('[') { list(text, &mut lines) } else { single(text) };
             match found.last_mut() {
                 Some((key, Value::InlineTable(table))) if key == section => drop(table.insert(name, value)),
-                _ => found.push((format!("{section}.{name}"), value)),
+                _ => found.push(([section, name].join("."), value)),
             }
         }
     }
