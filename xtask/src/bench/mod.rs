@@ -18,6 +18,7 @@ mod statistics;
 mod track;
 mod viewer;
 
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -235,6 +236,15 @@ fn wait_for_captures(data: &Path) {
     let doors = || std::fs::read_dir(data.join("doors")).map_or(0, Iterator::count);
     wait::holds_within(STARTED_WITHIN, || doors() > 0);
     wait::holds_within(DONE_WITHIN, || doors() == 0);
+}
+
+/// Waits until nobody works in the background in a data folder, also whoever has just been started.
+fn wait_for_work(data: &Path) {
+    const STARTED_WITHIN: Duration = Duration::from_millis(50);
+    let is_taken = |name: &str| File::open(data.join(name)).is_ok_and(|lock| lock.try_lock().is_err());
+    let is_busy = || ["archive.lock", "fold.lock", "work.lock"].into_iter().any(is_taken);
+    wait::holds_within(STARTED_WITHIN, is_busy);
+    wait::holds_within(DONE_WITHIN, || !is_busy());
 }
 
 /// Makes sure that a program is there before anything is built.

@@ -4,11 +4,8 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use towline_testkit::wait;
 
 use crate::failure::Failure;
 
@@ -16,7 +13,7 @@ use super::home::{Home, Seeds};
 use super::hub::{self, Hub, Standing};
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::payload::{AGENTS, Agent, Payload, Recordings};
-use crate::bench::{DONE_WITHIN, instructions, rounds, statistics, wait_for_captures};
+use crate::bench::{instructions, rounds, statistics, wait_for_captures, wait_for_work};
 
 pub const KB: usize = 1024;
 
@@ -214,11 +211,7 @@ impl Case {
 
     /// Waits until nobody works in the background.
     pub fn wait_for_work(&self) {
-        let is_free = |name: &str| {
-            let lock = File::open(self.home.data().join(name));
-            !lock.is_ok_and(|lock| lock.try_lock().is_err())
-        };
-        wait::holds_within(DONE_WITHIN, || ["archive.lock", "work.lock"].into_iter().all(is_free));
+        wait_for_work(&self.home.data());
     }
 
     fn lead_up(&self, round: usize) -> Result<(), Failure> {

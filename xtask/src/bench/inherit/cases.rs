@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::report::Judgement;
 use crate::bench::rounds::Case;
-use crate::bench::{instructions, wait_for_captures};
+use crate::bench::{instructions, wait_for_captures, wait_for_work};
 use crate::failure::Failure;
 
 use super::at_most;
@@ -96,6 +96,8 @@ impl Measured<'_> {
         match self.what {
             What::Stop => {
                 cost_of(&mut self.long.person.tow(&["hook", "claude"]), &self.prompt(round))?;
+                // Else a hook in ten finds another at the fold, leaves its event to that one, and is quick.
+                wait_for_work(&self.long.person.data());
                 self.long.grow(2 * round)
             }
             What::Capture => self.long.grow(2 * round + 1),
