@@ -96,7 +96,7 @@ impl Measured<'_> {
         match self.what {
             What::Stop => {
                 cost_of(&mut self.long.person.tow(&["hook", "claude"]), &self.prompt(round))?;
-                // Else a hook in ten finds another at the fold, leaves its event to that one, and is quick.
+                // Whoever finds another at the fold leaves its event to that one, and is quick.
                 wait_for_work(&self.long.person.data());
                 self.long.grow(2 * round)
             }
