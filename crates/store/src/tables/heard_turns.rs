@@ -65,6 +65,7 @@ impl Store {
 
     /// The turn of a session that has not ended: by its ordinal, which is the session's last.
     pub(crate) fn open_turn(&self, session: i64, last_ordinal: u32) -> Result<Option<Turn>, StoreError> {
+        // Nothing was asked of it yet.
         if last_ordinal == 0 {
             return Ok(None);
         }

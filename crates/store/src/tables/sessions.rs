@@ -138,14 +138,14 @@ impl Store {
     /// written: to name all columns took a quarter of a hook.
     pub(crate) fn change_session(&self, was: &StoredSession, is: &StoredSession) -> Result<(), StoreError> {
         let (before, after) = (cells(&was.session, was.project), cells(&is.session, is.project));
-        let is_changed = |name: &str| match name {
-            // Read as one with others; and whoever erased those may have left it behind.
+        // What is read as one is written as one: whoever erased a part may have left the rest behind.
+        let goes_along = |name: &str| match name {
             "asked_subagent" | "asked_at" => was.session.asked != is.session.asked,
             "branch" => was.project != is.project,
             _ => false,
         };
         let pairs = after.into_iter().zip(before);
-        let changed = pairs.filter(|(is, was)| is != was || is_changed(is.0)).map(|(is, _)| is);
+        let changed = pairs.filter(|(is, was)| is != was || goes_along(is.0)).map(|(is, _)| is);
         let (names, mut values): (Vec<&str>, Vec<ToSqlOutput<'_>>) = changed.unzip();
         if !names.is_empty() {
             let set: String = names.iter().map(|name| format!(", {name} = ?")).collect();

@@ -31,9 +31,8 @@ pub(super) fn defaults() -> Vec<(String, Value)> {
 }
 
 fn single(text: &str) -> Value {
-    let is_quoted = |rest: &str| !rest.contains(['"', '\\']);
-    let quoted =
-        text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|rest| is_quoted(rest));
+    let is_plain = |rest: &&str| !rest.contains(['"', '\\']);
+    let quoted = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(is_plain);
     match (text, quoted, text.parse::<i64>()) {
         ("true", ..) => true.into(),
         ("false", ..) => false.into(),

@@ -80,8 +80,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// What `default.toml` says, for hooks of users who have set nothing: parsing it would cost each of them as much as
-    /// the rest of their work. A test holds the two against each other.
+    /// What `default.toml` says, for hooks of users who have set nothing: reading it would cost each of them more than the
+    /// rest of their work. A test holds the two against each other.
     pub fn compiled_in() -> Config {
         Config {
             patience_ms: 300,
