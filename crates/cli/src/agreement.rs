@@ -2,9 +2,9 @@
 //!
 //! Whoever cannot be asked has not agreed: a script has to say so by an option.
 
-use crate::failure::Failure;
 use crate::output::complain;
 use std::io::{self, BufRead, IsTerminal};
+use towline_engine::runtime::failure::Failure;
 
 /// Whether somebody sits there who can be asked.
 pub fn can_be_asked() -> bool {

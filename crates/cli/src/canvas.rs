@@ -3,8 +3,6 @@
 //! It is always given back as it was, by whichever way the drawing ends; nothing else in the program changes a terminal,
 //! but whoever gives one back whose owner was killed (`monitor/keeper.rs`).
 
-use crate::edge::variable;
-use crate::failure::{Failure, Kind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
@@ -17,6 +15,9 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::failure::Kind;
 use towline_terminal::process::Process;
 use towline_terminal::tmux::Server;
 

@@ -2,13 +2,16 @@
 //!
 //! One variant per verb, one file per verb. The grammar is also the source of help, completions and the man page.
 
-use crate::edge::{self, Edge};
-use crate::failure::{Failure, Kind};
-use crate::output::{Output, complain};
+use crate::output::Output;
+use crate::output::complain;
 use crate::scope::Scope;
 use crate::verbs;
 use clap::{Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
+use towline_engine::runtime::env;
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::failure::Kind;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -168,7 +171,7 @@ const OFTEN: [(&str, Grammar); 12] = [
 
 pub fn run() -> ExitCode {
     let cli =
-        edge::arguments().nth(1).and_then(|verb| parsed_alone(verb.to_str()?)).unwrap_or_else(Cli::parse);
+        env::arguments().nth(1).and_then(|verb| parsed_alone(verb.to_str()?)).unwrap_or_else(Cli::parse);
     match dispatch(&cli) {
         Ok(code) => code,
         Err(failure) => {
@@ -182,21 +185,21 @@ pub fn run() -> ExitCode {
 fn parsed_alone(verb: &str) -> Option<Cli> {
     let (name, grammar) = OFTEN.into_iter().find(|(name, _)| *name == verb)?;
     let only = Command::new("tow").subcommand(grammar(Command::new(name)));
-    Cli::from_arg_matches(&only.try_get_matches_from(edge::arguments()).ok()?).ok()
+    Cli::from_arg_matches(&only.try_get_matches_from(env::arguments()).ok()?).ok()
 }
 
 /// What a command would print; its failure is told as such. For those who are asked by another way than the command line.
 pub fn answer(arguments: &[String]) -> Result<String, Failure> {
     let words = std::iter::once("tow").chain(arguments.iter().map(String::as_str));
     let cli = Cli::try_parse_from(words).map_err(|error| Failure::input(error.to_string()))?;
-    let scope = Scope { edge: Edge::new().ok_or_else(no_home)?, out: Output::kept() };
+    let scope = Scope { env: Env::new().ok_or_else(no_home)?, out: Output::kept() };
     carry_out(&cli, &scope)?;
     Ok(scope.out.into_text())
 }
 
 fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
-    let edge = Edge::new().ok_or_else(no_home)?;
-    carry_out(cli, &Scope { edge, out: Output::new() })
+    let env = Env::new().ok_or_else(no_home)?;
+    carry_out(cli, &Scope { env, out: Output::new() })
 }
 
 fn carry_out(cli: &Cli, scope: &Scope) -> Result<ExitCode, Failure> {

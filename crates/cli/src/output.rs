@@ -2,11 +2,10 @@
 //!
 //! The only place below `cli` that writes to stdout and stderr. A reader that went away is not an error.
 
-use crate::edge::variable;
 use rustix::termios::tcgetwinsize;
 use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
-use towline_core::escape::for_terminal;
+use towline_engine::runtime::env::variable;
 
 /// Marks that stand before a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,10 +103,4 @@ impl Output {
 /// Says something beside the output.
 pub fn complain(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
-}
-
-/// Control characters of a terminal have no place in a line of ours, wherever the text came from; nor has what turns the
-/// rest of it around.
-pub fn plain(text: &str) -> String {
-    for_terminal(&text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
 }

@@ -5,6 +5,7 @@
 use crate::output::complain;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
+use towline_engine::runtime::text::{size, span};
 
 const EVERY: Duration = Duration::from_millis(100);
 const WIDTH: usize = 24;
@@ -16,19 +17,37 @@ pub struct Progress {
     shown_at: Option<Duration>,
 }
 
+impl towline_engine::runtime::progress::Progress for Progress {
+    fn begin(&mut self, bytes: u64, files: usize) {
+        (self.all_bytes, self.all_files) = (bytes, files);
+    }
+
+    fn show(&mut self, bytes: u64, files: usize, spent: Duration) {
+        if self.is_due(spent) {
+            let line = line((bytes, self.all_bytes), (files, self.all_files), spent);
+            complain(&format!("\r{line}\x1b[K"));
+        }
+    }
+
+    fn finish(&mut self) {
+        if self.shown_at.take().is_some() {
+            complain("\r\x1b[K");
+        }
+    }
+}
+
 impl Progress {
     pub fn new(all_bytes: u64, all_files: usize) -> Progress {
         Progress { is_shown: io::stderr().is_terminal(), all_bytes, all_files, shown_at: None }
     }
 
-    /// Shows how far it has come after so much time, unless that was shown just now.
-    pub fn show(&mut self, bytes: u64, files: usize, spent: Duration) {
+    /// Whether the line should be written again, at most every `EVERY`.
+    fn is_due(&mut self, spent: Duration) -> bool {
         let is_due = self.shown_at.is_none_or(|shown_at| spent.saturating_sub(shown_at) >= EVERY);
         if self.is_shown && is_due {
             self.shown_at = Some(spent);
-            let line = line((bytes, self.all_bytes), (files, self.all_files), spent);
-            complain(&format!("\r{line}\x1b[K"));
         }
+        self.is_shown && is_due
     }
 
     /// For work that is counted in rows.
@@ -38,17 +57,8 @@ impl Progress {
 
     /// The same for so many rows of all.
     pub fn show_rows(&mut self, (rows, all): (u64, u64), spent: Duration) {
-        let is_due = self.shown_at.is_none_or(|shown_at| spent.saturating_sub(shown_at) >= EVERY);
-        if self.is_shown && is_due {
-            self.shown_at = Some(spent);
+        if self.is_due(spent) {
             complain(&format!("\r{} {rows} of {all} rows, {}\x1b[K", bar(rows, all), span(spent)));
-        }
-    }
-
-    /// Takes the line away.
-    pub fn finish(&self) {
-        if self.shown_at.is_some() {
-            complain("\r\x1b[K");
         }
     }
 }
@@ -71,27 +81,6 @@ fn bar(done: u64, all: u64) -> String {
     let part = if all == 0 { 1.0 } else { (done as f64 / all as f64).min(1.0) };
     let filled = ((part * WIDTH as f64) as usize).min(WIDTH);
     format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH - filled))
-}
-
-/// Bytes as people say them.
-pub fn size(bytes: u64) -> String {
-    let in_units = |unit: f64, name: &str| format!("{:.1} {name}", bytes as f64 / unit);
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => in_units(1e3, "kB"),
-        1_000_000..1_000_000_000 => in_units(1e6, "MB"),
-        _ => in_units(1e9, "GB"),
-    }
-}
-
-/// A time span as people say it.
-pub fn span(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
-    }
 }
 
 #[cfg(test)]

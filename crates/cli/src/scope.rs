@@ -1,11 +1,11 @@
-//! What every verb is given: the edge of the world, and where to write.
+//! What every verb is given: the env of the world, and where to write.
 //!
 //! Carries nothing that a verb could decide by itself.
 
-use crate::edge::Edge;
 use crate::output::Output;
+use towline_engine::runtime::env::Env;
 
 pub struct Scope {
-    pub edge: Edge,
+    pub env: Env,
     pub out: Output,
 }

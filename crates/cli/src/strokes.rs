@@ -2,7 +2,7 @@
 //!
 //! Draws text only: no colour, and nothing is measured.
 
-use crate::edge::variable;
+use towline_engine::runtime::env::variable;
 
 /// What bars are drawn with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,7 +35,7 @@ fn env(address: &str) -> TestEnv {
 }
 
 fn checksum(path: &Path) -> String {
-    towline_worker::sha256_of(path).unwrap()
+    towline_engine::runtime::fetch::sha256_of(path).unwrap()
 }
 
 /// Serves files by their names, in so many requests; the weights are cut off in the first.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use tempfile::TempDir;
-use towline_worker::{FetchError, Wanted, fetch, sha256_of, take};
+use towline_engine::runtime::fetch::{FetchError, Wanted, fetch, sha256_of, take};
 
 /// What the server does with the next request.
 #[derive(Clone, Copy, Debug)]

@@ -6,10 +6,10 @@ mod bench;
 use bench::{Bench, mark, memory, model};
 use std::time::Duration;
 use towline_core::memory::{Maker, Trust};
+use towline_engine::memory::model::provider::{Anthropic, Key, OpenAi, Wire};
+use towline_engine::memory::model::{Left, Provider};
 use towline_store::archive::{JobState, MemoriesAsked};
 use towline_testkit::{Api, Gate, Model, Rule, Step};
-use towline_worker::provider::{Anthropic, Key, OpenAi, Wire};
-use towline_worker::{Left, Provider};
 
 /// Both APIs, by a server and what makes a provider of it.
 fn each(check: impl Fn(&str, &dyn Fn(Wire) -> Box<dyn Provider>)) {
@@ -32,7 +32,7 @@ fn a_turn_is_put_into_words_once_and_says_where_it_came_from() {
     assert_eq!((drained.done, drained.kept, drained.failed, drained.left), (2, 2, 0, Left::Nothing));
     assert_eq!(bench.titles(), learnt(2));
     let kept = bench.open();
-    let archive = towline_worker::Opened::archive(&kept);
+    let archive = towline_engine::memory::model::Opened::archive(&kept);
     let found = archive.memories(&MemoriesAsked { limit: 9, ..MemoriesAsked::default() }).unwrap().remove(0);
     let source = found.source.unwrap();
     assert_eq!((source.turn, found.maker, found.trust), (Some(2), Maker::Model("small".into()), Trust::Tool));
@@ -96,7 +96,7 @@ fn every_failure_is_told_apart_loses_nothing_and_ends_with_the_first_answer() {
             assert!(model.requests().len() <= 3, "a broken provider is left alone");
             let counts = |bench: &Bench| {
                 let now = bench.now.get();
-                towline_worker::Opened::archive(&bench.open()).job_counts(now).unwrap()
+                towline_engine::memory::model::Opened::archive(&bench.open()).job_counts(now).unwrap()
             };
             assert_eq!((counts(&bench).waiting, counts(&bench).dead), (3, 0), "{cause}");
             let again = bench.work(&*asked);
@@ -120,7 +120,7 @@ fn recover(bench: &Bench, path: &str, provider: &dyn Fn(Wire) -> Box<dyn Provide
     assert_eq!(bench.titles(), learnt(3));
     let now = bench.now.get();
     let open = bench.open();
-    let archive = towline_worker::Opened::archive(&open);
+    let archive = towline_engine::memory::model::Opened::archive(&open);
     assert_eq!(archive.job_counts(now).unwrap().done, 3);
     assert_eq!(archive.health(asked.name()).unwrap().trouble, None);
 }
@@ -132,7 +132,7 @@ fn a_rate_limit_is_waited_for_as_long_as_it_says() {
     let model = Model::start([Rule::when("TURN").then(step)]);
     bench.work(&Anthropic::new(bench.wire(model.url())));
     let open = bench.open();
-    let health = towline_worker::Opened::archive(&open).health("anthropic").unwrap();
+    let health = towline_engine::memory::model::Opened::archive(&open).health("anthropic").unwrap();
     assert_eq!(health.again_at, bench::START.plus_ms(300_000));
 }
 
@@ -166,7 +166,7 @@ fn a_turn_that_fails_by_itself_is_dead_and_the_others_are_not() {
         dead += bench.work(&provider).dead;
         bench.later(60);
         // Somebody else is answered in between.
-        towline_worker::Opened::archive(&bench.open())
+        towline_engine::memory::model::Opened::archive(&bench.open())
             .provider_answered("anthropic", bench.now.get())
             .unwrap();
     }
@@ -175,7 +175,7 @@ fn a_turn_that_fails_by_itself_is_dead_and_the_others_are_not() {
         (1, vec!["learnt in TURN-1.".to_owned(), "learnt in TURN-3.".to_owned()])
     );
     let open = bench.open();
-    let jobs = towline_worker::Opened::archive(&open).jobs(&[JobState::Dead], 9).unwrap();
+    let jobs = towline_engine::memory::model::Opened::archive(&open).jobs(&[JobState::Dead], 9).unwrap();
     assert_eq!((jobs.len(), jobs[0].turn, jobs[0].attempts), (1, Some(2), 3));
     assert!(jobs[0].error.as_deref().is_some_and(|error| error.contains("refused")));
 }

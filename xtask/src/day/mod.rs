@@ -1,6 +1,6 @@
 //! `cargo xtask day`: records the day that `tow demo` plays, with the real clients against a scripted model.
 //!
-//! Writes one file per scene below `crates/tow/demo`: what the clients said to their hooks and wrote into their transcripts,
+//! Writes one file per scene below `crates/cli/demo`: what the clients said to their hooks and wrote into their transcripts,
 //! as they did. Left out are the folder that it was recorded in and the clients' own instructions to their models.
 
 mod scenes;
@@ -32,7 +32,7 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     for scene in scenes::ALL {
         let env = TestEnv::new(&tow);
         let moments = (scene.play)(&env);
-        let file = repository.root().join(format!("crates/tow/demo/{}.jsonl", scene.name));
+        let file = repository.root().join(format!("crates/cli/demo/{}.jsonl", scene.name));
         fs::write(&file, written(&env, &scene, &moments)?).map_err(Failure::write(&file))?;
         writeln!(out, "{}: {} moments", scene.name, moments.len())?;
     }

@@ -14,7 +14,7 @@ const KINDS: [&str; 4] = [".rs", ".toml", ".sql", ".sh"];
 const HOMES: [(&str, &str); 5] = [
     ("crates/agents/", "owns them"),
     ("crates/store/src/foreign/", "reads tables of other products that are named after agents"),
-    ("crates/web/src/table/hosts.rs", "has fields of another product that are named after an agent"),
+    ("crates/server/src/http/table/hosts.rs", "has fields of another product that are named after an agent"),
     ("crates/testkit/", "drives the real clients"),
     ("xtask/", "holds this rule and replays each agent's payloads"),
 ];
@@ -65,9 +65,9 @@ mod tests {
 
     #[test]
     fn any_spelling_is_found() {
-        check_lines("crates/tow/src/a.rs", "// as Claude does\nlet a;\nenv(\"CODEX_HOME\")", &[1, 3]);
+        check_lines("crates/cli/src/a.rs", "// as Claude does\nlet a;\nenv(\"CODEX_HOME\")", &[1, 3]);
         check_lines("crates/core/src/a.rs", "struct ClaudeEvent;", &[1]);
-        check_lines("crates/tow/src/default.toml", "# claude only", &[1]);
+        check_lines("crates/cli/src/default.toml", "# claude only", &[1]);
     }
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
         for path in [
             "crates/agents/src/claude/wire.rs",
             "crates/testkit/src/client.rs",
-            "crates/tow/tests/e2e_hooks.rs",
+            "crates/cli/tests/e2e_hooks.rs",
             "crates/agents/fixtures/a.toml",
             "xtask/src/main.rs",
             "README.md",
@@ -86,6 +86,6 @@ mod tests {
 
     #[test]
     fn other_words_are_clean() {
-        check_lines("crates/tow/src/a.rs", "let code = x; // a clause", &[]);
+        check_lines("crates/cli/src/a.rs", "let code = x; // a clause", &[]);
     }
 }

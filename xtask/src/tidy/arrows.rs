@@ -14,11 +14,10 @@ struct Arrows {
     others: Option<&'static [&'static str]>,
 }
 
-const TABLE: [Arrows; 13] = [
+const TABLE: [Arrows; 12] = [
     Arrows { package: "towline-core", ours: &[], others: Some(&["serde", "unicode-width"]) },
     Arrows { package: "towline-agents", ours: &["towline-core"], others: None },
     Arrows { package: "towline-hub", ours: &["towline-core"], others: None },
-    Arrows { package: "towline-mcp", ours: &["towline-core"], others: None },
     Arrows {
         package: "towline-monitor",
         ours: &["towline-core"],
@@ -28,8 +27,15 @@ const TABLE: [Arrows; 13] = [
     Arrows { package: "towline-store", ours: &["towline-core"], others: None },
     Arrows { package: "towline-terminal", ours: &["towline-core"], others: None },
     Arrows {
-        package: "towline-worker",
-        ours: &["towline-agents", "towline-core", "towline-store"],
+        package: "towline-engine",
+        ours: &[
+            "towline-agents",
+            "towline-core",
+            "towline-hub",
+            "towline-search",
+            "towline-store",
+            "towline-terminal",
+        ],
         others: None,
     },
     Arrows {
@@ -37,18 +43,17 @@ const TABLE: [Arrows; 13] = [
         ours: &[
             "towline-agents",
             "towline-core",
+            "towline-engine",
             "towline-hub",
-            "towline-mcp",
             "towline-monitor",
             "towline-search",
+            "towline-server",
             "towline-store",
             "towline-terminal",
-            "towline-web",
-            "towline-worker",
         ],
         others: None,
     },
-    Arrows { package: "towline-web", ours: &[], others: None },
+    Arrows { package: "towline-server", ours: &["towline-core"], others: None },
     Arrows { package: "towline-testkit", ours: &[], others: None },
     Arrows { package: "xtask", ours: &["towline-agents", "towline-core", "towline-testkit"], others: None },
 ];
@@ -58,9 +63,9 @@ const TABLE: [Arrows; 13] = [
 const OWNED: [(&str, &[&str]); 6] = [
     ("rusqlite", &["towline-store"]),
     ("tantivy", &["towline-search"]),
-    ("tokio", &["towline-hub", "towline-mcp", "towline-web"]),
+    ("tokio", &["towline-hub", "towline-server"]),
     ("tokio-postgres", &["towline-hub"]),
-    ("axum", &["towline-web"]),
+    ("axum", &["towline-server"]),
     ("ratatui", &["towline-monitor"]),
 ];
 

@@ -114,6 +114,6 @@ mod tests {
 
     #[test]
     fn other_crates_may() {
-        assert_eq!(check("crates/tow/src/a.rs", &Source::scan("use std::fs;")), []);
+        assert_eq!(check("crates/cli/src/a.rs", &Source::scan("use std::fs;")), []);
     }
 }

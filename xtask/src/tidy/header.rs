@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn one_sentence_is_enough_for_tests_and_module_lists() {
-        check_count("crates/tow/tests/a.rs", "//! How hooks behave.\nfn f() {}", 0);
+        check_count("crates/cli/tests/a.rs", "//! How hooks behave.\nfn f() {}", 0);
         check_count("crates/core/src/step/tests.rs", "//! How a step is made.\nfn f() {}", 0);
         check_count("a.rs", "//! One folder per agent.\nmod a;\npub use a::A;", 0);
         check_count("a.rs", "//! Agents.\nmod a;", 1);

@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn folder_is_a_whole_component() {
-        assert!(is_under("crates/tow/tests/e2e.rs", "tests"));
-        assert!(!is_under("crates/tow/src/tests.rs", "tests"));
+        assert!(is_under("crates/cli/tests/e2e.rs", "tests"));
+        assert!(!is_under("crates/cli/src/tests.rs", "tests"));
         assert!(!is_under("crates/contests/src/lib.rs", "tests"));
     }
 }

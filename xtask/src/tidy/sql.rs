@@ -11,7 +11,7 @@ const HOMES: [(&str, &str); 5] = [
     ("crates/store/", "owns the database"),
     ("crates/hub/", "owns the shared database"),
     ("crates/testkit/src/postgres.rs", "makes logins for tests"),
-    ("crates/tow/tests/hub", "looks at the shared database as its administrator may"),
+    ("crates/cli/tests/hub", "looks at the shared database as its administrator may"),
     ("xtask/src/tidy/sql.rs", "shows the shapes it looks for"),
 ];
 
@@ -116,7 +116,7 @@ mod tests {
     #[track_caller]
     fn check_literal(literal: &str, expected: bool) {
         let text = format!("const A: &str = r#\"{literal}\"#;");
-        assert_eq!(!check("crates/tow/src/a.rs", &Source::scan(&text)).is_empty(), expected, "{literal}");
+        assert_eq!(!check("crates/cli/src/a.rs", &Source::scan(&text)).is_empty(), expected, "{literal}");
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
         let source = "const A: &str = \"delete from sessions\";";
         assert_eq!(check("crates/store/src/a.rs", &Source::scan(source)), []);
         assert_eq!(check("crates/store/tests/a.rs", &Source::scan(source)), []);
-        assert_eq!(check("crates/tow/src/a.rs", &Source::scan("// delete from sessions")), []);
+        assert_eq!(check("crates/cli/src/a.rs", &Source::scan("// delete from sessions")), []);
     }
 
     #[test]

@@ -4,8 +4,7 @@
 
 use super::scene::{Clock, Cue, Moment, Scene};
 use super::stage::{Stage, nap};
-use crate::failure::Failure;
-use crate::output::{Tone, plain};
+use crate::output::Tone;
 use crate::scope::Scope;
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
@@ -14,6 +13,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, UNIX_EPOCH};
 use towline_core::time::Timestamp;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::plain;
 
 /// A person reads along where something happens now.
 const PACE: Duration = Duration::from_millis(700);
@@ -44,7 +45,7 @@ pub fn past(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> 
     let folder = stage.project(scene);
     fs::create_dir_all(&folder)
         .map_err(|error| Failure::about(format!("could not make {}", folder.display()), &error))?;
-    let clock = scene.clock(scope.edge.now);
+    let clock = scene.clock(scope.env.now);
     for moment in scene.moments().iter().take_while(|moment| !is_clear(moment)) {
         let cue = moment.cue(stage, scene, &clock);
         show(scope, moment);
@@ -76,7 +77,7 @@ fn work_on(folder: &Path, payload: &Value, at: Timestamp) -> Option<()> {
 /// What comes after it happens now.
 pub fn rest(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> {
     for moment in scene.moments().iter().skip_while(|moment| !is_clear(moment)) {
-        let clock = Clock::at_moment(moment, scope.edge.later().now);
+        let clock = Clock::at_moment(moment, scope.env.later().now);
         show(scope, moment);
         perform(stage, moment, &moment.cue(stage, scene, &clock), When::Now)?;
         if stage.has_sign(WATCHED) {

@@ -13,11 +13,11 @@ pub use stage::Stage;
 pub use sweep::sweep;
 pub use tour::Tempo;
 
-use crate::edge::on_path;
-use crate::failure::Failure;
 use crate::scope::Scope;
 use scene::Scene;
 use std::io::{IsTerminal, stdin, stdout};
+use towline_engine::runtime::env::on_path;
+use towline_engine::runtime::failure::Failure;
 
 /// Whether the agents of the day sit in windows of tmux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub fn run(scope: &Scope, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
         }
         Seats::Windows | Seats::None => seats,
     };
-    let stage = Stage::build(&scope.edge)?;
+    let stage = Stage::build(&scope.env)?;
     let _sweeper = sweep::keep(&stage)?;
     let is_watched = stdin().is_terminal() && stdout().is_terminal();
     if seats == Seats::Windows && tempo == Tempo::ByKey && is_watched {

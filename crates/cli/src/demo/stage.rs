@@ -3,13 +3,15 @@
 //! Hands down nothing of the caller's environment but the path to programs, the language and the kind of terminal.
 
 use super::scene::Scene;
-use crate::edge::{Edge, own_program, variable};
-use crate::failure::Failure;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::env::own_program;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
 
 const HANDED_DOWN: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TERM", "NO_COLOR"];
 const SERVER: &str = "demo";
@@ -21,9 +23,9 @@ pub struct Stage {
 
 impl Stage {
     /// A new one, which nobody else may look into.
-    pub fn build(edge: &Edge) -> Result<Stage, Failure> {
+    pub fn build(env: &Env) -> Result<Stage, Failure> {
         let parent = variable("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
-        let root = parent.join(format!("{PREFIX}{}", unguessable(edge)));
+        let root = parent.join(format!("{PREFIX}{}", unguessable(env)));
         let stage = Stage { root };
         for folder in [stage.root.clone(), stage.home()] {
             DirBuilder::new().mode(0o700).create(&folder).map_err(|error| {
@@ -170,8 +172,8 @@ impl Stage {
 }
 
 /// The random end of an id.
-fn unguessable(edge: &Edge) -> String {
-    let id = edge.uid().to_string();
+fn unguessable(env: &Env) -> String {
+    let id = env.uid().to_string();
     id.chars().skip(id.len().saturating_sub(12)).collect()
 }
 

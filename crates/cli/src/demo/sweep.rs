@@ -4,13 +4,13 @@
 //! end the same way. Ends nothing that does not call the stage its home.
 
 use super::stage::{Stage, nap};
-use crate::failure::Failure;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{Read, stdin};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::time::Duration;
+use towline_engine::runtime::failure::Failure;
 use towline_terminal::process::of_same_user;
 
 /// Waits for its end when it is let go of, so that nothing is left when the caller's prompt is back.

@@ -6,12 +6,13 @@ use super::Seats;
 use super::act::{self, END, GO_ON, WATCHED, WENT_ON};
 use super::scene::{ALL, SHOP};
 use super::stage::Stage;
-use crate::failure::Failure;
-use crate::output::{Output, Tone};
+use crate::output::Output;
+use crate::output::Tone;
 use crate::scope::Scope;
 use std::io::stdin;
 use std::time::Duration;
 use towline_core::escape::fit;
+use towline_engine::runtime::failure::Failure;
 
 /// Who turns the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +118,7 @@ fn play(scope: &Scope, stage: &Stage, seats: Seats) -> Result<(), Failure> {
 
 /// For a conversation that has no window to be seen in.
 fn unseen(scope: &Scope) -> Scope {
-    Scope { edge: scope.edge.later(), out: Output::kept() }
+    Scope { env: scope.env.later(), out: Output::kept() }
 }
 
 /// Somebody clears the session and asks to go on.

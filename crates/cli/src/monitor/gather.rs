@@ -2,16 +2,8 @@
 //!
 //! Only asks. What was counted of a session is asked for again only when something was captured since.
 
-use crate::bookmarks::Labels;
-use crate::calendar::clock;
-use crate::config::Config;
-use crate::edge::Edge;
-use crate::failure::Failure;
-use crate::live::{self, Glance};
-use crate::quiet::{self, Watch};
 use crate::scope::Scope;
 use crate::verbs::turns::mark;
-use crate::{sight, tell, usage};
 use std::collections::HashMap;
 use std::time::Duration;
 use towline_core::id::SessionKey;
@@ -20,6 +12,18 @@ use towline_core::session::{Session, State};
 use towline_core::shown::Shown;
 use towline_core::time::Timestamp;
 use towline_core::usage::Spent;
+use towline_engine::index::labels::Labels;
+use towline_engine::ingest::live;
+use towline_engine::ingest::live::Glance;
+use towline_engine::query::usage;
+use towline_engine::runtime::calendar::clock;
+use towline_engine::runtime::config::Config;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::status::cache;
+use towline_engine::status::cache::Watch;
+use towline_engine::status::probe;
 use towline_monitor::{Detail, Ended, Row, TurnLine};
 use towline_store::archive::{self, TurnsAsked, Which};
 use towline_store::{Archive, BookmarksAsked, Deleted, Home, Store, StoreError, Wanted};
@@ -57,32 +61,32 @@ impl Gatherer {
 
     /// Everything that is asked for, what needs a person first and what has ended last.
     pub fn rows(&mut self, scope: &Scope, glance: Glance, ended: Ended) -> Result<Vec<Row>, Failure> {
-        let live = live::look(scope, glance)?;
+        let live = live::look(&scope.env, glance)?;
         self.watch = Some(live.watch);
-        let config = tell::settings(&scope.edge);
-        let mut rows = match Store::read(&scope.edge.home, PATIENCE).map_err(failed)? {
+        let config = settings(&scope.env);
+        let mut rows = match Store::read(&scope.env.home, PATIENCE).map_err(failed)? {
             Some(store) => rows(&store, live.seats, ended, &config).map_err(failed)?,
             None => live.seats.into_iter().map(Row::of).collect(),
         };
         rows.retain(|row| self.asked.fits(&row.shown));
-        self.count(&scope.edge, &mut rows);
+        self.count(&scope.env, &mut rows);
         Ok(rows)
     }
 
     /// Whether nothing that a look would find can have changed since the last one, as far as a few files tell.
     pub fn is_quiet(&self, home: &Home) -> bool {
-        self.watch.as_ref().is_some_and(|watch| quiet::holds(watch, home))
+        self.watch.as_ref().is_some_and(|watch| cache::holds(watch, home))
     }
 
     /// What they have used up. An archive that cannot be read now is read the next time.
-    fn count(&mut self, edge: &Edge, rows: &mut [Row]) {
-        let written_at = archive::written_at(&edge.home);
+    fn count(&mut self, env: &Env, rows: &mut [Row]) {
+        let written_at = archive::written_at(&env.home);
         if written_at != self.counted_at {
             (self.counted_at, self.counted) = (written_at, HashMap::new());
         }
         let key = |row: &Row| row.shown.session.as_deref().and_then(|key| SessionKey::parse(key).ok());
         let is_new = |row: &Row| key(row).is_some_and(|key| !self.counted.contains_key(&key));
-        let read = || Some((Archive::read(&edge.home, PATIENCE).ok()??, usage::prices(edge)));
+        let read = || Some((Archive::read(&env.home, PATIENCE).ok()??, usage::prices(env)));
         let archive = if rows.iter().any(is_new) { read() } else { None };
         for row in rows {
             let Some(key) = key(row) else { continue };
@@ -122,7 +126,7 @@ fn rows(store: &Store, seats: Vec<Shown>, ended: Ended, config: &Config) -> Resu
 }
 
 fn sitting(shown: Shown, session: &Session, config: &Config) -> Row {
-    let fill = sight::fill(session);
+    let fill = probe::fill(session);
     let active_at = fill.map_or(session.last_event_at, |(_, at)| at.max(session.last_event_at));
     let fill = fill.map(|(fill, _)| fill);
     Row { fill, active_at: Some(active_at), ..known(shown, session, config) }
@@ -154,11 +158,11 @@ fn known(shown: Shown, session: &Session, config: &Config) -> Row {
 /// One session closely.
 pub fn detail(scope: &Scope, key: &str) -> Result<Detail, Failure> {
     let Ok(key) = SessionKey::parse(key) else { return Ok(Detail::default()) };
-    let home = &scope.edge.home;
+    let home = &scope.env.home;
     let Some(store) = Store::read(home, PATIENCE).map_err(failed)? else { return Ok(Detail::default()) };
     let folder = store.session(&key).map_err(failed)?.and_then(|session| session.folder);
     let archive = Archive::read(home, PATIENCE).map_err(failed)?;
-    let now = scope.edge.now;
+    let now = scope.env.now;
     Ok(Detail {
         folder,
         turns: archive

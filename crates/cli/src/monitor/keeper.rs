@@ -4,12 +4,14 @@
 //! the terminal again by then keeps it as it is.
 
 use crate::canvas::LEAVE;
-use crate::edge::{GUARD, leave_folder, own_program};
 use rustix::process::setsid;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
+use towline_engine::runtime::env::GUARD;
+use towline_engine::runtime::env::leave_folder;
+use towline_engine::runtime::env::own_program;
 
 /// What the owner says when it has given the terminal back itself.
 const DONE: &[u8] = b"done";

@@ -6,10 +6,12 @@
 use super::gather::{Asked, Gatherer, detail};
 use super::keeper::Keeper;
 use super::wakes::Wakes;
-use crate::canvas::{Canvas, Typed, end_signals, is_popup, is_possible, reporting_panics};
-use crate::edge::{Edge, variable};
-use crate::failure::Failure;
-use crate::live::Glance;
+use crate::canvas::Canvas;
+use crate::canvas::Typed;
+use crate::canvas::end_signals;
+use crate::canvas::is_popup;
+use crate::canvas::is_possible;
+use crate::canvas::reporting_panics;
 use crate::output::Output;
 use crate::scope::Scope;
 use crate::verbs::goto;
@@ -20,6 +22,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use towline_core::bar::{BarStyle, bar};
 use towline_core::shown::Light;
+use towline_engine::ingest::live::Glance;
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
 use towline_monitor::{Action, Colours, Ended, Frame, Input, Model, Size, pressed, update, view};
 
 /// However much is written, no look follows another sooner.
@@ -50,7 +56,7 @@ pub fn play(scope: &Scope, asked: Asked, ended: Ended) -> Result<ExitCode, Failu
 
 struct Stage<'a> {
     /// Measures time from the beginning of the process.
-    begun: &'a Edge,
+    begun: &'a Env,
     gatherer: Gatherer,
     wakes: Wakes,
     model: Model,
@@ -76,10 +82,10 @@ impl<'a> Stage<'a> {
     fn new(scope: &'a Scope, asked: Asked, ended: Ended) -> Result<Stage<'a>, Failure> {
         let colours = if variable("NO_COLOR").is_some() { Colours::Hidden } else { Colours::Shown };
         Ok(Stage {
-            begun: &scope.edge,
+            begun: &scope.env,
             gatherer: Gatherer::new(asked),
-            wakes: Wakes::on(&scope.edge.home)?,
-            model: Model::new(scope.edge.now, colours, ended),
+            wakes: Wakes::on(&scope.env.home)?,
+            model: Model::new(scope.env.now, colours, ended),
             drawn: None,
             looked_at: Duration::ZERO,
             looked_closely_at: None,
@@ -135,7 +141,7 @@ impl<'a> Stage<'a> {
         let size = Size { columns: most(size.columns), rows: most(size.rows) };
         self.tell(Input::Size(size));
         if let Some(scope) = scope_of_now() {
-            self.tell(Input::Now(scope.edge.now));
+            self.tell(Input::Now(scope.env.now));
         }
         let frame = view(&self.model, size);
         canvas.send(&frame.over(self.drawn.as_ref()))?;
@@ -239,7 +245,7 @@ impl<'a> Stage<'a> {
 
 /// Every look has a clock and a deadline of its own.
 fn scope_of_now() -> Option<Scope> {
-    Some(Scope { edge: Edge::new()?, out: Output::kept() })
+    Some(Scope { env: Env::new()?, out: Output::kept() })
 }
 
 fn title(model: &Model) -> String {

@@ -2,15 +2,16 @@
 //!
 //! Says only that something came: what it was is for whoever waits to find out.
 
-use crate::canvas::{ENDING, no_signals};
-use crate::failure::Failure;
-use crate::watch::Watch;
+use crate::canvas::ENDING;
+use crate::canvas::no_signals;
 use signal_hook::consts::SIGWINCH;
 use signal_hook::low_level::pipe;
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::watch::Watch;
 use towline_store::Home;
 
 pub struct Wakes {

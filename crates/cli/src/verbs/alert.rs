@@ -2,12 +2,12 @@
 //!
 //! Prints nothing, and takes nothing: what is to be told is in the configuration and the store.
 
-use crate::edge::leave_folder;
-use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::tell::alert;
 use clap::Args;
 use std::process::ExitCode;
+use towline_engine::background::alert;
+use towline_engine::runtime::env::leave_folder;
+use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 Example:
@@ -20,8 +20,8 @@ pub struct Arguments {}
 
 pub fn run(scope: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
     leave_folder();
-    if scope.edge.home.journal().exists() {
-        alert::watch(&scope.edge)?;
+    if scope.env.home.journal().exists() {
+        alert::watch(&scope.env)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,15 +2,19 @@
 //!
 //! Prints the line and nothing else; without a seat, or as a refresh, it prints nothing.
 
-use crate::failure::Failure;
-use crate::live::{self, Glance};
 use crate::scope::Scope;
-use crate::seen::{self, Look};
-use crate::tmux::options::Options;
-use crate::{push, quiet, tell};
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::bar::{BarStyle, bar};
+use towline_engine::ingest::live;
+use towline_engine::ingest::live::Glance;
+use towline_engine::notify;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::status::cache;
+use towline_engine::status::push;
+use towline_engine::status::read_marks;
+use towline_engine::status::read_marks::Look;
+use towline_engine::status::tmux::options::Options;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,12 +51,12 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         };
         return refresh(scope, look);
     }
-    let seats = live::seats(scope, Glance::Cheap)?;
+    let seats = live::seats(&scope.env, Glance::Cheap)?;
     let mut style = BarStyle::default();
     if arguments.plain {
         style = style.without_colours();
     }
-    let line = bar(&seats, &style, scope.edge.now);
+    let line = bar(&seats, &style, scope.env.now);
     if !line.is_empty() {
         scope.out.line(&line);
     }
@@ -60,21 +64,21 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 pub fn refresh(scope: &Scope, look: Look<'_>) -> Result<ExitCode, Failure> {
-    if quiet::still(&scope.edge, look) {
+    if cache::still(&scope.env, look) {
         return Ok(ExitCode::SUCCESS);
     }
-    let mut live = live::look(scope, Glance::Cheap)?;
-    if seen::by_look(scope, &live.seats, look)? {
-        live = live::look(scope, Glance::Cheap)?;
+    let mut live = live::look(&scope.env, Glance::Cheap)?;
+    if read_marks::by_look(&scope.env, &live.seats, look)? {
+        live = live::look(&scope.env, Glance::Cheap)?;
     }
     for server in push::servers(&live.seats).into_values() {
-        if let Some(bar) = Options::renew(&scope.edge, &server) {
-            push::compare(&scope.edge.home, &server, &bar);
+        if let Some(bar) = Options::renew(&scope.env, &server) {
+            push::compare(&scope.env.home, &server, &bar);
         }
     }
-    tell::catch_up(&scope.edge, &live.seats);
-    if live::push(scope)? {
-        quiet::remember(&scope.edge, live.watch, &live.seats);
+    notify::catch_up(&scope.env, &live.seats);
+    if live::push(&scope.env)? {
+        cache::remember(&scope.env, live.watch, &live.seats);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,9 +2,7 @@
 //!
 //! Who takes it is decided when the heir is first prompted, not here.
 
-use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::{hub, inherit, live, whose};
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -17,6 +15,12 @@ use towline_core::session::Session;
 use towline_core::share::RowKind;
 use towline_core::shown::age;
 use towline_core::time::Timestamp;
+use towline_engine::handoff::inherit;
+use towline_engine::ingest::live;
+use towline_engine::query::ownership;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::record;
+use towline_engine::sync;
 use towline_store::journal::Record;
 use towline_store::{Archive, KnownBaton, Store, StoreError};
 
@@ -50,11 +54,11 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let store = whose::store(scope)?;
+    let store = ownership::store(&scope.env)?;
     if arguments.list {
         return list(scope, &store, arguments);
     }
-    let session = whose::session(&store, arguments.session.as_deref(), "tow baton --session")?;
+    let session = ownership::session(&store, arguments.session.as_deref(), "tow baton --session")?;
     if !arguments.drop && !has_work(&session) {
         let what = format!("{} has nothing to pass on", session.key);
         let why = "nothing was asked of it yet, or nobody sits before it".to_owned();
@@ -62,15 +66,15 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let happening = if arguments.drop { Happening::BatonDropped } else { Happening::BatonPassed };
     drop(store);
-    live::accept(scope, &[Record::Event(live::event(scope, session.key.clone(), happening))])?;
-    live::store(scope)?;
-    hub::nudge(&scope.edge);
+    record::accept(&scope.env, &[Record::Event(record::event(&scope.env, session.key.clone(), happening))])?;
+    live::store(&scope.env)?;
+    sync::nudge(&scope.env);
     say(scope, arguments, &session);
     Ok(ExitCode::SUCCESS)
 }
 
 fn say(scope: &Scope, arguments: &Arguments, session: &Session) {
-    let until = scope.edge.now.plus_ms(HOUR_MS).to_utc();
+    let until = scope.env.now.plus_ms(HOUR_MS).to_utc();
     if arguments.json {
         let until = (!arguments.drop).then_some(until);
         let done = json!({"session": session.key, "passed": !arguments.drop, "until": until});
@@ -86,7 +90,7 @@ fn say(scope: &Scope, arguments: &Arguments, session: &Session) {
 
 fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
-    let batons = store.open_batons(scope.edge.now).map_err(failed)?;
+    let batons = store.open_batons(scope.env.now).map_err(failed)?;
     let others = others(scope).map_err(failed)?;
     if arguments.json {
         let all: Vec<Value> = batons.iter().map(row).chain(others.iter().map(other_row)).collect();
@@ -102,7 +106,7 @@ fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<ExitCode,
         let name = session.as_ref().map_or_else(bare, inherit::in_short);
         let project = for_terminal(baton.project.as_deref().unwrap_or("no project"));
         let on = baton.afar.as_ref().map(|afar| format!(" on {}", for_terminal(&afar.machine)));
-        let left = baton.until().since_ms(scope.edge.now);
+        let left = baton.until().since_ms(scope.env.now);
         let on = on.unwrap_or_default();
         scope.out.line(&format!("{name} in {project}{on}, for {} more", age(left)));
     }
@@ -126,12 +130,12 @@ struct Other {
 fn others(scope: &Scope) -> Result<Vec<Other>, StoreError> {
     const MOST: u32 = 50;
     const PATIENCE: Duration = Duration::from_millis(300);
-    let Some(archive) = Archive::read(&scope.edge.home, PATIENCE)? else { return Ok(vec![]) };
+    let Some(archive) = Archive::read(&scope.env.home, PATIENCE)? else { return Ok(vec![]) };
     let projects = archive.shared_projects()?;
     let others = archive.elsewhere(RowKind::Baton, None, MOST)?.into_iter();
     let open = others.filter_map(|note| {
-        let is_young = scope.edge.now.since_ms(note.made_at) <= HOUR_MS;
-        let is_open = hub::batons::fate(&note.words) == Some(BatonFate::Waits);
+        let is_young = scope.env.now.since_ms(note.made_at) <= HOUR_MS;
+        let is_open = sync::batons::fate(&note.words) == Some(BatonFate::Waits);
         let project = projects.iter().find(|project| project.row == note.project)?.name.clone();
         let other = Other { session: note.session?, person: note.person, project, passed_at: note.made_at };
         (is_young && is_open && other.person.is_some()).then_some(other)

@@ -3,9 +3,6 @@
 //! The events go through the journal and the fold like any others, and memories through what keeps a person's: nothing
 //! here writes a table.
 
-use crate::edge::variable;
-use crate::failure::Failure;
-use crate::remember::open;
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
@@ -17,6 +14,9 @@ use towline_core::memory::{Confidence, Content, Draft, Maker, MemoryType, Trust}
 use towline_core::project::ProjectTraces;
 use towline_core::text::{Keeping, Kept, Secrets};
 use towline_core::time::Timestamp;
+use towline_engine::memory::remember::open;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
 use towline_store::archive::NewMemory;
 use towline_store::journal::{self, Record};
 use towline_store::lock::FoldLock;
@@ -54,19 +54,19 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Appends the events and folds them, batch by batch.
 fn happen(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let failed = |error: &dyn std::error::Error| Failure::new(error);
-    let home = &scope.edge.home;
+    let home = &scope.env.home;
     home.create().map_err(|error| failed(&error))?;
     let lock = FoldLock::try_take(home).map_err(|error| failed(&error))?;
     let lock = lock.ok_or_else(|| Failure::input("somebody is folding this data folder"))?;
     for from in (0..arguments.events).step_by(usize::try_from(BATCH).unwrap_or(1)) {
         let to = (from + BATCH).min(arguments.events);
         let records: Vec<Record> =
-            (from..to).map(|n| Record::Event(event(arguments, scope.edge.now, n))).collect();
+            (from..to).map(|n| Record::Event(event(arguments, scope.env.now, n))).collect();
         journal::append(home, &records).map_err(|error| failed(&error))?;
         let pace = Pace {
             has_time: &|| true,
-            now: scope.edge.now,
-            new_machine: scope.edge.uid(),
+            now: scope.env.now,
+            new_machine: scope.env.uid(),
             patience: Duration::from_secs(5),
         };
         let (store, _) = Store::open_and_fold(home, &lock, &pace).map_err(|error| failed(&error))?;
@@ -79,7 +79,7 @@ fn happen(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
 /// Makes memories of made-up words, a minute apart, ending now.
 fn remember(scope: &Scope, memories: u64) -> Result<(), Failure> {
     let failed = |error: StoreError| Failure::new(&error);
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let projects: Vec<i64> =
         archive.project_rows().map_err(failed)?.iter().map(|project| project.row).collect();
@@ -88,7 +88,7 @@ fn remember(scope: &Scope, memories: u64) -> Result<(), Failure> {
         let made = archive.as_one(|| {
             batch
                 .clone()
-                .filter_map(|n| memory(scope.edge.now, (n, memories), &projects))
+                .filter_map(|n| memory(scope.env.now, (n, memories), &projects))
                 .try_for_each(|new| archive.add_memory(&new).map(drop))
         });
         made.map_err(failed)?;

@@ -2,10 +2,7 @@
 //!
 //! Types nothing: the agent does not hear of it.
 
-use crate::bookmarks::{code_in, short};
-use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::{inherit, live, sight, tell, whose};
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
@@ -14,6 +11,15 @@ use towline_core::event::{Event, Happening};
 use towline_core::id::Uid;
 use towline_core::session::Session;
 use towline_core::text::{Keeping, Kept};
+use towline_engine::handoff::bookmarks::code_in;
+use towline_engine::handoff::inherit;
+use towline_engine::index::labels::short;
+use towline_engine::ingest::live;
+use towline_engine::query::ownership;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::record;
+use towline_engine::status::probe;
 use towline_store::journal::Record;
 
 const EXAMPLES: &str = "\
@@ -43,14 +49,14 @@ pub struct Arguments {
 const LONGEST_LABEL: usize = 200;
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let store = whose::store(scope)?;
-    let session = whose::session(&store, arguments.session.as_deref(), "tow bookmark --session")?;
+    let store = ownership::store(&scope.env)?;
+    let session = ownership::session(&store, arguments.session.as_deref(), "tow bookmark --session")?;
     drop(store);
     let code = code_in(session.folder.as_deref());
     let [set, placed] = events(scope, arguments, &session, code.clone());
     let id = set.uid;
-    live::accept(scope, &[Record::Event(set), Record::Event(placed)])?;
-    live::store(scope)?;
+    record::accept(&scope.env, &[Record::Event(set), Record::Event(placed)])?;
+    live::store(&scope.env)?;
     say(scope, arguments, &session, (id, code.as_ref()));
     Ok(ExitCode::SUCCESS)
 }
@@ -69,7 +75,7 @@ fn say(scope: &Scope, arguments: &Arguments, session: &Session, (id, code): (Uid
 
 /// That it is set, and in which state.
 fn events(scope: &Scope, arguments: &Arguments, session: &Session, code: Option<Code>) -> [Event; 2] {
-    let secrets = tell::settings(&scope.edge).secrets;
+    let secrets = settings(&scope.env).secrets;
     let label = Kept::new(&arguments.label.join(" "), Keeping { longest_bytes: LONGEST_LABEL, secrets });
     let setting = Setting {
         how: How::Manual,
@@ -78,9 +84,9 @@ fn events(scope: &Scope, arguments: &Arguments, session: &Session, code: Option<
         label: (!label.is_blank()).then_some(label),
     };
     let turn = session.open_turn.as_ref().and_then(|turn| turn.id.clone());
-    let event = |happening| live::event(scope, session.key.clone(), happening);
+    let event = |happening| record::event(&scope.env, session.key.clone(), happening);
     let set = Event { turn, ..event(Happening::BookmarkSet(setting)) };
-    let context_tokens = sight::said(session).map(|fill| fill.tokens);
+    let context_tokens = probe::said(session).map(|fill| fill.tokens);
     let placed = event(Happening::BookmarkPlaced { bookmark: set.uid, code, context_tokens });
     [set, placed]
 }

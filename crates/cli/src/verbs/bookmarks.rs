@@ -2,12 +2,8 @@
 //!
 //! What is deleted can be restored: only `tow forget` takes bookmarks away for good.
 
-use crate::bookmarks::{Labels, named, short};
-use crate::calendar::clock;
-use crate::failure::Failure;
 use crate::output::Tone;
 use crate::scope::Scope;
-use crate::{live, whose};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -16,6 +12,14 @@ use towline_core::escape::{fit, for_terminal, pad};
 use towline_core::event::Happening;
 use towline_core::shown::age;
 use towline_core::time::Timestamp;
+use towline_engine::index::labels::Labels;
+use towline_engine::index::labels::named;
+use towline_engine::index::labels::short;
+use towline_engine::ingest::live;
+use towline_engine::query::ownership;
+use towline_engine::runtime::calendar::clock;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::record;
 use towline_store::journal::Record;
 use towline_store::{BookmarksAsked, Deleted, KnownBookmark, Store, StoreError};
 
@@ -114,7 +118,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn list(scope: &Scope, asked: &List) -> Result<ExitCode, Failure> {
-    let store = whose::store(scope)?;
+    let store = ownership::store(&scope.env)?;
     let (mut found, looked) = found(&store, asked)?;
     let is_cut = found.len() > asked.limit;
     found.truncate(asked.limit);
@@ -143,10 +147,10 @@ fn list(scope: &Scope, asked: &List) -> Result<ExitCode, Failure> {
 
 /// The bookmarks that are asked for with their labels, and where was looked.
 fn found(store: &Store, asked: &List) -> Result<(Vec<(KnownBookmark, String)>, String), Failure> {
-    let session = asked.session.as_deref().map(|name| whose::named(store, name)).transpose()?;
+    let session = asked.session.as_deref().map(|name| ownership::named(store, name)).transpose()?;
     let is_everywhere = asked.all_projects || session.is_some();
     let project = match &asked.project {
-        None if !is_everywhere => Some(whose::project(store)?.ok_or_else(no_project)?),
+        None if !is_everywhere => Some(ownership::project(store)?.ok_or_else(no_project)?),
         given => given.clone(),
     };
     let wanted = BookmarksAsked {
@@ -193,7 +197,7 @@ fn no_project() -> Failure {
 
 /// One bookmark in one line, and below it what else is known.
 fn line(scope: &Scope, known: &KnownBookmark, label: &str) {
-    let waited = age(scope.edge.now.since_ms(known.bookmark.at));
+    let waited = age(scope.env.now.since_ms(known.bookmark.at));
     let waited = if waited.is_empty() { "now".to_owned() } else { waited };
     let columns = scope.out.columns().max(40);
     let head = format!("{} {}", short(known.bookmark.uid), pad(&waited, 4));
@@ -252,7 +256,7 @@ pub fn row(known: &KnownBookmark, label: &str) -> Value {
 }
 
 fn show_one(scope: &Scope, show: &Show) -> Result<ExitCode, Failure> {
-    let store = whose::store(scope)?;
+    let store = ownership::store(&scope.env)?;
     let known = named(&store, &show.id)?;
     let mut labels = Labels::of(&store).map_err(failed)?;
     let label = labels.label(&known).map_err(failed)?;
@@ -264,7 +268,7 @@ fn show_one(scope: &Scope, show: &Show) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     line(scope, &known, &label);
-    let at = clock(known.bookmark.at, scope.edge.now);
+    let at = clock(known.bookmark.at, scope.env.now);
     scope.out.line(&format!("set {at}, after turn {} of {}", known.bookmark.set.after_turn, known.session));
     if !lines.is_empty() {
         scope.out.line("since the bookmark before:");
@@ -276,7 +280,7 @@ fn show_one(scope: &Scope, show: &Show) -> Result<ExitCode, Failure> {
 }
 
 fn change(scope: &Scope, delete: &Delete) -> Result<ExitCode, Failure> {
-    let store = whose::store(scope)?;
+    let store = ownership::store(&scope.env)?;
     let known = named(&store, &delete.id)?;
     drop(store);
     let bookmark = known.bookmark.uid;
@@ -287,8 +291,8 @@ fn change(scope: &Scope, delete: &Delete) -> Result<ExitCode, Failure> {
         let undo = format!("bookmark {id} is deleted; `tow bookmarks delete {id} --restore` takes that back");
         (Happening::BookmarkDeleted { bookmark }, undo)
     };
-    live::accept(scope, &[Record::Event(live::event(scope, known.session, happening))])?;
-    live::store(scope)?;
+    record::accept(&scope.env, &[Record::Event(record::event(&scope.env, known.session, happening))])?;
+    live::store(&scope.env)?;
     scope.out.line(&done);
     Ok(ExitCode::SUCCESS)
 }

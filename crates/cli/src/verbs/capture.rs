@@ -3,20 +3,28 @@
 //! Nobody waits for it, so it waits until the agent has written what it told of, and makes memories of it afterwards. It
 //! says nothing: what goes wrong is a fault for `tow doctor`.
 
-use crate::bookmarks::{Looked, look};
-use crate::capture::{self, Transcript, Wishes, Writable};
-use crate::edge::leave_folder;
-use crate::enrich;
-use crate::failure::{Failure, chain};
-use crate::hook::record_here;
 use crate::scope::Scope;
-use crate::{distil, hub, tell, work};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::fault::{Fault, FaultKind};
+use towline_engine::capture;
+use towline_engine::capture::Transcript;
+use towline_engine::capture::Wishes;
+use towline_engine::handoff::bookmarks::Looked;
+use towline_engine::handoff::bookmarks::look;
+use towline_engine::memory::distil;
+use towline_engine::memory::enrich;
+use towline_engine::runtime::archive::Writable;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::env::leave_folder;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::failure::chain;
+use towline_engine::runtime::faults::record_here;
+use towline_engine::runtime::spawn;
+use towline_engine::sync;
 use towline_store::archive::Taken;
 
 /// Take in what is new in an agent's transcripts.
@@ -45,25 +53,25 @@ impl Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let files = arguments.transcripts()?;
     leave_folder();
-    let looked = if arguments.place { look(&scope.edge) } else { vec![] };
+    let looked = if arguments.place { look(&scope.env) } else { vec![] };
     let taken_in = taken_in(scope, arguments, &files).and_then(|open| distilled(scope, open));
-    Looked::tell(looked, scope);
+    Looked::tell(looked, &scope.env);
     if !files.is_empty() {
-        enrich::nudge(&scope.edge);
-        hub::nudge(&scope.edge);
+        enrich::nudge(&scope.env);
+        sync::nudge(&scope.env);
     }
     if let Err(detail) = taken_in {
-        record_here(&scope.edge, Fault { at: scope.edge.now, kind: FaultKind::Store, detail });
+        record_here(&scope.env, Fault { at: scope.env.now, kind: FaultKind::Store, detail });
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Gives the archive on if something was taken in.
 fn taken_in(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> Result<Option<Writable>, String> {
-    let wishes = Wishes::load(&scope.edge).map_err(|failure| failure.what)?;
+    let wishes = Wishes::load(&scope.env).map_err(|failure| failure.what)?;
     let captured = match arguments.at_once {
-        true => capture::capture(&scope.edge, &wishes, files),
-        false => capture::capture_settled(&scope.edge, &wishes, files),
+        true => capture::capture(&scope.env, &wishes, files),
+        false => capture::capture_settled(&scope.env, &wishes, files),
     };
     let captured = captured.map_err(|error| chain(&error))?;
     Ok(captured.filter(|it| it.taken != Taken::default()).map(|it| it.writable))
@@ -73,9 +81,9 @@ fn taken_in(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> Resul
 const DISTILLING: Duration = Duration::from_secs(3);
 
 fn distilled(scope: &Scope, open: Option<Writable>) -> Result<(), String> {
-    let done = distil::pending(&scope.edge, &tell::settings(&scope.edge).distil, open, DISTILLING);
+    let done = distil::pending(&scope.env, &settings(&scope.env).distil, open, DISTILLING);
     if !done.map_err(|error| chain(&error))?.is_drained {
-        work::start_detached();
+        spawn::start_detached();
     }
     Ok(())
 }

@@ -3,16 +3,18 @@
 //! Ends only what is provably gone, or silent for a day where nothing can be proven. Deletes no history.
 
 use super::bar;
-use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::seen::Look;
-use crate::{live, push};
 use clap::Args;
 use std::fs;
 use std::process::ExitCode;
 use towline_core::arbiter::ProcessSight;
 use towline_core::event::{Happening, Observed};
 use towline_core::session::Session;
+use towline_engine::ingest::live;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::record;
+use towline_engine::status::push;
+use towline_engine::status::read_marks::Look;
 use towline_store::journal::Record;
 
 const EXAMPLES: &str = "\
@@ -39,7 +41,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let sessions = silent(scope, arguments)?;
-    let files = push::leftovers(&scope.edge.home);
+    let files = push::leftovers(&scope.env.home);
     if !arguments.dry_run {
         end(scope, &sessions)?;
         for file in &files {
@@ -66,9 +68,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Looking has already ended those whose process is gone.
 fn silent(scope: &Scope, arguments: &Arguments) -> Result<Vec<Session>, Failure> {
     let longest = i64::from(arguments.silent_hours) * 3_600_000;
-    let is_silent = |session: &Session| scope.edge.now.since_ms(session.last_event_at) >= longest;
-    let sitting = live::sitting_now(scope)?.into_iter();
-    let unknown = sitting.filter(|(_, place)| crate::sight::process(place) == ProcessSight::Unknown);
+    let is_silent = |session: &Session| scope.env.now.since_ms(session.last_event_at) >= longest;
+    let sitting = live::sitting_now(&scope.env)?.into_iter();
+    let unknown =
+        sitting.filter(|(_, place)| towline_engine::status::probe::process(place) == ProcessSight::Unknown);
     Ok(unknown.map(|(session, _)| session).filter(is_silent).collect())
 }
 
@@ -76,7 +79,7 @@ fn end(scope: &Scope, sessions: &[Session]) -> Result<(), Failure> {
     let gone = |session: &Session| {
         let happening =
             Happening::Observed { what: Observed::Gone, as_of: session.last_event_at, until: None };
-        Record::Event(live::event(scope, session.key.clone(), happening))
+        Record::Event(record::event(&scope.env, session.key.clone(), happening))
     };
-    live::accept(scope, &sessions.iter().map(gone).collect::<Vec<_>>())
+    record::accept(&scope.env, &sessions.iter().map(gone).collect::<Vec<_>>())
 }

@@ -2,11 +2,11 @@
 //!
 //! Nothing in it is written by hand, so it cannot fall behind.
 
-use crate::failure::Failure;
 use crate::scope::Scope;
 use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
 use std::process::ExitCode;
+use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

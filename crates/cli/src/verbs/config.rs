@@ -2,18 +2,20 @@
 //!
 //! Setting edits the user's file in place: comments and order stay, and a value that would be a mistake is refused.
 
-use crate::config::{DEFAULT, layered, value_at};
-use crate::edge::variable;
-use crate::failure::{Failure, Kind};
 use crate::output::Tone;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
-use std::fs::{self, File};
-use std::io::{self, ErrorKind};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use toml_edit::{DocumentMut, Item, Value};
+use towline_engine::runtime::config::DEFAULT;
+use towline_engine::runtime::config::edit::{no_such_key, parse, read, write};
+use towline_engine::runtime::config::layered;
+use towline_engine::runtime::config::value_at;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::failure::Kind;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,7 +56,7 @@ enum Action {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let file = &scope.edge.config_file;
+    let file = &scope.env.config_file;
     let user = read(file)?;
     match arguments.action.as_ref().unwrap_or(&Action::Show) {
         Action::Show => show(scope, arguments, &user),
@@ -73,17 +75,6 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
-fn read(file: &Path) -> Result<String, Failure> {
-    match fs::read_to_string(file) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => {
-            let failure = Failure::about(format!("could not read {}", file.display()), &error);
-            Err(failure.hint(format!("Check who may read it: `ls -l {}`.", file.display())))
-        }
-        Ok(text) => Ok(text),
-    }
-}
-
 /// All keys in the order of the defaults.
 fn keys() -> Vec<String> {
     let document: DocumentMut = DEFAULT.parse().unwrap_or_default();
@@ -99,7 +90,7 @@ fn show(scope: &Scope, arguments: &Arguments, user: &str) -> Result<ExitCode, Fa
         let mistakes: Vec<String> = found.mistakes.iter().map(ToString::to_string).collect();
         let values: serde_json::Map<_, _> =
             values.iter().map(|(key, value)| (key.clone(), to_json(value))).collect();
-        let all = serde_json::json!({"file": scope.edge.config_file, "values": values, "mistakes": mistakes});
+        let all = serde_json::json!({"file": scope.env.config_file, "values": values, "mistakes": mistakes});
         scope.out.line(&all.to_string());
         return Ok(exit_code(found.mistakes.is_empty()));
     }
@@ -109,7 +100,7 @@ fn show(scope: &Scope, arguments: &Arguments, user: &str) -> Result<ExitCode, Fa
         scope.out.line(&format!("{key} = {value}{note}"));
     }
     for mistake in &found.mistakes {
-        let line = format!("{}: {mistake}", scope.edge.config_file.display());
+        let line = format!("{}: {mistake}", scope.env.config_file.display());
         scope.out.line(&scope.out.tint(Tone::Warning, &line));
     }
     Ok(exit_code(found.mistakes.is_empty()))
@@ -146,18 +137,12 @@ fn get(scope: &Scope, arguments: &Arguments, user: &str, key: &str) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-fn no_such_key(key: &str) -> Failure {
-    let mistake = layered(&format!("{key} = 0")).mistakes.into_iter().next();
-    let what = mistake.map_or_else(|| format!("there is no key `{key}`"), |mistake| mistake.what);
-    Failure::input(what).hint("Run `tow config show` for all keys.")
-}
-
 fn set(scope: &Scope, user: &str, key: &str, value: &str) -> Result<ExitCode, Failure> {
     if value_at("", key).is_none() {
         return Err(no_such_key(key));
     }
     let (table, name) = key.split_once('.').ok_or_else(|| no_such_key(key))?;
-    let mut document = parse(scope, user)?;
+    let mut document = parse(&scope.env, user)?;
     let value: Value = value.parse().unwrap_or_else(|_| Value::from(value));
     document.entry(table).or_insert(Item::Table(toml_edit::Table::new()))[name] = Item::Value(value);
     let text = document.to_string();
@@ -165,78 +150,26 @@ fn set(scope: &Scope, user: &str, key: &str, value: &str) -> Result<ExitCode, Fa
         return Err(Failure::input(mistake.what.clone())
             .hint(format!("Run `tow config get {key}` for the present value.")));
     }
-    write(scope, &text)
-}
-
-/// Sets keys, or takes out those without a value, in the user's file and in one step. Comments and order stay.
-pub fn change(scope: &Scope, changes: &[(&str, Option<Value>)]) -> Result<(), Failure> {
-    let user = read(&scope.edge.config_file)?;
-    let mut document = parse(scope, &user)?;
-    for (key, value) in changes {
-        let (table, name) = key.split_once('.').ok_or_else(|| no_such_key(key))?;
-        match value {
-            Some(value) => {
-                document.entry(table).or_insert(Item::Table(toml_edit::Table::new()))[name] =
-                    Item::Value(value.clone());
-            }
-            None => {
-                let table = document.get_mut(table).and_then(Item::as_table_like_mut);
-                table.and_then(|table| table.remove(name));
-            }
-        }
-    }
-    write(scope, &document.to_string()).map(drop)
+    write(&scope.env, &text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn unset(scope: &Scope, user: &str, key: &str) -> Result<ExitCode, Failure> {
-    let mut document = parse(scope, user)?;
+    let mut document = parse(&scope.env, user)?;
     let (table, name) = key.split_once('.').unwrap_or((key, ""));
     let removed =
         document.get_mut(table).and_then(Item::as_table_like_mut).and_then(|table| table.remove(name));
     if removed.is_none() {
-        return Err(Failure::input(format!("`{key}` is not set in {}", scope.edge.config_file.display())));
+        return Err(Failure::input(format!("`{key}` is not set in {}", scope.env.config_file.display())));
     }
-    write(scope, &document.to_string())
-}
-
-/// A file that cannot be parsed is not touched: what is in it would be lost.
-fn parse(scope: &Scope, user: &str) -> Result<DocumentMut, Failure> {
-    user.parse::<DocumentMut>().map_err(|_| {
-        let mistake = layered(user).mistakes.into_iter().next().map(|mistake| mistake.to_string());
-        let mut failure = Failure::input(format!("{} is not valid TOML", scope.edge.config_file.display()));
-        failure.causes.extend(mistake);
-        failure.hint("Run `tow config edit` and mend that line.")
-    })
-}
-
-fn write(scope: &Scope, text: &str) -> Result<ExitCode, Failure> {
-    let file = &scope.edge.config_file;
-    replace(file, text).map_err(|error| {
-        let failure = Failure::about(format!("could not write {}", file.display()), &error);
-        failure.hint("Check who may write there; nothing was changed.")
-    })?;
+    write(&scope.env, &document.to_string())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Replaces the file whole, keeping its mode; a link stays a link.
-fn replace(file: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-    let fresh = target.with_extension(format!("new-{}", std::process::id()));
-    fs::write(&fresh, text)?;
-    if let Ok(meta) = fs::metadata(&target) {
-        fs::set_permissions(&fresh, meta.permissions())?;
-    }
-    File::open(&fresh)?.sync_all()?;
-    fs::rename(&fresh, &target)
-}
-
 fn edit(scope: &Scope) -> Result<ExitCode, Failure> {
-    let file = &scope.edge.config_file;
+    let file = &scope.env.config_file;
     if !file.exists() {
-        write(scope, "# See `tow config default` for every key.\n")?;
+        write(&scope.env, "# See `tow config default` for every key.\n")?;
     }
     let is_left = edit_file(file)?;
     let mistakes = layered(&read(file)?).mistakes;

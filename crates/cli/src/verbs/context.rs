@@ -3,13 +3,7 @@
 //! The same material and the same composer as the hook's; nothing is taken or given by looking. What the
 //! transcript holds and nobody captured yet is captured first, as it would be for the hook.
 
-use crate::back::{Chosen as Project, called, is_path, unreadable};
-use crate::edge::current_folder;
-use crate::failure::Failure;
-use crate::recall::{self, Asker, Given};
 use crate::scope::Scope;
-use crate::tell::settings;
-use crate::{capture, past, projects};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -19,6 +13,20 @@ use towline_agents::Agent;
 use towline_core::compose::{Budget, Composed, Material, Part, PartState, compose};
 use towline_core::id::SessionKey;
 use towline_core::memory::choose::{Chosen, Took};
+use towline_engine::capture;
+use towline_engine::handoff::past;
+use towline_engine::memory::recall;
+use towline_engine::memory::recall::Asker;
+use towline_engine::memory::recall::Given;
+use towline_engine::query::Chosen as Project;
+use towline_engine::query::called;
+use towline_engine::query::is_path;
+use towline_engine::query::unreadable;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::env;
+use towline_engine::runtime::env::current_folder;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::projects;
 use towline_store::archive::Conversation;
 use towline_store::{Archive, Store, StoreError};
 
@@ -63,8 +71,8 @@ const PATIENCE: Duration = Duration::from_millis(300);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
-    let archive = Archive::read(&scope.edge.home, PATIENCE).map_err(failed)?;
-    let hot = Store::read(&scope.edge.home, PATIENCE).map_err(failed)?;
+    let archive = Archive::read(&scope.env.home, PATIENCE).map_err(failed)?;
+    let hot = Store::read(&scope.env.home, PATIENCE).map_err(failed)?;
     let folder = folder(archive.as_ref(), arguments)?;
     let from = if arguments.fresh {
         None
@@ -74,7 +82,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let agent = composed_for(arguments, from.as_ref())?;
     let mut material = match &from {
         Some(from) => carried_over(scope, (archive.as_ref(), hot.as_ref()), from)?,
-        None => Material { past: None, compaction: None, remembered: vec![], program: past::program() },
+        None => Material { past: None, compaction: None, remembered: vec![], program: env::program() },
     };
     let mut chosen = Chosen::default();
     if let Some(archive) = &archive {
@@ -94,11 +102,11 @@ fn carried_over(
 ) -> Result<Material, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     if let Some(known) = hot.map(|hot| hot.session(from)).transpose().map_err(failed)?.flatten() {
-        capture::hurry(&scope.edge, &known);
+        capture::hurry(&scope.env, &known);
     }
     archive.map_or(Ok(()), Archive::hold_still).map_err(failed)?;
     let way = "as `tow context` was asked".to_owned();
-    let mut material = past::material(archive, hot, (from, way), scope.edge.now).map_err(failed)?;
+    let mut material = past::material(archive, hot, (from, way), scope.env.now).map_err(failed)?;
     if let Some(machine) =
         archive.map(|archive| elsewhere(archive, from)).transpose().map_err(failed)?.flatten()
     {
@@ -123,7 +131,7 @@ fn remembered(
     (arguments, folder): (&Arguments, Option<&Path>),
     (from, hot): (Option<&SessionKey>, Option<&Store>),
 ) -> Result<Chosen, Failure> {
-    let config = settings(&scope.edge);
+    let config = settings(&scope.env);
     let project = folder.map(|folder| projects::traces(&config, folder));
     let asker = Asker {
         folder: folder.and_then(Path::to_str),
@@ -131,7 +139,7 @@ fn remembered(
         prompt: arguments.prompt.as_deref().unwrap_or(""),
         not_of: &|key| from == Some(key) || recall::is_at_work(hot, key),
     };
-    recall::gather(&scope.edge, &config, archive, asker)
+    recall::gather(&scope.env, &config, archive, asker)
         .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))
 }
 
@@ -171,7 +179,7 @@ fn whose(
         Some(name) => {
             archive.conversations_called(name.rsplit(':').next().unwrap_or(name)).map_err(failed)?
         }
-        None => past::latest_in(scope, archive, folder).map_err(failed)?.into_iter().collect(),
+        None => past::latest_in(&scope.env, archive, folder).map_err(failed)?.into_iter().collect(),
     };
     match found.as_slice() {
         [one] => Ok(one.session.clone()),

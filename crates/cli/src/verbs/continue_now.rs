@@ -2,15 +2,21 @@
 //!
 //! Types nothing itself, and waits for nothing: what is typed and what came of it is in the rows.
 
-use crate::continuing::{begin, is_allowed, overdue};
-use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::{live, tell, whose, work};
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use towline_core::continuing::{Asking, Author, form};
 use towline_core::session::{Session, State};
+use towline_engine::handoff::continuing::begin;
+use towline_engine::handoff::continuing::is_allowed;
+use towline_engine::handoff::continuing::overdue;
+use towline_engine::ingest::live;
+use towline_engine::query::ownership;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::record;
+use towline_engine::runtime::spawn;
 use towline_store::journal::Record;
 use towline_store::{Store, StoreError};
 
@@ -36,22 +42,22 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let store = whose::store(scope)?;
-    let config = tell::settings(&scope.edge);
-    if !is_allowed(&scope.edge, &config) {
+    let store = ownership::store(&scope.env)?;
+    let config = settings(&scope.env);
+    if !is_allowed(&scope.env, &config) {
         return Err(Failure::input("nothing is typed: typing is off or paused")
             .hint("Run `tow config set typing.enabled true`, or `tow resume`."));
     }
     let session = match &arguments.seat {
-        Some(seat) => live::sitting_at(scope, seat)?.0,
-        None => whose::here(&store, "tow continue --in SEAT #")?,
+        Some(seat) => live::sitting_at(&scope.env, seat)?.0,
+        None => ownership::here(&store, "tow continue --in SEAT #")?,
     };
     let seat = ready(scope, &store, &session)?;
     let asking = Asking { seat: seat.clone(), author: Author::Mechanical, ordinal: 1, percent: None };
-    let (hop, events) = begin(&scope.edge, &config, &store, (&session, asking)).map_err(failed)?;
+    let (hop, events) = begin(&scope.env, &config, &store, (&session, asking)).map_err(failed)?;
     let records: Vec<Record> = events.into_iter().map(Record::Event).collect();
-    live::accept(scope, &records)?;
-    work::type_detached(&seat);
+    record::accept(&scope.env, &records)?;
+    spawn::type_detached(&seat);
     let short = form::id(hop);
     if arguments.json {
         scope
@@ -77,7 +83,7 @@ fn ready(scope: &Scope, store: &Store, session: &Session) -> Result<String, Fail
         let why = format!("it is {}", session.state.name());
         return Err(refused(why).hint("Wait until its turn has ended."));
     }
-    let open = overdue(&scope.edge, store.open_hops().map_err(failed)?);
+    let open = overdue(&scope.env, store.open_hops().map_err(failed)?);
     match open.iter().find(|hop| hop.asking.seat == seat) {
         None => Ok(seat),
         Some(hop) => {

@@ -2,12 +2,15 @@
 //!
 //! Needs no agent and touches nothing of the user's; see `demo`.
 
-use crate::demo::{self, Seats, Stage, Tempo};
-use crate::failure::Failure;
+use crate::demo;
+use crate::demo::Seats;
+use crate::demo::Stage;
+use crate::demo::Tempo;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -2,17 +2,28 @@
 //!
 //! Only reads. Finding nothing is an answer, not a failure.
 
-use crate::back::{
-    Found, Page, Past, Room, Thinking, TurnView, Whose, detail_json, detail_text, head, seek, turn_json,
-    turn_text, view, view_detail,
-};
-use crate::capture::Caught;
-use crate::failure::Failure;
+use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::when::{BadExpression, Wanted};
+use towline_engine::capture::Caught;
+use towline_engine::query::Found;
+use towline_engine::query::Page;
+use towline_engine::query::Past;
+use towline_engine::query::Room;
+use towline_engine::query::Thinking;
+use towline_engine::query::TurnView;
+use towline_engine::query::detail_json;
+use towline_engine::query::detail_text;
+use towline_engine::query::head;
+use towline_engine::query::seek;
+use towline_engine::query::turn_json;
+use towline_engine::query::turn_text;
+use towline_engine::query::view;
+use towline_engine::query::view_detail;
+use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,7 +53,7 @@ pub struct Arguments {
     #[arg(required = true, value_name = "EXPR")]
     expressions: Vec<String>,
     #[command(flatten)]
-    whose: Whose,
+    whose: ProjectArgs,
     /// Print what the agent thought, too.
     #[arg(long)]
     thinking: bool,
@@ -59,7 +70,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let wanted = wanted(&arguments.expressions)?;
-    let Some(past) = Past::open(scope, &arguments.whose)? else {
+    let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
         show_nothing(scope, arguments, "nothing was captured yet");
         return Ok(ExitCode::SUCCESS);
     };
@@ -160,7 +171,7 @@ fn show_detail(scope: &Scope, arguments: &Arguments, view: &TurnView) -> ExitCod
         return ExitCode::SUCCESS;
     }
     let mut page = Page::default();
-    detail_text(&mut page, view, scope.edge.now);
+    detail_text(&mut page, view, scope.env.now);
     page.gap();
     page.line(&format!("next: `tow detail {}#{}` prints the whole turn", view.of.short, view.turn.ordinal));
     scope.out.text(&page.text);

@@ -4,8 +4,6 @@
 
 use super::config::edit_file;
 use super::remember::type_named;
-use crate::failure::Failure;
-use crate::remember::{form, memories_named, memory_json, open, read_form};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
@@ -16,6 +14,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::memory::{Content, Draft, Memory};
+use towline_engine::memory::remember::form;
+use towline_engine::memory::remember::memories_named;
+use towline_engine::memory::remember::open;
+use towline_engine::memory::remember::read_form;
+use towline_engine::query::memory_json;
+use towline_engine::runtime::failure::Failure;
 use towline_store::StoreError;
 
 const EXAMPLES: &str = "\
@@ -87,8 +91,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     })?;
     let is_changed = content != known;
     if is_changed {
-        let writing = open(scope)?;
-        writing.archive.edit_memory(memory.number, &content, (scope.edge.now, "")).map_err(failed)?;
+        let writing = open(&scope.env)?;
+        writing.archive.edit_memory(memory.number, &content, (scope.env.now, "")).map_err(failed)?;
     }
     sheet.iter().for_each(|sheet| drop(fs::remove_file(sheet)));
     let after = one(scope, &arguments.id)?;
@@ -106,7 +110,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Nobody else is kept from writing while an editor is open.
 fn one(scope: &Scope, id: &str) -> Result<Memory, Failure> {
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let mut found = memories_named(&writing.archive, &[id.to_owned()])?;
     found.pop().ok_or_else(|| Failure::input("no memory was named").hint("Run `tow memories`."))
 }
@@ -114,7 +118,7 @@ fn one(scope: &Scope, id: &str) -> Result<Memory, Failure> {
 /// The text of it in a file that only its owner can read.
 fn sheet(scope: &Scope, memory: &Memory) -> Result<PathBuf, Failure> {
     let name = format!("edit-{}-{}.txt", memory.name(), std::process::id());
-    let path = scope.edge.home.folder().join(name);
+    let path = scope.env.home.folder().join(name);
     let write = || -> io::Result<()> {
         let mut options = OpenOptions::new();
         let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&path)?;

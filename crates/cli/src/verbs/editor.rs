@@ -3,10 +3,10 @@
 //! Chooses the file; editing it is the agents crate's. Nothing is written where nobody asked.
 
 use super::install::refused;
-use crate::failure::Failure;
-use crate::tmux::conf::Writing;
 use std::path::{Path, PathBuf};
 use towline_agents::settings::{Archive, EditorTasks, Pace, Plan, Subject, TaskStanding};
+use towline_engine::runtime::failure::Failure;
+use towline_engine::status::tmux::conf::Writing;
 
 pub fn put(folder: &Path, tow: &Path, (archive, writing): (&Archive, Writing)) -> Result<Plan, Failure> {
     let tasks = EditorTasks::in_folder(&existing(folder)?, tow).map_err(refused)?;

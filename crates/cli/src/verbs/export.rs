@@ -2,10 +2,8 @@
 //!
 //! Only reads the archive. A file appears whole or not at all, and only its owner can read it.
 
-use crate::back::{Past, Whose, beginning, call, unreadable};
-use crate::export::{ExportError, jsonl, markdown};
-use crate::failure::Failure;
-use crate::output::{complain, plain};
+use crate::output::complain;
+use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::{Args, ValueEnum};
 use std::fs::{self, OpenOptions};
@@ -15,6 +13,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_core::time::Timestamp;
 use towline_core::when::Wanted;
+use towline_engine::query::Past;
+use towline_engine::query::beginning;
+use towline_engine::query::call;
+use towline_engine::query::unreadable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::plain;
+use towline_engine::sync::export::ExportError;
+use towline_engine::sync::export::jsonl;
+use towline_engine::sync::export::markdown;
 use towline_store::archive::{Conversation, WhichMemories};
 
 const EXAMPLES: &str = "\
@@ -34,7 +41,7 @@ pub struct Arguments {
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     #[command(flatten)]
-    whose: Whose,
+    whose: ProjectArgs,
     /// Only sessions in which something happened since this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
@@ -54,8 +61,8 @@ enum Format {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let since = arguments.since.as_deref().map(|text| time(text, scope.edge.now)).transpose()?;
-    let Some(past) = Past::open(scope, &arguments.whose)? else {
+    let since = arguments.since.as_deref().map(|text| time(text, scope.env.now)).transpose()?;
+    let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
         return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));
     };
     let since = since.unwrap_or(Timestamp(0));

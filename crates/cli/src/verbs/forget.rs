@@ -2,12 +2,10 @@
 //!
 //! Shows what would go and asks first. Says what went, and never repeats the text that was looked for.
 
-use crate::agreement::{agrees, can_be_asked};
-use crate::failure::Failure;
-use crate::forget::{self, AsideFate, Meant, Request, Tally};
-use crate::live;
-use crate::output::{Tone, complain};
-use crate::progress::size;
+use crate::agreement::agrees;
+use crate::agreement::can_be_asked;
+use crate::output::Tone;
+use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
@@ -17,6 +15,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use towline_core::escape::for_terminal;
 use towline_core::forget::Needle;
+use towline_engine::erase::forget;
+use towline_engine::erase::forget::AsideFate;
+use towline_engine::erase::forget::Meant;
+use towline_engine::erase::forget::Request;
+use towline_engine::erase::forget::Tally;
+use towline_engine::ingest::live;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::size;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,20 +73,20 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if !arguments.dry_run && forget::finish_interrupted(&scope.edge)? && !arguments.json {
+    if !arguments.dry_run && forget::finish_interrupted(&scope.env)? && !arguments.json {
         scope.out.line("an erasing that was interrupted is finished: free pages and logs are empty");
     }
     // What the journal still holds is found by its rows.
-    live::store(scope)?;
+    live::store(&scope.env)?;
     let meant = meant(scope, arguments)?;
     warn_of_size(scope);
-    let planned = forget::rehearse(&scope.edge, &meant)?;
+    let planned = forget::rehearse(&scope.env, &meant)?;
     if arguments.dry_run || !is_agreed(scope, arguments, (&meant, &planned))? {
         report(scope, arguments, (&meant, &planned), Told::Planned);
         return Ok(ExitCode::SUCCESS);
     }
     let fate = if arguments.keep_aside { AsideFate::Kept } else { AsideFate::Deleted };
-    let done = forget::carry_out(&scope.edge, &meant, fate)?;
+    let done = forget::carry_out(&scope.env, &meant, fate)?;
     report(scope, arguments, (&meant, &done), Told::Done);
     Ok(if done.holding.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -90,7 +96,7 @@ const LARGE: u64 = 256 << 20;
 
 /// Databases are read through, and made anew without what was erased.
 fn warn_of_size(scope: &Scope) {
-    let bytes = fs::metadata(scope.edge.home.archive()).map_or(0, |meta| meta.len());
+    let bytes = fs::metadata(scope.env.home.archive()).map_or(0, |meta| meta.len());
     if bytes > LARGE && io::stderr().is_terminal() {
         complain(&format!("looking through {}; this takes a while\n", size(bytes)));
     }
@@ -117,7 +123,7 @@ fn meant(scope: &Scope, arguments: &Arguments) -> Result<Meant, Failure> {
         since: arguments.since.as_deref(),
         until: arguments.until.as_deref(),
     };
-    forget::find(&scope.edge, &request)
+    forget::find(&scope.env, &request)
 }
 
 fn from_stdin() -> Result<String, Failure> {
@@ -189,7 +195,7 @@ fn as_json(arguments: &Arguments, tally: &Tally, told: Told) -> Value {
 fn show(scope: &Scope, (meant, tally): (&Meant, &Tally), told: Told) {
     let Tally { archive, hot, aside, holding } = tally;
     let verb = if told == Told::Done { "forgot" } else { "would forget" };
-    let what = for_terminal(&meant.describe(scope.edge.now));
+    let what = for_terminal(&meant.describe(scope.env.now));
     scope.out.line(&format!("{verb} {what}:"));
     scope.out.line(&format!(
         "  archive: {} turns, {} bodies, {} details, {} memories and summaries, {} lines, names and notes, {} whole sessions",

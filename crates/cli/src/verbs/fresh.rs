@@ -2,12 +2,15 @@
 //!
 //! Erases nothing: the work stays where it is, and can be looked up.
 
-use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::{inherit, live, whose};
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::event::Happening;
+use towline_engine::handoff::inherit;
+use towline_engine::ingest::live;
+use towline_engine::query::ownership;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::record;
 use towline_store::journal::Record;
 
 const EXAMPLES: &str = "\
@@ -34,12 +37,12 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let store = whose::store(scope)?;
-    let session = whose::session(&store, arguments.session.as_deref(), "tow fresh --session")?;
+    let store = ownership::store(&scope.env)?;
+    let session = ownership::session(&store, arguments.session.as_deref(), "tow fresh --session")?;
     drop(store);
     let happening = if arguments.undo { Happening::FreshTakenBack } else { Happening::FreshAsked };
-    live::accept(scope, &[Record::Event(live::event(scope, session.key.clone(), happening))])?;
-    live::store(scope)?;
+    record::accept(&scope.env, &[Record::Event(record::event(&scope.env, session.key.clone(), happening))])?;
+    live::store(&scope.env)?;
     if arguments.json {
         scope.out.line(&serde_json::json!({"session": session.key, "fresh": !arguments.undo}).to_string());
         return Ok(ExitCode::SUCCESS);

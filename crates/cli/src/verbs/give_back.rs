@@ -2,11 +2,11 @@
 //!
 //! Started by such programs of ours, with what they share; there is nothing to run here for a person.
 
-use crate::failure::Failure;
 use crate::monitor::keep;
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
+use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 Example:

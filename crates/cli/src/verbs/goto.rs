@@ -3,16 +3,18 @@
 //! Changes nothing of what the agent is doing, and types nothing.
 
 use super::bar;
-use crate::edge::variable;
-use crate::failure::Failure;
-use crate::live::{self, Glance};
-use crate::push::server_of;
 use crate::scope::Scope;
-use crate::seen::{self, Look};
 use clap::Args;
 use std::process::ExitCode;
 use towline_agents::settings::quote;
 use towline_core::shown::{Light, Shown};
+use towline_engine::ingest::live;
+use towline_engine::ingest::live::Glance;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::status::push::server_of;
+use towline_engine::status::read_marks;
+use towline_engine::status::read_marks::Look;
 use towline_terminal::tmux::Server;
 
 const EXAMPLES: &str = "\
@@ -34,7 +36,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let seats = live::seats(scope, Glance::Thorough)?;
+    let seats = live::seats(&scope.env, Glance::Thorough)?;
     match &arguments.seat {
         Some(wanted) => go(scope, choose(&seats, wanted)?),
         None => next(scope, &seats),
@@ -104,6 +106,6 @@ pub fn go(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
         let attach = format!("tmux -S {} attach", quote(&server.socket));
         return Err(Failure::input(what).hint(format!("Run `{attach}`.")));
     }
-    seen::see(scope, seat)?;
+    read_marks::see(&scope.env, seat)?;
     bar::refresh(scope, Look::Nowhere)
 }

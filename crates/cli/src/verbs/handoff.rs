@@ -2,13 +2,9 @@
 //!
 //! Types nothing itself: what is sent is an intent like any other, or is printed for the person to paste.
 
-use crate::calendar::clock;
-use crate::continuing::{is_allowed, kept};
-use crate::failure::Failure;
 use crate::output::Tone;
 use crate::scope::Scope;
 use crate::verbs::config::edit_file;
-use crate::{live, tell, typing, whose};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::fs;
@@ -20,6 +16,15 @@ use towline_core::escape::{fit, for_terminal, pad};
 use towline_core::event::Happening;
 use towline_core::session::Session;
 use towline_core::typing::{Purpose, Wish};
+use towline_engine::handoff::continuing::is_allowed;
+use towline_engine::handoff::continuing::kept;
+use towline_engine::handoff::typing;
+use towline_engine::ingest::live;
+use towline_engine::query::ownership;
+use towline_engine::runtime::calendar::clock;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::record;
 use towline_store::home::put_small;
 use towline_store::journal::Record;
 use towline_store::{Store, StoreError, WantedHops};
@@ -87,11 +92,11 @@ enum What {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let (What::List { json, .. }, None) = (&arguments.what, live::store(scope)?) {
+    if let (What::List { json, .. }, None) = (&arguments.what, live::store(&scope.env)?) {
         scope.out.line(&if *json { json!({"hops": []}).to_string() } else { NOTHING.to_owned() });
         return Ok(ExitCode::SUCCESS);
     }
-    let store = whose::store(scope)?;
+    let store = ownership::store(&scope.env)?;
     match &arguments.what {
         What::Show { id, json } => show(scope, &named(&store, id.as_deref())?, *json),
         What::List { limit, json } => list(scope, &store, (*limit, *json)).map_err(failed)?,
@@ -151,8 +156,8 @@ fn edit(scope: &Scope, hop: &Hop, (from, as_json): (Option<&Path>, bool)) -> Res
     }
     let text = kept(&form::render(&handoff));
     let written = Happening::HandoffWritten { hop: hop.uid, text: text.clone(), by: Author::Person };
-    live::accept(scope, &[Record::Event(live::event(scope, hop.session.clone(), written))])?;
-    live::fold(scope)?;
+    record::accept(&scope.env, &[Record::Event(record::event(&scope.env, hop.session.clone(), written))])?;
+    live::fold(&scope.env)?;
     if as_json {
         scope.out.line(&row(&Hop { handoff: Some((text, Author::Person)), ..hop.clone() }).to_string());
     } else {
@@ -173,7 +178,7 @@ fn read(path: &Path) -> Result<String, Failure> {
 
 /// In a file of its own that is gone afterwards.
 fn edited(scope: &Scope, hop: &Hop) -> Result<String, Failure> {
-    let file = scope.edge.home.folder().join(format!("handoff-{}.md", hop.short()));
+    let file = scope.env.home.folder().join(format!("handoff-{}.md", hop.short()));
     let failed = |error: &std::io::Error| Failure::about(format!("could not use {}", file.display()), error);
     put_small(&file, hop.text().unwrap_or("## Task\n\n## Remaining\n").as_bytes())
         .map_err(|error| failed(&error))?;
@@ -184,8 +189,8 @@ fn edited(scope: &Scope, hop: &Hop) -> Result<String, Failure> {
 
 fn receiver(scope: &Scope, store: &Store, seat: Option<&str>) -> Result<Session, Failure> {
     match seat {
-        Some(seat) => Ok(live::sitting_at(scope, seat)?.0),
-        None => whose::here(store, "tow handoff send --in SEAT #"),
+        Some(seat) => Ok(live::sitting_at(&scope.env, seat)?.0),
+        None => ownership::here(store, "tow handoff send --in SEAT #"),
     }
 }
 
@@ -194,8 +199,8 @@ fn send(scope: &Scope, hop: &Hop, (session, as_json): (&Session, bool)) -> Resul
         return Err(Failure::input(format!("{} has no handoff", hop.short())).hint("Run `tow handoff list`."));
     };
     let text = form::sent(text);
-    let config = tell::settings(&scope.edge);
-    let seat = session.seat.as_deref().filter(|_| is_allowed(&scope.edge, &config));
+    let config = settings(&scope.env);
+    let seat = session.seat.as_deref().filter(|_| is_allowed(&scope.env, &config));
     let Some(seat) = seat else {
         if as_json {
             scope.out.line(&json!({"typed": null, "paste": text}).to_string());
@@ -207,11 +212,11 @@ fn send(scope: &Scope, hop: &Hop, (session, as_json): (&Session, bool)) -> Resul
         }
         return Ok(());
     };
-    let expires_at = scope.edge.now.plus_ms(config.typing.limit_ms);
+    let expires_at = scope.env.now.plus_ms(config.typing.limit_ms);
     let wish = Wish::new(seat, Purpose::Continue, &text, expires_at).map_err(|bad| {
         Failure::input(format!("the handoff cannot be typed: {bad}")).hint("Run `tow handoff show`.")
     })?;
-    let typed = typing::make(&scope.edge, &session.key, wish)
+    let typed = typing::make(&scope.env, &session.key, wish)
         .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
     if as_json {
         scope.out.line(&json!({"typed": typed, "session": session.key, "seat": seat}).to_string());
@@ -257,7 +262,7 @@ fn heading(scope: &Scope, hop: &Hop) -> String {
         Stage::Asked | Stage::Written | Stage::Clearing | Stage::Continuing => Tone::Faint,
         Stage::Failed | Stage::Stopped => Tone::Warning,
     };
-    let when = clock(hop.began_at, scope.edge.now);
+    let when = clock(hop.began_at, scope.env.now);
     let stage = scope.out.tint(tone, &pad(hop.stage.name(), 10));
     let session = format!("{}:{}", hop.session.agent, hop.session.short());
     let task = fit(&for_terminal(form::parts(hop.text().unwrap_or("")).task.trim()), 40);

@@ -2,14 +2,16 @@
 //!
 //! Loses nothing: it is still found by a person, and `tow release` gives it back.
 
-use crate::failure::Failure;
-use crate::output::plain;
-use crate::remember::{memories_named, memory_json, open};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
+use towline_engine::memory::remember::memories_named;
+use towline_engine::memory::remember::open;
+use towline_engine::query::memory_json;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::plain;
 use towline_store::StoreError;
 
 const EXAMPLES: &str = "\
@@ -38,7 +40,7 @@ pub struct Arguments {
 const USUAL: &str = "a person holds it back";
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let memories = memories_named(archive, &arguments.ids)?;
     if let Some(held) = memories.iter().find(|memory| memory.quarantine.is_some()) {
@@ -48,9 +50,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let why =
         plain(arguments.because.as_deref().map(str::trim).filter(|why| !why.is_empty()).unwrap_or(USUAL));
     let held = archive.as_one(|| {
-        let each = memories
-            .iter()
-            .map(|memory| archive.quarantine_memory(memory.number, Some(&why), scope.edge.now));
+        let each =
+            memories.iter().map(|memory| archive.quarantine_memory(memory.number, Some(&why), scope.env.now));
         each.collect::<Result<Vec<_>, _>>()
     });
     held.map_err(failed)?;

@@ -3,15 +3,11 @@
 //! Only reads their files. Runs as often as one likes: what is known already is not read again.
 
 mod asked;
+mod exported;
 mod report;
 
-use crate::capture::{self, Destination, TakenOver, Transcript, Wishes, Writable};
-use crate::edge::variable;
-use crate::export;
-use crate::failure::Failure;
-use crate::output::plain;
+use crate::progress::Progress;
 use crate::scope::Scope;
-use crate::{distil, tell, work};
 use clap::Args;
 use report::Report;
 use std::num::NonZeroUsize;
@@ -20,6 +16,20 @@ use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::time::Timestamp;
+use towline_engine::capture;
+use towline_engine::capture::Destination;
+use towline_engine::capture::TakenOver;
+use towline_engine::capture::Transcript;
+use towline_engine::capture::Wishes;
+use towline_engine::memory::distil;
+use towline_engine::runtime::archive;
+use towline_engine::runtime::archive::Writable;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::spawn;
+use towline_engine::runtime::text::plain;
+use towline_engine::sync::export;
 use towline_store::Archive;
 use towline_store::foreign::Product;
 
@@ -66,33 +76,38 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(file) = arguments.from.as_deref().and_then(export::file) {
         let errand = if arguments.dry_run { export::Errand::Try } else { export::Errand::TakeIn };
-        let told = if arguments.json { export::Told::AsJson } else { export::Told::Plainly };
-        return export::import(scope, &file, errand, told);
+        let done = export::import(&scope.env, &file, errand)?;
+        match arguments.json {
+            true => scope.out.line(&exported::as_json(&done, errand).to_string()),
+            false => exported::report(scope, &done, errand),
+        }
+        return Ok(ExitCode::SUCCESS);
     }
     let sources = Sources::found(arguments)?;
-    let wishes = Wishes::load(&scope.edge)?;
+    let wishes = Wishes::load(&scope.env)?;
     let failed = |error: &dyn std::error::Error| {
         Failure::new(error).hint("Run `tow doctor`, then `tow import` again.")
     };
     if arguments.rebuild {
-        capture::set_aside(&scope.edge).map_err(|error| failed(&error))?;
+        archive::set_aside(&scope.env).map_err(|error| failed(&error))?;
     }
     let asked =
-        asked::asked(&scope.edge, &wishes, (arguments.since.as_deref(), arguments.project.as_deref()))?;
+        asked::asked(&scope.env, &wishes, (arguments.since.as_deref(), arguments.project.as_deref()))?;
     let wishes = wishes.asking(asked);
     let files = sources.files(&wishes);
     let mut report = Report::new(arguments.dry_run);
     if arguments.dry_run {
         report.would_read(&files);
         let archive =
-            Archive::read(&scope.edge.home, Duration::from_secs(2)).map_err(|error| failed(&error))?;
+            Archive::read(&scope.env.home, Duration::from_secs(2)).map_err(|error| failed(&error))?;
         report.databases = take_over(scope, &wishes, &sources, &Destination::Nowhere(archive.as_ref()))?;
     } else {
         let writable = open(scope)?;
         let readers = arguments.jobs.or_else(|| std::thread::available_parallelism().ok());
         let readers = readers.unwrap_or(NonZeroUsize::MIN);
-        report.imported = capture::import(&scope.edge, &writable, &wishes, (files, readers))
-            .map_err(|error| failed(&error))?;
+        report.imported =
+            capture::import(&scope.env, &writable, &wishes, (files, readers), &mut Progress::new(0, 0))
+                .map_err(|error| failed(&error))?;
         report.databases = take_over(scope, &wishes, &sources, &Destination::Archive(&writable.archive))?;
         drop(writable);
         remember(scope);
@@ -104,8 +119,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// What was taken in is distilled by somebody whom nobody waits for.
 fn remember(scope: &Scope) {
-    if tell::settings(&scope.edge).distil.rules && distil::is_pending(&scope.edge) {
-        work::start_detached();
+    if settings(&scope.env).distil.rules && distil::is_pending(&scope.env) {
+        spawn::start_detached();
     }
 }
 
@@ -114,7 +129,7 @@ fn failed(error: &dyn std::error::Error) -> Failure {
 }
 
 fn open(scope: &Scope) -> Result<Writable, Failure> {
-    let writable = capture::open(&scope.edge, Duration::from_secs(60)).map_err(|error| failed(&error))?;
+    let writable = archive::open(&scope.env, Duration::from_secs(60)).map_err(|error| failed(&error))?;
     writable.ok_or_else(|| {
         Failure::input("another import is under way").hint("Wait for it, then run `tow import` again.")
     })
@@ -132,7 +147,13 @@ fn take_over(
         Agent::ALL.into_iter().flat_map(transcripts).collect()
     };
     let databases = sources.databases.iter().map(|(product, path)| {
-        capture::take_over(&scope.edge, wishes, (*product, path), (into, &transcripts))
+        capture::take_over(
+            &scope.env,
+            wishes,
+            (*product, path),
+            (into, &transcripts),
+            &mut Progress::new(0, 0),
+        )
     });
     databases.collect::<Result<_, _>>().map_err(|error| failed(&error))
 }

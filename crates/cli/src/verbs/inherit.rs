@@ -2,10 +2,8 @@
 //!
 //! Shows what the fold decided and why; a choice goes through the journal like everything else.
 
-use crate::failure::Failure;
 use crate::output::Tone;
 use crate::scope::Scope;
-use crate::{inherit, live, whose};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -14,6 +12,11 @@ use towline_core::event::Happening;
 use towline_core::id::SessionKey;
 use towline_core::inherit::taken;
 use towline_core::session::Session;
+use towline_engine::handoff::inherit;
+use towline_engine::ingest::live;
+use towline_engine::query::ownership;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::record;
 use towline_store::journal::Record;
 use towline_store::{Inheritance, Store, Wanted};
 
@@ -97,11 +100,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn show(scope: &Scope, log: &Log) -> Result<ExitCode, Failure> {
-    let store = whose::store(scope)?;
-    let session = log.session.as_deref().map(|name| whose::named(&store, name)).transpose()?;
+    let store = ownership::store(&scope.env)?;
+    let session = log.session.as_deref().map(|name| ownership::named(&store, name)).transpose()?;
     let is_everywhere = log.all_projects || session.is_some();
     let project = match &log.project {
-        None if !is_everywhere => Some(whose::project(&store)?.ok_or_else(no_project)?),
+        None if !is_everywhere => Some(ownership::project(&store)?.ok_or_else(no_project)?),
         given => given.clone(),
     };
     let wanted = Wanted {
@@ -159,14 +162,14 @@ fn line(decision: &Inheritance) -> String {
 }
 
 fn choose(scope: &Scope, take: &Take) -> Result<ExitCode, Failure> {
-    let store = whose::store(scope)?;
+    let store = ownership::store(&scope.env)?;
     let verb = format!("tow inherit take {} --session", take.from);
-    let heir = whose::session(&store, take.session.as_deref(), &verb)?;
+    let heir = ownership::session(&store, take.session.as_deref(), &verb)?;
     let (from, name) = chosen(&store, &take.from, &heir)?;
     drop(store);
     let happening = Happening::InheritanceTaken { from: from.clone() };
-    live::accept(scope, &[Record::Event(live::event(scope, heir.key.clone(), happening))])?;
-    live::store(scope)?;
+    record::accept(&scope.env, &[Record::Event(record::event(&scope.env, heir.key.clone(), happening))])?;
+    live::store(&scope.env)?;
     if take.json {
         scope.out.line(&json!({"heir": heir.key, "from": from}).to_string());
     } else {
@@ -178,7 +181,7 @@ fn choose(scope: &Scope, take: &Take) -> Result<ExitCode, Failure> {
 /// Whose work is meant, and how it is called: a session of this machine, or one of another that passed its baton.
 fn chosen(store: &Store, called: &str, heir: &Session) -> Result<(SessionKey, String), Failure> {
     let unreadable = |error| Failure::new(&error).hint("Run `tow doctor`.");
-    let from = match whose::named(store, called) {
+    let from = match ownership::named(store, called) {
         Ok(from) => from,
         Err(failure) => {
             return match store.far_sessions_named(called).map_err(unreadable)?.as_slice() {

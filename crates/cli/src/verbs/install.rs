@@ -7,20 +7,25 @@
 use super::editor;
 use super::skills::{self, Skills};
 use super::tools::{self, Tools};
-use crate::config::Config;
-use crate::edge::{on_path, own_program, variable};
-use crate::failure::Failure;
-use crate::gotchas;
-use crate::output::{Tone, complain};
+use crate::output::Tone;
+use crate::output::complain;
 use crate::scope::Scope;
-use crate::tell::settings;
-use crate::tmux::conf::{self, Outcome, Writing};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_agents::Agent;
 use towline_agents::settings::{Archive, Pace, Plan, Refusal, Subject, Target};
+use towline_engine::memory::gotchas;
+use towline_engine::runtime::config::Config;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::env::on_path;
+use towline_engine::runtime::env::own_program;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::status::tmux::conf;
+use towline_engine::status::tmux::conf::Outcome;
+use towline_engine::status::tmux::conf::Writing;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,14 +85,14 @@ impl Choice {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let tow = command_to_register()?;
     let choice = &arguments.choice;
-    let archive = Archive::new(scope.edge.home.backups());
-    let config = settings(&scope.edge);
+    let archive = Archive::new(scope.env.home.backups());
+    let config = settings(&scope.env);
     let edit = |agent: Agent| hook_in(agent, arguments, &config, (&tow, &archive));
     let is_task_alone = arguments.vscode.is_some() && choice.agents.is_empty();
     let agents = if is_task_alone { vec![] } else { chosen(choice)? };
     let mut outcomes = Outcomes { agents: edit_all(agents, edit), tmux: None, task: None };
     if arguments.tmux {
-        outcomes.tmux = Some(conf::install(&scope.edge, &tow, choice.writing()));
+        outcomes.tmux = Some(conf::install(&scope.env, &tow, choice.writing()));
     }
     let put = |folder: &PathBuf| editor::put(folder, &tow, (&archive, choice.writing()));
     outcomes.task = arguments.vscode.as_ref().map(put);

@@ -2,18 +2,20 @@
 //!
 //! Shows rows; has them tried again or leaves them. It asks no model by itself.
 
-use crate::calendar::clock;
-use crate::capture;
-use crate::enrich::{self, Standing};
-use crate::failure::Failure;
-use crate::output::{Tone, plain};
+use crate::output::Tone;
 use crate::scope::Scope;
-use crate::work;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::time::Timestamp;
+use towline_engine::memory::enrich;
+use towline_engine::memory::enrich::Standing;
+use towline_engine::runtime::archive;
+use towline_engine::runtime::calendar::clock;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::spawn;
+use towline_engine::runtime::text::plain;
 use towline_store::archive::{JobState, KeptJob};
 use towline_store::{Archive, StoreError};
 
@@ -67,7 +69,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn list(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let standing = enrich::standing(&scope.edge).map_err(failed)?;
+    let standing = enrich::standing(&scope.env).map_err(failed)?;
     let jobs = jobs(scope, arguments, arguments.limit).map_err(failed)?;
     if arguments.json {
         scope.out.line(&as_json(standing.as_ref(), &jobs).to_string());
@@ -89,7 +91,7 @@ fn states(arguments: &Arguments) -> &'static [JobState] {
 }
 
 fn jobs(scope: &Scope, arguments: &Arguments, most: u32) -> Result<Vec<KeptJob>, StoreError> {
-    let Some(archive) = Archive::read(&scope.edge.home, PATIENCE)? else { return Ok(vec![]) };
+    let Some(archive) = Archive::read(&scope.env.home, PATIENCE)? else { return Ok(vec![]) };
     archive.jobs(states(arguments), most)
 }
 
@@ -117,12 +119,12 @@ fn print(scope: &Scope, job: &KeptJob) {
         (Some(session), Some(turn)) => format!("{}#{turn}", session.short()),
         _ => "gone".to_owned(),
     };
-    let made = clock(job.made_at, scope.edge.now);
+    let made = clock(job.made_at, scope.env.now);
     let state = scope.out.tint(tone, &format!("{:7}", job.state.name()));
     let attempts = if job.attempts > 0 { format!("  {} attempts", job.attempts) } else { String::new() };
     scope.out.line(&format!("{:>6}  {made:>16}  {state}  {turn}{attempts}", job.number));
     if let Some(error) = &job.error {
-        let again = clock(job.due_at, scope.edge.now);
+        let again = clock(job.due_at, scope.env.now);
         let when = if job.state == JobState::Dead { String::new() } else { format!("; again at {again}") };
         scope.out.line(&format!(
             "{:26}{}",
@@ -166,9 +168,9 @@ fn as_json(standing: Option<&Standing>, jobs: &[KeptJob]) -> Value {
 fn retry(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let tried = change(scope, arguments, |archive, numbers| {
         archive.ask_providers_again()?;
-        archive.retry_jobs(numbers, scope.edge.now)
+        archive.retry_jobs(numbers, scope.env.now)
     })?;
-    work::start_detached();
+    spawn::start_detached();
     say(scope, arguments, ("retried", tried));
     Ok(ExitCode::SUCCESS)
 }
@@ -177,7 +179,7 @@ fn leave(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.numbers.is_empty() && !arguments.dead {
         return Err(Failure::input("which jobs are to be dropped?").hint("Give their numbers, or --dead."));
     }
-    let dropped = change(scope, arguments, |archive, numbers| archive.drop_jobs(numbers, scope.edge.now))?;
+    let dropped = change(scope, arguments, |archive, numbers| archive.drop_jobs(numbers, scope.env.now))?;
     say(scope, arguments, ("dropped", dropped));
     Ok(ExitCode::SUCCESS)
 }
@@ -188,7 +190,7 @@ fn change(
     act: impl FnOnce(&Archive, &[i64]) -> Result<usize, StoreError>,
 ) -> Result<usize, Failure> {
     let busy = || Failure::busy("the archive is in use").hint("Try again in a moment.");
-    let writable = capture::open(&scope.edge, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
+    let writable = archive::open(&scope.env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
     let archive = &writable.archive;
     let meant = match arguments.numbers.as_slice() {
         [] => {

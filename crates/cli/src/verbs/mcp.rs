@@ -3,14 +3,14 @@
 //! Every tool is a verb: a call is put as the command that a person would type, and answered by what that prints.
 
 use crate::cli;
-use crate::failure::Failure;
-use crate::output::plain;
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::escape::fit;
 use towline_core::memory::number;
-use towline_mcp::{Access, Call, Desk, SearchCall, Server};
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::plain;
+use towline_server::mcp::{Access, Call, Desk, SearchCall, Server};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,10 +4,7 @@
 
 use super::remember::type_named;
 use super::sessions::time;
-use crate::back::{Past, Whose, call, unreadable};
-use crate::failure::Failure;
-use crate::output::plain;
-use crate::remember::{line, memory_json};
+use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
@@ -15,6 +12,13 @@ use std::process::ExitCode;
 use towline_core::id::SessionKey;
 use towline_core::memory::{Memory, number};
 use towline_core::when::Wanted;
+use towline_engine::query::Past;
+use towline_engine::query::call;
+use towline_engine::query::line;
+use towline_engine::query::memory_json;
+use towline_engine::query::unreadable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::plain;
 use towline_store::archive::{MemoriesAsked, Only};
 
 const EXAMPLES: &str = "\
@@ -44,7 +48,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
     #[command(flatten)]
-    whose: Whose,
+    whose: ProjectArgs,
     /// Only from this session, by the end or the beginning of its id.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -75,7 +79,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let Some(past) = Past::open(scope, &arguments.whose)? else {
+    let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
         return Ok(show(scope, arguments, &[], ("nothing was captured yet", false)));
     };
     let mut found = if past.project.is_empty() { vec![] } else { found(&past, arguments)? };
@@ -140,7 +144,7 @@ fn show(scope: &Scope, arguments: &Arguments, found: &[Memory], (looked, is_cut)
         return ExitCode::SUCCESS;
     }
     for memory in found {
-        scope.out.line(&line(memory, scope.edge.now));
+        scope.out.line(&line(memory, scope.env.now));
     }
     if is_cut {
         scope.out.line(&format!("there are older ones: --limit {}", arguments.limit.saturating_mul(5)));

@@ -3,19 +3,21 @@
 //! Draws only. Labels are escaped; what a line does is `tow goto` with a session's id or a pane, which are plain names.
 
 use super::install::command_to_register;
-use crate::edge::variable;
-use crate::failure::Failure;
-use crate::live::{self, Glance};
-use crate::push::server_of;
 use crate::scope::Scope;
-use crate::tmux::load;
-use crate::tmux::options::{Keys, Options};
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::bar::BarStyle;
 use towline_core::escape::{fit, for_tmux_menu};
 use towline_core::shown::{Shown, age};
 use towline_core::time::Timestamp;
+use towline_engine::ingest::live;
+use towline_engine::ingest::live::Glance;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::status::push::server_of;
+use towline_engine::status::tmux::load;
+use towline_engine::status::tmux::options::Keys;
+use towline_engine::status::tmux::options::Options;
 use towline_terminal::tmux::{MenuItem, Server};
 use towline_terminal::tmux_settings::quote;
 
@@ -43,13 +45,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let server = variable("TMUX").as_deref().and_then(Server::parse);
     let server =
         server.ok_or_else(|| Failure::input("a menu needs tmux").hint("Run `tow status` instead."))?;
-    let (options, _) = Options::current(&scope.edge, &server);
-    let seats = live::seats(scope, Glance::Thorough)?;
+    let (options, _) = Options::current(&scope.env, &server);
+    let seats = live::seats(&scope.env, Glance::Thorough)?;
     let per_page = arguments.items.unwrap_or(options.items_per_page).clamp(1, 30);
     let pages = seats.len().div_ceil(per_page).max(1);
     let page = Page { number: arguments.page.clamp(1, pages), of: pages, items: per_page };
     let title = if pages == 1 { "Agents".to_owned() } else { format!("Agents ({}/{pages})", page.number) };
-    let mut lines = lines(&seats, scope.edge.now, &page, &options.style);
+    let mut lines = lines(&seats, scope.env.now, &page, &options.style);
     lines.extend(turning(&page, &options.keys));
     let tow = load::word(&command_to_register()?)?;
     let items: Vec<MenuItem> = lines.into_iter().map(|line| line.for_tmux(&tow)).collect();

@@ -2,10 +2,8 @@
 //!
 //! Draws what the store and the transcripts say. It decides nothing and announces nothing.
 
-use crate::failure::Failure;
 use crate::output::Tone;
 use crate::scope::Scope;
-use crate::{live, sight};
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -13,6 +11,9 @@ use towline_core::escape::{for_terminal, pad};
 use towline_core::meter::{Exactness, Fill};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
+use towline_engine::ingest::live;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::status::probe;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,9 +33,10 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let sessions: Vec<Session> = live::sitting_now(scope)?.into_iter().map(|(session, _)| session).collect();
+    let sessions: Vec<Session> =
+        live::sitting_now(&scope.env)?.into_iter().map(|(session, _)| session).collect();
     let metered: Vec<(&Session, Option<(Fill, Timestamp)>)> =
-        sessions.iter().map(|session| (session, sight::fill(session))).collect();
+        sessions.iter().map(|session| (session, probe::fill(session))).collect();
     if arguments.json {
         let rows: Vec<Value> = metered.iter().map(|(session, fill)| row(scope, session, *fill)).collect();
         scope.out.line(&json!({"sessions": rows}).to_string());
@@ -59,7 +61,7 @@ fn row(scope: &Scope, session: &Session, metered: Option<(Fill, Timestamp)>) -> 
         "remaining": fill.map(Fill::remaining),
         "exact": fill.map(|fill| fill.exact == Exactness::Exact),
         "source": fill.map(|fill| fill.source.name()),
-        "age_s": metered.map(|(_, at)| scope.edge.now.since_ms(at).max(0) / 1000),
+        "age_s": metered.map(|(_, at)| scope.env.now.since_ms(at).max(0) / 1000),
         "announced": session.meter.told.model.max(session.meter.told.person),
         "compactions": session.compactions,
         "compacted_at_percent": session.meter.compacted_percent,
@@ -78,7 +80,7 @@ fn line(scope: &Scope, session: &Session, metered: Option<(Fill, Timestamp)>) ->
         50..70 => Tone::Warning,
         _ => Tone::Bad,
     };
-    let seconds = scope.edge.now.since_ms(at).max(0) / 1000;
+    let seconds = scope.env.now.since_ms(at).max(0) / 1000;
     let sure = format!("{}, {}, {seconds} s ago", fill.exact.name(), fill.source.name());
     let before =
         session.meter.compacted_percent.map_or(String::new(), |at| format!("; last compacted at {at} %"));

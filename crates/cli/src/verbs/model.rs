@@ -2,21 +2,27 @@
 //!
 //! The one verb that fetches anything for search, and only when it is told to. Nothing is used before its checksum is right.
 
-use crate::config::{Search, SearchTier};
-use crate::edge::variable;
-use crate::failure::Failure;
-use crate::output::{complain, plain};
-use crate::progress::{Progress, size};
+use crate::output::complain;
+use crate::progress::Progress;
 use crate::scope::Scope;
-use crate::sentences::{self, Origin, PlaceError};
-use crate::tell::settings;
-use crate::work;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use towline_engine::index::embeddings;
+use towline_engine::index::embeddings::Origin;
+use towline_engine::index::embeddings::PlaceError;
+use towline_engine::runtime::config::Search;
+use towline_engine::runtime::config::SearchTier;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::fetch::FetchError;
+use towline_engine::runtime::progress::Progress as _;
+use towline_engine::runtime::spawn;
+use towline_engine::runtime::text::plain;
+use towline_engine::runtime::text::size;
 use towline_search::{Encoder, MODEL_FILES};
-use towline_worker::FetchError;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,12 +61,12 @@ enum Action {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let wanted = settings(&scope.edge).search;
+    let wanted = settings(&scope.env).search;
     match arguments.action.as_ref().unwrap_or(&Action::Status) {
         Action::Get { from } => get(scope, &wanted, from.as_ref())?,
         Action::Status => {}
         Action::Remove => {
-            let freed = sentences::remove(&scope.edge.home).map_err(|error| Failure::new(&error))?;
+            let freed = embeddings::remove(&scope.env.home).map_err(|error| Failure::new(&error))?;
             if !arguments.json {
                 scope.out.line(&format!("freed {}", size(freed)));
             }
@@ -77,15 +83,15 @@ fn get(scope: &Scope, wanted: &Search, from: Option<&PathBuf>) -> Result<(), Fai
         None => Origin::Net { certificates: certificates.as_deref() },
     };
     let mut progress = Told::new(scope);
-    let got = sentences::ask_for(&scope.edge.home, wanted, origin, &mut |name, got, all| {
+    let got = embeddings::ask_for(&scope.env.home, wanted, origin, &mut |name, got, all| {
         progress.tell(name, got, all)
     });
     progress.finish();
     got.map_err(|error| failed(&error, wanted))?;
-    let opened = Encoder::open(&sentences::folder(&scope.edge.home));
+    let opened = Encoder::open(&embeddings::folder(&scope.env.home));
     opened.map_err(|error| Failure::new(&error).hint("search.model_sha256 names files of another sort."))?;
     if wanted.tier == SearchTier::MiniLm {
-        work::start_detached();
+        spawn::start_detached();
     }
     Ok(())
 }
@@ -112,10 +118,10 @@ impl Told<'_> {
             self.name = name.to_owned();
             self.bar = Progress::new(all.unwrap_or(0), 1);
         }
-        self.bar.show(got, 0, self.scope.edge.elapsed());
+        self.bar.show(got, 0, self.scope.env.elapsed());
     }
 
-    fn finish(&self) {
+    fn finish(&mut self) {
         self.bar.finish();
     }
 }
@@ -145,15 +151,15 @@ fn failed(error: &PlaceError, wanted: &Search) -> Failure {
 }
 
 fn show(scope: &Scope, wanted: &Search, arguments: &Arguments) {
-    let home = &scope.edge.home;
-    let folder = sentences::folder(home);
-    let found = sentences::found(home, wanted);
-    let (vectors, vector_bytes) = sentences::vectors_there(&sentences::vectors_file(home));
+    let home = &scope.env.home;
+    let folder = embeddings::folder(home);
+    let found = embeddings::found(home, wanted);
+    let (vectors, vector_bytes) = embeddings::vectors_there(&embeddings::vectors_file(home));
     let is_used = wanted.tier == SearchTier::MiniLm;
     if arguments.json {
         let report = json!({
             "tier": if is_used { "minilm" } else { "static" }, "ready": found.is_ok(), "why": found.as_ref().err(),
-            "folder": folder, "bytes": sentences::size_of(&folder), "vectors": vectors, "vector_bytes": vector_bytes,
+            "folder": folder, "bytes": embeddings::size_of(&folder), "vectors": vectors, "vector_bytes": vector_bytes,
         });
         scope.out.line(&report.to_string());
         return;

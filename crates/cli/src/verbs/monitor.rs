@@ -2,9 +2,9 @@
 //!
 //! Draws what every surface draws, more closely. It decides nothing.
 
-use crate::failure::Failure;
-use crate::live::Glance;
-use crate::monitor::{Asked, Gatherer, play};
+use crate::monitor::Asked;
+use crate::monitor::Gatherer;
+use crate::monitor::play;
 use crate::scope::Scope;
 use crate::verbs::usage::spent_json;
 use clap::Args;
@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::meter::Exactness;
 use towline_core::time::Timestamp;
+use towline_engine::ingest::live::Glance;
+use towline_engine::runtime::failure::Failure;
 use towline_monitor::{Colours, Ended, Input, Model, Row, page, update};
 
 const EXAMPLES: &str = "\
@@ -56,7 +58,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         let columns =
             arguments.width.unwrap_or_else(|| u16::try_from(scope.out.columns()).unwrap_or(u16::MAX));
-        let model = Model::new(scope.edge.now, Colours::Hidden, ended);
+        let model = Model::new(scope.env.now, Colours::Hidden, ended);
         scope.out.text(&page(&update(model, Input::Rows(rows)).0, columns));
     }
     Ok(ExitCode::SUCCESS)

@@ -3,12 +3,13 @@
 //! The same as `tow goto --next`, short enough for a key.
 
 use super::goto;
-use crate::edge::variable;
-use crate::failure::Failure;
-use crate::live::{self, Glance};
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
+use towline_engine::ingest::live;
+use towline_engine::ingest::live::Glance;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
 use towline_terminal::tmux::Server;
 
 const EXAMPLES: &str = "\
@@ -26,7 +27,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let seats = live::seats(scope, Glance::Thorough)?;
+    let seats = live::seats(&scope.env, Glance::Thorough)?;
     let server = variable("TMUX").as_deref().and_then(Server::parse).filter(|_| arguments.message);
     match (goto::longest_waiting(&seats), server) {
         (None, Some(server)) => server.say(goto::NOBODY_WAITS),

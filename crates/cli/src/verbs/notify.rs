@@ -2,14 +2,8 @@
 //!
 //! Without `--test` nothing is run. With it, what became of every way is said, whether it worked or not.
 
-use crate::config::{Config, OCCASIONS, layered};
-use crate::edge::variable;
-use crate::failure::{Failure, Kind};
-use crate::output::{Tone, plain};
+use crate::output::Tone;
 use crate::scope::Scope;
-use crate::tell::alert::{NO_DESKTOP, errand};
-use crate::tell::{Errand, Outcome, Voice};
-use crate::tmux::options::Options;
 use clap::Args;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -18,6 +12,19 @@ use towline_core::event::Reason;
 use towline_core::session::State;
 use towline_core::shown::Shown;
 use towline_core::telling::{Sign, Telling};
+use towline_engine::notify::Errand;
+use towline_engine::notify::NO_DESKTOP;
+use towline_engine::notify::Outcome;
+use towline_engine::notify::Voice;
+use towline_engine::notify::errand;
+use towline_engine::runtime::config::Config;
+use towline_engine::runtime::config::OCCASIONS;
+use towline_engine::runtime::config::layered;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::failure::Kind;
+use towline_engine::runtime::text::plain;
+use towline_engine::status::tmux::options::Options;
 use towline_store::told::Way;
 use towline_terminal::tmux::Server;
 
@@ -83,7 +90,7 @@ impl Status {
 const PATIENCE: Duration = Duration::from_secs(15);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let user = std::fs::read_to_string(&scope.edge.config_file).unwrap_or_default();
+    let user = std::fs::read_to_string(&scope.env.config_file).unwrap_or_default();
     let found = layered(&user);
     let concerned =
         found.mistakes.iter().filter(|mistake| mistake.key.is_empty() || mistake.key.starts_with("notify"));
@@ -162,7 +169,7 @@ fn later(config: &Config, way: Way) -> Found {
     }
 }
 
-fn commands(prefix: &str, book: &crate::config::Commands) -> Vec<Found> {
+fn commands(prefix: &str, book: &towline_engine::runtime::config::Commands) -> Vec<Found> {
     let ready = |occasion: &&str| {
         let errand = Errand::new(format!("{prefix}{occasion}"), book.get(*occasion)?, &sample(occasion));
         let when =
@@ -175,7 +182,7 @@ fn commands(prefix: &str, book: &crate::config::Commands) -> Vec<Found> {
 /// The options of the tmux server that this runs in.
 fn of_tmux(scope: &Scope, rows: &mut Vec<Row>) -> Vec<Found> {
     let Some(server) = variable("TMUX").as_deref().and_then(Server::parse) else { return vec![] };
-    let (options, mistakes) = Options::current(&scope.edge, &server);
+    let (options, mistakes) = Options::current(&scope.env, &server);
     let concerned = mistakes.into_iter().filter(|mistake| mistake.option.starts_with("@towline-on-"));
     rows.extend(
         concerned.map(|mistake| row(mistake.option, Status::Mistaken, format!("must be {}", mistake.wanted))),

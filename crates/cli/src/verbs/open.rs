@@ -2,15 +2,19 @@
 //!
 //! Opens nothing where there is no screen: then it prints the address.
 
-use crate::edge::variable;
-use crate::failure::{Failure, Kind};
 use crate::scope::Scope;
-use crate::web::{Kept, Running, running, tokens};
-use crate::work;
+use crate::web::Kept;
+use crate::web::Running;
+use crate::web::running;
+use crate::web::tokens;
 use clap::Args;
 use serde_json::Value;
 use std::process::ExitCode;
-use towline_web::Writing;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::failure::Kind;
+use towline_engine::runtime::spawn;
+use towline_server::http::Writing;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +35,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let home = &scope.edge.home;
+    let home = &scope.env.home;
     let token = tokens(home, Kept::AsTheyAre)?.viewer;
     let address = match running(home).filter(|server| server.address.starts_with("http")) {
         Some(server) if arguments.write && server.writing == Writing::Refused => {
@@ -41,13 +45,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         None => started(arguments)?,
     };
     let url = format!("{address}/?token={token}");
-    let is_opened = !arguments.print && has_screen() && work::open_in_browser(&url);
+    let is_opened = !arguments.print && has_screen() && spawn::open_in_browser(&url);
     scope.out.line(&if is_opened { format!("opened {address}/") } else { url });
     Ok(ExitCode::SUCCESS)
 }
 
 fn started(arguments: &Arguments) -> Result<String, Failure> {
-    let line = work::serve_detached(if arguments.write { &["--write"] } else { &[] });
+    let line = spawn::serve_detached(if arguments.write { &["--write"] } else { &[] });
     let said: Option<Value> = line.and_then(|line| serde_json::from_str(&line).ok());
     said.and_then(|said| said["address"].as_str().map(str::to_owned)).ok_or_else(|| {
         let what = "the server did not begin to listen";

@@ -2,15 +2,15 @@
 //!
 //! Stops what is already being typed too: it is looked at right before every key.
 
-use crate::calendar::clock;
-use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::typing;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use towline_core::shown::span;
 use towline_core::typing::Pause;
+use towline_engine::handoff::typing;
+use towline_engine::runtime::calendar::clock;
+use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,15 +32,15 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let ms = arguments.span.as_deref().map(length).transpose()?;
-    let until = ms.map(|ms| scope.edge.now.plus_ms(ms));
-    typing::pause(&scope.edge.home, Pause { until }).map_err(|error| {
+    let until = ms.map(|ms| scope.env.now.plus_ms(ms));
+    typing::pause(&scope.env.home, Pause { until }).map_err(|error| {
         Failure::about("could not pause: something may still be typed", &error)
             .hint("Run `tow config set typing.enabled false`.")
     })?;
     if arguments.json {
         scope.out.line(&json!({"paused": true, "until": until.map(|until| until.to_utc())}).to_string());
     } else {
-        let until = until.map_or_else(|| "`tow resume`".to_owned(), |until| clock(until, scope.edge.now));
+        let until = until.map_or_else(|| "`tow resume`".to_owned(), |until| clock(until, scope.env.now));
         scope.out.line(&format!("nothing is typed until {until}"));
     }
     Ok(ExitCode::SUCCESS)

@@ -2,14 +2,16 @@
 //!
 //! Pins only what models are given at all.
 
-use crate::failure::Failure;
-use crate::remember::{memories_named, memory_json, open};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::memory::{Memory, name};
+use towline_engine::memory::remember::memories_named;
+use towline_engine::memory::remember::open;
+use towline_engine::query::memory_json;
+use towline_engine::runtime::failure::Failure;
 use towline_store::StoreError;
 
 const EXAMPLES: &str = "\
@@ -34,13 +36,13 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let memories = memories_named(archive, &arguments.ids)?;
     if !arguments.off {
         memories.iter().try_for_each(may_be_pinned)?;
     }
-    let now = scope.edge.now;
+    let now = scope.env.now;
     let pinned = (!arguments.off).then_some(now);
     let changed = archive.as_one(|| {
         memories

@@ -3,13 +3,14 @@
 //! Opens it and nothing else: what is in it is `tow status --watch` or `tow monitor`.
 
 use super::install::command_to_register;
-use crate::edge::variable;
-use crate::failure::{Failure, Kind};
 use crate::scope::Scope;
-use crate::tmux::load;
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::failure::Kind;
+use towline_engine::status::tmux::load;
 use towline_terminal::tmux::Server;
 
 const EXAMPLES: &str = "\

@@ -2,18 +2,23 @@
 //!
 //! Nothing is lost by it: the archive is the truth, and the old index stays until the new one is begun.
 
-use crate::back::unreadable;
-use crate::failure::Failure;
-use crate::finding::{FindError, forget_index, update};
 use crate::output::complain;
 use crate::progress::Progress;
 use crate::scope::Scope;
-use crate::sentences::{self, Extent, Standing};
-use crate::tell::settings;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use std::time::Duration;
+use towline_engine::index::FindError;
+use towline_engine::index::embeddings;
+use towline_engine::index::embeddings::Extent;
+use towline_engine::index::embeddings::Standing;
+use towline_engine::index::forget_index;
+use towline_engine::index::update;
+use towline_engine::query::unreadable;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::progress::Progress as _;
 use towline_store::Archive;
 
 const EXAMPLES: &str = "\
@@ -33,14 +38,14 @@ pub struct Arguments {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let home = &scope.edge.home;
+    let home = &scope.env.home;
     let (documents, vectors) = match Archive::read(home, PATIENCE).map_err(unreadable)? {
         Some(archive) => {
             forget_index(home).map_err(unreadable)?;
             let sizes = archive.sizes().map_err(unreadable)?;
             let mut progress = Progress::of_rows();
             let mut seen =
-                |rows| progress.show_rows((rows, sizes.bodies + sizes.details), scope.edge.elapsed());
+                |rows| progress.show_rows((rows, sizes.bodies + sizes.details), scope.env.elapsed());
             let updated = update(home, &archive, &mut seen).map_err(failed)?;
             progress.finish();
             if updated.busy {
@@ -61,23 +66,23 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Makes all vectors that are missing, where the user wants a model and it is there.
 fn vectors(scope: &Scope, archive: &Archive) -> Result<Option<u64>, Failure> {
-    let home = &scope.edge.home;
-    let Standing::Ready(model) = sentences::standing(home, &settings(&scope.edge).search) else {
+    let home = &scope.env.home;
+    let Standing::Ready(model) = embeddings::standing(home, &settings(&scope.env).search) else {
         return Ok(None);
     };
     let sizes = archive.sizes().map_err(unreadable)?;
     let mut progress = Progress::of_rows();
     let mut seen = |made| {
-        progress.show_rows((made, sizes.bodies + sizes.memories), scope.edge.elapsed());
+        progress.show_rows((made, sizes.bodies + sizes.memories), scope.env.elapsed());
         true
     };
-    let embedded = sentences::embed((home, archive), &model, Extent::All, &mut seen).map_err(failed)?;
+    let embedded = embeddings::embed((home, archive), &model, Extent::All, &mut seen).map_err(failed)?;
     progress.finish();
     if embedded.busy {
         complain("another process is making vectors; `tow model` shows how many there are\n");
         return Ok(None);
     }
-    sentences::shed(home, archive).map_err(failed)?;
+    embeddings::shed(home, archive).map_err(failed)?;
     Ok(Some(embedded.documents))
 }
 

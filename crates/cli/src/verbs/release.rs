@@ -2,15 +2,17 @@
 //!
 //! Only a person does this, having seen what it says.
 
-use crate::failure::Failure;
-use crate::live;
-use crate::remember::{memories_named, memory_json, open};
 use crate::scope::Scope;
-use crate::whose;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
+use towline_engine::ingest::live;
+use towline_engine::memory::remember::memories_named;
+use towline_engine::memory::remember::open;
+use towline_engine::query::memory_json;
+use towline_engine::query::ownership;
+use towline_engine::runtime::failure::Failure;
 use towline_store::StoreError;
 
 const EXAMPLES: &str = "\
@@ -34,7 +36,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     refuse_agents(scope)?;
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let memories = memories_named(archive, &arguments.ids)?;
     if let Some(free) = memories.iter().find(|memory| memory.quarantine.is_none()) {
@@ -43,7 +45,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let released = archive.as_one(|| {
         let each =
-            memories.iter().map(|memory| archive.quarantine_memory(memory.number, None, scope.edge.now));
+            memories.iter().map(|memory| archive.quarantine_memory(memory.number, None, scope.env.now));
         each.collect::<Result<Vec<_>, _>>()
     });
     released.map_err(failed)?;
@@ -63,7 +65,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// What is held back from a model is not the model's to release.
 fn refuse_agents(scope: &Scope) -> Result<(), Failure> {
-    let caller = live::store(scope)?.map(|store| whose::of_caller(&store)).transpose()?.flatten();
+    let caller = live::store(&scope.env)?.map(|store| ownership::of_caller(&store)).transpose()?.flatten();
     match caller {
         Some(_) => Err(Failure::input("only a person can release what is held back, and an agent runs this")
             .hint("Run it in a terminal of your own.")),

@@ -2,15 +2,8 @@
 //!
 //! Nothing of it is cut: what is too long is refused. Says what it replaces, or that it was known already.
 
-use crate::back::{Chosen, called, is_path, unreadable};
-use crate::bookmarks::code_in;
-use crate::capture::Wishes;
-use crate::edge::current_folder;
-use crate::failure::Failure;
-use crate::output::{Tone, plain};
-use crate::remember::{Kept, keep, memory_json, no_memory, open};
+use crate::output::Tone;
 use crate::scope::Scope;
-use crate::{live, whose};
 use clap::Args;
 use serde_json::{Value, json};
 use std::io::{self, Read};
@@ -23,6 +16,22 @@ use towline_core::memory::suspicion::{Suspicion, held_back};
 use towline_core::memory::{
     Confidence, Content, Draft, LONGEST, Maker, Memory, MemoryType, Trust, Untellable, told,
 };
+use towline_engine::capture::Wishes;
+use towline_engine::handoff::bookmarks::code_in;
+use towline_engine::ingest::live;
+use towline_engine::memory::remember::Kept;
+use towline_engine::memory::remember::keep;
+use towline_engine::memory::remember::no_memory;
+use towline_engine::memory::remember::open;
+use towline_engine::query::Chosen;
+use towline_engine::query::called;
+use towline_engine::query::is_path;
+use towline_engine::query::memory_json;
+use towline_engine::query::ownership;
+use towline_engine::query::unreadable;
+use towline_engine::runtime::env::current_folder;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::plain;
 use towline_store::archive::NewMemory;
 use towline_store::{Archive, StoreError};
 
@@ -72,15 +81,15 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let content = content(arguments)?;
     let session = caller(scope);
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let new = NewMemory { content, session, ..blank(scope, project(scope, archive, arguments)?)? };
     // What an agent runs are its own words, whoever it says that they are.
     let new = if arguments.by_agent || new.session.is_some() { by_agent(new) } else { new };
     let done = archive.as_one(|| {
-        let kept = keep(archive, &new, scope.edge.now)?;
+        let kept = keep(archive, &new, scope.env.now)?;
         if let (true, Some(number)) = (arguments.pin, kept.number()) {
-            archive.pin_memory(number, Some(scope.edge.now), scope.edge.now)?;
+            archive.pin_memory(number, Some(scope.env.now), scope.env.now)?;
         }
         Ok(kept)
     });
@@ -147,8 +156,8 @@ fn from_stdin() -> Result<String, Failure> {
 
 /// The session of the agent that runs this, if one does.
 fn caller(scope: &Scope) -> Option<SessionKey> {
-    let store = live::store(scope).ok().flatten()?;
-    whose::of_caller(&store).ok().flatten().map(|session| session.key)
+    let store = live::store(&scope.env).ok().flatten()?;
+    ownership::of_caller(&store).ok().flatten().map(|session| session.key)
 }
 
 /// A person's memory of which only the words are missing.
@@ -157,7 +166,7 @@ fn blank(scope: &Scope, project: i64) -> Result<NewMemory, Failure> {
     let code = code_in(folder.as_deref());
     let nothing = Content::of(Draft::new(type_named("discovery")?, "…"));
     Ok(NewMemory {
-        uid: scope.edge.uid(),
+        uid: scope.env.uid(),
         content: nothing.ok_or_else(|| untellable(Untellable::Empty))?,
         project: Some(project),
         session: None,
@@ -168,8 +177,8 @@ fn blank(scope: &Scope, project: i64) -> Result<NewMemory, Failure> {
         trust: Trust::Person,
         confidence: Confidence::SURE,
         cost: 0,
-        at: scope.edge.now,
-        valid_from: scope.edge.now,
+        at: scope.env.now,
+        valid_from: scope.env.now,
         quarantine: None,
     })
 }
@@ -183,7 +192,7 @@ fn by_agent(new: NewMemory) -> NewMemory {
 
 /// The row of the project that it belongs to.
 fn project(scope: &Scope, archive: &Archive, arguments: &Arguments) -> Result<i64, Failure> {
-    let wishes = Wishes::load(&scope.edge)?;
+    let wishes = Wishes::load(&scope.env)?;
     let folder = match &arguments.project {
         Some(name) if !is_path(name) => {
             return match called(archive.project_rows().map_err(unreadable)?, name)? {

@@ -3,10 +3,8 @@
 //! Shows what it would do unless told to write. Nothing is written while a client may have the session open, and what
 //! the file was stays beside it.
 
-use crate::calendar::clock;
-use crate::failure::Failure;
-use crate::output::{Tone, complain, plain};
-use crate::repair::{Kept, RepairError, Subject, backups, named, put, read, recent, replace, users};
+use crate::output::Tone;
+use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
@@ -17,6 +15,19 @@ use std::time::Duration;
 use towline_agents::repair::{Break, Cause, Death, Mark, Repair, Unrepairable, Wish, without_markers};
 use towline_core::escape::for_terminal;
 use towline_core::id::SessionId;
+use towline_engine::erase::repair::Kept;
+use towline_engine::erase::repair::RepairError;
+use towline_engine::erase::repair::Subject;
+use towline_engine::erase::repair::backups;
+use towline_engine::erase::repair::named;
+use towline_engine::erase::repair::put;
+use towline_engine::erase::repair::read;
+use towline_engine::erase::repair::recent;
+use towline_engine::erase::repair::replace;
+use towline_engine::erase::repair::users;
+use towline_engine::runtime::calendar::clock;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::plain;
 use towline_store::Store;
 
 const EXAMPLES: &str = "\
@@ -124,7 +135,7 @@ fn unused(
     subject: &Subject,
     folder: Option<&str>,
 ) -> Result<(), Failure> {
-    let store = Store::read(&scope.edge.home, PATIENCE).ok().flatten();
+    let store = Store::read(&scope.env.home, PATIENCE).ok().flatten();
     let users = users(subject, folder, store.as_ref());
     if users.is_empty() || arguments.force {
         return Ok(());
@@ -218,7 +229,7 @@ fn markers(count: usize) -> String {
 
 fn death(scope: &Scope, repair: &Repair) -> String {
     let at =
-        |death: &Death| death.at.map(|at| format!(" at {}", clock(at, scope.edge.now))).unwrap_or_default();
+        |death: &Death| death.at.map(|at| format!(" at {}", clock(at, scope.env.now))).unwrap_or_default();
     match &repair.death {
         Some(death @ Death { cause: Cause::Full, .. }) => format!("died of a full context{}", at(death)),
         Some(death @ Death { cause: Cause::Other, .. }) => {
@@ -229,7 +240,7 @@ fn death(scope: &Scope, repair: &Repair) -> String {
 }
 
 fn marked(scope: &Scope, mark: &Mark) -> String {
-    let at = mark.at.map(|at| clock(at, scope.edge.now)).unwrap_or_default();
+    let at = mark.at.map(|at| clock(at, scope.env.now)).unwrap_or_default();
     let faint = scope.out.tint(Tone::Faint, &for_terminal(&mark.words));
     format!("  {at:<10} {:<14} before: {faint}", why(mark.why))
 }

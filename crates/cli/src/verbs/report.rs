@@ -2,9 +2,6 @@
 //!
 //! Draws what `core::ledger` sums; it counts nothing itself. Names are made harmless before they are shown.
 
-use crate::calendar;
-use crate::failure::Failure;
-use crate::live;
 use crate::output::Tone;
 use crate::scope::Scope;
 use crate::strokes::strokes;
@@ -14,6 +11,9 @@ use std::process::ExitCode;
 use towline_core::escape::{for_terminal, pad, width};
 use towline_core::ledger::{Day, Ledger, Sum, Waited, ledger, spell};
 use towline_core::session::State;
+use towline_engine::ingest::live;
+use towline_engine::runtime::calendar;
+use towline_engine::runtime::failure::Failure;
 use towline_store::Store;
 
 const EXAMPLES: &str = "\
@@ -44,8 +44,8 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let days = calendar::last_days(scope.edge.now, arguments.days);
-    let store = live::store(scope)?;
+    let days = calendar::last_days(scope.env.now, arguments.days);
+    let store = live::store(&scope.env)?;
     let waits = match &store {
         Some(store) => waits(scope, store, arguments, &days)?,
         None => Waits::default(),
@@ -71,7 +71,7 @@ struct Waits {
 /// Those that are over come from the ledger's table; those that still last, from the seats: they end now.
 fn waits(scope: &Scope, store: &Store, arguments: &Arguments, days: &[Day]) -> Result<Waits, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
-    let since = days.first().map_or(scope.edge.now, |day| day.begins);
+    let since = days.first().map_or(scope.env.now, |day| day.begins);
     let is = |wanted: &Option<String>, found: Option<&str>| wanted.is_none() || wanted.as_deref() == found;
     let fits = |agent: &str, project: Option<&str>| {
         is(&arguments.agent, Some(agent)) && is(&arguments.project, project)
@@ -88,7 +88,7 @@ fn waits(scope: &Scope, store: &Store, arguments: &Arguments, days: &[Day]) -> R
         if let State::Blocked(reason) = seat.state
             && fits(&seat.agent, seat.project.as_deref())
         {
-            let (began_at, ended_at) = (seat.since, scope.edge.now);
+            let (began_at, ended_at) = (seat.since, scope.env.now);
             all.push(Waited { project: seat.project, reason: reason.name().to_owned(), began_at, ended_at });
         }
     }

@@ -2,14 +2,14 @@
 //!
 //! Brings nothing back that was refused in the meantime.
 
-use crate::config::Typing;
-use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::tell::settings;
-use crate::typing;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
+use towline_engine::handoff::typing;
+use towline_engine::runtime::config::Typing;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,12 +26,12 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let was_paused = typing::lift(&scope.edge.home).map_err(|error| {
-        let file = scope.edge.home.typing_pause();
+    let was_paused = typing::lift(&scope.env.home).map_err(|error| {
+        let file = scope.env.home.typing_pause();
         Failure::about(format!("could not remove {}", file.display()), &error)
             .hint(format!("Remove {} yourself.", file.display()))
     })?;
-    let Typing { enabled, .. } = settings(&scope.edge).typing;
+    let Typing { enabled, .. } = settings(&scope.env).typing;
     if arguments.json {
         scope.out.line(&json!({"paused": false, "was_paused": was_paused, "enabled": enabled}).to_string());
         return Ok(ExitCode::SUCCESS);

@@ -2,13 +2,14 @@
 //!
 //! Looks at processes and changes nothing; what it finds is shown by the other surfaces too.
 
-use crate::failure::Failure;
-use crate::live::{self, Glance};
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::escape::{for_terminal, pad};
 use towline_core::shown::Shown;
+use towline_engine::ingest::live;
+use towline_engine::ingest::live::Glance;
+use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +29,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let mut strays = live::seats(scope, Glance::Thorough)?;
+    let mut strays = live::seats(&scope.env, Glance::Thorough)?;
     strays.retain(|seat| seat.session.is_none());
     if arguments.json {
         let rows: Vec<_> = strays.iter().map(row).collect();

@@ -2,10 +2,6 @@
 //!
 //! Only what changes is written. May be stopped at any time and run again: it goes on where it was.
 
-use crate::capture::{self, Wishes};
-use crate::edge::Edge;
-use crate::failure::Failure;
-use crate::forget;
 use crate::output::Tone;
 use crate::progress::Progress;
 use crate::scope::Scope;
@@ -17,6 +13,12 @@ use towline_agents::Agent;
 use towline_core::id::Mark;
 use towline_core::redact::redact;
 use towline_core::text::Secrets;
+use towline_engine::capture::Wishes;
+use towline_engine::erase::forget;
+use towline_engine::runtime::archive;
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::progress::Progress as _;
 use towline_store::archive::{Cleaner, Erasing, Scrubbed};
 use towline_store::erase::{self, Aside, Erased};
 use towline_store::{Pace, Store, StoreError};
@@ -54,7 +56,7 @@ struct Done {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let wishes = Wishes::load(&scope.edge)?;
+    let wishes = Wishes::load(&scope.env)?;
     let clean = |text: &str| clean(&wishes, text);
     let is_excluded_folder = |folder: &str| wishes.excludes(folder);
     let is_excluded_call =
@@ -68,58 +70,58 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         rules: Mark::of(&format!("{} {}", env!("CARGO_PKG_VERSION"), wishes.in_words())),
     };
     let erasing = if arguments.dry_run { Erasing::Rehearsal } else { Erasing::ForGood };
-    let done = scrub(&scope.edge, &cleaner, (erasing, arguments))?;
+    let done = scrub(&scope.env, &cleaner, (erasing, arguments))?;
     report(scope, arguments, &done);
     Ok(ExitCode::SUCCESS)
 }
 
 fn scrub(
-    edge: &Edge,
+    env: &Env,
     cleaner: &Cleaner<'_>,
     (erasing, arguments): (Erasing, &Arguments),
 ) -> Result<Done, Failure> {
-    let folder = |source| Failure::new(&StoreError::Folder { path: edge.home.folder().to_owned(), source });
-    edge.home.create().map_err(folder)?;
-    let eraser = if erasing == Erasing::ForGood { Some(forget::begin(edge)?) } else { None };
-    let hot = from_database(edge, cleaner, erasing)?;
-    let archive = from_archive(edge, cleaner, erasing)?;
-    let aside = erase::set_aside_files(&edge.home).map_err(folder)?;
+    let folder = |source| Failure::new(&StoreError::Folder { path: env.home.folder().to_owned(), source });
+    env.home.create().map_err(folder)?;
+    let eraser = if erasing == Erasing::ForGood { Some(forget::begin(env)?) } else { None };
+    let hot = from_database(env, cleaner, erasing)?;
+    let archive = from_archive(env, cleaner, erasing)?;
+    let aside = erase::set_aside_files(&env.home).map_err(folder)?;
     if arguments.delete_aside {
         aside.iter().try_for_each(Aside::remove).map_err(folder)?;
     }
     if let Some(eraser) = eraser {
-        erase::drop_derived(&edge.home, None).map_err(folder)?;
-        forget::clear_out(edge)?;
+        erase::drop_derived(&env.home, None).map_err(folder)?;
+        forget::clear_out(env)?;
         eraser.end().map_err(folder)?;
     }
     Ok(Done { hot, archive, aside })
 }
 
-fn from_database(edge: &Edge, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<Erased, Failure> {
-    if Store::read(&edge.home, PATIENCE).map_err(failed)?.is_none() {
+fn from_database(env: &Env, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<Erased, Failure> {
+    if Store::read(&env.home, PATIENCE).map_err(failed)?.is_none() {
         return Ok(Erased::default());
     }
-    forget::with_store(edge, |store, lock| {
+    forget::with_store(env, |store, lock| {
         if erasing == Erasing::Rehearsal {
             return store.rehearse_scrub(cleaner);
         }
-        let pace = Pace { has_time: &|| true, now: edge.now, new_machine: edge.uid(), patience: PATIENCE };
+        let pace = Pace { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
         // What is folded here was told by hooks that found the lock taken: somebody looks at it at the next refresh.
         store.settle(lock, &pace)?;
         store.scrub(lock, cleaner)
     })
 }
 
-fn from_archive(edge: &Edge, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<Scrubbed, Failure> {
-    if !edge.home.archive().exists() {
+fn from_archive(env: &Env, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<Scrubbed, Failure> {
+    if !env.home.archive().exists() {
         return Ok(Scrubbed::default());
     }
     let busy = || Failure::busy("another process writes the archive").hint("Wait for it, then run it again.");
-    let writable = capture::open(edge, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
+    let writable = archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
     let mut progress = Progress::of_rows();
     let done = writable
         .archive
-        .scrub(cleaner, erasing, &mut |rows, all| progress.show_rows((rows, all), edge.elapsed()))
+        .scrub(cleaner, erasing, &mut |rows, all| progress.show_rows((rows, all), env.elapsed()))
         .map_err(failed)?;
     progress.finish();
     Ok(done)

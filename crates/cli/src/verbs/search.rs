@@ -2,15 +2,10 @@
 //!
 //! Only reads. Nothing has to be indexed first, and no time is left out unless it is asked for.
 
-use crate::back::{Chosen, Past, Whose, beginning, unreadable};
-use crate::calendar;
-use crate::failure::{Failure, chain};
-use crate::finding::{FindError, Found, Library, Question, TeamRow, ask};
-use crate::hub::{Former, NoLink, TeamQuestion, ask_team};
-use crate::output::{Tone, complain};
+use crate::output::Tone;
+use crate::output::complain;
+use crate::projects::ProjectArgs;
 use crate::scope::Scope;
-use crate::sentences::{self, Asked};
-use crate::tell::settings;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -19,6 +14,26 @@ use towline_core::escape::{fit, for_terminal};
 use towline_core::memory::whose;
 use towline_core::time::Timestamp;
 use towline_core::when::Wanted;
+use towline_engine::index::FindError;
+use towline_engine::index::Found;
+use towline_engine::index::Library;
+use towline_engine::index::Question;
+use towline_engine::index::TeamRow;
+use towline_engine::index::ask;
+use towline_engine::index::embeddings;
+use towline_engine::index::embeddings::Asked;
+use towline_engine::query::Chosen;
+use towline_engine::query::Past;
+use towline_engine::query::beginning;
+use towline_engine::query::unreadable;
+use towline_engine::runtime::calendar;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::failure::chain;
+use towline_engine::sync::Former;
+use towline_engine::sync::NoLink;
+use towline_engine::sync::TeamQuestion;
+use towline_engine::sync::ask_team;
 use towline_hub::Meaning;
 use towline_search::{Filters, Here, Kind};
 
@@ -75,7 +90,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
     #[command(flatten)]
-    whose: Whose,
+    whose: ProjectArgs,
     /// What the team knows, too: asks the hub, for hub.search_ms at most.
     #[arg(long)]
     team: bool,
@@ -91,8 +106,8 @@ pub struct Arguments {
 const MOST: usize = 500;
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let mut filters = filters(arguments, scope.edge.now)?;
-    let found = match Past::open(scope, &arguments.whose)? {
+    let mut filters = filters(arguments, scope.env.now)?;
+    let found = match Past::open(&scope.env, &arguments.whose.scope())? {
         Some(past) if arguments.team || !past.project.is_empty() => {
             filters.project = match &past.project {
                 Chosen::Known { name, .. } | Chosen::Strange { name } => Some(name.clone()),
@@ -127,7 +142,7 @@ fn team(
     past: &Past,
     (question, sentences): (&Question, Option<&Asked>),
 ) -> Result<Vec<TeamRow>, Failure> {
-    let wanted = settings(&scope.edge).hub;
+    let wanted = settings(&scope.env).hub;
     if !wanted.is_joined() {
         return Err(NoLink::NotJoined.into());
     }
@@ -138,7 +153,7 @@ fn team(
         former: if question.with_replaced { Former::Included } else { Former::LeftOut },
         patience: Duration::from_millis(wanted.search_ms),
     };
-    Ok(ask_team(&scope.edge, &past.archive, &asked).unwrap_or_else(|error| {
+    Ok(ask_team(&scope.env, &past.archive, &asked).unwrap_or_else(|error| {
         complain(&format!("searched here alone: {}\n", for_terminal(&chain(&error))));
         vec![]
     }))
@@ -155,14 +170,14 @@ fn hits_with(
     question: &Question,
     (sentences, team): (Option<&Asked>, &[TeamRow]),
 ) -> Result<Vec<Found>, Failure> {
-    let (home, archive, now) = (&scope.edge.home, &past.archive, scope.edge.now);
+    let (home, archive, now) = (&scope.env.home, &past.archive, scope.env.now);
     ask(&Library { home, archive, now, sentences, team }, question).map_err(failed)
 }
 
 /// What the optional model makes of the question. Without it, one line says that the table serves.
 fn understood(scope: &Scope, text: &str) -> Option<Asked> {
-    let wanted = settings(&scope.edge).search;
-    let (asked, trouble) = sentences::asked(&scope.edge.home, &wanted, text);
+    let wanted = settings(&scope.env).search;
+    let (asked, trouble) = embeddings::asked(&scope.env.home, &wanted, text);
     if let Some(why) = trouble {
         complain(&format!("searched without the model of search.tier: {}\n", for_terminal(&why)));
     }
@@ -223,7 +238,7 @@ fn show(scope: &Scope, arguments: &Arguments, found: &[Found]) {
     let columns = scope.out.columns().max(40);
     for hit in found {
         let kind = hit.memory_type.as_deref().unwrap_or(hit.kind);
-        let when = calendar::clock(hit.at, scope.edge.now);
+        let when = calendar::clock(hit.at, scope.env.now);
         let mark = if hit.is_replaced { " (replaced)" } else { "" };
         let whose = whose(hit.person.as_deref(), hit.machine.as_deref());
         let whose = whose.map_or(String::new(), |whose| format!(" of {}", for_terminal(&whose)));

@@ -3,16 +3,19 @@
 //! Listens on no address but the machine's own, answers nobody without the token, and changes nothing unless `--write` is
 //! given.
 
-use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::web::{Address, Kept, Verbs, tokens};
+use crate::web::Address;
+use crate::web::Kept;
+use crate::web::Verbs;
+use crate::web::tokens;
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use towline_web::{Listening, Place, ServeError, Server, Settings, Tokens, Writing};
+use towline_engine::runtime::failure::Failure;
+use towline_server::http::{Listening, Place, ServeError, Server, Settings, Tokens, Writing};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,14 +56,14 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let home = &scope.edge.home;
+    let home = &scope.env.home;
     let kept = if arguments.new_tokens { Kept::DrawnAnew } else { Kept::AsTheyAre };
     home.create().map_err(|error| Failure::about("could not make the data folder", &error))?;
     let drawn = tokens(home, kept)?;
     let listening = listen(arguments)?;
     let writing = if arguments.write { Writing::Allowed } else { Writing::Refused };
     let server = Server {
-        desk: Arc::new(Verbs { began_at: scope.edge.now, writing }),
+        desk: Arc::new(Verbs { began_at: scope.env.now, writing }),
         tokens: Tokens::new(&drawn.viewer, &drawn.events),
         settings: Settings {
             writing,

@@ -2,9 +2,7 @@
 //!
 //! Only reads, and no more than what is listed.
 
-use crate::back::{Past, Whose, beginning, spanned, unreadable};
-use crate::failure::Failure;
-use crate::output::plain;
+use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
@@ -12,6 +10,12 @@ use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::time::Timestamp;
 use towline_core::when::Wanted;
+use towline_engine::query::Past;
+use towline_engine::query::beginning;
+use towline_engine::query::spanned;
+use towline_engine::query::unreadable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::plain;
 use towline_store::archive::{Conversation, PageKey, SessionsAsked};
 
 const EXAMPLES: &str = "\
@@ -26,7 +30,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
-    whose: Whose,
+    whose: ProjectArgs,
     /// Only sessions in which something happened since this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
@@ -52,9 +56,9 @@ struct Listed {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let since = arguments.since.as_deref().map(|since| time(since, scope.edge.now)).transpose()?;
+    let since = arguments.since.as_deref().map(|since| time(since, scope.env.now)).transpose()?;
     let since = since.unwrap_or(Timestamp(0));
-    let Some(past) = Past::open(scope, &arguments.whose)? else {
+    let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
         return Ok(show(scope, arguments, &[], ("nothing was captured yet", false)));
     };
     let most = arguments.limit.saturating_add(1);
@@ -96,7 +100,7 @@ fn show(scope: &Scope, arguments: &Arguments, listed: &[Listed], (looked, is_cut
         return ExitCode::SUCCESS;
     }
     for session in listed {
-        scope.out.text(&text(session, scope.edge.now));
+        scope.out.text(&text(session, scope.env.now));
     }
     if is_cut {
         scope.out.line(&format!("there are older ones: --limit {}", arguments.limit.saturating_mul(5)));

@@ -7,17 +7,8 @@ mod memory;
 pub use memory::summary_json as summary_row;
 
 use super::usage::spent_json;
-use crate::back::{
-    Page, Past, Room, Thinking, Whose, call, detail_json, detail_text, figures, head, id_of, spanned,
-    turn_json, turn_text, unreadable, view, view_detail,
-};
-use crate::calendar;
-use crate::config::nearest;
-use crate::failure::Failure;
-use crate::output::plain;
-use crate::remember::is_memory_id;
+use crate::projects::ProjectArgs;
 use crate::scope::Scope;
-use crate::usage;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -25,6 +16,28 @@ use towline_core::escape::for_terminal;
 use towline_core::id::Uid;
 use towline_core::memory::number;
 use towline_core::when::{SessionHint, Wanted};
+use towline_engine::memory::remember::is_memory_id;
+use towline_engine::query::Page;
+use towline_engine::query::Past;
+use towline_engine::query::Room;
+use towline_engine::query::Thinking;
+use towline_engine::query::call;
+use towline_engine::query::detail_json;
+use towline_engine::query::detail_text;
+use towline_engine::query::figures;
+use towline_engine::query::head;
+use towline_engine::query::id_of;
+use towline_engine::query::spanned;
+use towline_engine::query::turn_json;
+use towline_engine::query::turn_text;
+use towline_engine::query::unreadable;
+use towline_engine::query::usage;
+use towline_engine::query::view;
+use towline_engine::query::view_detail;
+use towline_engine::runtime::calendar;
+use towline_engine::runtime::config::nearest;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::plain;
 use towline_store::archive::{Conversation, SessionsAsked, TurnRow, TurnsAsked, Which};
 
 const EXAMPLES: &str = "\
@@ -54,7 +67,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     bytes: Option<usize>,
     #[command(flatten)]
-    whose: Whose,
+    whose: ProjectArgs,
     /// What is held back from models is not shown.
     #[arg(long, hide = true)]
     for_model: bool,
@@ -65,7 +78,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let wanted = arguments.ids.iter().map(|id| Asked::parse(id)).collect::<Result<Vec<_>, _>>()?;
-    let Some(past) = Past::open(scope, &arguments.whose)? else {
+    let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
         return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));
     };
     let shown = wanted.iter().map(|wanted| show_one(scope, &past, arguments, wanted));
@@ -221,7 +234,7 @@ fn show_session(
     let (all, standing) = past.archive.count_turns(of, &asked).map_err(unreadable)?;
     let figures = figures(past, of, 0..=u32::MAX)?;
     let spent =
-        usage::of_session(&past.archive, &usage::prices(&scope.edge), &of.session).map_err(unreadable)?;
+        usage::of_session(&past.archive, &usage::prices(&scope.env), &of.session).map_err(unreadable)?;
     let earlier = (standing as usize).saturating_sub(turns.len());
     let mut page = Page::default();
     page.line(&head(of));

@@ -2,9 +2,9 @@
 //!
 //! A file that is not ours, or that a person changed, is left alone and named; it keeps nothing else from being done.
 
-use crate::failure::chain;
-use crate::tmux::conf::Writing;
 use towline_agents::settings::{Archive, Pace, Page, PageStanding, Plan, Refusal, Subject};
+use towline_engine::runtime::failure::chain;
+use towline_engine::status::tmux::conf::Writing;
 
 /// What became of an agent's skills.
 #[derive(Default)]

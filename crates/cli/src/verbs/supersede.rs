@@ -2,14 +2,16 @@
 //!
 //! Erases nothing: it is shown as replaced, given to nobody, and `tow undo` takes it back.
 
-use crate::failure::Failure;
-use crate::remember::{memories_named, memory_json, open};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::memory::{Content, Draft, Memory, MemoryType, name};
+use towline_engine::memory::remember::memories_named;
+use towline_engine::memory::remember::open;
+use towline_engine::query::memory_json;
+use towline_engine::runtime::failure::Failure;
 use towline_store::{Archive, StoreError};
 
 const EXAMPLES: &str = "\
@@ -37,14 +39,14 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let old = one(archive, &arguments.id)?;
     let by = arguments.by.as_ref().map(|by| one(archive, by)).transpose()?;
     refuse(archive, &old, by.as_ref())?;
     let why = reason(arguments.because.as_deref().unwrap_or("a person said so"));
     let by = by.map(|by| by.number);
-    archive.supersede_memory(old.number, by, (scope.edge.now, &why)).map_err(failed)?;
+    archive.supersede_memory(old.number, by, (scope.env.now, &why)).map_err(failed)?;
     let after = one(archive, &arguments.id)?;
     if arguments.json {
         scope.out.line(&json!({"memory": memory_json(&after)}).to_string());

@@ -2,14 +2,7 @@
 //!
 //! Only reads, and no more than is shown. Every entry has an id and what it costs to read, so that one can go on from it.
 
-use crate::back::{Chosen, Past, Whose, beginning, call, id_of, unreadable};
-use crate::bookmarks::{Labels, short};
-use crate::calendar;
-use crate::failure::Failure;
-use crate::finding::{Found, Question};
-use crate::live;
-use crate::output::plain;
-use crate::remember::{cost, is_memory_id, no_memory};
+use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use crate::verbs::search;
 use clap::Args;
@@ -21,6 +14,23 @@ use towline_core::id::SessionKey;
 use towline_core::memory::{Memory, number};
 use towline_core::time::Timestamp;
 use towline_core::when::Wanted;
+use towline_engine::index::Found;
+use towline_engine::index::Question;
+use towline_engine::index::labels::Labels;
+use towline_engine::index::labels::short;
+use towline_engine::ingest::live;
+use towline_engine::memory::remember::is_memory_id;
+use towline_engine::memory::remember::no_memory;
+use towline_engine::query::Chosen;
+use towline_engine::query::Past;
+use towline_engine::query::beginning;
+use towline_engine::query::call;
+use towline_engine::query::cost;
+use towline_engine::query::id_of;
+use towline_engine::query::unreadable;
+use towline_engine::runtime::calendar;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::plain;
 use towline_search::{Filters, Here};
 use towline_store::archive::{Conversation, KeptSummary, Side, TurnRow};
 use towline_store::{Store, StoreError};
@@ -51,7 +61,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 10)]
     after: u32,
     #[command(flatten)]
-    whose: Whose,
+    whose: ProjectArgs,
     /// What is held back from models is named, and not shown.
     #[arg(long, hide = true)]
     for_model: bool,
@@ -86,12 +96,12 @@ struct Entry {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let Some(past) = Past::open(scope, &arguments.whose)? else {
-        show(scope, arguments, (&Anchor::at(scope.edge.now, None), &[]), "nothing was captured yet");
+    let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
+        show(scope, arguments, (&Anchor::at(scope.env.now, None), &[]), "nothing was captured yet");
         return Ok(ExitCode::SUCCESS);
     };
     let anchor = anchor(scope, &past, &arguments.anchor.join(" "))?;
-    let store = live::store(scope)?;
+    let store = live::store(&scope.env)?;
     let shown = if arguments.for_model { Shown::ToModel } else { Shown::ToPerson };
     let around = Around { past: &past, store: store.as_ref(), anchor: &anchor, shown };
     let mut entries =
@@ -316,7 +326,7 @@ fn show(scope: &Scope, arguments: &Arguments, (anchor, entries): (&Anchor, &[Ent
         let mark = if id == Some(entry.id.as_str()) { '>' } else { ' ' };
         scope.out.line(&format!(
             "{mark} {} {} {} {} ({} tokens)",
-            calendar::clock(entry.at, scope.edge.now),
+            calendar::clock(entry.at, scope.env.now),
             entry.id,
             entry.kind,
             for_terminal(&entry.title),

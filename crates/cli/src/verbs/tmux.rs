@@ -3,13 +3,15 @@
 //! Changes no file: that is `tow install --tmux`, whose line in tmux.conf runs this. Decides nothing about settings.
 
 use super::install::command_to_register;
-use crate::edge::variable;
-use crate::failure::Failure;
 use crate::output::complain;
 use crate::scope::Scope;
-use crate::tmux::load::{self, Changed, Outcome};
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::status::tmux::load;
+use towline_engine::status::tmux::load::Changed;
+use towline_engine::status::tmux::load::Outcome;
 use towline_terminal::tmux::Server;
 
 const EXAMPLES: &str = "\
@@ -49,12 +51,12 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.action {
         Action::Load(which) => {
             let server = server(which)?;
-            let outcome = load::load(&scope.edge, &server, &command_to_register()?)?;
+            let outcome = load::load(&scope.env, &server, &command_to_register()?)?;
             tell(scope, &outcome, ("loaded into", "loaded already into"), &server);
         }
         Action::Unload(which) => {
             let server = server(which)?;
-            let outcome = load::unload(&scope.edge, &server)?;
+            let outcome = load::unload(&scope.env, &server)?;
             tell(scope, &outcome, ("taken out of", "nothing of ours was in"), &server);
         }
     }

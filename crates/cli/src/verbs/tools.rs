@@ -3,12 +3,13 @@
 //! An entry that is not ours, or a file that cannot be edited, is left alone and named; it keeps nothing else from being
 //! done.
 
-use crate::edge::{places, variable};
-use crate::failure::chain;
-use crate::tmux::conf::Writing;
 use std::path::Path;
 use towline_agents::Agent;
 use towline_agents::settings::{Archive, Pace, Plan, Refusal, Subject, ToolServer};
+use towline_engine::runtime::env::places;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::chain;
+use towline_engine::status::tmux::conf::Writing;
 
 /// What became of the entry.
 #[derive(Default)]

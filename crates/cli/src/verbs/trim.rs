@@ -2,14 +2,8 @@
 //!
 //! Shows what would be done unless told to do it. Types nothing, and touches no file of the agent's itself.
 
-use crate::capture::{Transcript, Wishes, capture};
-use crate::edge::{on_path, variable};
-use crate::failure::Failure;
 use crate::output::Tone;
 use crate::scope::Scope;
-use crate::server::{Client, ServerError};
-use crate::trim::{Check, Cut, Half, Outcome, Survey, carry_out, checks, cut, memory, survey};
-use crate::{past, whose};
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -19,6 +13,26 @@ use towline_agents::server::Address;
 use towline_core::compose::{CUT_TO_MAKE_ROOM, Composed};
 use towline_core::escape::for_terminal;
 use towline_core::id::SessionKey;
+use towline_engine::capture::Transcript;
+use towline_engine::capture::Wishes;
+use towline_engine::capture::capture;
+use towline_engine::erase::trim::Check;
+use towline_engine::erase::trim::Cut;
+use towline_engine::erase::trim::Half;
+use towline_engine::erase::trim::Outcome;
+use towline_engine::erase::trim::Survey;
+use towline_engine::erase::trim::carry_out;
+use towline_engine::erase::trim::checks;
+use towline_engine::erase::trim::cut;
+use towline_engine::erase::trim::memory;
+use towline_engine::erase::trim::survey;
+use towline_engine::handoff::agent_server::Client;
+use towline_engine::handoff::agent_server::ServerError;
+use towline_engine::handoff::past;
+use towline_engine::query::ownership;
+use towline_engine::runtime::env::on_path;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
 use towline_store::{Archive, Store};
 
 const EXAMPLES: &str = "\
@@ -76,7 +90,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (agent, key) = subject(scope, arguments)?;
     let address = address(agent, &key)?;
     let program = on_path(agent.name()).unwrap_or_else(|| agent.name().into());
-    let mut client = Client::connect(&scope.edge, &address, &program).map_err(|error| unreachable(&error))?;
+    let mut client = Client::connect(&scope.env, &address, &program).map_err(|error| unreachable(&error))?;
     let survey = survey(agent, &mut client, &key.id).map_err(|error| unknown(&error, &key))?;
     let plan = plan(scope, arguments, agent, (key, survey))?;
     if !arguments.execute {
@@ -94,7 +108,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// A session that was heard of, or a whole id of one that was not.
 fn subject(scope: &Scope, arguments: &Arguments) -> Result<(Agent, SessionKey), Failure> {
     let name = arguments.thread.as_deref().or(arguments.session.as_deref());
-    let found = whose::store(scope).and_then(|store| whose::session(&store, name, "tow trim"));
+    let found = ownership::store(&scope.env).and_then(|store| ownership::session(&store, name, "tow trim"));
     let key = match (found, name) {
         (Ok(session), _) => session.key,
         (Err(failure), name) => name.and_then(whole_id).ok_or(failure)?,
@@ -163,18 +177,17 @@ fn remembered(
     cut: &Cut,
 ) -> Result<Composed, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
-    if let (Some(path), Ok(wishes)) = (survey.thread.path.clone(), Wishes::load(&scope.edge)) {
-        let captured = capture(&scope.edge, &wishes, &[Transcript { agent, path }]);
+    if let (Some(path), Ok(wishes)) = (survey.thread.path.clone(), Wishes::load(&scope.env)) {
+        let captured = capture(&scope.env, &wishes, &[Transcript { agent, path }]);
         captured.map(drop).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
     }
-    let Some(archive) = Archive::read(&scope.edge.home, PATIENCE).map_err(failed)? else {
+    let Some(archive) = Archive::read(&scope.env.home, PATIENCE).map_err(failed)? else {
         return Ok(nothing());
     };
     let Some(conversation) = archive.conversation(key).map_err(failed)? else { return Ok(nothing()) };
-    let hot = Store::read(&scope.edge.home, PATIENCE).map_err(failed)?;
+    let hot = Store::read(&scope.env.home, PATIENCE).map_err(failed)?;
     let way = CUT_TO_MAKE_ROOM.to_owned();
-    let material =
-        past::material(Some(&archive), hot.as_ref(), (key, way), scope.edge.now).map_err(failed)?;
+    let material = past::material(Some(&archive), hot.as_ref(), (key, way), scope.env.now).map_err(failed)?;
     memory(agent, material, (&archive, &conversation), cut).map_err(failed)
 }
 

@@ -2,9 +2,7 @@
 //!
 //! Only reads. Markers, notifications and what was taken back are left out unless they are asked for.
 
-use crate::back::{Page, Past, Room, Whose, beginning, call, head, heading_json, id_of, unreadable, words};
-use crate::calendar;
-use crate::failure::Failure;
+use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
@@ -14,6 +12,18 @@ use towline_core::escape::for_terminal;
 use towline_core::event::Origin;
 use towline_core::time::Timestamp;
 use towline_core::when::{SessionHint, Wanted};
+use towline_engine::query::Page;
+use towline_engine::query::Past;
+use towline_engine::query::Room;
+use towline_engine::query::beginning;
+use towline_engine::query::call;
+use towline_engine::query::head;
+use towline_engine::query::heading_json;
+use towline_engine::query::id_of;
+use towline_engine::query::unreadable;
+use towline_engine::query::words;
+use towline_engine::runtime::calendar;
+use towline_engine::runtime::failure::Failure;
 use towline_store::archive::{BodyRow, Conversation, SessionsAsked, TurnRow, TurnsAsked, Which};
 
 const EXAMPLES: &str = "\
@@ -61,7 +71,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = BYTES)]
     bytes: usize,
     #[command(flatten)]
-    whose: Whose,
+    whose: ProjectArgs,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -88,8 +98,8 @@ enum Range {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let bounds = Bounds::read(arguments, scope.edge.now)?;
-    let listed = match Past::open(scope, &arguments.whose)? {
+    let bounds = Bounds::read(arguments, scope.env.now)?;
+    let listed = match Past::open(&scope.env, &arguments.whose.scope())? {
         Some(past) => Some((listed(&past, bounds.range(&past, arguments)?, bounds.asked)?, past)),
         None => None,
     };

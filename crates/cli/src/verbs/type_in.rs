@@ -3,14 +3,14 @@
 //! Prints nothing: what became of each intent is in its row, and `tow typed` shows it. What keeps it from working at all is a
 //! fault for `tow doctor`.
 
-use crate::edge::leave_folder;
-use crate::failure::Failure;
-use crate::hook::record_here;
 use crate::scope::Scope;
-use crate::typing;
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::fault::{Fault, FaultKind};
+use towline_engine::background::typist;
+use towline_engine::runtime::env::leave_folder;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::faults::record_here;
 
 const EXAMPLES: &str = "\
 Example:
@@ -26,11 +26,11 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     leave_folder();
-    if scope.edge.home.journal().exists()
-        && let Err(failure) = typing::work_off(&scope.edge, &arguments.seat)
+    if scope.env.home.journal().exists()
+        && let Err(failure) = typist::work_off(&scope.env, &arguments.seat)
     {
         let detail = format!("nothing could be typed: {}", failure.what);
-        record_here(&scope.edge, Fault { at: scope.edge.now, kind: FaultKind::Store, detail });
+        record_here(&scope.env, Fault { at: scope.env.now, kind: FaultKind::Store, detail });
     }
     Ok(ExitCode::SUCCESS)
 }

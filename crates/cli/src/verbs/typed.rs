@@ -2,18 +2,21 @@
 //!
 //! Shows rows and types nothing. Taking back what still waits is the only thing it changes.
 
-use crate::calendar::clock;
-use crate::failure::Failure;
 use crate::output::Tone;
 use crate::scope::Scope;
 use crate::verbs::sessions::time;
-use crate::{live, typing, whose, work};
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::{fit, for_terminal, pad};
 use towline_core::time::Timestamp;
 use towline_core::typing::{Intent, Stage};
+use towline_engine::handoff::typing;
+use towline_engine::ingest::live;
+use towline_engine::query::ownership;
+use towline_engine::runtime::calendar::clock;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::spawn;
 use towline_store::{Store, StoreError, WantedIntents};
 
 const EXAMPLES: &str = "\
@@ -52,7 +55,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let Some(store) = live::fold(scope)? else {
+    let Some(store) = live::fold(&scope.env)? else {
         scope.out.line(&if arguments.json { json!({"intents": []}).to_string() } else { NOTHING.into() });
         return Ok(ExitCode::SUCCESS);
     };
@@ -80,17 +83,17 @@ const NOTHING: &str = "nothing was typed in your place";
 fn nudge(scope: &Scope, store: &Store) -> Result<(), StoreError> {
     for seat in store.seats_with_intents()? {
         let is_left =
-            |intent: &Intent| intent.stage.is_in_flight() || scope.edge.now >= intent.wish.expires_at;
+            |intent: &Intent| intent.stage.is_in_flight() || scope.env.now >= intent.wish.expires_at;
         if store.open_intents(&seat)?.iter().any(is_left) {
-            work::type_detached(&seat);
+            spawn::type_detached(&seat);
         }
     }
     Ok(())
 }
 
 fn wanted(scope: &Scope, arguments: &Arguments, store: &Store) -> Result<Vec<Intent>, Failure> {
-    let session = arguments.session.as_deref().map(|name| whose::named(store, name)).transpose()?;
-    let since = arguments.since.as_deref().map(|text| time(text, scope.edge.now)).transpose()?;
+    let session = arguments.session.as_deref().map(|name| ownership::named(store, name)).transpose()?;
+    let since = arguments.since.as_deref().map(|text| time(text, scope.env.now)).transpose()?;
     let wanted = WantedIntents {
         seat: arguments.seat.as_deref(),
         session: session.as_ref().map(|session| &session.key),
@@ -126,9 +129,9 @@ fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<Ex
         return Err(Failure::input(what).hint("`tow pause` keeps anything more from being typed."));
     }
     let why = Some("taken back by hand".to_owned());
-    typing::accept_move(&scope.edge, &intent.session, (intent, Stage::Dropped), why)?;
+    typing::accept_move(&scope.env, &intent.session, (intent, Stage::Dropped), why)?;
     let known =
-        live::fold(scope)?.map(|store| store.intent(intent.uid)).transpose().map_err(failed)?.flatten();
+        live::fold(&scope.env)?.map(|store| store.intent(intent.uid)).transpose().map_err(failed)?.flatten();
     match known.filter(|known| known.stage == Stage::Dropped) {
         Some(known) if arguments.json => scope.out.line(&row(&known).to_string()),
         Some(known) => scope.out.line(&format!("{} is not typed", short(&known))),
@@ -153,7 +156,7 @@ fn print(scope: &Scope, intent: &Intent) {
         Stage::Waiting | Stage::Typing | Stage::Typed | Stage::Dropped => Tone::Faint,
         Stage::Refused | Stage::Expired => Tone::Warning,
     };
-    let when = clock(intent.made_at, scope.edge.now);
+    let when = clock(intent.made_at, scope.env.now);
     let stage = scope.out.tint(tone, &pad(intent.stage.name(), 9));
     let text = fit(&for_terminal(intent.wish.text.as_str()), 40);
     let (purpose, session) = (pad(intent.wish.purpose.name(), 8), &intent.session);

@@ -2,13 +2,15 @@
 //!
 //! One step each time. What was forgotten is gone: there is nothing to take back.
 
-use crate::failure::Failure;
-use crate::remember::{memories_named, memory_json, open};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
+use towline_engine::memory::remember::memories_named;
+use towline_engine::memory::remember::open;
+use towline_engine::query::memory_json;
+use towline_engine::runtime::failure::Failure;
 use towline_store::StoreError;
 
 const EXAMPLES: &str = "\
@@ -29,12 +31,12 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let mut done: Vec<Value> = vec![];
     for memory in memories_named(archive, &arguments.ids)? {
         let (id, number) = (memory.name(), memory.number);
-        let undone = archive.undo_memory(number, scope.edge.now).map_err(failed)?.ok_or_else(|| {
+        let undone = archive.undo_memory(number, scope.env.now).map_err(failed)?.ok_or_else(|| {
             Failure::input(format!("nothing of {id} can be taken back: it is as it was made"))
                 .hint(format!("Run `tow forget {id}` to be rid of it."))
         })?;

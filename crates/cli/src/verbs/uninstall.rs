@@ -7,14 +7,16 @@ use super::install::{
     refused,
 };
 use super::{editor, skills, tools};
-use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::tmux::conf::{self, Outcome, Writing};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use towline_agents::Agent;
 use towline_agents::settings::{Archive, Pace, Subject};
+use towline_engine::runtime::failure::Failure;
+use towline_engine::status::tmux::conf;
+use towline_engine::status::tmux::conf::Outcome;
+use towline_engine::status::tmux::conf::Writing;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,9 +51,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let agents = give_back(scope, choice, agents)?;
     let with_tmux = arguments.tmux || choice.agents.is_empty() && !is_part;
-    let tmux = with_tmux.then(|| conf::uninstall(&scope.edge, choice.writing()));
+    let tmux = with_tmux.then(|| conf::uninstall(&scope.env, choice.writing()));
     let tmux = tmux.filter(|outcome| arguments.tmux || is_news(outcome));
-    let (tow, archive) = (command_to_register()?, Archive::new(scope.edge.home.backups()));
+    let (tow, archive) = (command_to_register()?, Archive::new(scope.env.home.backups()));
     let take_away = |folder: &PathBuf| editor::take_away(folder, &tow, (&archive, choice.writing()));
     let outcomes = Outcomes { agents, tmux, task: arguments.vscode.as_ref().map(take_away) };
     if outcomes.agents.is_empty() && !is_part && !choice.json {
@@ -68,7 +70,7 @@ const NOTHING: &str = "there is nothing of ours";
 
 fn give_back(scope: &Scope, choice: &Choice, agents: Vec<Agent>) -> Result<EditedAgents, Failure> {
     let tow = command_to_register()?;
-    let archive = Archive::new(scope.edge.home.backups());
+    let archive = Archive::new(scope.env.home.backups());
     let edit = |agent: Agent| {
         let folder = folder_of(agent)?;
         let target = agent.target(&folder, &tow).map_err(refused)?;

@@ -3,14 +3,9 @@
 //! Draws what `usage` sums; it counts nothing itself. Names are made harmless before they are shown.
 
 use super::sessions;
-use crate::back::{Past, Whose, unreadable};
-use crate::calendar;
-use crate::config::listed;
-use crate::failure::Failure;
 use crate::output::Tone;
 use crate::scope::Scope;
 use crate::strokes::strokes;
-use crate::usage::{self, By, Group};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -18,6 +13,15 @@ use std::process::ExitCode;
 use towline_core::escape::{for_terminal, pad, width};
 use towline_core::time::Timestamp;
 use towline_core::usage::{Bill, Cost, Spent, short_count};
+use towline_engine::query::Past;
+use towline_engine::query::ProjectScope;
+use towline_engine::query::unreadable;
+use towline_engine::query::usage;
+use towline_engine::query::usage::By;
+use towline_engine::query::usage::Group;
+use towline_engine::runtime::calendar;
+use towline_engine::runtime::config::listed;
+use towline_engine::runtime::failure::Failure;
 use towline_store::archive::UsageAsked;
 
 const EXAMPLES: &str = "\
@@ -101,14 +105,14 @@ fn shown(scope: &Scope, arguments: &Arguments) -> Result<Shown, Failure> {
         Rows::Session => By::Session,
         Rows::Agent => By::Agent,
     };
-    let past = Past::open(scope, &Whose::of(arguments.project.clone()))?;
+    let past = Past::open(&scope.env, &ProjectScope::of(arguments.project.clone()))?;
     let used = past.as_ref().map(|past| past.archive.usage_span()).transpose().map_err(unreadable)?.flatten();
     let times = times(scope, &arguments.since, used)?;
     let sums = match past {
         Some(past) if !past.project.is_empty() => {
             let (project, agent) = (past.project.row(), arguments.agent.clone());
             let asked = UsageAsked { times: times.clone(), project, agent };
-            let prices = usage::prices(&scope.edge);
+            let prices = usage::prices(&scope.env);
             usage::sums(&past.archive, &prices, by, &asked).map_err(unreadable)?
         }
         Some(_) | None => vec![],
@@ -118,7 +122,7 @@ fn shown(scope: &Scope, arguments: &Arguments) -> Result<Shown, Failure> {
 
 /// From the time that is meant until now, or until what was used last, if a clock went ahead.
 fn times(scope: &Scope, since: &str, used: Option<Range<Timestamp>>) -> Result<Range<Timestamp>, Failure> {
-    let now = scope.edge.now;
+    let now = scope.env.now;
     let until = used.as_ref().map_or(now, |used| used.end.max(now));
     let days_ago = |days: &str| {
         let days = days.parse::<u32>().ok().filter(|days| (1..=40_000).contains(days))?;

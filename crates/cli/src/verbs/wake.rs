@@ -2,12 +2,12 @@
 //!
 //! Prints nothing, and takes nothing: what is wanted is in the configuration, what is waited for in the store.
 
-use crate::edge::leave_folder;
-use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::waking;
 use clap::Args;
 use std::process::ExitCode;
+use towline_engine::background::waking;
+use towline_engine::runtime::env::leave_folder;
+use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 Example:
@@ -20,6 +20,6 @@ pub struct Arguments {}
 
 pub fn run(scope: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
     leave_folder();
-    waking::watch(&scope.edge)?;
+    waking::watch(&scope.env)?;
     Ok(ExitCode::SUCCESS)
 }

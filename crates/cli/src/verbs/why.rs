@@ -3,14 +3,15 @@
 //! Prints the evidence and the verdict as `core` gives them, and changes nothing.
 
 use super::goto;
-use crate::failure::Failure;
-use crate::live::Glance;
 use crate::scope::Scope;
-use crate::{live, sight};
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::arbiter::{Evidence, judge};
 use towline_core::escape::for_terminal;
+use towline_engine::ingest::live;
+use towline_engine::ingest::live::Glance;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::status::probe;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,14 +30,14 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let seats = live::seats(scope, Glance::Thorough)?;
+    let seats = live::seats(&scope.env, Glance::Thorough)?;
     let chosen = goto::choose(&seats, &arguments.seat)?;
     if chosen.session.is_none() {
         let what = format!("nothing was heard of the agent at {} yet", chosen.seat);
         return Err(Failure::input(what).hint("Give it a prompt; if that changes nothing, run `tow doctor`."));
     }
-    let (session, place) = live::sitting_at(scope, &chosen.seat)?;
-    let verdict = judge(&session, &sight::of(&session, &place, &scope.edge));
+    let (session, place) = live::sitting_at(&scope.env, &chosen.seat)?;
+    let verdict = judge(&session, &probe::of(&session, &place, &scope.env));
     if arguments.json {
         let evidence: Vec<_> = verdict.evidence.iter().map(row).collect();
         let all = serde_json::json!({

@@ -2,21 +2,34 @@
 //!
 //! Started by hooks when there is something to do; at most one at a time. Never stays.
 
-use crate::bookmarks::Bookmarked;
-use crate::failure::{Failure, chain};
-use crate::finding::{self, FindError};
-use crate::hook::record_here;
 use crate::scope::Scope;
-use crate::sentences::{self, Extent, Standing};
-use crate::work::place_detached;
-use crate::{capture, changes, distil, enrich, forget, hub, outcome, push, tell, typing};
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::fault::{Fault, FaultKind};
+use towline_engine::background::changes;
+use towline_engine::background::typist;
+use towline_engine::capture;
+use towline_engine::erase::forget;
+use towline_engine::handoff::bookmarks::Bookmarked;
+use towline_engine::index;
+use towline_engine::index::FindError;
+use towline_engine::index::embeddings;
+use towline_engine::index::embeddings::Extent;
+use towline_engine::index::embeddings::Standing;
+use towline_engine::ingest::effects;
+use towline_engine::memory::distil;
+use towline_engine::memory::enrich;
+use towline_engine::memory::model::{Drained, Left};
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::failure::chain;
+use towline_engine::runtime::faults::record_here;
+use towline_engine::runtime::spawn::place_detached;
+use towline_engine::status::push;
+use towline_engine::sync;
 use towline_store::lock::{FoldLock, WorkLock, pauses};
 use towline_store::{Archive, Pace, Store, StoreError, journal, meters, told, upkeep, warned};
-use towline_worker::{Drained, Left};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,22 +94,22 @@ impl Distilled {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let folder = |error: std::io::Error| {
-        Failure::new(&StoreError::Folder { path: scope.edge.home.folder().to_owned(), source: error })
+        Failure::new(&StoreError::Folder { path: scope.env.home.folder().to_owned(), source: error })
             .hint("Run `tow doctor` to see who may write there.")
     };
-    scope.edge.home.create().map_err(folder)?;
+    scope.env.home.create().map_err(folder)?;
     let mut report = Report::default();
     let mut rebuilding = arguments.rebuild;
     // Who comes while we hold the lock leaves the work to us: so we look again when we have let go.
     loop {
-        let Some(lock) = WorkLock::try_take(&scope.edge.home).map_err(folder)? else {
+        let Some(lock) = WorkLock::try_take(&scope.env.home).map_err(folder)? else {
             report.busy = report.distilled.is_none();
             break;
         };
         let rebuilt = if std::mem::take(&mut rebuilding) { rebuild(scope) } else { Ok(()) };
         let worked = rebuilt.and_then(|()| work(scope));
         let worked = worked.map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
-        forget::finish_interrupted(&scope.edge)?;
+        forget::finish_interrupted(&scope.env)?;
         let worked = distilled(scope, worked)?;
         let next = ask_model(scope, &mut report);
         report = report.plus(worked);
@@ -107,7 +120,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     // At last: whoever searches meanwhile does without.
     index(scope);
-    if hub::exchange_if_due(&scope.edge) {
+    if sync::exchange_if_due(&scope.env) {
         index(scope);
     }
     report.made_vectors = vectors(scope, &report);
@@ -128,19 +141,19 @@ enum Next {
 
 /// What fails here is told elsewhere, and keeps nothing else from being done.
 fn ask_model(scope: &Scope, report: &mut Report) -> Next {
-    match enrich::run(&scope.edge) {
+    match enrich::run(&scope.env) {
         Ok(Some(drained)) => {
             report.distilled = Some(report.distilled.unwrap_or_default().plus(&drained));
             match drained.left {
                 Left::More => Next::Again,
-                Left::Nothing if enrich::waits(&scope.edge) => Next::Again,
+                Left::Nothing if enrich::waits(&scope.env) => Next::Again,
                 Left::Nothing | Left::Budget | Left::Trouble(_) | Left::Busy => Next::Leave,
             }
         }
         Ok(None) => Next::Leave,
         Err(error) => {
-            let fault = Fault { at: scope.edge.now, kind: FaultKind::Store, detail: chain(&error) };
-            record_here(&scope.edge, fault);
+            let fault = Fault { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) };
+            record_here(&scope.env, fault);
             Next::Leave
         }
     }
@@ -165,47 +178,47 @@ impl Report {
 
 /// What captures and imports have left to distil. Whoever comes while it is at work leaves it to us.
 fn distilled(scope: &Scope, report: Report) -> Result<Report, Failure> {
-    let config = tell::settings(&scope.edge).distil;
-    let done = distil::pending(&scope.edge, &config, None, Duration::MAX)
+    let config = settings(&scope.env).distil;
+    let done = distil::pending(&scope.env, &config, None, Duration::MAX)
         .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
     Ok(Report { distilled_turns: done.turns, made_memories: done.memories, ..report })
 }
 
 /// What fails here is done by the next search, and keeps nothing else from being done.
 fn index(scope: &Scope) {
-    let home = &scope.edge.home;
+    let home = &scope.env.home;
     let updated = Archive::read(home, Duration::from_secs(5))
         .map_err(FindError::from)
-        .and_then(|archive| archive.map(|archive| finding::update(home, &archive, &mut |_| {})).transpose());
+        .and_then(|archive| archive.map(|archive| index::update(home, &archive, &mut |_| {})).transpose());
     let dropped = match updated {
         // While somebody else is at the index, nobody knows from where it will go on.
-        Ok(Some(updated)) if !updated.busy => changes::drop_read(&scope.edge).map_err(FindError::from),
+        Ok(Some(updated)) if !updated.busy => changes::drop_read(&scope.env).map_err(FindError::from),
         other => other.map(drop),
     };
     if let Err(error) = dropped {
-        let fault = Fault { at: scope.edge.now, kind: FaultKind::Store, detail: chain(&error) };
-        record_here(&scope.edge, fault);
+        let fault = Fault { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) };
+        record_here(&scope.env, fault);
     }
 }
 
 /// Nobody waits for it, and it waits for nobody: what there was no time for is left to the next.
 fn vectors(scope: &Scope, report: &Report) -> u64 {
-    let home = &scope.edge.home;
-    let make = || -> Result<u64, finding::FindError> {
+    let home = &scope.env.home;
+    let make = || -> Result<u64, index::FindError> {
         let Some(archive) = Archive::read(home, Duration::from_secs(5))? else { return Ok(0) };
         if report.expired_conversations > 0 {
-            sentences::shed(home, &archive)?;
+            embeddings::shed(home, &archive)?;
         }
-        let Standing::Ready(model) = sentences::standing(home, &tell::settings(&scope.edge).search) else {
+        let Standing::Ready(model) = embeddings::standing(home, &settings(&scope.env).search) else {
             return Ok(0);
         };
         enrich::be_nice();
-        let began = scope.edge.elapsed();
-        let mut has_time = |_| scope.edge.elapsed().saturating_sub(began) < VECTORS_FOR;
-        Ok(sentences::embed((home, &archive), &model, Extent::New, &mut has_time)?.documents)
+        let began = scope.env.elapsed();
+        let mut has_time = |_| scope.env.elapsed().saturating_sub(began) < VECTORS_FOR;
+        Ok(embeddings::embed((home, &archive), &model, Extent::New, &mut has_time)?.documents)
     };
     make().unwrap_or_else(|error| {
-        record_here(&scope.edge, Fault { at: scope.edge.now, kind: FaultKind::Store, detail: chain(&error) });
+        record_here(&scope.env, Fault { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) });
         0
     })
 }
@@ -216,7 +229,7 @@ const VECTORS_FOR: Duration = Duration::from_secs(120);
 /// Hooks that find the lock taken leave their events to its holder. So after every part the lock is let go, and the
 /// journal is looked at again before we leave.
 fn work(scope: &Scope) -> Result<Report, StoreError> {
-    let home = &scope.edge.home;
+    let home = &scope.env.home;
     let mut report = Report::default();
     let mut is_tidy = false;
     loop {
@@ -226,8 +239,7 @@ fn work(scope: &Scope) -> Result<Report, StoreError> {
         report.folded_events += folded.events;
         if !folded.effects.is_empty() {
             // A hook that found the lock taken left its event to us, and what is to be told of it too.
-            let bookmarked =
-                outcome::settle(&scope.edge, &tell::settings(&scope.edge), &store, &folded.effects)?;
+            let bookmarked = effects::settle(&scope.env, &settings(&scope.env), &store, &folded.effects)?;
             if bookmarked == Bookmarked::Something {
                 place_detached();
             }
@@ -244,41 +256,41 @@ fn work(scope: &Scope) -> Result<Report, StoreError> {
 }
 
 fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut Report) -> Result<(), StoreError> {
-    upkeep::seal_if_large(&scope.edge.home, lock)?;
-    let config = tell::settings(&scope.edge);
-    let done = upkeep::run_jobs(store, config.retention(), scope.edge.now)?;
+    upkeep::seal_if_large(&scope.env.home, lock)?;
+    let config = settings(&scope.env);
+    let done = upkeep::run_jobs(store, config.retention(), scope.env.now)?;
     if done.was_time_to_expire {
-        report.expired_conversations = capture::expire(&scope.edge, config.archive)?;
+        report.expired_conversations = capture::expire(&scope.env, config.archive)?;
     }
     report.expired_events = done.expired_events;
     report.expired_journal_bytes = done.expired_journal_bytes;
-    // Nothing is told of a state that is older than this: see `tell::alert`.
-    told::forget(&scope.edge.home, scope.edge.now.plus_ms(-86_400_000));
-    meters::forget(&scope.edge.home, scope.edge.now.plus_ms(-30 * 86_400_000));
-    warned::forget(&scope.edge.home, scope.edge.now.plus_ms(-30 * 86_400_000));
-    typing::forget_locks(&scope.edge.home, store)?;
-    push::leftovers(&scope.edge.home).iter().for_each(|file| drop(std::fs::remove_file(file)));
+    // Nothing is told of a state that is older than this: see `notify::alert`.
+    told::forget(&scope.env.home, scope.env.now.plus_ms(-86_400_000));
+    meters::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
+    warned::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
+    typist::forget_locks(&scope.env.home, store)?;
+    push::leftovers(&scope.env.home).iter().for_each(|file| drop(std::fs::remove_file(file)));
     upkeep::checkpoint(store)
 }
 
 /// The old database is kept beside the new one.
 fn rebuild(scope: &Scope) -> Result<(), StoreError> {
     match lock(scope)? {
-        Some(lock) if scope.edge.home.database().exists() => {
-            towline_store::rebuild(&scope.edge.home, &lock, scope.edge.now, "as asked")
+        Some(lock) if scope.env.home.database().exists() => {
+            towline_store::rebuild(&scope.env.home, &lock, scope.env.now, "as asked")
         }
         Some(_) | None => Ok(()),
     }
 }
 
 fn lock(scope: &Scope) -> Result<Option<FoldLock>, StoreError> {
-    let home = &scope.edge.home;
+    let home = &scope.env.home;
     FoldLock::take_within(home, pauses(Duration::from_secs(10)))
         .map_err(|source| StoreError::Folder { path: home.folder().to_owned(), source })
 }
 
 fn pace<'a>(scope: &Scope, has_time: &'a dyn Fn() -> bool) -> Pace<'a> {
-    Pace { has_time, now: scope.edge.now, new_machine: scope.edge.uid(), patience: Duration::from_secs(10) }
+    Pace { has_time, now: scope.env.now, new_machine: scope.env.uid(), patience: Duration::from_secs(10) }
 }
 
 fn describe(report: &Report) -> String {

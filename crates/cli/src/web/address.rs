@@ -7,9 +7,9 @@ use std::fs;
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
+use towline_server::http::Writing;
 use towline_store::Home;
 use towline_store::home::put_small;
-use towline_web::Writing;
 
 /// The note, for as long as the server runs.
 pub struct Address<'a> {

@@ -3,10 +3,11 @@
 //! What was sent stands behind `=` or behind `--`: it is no option, whatever it looks like.
 
 use crate::cli;
-use crate::failure::{Failure, Kind};
 use serde_json::Value;
 use std::fmt::Display;
-use towline_web::{Answer, Given, Refusal, Status};
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::failure::Kind;
+use towline_server::http::{Answer, Given, Refusal, Status};
 
 pub struct Command(Vec<String>);
 

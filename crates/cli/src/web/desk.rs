@@ -3,12 +3,12 @@
 //! Finds out nothing by itself.
 
 use super::{changes, hosts, news, reads, views};
-use crate::edge::Edge;
-use crate::watch::Watch;
 use serde_json::json;
 use std::time::Duration;
 use towline_core::time::Timestamp;
-use towline_web::{Answer, Asked, Batch, Desk, Operation, Refusal, Status, Writing};
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::watch::Watch;
+use towline_server::http::{Answer, Asked, Batch, Desk, Operation, Refusal, Status, Writing};
 
 /// Answers by the verbs of the command line.
 pub struct Verbs {
@@ -78,16 +78,16 @@ impl Desk for Verbs {
     }
 
     fn watch(&self) -> Box<dyn FnMut(Duration) -> bool + Send> {
-        let Some(edge) = Edge::new() else { return Box::new(|_| false) };
-        let mut watch = Watch::on(&edge.home);
+        let Some(env) = Env::new() else { return Box::new(|_| false) };
+        let mut watch = Watch::on(&env.home);
         Box::new(move |patience| watch.wait(patience))
     }
 }
 
 impl Verbs {
     fn health(&self) -> Answer {
-        let edge = Edge::new();
-        let machine = edge.and_then(|edge| std::fs::read_to_string(edge.home.folder().join("machine")).ok());
+        let env = Env::new();
+        let machine = env.and_then(|env| std::fs::read_to_string(env.home.folder().join("machine")).ok());
         let health = json!({
             "name": "towline", "version": env!("CARGO_PKG_VERSION"), "started_at": self.began_at.to_utc(),
             "write": self.writing == Writing::Allowed, "machine": machine.map(|name| name.trim().to_owned()),

@@ -5,9 +5,6 @@
 
 use super::command::Command;
 use super::{reads, views};
-use crate::capture::{self, Transcript, Wishes};
-use crate::edge::Edge;
-use crate::work;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -18,8 +15,13 @@ use towline_agents::Agent;
 use towline_agents::host::{Scene, Told, lines, payload};
 use towline_core::id::SessionId;
 use towline_core::text::{Clean, Keeping, Secrets};
+use towline_engine::capture;
+use towline_engine::capture::Transcript;
+use towline_engine::capture::Wishes;
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::spawn;
+use towline_server::http::{Answer, Given, Refusal, SESSION_FIELDS, Status};
 use towline_store::home::private_folder;
-use towline_web::{Answer, Given, Refusal, SESSION_FIELDS, Status};
 
 /// What one text of a host may hold.
 const LONGEST: usize = 1 << 20;
@@ -32,7 +34,7 @@ pub fn event(given: &Given) -> Result<Answer, Refusal> {
         return Err(Refusal::new(Status::BadRequest, "there is no such agent")
             .next(format!("Known are: {}.", known.join(", "))));
     };
-    let said = work::hook(agent.name(), given.text("payload").unwrap_or_default()).map_err(unheard)?;
+    let said = spawn::hook(agent.name(), given.text("payload").unwrap_or_default()).map_err(unheard)?;
     Ok(Answer::Json(if said.is_empty() { "{}".to_owned() } else { said }))
 }
 
@@ -171,7 +173,7 @@ fn queued() -> Answer {
 
 /// A session of a host, and the file that it is written down in.
 struct Host {
-    edge: Edge,
+    env: Env,
     session: SessionId,
     folder: String,
     file: PathBuf,
@@ -179,7 +181,7 @@ struct Host {
 
 impl Host {
     fn of(given: &Given) -> Result<Host, Refusal> {
-        let edge = Edge::new()
+        let env = Env::new()
             .ok_or_else(|| Refusal::new(Status::Unavailable, "there is no home folder any more"))?;
         let raw =
             ["id"].into_iter().chain(SESSION_FIELDS).find_map(|name| given.text(name)).unwrap_or_default();
@@ -187,18 +189,18 @@ impl Host {
             |why: String| Refusal::new(Status::Unprocessable, "the session's name is unusable").because(why);
         let session = SessionId::parse(raw).map_err(|error| unusable(error.to_string()))?;
         let folder = given.text("cwd").filter(|folder| folder.starts_with('/')).unwrap_or("/").to_owned();
-        let hosts = edge.home.serving().join("hosts");
+        let hosts = env.home.serving().join("hosts");
         let file = hosts.join(format!("{}.jsonl", session.as_str()));
-        Ok(Host { edge, session, folder, file })
+        Ok(Host { env, session, folder, file })
     }
 
     /// Written down first: whoever hears of it may look for it at once.
     fn tell(&self, told: Told<'_>) -> Result<String, Refusal> {
         let transcript = self.file.to_string_lossy();
-        let (at, uid) = (self.edge.now, self.edge.uid());
+        let (at, uid) = (self.env.now, self.env.uid());
         let scene = Scene { session: &self.session, folder: &self.folder, transcript: &transcript, at, uid };
         append(&self.file, &lines(scene, told)).map_err(unheard)?;
-        work::hook(Agent::OF_HOSTS.name(), &payload(scene, told)).map_err(unheard)
+        spawn::hook(Agent::OF_HOSTS.name(), &payload(scene, told)).map_err(unheard)
     }
 
     /// What is not surely in the archive stays: the next end of any session takes it in, and with it what sessions left
@@ -207,13 +209,13 @@ impl Host {
         let folder = self.file.parent().unwrap_or(Path::new("/"));
         let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
         for file in files.filter(|file| *file == self.file || is_left_alone(file)) {
-            if is_captured(&self.edge, &file) {
+            if is_captured(&self.env, &file) {
                 // Whoever comes next captures it again, to no effect, and removes it.
                 let _ = fs::remove_file(&file);
             }
         }
         let _not_empty = fs::remove_dir(folder);
-        work::start_detached();
+        spawn::start_detached();
     }
 }
 
@@ -226,10 +228,10 @@ fn is_left_alone(file: &Path) -> bool {
 }
 
 /// Captures all of it; false where the archive could not be had.
-fn is_captured(edge: &Edge, file: &Path) -> bool {
-    let Ok(wishes) = Wishes::load(edge) else { return false };
+fn is_captured(env: &Env, file: &Path) -> bool {
+    let Ok(wishes) = Wishes::load(env) else { return false };
     let transcript = Transcript { agent: Agent::OF_HOSTS, path: file.to_owned() };
-    capture::capture(edge, &wishes, &[transcript]).is_ok_and(|taken| taken.is_some())
+    capture::capture(env, &wishes, &[transcript]).is_ok_and(|taken| taken.is_some())
 }
 
 fn append(file: &Path, lines: &str) -> io::Result<()> {

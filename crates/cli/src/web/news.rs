@@ -2,15 +2,15 @@
 //!
 //! A place is where all three stood. It says where to look, never what was there; one that is gone is not guessed at.
 
-use crate::edge::Edge;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use towline_core::memory::name;
+use towline_engine::runtime::env::Env;
+use towline_server::http::{Batch, News, NewsKind};
 use towline_store::archive::Change;
 use towline_store::journal::{Position, Record, Segments, read_from};
 use towline_store::{Archive, Home, StoreError};
-use towline_web::{Batch, News, NewsKind};
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -27,12 +27,12 @@ struct Place {
 
 /// Where everything stands now; none while nothing can be read.
 pub fn place() -> Option<String> {
-    Some(now(&Edge::new()?.home)?.text())
+    Some(now(&Env::new()?.home)?.text())
 }
 
 /// What is new behind a place; none if nobody knows any more.
 pub fn after(text: &str) -> Option<Batch> {
-    let home = Edge::new()?.home;
+    let home = Env::new()?.home;
     let from = Place::parse(text)?;
     let mut news = vec![];
     let journal = heard(&home, from.journal, &mut news)?;

@@ -6,7 +6,7 @@ use super::command::{Command, no_json};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use towline_web::{Answer, Given, Refusal};
+use towline_server::http::{Answer, Given, Refusal};
 
 /// Rows of a page if nothing else is asked for.
 const USUAL: i64 = 50;

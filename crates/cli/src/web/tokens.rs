@@ -2,11 +2,11 @@
 //!
 //! Prints none. A file that others could read is not believed.
 
-use crate::edge::secret;
-use crate::failure::Failure;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use towline_engine::runtime::env::secret;
+use towline_engine::runtime::failure::Failure;
 use towline_store::Home;
 use towline_store::home::{private_folder, put_small};
 

@@ -4,12 +4,7 @@
 
 use super::command::{Command, refusal};
 use super::reads::show;
-use crate::back::unreadable;
-use crate::edge::Edge;
-use crate::failure::Failure;
-use crate::live;
 use crate::output::Output;
-use crate::remember::memory_json;
 use crate::scope::Scope;
 use crate::verbs::show::summary_row;
 use serde_json::{Value, json};
@@ -17,9 +12,14 @@ use std::path::Path;
 use std::time::Duration;
 use towline_core::id::SessionKey;
 use towline_core::memory::number;
+use towline_engine::ingest::live;
+use towline_engine::query::memory_json;
+use towline_engine::query::unreadable;
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::failure::Failure;
+use towline_server::http::{Answer, Given, Refusal, Status};
 use towline_store::archive::{Conversation, ProjectFigures};
 use towline_store::{Archive, Home, Inheritance, KnownFault, Store, StoreError, Wanted};
-use towline_web::{Answer, Given, Refusal, Status};
 
 /// How long a reader waits for whoever holds the database.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -43,49 +43,49 @@ pub fn session(given: &Given) -> Result<Answer, Refusal> {
     // A session of an import was never heard of: it has no bookmarks.
     shown["bookmarks"] = bookmarks.value().map_or_else(|_| json!([]), |mut found| found["bookmarks"].take());
     if let Ok(key) = SessionKey::parse(&key) {
-        let edge = edge()?;
+        let env = env()?;
         shown["inheritance"] =
-            inheritance(&edge, &key).map_err(|failure| refusal(failure, Status::NotFound))?;
-        shown["context"] = context(&edge, &key).map_err(unread)?;
+            inheritance(&env, &key).map_err(|failure| refusal(failure, Status::NotFound))?;
+        shown["context"] = context(&env, &key).map_err(unread)?;
     }
     Ok(Answer::Json(shown.to_string()))
 }
 
 /// The edges of the chain that this session is in: from whom each goes on, and by what way.
-fn inheritance(edge: &Edge, key: &SessionKey) -> Result<Value, Failure> {
-    let scope = Scope { edge: edge.later(), out: Output::kept() };
-    let Some(store) = live::store(&scope)? else { return Ok(json!({"from": [], "to": []})) };
+fn inheritance(env: &Env, key: &SessionKey) -> Result<Value, Failure> {
+    let scope = Scope { env: env.later(), out: Output::kept() };
+    let Some(store) = live::store(&scope.env)? else { return Ok(json!({"from": [], "to": []})) };
     let (mut from, mut to) = (vec![], vec![]);
     let (mut wanted, mut met) = (vec![key.clone()], vec![key.clone()]);
     while let Some(one) = wanted.pop().filter(|_| met.len() < MOST_STEPS as usize) {
         let asked = Wanted { session: Some(&one), limit: MOST_STEPS, ..Wanted::default() };
-        for edge in store.inheritances(&asked).map_err(unreadable)? {
-            let Some(other) = other_end(&edge, &one).filter(|other| !met.contains(other)) else { continue };
-            let is_earlier = edge.heir == one;
+        for env in store.inheritances(&asked).map_err(unreadable)? {
+            let Some(other) = other_end(&env, &one).filter(|other| !met.contains(other)) else { continue };
+            let is_earlier = env.heir == one;
             met.push(other.clone());
             wanted.push(other);
-            if is_earlier { from.push(edge_json(&edge)) } else { to.push(edge_json(&edge)) }
+            if is_earlier { from.push(edge_json(&env)) } else { to.push(edge_json(&env)) }
         }
     }
     Ok(json!({"from": from, "to": to}))
 }
 
-fn other_end(edge: &Inheritance, one: &SessionKey) -> Option<SessionKey> {
-    let from = edge.from.clone()?;
-    Some(if edge.heir == *one { from } else { edge.heir.clone() })
+fn other_end(env: &Inheritance, one: &SessionKey) -> Option<SessionKey> {
+    let from = env.from.clone()?;
+    Some(if env.heir == *one { from } else { env.heir.clone() })
 }
 
-fn edge_json(edge: &Inheritance) -> Value {
+fn edge_json(env: &Inheritance) -> Value {
     json!({
-        "from": edge.from, "to": edge.heir, "way": edge.way.name(), "reason": edge.reason,
-        "at": edge.decided_at.to_utc(), "given": edge.given_at.is_some(),
+        "from": env.from, "to": env.heir, "way": env.way.name(), "reason": env.reason,
+        "at": env.decided_at.to_utc(), "given": env.given_at.is_some(),
     })
 }
 
-fn context(edge: &Edge, key: &SessionKey) -> Result<Value, StoreError> {
-    let Some(archive) = Archive::read(&edge.home, PATIENCE)? else { return Ok(json!([])) };
+fn context(env: &Env, key: &SessionKey) -> Result<Value, StoreError> {
+    let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(json!([])) };
     let Some(of) = archive.conversation(key)? else { return Ok(json!([])) };
-    let hot = Store::read(&edge.home, PATIENCE)?.map(|store| store.session(key)).transpose()?.flatten();
+    let hot = Store::read(&env.home, PATIENCE)?.map(|store| store.session(key)).transpose()?.flatten();
     let window = hot.and_then(|session| session.meter.last).map(|(fill, _)| fill.window);
     let points = archive.context_points(&of)?;
     let rows = points.iter().map(|point| {
@@ -126,13 +126,14 @@ fn named(archive: &Archive, name: &str) -> Result<i64, Refusal> {
     if let Some(project) = known.iter().find(|project| is_meant(&project.root)) {
         return Ok(project.row);
     }
-    let chosen = crate::back::called(known, name).map_err(|failure| refusal(failure, Status::BadRequest))?;
+    let chosen =
+        towline_engine::query::called(known, name).map_err(|failure| refusal(failure, Status::BadRequest))?;
     chosen.row().ok_or_else(|| Refusal::new(Status::BadRequest, "that is no project"))
 }
 
 /// What is in the database, and what could not get there yet.
 pub fn faults() -> Result<Answer, Refusal> {
-    let Some(store) = Store::read(&edge()?.home, PATIENCE).map_err(unread)? else {
+    let Some(store) = Store::read(&env()?.home, PATIENCE).map_err(unread)? else {
         return Ok(listed(vec![]));
     };
     let waiting = store.unfolded_faults().map_err(unread)?;
@@ -163,7 +164,7 @@ pub fn projects() -> Result<Answer, Refusal> {
 }
 
 pub fn stats() -> Result<Answer, Refusal> {
-    let home = edge()?.home;
+    let home = env()?.home;
     let counts = archive()?.map(|archive| archive.counts()).transpose().map_err(unread)?;
     let counts = counts.map(|counts| {
         json!({
@@ -195,13 +196,13 @@ fn listed(rows: Vec<Value>) -> Answer {
 }
 
 fn archive() -> Result<Option<Archive>, Refusal> {
-    let archive = Archive::read(&edge()?.home, PATIENCE).map_err(unread)?;
+    let archive = Archive::read(&env()?.home, PATIENCE).map_err(unread)?;
     // One that an older version wrote last knows no memories: whoever writes next brings it up.
     Ok(archive.filter(|archive| archive.remembers().unwrap_or(false)))
 }
 
-fn edge() -> Result<Edge, Refusal> {
-    Edge::new().ok_or_else(|| Refusal::new(Status::Unavailable, "there is no home folder any more"))
+fn env() -> Result<Env, Refusal> {
+    Env::new().ok_or_else(|| Refusal::new(Status::Unavailable, "there is no home folder any more"))
 }
 
 fn unread(error: StoreError) -> Refusal {

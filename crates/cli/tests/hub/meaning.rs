@@ -32,7 +32,10 @@ fn other(env: &TestEnv) -> PathBuf {
 
 fn install(env: &TestEnv, model: &Path) {
     let line = |name: &&str| {
-        format!("{:?}", format!("{}  {name}", towline_worker::sha256_of(&model.join(name)).unwrap()))
+        format!(
+            "{:?}",
+            format!("{}  {name}", towline_engine::runtime::fetch::sha256_of(&model.join(name)).unwrap())
+        )
     };
     let sums = format!("[{}]", FILES.iter().map(line).collect::<Vec<_>>().join(", "));
     env.tow(&["config", "set", "search.tier", "minilm"]).ok();

@@ -3,25 +3,21 @@
 //! At most one exists, by a lock that dies with it. Others wake it through a socket. Each step is remembered before it
 //! is taken, so that a process that is killed neither repeats nor blocks anything: the next one goes on from there.
 
-use super::errand::{Errand, Outcome, Voice};
-use super::plan::{Step, plan};
-use super::{desktop, fault, settings};
-use crate::config::Notify;
-use crate::edge::{Edge, on_path};
-use crate::failure::Failure;
-use crate::live::{self, Glance};
-use crate::output::Output;
-use crate::scope::Scope;
-use crate::work;
+use crate::ingest::live;
+use crate::ingest::live::Glance;
+use crate::notify::{NO_DESKTOP, Outcome, Step, Voice, errand, fault, nudge, steps};
+use crate::runtime::config::Notify;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
-use towline_core::shown::Shown;
 use towline_core::telling::Telling;
 use towline_store::Home;
 use towline_store::lock::wait_for;
-use towline_store::told::{self, Told, Way};
+use towline_store::told::{self, Told};
 
 /// Nobody sleeps longer than this: what is shown and what is wanted may have changed, and clocks jump.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
@@ -32,48 +28,26 @@ const DEAF_SLEEP: Duration = Duration::from_secs(5);
 /// How long a program that tells may take before the next step.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Sees to it that a process looks at the seats, and soon.
-pub fn rouse(home: &Home) {
-    if !nudge(home) {
-        work::alert_detached();
-    }
-}
-
 /// Waits and tells until no step is left. Whoever finds the lock taken leaves its seat to the holder, who looks again
 /// after letting go.
-pub fn watch(edge: &Edge) -> Result<(), Failure> {
+pub fn watch(env: &Env) -> Result<(), Failure> {
     let failed = |error: io::Error| {
-        Failure::about(format!("could not use {}", edge.home.folder().display()), &error)
+        Failure::about(format!("could not use {}", env.home.folder().display()), &error)
             .hint("Run `tow doctor`.")
     };
     loop {
-        let Some(post) = Post::take(&edge.home).map_err(failed)? else {
-            nudge(&edge.home);
+        let Some(post) = Post::take(&env.home).map_err(failed)? else {
+            nudge(&env.home);
             return Ok(());
         };
-        while let Some(sleep) = take_due_steps(edge)? {
+        while let Some(sleep) = take_due_steps(env)? {
             post.wait(sleep);
         }
         drop(post);
-        if look(edge)?.steps.is_empty() {
+        if look(env)?.steps.is_empty() {
             return Ok(());
         }
     }
-}
-
-/// The steps that are left for these seats.
-pub fn steps(edge: &Edge, notify: &Notify, seats: &[Shown]) -> Vec<Step> {
-    plan(seats, notify, &|topic| told::last(&edge.home, topic), edge.now)
-}
-
-/// Whether there is somebody who now knows that there is something new. One whose queue is full knows it already.
-fn nudge(home: &Home) -> bool {
-    let send = || {
-        let socket = UnixDatagram::unbound()?;
-        socket.set_nonblocking(true)?;
-        socket.send_to(b"!", home.alert_socket())
-    };
-    send().map_or_else(|error: io::Error| error.kind() == ErrorKind::WouldBlock, |_| true)
 }
 
 /// The place of the one who waits. The ear goes before the lock, so that nobody is heard by one who has left.
@@ -117,59 +91,48 @@ impl Drop for Post {
 
 /// The seats as they are now, and what is left to be told of them.
 struct Look {
-    edge: Edge,
+    env: Env,
     notify: Notify,
     steps: Vec<Step>,
 }
 
-fn look(begun: &Edge) -> Result<Look, Failure> {
-    let scope = Scope { edge: begun.later(), out: Output::new() };
-    let notify = settings(&scope.edge).notify;
-    let steps = steps(&scope.edge, &notify, &live::seats(&scope, Glance::Cheap)?);
-    Ok(Look { edge: scope.edge, notify, steps })
+fn look(begun: &Env) -> Result<Look, Failure> {
+    let env = begun.later();
+    let notify = settings(&env).notify;
+    let steps = steps(&env, &notify, &live::seats(&env, Glance::Cheap)?);
+    Ok(Look { env: env, notify, steps })
 }
 
 /// Takes the steps that are due. How long until the next one, if there is one.
-fn take_due_steps(begun: &Edge) -> Result<Option<Duration>, Failure> {
-    let Look { edge, notify, steps } = look(begun)?;
-    let (due, later): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.due <= edge.now);
+fn take_due_steps(begun: &Env) -> Result<Option<Duration>, Failure> {
+    let Look { env, notify, steps } = look(begun)?;
+    let (due, later): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.due <= env.now);
     for step in &due {
-        take(&edge, &notify, step)?;
+        take(&env, &notify, step)?;
     }
     if !due.is_empty() {
         // Telling takes time: the seats may be others by now.
         return Ok(Some(Duration::ZERO));
     }
-    let wait = |step: &Step| step.due.since_ms(edge.now).unsigned_abs();
+    let wait = |step: &Step| step.due.since_ms(env.now).unsigned_abs();
     Ok(later.first().map(|step| Duration::from_millis(wait(step))))
 }
 
 /// What cannot be remembered is not told: it would be told again and again.
-fn take(edge: &Edge, notify: &Notify, step: &Step) -> Result<(), Failure> {
-    let told = Told { since: step.seat.since, at: edge.now };
-    told::remember(&edge.home, &step.topic, told).map_err(|error| {
-        let folder = edge.home.told();
-        fault(edge, format!("nothing can be told while {} cannot be written", folder.display()));
+fn take(env: &Env, notify: &Notify, step: &Step) -> Result<(), Failure> {
+    let told = Told { since: step.seat.since, at: env.now };
+    told::remember(&env.home, &step.topic, told).map_err(|error| {
+        let folder = env.home.told();
+        fault(env, format!("nothing can be told while {} cannot be written", folder.display()));
         Failure::about(format!("could not write to {}", folder.display()), &error).hint("Run `tow doctor`.")
     })?;
     let telling = Telling::of(&step.seat, None, step.seat.state);
     match errand(notify, step.topic.way, &telling) {
-        None => fault(edge, format!("`{}`: {NO_DESKTOP}", step.topic.way.name())),
+        None => fault(env, format!("`{}`: {NO_DESKTOP}", step.topic.way.name())),
         Some(errand) => match errand.run(Voice::Silent, PATIENCE) {
             Outcome::Done | Outcome::Running => {}
-            Outcome::Failed(why) => fault(edge, format!("`{}`: {why}", errand.name)),
+            Outcome::Failed(why) => fault(env, format!("`{}`: {why}", errand.name)),
         },
     }
     Ok(())
-}
-
-pub const NO_DESKTOP: &str = "neither notify-send nor osascript is on the PATH";
-
-/// What is run to tell something by this way; `None` where no program can.
-pub fn errand(notify: &Notify, way: Way, telling: &Telling) -> Option<Errand> {
-    match way {
-        Way::Desktop => desktop(telling, &|name| on_path(name).is_some()),
-        Way::Phone => Some(Errand::new("notify.phone", &notify.phone, telling)),
-        Way::AtOnce => None,
-    }
 }

@@ -3,28 +3,28 @@
 //! Drops nothing that one of them still needs. Who reads nothing now (rules that are off, no model, no index) is not waited
 //! for: when it comes again and finds its place gone, it begins anew.
 
-use crate::capture;
-use crate::distil;
-use crate::edge::Edge;
-use crate::finding;
-use crate::tell::settings;
+use crate::index;
+use crate::memory::distil;
+use crate::memory::model::READER;
+use crate::runtime::archive;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
 use std::time::Duration;
 use towline_store::{Archive, StoreError};
-use towline_worker::READER;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Drops what all have read. Whoever writes the archive at this moment is not waited for long: the next time will do.
-pub fn drop_read(edge: &Edge) -> Result<(), StoreError> {
-    let Some(archive) = Archive::read(&edge.home, PATIENCE)? else { return Ok(()) };
-    let read = read_by_all(edge, &archive)?;
+pub fn drop_read(env: &Env) -> Result<(), StoreError> {
+    let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(()) };
+    let read = read_by_all(env, &archive)?;
     if read <= archive.changes_gone()? {
         return Ok(());
     }
     drop(archive);
-    let Some(writable) = capture::open(edge, PATIENCE)? else { return Ok(()) };
+    let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(()) };
     // Asked again: one of them may have begun anew meanwhile.
-    let read = read_by_all(edge, &writable.archive)?;
+    let read = read_by_all(env, &writable.archive)?;
     writable.archive.forget_changes_up_to(read)?;
     writable.archive.tidy()
 }
@@ -41,10 +41,10 @@ fn hub(archive: &Archive) -> Result<Option<i64>, StoreError> {
 }
 
 /// The last change that nobody needs.
-fn read_by_all(edge: &Edge, archive: &Archive) -> Result<i64, StoreError> {
-    let config = settings(edge);
+fn read_by_all(env: &Env, archive: &Archive) -> Result<i64, StoreError> {
+    let config = settings(env);
     let rules = if config.distil.rules { distil::read_up_to(archive)? } else { None };
     let model = if config.enrich.is_on() { archive.read_up_to(READER)? } else { None };
-    let readers = [finding::read_up_to(&edge.home), rules, model, hub(archive)?];
+    let readers = [index::read_up_to(&env.home), rules, model, hub(archive)?];
     Ok(readers.into_iter().flatten().min().unwrap_or(0))
 }

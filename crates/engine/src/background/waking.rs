@@ -3,17 +3,14 @@
 //! At most one exists, by a lock that dies with it; one session is woken at a time, by an intent like any other. It types
 //! nothing itself, and whoever is paused, busy or looked at by a person then is left alone by the injector.
 
-use crate::config::Config;
-use crate::edge::Edge;
-use crate::failure::Failure;
-use crate::live::Glance;
-use crate::output::Output;
-use crate::scope::Scope;
-use crate::sight::SAID_WITHIN_MS;
-use crate::tell::settings;
-use crate::{live, typing, work};
+use crate::handoff::typing;
+use crate::ingest::live;
+use crate::ingest::live::Glance;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
+use crate::status::probe::SAID_WITHIN_MS;
 use std::time::Duration;
-use towline_core::effect::Effect;
 use towline_core::id::Uid;
 use towline_core::session::{Session, State};
 use towline_core::time::Timestamp;
@@ -31,22 +28,9 @@ const SOON_MS: u64 = 500;
 /// How often it is looked whether what was typed has ended.
 const LOOK_MS: u64 = 200;
 
-/// Sees to it that somebody waits for the end of a limit that was just met.
-pub fn await_limits(config: &Config, effects: &[Effect]) {
-    let is_met =
-        |effect: &Effect| matches!(effect, Effect::StateChanged { to: State::Limited, seat: Some(_), .. });
-    if is_wanted(config) && effects.iter().any(is_met) {
-        work::wake_detached();
-    }
-}
-
-fn is_wanted(config: &Config) -> bool {
-    config.limits.resume && config.typing.enabled
-}
-
 /// Waits and wakes until no session is left to be woken. Whoever finds the lock taken leaves it to the holder, who looks
 /// again after letting go.
-pub fn watch(begun: &Edge) -> Result<(), Failure> {
+pub fn watch(begun: &Env) -> Result<(), Failure> {
     let failed = |error| Failure::about("could not take the lock of those who wake", &error);
     while !matches!(look(begun)?, Todo::Nothing) {
         let Some(lock) = wait_for(&begun.home.wake_lock(), []).map_err(failed)? else { return Ok(()) };
@@ -57,7 +41,7 @@ pub fn watch(begun: &Edge) -> Result<(), Failure> {
 }
 
 /// Whether something is left to wait for.
-fn step(begun: &Edge) -> Result<bool, Failure> {
+fn step(begun: &Env) -> Result<bool, Failure> {
     match look(begun)? {
         Todo::Nothing => return Ok(false),
         Todo::Sleep(ms) => rest(ms),
@@ -81,15 +65,15 @@ enum Todo {
 }
 
 /// What is wanted and what is waited for are read anew each time.
-fn look(begun: &Edge) -> Result<Todo, Failure> {
-    let scope = Scope { edge: begun.later(), out: Output::new() };
-    let (config, now) = (settings(&scope.edge), scope.edge.now);
-    if !is_wanted(&config) || !scope.edge.home.journal().exists() {
+fn look(begun: &Env) -> Result<Todo, Failure> {
+    let env = begun.later();
+    let (config, now) = (settings(&env), env.now);
+    if !config.resumes_after_limits() || !env.home.journal().exists() {
         return Ok(Todo::Nothing);
     }
     // When a limit ends is told by no hook: it is looked for in the transcripts.
-    live::seats(&scope, Glance::Cheap)?;
-    let Some(store) = live::fold(&scope)? else { return Ok(Todo::Sleep(SOON_MS)) };
+    live::seats(&env, Glance::Cheap)?;
+    let Some(store) = live::fold(&env)? else { return Ok(Todo::Sleep(SOON_MS)) };
     let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
     let sessions = store.live_sessions().map_err(failed)?;
     if sessions.iter().any(|session| is_end_awaited(session, now)) {
@@ -117,25 +101,25 @@ fn last_waking(store: &Store, session: &Session) -> Option<Timestamp> {
 }
 
 /// Wakes one session, and returns when it is known how that ended.
-fn wake(begun: &Edge, session: &Session, words: &str) -> Result<(), Failure> {
-    let edge = begun.later();
-    let limit_ms = settings(&edge).typing.limit_ms;
+fn wake(begun: &Env, session: &Session, words: &str) -> Result<(), Failure> {
+    let env = begun.later();
+    let limit_ms = settings(&env).typing.limit_ms;
     let Some(seat) = &session.seat else { return Ok(()) };
-    let wish = Wish::new(seat, Purpose::Resume, words, edge.now.plus_ms(limit_ms));
+    let wish = Wish::new(seat, Purpose::Resume, words, env.now.plus_ms(limit_ms));
     let wish = wish.map_err(|error| Failure::about("nothing can be typed after a usage limit", &error))?;
-    let intent = typing::make(&edge, &session.key, wish)
+    let intent = typing::make(&env, &session.key, wish)
         .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
-    let patience = settings(&edge).typing.confirm_ms + limit_ms;
-    let over_at = edge.now.plus_ms(patience);
+    let patience = settings(&env).typing.confirm_ms + limit_ms;
+    let over_at = env.now.plus_ms(patience);
     while !is_over(begun, intent)? && begun.later().now < over_at {
         rest(LOOK_MS);
     }
     Ok(())
 }
 
-fn is_over(begun: &Edge, intent: Uid) -> Result<bool, Failure> {
-    let scope = Scope { edge: begun.later(), out: Output::new() };
-    let Some(store) = live::fold(&scope)? else { return Ok(false) };
+fn is_over(begun: &Env, intent: Uid) -> Result<bool, Failure> {
+    let env = begun.later();
+    let Some(store) = live::fold(&env)? else { return Ok(false) };
     let found = store.intent(intent).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
     Ok(found.is_some_and(|intent| intent.stage.is_over()))
 }

@@ -4,7 +4,7 @@
 //! taken in by whoever captures next.
 
 use super::{CaptureError, Transcript, Wishes, known, open, take_in_while};
-use crate::edge::Edge;
+use crate::runtime::env::Env;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,36 +33,36 @@ pub enum Caught {
 /// Takes in what live sessions of a project, or of all, have written, and opens the archive for reading.
 /// `None` if nothing was ever captured.
 pub fn catch_up(
-    edge: &Edge,
+    env: &Env,
     wishes: &Wishes,
     project: Option<&ProjectTraces>,
 ) -> Result<(Option<Archive>, Caught), StoreError> {
-    let archive = Archive::read(&edge.home, PATIENCE)?;
-    if is_quiet(edge) {
+    let archive = Archive::read(&env.home, PATIENCE)?;
+    if is_quiet(env) {
         return Ok((archive, Caught::Up));
     }
-    let grown = grown(archive.as_ref(), live(edge, project));
+    let grown = grown(archive.as_ref(), live(env, project));
     if grown.is_empty() {
         return Ok((archive, Caught::Up));
     }
     drop(archive);
     // A fault of capturing is not one of reading; `tow capture` records it.
-    let caught = take_in_some(edge, wishes, &grown).unwrap_or(Caught::Behind);
-    Ok((Archive::read(&edge.home, PATIENCE)?, caught))
+    let caught = take_in_some(env, wishes, &grown).unwrap_or(Caught::Behind);
+    Ok((Archive::read(&env.home, PATIENCE)?, caught))
 }
 
 /// Whether no agent works and nothing was heard since the archive was written: then no file can have grown, and the other
 /// database need not be opened to ask for them. What was heard a moment ago may still be on its way into a file.
-fn is_quiet(edge: &Edge) -> bool {
-    let heard = journal::heard_at(&edge.home);
-    let (Some(heard), Some(written)) = (heard, archive::written_at(&edge.home)) else { return false };
-    heard < written && heard.plus_ms(ON_ITS_WAY_MS) < edge.now && !marks::is_any(&edge.home)
+fn is_quiet(env: &Env) -> bool {
+    let heard = journal::heard_at(&env.home);
+    let (Some(heard), Some(written)) = (heard, archive::written_at(&env.home)) else { return false };
+    heard < written && heard.plus_ms(ON_ITS_WAY_MS) < env.now && !marks::is_any(&env.home)
 }
 
 /// The files of sessions that may write.
-fn live(edge: &Edge, project: Option<&ProjectTraces>) -> Vec<Transcript> {
-    let store = Store::read(&edge.home, PATIENCE).ok().flatten();
-    let since = |ms: i64| edge.now.plus_ms(-ms);
+fn live(env: &Env, project: Option<&ProjectTraces>) -> Vec<Transcript> {
+    let store = Store::read(&env.home, PATIENCE).ok().flatten();
+    let since = |ms: i64| env.now.plus_ms(-ms);
     let found =
         store.and_then(|store| store.live_transcripts(since(HEARD_WITHIN_MS), since(ENDED_WITHIN_MS)).ok());
     let is_meant = |transcript: &LiveTranscript| {
@@ -93,11 +93,11 @@ fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Transcript> {
     live.into_iter().flat_map(with_helpers).filter(has_grown).collect()
 }
 
-fn take_in_some(edge: &Edge, wishes: &Wishes, files: &[Transcript]) -> Result<Caught, CaptureError> {
-    let Some(writable) = open(edge, PATIENCE)? else { return Ok(Caught::Behind) };
+fn take_in_some(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Caught, CaptureError> {
+    let Some(writable) = open(env, PATIENCE)? else { return Ok(Caught::Behind) };
     for file in files {
-        let has_time = || edge.elapsed() <= PATIENCE;
-        let (_, caught) = take_in_while(&writable, wishes, file, (edge.now, &has_time))?;
+        let has_time = || env.elapsed() <= PATIENCE;
+        let (_, caught) = take_in_while(&writable, wishes, file, (env.now, &has_time))?;
         if caught == Caught::Behind {
             return Ok(Caught::Behind);
         }

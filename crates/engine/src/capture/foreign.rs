@@ -9,9 +9,9 @@ mod learnt;
 mod verdict;
 
 use super::{CaptureError, Wishes};
-use crate::edge::Edge;
-use crate::failure::chain;
-use crate::progress::Progress;
+use crate::runtime::env::Env;
+use crate::runtime::failure::chain;
+use crate::runtime::progress::Progress;
 use basket::Basket;
 pub use learnt::Learnt;
 use std::collections::{BTreeMap, HashSet};
@@ -61,13 +61,14 @@ impl Destination<'_> {
 
 /// Takes over one database. What is wrong with it is told, and stops nobody; what is wrong with the archive does.
 pub fn take_over(
-    edge: &Edge,
+    env: &Env,
     wishes: &Wishes,
     (product, path): (Product, &Path),
     (into, transcripts): (&Destination<'_>, &[PathBuf]),
+    progress: &mut dyn Progress,
 ) -> Result<TakenOver, CaptureError> {
     let mut done = TakenOver { product: product.name(), path: path.to_owned(), ..TakenOver::default() };
-    let foreign = match Foreign::open(product, path, &edge.home) {
+    let foreign = match Foreign::open(product, path, &env.home) {
         Ok(foreign) => foreign,
         Err(error) => return Ok(TakenOver { problem: Some(chain(&error)), ..done }),
     };
@@ -85,7 +86,7 @@ pub fn take_over(
         }
     }
     if let Destination::Archive(archive) = into {
-        Taking { edge, wishes, archive, foreign: &foreign }.take_all(wanted, &mut done)?;
+        Taking { env, wishes, archive, foreign: &foreign }.take_all(wanted, &mut done, progress)?;
         archive.checkpoint()?;
     }
     done.was_changed = foreign.was_changed();
@@ -114,7 +115,7 @@ fn name(foreign: &Foreign, session: &ForeignSession) -> String {
 }
 
 struct Taking<'a> {
-    edge: &'a Edge,
+    env: &'a Env,
     wishes: &'a Wishes,
     archive: &'a Archive,
     foreign: &'a Foreign,
@@ -123,9 +124,14 @@ struct Taking<'a> {
 type Wanted<'a> = (&'a ForeignSession, Extent, Option<Source>);
 
 impl Taking<'_> {
-    fn take_all(&self, wanted: Vec<Wanted<'_>>, done: &mut TakenOver) -> Result<(), CaptureError> {
+    fn take_all(
+        &self,
+        wanted: Vec<Wanted<'_>>,
+        done: &mut TakenOver,
+        progress: &mut dyn Progress,
+    ) -> Result<(), CaptureError> {
         let size = std::fs::metadata(self.foreign.path()).map_or(0, |meta| meta.len());
-        let mut progress = Progress::new(size, wanted.len());
+        progress.begin(size, wanted.len());
         let mut rows = 0;
         for (number, (session, extent, source)) in wanted.into_iter().enumerate() {
             let source = source
@@ -142,7 +148,7 @@ impl Taking<'_> {
             }
             rows += session.rows;
             let share = rows as f64 / done.rows_found.max(1) as f64;
-            progress.show((size as f64 * share) as u64, number + 1, self.edge.elapsed());
+            progress.show((size as f64 * share) as u64, number + 1, self.env.elapsed());
         }
         progress.finish();
         Ok(())
@@ -185,7 +191,7 @@ impl Taking<'_> {
         written.write(basket.emptied());
         let taken = written.finished()?;
         let product = self.foreign.product().name();
-        let learnt = learnt::keep(self.archive, (product, session), basket.learnt, self.edge.now)?;
+        let learnt = learnt::keep(self.archive, (product, session), basket.learnt, self.env.now)?;
         Ok(Ok((taken, learnt)))
     }
 }
@@ -204,7 +210,7 @@ impl Writing<'_> {
             return;
         }
         let archive = self.taking.archive;
-        let written = archive.take_in(&mut self.source, rows, self.taking.edge.now);
+        let written = archive.take_in(&mut self.source, rows, self.taking.env.now);
         match written.and_then(|taken| archive.tidy().map(|()| taken)) {
             Ok(taken) => self.taken = self.taken.plus(taken),
             Err(error) => self.failed = Some(error),

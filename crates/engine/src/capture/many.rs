@@ -5,9 +5,9 @@
 
 use super::steps::{Kit, Step, Steps, modified};
 use super::{CaptureError, Transcript, Wishes, Writable, known_as, whole};
-use crate::edge::Edge;
-use crate::failure::chain;
-use crate::progress::Progress;
+use crate::runtime::env::Env;
+use crate::runtime::failure::chain;
+use crate::runtime::progress::Progress;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -47,16 +47,18 @@ enum Message {
 
 /// Captures all files with so many readers.
 pub fn import(
-    edge: &Edge,
+    env: &Env,
     writable: &Writable,
     wishes: &Wishes,
     (files, readers): (Vec<Transcript>, NonZeroUsize),
+    progress: &mut dyn Progress,
 ) -> Result<Imported, CaptureError> {
     let (errands, known) = errands(writable, wishes, files)?;
     let all_bytes = errands.iter().map(|errand| errand.bytes).sum();
     let sources = errands.iter().map(|errand| errand.source.clone()).collect();
     let rules = (wishes, writable.archive.forgotten());
-    let writer = Writer::new(edge, writable, (&errands, sources), Progress::new(all_bytes, errands.len()));
+    progress.begin(all_bytes, errands.len());
+    let writer = Writer::new(env, writable, (&errands, sources), progress);
     let imported = match readers.get() {
         1 => in_turn(&errands, rules, writer)?,
         several => at_once(&errands, rules, several, writer)?,
@@ -184,7 +186,7 @@ fn read_one(
 const TOGETHER: u64 = 48 << 20;
 
 struct Writer<'a> {
-    edge: &'a Edge,
+    env: &'a Env,
     writable: &'a Writable,
     errands: &'a [Errand],
     sources: Vec<Source>,
@@ -195,19 +197,19 @@ struct Writer<'a> {
     grown: Vec<u64>,
     done: usize,
     all: Imported,
-    progress: Progress,
+    progress: &'a mut dyn Progress,
 }
 
 impl<'a> Writer<'a> {
     fn new(
-        edge: &'a Edge,
+        env: &'a Env,
         writable: &'a Writable,
         (errands, sources): (&'a [Errand], Vec<Source>),
-        progress: Progress,
+        progress: &'a mut dyn Progress,
     ) -> Self {
         let all = Imported { files: errands.len(), ..Imported::default() };
         let (together, held, grown, done) = (None, 0, vec![0; errands.len()], 0);
-        Writer { edge, writable, errands, sources, together, held, grown, done, all, progress }
+        Writer { env, writable, errands, sources, together, held, grown, done, all, progress }
     }
 
     fn take(&mut self, message: Message) -> Result<(), CaptureError> {
@@ -229,7 +231,7 @@ impl<'a> Writer<'a> {
                 self.all.bytes += grown;
             }
         }
-        self.progress.show(self.all.bytes, self.done, self.edge.elapsed());
+        self.progress.show(self.all.bytes, self.done, self.env.elapsed());
         Ok(())
     }
 
@@ -247,7 +249,7 @@ impl<'a> Writer<'a> {
         let source = &mut self.sources[errand];
         let grown = step.reading.offset.saturating_sub(source.reading.offset);
         source.reading = step.reading;
-        let taken = together.take_in(source, step.rows, self.edge.now)?;
+        let taken = together.take_in(source, step.rows, self.env.now)?;
         self.together = Some(together);
         self.held += grown;
         if self.held > TOGETHER {

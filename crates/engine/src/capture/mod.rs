@@ -5,6 +5,7 @@
 
 mod asked;
 mod catch_up;
+mod detached;
 mod door;
 mod foreign;
 mod lines;
@@ -15,6 +16,7 @@ mod steps;
 
 pub use asked::{Asked, Project};
 pub use catch_up::{Caught, catch_up};
+pub use detached::{Bookmarked, capture_detached};
 pub use door::knock;
 pub use foreign::{Destination, Learnt, TakenOver, take_over};
 pub use many::{Imported, import};
@@ -22,10 +24,10 @@ pub use rules::Wishes;
 pub use settle::capture_settled;
 use steps::{Kit, Steps};
 
-use crate::edge::Edge;
-use crate::failure::chain;
-use crate::finding;
-use crate::hook::record_here;
+use crate::runtime::archive::{Writable, open};
+use crate::runtime::env::Env;
+use crate::runtime::failure::chain;
+use crate::runtime::faults::record_here;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
@@ -33,8 +35,7 @@ use towline_agents::Agent;
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
-use towline_store::archive::{self, ArchiveRetention, Source, Taken};
-use towline_store::lock::{ArchiveLock, pauses};
+use towline_store::archive::{ArchiveRetention, Source, Taken};
 use towline_store::{Archive, StoreError};
 
 /// How long one capture waits for another: whoever comes first does the work of both.
@@ -65,11 +66,11 @@ pub struct Captured {
 }
 
 /// Captures what is new in these files. `None` if somebody else has been at it for too long.
-pub fn capture(edge: &Edge, wishes: &Wishes, files: &[Transcript]) -> Result<Option<Captured>, CaptureError> {
-    let Some(writable) = open(edge, PATIENCE)? else { return Ok(None) };
+pub fn capture(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Option<Captured>, CaptureError> {
+    let Some(writable) = open(env, PATIENCE)? else { return Ok(None) };
     let mut taken = Taken::default();
     for file in files {
-        taken = taken.plus(capture_one(&writable, wishes, file, edge.now)?);
+        taken = taken.plus(capture_one(&writable, wishes, file, env.now)?);
     }
     if taken != Taken::default() {
         // A helper's file may have been read before its session's, by somebody else who waited for less.
@@ -80,23 +81,23 @@ pub fn capture(edge: &Edge, wishes: &Wishes, files: &[Transcript]) -> Result<Opt
 }
 
 /// Captures a session's transcript while an agent waits for what it says: only if that is quickly done.
-pub fn hurry(edge: &Edge, session: &Session) {
+pub fn hurry(env: &Env, session: &Session) {
     let agent = Agent::named(session.key.agent.as_str());
     let (Some(agent), Some(path)) = (agent, &session.transcript) else { return };
     let file = Transcript { agent, path: path.into() };
     let quickly = || -> Result<(), CaptureError> {
-        let Ok(wishes) = Wishes::load(edge) else { return Ok(()) };
-        let Some(writable) = open(edge, HURRY)? else { return Ok(()) };
+        let Ok(wishes) = Wishes::load(env) else { return Ok(()) };
+        let Some(writable) = open(env, HURRY)? else { return Ok(()) };
         let read = known(&writable.archive, &file)?.reading.offset;
         let size = fs::metadata(&file.path).map_or(0, |meta| meta.len());
         if size.saturating_sub(read) <= QUICKLY_READ {
-            take_in(&writable, &wishes, &file, edge.now)?;
+            take_in(&writable, &wishes, &file, env.now)?;
         }
         Ok(())
     };
     if let Err(error) = quickly() {
-        let fault = Fault { at: edge.now, kind: FaultKind::Store, detail: chain(&error) };
-        record_here(edge, fault);
+        let fault = Fault { at: env.now, kind: FaultKind::Store, detail: chain(&error) };
+        record_here(env, fault);
     }
 }
 
@@ -105,63 +106,14 @@ const HURRY: Duration = Duration::from_millis(100);
 const QUICKLY_READ: u64 = 16 << 20;
 
 /// Takes away what is older than it may be, unless somebody else writes now.
-pub fn expire(edge: &Edge, retention: ArchiveRetention) -> Result<u32, StoreError> {
-    if !edge.home.archive().exists() {
+pub fn expire(env: &Env, retention: ArchiveRetention) -> Result<u32, StoreError> {
+    if !env.home.archive().exists() {
         return Ok(0);
     }
-    let Some(writable) = open(edge, Duration::ZERO)? else { return Ok(0) };
-    let changed = writable.archive.expire(retention, edge.now)?;
+    let Some(writable) = open(env, Duration::ZERO)? else { return Ok(0) };
+    let changed = writable.archive.expire(retention, env.now)?;
     writable.archive.tidy()?;
     Ok(changed)
-}
-
-/// The archive, and the right to write it.
-pub struct Writable {
-    pub archive: Archive,
-    _lock: ArchiveLock,
-}
-
-/// `None` if somebody else writes it for longer than the patience.
-pub fn open(edge: &Edge, patience: Duration) -> Result<Option<Writable>, StoreError> {
-    let folder = |source| StoreError::Folder { path: edge.home.folder().to_owned(), source };
-    edge.home.create().map_err(folder)?;
-    let Some(lock) = ArchiveLock::take_within(&edge.home, pauses(patience)).map_err(folder)? else {
-        return Ok(None);
-    };
-    let archive = match Archive::open(&edge.home, &lock, PATIENCE, edge.uid()) {
-        Err(StoreError::Damaged { source }) => begin_anew(edge, &lock, &source.to_string())?,
-        other => other?,
-    };
-    Ok(Some(Writable { archive, _lock: lock }))
-}
-
-/// Moves the archive aside, if there is one.
-pub fn set_aside(edge: &Edge) -> Result<(), StoreError> {
-    let folder = |source| StoreError::Folder { path: edge.home.folder().to_owned(), source };
-    let lock = ArchiveLock::take_within(&edge.home, pauses(PATIENCE)).map_err(folder)?;
-    match lock.filter(|_| edge.home.archive().exists()) {
-        Some(lock) => set_aside_with_index(edge, &lock).map(drop),
-        None => Ok(()),
-    }
-}
-
-/// The index is of the archive that goes: its places mean nothing in the next one.
-fn set_aside_with_index(edge: &Edge, lock: &ArchiveLock) -> Result<PathBuf, StoreError> {
-    let folder = |source| StoreError::Folder { path: edge.home.folder().to_owned(), source };
-    let aside = archive::set_aside(&edge.home, lock, edge.now).map_err(folder)?;
-    finding::forget_index(&edge.home)?;
-    Ok(aside)
-}
-
-/// What the agents still have can be read again; the old archive is kept for whoever can mend it.
-fn begin_anew(edge: &Edge, lock: &ArchiveLock, cause: &str) -> Result<Archive, StoreError> {
-    let aside = set_aside_with_index(edge, lock)?;
-    let detail = format!(
-        "the archive was damaged ({cause}) and is kept at {}; run `tow import` to read the transcripts again",
-        aside.display()
-    );
-    record_here(edge, Fault { at: edge.now, kind: FaultKind::Rebuilt, detail });
-    Archive::open(&edge.home, lock, PATIENCE, edge.uid())
 }
 
 /// One file, with those of the helpers that worked in its session.

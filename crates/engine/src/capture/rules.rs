@@ -3,10 +3,12 @@
 //! A copy of the settings, so that several files can be read at once. Decides nothing.
 
 use super::asked::Asked;
-use crate::config::{Config, layered};
-use crate::edge::Edge;
-use crate::failure::Failure;
-use crate::{privacy, projects};
+use crate::runtime::config::Config;
+use crate::runtime::config::layered;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
+use crate::runtime::privacy;
+use crate::runtime::projects;
 use std::io::ErrorKind;
 use std::path::Path;
 use towline_agents::Agent;
@@ -51,13 +53,13 @@ impl Wishes {
     }
 
     /// Where it cannot be known what is to stay private, nothing is captured.
-    pub fn load(edge: &Edge) -> Result<Self, Failure> {
-        let file = edge.config_file.display();
+    pub fn load(env: &Env) -> Result<Self, Failure> {
+        let file = env.config_file.display();
         let refused = |why: String| {
             Failure::input(format!("nothing is captured while {file} cannot be understood: {why}"))
                 .hint("Run `tow config` and mend it.")
         };
-        let user = match std::fs::read_to_string(&edge.config_file) {
+        let user = match std::fs::read_to_string(&env.config_file) {
             Ok(user) => user,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Ok(Self::usual());

@@ -4,7 +4,7 @@
 
 use super::door::Door;
 use super::{CaptureError, Captured, Transcript, Wishes, capture};
-use crate::edge::Edge;
+use crate::runtime::env::Env;
 use std::fs;
 use std::time::Duration;
 
@@ -16,22 +16,21 @@ const STEP: Duration = Duration::from_millis(50);
 /// Captures these files once their clients have written what they told of, and returns what was captured last.
 #[expect(clippy::disallowed_methods, reason = "waiting for another program's writes, which nobody tells of")]
 pub fn capture_settled(
-    edge: &Edge,
+    env: &Env,
     wishes: &Wishes,
     files: &[Transcript],
 ) -> Result<Option<Captured>, CaptureError> {
-    capture_after(edge, wishes, files, std::thread::sleep)
+    capture_after(env, wishes, files, std::thread::sleep)
 }
 
 fn capture_after(
-    edge: &Edge,
+    env: &Env,
     wishes: &Wishes,
     files: &[Transcript],
     mut pause: impl FnMut(Duration),
 ) -> Result<Option<Captured>, CaptureError> {
     let mut captured = None;
-    let mut awaited: Vec<Awaited> =
-        files.iter().filter_map(|file| Awaited::unless_kept(edge, file)).collect();
+    let mut awaited: Vec<Awaited> = files.iter().filter_map(|file| Awaited::unless_kept(env, file)).collect();
     while !awaited.is_empty() {
         // Nobody is kept from the archive by one who waits.
         drop(captured.take());
@@ -40,10 +39,10 @@ fn capture_after(
             awaited.iter_mut().for_each(Awaited::leave);
         }
         let files: Vec<Transcript> = awaited.iter().map(|one| one.file.clone()).collect();
-        captured = capture(edge, wishes, &files)?;
+        captured = capture(env, wishes, &files)?;
         if rest == Rest::Quiet {
             awaited.retain_mut(Awaited::is_asked_for);
-            awaited = awaited.iter().filter_map(|one| Awaited::unless_kept(edge, &one.file)).collect();
+            awaited = awaited.iter().filter_map(|one| Awaited::unless_kept(env, &one.file)).collect();
         }
     }
     Ok(captured)
@@ -58,8 +57,8 @@ struct Awaited {
 }
 
 impl Awaited {
-    fn unless_kept(edge: &Edge, file: &Transcript) -> Option<Awaited> {
-        let door = match Door::keep(&edge.home, &file.path) {
+    fn unless_kept(env: &Env, file: &Transcript) -> Option<Awaited> {
+        let door = match Door::keep(&env.home, &file.path) {
             Ok(None) => return None,
             Ok(door) => door,
             Err(_) => None,
@@ -154,10 +153,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (home, path) = (Home::at(folder.path()), folder.path().join("transcript.jsonl"));
         fs::write(&path, "{}\n").unwrap();
-        let edge = Edge::at(home.clone(), folder.path().join("config.toml"));
+        let env = Env::at(home.clone(), folder.path().join("config.toml"));
         let files = [Transcript { agent: Agent::ALL[0], path: path.clone() }];
         let (mut pauses, first_round) = (0, LONGEST.as_millis() / STEP.as_millis());
-        let captured = capture_after(&edge, &Wishes::usual(), &files, |_| {
+        let captured = capture_after(&env, &Wishes::usual(), &files, |_| {
             pauses += 1;
             if pauses <= first_round {
                 assert!(knock(&home, &path), "so there is another round");

@@ -2,7 +2,7 @@
 
 use super::steps::{Kit, Steps};
 use super::*;
-use crate::config::Config;
+use crate::runtime::config::Config;
 use proptest::prelude::*;
 use std::fs::File;
 use std::io::Write;
@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use towline_core::id::Uid;
 use towline_store::Home;
 use towline_store::archive::DetailRow;
+use towline_store::lock::ArchiveLock;
 
 /// A recorded conversation, and whose it is.
 struct Recorded {

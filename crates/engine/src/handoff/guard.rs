@@ -3,10 +3,11 @@
 //! Decides nothing: `core::meter` does, by what the journal says. It blocks nothing but helpers; the end of a turn least of
 //! all. What the hot path asks is answered by one small file and the end of the transcript.
 
-use crate::config::Config;
-use crate::edge::Edge;
-use crate::failure::chain;
-use crate::{hook, sight};
+use crate::runtime::config::Config;
+use crate::runtime::env::Env;
+use crate::runtime::failure::chain;
+use crate::runtime::faults;
+use crate::status::probe;
 use towline_agents::{Agent, Heard};
 use towline_core::event::{Event, Happening, ToolOutcome};
 use towline_core::fault::{Fault, FaultKind};
@@ -28,13 +29,13 @@ pub fn asks_at(happening: &Happening) -> bool {
 }
 
 /// Whether the model is to hear of its context, as far as it can be told without the database.
-pub fn is_due(edge: &Edge, config: &Config, (agent, heard): (Agent, &Heard)) -> bool {
+pub fn is_due(env: &Env, config: &Config, (agent, heard): (Agent, &Heard)) -> bool {
     let is_off = config.guard.strategy_in(heard.folder.as_deref()) == Strategy::Off;
     if is_off || heard.subagent.is_some() {
         return false;
     }
-    let noted = meters::last(&edge.home, &heard.session);
-    let fill = glimpse((agent, heard), noted, edge.now);
+    let noted = meters::last(&env.home, &heard.session);
+    let fill = glimpse((agent, heard), noted, env.now);
     fill.is_some_and(|fill| is_news(config, fill, noted))
 }
 
@@ -63,7 +64,7 @@ fn glimpse((agent, heard): (Agent, &Heard), noted: Option<Noted>, now: Timestamp
 }
 
 fn read(agent: Agent, heard: &Heard) -> Option<Fill> {
-    sight::context_near(agent, heard.transcript.as_deref()?).map(Fill::read)
+    probe::context_near(agent, heard.transcript.as_deref()?).map(Fill::read)
 }
 
 /// A session at an event that is an occasion, and what its context was found to be at it.
@@ -85,14 +86,14 @@ impl Gauge {
 
     /// Takes in what the transcript says now; a whole percent more or less is worth an event. Only where everything up to
     /// the last event is known: what is behind may have been said already.
-    pub fn read(&mut self, edge: &Edge) {
+    pub fn read(&mut self, env: &Env) {
         self.is_read = true;
         let before = self.session.meter.fill().map_or(0, Fill::percent);
-        let Some(fill) = sight::said(&self.session) else { return };
+        let Some(fill) = probe::said(&self.session) else { return };
         if fill.percent() != before {
-            self.session.meter.measured(fill, edge.now);
+            self.session.meter.measured(fill, env.now);
             self.news =
-                vec![Record::Event(own_event(edge, &self.session, Happening::ContextMeasured { fill }))];
+                vec![Record::Event(own_event(env, &self.session, Happening::ContextMeasured { fill }))];
         }
     }
 
@@ -103,19 +104,19 @@ impl Gauge {
 }
 
 /// What is to be said with the answer to this event. Called with the fold lock held, so that it is said once.
-pub fn reply(edge: &Edge, config: &Config, gauge: Gauge, event: &Event) -> Reply {
+pub fn reply(env: &Env, config: &Config, gauge: Gauge, event: &Event) -> Reply {
     let Gauge { mut session, news: mut records, is_read: true } = gauge else { return Reply::default() };
     let (reply, announced) = said(config, &session, event);
     for (percent, to) in announced {
         session.meter.told = session.meter.told.and(to, percent);
-        records.push(record(edge, event, Happening::ContextAnnounced { percent, to }));
+        records.push(record(env, event, Happening::ContextAnnounced { percent, to }));
     }
-    if let Err(error) = accept(edge, &records) {
+    if let Err(error) = accept(env, &records) {
         // What cannot be remembered would be said at every occasion from now on.
-        hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: error });
+        faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: error });
         return Reply { notices: vec![], context: vec![], ..reply };
     }
-    remember(edge, &session);
+    remember(env, &session);
     reply
 }
 
@@ -158,54 +159,54 @@ fn said(config: &Config, session: &Session, event: &Event) -> (Reply, Vec<(u8, A
     (reply, announced)
 }
 
-fn record(edge: &Edge, event: &Event, happening: Happening) -> Record {
-    let event = Event { uid: edge.uid(), at: edge.now, turn: None, happening, scene: None, ..event.clone() };
+fn record(env: &Env, event: &Event, happening: Happening) -> Record {
+    let event = Event { uid: env.uid(), at: env.now, turn: None, happening, scene: None, ..event.clone() };
     Record::Event(event)
 }
 
-fn own_event(edge: &Edge, session: &Session, happening: Happening) -> Event {
-    let (uid, at, session) = (edge.uid(), edge.now, session.key.clone());
+fn own_event(env: &Env, session: &Session, happening: Happening) -> Event {
+    let (uid, at, session) = (env.uid(), env.now, session.key.clone());
     Event { uid, at, session, subagent: None, turn: None, happening, scene: None }
 }
 
-fn accept(edge: &Edge, records: &[Record]) -> Result<(), String> {
+fn accept(env: &Env, records: &[Record]) -> Result<(), String> {
     if records.is_empty() {
         return Ok(());
     }
-    journal::append(&edge.home, records).map_err(|error| chain(&error))
+    journal::append(&env.home, records).map_err(|error| chain(&error))
 }
 
 /// Leaves what is known to those who cannot afford to ask. Losing it costs a fold too many. After a compaction the old
 /// number stays, so that a display which still shows it brings no news.
-fn remember(edge: &Edge, session: &Session) {
-    let known = meters::last(&edge.home, &session.key);
+fn remember(env: &Env, session: &Session) {
+    let known = meters::last(&env.home, &session.key);
     let last = session.meter.last.or_else(|| known.map(|known| (known.fill, known.at)));
     let Some((fill, at)) = last else { return };
     let noted = Noted { fill, at, told: session.meter.told.model };
     if known.is_none_or(|known| Noted { at, ..known } != noted) {
-        let _ = meters::note(&edge.home, &session.key, noted);
+        let _ = meters::note(&env.home, &session.key, noted);
     }
 }
 
 /// Takes in what an agent's display says, if it is news: one event, and the mark of the session is lifted if its model is
 /// to hear of it.
-pub fn shown(edge: &Edge, config: &Config, status: &towline_agents::Status) {
+pub fn shown(env: &Env, config: &Config, status: &towline_agents::Status) {
     let Some(fill) = status.fill else { return };
-    let noted = meters::last(&edge.home, &status.session);
-    if noted.is_some_and(|noted| noted.fill == fill && edge.now.since_ms(noted.at) < DISPLAY_LASTS_MS / 2) {
+    let noted = meters::last(&env.home, &status.session);
+    if noted.is_some_and(|noted| noted.fill == fill && env.now.since_ms(noted.at) < DISPLAY_LASTS_MS / 2) {
         return;
     }
     let happening = Happening::ContextMeasured { fill };
-    let (uid, at, session) = (edge.uid(), edge.now, status.session.clone());
+    let (uid, at, session) = (env.uid(), env.now, status.session.clone());
     let event = Event { uid, at, session, subagent: None, turn: None, happening, scene: None };
     let is_same = noted.is_some_and(|noted| noted.fill == fill);
-    if !is_same && let Err(error) = accept(edge, &[Record::Event(event)]) {
-        return hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: error });
+    if !is_same && let Err(error) = accept(env, &[Record::Event(event)]) {
+        return faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: error });
     }
     let is_off = config.guard.strategy_in(status.folder.as_deref()) == Strategy::Off;
     if !is_off && is_news(config, fill, noted) {
-        marks::lift(&edge.home, &status.session);
+        marks::lift(&env.home, &status.session);
     }
     let told = still_told(fill, noted);
-    let _ = meters::note(&edge.home, &status.session, Noted { fill, at: edge.now, told });
+    let _ = meters::note(&env.home, &status.session, Noted { fill, at: env.now, told });
 }

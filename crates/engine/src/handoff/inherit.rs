@@ -2,10 +2,15 @@
 //!
 //! Decides nothing: `core::inherit` did, in the fold. Here it is put into words, once.
 
-use crate::config::Config;
-use crate::edge::Edge;
-use crate::failure::chain;
-use crate::{capture, continuing, hook, past, recall};
+use crate::capture;
+use crate::handoff::continuing;
+use crate::handoff::past;
+use crate::memory::recall;
+use crate::runtime::config::Config;
+use crate::runtime::env;
+use crate::runtime::env::Env;
+use crate::runtime::failure::chain;
+use crate::runtime::faults;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::compose::{Composed, Material, Part, PartKind, PartState, compose};
@@ -24,7 +29,7 @@ use towline_store::{Archive, Inheritance, Store, StoreError};
 /// Whoever answers a prompt: what it may use, and whose prompt it is.
 #[derive(Clone, Copy)]
 pub struct Giver<'a> {
-    pub edge: &'a Edge,
+    pub env: &'a Env,
     pub config: &'a Config,
     pub store: &'a Store,
     pub session: &'a Session,
@@ -43,21 +48,21 @@ impl Giver<'_> {
                 self.remembered()?.merge(notices)
             }
         };
-        mark_given(self.edge, self.store, &due)?;
+        mark_given(self.env, self.store, &due)?;
         Ok(reply)
     }
 
     /// The work of the session before, as much of it as the heir's agent takes.
     fn carried_over(&self, from: &SessionKey, due: &Inheritance) -> Result<Reply, StoreError> {
-        let Giver { edge, store, .. } = *self;
+        let Giver { env, store, .. } = *self;
         if let Some(before) = store.session(from)? {
-            capture::hurry(edge, &before);
+            capture::hurry(env, &before);
         }
-        let archive = Archive::glance(&edge.home, PATIENCE)?;
+        let archive = Archive::glance(&env.home, PATIENCE)?;
         if due.machine.is_some() && is_anothers(archive.as_ref(), from)? {
             return self.remembered();
         }
-        let mut material = past::material(archive.as_ref(), Some(store), (from, came_by(due.way)), edge.now)?;
+        let mut material = past::material(archive.as_ref(), Some(store), (from, came_by(due.way)), env.now)?;
         if let Some(machine) = &due.machine {
             past::put_away(&mut material, archive.as_ref(), machine.clone())?;
         }
@@ -71,22 +76,22 @@ impl Giver<'_> {
     /// For a session that goes on with nobody's work: the handoff of whoever sent it on its way, and what is remembered, if
     /// its model was not given that yet.
     pub fn remembered(&self) -> Result<Reply, StoreError> {
-        let alone = continuing::alone(self.edge, self.store, (&self.session.key, self.open))?;
+        let alone = continuing::alone(self.env, self.store, (&self.session.key, self.open))?;
         if alone.is_none() && self.session.recalled_at.is_some() {
             return Ok(Reply::default());
         }
-        let archive = Archive::glance(&self.edge.home, PATIENCE)?;
+        let archive = Archive::glance(&self.env.home, PATIENCE)?;
         if alone.is_none() && archive.is_none() {
             return Ok(Reply::default());
         }
         // Who wants to begin afresh is given nothing of what was.
         if alone.is_none() && self.store.way_of(&self.session.key)? == Some(Way::Fresh) {
             let nothing = Composed { text: String::new(), parts: vec![] };
-            recall::given(self.edge, self.config, self.session, (&nothing, &Chosen::default()));
+            recall::given(self.env, self.config, self.session, (&nothing, &Chosen::default()));
             return Ok(Reply::default());
         }
         let nothing =
-            || Material { past: None, compaction: None, remembered: vec![], program: past::program() };
+            || Material { past: None, compaction: None, remembered: vec![], program: env::program() };
         let (hop, material) =
             alone.map_or_else(|| (None, nothing()), |(hop, material)| (Some(hop), material));
         self.hand(hop.as_ref(), (material, archive))
@@ -98,7 +103,7 @@ impl Giver<'_> {
         hop: Option<&Hop>,
         (mut material, archive): (Material, Option<Archive>),
     ) -> Result<Reply, StoreError> {
-        let Giver { edge, config, session, .. } = *self;
+        let Giver { env, config, session, .. } = *self;
         let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Reply::default()) };
         // Where nothing was ever captured there is nothing to remember, and nothing to tell of it.
         let due = archive.filter(|_| session.recalled_at.is_none());
@@ -109,15 +114,15 @@ impl Giver<'_> {
                 from.as_ref() == Some(key) || *key == session.key || recall::is_at_work(Some(self.store), key)
             };
             let asker = recall::Asker::of(session, &not_of);
-            chosen = recall::gather(edge, config, archive, asker)?;
+            chosen = recall::gather(env, config, archive, asker)?;
             material.remembered.clone_from(&chosen.parts);
         }
         let composed = compose(&material, agent.budget());
         let is_in = |part: &Part| part.what == PartKind::Handoff && part.state != PartState::LeftOut;
         if let Some(hop) = hop.filter(|_| composed.parts.iter().any(is_in)) {
-            continuing::mark_given(edge, hop, &session.key);
+            continuing::mark_given(env, hop, &session.key);
         }
-        let told = |_| recall::given(edge, config, session, (&composed, &chosen));
+        let told = |_| recall::given(env, config, session, (&composed, &chosen));
         let notices = due.map(told).unwrap_or_default();
         Ok(Reply { notices, ..said(composed) })
     }
@@ -143,12 +148,12 @@ fn came_by(way: Way) -> String {
 }
 
 /// What a session lost by a compaction is offered back to it.
-pub fn offered_back(edge: &Edge, store: &Store, session: &SessionKey) -> Result<Reply, StoreError> {
+pub fn offered_back(env: &Env, store: &Store, session: &SessionKey) -> Result<Reply, StoreError> {
     if let Some(known) = store.session(session)? {
-        capture::hurry(edge, &known);
+        capture::hurry(env, &known);
     }
-    let Some(archive) = Archive::glance(&edge.home, PATIENCE)? else { return Ok(Reply::default()) };
-    let material = past::compacted(&archive, session, edge.now)?;
+    let Some(archive) = Archive::glance(&env.home, PATIENCE)? else { return Ok(Reply::default()) };
+    let material = past::compacted(&archive, session, env.now)?;
     Ok(material.map(|material| said_to(session, &material)).unwrap_or_default())
 }
 
@@ -166,14 +171,14 @@ fn said(composed: Composed) -> Reply {
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Remembers that it was given: at once, and in the journal, from which a lost database is rebuilt.
-pub fn mark_given(edge: &Edge, store: &Store, due: &Inheritance) -> Result<(), StoreError> {
-    store.mark_given(due.uid, edge.now)?;
+pub fn mark_given(env: &Env, store: &Store, due: &Inheritance) -> Result<(), StoreError> {
+    store.mark_given(due.uid, env.now)?;
     let happening = Happening::InheritanceGiven { decision: due.uid };
     let session = due.heir.clone();
     let event =
-        Event { uid: edge.uid(), at: edge.now, session, subagent: None, turn: None, happening, scene: None };
-    if let Err(error) = journal::append(&edge.home, &[Record::Event(event)]) {
-        hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: chain(&error) });
+        Event { uid: env.uid(), at: env.now, session, subagent: None, turn: None, happening, scene: None };
+    if let Err(error) = journal::append(&env.home, &[Record::Event(event)]) {
+        faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: chain(&error) });
     }
     Ok(())
 }

@@ -3,13 +3,12 @@
 //! Reads the archive, and what hooks told where the transcript lags. Chooses nothing: what is worth its place is decided
 //! by `core::compose`.
 
-use crate::calendar::clock;
-use crate::edge::{on_path, own_program};
-use crate::projects;
-use crate::scope::Scope;
-use crate::tell::settings;
+use crate::runtime::calendar::clock;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
+use crate::runtime::env::program;
+use crate::runtime::projects;
 use std::path::Path;
-use std::sync::OnceLock;
 use towline_agents::Agent;
 use towline_core::compose::{Away, Compaction, Material, OlderTurn, Past, PastTurn, Speaker, Words};
 use towline_core::event::{Origin, OwnCommand};
@@ -26,25 +25,14 @@ const AS_LINES: usize = 100;
 /// More words than any agent takes, in bytes.
 const ENOUGH: usize = 24 * 1024;
 
-/// How our command is called: by its name where that leads to us, else by its place. Looked for once.
-pub fn program() -> String {
-    static PROGRAM: OnceLock<String> = OnceLock::new();
-    let real = |path: Option<std::path::PathBuf>| path.and_then(|path| std::fs::canonicalize(path).ok());
-    let find = || match own_program() {
-        Some(path) if real(on_path("tow")) != real(Some(path.clone())) => path.display().to_string(),
-        Some(_) | None => "tow".to_owned(),
-    };
-    PROGRAM.get_or_init(find).clone()
-}
-
 /// The conversation that was last at work in the project of a folder.
 pub fn latest_in(
-    scope: &Scope,
+    env: &Env,
     archive: &Archive,
     folder: Option<&Path>,
 ) -> Result<Option<Conversation>, StoreError> {
     let Some(folder) = folder else { return Ok(None) };
-    let Some(project) = archive.project(&projects::traces(&settings(&scope.edge), folder))? else {
+    let Some(project) = archive.project(&projects::traces(&settings(env), folder))? else {
         return Ok(None);
     };
     Ok(archive.latest_conversations(Some(project), 1)?.into_iter().next())

@@ -4,7 +4,7 @@
 
 use super::FindError;
 use super::question::Question;
-use crate::bookmarks::short;
+use crate::index::labels::short;
 use serde_json::{Value, json};
 use towline_core::time::Timestamp;
 use towline_search::snippet;

@@ -2,8 +2,8 @@
 //!
 //! Only reads; the words are `core::bookmark`'s.
 
-use crate::failure::Failure;
-use crate::output::plain;
+use crate::runtime::failure::Failure;
+use crate::runtime::text::plain;
 use std::collections::HashMap;
 use std::time::Duration;
 use towline_core::bookmark::{How, label};

@@ -4,19 +4,21 @@
 //! version. What was captured since the index was last written is searched as it is: nothing has to be indexed first.
 
 mod documents;
+pub mod embeddings;
 mod found;
+pub mod labels;
 mod prompt;
 mod question;
 mod update;
 
+pub use crate::runtime::archive::{forget_index, index_folder as folder};
 pub use documents::{each as each_document, each_of, of_memory, project_key};
 pub use found::Found;
 pub use prompt::memories_for;
 pub use question::{Library, Question, TeamRow, ask};
-pub use update::{forget_index, read_up_to, update};
+pub use update::{read_up_to, update};
 
-use std::path::PathBuf;
-use towline_store::{Home, StoreError};
+use towline_store::StoreError;
 
 /// Why something could not be looked for.
 #[derive(Debug, thiserror::Error)]
@@ -27,9 +29,4 @@ pub enum FindError {
     Index(#[from] towline_search::Error),
     #[error(transparent)]
     Model(#[from] towline_search::ModelError),
-}
-
-/// Where the index of a data folder lies.
-pub fn folder(home: &Home) -> PathBuf {
-    home.folder().join("index")
 }

@@ -6,8 +6,8 @@
 use super::documents::{Place, each_of, project_key};
 use super::update::{open, update};
 use super::{FindError, Found, found};
-use crate::bookmarks::Labels;
-use crate::sentences::Asked;
+use crate::index::embeddings::Asked;
+use crate::index::labels::Labels;
 use std::collections::HashSet;
 use std::time::Duration;
 use towline_core::time::Timestamp;

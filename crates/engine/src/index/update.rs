@@ -3,12 +3,9 @@
 //! The index says itself how far it goes, in the same commit as its documents: killed anywhere, it goes on from there.
 
 use super::{FindError, documents, folder};
-use std::fs;
-use std::io::{self, ErrorKind};
-use std::path::Path;
 use towline_search::{Error, Index, Writer};
+use towline_store::Home;
 use towline_store::archive::Archive;
-use towline_store::{Home, StoreError};
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,29 +95,5 @@ fn go_on(
             })?;
         }
         writer.commit(checkpoint)?;
-    }
-}
-
-/// Takes the whole index away: what was erased from the archive must not be found in its files. It is made anew when it is
-/// needed next.
-///
-/// Whoever writes it at this moment finds its folder gone, and fails: so nothing is written behind our back.
-pub fn forget_index(home: &Home) -> Result<(), StoreError> {
-    let folder = folder(home);
-    let gone = folder.with_extension("gone");
-    let failed = |path: &Path, source| StoreError::Folder { path: path.to_owned(), source };
-    // What one that was killed has left.
-    remove(&gone).map_err(|source| failed(&gone, source))?;
-    match fs::rename(&folder, &gone) {
-        Err(source) if source.kind() != ErrorKind::NotFound => return Err(failed(&folder, source)),
-        Ok(()) | Err(_) => {}
-    }
-    remove(&gone).map_err(|source| failed(&gone, source))
-}
-
-fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(source) if source.kind() != ErrorKind::NotFound => Err(source),
-        Ok(()) | Err(_) => Ok(()),
     }
 }

@@ -3,18 +3,25 @@
 //! Decides nothing: what is shown of a seat and in which order is `core`'s, and what an agent is doing is `step`'s. What
 //! was seen goes through the journal like everything else.
 
-use crate::bookmarks::Bookmarked;
-use crate::failure::Failure;
-use crate::quiet::{self, Watch};
-use crate::scan::{self, Stray};
-use crate::scope::Scope;
-use crate::{outcome, push, sight, tell, work};
+use crate::handoff::bookmarks::Bookmarked;
+use crate::ingest::effects;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
+use crate::runtime::record::{accept, event};
+use crate::runtime::spawn;
+use crate::status::cache;
+use crate::status::cache::Watch;
+use crate::status::probe;
+use crate::status::push;
+use crate::status::scan;
+pub use crate::status::seats::{Glance, seats_of, show};
+use crate::status::seats::{Seated, places, seated, shown, sitting};
 use std::io;
 use std::time::Duration;
 use towline_core::arbiter::judge;
 use towline_core::effect::Effect;
-use towline_core::event::{Event, Happening, Observed};
-use towline_core::id::SessionKey;
+use towline_core::event::{Happening, Observed};
 use towline_core::meter::Source;
 use towline_core::seat::Place;
 use towline_core::session::Session;
@@ -27,15 +34,6 @@ use towline_store::{Pace, Store, StoreError};
 /// How long a person waits for a fold that somebody else is doing, before they are shown what is there.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// How closely the world is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Glance {
-    /// What a refresh every few seconds can afford.
-    Cheap,
-    /// What a person waits for.
-    Thorough,
-}
-
 /// What is so now.
 pub struct Live {
     /// What needs a person first.
@@ -45,20 +43,20 @@ pub struct Live {
 }
 
 /// All seats in which an agent sits, what needs a person first.
-pub fn seats(scope: &Scope, glance: Glance) -> Result<Vec<Shown>, Failure> {
-    Ok(look(scope, glance)?.seats)
+pub fn seats(env: &Env, glance: Glance) -> Result<Vec<Shown>, Failure> {
+    Ok(look(env, glance)?.seats)
 }
 
 /// The seats, and what would tell that they have changed.
-pub fn look(scope: &Scope, glance: Glance) -> Result<Live, Failure> {
-    let (sitting, watch) = match open(scope, glance)? {
+pub fn look(env: &Env, glance: Glance) -> Result<Live, Failure> {
+    let (sitting, watch) = match open(env, glance)? {
         Some((store, watch)) => (sitting(&store).map_err(failed)?, watch),
-        None => (vec![], quiet::watch(&scope.edge.home, &[])),
+        None => (vec![], cache::watch(&env.home, &[])),
     };
     let places = places(&sitting);
     let strays = match glance {
-        Glance::Cheap => scan::recent(&scope.edge, &places),
-        Glance::Thorough => scan::now(&scope.edge, &places),
+        Glance::Cheap => scan::recent(env, &places),
+        Glance::Thorough => scan::now(env, &places),
     };
     let mut shown = shown(&sitting, &strays);
     if glance == Glance::Thorough {
@@ -74,69 +72,52 @@ pub fn look(scope: &Scope, glance: Glance) -> Result<Live, Failure> {
 
 fn context_of(session: &Session) -> Option<u8> {
     // A guess would look like a number here.
-    let (fill, _) = sight::fill(session).filter(|(fill, _)| fill.source != Source::Length)?;
+    let (fill, _) = probe::fill(session).filter(|(fill, _)| fill.source != Source::Length)?;
     Some(fill.percent())
 }
 
 /// The same as they were folded last: nothing is folded, no process asked, no lock taken.
-pub fn glance(scope: &Scope) -> Result<Vec<Shown>, Failure> {
-    let store = Store::read(&scope.edge.home, PATIENCE).map_err(failed)?;
+pub fn glance(env: &Env) -> Result<Vec<Shown>, Failure> {
+    let store = Store::read(&env.home, PATIENCE).map_err(failed)?;
     store.map_or_else(|| Ok(vec![]), |store| seats_of(&store).map_err(failed))
 }
 
 /// Tells tmux what is shown now. Whether every server was told.
-pub fn push(scope: &Scope) -> Result<bool, Failure> {
+pub fn push(env: &Env) -> Result<bool, Failure> {
     let read = || {
-        let store = Store::read(&scope.edge.home, PATIENCE)?;
+        let store = Store::read(&env.home, PATIENCE)?;
         store.map_or_else(|| Ok(vec![]), |store| seats_of(&store))
     };
-    push::push(&scope.edge, PATIENCE, &read).map_err(failed)
-}
-
-/// The same of a store that is open and folded, without a look at the world.
-pub fn seats_of(store: &Store) -> Result<Vec<Shown>, StoreError> {
-    let sitting = sitting(store)?;
-    let strays = scan::remembered(store.home(), &places(&sitting));
-    let mut shown = shown(&sitting, &strays);
-    by_urgency(&mut shown);
-    Ok(shown)
-}
-
-fn places(sitting: &[(Session, Place)]) -> Vec<Place> {
-    sitting.iter().map(|(_, place)| place.clone()).collect()
-}
-
-fn shown(sitting: &[(Session, Place)], strays: &[Stray]) -> Vec<Shown> {
-    sitting.iter().map(|(session, place)| show(session, place)).chain(strays.iter().map(scan::show)).collect()
+    push::push(env, PATIENCE, &read).map_err(failed)
 }
 
 /// The session that sits in this seat, and the place as it was found.
-pub fn sitting_at(scope: &Scope, seat: &str) -> Result<(Session, Place), Failure> {
-    let found = sitting_now(scope)?.into_iter().find(|(_, place)| place.key == seat);
+pub fn sitting_at(env: &Env, seat: &str) -> Result<(Session, Place), Failure> {
+    let found = sitting_now(env)?.into_iter().find(|(_, place)| place.key == seat);
     found.ok_or_else(|| Failure::input(format!("nobody sits at {seat} any more")).hint("Run `tow status`."))
 }
 
 /// The sessions that sit somewhere, and where.
-pub fn sitting_now(scope: &Scope) -> Result<Vec<(Session, Place)>, Failure> {
-    let opened = open(scope, Glance::Thorough)?;
+pub fn sitting_now(env: &Env) -> Result<Vec<(Session, Place)>, Failure> {
+    let opened = open(env, Glance::Thorough)?;
     Ok(opened.map(|(store, _)| sitting(&store)).transpose().map_err(failed)?.unwrap_or_default())
 }
 
 /// The store with everything folded and looked at; `None` if nothing was ever recorded.
-pub fn store(scope: &Scope) -> Result<Option<Store>, Failure> {
-    Ok(open(scope, Glance::Cheap)?.map(|(store, _)| store))
+pub fn store(env: &Env) -> Result<Option<Store>, Failure> {
+    Ok(open(env, Glance::Cheap)?.map(|(store, _)| store))
 }
 
 /// The store with everything folded and looked at, and what was watched for it; `None` if nothing was ever recorded.
 /// Nothing is looked at under the lock: a world that does not answer must not hold up hooks.
-fn open(scope: &Scope, glance: Glance) -> Result<Option<(Store, Watch)>, Failure> {
-    let Some(store) = fold(scope)? else { return Ok(None) };
+fn open(env: &Env, glance: Glance) -> Result<Option<(Store, Watch)>, Failure> {
+    let Some(store) = fold(env)? else { return Ok(None) };
     let seated = seated(&store).map_err(failed)?;
-    let watch = quiet::watch(&scope.edge.home, &seated.sitting);
-    if !observe(scope, &seated, glance)? {
+    let watch = cache::watch(&env.home, &seated.sitting);
+    if !observe(env, &seated, glance)? {
         return Ok(Some((store, watch)));
     }
-    Ok(fold(scope)?.map(|store| (store, watch)))
+    Ok(fold(env)?.map(|store| (store, watch)))
 }
 
 /// How often the journal is looked at again before the rest is left to the next hook.
@@ -144,17 +125,16 @@ const ROUNDS: usize = 3;
 
 /// Folds what is in the journal. Hooks leave their events to whoever has the lock: so it is looked at again after the
 /// lock is let go. What somebody else is folding can be shown as it is.
-pub fn fold(scope: &Scope) -> Result<Option<Store>, Failure> {
-    let home = &scope.edge.home;
+pub fn fold(env: &Env) -> Result<Option<Store>, Failure> {
+    let home = &env.home;
     if !home.journal().exists() {
         return Ok(None);
     }
-    let has_time = || scope.edge.elapsed() < PATIENCE;
-    let pace =
-        Pace { has_time: &has_time, now: scope.edge.now, new_machine: scope.edge.uid(), patience: PATIENCE };
+    let has_time = || env.elapsed() < PATIENCE;
+    let pace = Pace { has_time: &has_time, now: env.now, new_machine: env.uid(), patience: PATIENCE };
     for _ in 0..ROUNDS {
         let Some(lock) =
-            FoldLock::take_within(home, pauses(PATIENCE)).map_err(|error| unusable(scope, &error))?
+            FoldLock::take_within(home, pauses(PATIENCE)).map_err(|error| unusable(env, &error))?
         else {
             break;
         };
@@ -163,7 +143,7 @@ pub fn fold(scope: &Scope) -> Result<Option<Store>, Failure> {
             Err(StoreError::Newer { .. } | StoreError::Busy { .. }) => break,
             Err(error) => return Err(failed(error)),
             Ok((store, folded)) => {
-                carry_out(scope, &store, &folded.effects).map_err(failed)?;
+                carry_out(env, &store, &folded.effects).map_err(failed)?;
                 store
             }
         };
@@ -175,24 +155,23 @@ pub fn fold(scope: &Scope) -> Result<Option<Store>, Failure> {
     Store::read(home, PATIENCE).map_err(failed)
 }
 
-fn carry_out(scope: &Scope, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
+fn carry_out(env: &Env, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
     if effects.is_empty() {
         return Ok(());
     }
-    if outcome::settle(&scope.edge, &tell::settings(&scope.edge), store, effects)? == Bookmarked::Something {
-        work::place_detached();
+    if effects::settle(env, &settings(env), store, effects)? == Bookmarked::Something {
+        spawn::place_detached();
     }
     Ok(())
 }
 
-fn unusable(scope: &Scope, error: &io::Error) -> Failure {
-    Failure::about(format!("could not use {}", scope.edge.home.folder().display()), error)
-        .hint("Run `tow doctor`.")
+fn unusable(env: &Env, error: &io::Error) -> Failure {
+    Failure::about(format!("could not use {}", env.home.folder().display()), error).hint("Run `tow doctor`.")
 }
 
 /// Looks at every seat for what no hook told, and accepts it as events. Whether there was anything.
-fn observe(scope: &Scope, seated: &Seated, glance: Glance) -> Result<bool, Failure> {
-    let sights = sight::all(&seated.sitting, &scope.edge, glance);
+fn observe(env: &Env, seated: &Seated, glance: Glance) -> Result<bool, Failure> {
+    let sights = probe::all(&seated.sitting, env, glance);
     let verdicts = seated.sitting.iter().zip(sights).filter_map(|((session, _), sights)| {
         let verdict = judge(session, &sights);
         Some((session, verdict.observed?, verdict.until))
@@ -200,81 +179,11 @@ fn observe(scope: &Scope, seated: &Seated, glance: Glance) -> Result<bool, Failu
     let displaced = seated.displaced.iter().map(|session| (session, Observed::Gone, None));
     let record = |(session, what, until): (&Session, Observed, Option<Timestamp>)| {
         let happening = Happening::Observed { what, as_of: session.last_event_at, until };
-        Record::Event(event(scope, session.key.clone(), happening))
+        Record::Event(event(env, session.key.clone(), happening))
     };
     let records: Vec<Record> = verdicts.chain(displaced).map(record).collect();
-    accept(scope, &records)?;
+    accept(env, &records)?;
     Ok(!records.is_empty())
-}
-
-/// An event that did not come from an agent.
-pub fn event(scope: &Scope, session: SessionKey, happening: Happening) -> Event {
-    Event {
-        uid: scope.edge.uid(),
-        at: scope.edge.now,
-        session,
-        subagent: None,
-        turn: None,
-        happening,
-        scene: None,
-    }
-}
-
-pub fn accept(scope: &Scope, records: &[Record]) -> Result<(), Failure> {
-    if records.is_empty() {
-        return Ok(());
-    }
-    journal::append(&scope.edge.home, records).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))
-}
-
-/// Sessions that have not ended, as far as is known.
-#[derive(Default)]
-struct Seated {
-    sitting: Vec<(Session, Place)>,
-    /// Another session sits in their seat: they ended unheard.
-    displaced: Vec<Session>,
-}
-
-fn sitting(store: &Store) -> Result<Vec<(Session, Place)>, StoreError> {
-    Ok(seated(store)?.sitting)
-}
-
-fn seated(store: &Store) -> Result<Seated, StoreError> {
-    let mut seated = Seated::default();
-    for session in store.live_sessions()? {
-        let Some(seat) = session.seat.as_deref().map(|key| store.seat(key)).transpose()?.flatten() else {
-            continue;
-        };
-        match seat.current {
-            Some(current) if current == session.key => seated.sitting.push((session, seat.place)),
-            Some(_) => seated.displaced.push(session),
-            None => {}
-        }
-    }
-    Ok(seated)
-}
-
-pub fn show(session: &Session, place: &Place) -> Shown {
-    let project = session.project.as_ref();
-    Shown {
-        seat: session.seat.clone().unwrap_or_default(),
-        agent: session.key.agent.to_string(),
-        session: Some(session.key.to_string()),
-        state: session.state,
-        since: session.since,
-        seen: session.seen,
-        project: project.map(|traces| traces.display_name().to_owned()),
-        branch: project.and_then(|traces| traces.branch.clone()),
-        prompt: session.prompt.as_ref().map(|prompt| prompt.as_str().to_owned()),
-        model: session.model.clone(),
-        tool: session.asked.as_ref().map(|asked| asked.tool.as_str().to_owned()),
-        helpers: session.background.max(u32::try_from(session.subagents.len()).unwrap_or(u32::MAX)),
-        tasks: session.tasks,
-        until: session.limited_until,
-        context_percent: None,
-        pane: place.pane.clone(),
-        server: place.server.clone(),
-    }
 }
 
 fn failed(error: StoreError) -> Failure {

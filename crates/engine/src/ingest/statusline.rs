@@ -3,9 +3,15 @@
 //! Runs several times a second: nothing is folded and no database opened, and an event is made only for a number that is
 //! new. Whatever goes wrong, the user's own line is drawn, and it exits with 0.
 
-use crate::config::{Config, layered};
-use crate::edge::{Edge, GUARD, variable};
-use crate::{guard, privacy, projects, quiet};
+use crate::handoff::guard;
+use crate::runtime::config::Config;
+use crate::runtime::config::layered;
+use crate::runtime::env::Env;
+use crate::runtime::env::GUARD;
+use crate::runtime::env::variable;
+use crate::runtime::privacy;
+use crate::runtime::projects;
+use crate::status::cache;
 use rustix::termios::tcgetwinsize;
 use std::ffi::OsString;
 use std::fs::File;
@@ -31,21 +37,21 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.peekable();
     if arguments.peek().is_some_and(|word| word == "--preview") {
-        let config = Edge::new().as_ref().map_or_else(Config::compiled_in, settings);
+        let config = Env::new().as_ref().map_or_else(Config::compiled_in, settings);
         let _ = io::stdout().write_all(preview(&config).as_bytes());
         return ExitCode::SUCCESS;
     }
     let payload = read_payload();
-    let edge = Edge::new();
-    let config = edge.as_ref().map_or_else(Config::compiled_in, settings);
+    let env = Env::new();
+    let config = env.as_ref().map_or_else(Config::compiled_in, settings);
     let status = Agent::ALL.into_iter().find_map(|agent| agent.status(&payload));
-    if let (Some(edge), Some(status), None) = (&edge, &status, variable(GUARD))
+    if let (Some(env), Some(status), None) = (&env, &status, variable(GUARD))
         && !status.folder.as_deref().is_some_and(|folder| privacy::is_excluded(&config, folder))
     {
-        guard::shown(edge, &config, status);
+        guard::shown(env, &config, status);
     }
     let theirs = their_command(arguments, &config).and_then(|command| drawn(&command, &payload));
-    let ours = status.filter(|_| config.statusline.own).map(|status| line(edge.as_ref(), &config, &status));
+    let ours = status.filter(|_| config.statusline.own).map(|status| line(env.as_ref(), &config, &status));
     let mut shown = theirs.unwrap_or_default();
     if !shown.is_empty() && !shown.ends_with('\n') {
         shown.push('\n');
@@ -62,8 +68,8 @@ fn read_payload() -> Vec<u8> {
     payload
 }
 
-fn settings(edge: &Edge) -> Config {
-    std::fs::read_to_string(&edge.config_file)
+fn settings(env: &Env) -> Config {
+    std::fs::read_to_string(&env.config_file)
         .map_or_else(|_| Config::compiled_in(), |user| layered(&user).config)
 }
 
@@ -111,7 +117,7 @@ fn has_ended(child: &mut Child) -> bool {
 }
 
 /// Our own line, as the user wants it.
-fn line(edge: Option<&Edge>, config: &Config, status: &Status) -> String {
+fn line(env: Option<&Env>, config: &Config, status: &Status) -> String {
     let folder = status.folder.as_deref().map(Path::new);
     let traces = folder.map(|folder| projects::traces(config, folder));
     let facts = Facts {
@@ -121,8 +127,8 @@ fn line(edge: Option<&Edge>, config: &Config, status: &Status) -> String {
         branch: traces.and_then(|traces| traces.branch),
         cost: status.cost.filter(|cost| *cost > Cost(0)),
         limits: status.limits.clone(),
-        others: edge.and_then(|edge| quiet::others(edge, &status.session)),
-        now: edge.map(|edge| edge.now).unwrap_or_default(),
+        others: env.and_then(|env| cache::others(env, &status.session)),
+        now: env.map(|env| env.now).unwrap_or_default(),
     };
     template(config).draw(&facts, canvas(config))
 }

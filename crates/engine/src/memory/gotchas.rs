@@ -3,10 +3,12 @@
 //! Off unless the user wants it: then no agent calls us before it touches files, and nobody pays. Refuses no call and decides
 //! none; what cannot be looked up at once is not said.
 
-use crate::calendar::clock;
-use crate::config::Config;
-use crate::edge::Edge;
-use crate::{past, privacy, projects};
+use crate::runtime::calendar::clock;
+use crate::runtime::config::Config;
+use crate::runtime::env;
+use crate::runtime::env::Env;
+use crate::runtime::privacy;
+use crate::runtime::projects;
 use std::path::Path;
 use std::time::Duration;
 use towline_agents::settings::{Refusal, Target};
@@ -31,18 +33,18 @@ pub fn target(config: &Config, agent: Agent, (folder, tow): (&Path, &Path)) -> R
 }
 
 /// What the model is told before a tool touches these files.
-pub fn warning(edge: &Edge, config: &Config, wanted: &FilesWanted) -> Result<Reply, StoreError> {
+pub fn warning(env: &Env, config: &Config, wanted: &FilesWanted) -> Result<Reply, StoreError> {
     let Some(folder) = wanted.folder.as_deref() else { return Ok(Reply::default()) };
     if privacy::is_excluded(config, folder) || config.inherits_nothing(folder) {
         return Ok(Reply::default());
     }
-    let Some(archive) = Archive::glance(&edge.home, PATIENCE)? else { return Ok(Reply::default()) };
+    let Some(archive) = Archive::glance(&env.home, PATIENCE)? else { return Ok(Reply::default()) };
     let files: Vec<&str> = wanted.paths.iter().take(FILES).map(|path| within(path, folder)).collect();
     let memories = known(&archive, (config, folder), &files)?;
-    let told = warned::with(&edge.home, &wanted.session);
+    let told = warned::with(&env.home, &wanted.session);
     let new = memories.into_iter().filter(|memory| !told.contains(&memory.number)).collect();
-    let Some((number, line)) = best(edge, new, &files) else { return Ok(Reply::default()) };
-    note(edge, &wanted.session, number);
+    let Some((number, line)) = best(env, new, &files) else { return Ok(Reply::default()) };
+    note(env, &wanted.session, number);
     let context = vec![fence::around(&format!("Known of a file that is about to be touched: {line}"))];
     Ok(Reply { context, ..Reply::default() })
 }
@@ -73,14 +75,14 @@ fn known(
 }
 
 /// The one that matters most, as a session is given it.
-fn best(edge: &Edge, memories: Vec<Memory>, files: &[&str]) -> Option<(i64, String)> {
+fn best(env: &Env, memories: Vec<Memory>, files: &[&str]) -> Option<(i64, String)> {
     let numbers: Vec<(i64, String)> =
         memories.iter().map(|memory| (memory.number, format!("{} ", memory.name()))).collect();
     // A pin was given with the first prompt.
     let memories = memories.into_iter().filter(|memory| memory.pinned_at.is_none()).collect();
     let here = Here { files: files.iter().map(|file| (*file).to_owned()).collect(), ..Here::default() };
-    let program = past::program();
-    let wording = Wording { program: &program, clock: &|at| clock(at, edge.now), stale: &|_| None };
+    let program = env::program();
+    let wording = Wording { program: &program, clock: &|at| clock(at, env.now), stale: &|_| None };
     let chosen = choose(memories, &[], &here, wording);
     let fitting = chosen.parts.into_iter().find(|part| part.kind == RememberedKind::Memories)?;
     let line = fitting.items.into_iter().next()?;
@@ -89,8 +91,8 @@ fn best(edge: &Edge, memories: Vec<Memory>, files: &[&str]) -> Option<(i64, Stri
 }
 
 /// What was not noted is said once more.
-fn note(edge: &Edge, session: &SessionKey, number: i64) {
-    let _ = warned::note(&edge.home, session, number);
+fn note(env: &Env, session: &SessionKey, number: i64) {
+    let _ = warned::note(&env.home, session, number);
 }
 
 /// A path below the session's folder is known from there.

@@ -5,11 +5,14 @@
 
 mod stale;
 
-use crate::calendar::clock;
-use crate::config::Config;
-use crate::edge::Edge;
-use crate::failure::chain;
-use crate::{finding, hook, past, typing};
+use crate::index;
+use crate::runtime::calendar::clock;
+use crate::runtime::config::Config;
+use crate::runtime::env;
+use crate::runtime::env::Env;
+use crate::runtime::failure::chain;
+use crate::runtime::faults;
+use crate::runtime::record;
 use stale::Staleness;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -61,12 +64,7 @@ impl<'a> Asker<'a> {
 }
 
 /// What is remembered for whoever asks. Nothing where the user wants nothing given.
-pub fn gather(
-    edge: &Edge,
-    config: &Config,
-    archive: &Archive,
-    asker: Asker<'_>,
-) -> Result<Chosen, StoreError> {
+pub fn gather(env: &Env, config: &Config, archive: &Archive, asker: Asker<'_>) -> Result<Chosen, StoreError> {
     let folder = asker.folder;
     if !config.memory.give || folder.is_some_and(|folder| config.inherits_nothing(folder)) {
         return Ok(Chosen::default());
@@ -75,7 +73,7 @@ pub fn gather(
     let mut memories = archive.pinned_memories(project)?;
     if let Some(project) = project {
         let newest = archive.newest_memories(project, NEWEST)?;
-        let older = older((edge, config), archive, &newest, asker.prompt)?;
+        let older = older((env, config), archive, &newest, asker.prompt)?;
         let both = newest.into_iter().chain(older);
         memories.extend(both.filter(|memory| memory.pinned_at.is_none()));
     }
@@ -85,10 +83,10 @@ pub fn gather(
         prompt: asker.prompt.to_owned(),
     };
     let staleness = Staleness::of(&memories, asker);
-    let program = past::program();
+    let program = env::program();
     let wording = Wording {
         program: &program,
-        clock: &|at| clock(at, edge.now),
+        clock: &|at| clock(at, env.now),
         stale: &|memory| staleness.why(memory),
     };
     Ok(choose(memories, &next_steps(archive, project, asker.not_of)?, &here, wording))
@@ -96,7 +94,7 @@ pub fn gather(
 
 /// What the index has for the prompt beyond the newest. A project with fewer memories than are looked at has none.
 fn older(
-    (edge, config): (&Edge, &Config),
+    (env, config): (&Env, &Config),
     archive: &Archive,
     newest: &[Memory],
     prompt: &str,
@@ -105,7 +103,7 @@ fn older(
     let project = oldest.project.as_deref().filter(|_| config.memory.older && !prompt.trim().is_empty());
     let Some(project) = project else { return Ok(vec![]) };
     let known: BTreeSet<i64> = newest.iter().map(|memory| memory.number).collect();
-    let numbers = finding::memories_for(&edge.home, prompt, project, OLDER);
+    let numbers = index::memories_for(&env.home, prompt, project, OLDER);
     let unknown = numbers.into_iter().filter(|number| !known.contains(number));
     let found = unknown.map(|number| archive.memory(number)).collect::<Result<Vec<_>, _>>()?;
     Ok(found.into_iter().flatten().filter(Memory::stands).collect())
@@ -153,16 +151,16 @@ pub fn is_at_work(store: Option<&Store>, session: &SessionKey) -> bool {
 /// Remembers that it was given, and says to the person what was. What was not there to be given was given too: nobody
 /// looks again until a compaction.
 pub fn given(
-    edge: &Edge,
+    env: &Env,
     config: &Config,
     session: &Session,
     (composed, chosen): (&Composed, &Chosen),
 ) -> Vec<String> {
     let given = Given::of(composed, chosen);
     let items = u32::try_from(given.items).unwrap_or(u32::MAX);
-    let event = typing::event(edge, &session.key, Happening::MemoryGiven { items });
-    if let Err(error) = journal::append(&edge.home, &[Record::Event(event)]) {
-        hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: chain(&error) });
+    let event = record::event(env, session.key.clone(), Happening::MemoryGiven { items });
+    if let Err(error) = journal::append(&env.home, &[Record::Event(event)]) {
+        faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: chain(&error) });
     }
     if items == 0 || !config.memory.notice {
         return vec![];
@@ -170,7 +168,7 @@ pub fn given(
     let of = session.project.as_ref().map_or("this place", |traces| traces.display_name());
     let things = if items == 1 { "1 thing" } else { &format!("{items} things") };
     let notice = format!("towline: gave {things} remembered of {of} ({given}). `tow context` shows them.");
-    std::iter::once(notice).chain(hint(edge)).collect()
+    std::iter::once(notice).chain(hint(env)).collect()
 }
 
 /// What of the things to remember had room, and what it took to learn them.
@@ -207,9 +205,9 @@ impl fmt::Display for Given {
 
 /// What this is, said to a person who meets it for the first time. Never again in this home, whatever becomes of the
 /// database.
-fn hint(edge: &Edge) -> Option<String> {
+fn hint(env: &Env) -> Option<String> {
     let mut once = OpenOptions::new();
-    once.write(true).create_new(true).mode(0o600).open(edge.home.hinted()).ok()?;
+    once.write(true).create_new(true).mode(0o600).open(env.home.hinted()).ok()?;
     Some(
         "towline: what earlier sessions here learnt is given to new ones, by rules, on this machine. You are told this \
          once. Off: `tow config set memory.give false`; without such lines: `tow config set memory.notice false`."

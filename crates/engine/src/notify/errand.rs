@@ -3,7 +3,7 @@
 //! Words go to the program as they are; there is no shell between. What it starts in turn is known to be ours by the
 //! guard. Programs are in a group of their own, so that no signal meant for an agent reaches them.
 
-use crate::edge::GUARD;
+use crate::runtime::env::GUARD;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};

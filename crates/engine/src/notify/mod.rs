@@ -3,18 +3,26 @@
 //! Called by whoever folded. Nothing here is waited for, and where nothing is configured nothing is read, asked or
 //! started. A session without a seat tells nothing: nobody sits before it.
 
-pub mod alert;
+mod alerts;
 mod desktop;
 mod errand;
 mod plan;
 
+pub use alerts::{NO_DESKTOP, errand, nudge, rouse, steps};
 pub use desktop::desktop;
 pub use errand::{Errand, Outcome, Voice};
+pub use plan::Step;
 
-use crate::config::{Commands, Config, Notify, layered};
-use crate::edge::{Edge, on_path};
-use crate::tmux::options::Options;
-use crate::{hook, live, push};
+use crate::runtime::config::Commands;
+use crate::runtime::config::Config;
+use crate::runtime::config::Notify;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
+use crate::runtime::env::on_path;
+use crate::runtime::faults;
+use crate::status::push;
+use crate::status::seats;
+use crate::status::tmux::options::Options;
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
@@ -40,22 +48,16 @@ enum Novelty {
     Repeated,
 }
 
-/// The configuration as the user has it now.
-pub fn settings(edge: &Edge) -> Config {
-    std::fs::read_to_string(&edge.config_file)
-        .map_or_else(|_| Config::compiled_in(), |user| layered(&user).config)
-}
-
 /// Tells of the changes that a fold made, as far as the user wants to be told.
-pub fn changes(edge: &Edge, config: &Config, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
-    let mut teller = Teller { edge, notify: &config.notify, store, options: BTreeMap::new() };
+pub fn changes(env: &Env, config: &Config, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
+    let mut teller = Teller { env, notify: &config.notify, store, options: BTreeMap::new() };
     let mut is_worth_telling = false;
-    for change in effects.iter().filter_map(|effect| change(effect, edge.now)) {
+    for change in effects.iter().filter_map(|effect| change(effect, env.now)) {
         let was_told = teller.tell(&change)?;
         is_worth_telling |= was_told && config.notify.tells(change.to);
     }
     if is_worth_telling && config.notify.escalates() {
-        alert::rouse(&edge.home);
+        rouse(&env.home);
     }
     for effect in effects {
         teller.tell_hop(effect)?;
@@ -89,24 +91,24 @@ pub fn terminal(notify: &Notify, store: &Store, event: &Event) -> Result<String,
 fn seat_of(store: &Store, session: &SessionKey) -> Result<Option<Shown>, StoreError> {
     let Some(session) = store.session(session)? else { return Ok(None) };
     let seat = session.seat.as_deref().map(|key| store.seat(key)).transpose()?.flatten();
-    Ok(seat.map(|seat| live::show(&session, &seat.place)))
+    Ok(seat.map(|seat| seats::show(&session, &seat.place)))
 }
 
 /// Makes up for an alert that was killed: if something that waits is still to be told, somebody is there to tell it.
-pub fn catch_up(edge: &Edge, seats: &[Shown]) {
+pub fn catch_up(env: &Env, seats: &[Shown]) {
     let may_wait = |seat: &Shown| !seat.seen && !matches!(seat.state, State::Idle | State::Working);
     if !seats.iter().any(may_wait) {
         return;
     }
-    let notify = settings(edge).notify;
-    if notify.escalates() && !alert::steps(edge, &notify, seats).is_empty() {
-        alert::rouse(&edge.home);
+    let notify = settings(env).notify;
+    if notify.escalates() && !steps(env, &notify, seats).is_empty() {
+        rouse(&env.home);
     }
 }
 
 /// Leaves a trace for `tow doctor`.
-fn fault(edge: &Edge, detail: String) {
-    hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Notify, detail });
+pub fn fault(env: &Env, detail: String) {
+    faults::record_here(env, Fault { at: env.now, kind: FaultKind::Notify, detail });
 }
 
 struct Change<'a> {
@@ -134,7 +136,7 @@ fn change(effect: &Effect, now: Timestamp) -> Option<Change<'_>> {
 }
 
 struct Teller<'a> {
-    edge: &'a Edge,
+    env: &'a Env,
     notify: &'a Notify,
     store: &'a Store,
     /// The commands of each tmux server that was met, by its process.
@@ -165,7 +167,7 @@ impl Teller<'_> {
     /// could have seen it.
     fn tell_hop(&self, effect: &Effect) -> Result<(), StoreError> {
         let Effect::HopEnded { session, why, at, .. } = effect else { return Ok(()) };
-        if self.edge.now.since_ms(*at) > FRESH_MS || !self.notify.escalates() {
+        if self.env.now.since_ms(*at) > FRESH_MS || !self.notify.escalates() {
             return Ok(());
         }
         let Some(seat) = seat_of(self.store, session)? else { return Ok(()) };
@@ -185,7 +187,7 @@ impl Teller<'_> {
     /// Read at most once, from what is remembered of the server: a hook does not ask tmux.
     fn tmux_commands(&mut self, seat: Option<&str>) -> Commands {
         let Some(server) = seat.and_then(push::server_of) else { return Commands::new() };
-        let home = &self.edge.home;
+        let home = &self.env.home;
         let known = self.options.entry(server.pid.clone());
         known.or_insert_with(|| Options::remembered(home, &server).commands).clone()
     }
@@ -202,18 +204,18 @@ impl Teller<'_> {
             return Some(Novelty::Repeated);
         }
         let topic = Topic { session: change.session.clone(), state: change.to, way: Way::AtOnce };
-        let last = told::last(&self.edge.home, &topic);
+        let last = told::last(&self.env.home, &topic);
         let novelty = novelty(last, change.at, self.notify.debounce)?;
         if novelty == Novelty::New {
             // What is not remembered is told once more at worst.
-            let _ = told::remember(&self.edge.home, &topic, Told { since: change.at, at: self.edge.now });
+            let _ = told::remember(&self.env.home, &topic, Told { since: change.at, at: self.env.now });
         }
         Some(novelty)
     }
 
     fn start(&self, errand: &Errand) {
         if let Err(error) = errand.start() {
-            fault(self.edge, not_started(errand, &error));
+            fault(self.env, not_started(errand, &error));
         }
     }
 }

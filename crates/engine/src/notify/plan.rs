@@ -2,7 +2,7 @@
 //!
 //! A pure function of what is shown, what was told and what the user wants. Something that was seen is never told.
 
-use crate::config::Notify;
+use crate::runtime::config::Notify;
 use std::time::Duration;
 use towline_core::id::SessionKey;
 use towline_core::shown::Shown;

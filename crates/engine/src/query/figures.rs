@@ -4,7 +4,7 @@
 
 use super::page::Page;
 use super::{Past, unreadable};
-use crate::failure::Failure;
+use crate::runtime::failure::Failure;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

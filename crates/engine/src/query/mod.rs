@@ -4,15 +4,19 @@
 //! it; how much is worth showing is asked for, not decided here.
 
 mod figures;
+mod memory_words;
+pub mod ownership;
 mod page;
 mod past;
 mod session;
 mod sought;
 mod turn;
+pub mod usage;
 
 pub use figures::figures;
+pub use memory_words::{cost, line, memory_json, memory_text};
 pub use page::{Clipped, Page, Room, head, id_of, spanned};
-pub use past::{Chosen, Past, Whose, called, is_path};
+pub use past::{Chosen, Past, ProjectScope, called, is_path};
 pub use session::call;
 pub use sought::{Found, beginning, seek};
 pub use turn::{
@@ -20,7 +24,7 @@ pub use turn::{
     words,
 };
 
-use crate::failure::Failure;
+use crate::runtime::failure::Failure;
 use towline_store::StoreError;
 
 /// What a failed look into the archive is to whoever asked.

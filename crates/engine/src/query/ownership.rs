@@ -2,12 +2,12 @@
 //!
 //! Never guesses: where more than one could be meant, all are named and none is taken.
 
-use crate::config::project_name;
-use crate::edge::variable;
-use crate::failure::Failure;
-use crate::inherit::in_short;
-use crate::live;
-use crate::scope::Scope;
+use crate::handoff::inherit::in_short;
+use crate::ingest::live;
+use crate::runtime::config::project_name;
+use crate::runtime::env::Env;
+use crate::runtime::env::variable;
+use crate::runtime::failure::Failure;
 use towline_agents::Agent;
 use towline_core::event::Presence;
 use towline_core::id::SessionKey;
@@ -20,10 +20,10 @@ use towline_terminal::process::{Process, ancestors};
 use towline_terminal::project;
 
 /// The store, folded up to date.
-pub fn store(scope: &Scope) -> Result<Store, Failure> {
+pub fn store(env: &Env) -> Result<Store, Failure> {
     let nothing =
         || Failure::input("nothing is recorded yet").hint("Run `tow install`, then work with your agents.");
-    live::store(scope)?.ok_or_else(nothing)
+    live::store(env)?.ok_or_else(nothing)
 }
 
 /// The session that is named or, if none is, the one that this runs in. `verb` is what to run with an id.

@@ -2,7 +2,7 @@
 //!
 //! Whatever is cut is counted. Text from anywhere is made harmless for a terminal here.
 
-use crate::calendar;
+use crate::runtime::calendar;
 use std::fmt::Write;
 use towline_core::escape::{for_terminal, lines_for_terminal};
 use towline_core::text::clip;

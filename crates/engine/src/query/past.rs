@@ -3,12 +3,13 @@
 //! Makes nothing: where nothing was captured, nothing is there afterwards.
 
 use super::unreadable;
-use crate::capture::{Caught, Wishes, catch_up};
-use crate::edge::{Edge, current_folder};
-use crate::failure::Failure;
-use crate::output::plain;
-use crate::scope::Scope;
-use clap::Args;
+use crate::capture::Caught;
+use crate::capture::Wishes;
+use crate::capture::catch_up;
+use crate::runtime::env::Env;
+use crate::runtime::env::current_folder;
+use crate::runtime::failure::Failure;
+use crate::runtime::text::plain;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_core::escape::for_terminal;
@@ -20,15 +21,14 @@ use towline_store::{Archive, StoreError};
 /// How long a reader waits for whoever holds the database.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Whose past is asked for.
-#[derive(Debug, Args)]
-pub struct Whose {
-    /// Of this project, by name or by a folder in it, instead of the one of the current folder.
-    #[arg(long, value_name = "NAME|PATH", conflicts_with = "all_projects")]
-    project: Option<String>,
-    /// Of every project.
-    #[arg(long)]
-    all_projects: bool,
+/// Which projects a query covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProjectScope {
+    /// The project of the current folder.
+    Here,
+    /// One project, by its name or by a folder in it.
+    Named(String),
+    All,
 }
 
 /// The project that is asked for.
@@ -55,45 +55,43 @@ pub struct Past {
 
 impl Past {
     /// Brings the archive up to date and opens it; `None` if nothing was ever captured.
-    pub fn open(scope: &Scope, whose: &Whose) -> Result<Option<Past>, Failure> {
-        let edge = &scope.edge;
-        let wishes = Wishes::load(edge).ok();
-        let folder = whose.folder();
+    pub fn open(env: &Env, wanted: &ProjectScope) -> Result<Option<Past>, Failure> {
+        let wishes = Wishes::load(env).ok();
+        let folder = wanted.folder();
         let usual = Wishes::usual();
         let traces = folder.map(|folder| wishes.as_ref().unwrap_or(&usual).traces(&folder));
-        let opened = opened(edge, wishes.as_ref(), traces.as_ref()).map_err(unreadable)?;
+        let opened = opened(env, wishes.as_ref(), traces.as_ref()).map_err(unreadable)?;
         let (Some(archive), caught) = opened else { return Ok(None) };
         archive.hold_still().map_err(unreadable)?;
-        let project = whose.choose(&archive, traces.as_ref())?;
-        Ok(Some(Past { archive, project, now: edge.now, caught }))
+        let project = wanted.choose(&archive, traces.as_ref())?;
+        Ok(Some(Past { archive, project, now: env.now, caught }))
     }
 }
 
 /// Where it cannot be known what is to stay private, nothing is taken in.
 fn opened(
-    edge: &Edge,
+    env: &Env,
     wishes: Option<&Wishes>,
     project: Option<&ProjectTraces>,
 ) -> Result<(Option<Archive>, Caught), StoreError> {
     match wishes {
-        Some(wishes) => catch_up(edge, wishes, project),
-        None => Ok((Archive::read(&edge.home, PATIENCE)?, Caught::Behind)),
+        Some(wishes) => catch_up(env, wishes, project),
+        None => Ok((Archive::read(&env.home, PATIENCE)?, Caught::Behind)),
     }
 }
 
-impl Whose {
-    /// Of this project, or of all.
-    pub fn of(project: Option<String>) -> Whose {
-        Whose { all_projects: project.is_none(), project }
+impl ProjectScope {
+    /// The named project, or all.
+    pub fn of(project: Option<String>) -> ProjectScope {
+        project.map_or(ProjectScope::All, ProjectScope::Named)
     }
 
-    /// The folder whose project is meant, unless it is called by name or all are.
+    /// The folder whose project is meant, unless the project is named or all are.
     fn folder(&self) -> Option<PathBuf> {
-        match &self.project {
-            _ if self.all_projects => None,
-            Some(name) if is_path(name) => Some(PathBuf::from(name)),
-            Some(_) => None,
-            None => current_folder(),
+        match self {
+            ProjectScope::Named(name) if is_path(name) => Some(PathBuf::from(name)),
+            ProjectScope::Named(_) | ProjectScope::All => None,
+            ProjectScope::Here => current_folder(),
         }
     }
 
@@ -103,9 +101,9 @@ impl Whose {
             let row = archive.project(traces).map_err(unreadable)?;
             return Ok(row.map_or(Chosen::Strange { name: name.clone() }, |row| Chosen::Known { row, name }));
         }
-        match &self.project {
-            Some(name) => called(archive.project_rows().map_err(unreadable)?, name),
-            None => Ok(Chosen::All),
+        match self {
+            ProjectScope::Named(name) => called(archive.project_rows().map_err(unreadable)?, name),
+            ProjectScope::Here | ProjectScope::All => Ok(Chosen::All),
         }
     }
 }

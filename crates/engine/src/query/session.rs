@@ -3,8 +3,8 @@
 //! A guess is offered, never taken.
 
 use super::{Past, unreadable};
-use crate::calendar;
-use crate::failure::Failure;
+use crate::runtime::calendar;
+use crate::runtime::failure::Failure;
 use towline_core::escape::for_terminal;
 use towline_core::when::SessionHint;
 use towline_store::archive::Conversation;

@@ -3,8 +3,8 @@
 //! Says where it looked, so that nothing found is an answer too.
 
 use super::{Past, call, unreadable};
-use crate::calendar;
-use crate::failure::Failure;
+use crate::runtime::calendar;
+use crate::runtime::failure::Failure;
 use towline_core::time::Timestamp;
 use towline_core::when::{SessionHint, Wanted};
 use towline_store::archive::{Conversation, TurnRow, TurnsAsked, Which};

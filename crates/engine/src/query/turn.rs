@@ -5,9 +5,9 @@
 
 use super::page::{Clipped, Page, Room, id_of, spanned};
 use super::{Past, unreadable};
-use crate::calendar;
-use crate::failure::Failure;
-use crate::progress::size;
+use crate::runtime::calendar;
+use crate::runtime::failure::Failure;
+use crate::runtime::text::size;
 use serde_json::{Value, json};
 use towline_core::capture::{DetailKind, Speaker};
 use towline_core::escape::for_terminal;

@@ -3,7 +3,7 @@
 //! The only place that knows of time zones. It takes the zone from `TZ`, else from the system, else universal time;
 //! it never asks what time it is.
 
-use crate::edge::zone_variable;
+use crate::runtime::env::zone_variable;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use std::path::Path;

@@ -1,10 +1,11 @@
-//! The edge of the program: the only reader of clock, environment, randomness and home.
+//! The env of the program: the only reader of clock, environment, randomness and home.
 //!
 //! Everything behind it is given values. `TOWLINE_NOW` and `TOWLINE_SEED` replace clock and randomness in tests.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use towline_agents::settings::PLACES;
 use towline_core::id::Uid;
@@ -15,7 +16,7 @@ use towline_store::Home;
 pub const GUARD: &str = "TOWLINE_CHILD";
 
 /// What this process was given by the world.
-pub struct Edge {
+pub struct Env {
     pub home: Home,
     pub config_file: PathBuf,
     pub now: Timestamp,
@@ -25,9 +26,9 @@ pub struct Edge {
     drawn: Cell<u16>,
 }
 
-impl Edge {
+impl Env {
     /// Without any home there is nowhere to keep anything.
-    pub fn new() -> Option<Edge> {
+    pub fn new() -> Option<Env> {
         let user_home = user_home();
         let given = variable("TOWLINE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let data = given
@@ -37,7 +38,7 @@ impl Edge {
             .map(|folder| folder.join("towline"))
             .or(given);
         let (now, fraction) = now();
-        Some(Edge {
+        Some(Env {
             home: Home::at(data?),
             config_file: settings?.join("config.toml"),
             now,
@@ -49,16 +50,16 @@ impl Edge {
 
     /// For tests of what stays for a while: a home of their own, and the real clock.
     #[cfg(test)]
-    pub fn at(home: Home, config_file: PathBuf) -> Edge {
+    pub fn at(home: Home, config_file: PathBuf) -> Env {
         let (now, fraction) = now();
-        Edge { home, config_file, now, fraction, begun: begun(), drawn: Cell::new(0) }
+        Env { home, config_file, now, fraction, begun: begun(), drawn: Cell::new(0) }
     }
 
     /// The same home at this moment. A clock that tests hold still goes on from where it was held.
-    pub fn later(&self) -> Edge {
+    pub fn later(&self) -> Env {
         let ran_on = self.now.plus_ms(i64::try_from(self.elapsed_ms()).unwrap_or(i64::MAX));
         let (read, fraction) = now();
-        Edge {
+        Env {
             home: self.home.clone(),
             config_file: self.config_file.clone(),
             // The running time stands still while the machine sleeps; the clock does not.
@@ -107,37 +108,37 @@ pub fn secret() -> std::io::Result<[u8; 32]> {
 }
 
 /// A variable that is set and not empty.
-#[expect(clippy::disallowed_methods, reason = "the edge")]
+#[expect(clippy::disallowed_methods, reason = "the env")]
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// The variables that decide where data and configuration lie, with what they say; one that says nothing usable is
-/// passed over by `Edge::new` too.
+/// passed over by `Env::new` too.
 pub fn places() -> Vec<(&'static str, Option<String>)> {
     let said = |name: &'static str| (name, variable(name).filter(|path| Path::new(path).is_absolute()));
     PLACES.map(said).to_vec()
 }
 
 /// What the environment says of the zone; empty is universal time, unset is the system's.
-#[expect(clippy::disallowed_methods, reason = "the edge")]
+#[expect(clippy::disallowed_methods, reason = "the env")]
 pub fn zone_variable() -> Option<String> {
     std::env::var("TZ").ok()
 }
 
-#[expect(clippy::disallowed_methods, reason = "the edge")]
+#[expect(clippy::disallowed_methods, reason = "the env")]
 pub fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
     std::env::args_os()
 }
 
 /// The folder that this process stands in.
-#[expect(clippy::disallowed_methods, reason = "the edge")]
+#[expect(clippy::disallowed_methods, reason = "the env")]
 pub fn current_folder() -> Option<PathBuf> {
     std::env::current_dir().ok()
 }
 
 /// Lets go of the folder that we were started in, which may be on a disk that somebody wants to take away.
-#[expect(clippy::disallowed_methods, reason = "the edge, and nobody else runs in this process")]
+#[expect(clippy::disallowed_methods, reason = "the env, and nobody else runs in this process")]
 pub fn leave_folder() {
     let _ = std::env::set_current_dir("/");
 }
@@ -153,7 +154,7 @@ pub fn own_program() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }
 
-#[expect(clippy::disallowed_methods, reason = "the edge")]
+#[expect(clippy::disallowed_methods, reason = "the env")]
 pub fn user_home() -> Option<PathBuf> {
     std::env::home_dir().filter(|path| path.is_absolute())
 }
@@ -164,7 +165,7 @@ fn xdg(name: &str, user_home: Option<&Path>, below: &str) -> Option<PathBuf> {
 }
 
 /// The time, and the part of a millisecond beyond it in 4096ths, with some room left to count upwards.
-#[expect(clippy::disallowed_methods, reason = "the edge")]
+#[expect(clippy::disallowed_methods, reason = "the env")]
 fn now() -> (Timestamp, u16) {
     if let Some(fixed) = variable("TOWLINE_NOW").and_then(|ms| ms.parse().ok()) {
         return (Timestamp(fixed), 0);
@@ -174,7 +175,7 @@ fn now() -> (Timestamp, u16) {
     (Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)), u16::try_from(fraction).unwrap_or(0))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the edge")]
+#[expect(clippy::disallowed_methods, reason = "the env")]
 fn begun() -> Instant {
     Instant::now()
 }
@@ -190,4 +191,15 @@ pub fn on_path(name: &str) -> Option<PathBuf> {
 fn is_program(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// How our command is called: by its name where that leads to us, else by its place. Looked for once.
+pub fn program() -> String {
+    static PROGRAM: OnceLock<String> = OnceLock::new();
+    let real = |path: Option<std::path::PathBuf>| path.and_then(|path| std::fs::canonicalize(path).ok());
+    let find = || match own_program() {
+        Some(path) if real(on_path("tow")) != real(Some(path.clone())) => path.display().to_string(),
+        Some(_) | None => "tow".to_owned(),
+    };
+    PROGRAM.get_or_init(find).clone()
 }

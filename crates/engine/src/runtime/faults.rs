@@ -3,7 +3,8 @@
 //! The journal first, since it is folded like everything else; a log beside it if it cannot be written; a log in the
 //! runtime folder if nothing in the data folder can. A fault that fits nowhere is lost, and the agent never hears of it.
 
-use crate::edge::{Edge, variable};
+use crate::runtime::env::Env;
+use crate::runtime::env::variable;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -16,27 +17,27 @@ use towline_store::journal::{self, Record};
 const LARGEST_LOG: u64 = 256 * 1024;
 
 /// Records a fault even if there is no home.
-pub fn record(edge: Option<&Edge>, kind: FaultKind, detail: String) {
-    let at = edge.map_or(Timestamp(0), |edge| edge.now);
+pub fn record(env: Option<&Env>, kind: FaultKind, detail: String) {
+    let at = env.map_or(Timestamp(0), |env| env.now);
     let fault = Fault { at, kind, detail };
-    match edge {
-        Some(edge) => record_here(edge, fault),
+    match env {
+        Some(env) => record_here(env, fault),
         None => drop(log_to(&runtime_log(), &fault)),
     }
 }
 
-pub fn record_here(edge: &Edge, fault: Fault) {
-    if journal::append(&edge.home, &[Record::Fault(fault.clone())]).is_ok() {
+pub fn record_here(env: &Env, fault: Fault) {
+    if journal::append(&env.home, &[Record::Fault(fault.clone())]).is_ok() {
         return;
     }
-    if log_to(&edge.home.fault_log(), &fault).is_err() {
+    if log_to(&env.home.fault_log(), &fault).is_err() {
         let _ = log_to(&runtime_log(), &fault);
     }
 }
 
 /// The logs that `tow doctor` has to look at beside the database.
-pub fn fallback_logs(edge: &Edge) -> [PathBuf; 2] {
-    [edge.home.fault_log(), runtime_log()]
+pub fn fallback_logs(env: &Env) -> [PathBuf; 2] {
+    [env.home.fault_log(), runtime_log()]
 }
 
 fn log_to(path: &Path, fault: &Fault) -> std::io::Result<()> {

@@ -3,7 +3,7 @@
 //! Nothing under the file's own name is ever a part of it, or something else. Redirects are followed: nothing secret is
 //! sent, and nothing is believed but the checksum.
 
-use crate::provider::http::{is_on_this_machine, trusted};
+use super::tls::{is_on_this_machine, trusted};
 use ring::digest::{Context, SHA256};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -2,7 +2,7 @@
 //!
 //! Secrets inside of what is kept are `core`'s business.
 
-use crate::config::Config;
+use crate::runtime::config::Config;
 
 /// Whether sessions in this folder leave no trace. A folder is excluded by the name it goes by and by the one it has.
 pub fn is_excluded(config: &Config, folder: &str) -> bool {

@@ -2,7 +2,8 @@
 //!
 //! Reads a few small files of the repository; runs nothing.
 
-use crate::config::{Config, project_name};
+use crate::runtime::config::Config;
+use crate::runtime::config::project_name;
 use std::path::Path;
 use towline_core::project::ProjectTraces;
 use towline_terminal::project;

@@ -2,14 +2,12 @@
 //!
 //! Whoever starts it does not wait for it. `tow work` takes its own lock, so starting it once too often costs nothing.
 
-use crate::bookmarks::Bookmarked;
-use crate::capture::knock;
-use crate::edge::{GUARD, on_path, own_program};
+use crate::runtime::env::GUARD;
+use crate::runtime::env::on_path;
+use crate::runtime::env::own_program;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, Stdio};
-use towline_store::Home;
 
 /// Upkeep that could not be started is started by the next hook.
 pub fn start_detached() {
@@ -21,27 +19,12 @@ pub fn refresh_detached() {
     start(&["bar", "--refresh"]);
 }
 
-/// Takes in what is new in the transcripts of a session and of its helper, unless somebody is about to. If bookmarks were
-/// told of, it first looks what state the code is in. Only as the last thing that a hook does.
-pub fn capture_detached(home: &Home, agent: &str, transcripts: [&Option<String>; 2], bookmarks: Bookmarked) {
-    let is_there = |path: &&str| path.starts_with('/') && Path::new(path).exists();
-    let is_left = |path: &&str| !knock(home, Path::new(path));
-    let files = transcripts.into_iter().flatten().map(String::as_str).filter(is_there).filter(is_left);
-    let mut arguments: Vec<&str> = ["capture", agent].into_iter().chain(files).collect();
-    if bookmarks == Bookmarked::Something {
-        arguments.insert(1, PLACE);
-    }
-    if arguments.len() > 2 {
-        start_and_go(&arguments);
-    }
-}
-
 /// Finds out what state the code is in at bookmarks that were just told of.
 pub fn place_detached() {
     start(&["capture", PLACE]);
 }
 
-const PLACE: &str = "--place";
+pub const PLACE: &str = "--place";
 
 /// Tells later what is still unseen then.
 pub fn alert_detached() {
@@ -102,7 +85,7 @@ fn start(arguments: &[&str]) {
 /// Like `start`, but does not wait until the other program is loaded, which takes as long as a third of a hook. Until then
 /// the other one has a copy of whatever is open here: no lock may be held.
 #[expect(unsafe_code, reason = "no safe call starts a program without waiting until it is loaded")]
-fn start_and_go(arguments: &[&str]) {
+pub fn start_and_go(arguments: &[&str]) {
     let Some(mut child) = ourselves(arguments) else { return };
     // SAFETY: nothing here starts a thread, so that the copy of this process may do whatever this one may. It becomes
     // another program or ends at once, without running anything that is left to do here.

@@ -3,8 +3,9 @@
 //! Compares a few facts with a small file and opens no database. When in doubt it says that something may have changed:
 //! being wrong in that direction costs a few milliseconds, in the other it would hide what happened.
 
-use crate::edge::Edge;
-use crate::seen::{Look, calls_for_a_look};
+use crate::runtime::env::Env;
+use crate::status::read_marks::Look;
+use crate::status::read_marks::calls_for_a_look;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -66,15 +67,15 @@ const LONGEST_MS: i64 = 25_000;
 const LONGEST_BLOCKED_MS: i64 = 3000;
 
 /// Whether nothing can have changed.
-pub fn still(edge: &Edge, look: Look<'_>) -> bool {
-    let Some(quiet) = recall(&edge.home) else { return false };
+pub fn still(env: &Env, look: Look<'_>) -> bool {
+    let Some(quiet) = recall(&env.home) else { return false };
     let is_new_look = match look {
         Look::Nowhere => false,
         Look::At(pane) => quiet.unseen.iter().any(|unseen| unseen == pane),
         Look::Focused(_) => true,
     };
-    let in_time = edge.now < quiet.until && quiet.until.since_ms(edge.now) <= LONGEST_MS;
-    in_time && !is_new_look && holds(&quiet.watch, &edge.home)
+    let in_time = env.now < quiet.until && quiet.until.since_ms(env.now) <= LONGEST_MS;
+    in_time && !is_new_look && holds(&quiet.watch, &env.home)
 }
 
 /// Whether the world is as it was when this was taken, as far as files and processes tell.
@@ -83,10 +84,9 @@ pub fn holds(watch: &Watch, home: &Home) -> bool {
 }
 
 /// What all agents but this session's were doing at the last refresh; `None` if nobody has refreshed lately.
-pub fn others(edge: &Edge, session: &SessionKey) -> Option<Vec<Light>> {
-    let quiet = recall(&edge.home)?;
-    let is_recent =
-        edge.now < quiet.until.plus_ms(LONGEST_MS) && quiet.until.since_ms(edge.now) <= LONGEST_MS;
+pub fn others(env: &Env, session: &SessionKey) -> Option<Vec<Light>> {
+    let quiet = recall(&env.home)?;
+    let is_recent = env.now < quiet.until.plus_ms(LONGEST_MS) && quiet.until.since_ms(env.now) <= LONGEST_MS;
     let own = session.to_string();
     let others = quiet.lights.iter().filter(|(name, _)| *name != own);
     let lights = others.filter_map(|(_, light)| Light::ALL.into_iter().find(|known| known.name() == light));
@@ -110,14 +110,14 @@ fn silent_at(session: &Session) -> Option<Timestamp> {
 }
 
 /// Remembers that these seats were shown, as the world was when `watch` was taken.
-pub fn remember(edge: &Edge, watch: Watch, seats: &[Shown]) {
+pub fn remember(env: &Env, watch: Watch, seats: &[Shown]) {
     let unseen = seats.iter().filter(|seat| calls_for_a_look(seat)).filter_map(|seat| seat.pane.clone());
-    let silent_at = watch.silent_at.iter().copied().filter(|at| *at > edge.now).min();
-    let tick = next_tick(seats, edge.now);
+    let silent_at = watch.silent_at.iter().copied().filter(|at| *at > env.now).min();
+    let tick = next_tick(seats, env.now);
     let until = silent_at.map_or(tick, |at| at.min(tick));
     let lights = seats.iter().map(|seat| (seat.name().to_owned(), seat.light().name().to_owned()));
     let quiet = Quiet { until, watch, unseen: unseen.collect(), lights: lights.collect() };
-    let _ = serde_json::to_vec(&quiet).map(|bytes| put_small(&file(&edge.home), &bytes));
+    let _ = serde_json::to_vec(&quiet).map(|bytes| put_small(&file(&env.home), &bytes));
 }
 
 /// When the timer of the longest block changes, or an answer may have been given where no hook tells of it.
@@ -170,22 +170,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
         home.create().unwrap();
-        let mut edge = Edge::at(home, folder.path().join("config.toml"));
+        let mut env = Env::at(home, folder.path().join("config.toml"));
         let own = SessionKey::parse("alpha:own").unwrap();
-        assert_eq!(others(&edge, &own), None);
+        assert_eq!(others(&env, &own), None);
         let shown = |session: &str, state| Shown {
             session: Some(session.to_owned()),
             state,
-            ..Shown::at("seat", "alpha", edge.now)
+            ..Shown::at("seat", "alpha", env.now)
         };
         let seats = [
             shown("alpha:own", State::Working),
             shown("alpha:other", State::Working),
             shown("beta:x", State::Idle),
         ];
-        remember(&edge, Watch::default(), &seats);
-        assert_eq!(others(&edge, &own), Some(vec![Light::Working, Light::Idle]));
-        edge.now = edge.now.plus_ms(2 * LONGEST_MS);
-        assert_eq!(others(&edge, &own), None);
+        remember(&env, Watch::default(), &seats);
+        assert_eq!(others(&env, &own), Some(vec![Light::Working, Light::Idle]));
+        env.now = env.now.plus_ms(2 * LONGEST_MS);
+        assert_eq!(others(&env, &own), None);
     }
 }

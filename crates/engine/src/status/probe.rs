@@ -4,8 +4,8 @@
 //! written after the last hook. A screen is the last resort, and all screens of a tmux server are one question. What it
 //! means is judged in `core`.
 
-use crate::edge::Edge;
-use crate::live::Glance;
+use crate::runtime::env::Env;
+use crate::status::seats::Glance;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -32,14 +32,14 @@ const END: u64 = 64 * 1024;
 const LONG_END: u64 = 1024 * 1024;
 
 /// What is seen of each of these sessions, in their order.
-pub fn all(sitting: &[(Session, Place)], edge: &Edge, glance: Glance) -> Vec<Sights> {
+pub fn all(sitting: &[(Session, Place)], env: &Env, glance: Glance) -> Vec<Sights> {
     let mut sights: Vec<Sights> =
-        sitting.iter().map(|(session, place)| without_screen(session, place, edge.now)).collect();
+        sitting.iter().map(|(session, place)| without_screen(session, place, env.now)).collect();
     let promises: Vec<Promise> =
         sitting.iter().zip(&sights).map(|((session, place), seen)| promised(session, place, seen)).collect();
     let now_and_then = match glance {
         Glance::Thorough => true,
-        Glance::Cheap => promises.contains(&Promise::Perhaps) && is_time_to_look(&edge.home, edge.now),
+        Glance::Cheap => promises.contains(&Promise::Perhaps) && is_time_to_look(&env.home, env.now),
     };
     let is_chosen = |index: &usize| match promises[*index] {
         Promise::Change => true,
@@ -48,20 +48,20 @@ pub fn all(sitting: &[(Session, Place)], edge: &Edge, glance: Glance) -> Vec<Sig
     };
     let chosen: Vec<usize> = (0..sitting.len()).filter(is_chosen).collect();
     if now_and_then && !chosen.is_empty() {
-        remember_look(&edge.home, edge.now);
+        remember_look(&env.home, env.now);
     }
     for (index, screen) in screens(sitting, &chosen) {
         let place = &sitting[index].1;
-        sights[index].children = children_of(place, edge.now);
+        sights[index].children = children_of(place, env.now);
         sights[index].screen = Some(screen);
     }
     sights
 }
 
 /// What is seen of one session by a thorough look.
-pub fn of(session: &Session, place: &Place, edge: &Edge) -> Sights {
-    let seen = all(&[(session.clone(), place.clone())], edge, Glance::Thorough);
-    seen.into_iter().next().unwrap_or_else(|| without_screen(session, place, edge.now))
+pub fn of(session: &Session, place: &Place, env: &Env) -> Sights {
+    let seen = all(&[(session.clone(), place.clone())], env, Glance::Thorough);
+    seen.into_iter().next().unwrap_or_else(|| without_screen(session, place, env.now))
 }
 
 /// How full the session's context is and since when, by whatever says it last; if nothing does, by how much was written.

@@ -6,9 +6,9 @@
 //! after the lock was taken. Servers do not wait for each other. One that has ended is forgotten, never spoken to: another
 //! may listen on its socket by now.
 
-use crate::edge::Edge;
-use crate::seen::calls_for_a_look;
-use crate::tmux::options::Options;
+use crate::runtime::env::Env;
+use crate::status::read_marks::calls_for_a_look;
+use crate::status::tmux::options::Options;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,12 +28,12 @@ pub type Reading<'a> = &'a dyn Fn() -> Result<Vec<Shown>, StoreError>;
 
 /// Tells every server in which somebody sits, and those that they left. Whether all were told: one that is still busy
 /// with the push before has to be told again.
-pub fn push(edge: &Edge, patience: Duration, seats: Reading<'_>) -> Result<bool, StoreError> {
+pub fn push(env: &Env, patience: Duration, seats: Reading<'_>) -> Result<bool, StoreError> {
     let shown = seats()?;
     let mut all_told = true;
-    for server in servers(&shown).into_values().chain(left(&edge.home, &shown)) {
-        if recall(&edge.home, &server) != wanted(edge, &server, &shown) {
-            all_told &= tell(edge, &server, patience, seats)?;
+    for server in servers(&shown).into_values().chain(left(&env.home, &shown)) {
+        if recall(&env.home, &server) != wanted(env, &server, &shown) {
+            all_told &= tell(env, &server, patience, seats)?;
         }
     }
     Ok(all_told)
@@ -107,13 +107,13 @@ impl Told {
     }
 }
 
-fn wanted(edge: &Edge, server: &Server, seats: &[Shown]) -> Told {
-    let style = Options::remembered(&edge.home, server).style;
+fn wanted(env: &Env, server: &Server, seats: &[Shown]) -> Told {
+    let style = Options::remembered(&env.home, server).style;
     let panes = panes(seats, server, &style);
     if panes.is_empty() {
         return Told::nothing(server);
     }
-    Told { text: bar(seats, &style, edge.now), panes, ..Told::nothing(server) }
+    Told { text: bar(seats, &style, env.now), panes, ..Told::nothing(server) }
 }
 
 fn panes(seats: &[Shown], server: &Server, style: &BarStyle) -> Vec<PaneState> {
@@ -128,17 +128,17 @@ fn panes(seats: &[Shown], server: &Server, style: &BarStyle) -> Vec<PaneState> {
 }
 
 /// What is shown is read again once it is our turn: whoever comes later has read it later.
-fn tell(edge: &Edge, server: &Server, patience: Duration, seats: Reading<'_>) -> Result<bool, StoreError> {
-    let lock = edge.home.bars().join(format!("{}.lock", server.pid));
-    let turn = private_folder(&edge.home.bars()).and_then(|()| wait_for(&lock, pauses(patience)));
+fn tell(env: &Env, server: &Server, patience: Duration, seats: Reading<'_>) -> Result<bool, StoreError> {
+    let lock = env.home.bars().join(format!("{}.lock", server.pid));
+    let turn = private_folder(&env.home.bars()).and_then(|()| wait_for(&lock, pauses(patience)));
     let Ok(Some(turn)) = turn else { return Ok(false) };
-    let (last, now) = (recall(&edge.home, server), wanted(edge, server, &seats()?));
+    let (last, now) = (recall(&env.home, server), wanted(env, server, &seats()?));
     if now == last {
         return Ok(true);
     }
     let is_started = server.carry_out(&orders(&last, &now), turn);
     if is_started {
-        remember(&edge.home, server, &now);
+        remember(&env.home, server, &now);
     }
     Ok(is_started)
 }

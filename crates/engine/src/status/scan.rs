@@ -3,9 +3,10 @@
 //! Walking all processes is too dear for every refresh, so what was found is kept in a small file; whoever shows it
 //! leaves out what has ended or has got a session since. Nothing is ever removed from anywhere else.
 
-use crate::config::project_name;
-use crate::edge::{Edge, variable};
-use crate::tell;
+use crate::runtime::config::project_name;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
+use crate::runtime::env::variable;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;
@@ -50,19 +51,19 @@ pub fn remembered(home: &Home, places: &[Place]) -> Vec<Stray> {
 }
 
 /// As they are, give or take a minute.
-pub fn recent(edge: &Edge, places: &[Place]) -> Vec<Stray> {
-    match recall(&edge.home) {
-        Some(found) if found.at <= edge.now && edge.now.since_ms(found.at) < STALE_MS => {
-            remembered(&edge.home, places)
+pub fn recent(env: &Env, places: &[Place]) -> Vec<Stray> {
+    match recall(&env.home) {
+        Some(found) if found.at <= env.now && env.now.since_ms(found.at) < STALE_MS => {
+            remembered(&env.home, places)
         }
-        Some(_) | None => now(edge, places),
+        Some(_) | None => now(env, places),
     }
 }
 
 /// As they are now.
-pub fn now(edge: &Edge, places: &[Place]) -> Vec<Stray> {
-    let before = recall(&edge.home).unwrap_or_default().strays;
-    let config = tell::settings(edge);
+pub fn now(env: &Env, places: &[Place]) -> Vec<Stray> {
+    let before = recall(&env.home).unwrap_or_default().strays;
+    let config = settings(env);
     let is_excluded = |stray: &Stray| stray.folder.as_deref().is_some_and(|folder| config.excludes(folder));
     let own = std::process::id();
     let candidates = of_same_user(own).into_iter().filter_map(|process| Some((agent_of(&process)?, process)));
@@ -71,12 +72,12 @@ pub fn now(edge: &Edge, places: &[Place]) -> Vec<Stray> {
         .filter_map(|(agent, process)| {
             let same =
                 |stray: &&Stray| (stray.place.pid, stray.place.started) == (process.pid, process.started);
-            before.iter().find(same).cloned().or_else(|| stray(edge, agent, &process))
+            before.iter().find(same).cloned().or_else(|| stray(env, agent, &process))
         })
         // What is to leave no trace is not written down here either.
         .filter(|stray| !is_excluded(stray))
         .collect();
-    keep(&edge.home, &Found { at: edge.now, strays: strays.clone() });
+    keep(&env.home, &Found { at: env.now, strays: strays.clone() });
     strays
 }
 
@@ -108,7 +109,7 @@ fn shares_our_home(process: &Process) -> bool {
     ["HOME", "XDG_DATA_HOME", "TOWLINE_HOME"].into_iter().all(same)
 }
 
-fn stray(edge: &Edge, agent: Agent, process: &Process) -> Option<Stray> {
+fn stray(env: &Env, agent: Agent, process: &Process) -> Option<Stray> {
     let place = seat_of(process, Presence::Terminal)?;
     let folder = process.folder();
     let traces = folder.as_deref().map(|folder| project::traces(folder, &project_name));
@@ -118,7 +119,7 @@ fn stray(edge: &Edge, agent: Agent, process: &Process) -> Option<Stray> {
         folder: folder.map(|folder| folder.to_string_lossy().into_owned()),
         project: traces.as_ref().map(|traces| traces.display_name().to_owned()),
         branch: traces.and_then(|traces| traces.branch),
-        found_at: edge.now,
+        found_at: env.now,
     })
 }
 

@@ -4,7 +4,7 @@
 //! told to nobody: it is shown, and never taken by itself.
 
 use super::Sharing;
-use crate::edge::Edge;
+use crate::runtime::env::Env;
 use serde::Deserialize;
 use towline_core::event::{Event, Happening};
 use towline_core::id::SessionKey;
@@ -52,9 +52,9 @@ pub fn fate(words: &str) -> Option<BatonFate> {
 }
 
 /// Tells the journal which batons wait on other machines, and what became of those that it knows.
-pub fn tell(edge: &Edge, archive: &Archive, sharing: Sharing<'_>) -> Result<(), BatonsError> {
-    let now = edge.later().now;
-    let store = Store::read(&edge.home, super::PATIENCE)?;
+pub fn tell(env: &Env, archive: &Archive, sharing: Sharing<'_>) -> Result<(), BatonsError> {
+    let now = env.later().now;
+    let store = Store::read(&env.home, super::PATIENCE)?;
     let projects = archive.shared_projects()?;
     let mut records = vec![];
     for note in archive.elsewhere(RowKind::Baton, None, MOST)? {
@@ -64,15 +64,15 @@ pub fn tell(edge: &Edge, archive: &Archive, sharing: Sharing<'_>) -> Result<(), 
         let (Some(project), Some(fate), None) = (project, fate(&note.words), &note.person) else { continue };
         let is_ours = note.machine == archive.machine();
         if is_news(&note, &fate, known.as_ref(), now) && (known.is_some() || !is_ours) {
-            records.extend(record(edge, archive, (&note, project, fate), now)?);
+            records.extend(record(env, archive, (&note, project, fate), now)?);
         }
     }
     for lost in store.as_ref().map(|store| store.far_batons(MOST)).transpose()?.unwrap_or_default() {
         if !archive.knows_note(lost.uid)? {
-            records.push(withdrawn(edge, &lost, now));
+            records.push(withdrawn(env, &lost, now));
         }
     }
-    if records.is_empty() { Ok(()) } else { Ok(journal::append(&edge.home, &records)?) }
+    if records.is_empty() { Ok(()) } else { Ok(journal::append(&env.home, &records)?) }
 }
 
 fn is_news(note: &Elsewhere, fate: &BatonFate, known: Option<&KnownBaton>, now: Timestamp) -> bool {
@@ -85,7 +85,7 @@ fn is_news(note: &Elsewhere, fate: &BatonFate, known: Option<&KnownBaton>, now: 
 }
 
 fn record(
-    edge: &Edge,
+    env: &Env,
     archive: &Archive,
     (note, project, fate): (&Elsewhere, &SharedProject, BatonFate),
     now: Timestamp,
@@ -106,11 +106,11 @@ fn record(
         count: note.count,
         fate,
     };
-    Ok(Some(event(edge, session.clone(), far, now)))
+    Ok(Some(event(env, session.clone(), far, now)))
 }
 
 /// Its person took it back, or its session was forgotten.
-fn withdrawn(edge: &Edge, lost: &KnownBaton, now: Timestamp) -> Record {
+fn withdrawn(env: &Env, lost: &KnownBaton, now: Timestamp) -> Record {
     let far = FarBaton {
         baton: lost.uid,
         machine: lost.machine,
@@ -120,12 +120,12 @@ fn withdrawn(edge: &Edge, lost: &KnownBaton, now: Timestamp) -> Record {
         count: lost.revision,
         fate: BatonFate::Dropped,
     };
-    event(edge, lost.session.clone(), far, now)
+    event(env, lost.session.clone(), far, now)
 }
 
-fn event(edge: &Edge, session: SessionKey, far: FarBaton, at: Timestamp) -> Record {
+fn event(env: &Env, session: SessionKey, far: FarBaton, at: Timestamp) -> Record {
     let happening = Happening::BatonCame(Box::new(far));
-    Record::Event(Event { uid: edge.uid(), at, session, subagent: None, turn: None, happening, scene: None })
+    Record::Event(Event { uid: env.uid(), at, session, subagent: None, turn: None, happening, scene: None })
 }
 
 #[cfg(test)]

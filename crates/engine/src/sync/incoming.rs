@@ -5,10 +5,13 @@
 
 use super::Sharing;
 use super::words;
-use crate::capture;
-use crate::edge::Edge;
-use crate::failure::Failure;
-use crate::forget::{self, Meant, busy, failed};
+use crate::erase::forget;
+use crate::erase::forget::Meant;
+use crate::erase::forget::busy;
+use crate::erase::forget::failed;
+use crate::runtime::archive;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use towline_core::id::Uid;
@@ -22,15 +25,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What comes of one project, page by page. Files are cleared out once, at the end: whoever is killed before that has left
 /// a note for `tow work`.
 pub struct Arrivals<'a> {
-    edge: &'a Edge,
+    env: &'a Env,
     sharing: Sharing<'a>,
     eraser: Option<Eraser>,
     gone: u32,
 }
 
 impl<'a> Arrivals<'a> {
-    pub fn new(edge: &'a Edge, sharing: Sharing<'a>) -> Arrivals<'a> {
-        Arrivals { edge, sharing, eraser: None, gone: 0 }
+    pub fn new(env: &'a Env, sharing: Sharing<'a>) -> Arrivals<'a> {
+        Arrivals { env, sharing, eraser: None, gone: 0 }
     }
 
     /// Takes in what was pulled of a project, up to `after`.
@@ -39,21 +42,21 @@ impl<'a> Arrivals<'a> {
         project: &SharedProject,
         (rows, after): (Vec<SharedRow>, u64),
     ) -> Result<TakenIn, Failure> {
-        let Arrivals { edge, sharing, .. } = *self;
+        let Arrivals { env, sharing, .. } = *self;
         if sharing.wishes.excludes(&project.root) {
             return Ok(TakenIn::default());
         }
-        if let Some(losses) = losses(edge, &rows)? {
+        if let Some(losses) = losses(env, &rows)? {
             if self.eraser.is_none() {
-                self.eraser = Some(forget::begin(edge)?);
+                self.eraser = Some(forget::begin(env)?);
             }
-            losses.erase_from_hot(edge)?;
+            losses.erase_from_hot(env)?;
         }
-        let mut writable = capture::open(edge, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
+        let mut writable = archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
         if writable.archive.own_person().map_err(failed)? != sharing.person {
             writable.archive.set_person(sharing.person).map_err(failed)?;
         }
-        let arrival = Arrival { rows: rows.into_iter().map(carried).collect(), after, now: edge.now };
+        let arrival = Arrival { rows: rows.into_iter().map(carried).collect(), after, now: env.now };
         let taken = writable.archive.take(project, arrival).map_err(failed)?;
         self.gone += taken.gone;
         Ok(taken)
@@ -63,9 +66,9 @@ impl<'a> Arrivals<'a> {
     pub fn end(self) -> Result<(), Failure> {
         let Some(eraser) = self.eraser else { return Ok(()) };
         if self.gone > 0 {
-            forget::clear_out(self.edge)?;
+            forget::clear_out(self.env)?;
         }
-        let folder = |source| StoreError::Folder { path: self.edge.home.folder().to_owned(), source };
+        let folder = |source| StoreError::Folder { path: self.env.home.folder().to_owned(), source };
         eraser.end().map_err(|source| failed(folder(source)))
     }
 }
@@ -77,21 +80,21 @@ struct Losses {
 }
 
 impl Losses {
-    fn erase_from_hot(self, edge: &Edge) -> Result<(), Failure> {
+    fn erase_from_hot(self, env: &Env) -> Result<(), Failure> {
         for turns in &self.turns {
-            forget::from_hot(edge, turns)?;
+            forget::from_hot(env, turns)?;
         }
         if !self.notes.is_empty() {
-            forget::notes_from_hot(edge, self.notes)?;
+            forget::notes_from_hot(env, self.notes)?;
         }
         Ok(())
     }
 }
 
 /// `None` where nothing goes at all.
-fn losses(edge: &Edge, rows: &[SharedRow]) -> Result<Option<Losses>, Failure> {
-    let Some(archive) = Archive::read(&edge.home, PATIENCE).map_err(failed)? else { return Ok(None) };
-    let notes = forgotten_notes(edge, rows).map_err(failed)?;
+fn losses(env: &Env, rows: &[SharedRow]) -> Result<Option<Losses>, Failure> {
+    let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? else { return Ok(None) };
+    let notes = forgotten_notes(env, rows).map_err(failed)?;
     if notes.is_empty() && !archive.would_lose(rows).map_err(failed)? {
         return Ok(None);
     }
@@ -109,14 +112,14 @@ fn forgotten(rows: &[SharedRow]) -> impl Iterator<Item = &SharedRow> {
 }
 
 /// Bookmarks and batons that are kept here, of this machine or of others.
-fn forgotten_notes(edge: &Edge, rows: &[SharedRow]) -> Result<BTreeSet<Uid>, StoreError> {
+fn forgotten_notes(env: &Env, rows: &[SharedRow]) -> Result<BTreeSet<Uid>, StoreError> {
     let is_note = |row: &&SharedRow| matches!(row.kind, RowKind::Bookmark | RowKind::Baton);
     let notes: Vec<Uid> = forgotten(rows).filter(is_note).map(|row| row.uid).collect();
     let mut known = BTreeSet::new();
     if notes.is_empty() {
         return Ok(known);
     }
-    let Some(store) = Store::read(&edge.home, PATIENCE)? else { return Ok(known) };
+    let Some(store) = Store::read(&env.home, PATIENCE)? else { return Ok(known) };
     for note in notes {
         if store.knows_note(note)? {
             known.insert(note);

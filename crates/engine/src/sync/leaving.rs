@@ -5,12 +5,11 @@
 
 use super::link::{Link, NoLink};
 use super::{PATIENCE, machine};
-use crate::capture::{self, Writable};
-use crate::edge::Edge;
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::scope::Scope;
-use crate::verbs::config;
+use crate::runtime::archive;
+use crate::runtime::archive::Writable;
+use crate::runtime::config::edit::change;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
 use std::time::Duration;
 use towline_core::id::Uid;
 use towline_core::share::RowKind;
@@ -30,13 +29,13 @@ pub enum Reached {
 
 /// Takes the next page of a project back.
 pub fn take_back(
-    edge: &Edge,
+    env: &Env,
     link: &mut Link,
     project: &LeavingProject,
     after: u64,
 ) -> Result<Reached, NoLink> {
     let page = link.hub.own_rows(&link.membership, project.id, after, AT_ONCE)?;
-    let writable = || -> Result<Writable, NoLink> { capture::open(edge, PATIENCE)?.ok_or(NoLink::Busy) };
+    let writable = || -> Result<Writable, NoLink> { archive::open(env, PATIENCE)?.ok_or(NoLink::Busy) };
     let here = link.membership.machine;
     let rows: Vec<_> = page.rows.into_iter().map(|row| row.taken_back(here)).collect();
     if !rows.is_empty() {
@@ -53,8 +52,8 @@ pub fn take_back(
 }
 
 /// How many rows of each kind this person gave of these projects.
-pub fn counted(edge: &Edge, projects: &[Uid], patience: Duration) -> Result<Vec<(RowKind, u64)>, NoLink> {
-    let mut link = Link::open(edge, &machine(edge)?, patience)?;
+pub fn counted(env: &Env, projects: &[Uid], patience: Duration) -> Result<Vec<(RowKind, u64)>, NoLink> {
+    let mut link = Link::open(env, &machine(env)?, patience)?;
     let mut counts: Vec<(RowKind, u64)> = RowKind::ALL.map(|kind| (kind, 0)).to_vec();
     for project in projects {
         for (kind, rows) in link.hub.own_counts(&link.membership, *project)? {
@@ -65,8 +64,8 @@ pub fn counted(edge: &Edge, projects: &[Uid], patience: Duration) -> Result<Vec<
 }
 
 /// Leaves the hub, if that was wished for and nothing is to be taken back any more. Whether it did.
-pub fn leave_if_done(edge: &Edge, link: &mut Link) -> Result<bool, Failure> {
-    let writable = capture::open(edge, PATIENCE).map_err(NoLink::from)?.ok_or(NoLink::Busy)?;
+pub fn leave_if_done(env: &Env, link: &mut Link) -> Result<bool, Failure> {
+    let writable = archive::open(env, PATIENCE).map_err(NoLink::from)?.ok_or(NoLink::Busy)?;
     let wishes = writable.archive.wishes_to_leave().map_err(NoLink::from)?;
     if !wishes || !writable.archive.leaving_projects().map_err(NoLink::from)?.is_empty() {
         return Ok(false);
@@ -74,15 +73,14 @@ pub fn leave_if_done(edge: &Edge, link: &mut Link) -> Result<bool, Failure> {
     // The archive is not held while the hub is waited for.
     drop(writable);
     link.hub.leave(&link.membership).map_err(NoLink::from)?;
-    forget_hub(edge)?;
+    forget_hub(env)?;
     Ok(true)
 }
 
 /// This machine knows of no hub any more.
-pub fn forget_hub(edge: &Edge) -> Result<(), Failure> {
-    let writable = capture::open(edge, PATIENCE).map_err(NoLink::from)?.ok_or(NoLink::Busy)?;
+pub fn forget_hub(env: &Env) -> Result<(), Failure> {
+    let writable = archive::open(env, PATIENCE).map_err(NoLink::from)?.ok_or(NoLink::Busy)?;
     writable.archive.leave_hub().map_err(NoLink::from)?;
     drop(writable);
-    let scope = Scope { edge: edge.later(), out: Output::kept() };
-    config::change(&scope, &[("hub.url", None), ("hub.team", None)])
+    change(&env.later(), &[("hub.url", None), ("hub.team", None)])
 }

@@ -3,12 +3,14 @@
 //! The password is asked for here and goes nowhere but into the connection. Says nothing plainly to a host that is not
 //! this machine unless the user said that it may.
 
-use super::address::{self, BadUrl, Url};
 use super::password::{self, PasswordError};
-use crate::config::{Hub as Wanted, HubTls};
-use crate::edge::Edge;
-use crate::failure::{Failure, chain};
-use crate::tell::settings;
+use crate::runtime::config::Hub as Wanted;
+use crate::runtime::config::HubTls;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
+use crate::runtime::failure::chain;
+use crate::runtime::hub_url::{self, BadUrl, Url};
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_hub::{Address, Hub, HubError, Machine, Membership, Secret, Tls};
@@ -87,26 +89,26 @@ impl From<NoLink> for Failure {
 
 impl Link {
     /// The hub that the configuration names, as the machine that joined it.
-    pub fn open(edge: &Edge, machine: &Machine, patience: Duration) -> Result<Link, NoLink> {
-        let wanted = settings(edge).hub;
+    pub fn open(env: &Env, machine: &Machine, patience: Duration) -> Result<Link, NoLink> {
+        let wanted = settings(env).hub;
         if !wanted.is_joined() {
             return Err(NoLink::NotJoined);
         }
-        let mut hub = reach(edge, &wanted, patience)?;
+        let mut hub = reach(env, &wanted, patience)?;
         let membership = hub.join(&wanted.team, machine)?;
         Ok(Link { hub, membership, wanted })
     }
 }
 
 /// A connection to the address that the configuration names, as nobody's machine yet.
-pub fn reach(edge: &Edge, wanted: &Wanted, patience: Duration) -> Result<Hub, NoLink> {
+pub fn reach(env: &Env, wanted: &Wanted, patience: Duration) -> Result<Hub, NoLink> {
     if wanted.url.is_empty() {
         return Err(NoLink::NotJoined);
     }
-    let url = address::parse(&wanted.url)?;
+    let url = hub_url::parse(&wanted.url)?;
     let tls = tls(wanted, &url)?;
     let secret =
-        password::found(edge, wanted, &url)?.map(|password| Secret::new(password.reveal().to_owned()));
+        password::found(env, wanted, &url)?.map(|password| Secret::new(password.reveal().to_owned()));
     let Url { host, port, database, user } = url;
     Ok(Hub::connect(&Address { host, port, database, user, tls }, secret.as_ref(), patience)?)
 }
@@ -127,12 +129,12 @@ fn tls(wanted: &Wanted, url: &Url) -> Result<Tls, NoLink> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::layered;
+    use crate::runtime::config::layered;
 
     #[track_caller]
     fn check(hub: &str, expected: &str) {
         let wanted = layered(&format!("[hub]\n{hub}")).config.hub;
-        let url = address::parse(&wanted.url).unwrap();
+        let url = hub_url::parse(&wanted.url).unwrap();
         let found = match tls(&wanted, &url) {
             Ok(Tls::Plain) => "plain".to_owned(),
             Ok(Tls::PlainAnywhere) => "plain anywhere".to_owned(),

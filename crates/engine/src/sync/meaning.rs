@@ -4,9 +4,11 @@
 //! made again. Without the model, or where the hub wants none of it, there is nothing here.
 
 use super::link::{Link, NoLink};
-use crate::edge::Edge;
-use crate::sentences::{self, Model, Standing};
-use crate::tell::settings;
+use crate::index::embeddings;
+use crate::index::embeddings::Model;
+use crate::index::embeddings::Standing;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use towline_hub::{Meaning, Meanings, VECTOR_LENGTH};
@@ -23,8 +25,8 @@ pub enum Agreement {
 }
 
 /// The model that is to be used here, if it is there.
-pub fn model_here(edge: &Edge) -> Option<Model> {
-    match sentences::standing(&edge.home, &settings(edge).search) {
+pub fn model_here(env: &Env) -> Option<Model> {
+    match embeddings::standing(&env.home, &settings(env).search) {
         Standing::Ready(model) => Some(model),
         Standing::NotWanted | Standing::Missing(_) => None,
     }
@@ -50,19 +52,19 @@ pub struct Sense {
 
 impl Sense {
     /// None where nothing is to be sent. A model that cannot be read is told of by `tow search` and `tow doctor`.
-    pub fn for_hub(edge: &Edge, link: &mut Link) -> Result<Option<Sense>, NoLink> {
-        let Some(model) = model_here(edge) else { return Ok(None) };
+    pub fn for_hub(env: &Env, link: &mut Link) -> Result<Option<Sense>, NoLink> {
+        let Some(model) = model_here(env) else { return Ok(None) };
         let team = link.hub.meanings(&link.membership)?;
         if agreement(Some(&model), team) != Agreement::Same {
             return Ok(None);
         }
-        let sense = Sense::open(edge, &model).ok();
+        let sense = Sense::open(env, &model).ok();
         Ok(sense.filter(|sense| sense.encoder.dimensions() <= VECTOR_LENGTH))
     }
 
-    fn open(edge: &Edge, model: &Model) -> Result<Sense, ModelError> {
+    fn open(env: &Env, model: &Model) -> Result<Sense, ModelError> {
         let encoder = Encoder::open(&model.folder)?;
-        let kept = sentences::kept(&edge.home, model, &encoder)?;
+        let kept = embeddings::kept(&env.home, model, &encoder)?;
         Ok(Sense { model: model.mark, encoder, kept, places: OnceCell::new() })
     }
 

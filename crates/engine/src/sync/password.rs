@@ -3,15 +3,17 @@
 //! Never kept, never shown, never given to another program: it is asked for when it is needed. A command that fails is told
 //! and not passed over; nothing else is asked in its place.
 
-use super::address::Url;
-use crate::config::Hub;
-use crate::edge::{Edge, user_home, variable};
+use crate::memory::model::provider::{NoSecret, printed_secret};
+use crate::runtime::config::Hub;
+use crate::runtime::env::Env;
+use crate::runtime::env::user_home;
+use crate::runtime::env::variable;
+use crate::runtime::hub_url::Url;
 use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use towline_worker::provider::{NoSecret, printed_secret};
 
 /// A password as it was found. Shows nothing of itself.
 pub struct Password(String);
@@ -54,9 +56,9 @@ impl PasswordError {
 
 /// The password for this address: of the command if there is one, else of the variable, else of the file. `None` where
 /// none of them has one: some hubs want none of some users.
-pub fn found(edge: &Edge, wanted: &Hub, url: &Url) -> Result<Option<Password>, PasswordError> {
+pub fn found(env: &Env, wanted: &Hub, url: &Url) -> Result<Option<Password>, PasswordError> {
     if !wanted.password_command.is_empty() {
-        let secret = printed_secret(&wanted.password_command, &edge.home.folder().join("asking"))?;
+        let secret = printed_secret(&wanted.password_command, &env.home.folder().join("asking"))?;
         return Ok(Some(Password(secret)));
     }
     let named = Some(wanted.password_env.as_str()).filter(|name| !name.is_empty());

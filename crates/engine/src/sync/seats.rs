@@ -3,17 +3,15 @@
 //! Only what `tow status` shows, and only the person's own: the hub gives nobody else's.
 
 use super::link::{Link, NoLink};
-use crate::edge::Edge;
-use crate::live;
-use crate::output::Output;
-use crate::scope::Scope;
+use crate::ingest::live;
+use crate::runtime::env::Env;
 use towline_core::shown::Shown;
 use towline_hub::FleetSeat;
 
 /// Tells the hub what is done here. A list that cannot be made is not told.
-pub fn tell(edge: &Edge, link: &mut Link) -> Result<(), NoLink> {
-    let scope = Scope { edge: edge.later(), out: Output::kept() };
-    let Ok(seats) = live::seats(&scope, live::Glance::Cheap) else { return Ok(()) };
+pub fn tell(env: &Env, link: &mut Link) -> Result<(), NoLink> {
+    let env = env.later();
+    let Ok(seats) = live::seats(&env, live::Glance::Cheap) else { return Ok(()) };
     let told: Vec<FleetSeat> = seats.iter().map(told).collect();
     Ok(link.hub.put_seats(&link.membership, &told)?)
 }

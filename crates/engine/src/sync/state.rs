@@ -3,8 +3,8 @@
 //! Facts of the archive. Nothing of a password, and of errors only what is told anyway.
 
 use super::backoff::Trouble;
-use crate::capture;
-use crate::edge::Edge;
+use crate::runtime::archive;
+use crate::runtime::env::Env;
 use std::time::Duration;
 use towline_core::time::Timestamp;
 use towline_store::{Archive, StoreError};
@@ -45,8 +45,8 @@ impl Known {
 }
 
 /// It worked: whatever was wrong is over.
-pub fn note_success(edge: &Edge, at: Timestamp) -> Result<(), StoreError> {
-    let Some(writable) = capture::open(edge, PATIENCE)? else { return Ok(()) };
+pub fn note_success(env: &Env, at: Timestamp) -> Result<(), StoreError> {
+    let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(()) };
     writable.archive.as_one(|| {
         writable.archive.set_fact(SYNCED, &at.0.to_string())?;
         writable.archive.set_fact(TROUBLE, "")
@@ -54,14 +54,10 @@ pub fn note_success(edge: &Edge, at: Timestamp) -> Result<(), StoreError> {
 }
 
 /// It did not work. Returns what is now known of it.
-pub fn note_trouble(
-    edge: &Edge,
-    told: (String, String),
-    at: Timestamp,
-) -> Result<Option<Trouble>, StoreError> {
-    let Some(writable) = capture::open(edge, PATIENCE)? else { return Ok(None) };
+pub fn note_trouble(env: &Env, told: (String, String), at: Timestamp) -> Result<Option<Trouble>, StoreError> {
+    let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(None) };
     let earlier = Known::of(&writable.archive)?.trouble;
-    let [.., high, low] = edge.uid().0;
+    let [.., high, low] = env.uid().0;
     let dice = u64::from(u16::from_be_bytes([high, low]));
     let trouble = Trouble::after(earlier.as_ref(), told, at, dice);
     writable.archive.set_fact(TROUBLE, &serde_json::to_string(&trouble).unwrap_or_default())?;

@@ -10,11 +10,14 @@ use super::link::{Link, NoLink};
 use super::meaning::Sense;
 use super::outgoing::{self, Batch, OutgoingError, Sending};
 use super::{Sharing, machine, seats, state, words};
-use crate::capture::{self, Wishes, Writable};
-use crate::edge::Edge;
-use crate::enrich::be_nice;
-use crate::failure::{Failure, chain};
-use crate::hook::record_here;
+use crate::capture::Wishes;
+use crate::memory::enrich::be_nice;
+use crate::runtime::archive;
+use crate::runtime::archive::Writable;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
+use crate::runtime::failure::chain;
+use crate::runtime::faults::record_here;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use towline_core::fault::{Fault, FaultKind};
@@ -100,19 +103,19 @@ const FOR_ARCHIVE: Duration = Duration::from_secs(10);
 /// Exchanges, and remembers how it went. Who does that already is waited for as long as `patience` says; `seen` is told after
 /// each step.
 pub fn exchange(
-    edge: &Edge,
+    env: &Env,
     amount: Amount,
     patience: Duration,
     seen: &mut dyn FnMut(&Exchanged),
 ) -> Result<Exchanged, NoExchange> {
-    let folder = |source| StoreError::Folder { path: edge.home.folder().to_owned(), source };
-    let lock = HubLock::take_within(&edge.home, pauses(patience)).map_err(folder)?.ok_or(NoExchange::Busy)?;
-    let done = Exchange { edge, began: edge.elapsed(), amount, done: Exchanged::default(), seen }.run();
+    let folder = |source| StoreError::Folder { path: env.home.folder().to_owned(), source };
+    let lock = HubLock::take_within(&env.home, pauses(patience)).map_err(folder)?.ok_or(NoExchange::Busy)?;
+    let done = Exchange { env, began: env.elapsed(), amount, done: Exchanged::default(), seen }.run();
     drop(lock);
     match &done {
         Ok(done) if done.has_left => {}
-        Ok(_) => state::note_success(edge, edge.later().now)?,
-        Err(NoExchange::Link(error)) => note(edge, error)?,
+        Ok(_) => state::note_success(env, env.later().now)?,
+        Err(NoExchange::Link(error)) => note(env, error)?,
         Err(
             NoExchange::Busy
             | NoExchange::Store(_)
@@ -125,30 +128,30 @@ pub fn exchange(
 }
 
 /// Being without a network is no fault. What a person has to mend is one, once.
-fn note(edge: &Edge, error: &NoLink) -> Result<(), StoreError> {
+fn note(env: &Env, error: &NoLink) -> Result<(), StoreError> {
     if matches!(error, NoLink::NotJoined) {
         return Ok(());
     }
-    let now = edge.later().now;
-    let trouble = state::note_trouble(edge, (error.told(), error.mend().unwrap_or_default()), now)?;
+    let now = env.later().now;
+    let trouble = state::note_trouble(env, (error.told(), error.mend().unwrap_or_default()), now)?;
     if !error.is_passing() && trouble.is_some_and(|trouble| trouble.failures == 1) {
-        record_here(edge, Fault { at: now, kind: FaultKind::Notify, detail: error.told() });
+        record_here(env, Fault { at: now, kind: FaultKind::Notify, detail: error.told() });
     }
     Ok(())
 }
 
 /// How many rows of each kind would go now. The hub is not asked.
-pub fn preview(edge: &Edge) -> Result<BTreeMap<RowKind, u64>, NoExchange> {
-    let wishes = Wishes::load(edge).map_err(NoExchange::Told)?;
-    let store = Store::read(&edge.home, FOR_ARCHIVE)?;
-    let writable = capture::open(edge, FOR_ARCHIVE)?.ok_or(NoExchange::Busy)?;
+pub fn preview(env: &Env) -> Result<BTreeMap<RowKind, u64>, NoExchange> {
+    let wishes = Wishes::load(env).map_err(NoExchange::Told)?;
+    let store = Store::read(&env.home, FOR_ARCHIVE)?;
+    let writable = archive::open(env, FOR_ARCHIVE)?.ok_or(NoExchange::Busy)?;
     let person = writable.archive.own_person()?;
     let sharing = Sharing { person: &person, wishes: &wishes };
     Ok(outgoing::preview(&writable.archive, store.as_ref(), sharing)?)
 }
 
 struct Exchange<'a> {
-    edge: &'a Edge,
+    env: &'a Env,
     began: Duration,
     amount: Amount,
     done: Exchanged,
@@ -157,28 +160,28 @@ struct Exchange<'a> {
 
 impl Exchange<'_> {
     fn run(mut self) -> Result<Exchanged, NoExchange> {
-        let mut link = Link::open(self.edge, &machine(self.edge)?, PATIENCE)?;
+        let mut link = Link::open(self.env, &machine(self.env)?, PATIENCE)?;
         // Where it cannot be known what is to stay private, nothing goes.
-        let wishes = Wishes::load(self.edge).map_err(NoExchange::Told)?;
+        let wishes = Wishes::load(self.env).map_err(NoExchange::Told)?;
         let person = link.membership.person.clone();
         let sharing = Sharing { person: &person, wishes: &wishes };
-        seats::tell(self.edge, &mut link)?;
+        seats::tell(self.env, &mut link)?;
         // One project that cannot be taken back does not keep the others from their exchange.
         let taken_back = self.take_back(&mut link);
         self.bound_queue(link.wanted.max_queue)?;
-        let sense = Sense::for_hub(self.edge, &mut link)?;
+        let sense = Sense::for_hub(self.env, &mut link)?;
         self.send(&mut link, sharing, sense.as_ref())?;
         self.name_machines(&mut link)?;
         let projects = self.writing()?.archive.shared_projects()?;
         for project in &projects {
             self.take(&mut link, sharing, project)?;
         }
-        batons::tell(self.edge, &self.writing()?.archive, sharing)?;
+        batons::tell(self.env, &self.writing()?.archive, sharing)?;
         if let Some(sense) = sense {
             self.mean_all(&mut link, &sense, (&projects, &wishes))?;
         }
         taken_back?;
-        self.done.has_left = leaving::leave_if_done(self.edge, &mut link).map_err(NoExchange::Told)?;
+        self.done.has_left = leaving::leave_if_done(self.env, &mut link).map_err(NoExchange::Told)?;
         Ok(self.done)
     }
 
@@ -192,7 +195,7 @@ impl Exchange<'_> {
                     self.done.is_more = true;
                     return Ok(());
                 }
-                let (rows, next) = match leaving::take_back(self.edge, link, project, after)? {
+                let (rows, next) = match leaving::take_back(self.env, link, project, after)? {
                     Reached::Page { rows, after } => (rows, Some(after)),
                     Reached::End { rows } => (rows, None),
                 };
@@ -241,7 +244,7 @@ impl Exchange<'_> {
     }
 
     fn batch(&self, sharing: Sharing<'_>) -> Result<Batch, NoExchange> {
-        let store = Store::read(&self.edge.home, FOR_ARCHIVE)?;
+        let store = Store::read(&self.env.home, FOR_ARCHIVE)?;
         let writable = self.writing()?;
         Ok(outgoing::outgoing(&writable.archive, store.as_ref(), sharing, AT_ONCE as usize)?)
     }
@@ -254,7 +257,7 @@ impl Exchange<'_> {
         project: &SharedProject,
     ) -> Result<(), NoExchange> {
         let mut after = project.cursor;
-        let mut arrivals = Arrivals::new(self.edge, sharing);
+        let mut arrivals = Arrivals::new(self.env, sharing);
         while self.has_time() {
             let pulled = link.hub.pull(&link.membership, project.id, after, AT_ONCE).map_err(NoLink::from)?;
             let is_all = pulled.is_all;
@@ -293,7 +296,7 @@ impl Exchange<'_> {
         if self.amount == Amount::AWhile {
             be_nice();
         }
-        let began = self.edge.elapsed();
+        let began = self.env.elapsed();
         projects
             .iter()
             .filter(|project| !wishes.excludes(&project.root))
@@ -328,19 +331,19 @@ impl Exchange<'_> {
             Amount::All => TO_MEAN_ALL,
             Amount::AWhile => TO_MEAN,
         };
-        self.has_time() && self.edge.elapsed().saturating_sub(began) < most
+        self.has_time() && self.env.elapsed().saturating_sub(began) < most
     }
 
     fn has_time(&self) -> bool {
         match self.amount {
             Amount::All => true,
-            Amount::AWhile => self.edge.elapsed().saturating_sub(self.began) < A_WHILE,
+            Amount::AWhile => self.env.elapsed().saturating_sub(self.began) < A_WHILE,
         }
     }
 
     /// Somebody who writes for so long has much to write: another time.
     fn writing(&self) -> Result<Writable, NoExchange> {
-        capture::open(self.edge, FOR_ARCHIVE)?.ok_or(NoExchange::Busy)
+        archive::open(self.env, FOR_ARCHIVE)?.ok_or(NoExchange::Busy)
     }
 }
 
@@ -357,20 +360,20 @@ fn offered(sending: &Sending, sense: Option<&Sense>) -> Outgoing {
 
 /// The exchange that belongs to other work: if one is due, and for a while at most. What goes wrong is noted and keeps
 /// nothing else from being done. Whether anything came.
-pub fn exchange_if_due(edge: &Edge) -> bool {
+pub fn exchange_if_due(env: &Env) -> bool {
     let is_due = || -> Result<bool, StoreError> {
-        let wanted = crate::tell::settings(edge).hub;
+        let wanted = crate::runtime::config::settings(env).hub;
         if !wanted.is_joined() {
             return Ok(false);
         }
-        let archive = Archive::read(&edge.home, FOR_ARCHIVE)?;
+        let archive = Archive::read(&env.home, FOR_ARCHIVE)?;
         archive.map_or(Ok(false), |archive| {
-            Ok(state::Known::of(&archive)?.is_due(wanted.every_s, edge.later().now))
+            Ok(state::Known::of(&archive)?.is_due(wanted.every_s, env.later().now))
         })
     };
     let exchanged = match is_due() {
         Ok(false) => return false,
-        Ok(true) => exchange(edge, Amount::AWhile, Duration::ZERO, &mut |_| {}),
+        Ok(true) => exchange(env, Amount::AWhile, Duration::ZERO, &mut |_| {}),
         Err(error) => Err(error.into()),
     };
     match exchanged {
@@ -382,7 +385,7 @@ pub fn exchange_if_due(edge: &Edge) -> bool {
             | NoExchange::Batons(_)
             | NoExchange::Told(_)),
         ) => {
-            record_here(edge, Fault { at: edge.now, kind: FaultKind::Store, detail: chain(&error) });
+            record_here(env, Fault { at: env.now, kind: FaultKind::Store, detail: chain(&error) });
             false
         }
     }

@@ -5,8 +5,10 @@
 
 use super::link::{Link, NoLink};
 use super::{machine, words};
-use crate::edge::Edge;
-use crate::finding::{Found, TeamRow, project_key};
+use crate::index::Found;
+use crate::index::TeamRow;
+use crate::index::project_key;
+use crate::runtime::env::Env;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::mpsc::channel;
@@ -62,9 +64,9 @@ pub enum Unheard {
 
 /// Rows of the hub that may answer, those of them that are not here. Ends in time whatever the hub does: who is late is
 /// not heard any more, and ends with us.
-pub fn ask(edge: &Edge, archive: &Archive, wanted: &Wanted) -> Result<Vec<TeamRow>, Unheard> {
+pub fn ask(env: &Env, archive: &Archive, wanted: &Wanted) -> Result<Vec<TeamRow>, Unheard> {
     let (tell, hear) = channel();
-    let (theirs, question) = (edge.later(), wanted.clone());
+    let (theirs, question) = (env.later(), wanted.clone());
     start(move || drop(tell.send(answered(&theirs, &question))));
     let answer = match hear.recv_timeout(wanted.patience) {
         Ok(answer) => answer?,
@@ -88,8 +90,8 @@ fn start(work: impl FnOnce() + Send + 'static) {
     std::thread::spawn(work);
 }
 
-fn answered(edge: &Edge, wanted: &Wanted) -> Result<Answer, NoLink> {
-    let mut link = Link::open(edge, &machine(edge)?, wanted.patience)?;
+fn answered(env: &Env, wanted: &Wanted) -> Result<Answer, NoLink> {
+    let mut link = Link::open(env, &machine(env)?, wanted.patience)?;
     let known = link.hub.projects(&link.membership)?;
     let is_meant = |name: &str| {
         wanted.project.as_deref().is_none_or(|wanted| project_key(Some(wanted)) == project_key(Some(name)))

@@ -3,7 +3,8 @@
 //! Both ways through redaction: what came in before a rule was made does not go out, and nobody else's rules are relied on.
 //! Words of a kind that this version does not know are none.
 
-use crate::export::wire::{BadWord, Line};
+use crate::sync::export::wire::BadWord;
+use crate::sync::export::wire::Line;
 use serde::{Deserialize, Serialize};
 use towline_core::capture::Touch;
 use towline_core::id::Mark;

@@ -11,14 +11,14 @@ use towline_core::id::{Mark, SessionKey, Uid};
 use towline_core::project::ProjectTraces;
 use towline_core::text::{Clean, Keeping, Secrets};
 use towline_core::time::Timestamp;
+use towline_engine::memory::model::provider::{Key, Wire};
+use towline_engine::memory::model::{Drained, Draining, Opened, Provider, drain, make_jobs};
 use towline_store::archive::{
     KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, MemoriesAsked, Only, Restoring,
 };
 use towline_store::lock::{ArchiveLock, pauses};
 use towline_store::{Archive, Home, StoreError};
 use towline_testkit::{Model, Rule, Step};
-use towline_worker::provider::{Key, Wire};
-use towline_worker::{Drained, Draining, Opened, Provider, drain, make_jobs};
 
 pub const START: Timestamp = Timestamp(1_790_000_000_000);
 pub const SESSION: &str = "claude:11111111-2222-3333-4444-555555555555";

@@ -2,8 +2,8 @@
 //!
 //! Nothing that the table does not name gets through to whoever answers.
 
-use crate::desk::{Refusal, Status};
-use crate::table::{Access, Kind, Operation, Parameter, Position, Route};
+use crate::http::desk::{Refusal, Status};
+use crate::http::table::{Access, Kind, Operation, Parameter, Position, Route};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

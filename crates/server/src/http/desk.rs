@@ -3,7 +3,7 @@
 //!
 //! Says nothing of how anything is found out.
 
-use crate::asked::Asked;
+use crate::http::asked::Asked;
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -3,8 +3,8 @@
 //! Trusts no address: another web page runs in the same browser, and another name may lead to this machine. A request must
 //! name this server, come from nowhere or from its own page, and show a token.
 
-use crate::desk::{Refusal, Status};
-use crate::table::{Access, Route, Verb};
+use crate::http::desk::{Refusal, Status};
+use crate::http::table::{Access, Route, Verb};
 use axum::http::{HeaderMap, HeaderName, header};
 use ring::digest::{SHA256, digest};
 

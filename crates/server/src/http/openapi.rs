@@ -2,7 +2,7 @@
 //!
 //! Says nothing that the table does not.
 
-use crate::table::{Access, Kind, Operation, Parameter, Position, Route, Verb, routes};
+use crate::http::table::{Access, Kind, Operation, Parameter, Position, Route, Verb, routes};
 use serde_json::{Map, Value, json};
 
 /// The whole description, for this version.

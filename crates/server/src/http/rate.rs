@@ -2,8 +2,8 @@
 //!
 //! Remembers nobody: all who ask come from this machine.
 
-use crate::desk::{Refusal, Status};
-use crate::guard::Bearer;
+use crate::http::desk::{Refusal, Status};
+use crate::http::guard::Bearer;
 use std::sync::{Mutex, PoisonError};
 use tokio::time::Instant;
 

@@ -2,8 +2,8 @@
 //!
 //! Sends nothing that a page of another origin could use, and lets no answer be kept by a cache.
 
-use crate::desk::{Answer, Refusal, Status};
-use crate::viewer::{Asset, Lasting, Page};
+use crate::http::desk::{Answer, Refusal, Status};
+use crate::http::viewer::{Asset, Lasting, Page};
 use axum::body::Body;
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::{Response, StatusCode};

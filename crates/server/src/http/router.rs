@@ -3,16 +3,16 @@
 //!
 //! Reads no body of somebody who was not let in, and no more of it than the route takes.
 
-use crate::asked::{Asked, Raw};
-use crate::desk::{Answer, Desk, Refusal, Status};
-use crate::guard::{Bearer, COOKIE, Door, Tokens, Writing, check_access, check_origin, no_token};
-use crate::openapi::openapi;
-use crate::rate::Rates;
-use crate::reply;
-use crate::stream::{MOST_LISTENERS, Stream};
-use crate::table::{Access, Operation, Route, Verb, routes};
-use crate::uses::Uses;
-use crate::viewer::{Asset, Lasting, asset, page, version};
+use crate::http::asked::{Asked, Raw};
+use crate::http::desk::{Answer, Desk, Refusal, Status};
+use crate::http::guard::{Bearer, COOKIE, Door, Tokens, Writing, check_access, check_origin, no_token};
+use crate::http::openapi::openapi;
+use crate::http::rate::Rates;
+use crate::http::reply;
+use crate::http::stream::{MOST_LISTENERS, Stream};
+use crate::http::table::{Access, Operation, Route, Verb, routes};
+use crate::http::uses::Uses;
+use crate::http::viewer::{Asset, Lasting, asset, page, version};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;

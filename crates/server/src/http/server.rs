@@ -2,12 +2,12 @@
 //!
 //! Binds no address but the machine's own. A connection that says nothing in time is closed, and one too many is told so.
 
-use crate::desk::Desk;
-use crate::guard::{Door, Tokens, Writing};
-use crate::rate::Rates;
-use crate::router::{Shared, router};
-use crate::stream::Stream;
-use crate::uses::Uses;
+use crate::http::desk::Desk;
+use crate::http::guard::{Door, Tokens, Writing};
+use crate::http::rate::Rates;
+use crate::http::router::{Shared, router};
+use crate::http::stream::Stream;
+use crate::http::uses::Uses;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};

@@ -3,8 +3,8 @@
 //! Loses nothing: who comes back names the place it had, and gets what was since, or is told to load everything anew. Who
 //! does not read is let go.
 
-use crate::desk::{Batch, Desk, News, NewsKind};
-use crate::uses::Listener;
+use crate::http::desk::{Batch, Desk, News, NewsKind};
+use crate::http::uses::Listener;
 use axum::body::{Body, Bytes};
 use hyper::body::Frame;
 use serde_json::json;

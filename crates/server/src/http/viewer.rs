@@ -3,7 +3,7 @@
 //! Nothing is read from a disk: what is not in this list is not there, whatever a path says. The page waits for no file
 //! before it is seen: its styles and its first script are written into it, and its policy names them by their digests.
 
-use crate::joined::joined;
+use crate::http::joined::joined;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use ring::digest::{SHA256, digest};
@@ -19,7 +19,7 @@ pub struct Asset {
 /// A file in `viewer/`, by its name.
 macro_rules! file {
     ($name:literal) => {
-        Asset { name: $name, bytes: include_bytes!(concat!("../viewer/", $name)) }
+        Asset { name: $name, bytes: include_bytes!(concat!("../../viewer/", $name)) }
     };
 }
 

@@ -3,8 +3,8 @@
 //! Starts no thread beside its runtime's one, keeps nothing between calls, and answers every call that it can read: what
 //! went wrong is said to the model.
 
-use crate::call::{BadCall, Call};
-use crate::tools::{INSTRUCTIONS, all};
+use crate::mcp::call::{BadCall, Call};
+use crate::mcp::tools::{INSTRUCTIONS, all};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig,

@@ -15,7 +15,7 @@ use crate::bench::{Setup, announce, settle};
 use crate::failure::Failure;
 
 /// What the linker reads, below the repository's root (see `.cargo/config.toml`).
-pub const SCRIPT: &str = "crates/tow/hooks.ld";
+pub const SCRIPT: &str = "crates/cli/hooks.ld";
 
 const OPENING: &str = "/* Made by `cargo xtask bench layout`: the functions that hooks run, side by side. */\n\
                        SECTIONS {\n  .text.hooks : {\n";

@@ -3,17 +3,22 @@
 //! Changes nothing: every mend is a command for the user.
 
 use super::Check;
-use crate::config::Config;
-use crate::edge::{Edge, GUARD, on_path, own_program, variable};
-use crate::failure::chain;
-use crate::gotchas;
-use crate::tell::settings;
-use crate::verbs::install::{command_to_register, is_found};
+use crate::verbs::install::command_to_register;
+use crate::verbs::install::is_found;
 use crate::verbs::tools;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use towline_agents::Agent;
 use towline_agents::settings::{Inspection, LineStanding, Pace, Page, PageStanding, Refusal, ServerStanding};
+use towline_engine::memory::gotchas;
+use towline_engine::runtime::config::Config;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::env::GUARD;
+use towline_engine::runtime::env::on_path;
+use towline_engine::runtime::env::own_program;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::chain;
 
 /// Whether typing `tow` runs this program.
 pub fn program() -> Check {
@@ -97,7 +102,7 @@ fn inspected(agent: Agent) -> Result<(PathBuf, Inspection), (String, String)> {
     let folder = agent.folder(&variable).ok_or_else(|| words("there is no HOME", "set HOME"))?;
     let lost = || words("this program does not know where it lies", &mend(agent));
     let tow = command_to_register().map_err(|_| lost())?;
-    let config = Edge::new().map_or_else(Config::compiled_in, |edge| settings(&edge));
+    let config = Env::new().map_or_else(Config::compiled_in, |env| settings(&env));
     let target = gotchas::target(&config, agent, (&folder, &tow));
     let inspected = target.and_then(|target| target.inspect_file(Pace::USUAL));
     let inspection = inspected.map_err(|refusal| (chain(&refusal), refusal.hint()))?;

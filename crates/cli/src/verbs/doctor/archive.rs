@@ -3,11 +3,11 @@
 //! Reads only. A large archive is not read whole for it.
 
 use super::Check;
-use crate::failure::chain;
-use crate::progress::size;
 use crate::scope::Scope;
 use std::fs;
 use std::time::Duration;
+use towline_engine::runtime::failure::chain;
+use towline_engine::runtime::text::size;
 use towline_store::archive::Sizes;
 use towline_store::{Archive, StoreError};
 
@@ -19,10 +19,10 @@ const QUICKLY_READ: u64 = 256 << 20;
 const BEGIN_ANEW: &str = "tow import --rebuild";
 
 pub fn check(scope: &Scope) -> Check {
-    let path = scope.edge.home.archive();
+    let path = scope.env.home.archive();
     let bytes = fs::metadata(&path).map_or(0, |meta| meta.len());
     let look = || -> Result<Option<(Sizes, Vec<String>)>, StoreError> {
-        let Some(archive) = Archive::read(&scope.edge.home, PATIENCE)? else { return Ok(None) };
+        let Some(archive) = Archive::read(&scope.env.home, PATIENCE)? else { return Ok(None) };
         let complaints = if bytes <= QUICKLY_READ { archive.complaints()? } else { vec![] };
         Ok(Some((archive.sizes()?, complaints)))
     };

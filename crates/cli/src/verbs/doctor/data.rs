@@ -3,11 +3,7 @@
 //! Repairs nothing by itself; a folder that is not there yet is made, and faults are forgotten on request.
 
 use super::Check;
-use crate::config::layered;
-use crate::failure::{Failure, chain};
-use crate::hook::fallback_logs;
 use crate::scope::Scope;
-use crate::typing::rules;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
@@ -16,6 +12,11 @@ use std::path::Path;
 use std::time::Duration;
 use towline_core::fault::{Fault, FaultKind};
 use towline_core::typing::{Pause, Rules};
+use towline_engine::handoff::typing::rules;
+use towline_engine::runtime::config::layered;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::failure::chain;
+use towline_engine::runtime::faults::fallback_logs;
 use towline_store::journal::Segments;
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Home, KnownFault, SCHEMA, Store, StoreError};
@@ -27,11 +28,11 @@ const LISTED: usize = 5;
 
 pub fn all(scope: &Scope) -> Vec<Check> {
     let mut checks = vec![config(scope), typing(scope), folder(scope)];
-    match Store::read(&scope.edge.home, PATIENCE) {
+    match Store::read(&scope.env.home, PATIENCE) {
         Err(error) => checks.push(Check::bad("database", chain(&error), mend_of(&error))),
         Ok(None) => {
             checks.push(Check::good("database", "none yet; the first event makes it"));
-            checks.extend(unfolded(&scope.edge.home));
+            checks.extend(unfolded(&scope.env.home));
         }
         Ok(Some(store)) => {
             checks.push(database(&store));
@@ -40,13 +41,13 @@ pub fn all(scope: &Scope) -> Vec<Check> {
             checks.extend(faults(&store));
         }
     }
-    checks.extend(fallback_logs(&scope.edge).iter().filter_map(|log| fallback(log)));
+    checks.extend(fallback_logs(&scope.env).iter().filter_map(|log| fallback(log)));
     checks
 }
 
 fn config(scope: &Scope) -> Check {
-    let file = scope.edge.config_file.display();
-    match fs::read_to_string(&scope.edge.config_file) {
+    let file = scope.env.config_file.display();
+    match fs::read_to_string(&scope.env.config_file) {
         Err(error) if error.kind() == ErrorKind::NotFound => Check::good("config", "all defaults"),
         Err(error) => {
             Check::bad("config", format!("could not read {file}: {error}"), format!("ls -l {file}"))
@@ -64,7 +65,7 @@ fn config(scope: &Scope) -> Check {
 
 /// Off is as good as on: only a pause that nobody thinks of any more is worth a warning.
 fn typing(scope: &Scope) -> Check {
-    match rules(&scope.edge) {
+    match rules(&scope.env) {
         Rules { enabled: false, .. } => Check::good("typing", "off: nothing is typed in your place"),
         Rules { pause: Some(Pause { until: Some(until) }), .. } => {
             Check::good("typing", format!("on, paused until {}", until.to_utc()))
@@ -82,10 +83,10 @@ fn typing(scope: &Scope) -> Check {
 }
 
 fn folder(scope: &Scope) -> Check {
-    let folder = scope.edge.home.folder();
+    let folder = scope.env.home.folder();
     let shown = folder.display();
     let Ok(meta) = fs::metadata(folder) else {
-        return match scope.edge.home.create() {
+        return match scope.env.home.create() {
             Ok(()) => Check::good("data folder", format!("made {shown}")),
             Err(error) => Check::bad(
                 "data folder",
@@ -238,16 +239,16 @@ fn fallback(log: &Path) -> Option<Check> {
 
 /// Forgets what was listed, in the database and beside it.
 pub fn forget_faults(scope: &Scope) -> Result<(), Failure> {
-    for log in fallback_logs(&scope.edge) {
+    for log in fallback_logs(&scope.env) {
         let _ = fs::remove_file(log);
     }
     let failed =
         |error: &dyn std::error::Error| Failure::new(error).hint("Run `tow doctor` again in a moment.");
-    let lock = FoldLock::take_within(&scope.edge.home, pauses(PATIENCE)).map_err(|error| failed(&error))?;
+    let lock = FoldLock::take_within(&scope.env.home, pauses(PATIENCE)).map_err(|error| failed(&error))?;
     let lock =
         lock.ok_or_else(|| Failure::input("a fold is under way").hint("Run the command again in a moment."))?;
     let store =
-        Store::open(&scope.edge.home, &lock, PATIENCE, scope.edge.uid()).map_err(|error| failed(&error))?;
+        Store::open(&scope.env.home, &lock, PATIENCE, scope.env.uid()).map_err(|error| failed(&error))?;
     store.clear_faults().map_err(|error| failed(&error))?;
     Ok(())
 }

@@ -3,9 +3,9 @@
 //! Looks at one file, and is silent about whoever has none.
 
 use super::Check;
-use crate::edge::current_folder;
 use crate::verbs::editor::is_outdated;
 use crate::verbs::install::command_to_register;
+use towline_engine::runtime::env::current_folder;
 
 pub fn check() -> Option<Check> {
     let (folder, tow) = (current_folder()?, command_to_register().ok()?);

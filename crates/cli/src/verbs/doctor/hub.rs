@@ -3,21 +3,21 @@
 //! Asks nobody: what is known of it came from the last exchange. No row where no hub was joined.
 
 use super::Check;
-use crate::failure::chain;
-use crate::hub::Known;
 use crate::scope::Scope;
-use crate::tell::settings;
 use std::time::Duration;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::chain;
+use towline_engine::sync::Known;
 use towline_store::Archive;
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
 pub fn check(scope: &Scope) -> Option<Check> {
-    let wanted = settings(&scope.edge).hub;
+    let wanted = settings(&scope.env).hub;
     if !wanted.is_joined() {
         return None;
     }
-    let known = Archive::read(&scope.edge.home, PATIENCE)
+    let known = Archive::read(&scope.env.home, PATIENCE)
         .and_then(|archive| archive.map_or_else(|| Ok(Known::default()), |archive| Known::of(&archive)));
     Some(match known {
         Err(error) => Check::warning("hub", chain(&error), "run `tow work`"),

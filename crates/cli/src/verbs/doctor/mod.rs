@@ -12,12 +12,14 @@ mod models;
 mod search;
 mod tmux;
 
-use crate::failure::{Failure, Kind};
-use crate::output::{Tone, plain};
+use crate::output::Tone;
 use crate::scope::Scope;
 use clap::Args;
 use serde::Serialize;
 use std::process::ExitCode;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::failure::Kind;
+use towline_engine::runtime::text::plain;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,16 +3,17 @@
 //! Asks nobody: what is known of it came from its last jobs.
 
 use super::Check;
-use crate::enrich::{self, Standing};
-use crate::failure::chain;
 use crate::scope::Scope;
-use crate::tell::settings;
+use towline_engine::memory::enrich;
+use towline_engine::memory::enrich::Standing;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::chain;
 
 pub fn check(scope: &Scope) -> Check {
-    if !settings(&scope.edge).enrich.is_on() {
+    if !settings(&scope.env).enrich.is_on() {
         return Check::good("model", "none: turns are put into words by rules alone");
     }
-    match enrich::standing(&scope.edge) {
+    match enrich::standing(&scope.env) {
         Err(error) => Check::warning("model", chain(&error), "run `tow work`"),
         Ok(None) => Check::good("model", "nothing captured yet"),
         Ok(Some(standing)) => judged(scope, &standing),
@@ -30,7 +31,7 @@ fn judged(scope: &Scope, standing: &Standing) -> Check {
             trouble.detail,
             counts.waiting
         );
-        let mend = enrich::provider(&scope.edge, &standing.wanted).mend(&trouble.cause);
+        let mend = enrich::provider(&scope.env, &standing.wanted).mend(&trouble.cause);
         return Check::warning("model", what, mend);
     }
     if counts.dead > 0 {

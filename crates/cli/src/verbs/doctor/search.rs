@@ -3,17 +3,18 @@
 //! Opens the model's files, asks it nothing, fetches nothing.
 
 use super::Check;
-use crate::failure::chain;
 use crate::scope::Scope;
-use crate::sentences::{self, Standing};
-use crate::tell::settings;
+use towline_engine::index::embeddings;
+use towline_engine::index::embeddings::Standing;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::chain;
 use towline_search::Encoder;
 
 const GET: &str = "tow model get";
 
 pub fn check(scope: &Scope) -> Check {
-    let home = &scope.edge.home;
-    match sentences::standing(home, &settings(&scope.edge).search) {
+    let home = &scope.env.home;
+    match embeddings::standing(home, &settings(&scope.env).search) {
         Standing::NotWanted => Check::good("search", "by words and the table that is compiled in"),
         Standing::Missing(why) => {
             Check::warning("search", format!("the model is wanted and {why}; the table serves"), GET)
@@ -27,5 +28,5 @@ pub fn check(scope: &Scope) -> Check {
 }
 
 fn vectors(scope: &Scope) -> usize {
-    sentences::vectors_there(&sentences::vectors_file(&scope.edge.home)).0
+    embeddings::vectors_there(&embeddings::vectors_file(&scope.env.home)).0
 }

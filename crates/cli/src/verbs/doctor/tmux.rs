@@ -3,14 +3,16 @@
 //! Changes nothing and never starts a server. A server that hangs is asked once.
 
 use super::Check;
-use crate::edge::on_path;
 use crate::scope::Scope;
-use crate::tmux::conf::{self, current_server};
-use crate::tmux::load::{self, Presence};
-use crate::tmux::options::Options;
 use crate::verbs::install::command_to_register;
 use std::path::Path;
 use towline_agents::settings::Standing;
+use towline_engine::runtime::env::on_path;
+use towline_engine::status::tmux::conf;
+use towline_engine::status::tmux::conf::current_server;
+use towline_engine::status::tmux::load;
+use towline_engine::status::tmux::load::Presence;
+use towline_engine::status::tmux::options::Options;
 use towline_terminal::tmux::Server;
 use towline_terminal::tmux_settings::installed_version;
 
@@ -78,8 +80,8 @@ fn in_server(presence: Option<Presence>, loaded: &str, file: &Path) -> Check {
 }
 
 fn options(scope: &Scope, server: &Server) -> Vec<Check> {
-    let (_, mistakes) = Options::current(&scope.edge, server);
-    let check = |mistake: &crate::tmux::options::Mistake| {
+    let (_, mistakes) = Options::current(&scope.env, server);
+    let check = |mistake: &towline_engine::status::tmux::options::Mistake| {
         let mend = format!("tmux set-option -g {} VALUE, in tmux.conf as well", mistake.option);
         Check::warning("tmux option", format!("{} must be {}", mistake.option, mistake.wanted), mend)
     };

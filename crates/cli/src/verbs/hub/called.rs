@@ -2,9 +2,10 @@
 //!
 //! Guesses nothing: a name that two projects have is asked back.
 
-use crate::failure::Failure;
-use crate::hub::{Link, NoLink};
 use towline_core::escape::for_terminal;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::sync::Link;
+use towline_engine::sync::NoLink;
 use towline_hub::HubProject;
 
 /// The project that the team knows by this key or name.

@@ -3,9 +3,7 @@
 //! Only reads, and only what the hub lets this login see. A file appears whole or not at all.
 
 use super::PATIENCE;
-use crate::failure::Failure;
-use crate::hub::{Link, NoLink, machine, row_json};
-use crate::output::{complain, plain};
+use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
 use std::fs::{self, OpenOptions};
@@ -13,6 +11,12 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::plain;
+use towline_engine::sync::Link;
+use towline_engine::sync::NoLink;
+use towline_engine::sync::machine;
+use towline_engine::sync::row_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +35,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, PATIENCE)?;
+    let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
     if arguments.file.as_os_str() == "-" {
         let written = write_all(&mut link, &mut io::stdout().lock());
         return match written {

@@ -4,13 +4,14 @@
 
 use super::whereabouts::Whereabouts;
 use super::{PATIENCE, without};
-use crate::failure::Failure;
-use crate::hub::{NoLink, reach};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::sync::NoLink;
+use towline_engine::sync::reach;
 use towline_hub::{Hub, Initialised, Standing, Wanted};
 
 const EXAMPLES: &str = "\
@@ -55,7 +56,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let wanted = arguments.whereabouts.wanted(scope, arguments.url.as_deref())?;
-    let mut hub = reach(&scope.edge, &wanted, PATIENCE)?;
+    let mut hub = reach(&scope.env, &wanted, PATIENCE)?;
     let done = hub.init(&schema).map_err(NoLink::from)?;
     let standing = hub.standing().map_err(NoLink::from)?;
     if let (Some(team), Some(person)) = (&arguments.team, &arguments.person) {

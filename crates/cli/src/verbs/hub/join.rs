@@ -4,17 +4,19 @@
 
 use super::PATIENCE;
 use super::whereabouts::Whereabouts;
-use crate::config::HubTls;
-use crate::edge::host_name;
-use crate::failure::Failure;
-use crate::hub::{NoLink, machine, note_joined, reach};
 use crate::scope::Scope;
-use crate::verbs::config;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use toml_edit::Value;
 use towline_core::escape::for_terminal;
+use towline_engine::runtime::config::HubTls;
+use towline_engine::runtime::env::host_name;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::sync::NoLink;
+use towline_engine::sync::machine;
+use towline_engine::sync::note_joined;
+use towline_engine::sync::reach;
 use towline_hub::Machine;
 
 const EXAMPLES: &str = "\
@@ -50,8 +52,8 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let wanted = arguments.whereabouts.wanted(scope, Some(&arguments.url))?;
     let name = arguments.machine.clone().unwrap_or_else(host_name);
-    let machine = Machine { name, ..machine(&scope.edge)? };
-    let mut hub = reach(&scope.edge, &wanted, PATIENCE)?;
+    let machine = Machine { name, ..machine(&scope.env)? };
+    let mut hub = reach(&scope.env, &wanted, PATIENCE)?;
     let membership = hub.join(&arguments.team, &machine).map_err(NoLink::from)?;
     let tls = match wanted.tls {
         HubTls::Verified => "verified",
@@ -59,8 +61,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let set = |text: &str| Some(Value::from(text));
     let ca = Some(wanted.ca.as_str()).filter(|ca| !ca.is_empty()).map(Value::from);
-    config::change(
-        scope,
+    towline_engine::runtime::config::edit::change(
+        &scope.env,
         &[
             ("hub.url", set(&wanted.url)),
             ("hub.team", set(&arguments.team)),
@@ -68,7 +70,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             ("hub.ca", ca),
         ],
     )?;
-    note_joined(&scope.edge, &membership, &machine)?;
+    note_joined(&scope.env, &membership, &machine)?;
     if arguments.json {
         let all = json!({"team": arguments.team, "person": membership.person, "machine": machine.name});
         scope.out.line(&all.to_string());

@@ -5,17 +5,20 @@
 
 use super::PATIENCE;
 use super::withdraw::{Audience, carry_out, counted};
-use crate::failure::Failure;
-use crate::hub::{Link, NoLink, forget_hub, machine};
 use crate::output::complain;
-use crate::remember::open;
 use crate::scope::Scope;
-use crate::tell::settings;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::id::Uid;
+use towline_engine::memory::remember::open;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::sync::Link;
+use towline_engine::sync::NoLink;
+use towline_engine::sync::forget_hub;
+use towline_engine::sync::machine;
 use towline_store::StoreError;
 
 const EXAMPLES: &str = "\
@@ -44,7 +47,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let wanted = settings(&scope.edge).hub;
+    let wanted = settings(&scope.env).hub;
     if !wanted.is_joined() {
         return Err(NoLink::NotJoined.into());
     }
@@ -69,7 +72,7 @@ struct Told {
 
 fn leave(scope: &Scope, team: &str) -> Result<Told, Failure> {
     let is_told = tell_hub(scope);
-    forget_hub(&scope.edge)?;
+    forget_hub(&scope.env)?;
     Ok(Told {
         line: format!("left the team {}; what was shared stays with it", for_terminal(team)),
         json: json!({"left": team, "hub_told": is_told}),
@@ -77,7 +80,7 @@ fn leave(scope: &Scope, team: &str) -> Result<Told, Failure> {
 }
 
 fn would_withdraw(scope: &Scope, team: &str) -> Result<Told, Failure> {
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let shared = writing.archive.shared_projects().map_err(failed)?.into_iter().map(|project| project.id);
     let leaving = writing.archive.leaving_projects().map_err(failed)?.into_iter().map(|project| project.id);
     let projects: Vec<Uid> = shared.chain(leaving).collect();
@@ -91,11 +94,11 @@ fn would_withdraw(scope: &Scope, team: &str) -> Result<Told, Failure> {
 }
 
 fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<Told, Failure> {
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let begin = || {
         let shared = archive.shared_projects()?;
-        shared.iter().try_for_each(|project| archive.begin_leaving(project, scope.edge.now))?;
+        shared.iter().try_for_each(|project| archive.begin_leaving(project, scope.env.now))?;
         archive.wish_to_leave()
     };
     archive.as_one(begin).map_err(failed)?;
@@ -111,7 +114,7 @@ fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<Told, Fa
 /// A machine of a hub that is gone must be able to leave it.
 fn tell_hub(scope: &Scope) -> bool {
     let tell = || -> Result<(), NoLink> {
-        let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, PATIENCE)?;
+        let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
         Ok(link.hub.leave(&link.membership)?)
     };
     match tell() {

@@ -4,15 +4,17 @@
 
 use super::PATIENCE;
 use super::called::hub_project;
-use crate::calendar;
-use crate::failure::Failure;
-use crate::hub::{Link, NoLink, machine};
 use crate::output::Tone;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::{for_terminal, pad};
+use towline_engine::runtime::calendar;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::sync::Link;
+use towline_engine::sync::NoLink;
+use towline_engine::sync::machine;
 use towline_hub::{Member, Rights};
 
 const EXAMPLES: &str = "\
@@ -55,7 +57,7 @@ enum Action {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, PATIENCE)?;
+    let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
     let said = match &arguments.action {
         None => return list(scope, arguments, &mut link),
         Some(Action::Add { name, role, admin }) => {
@@ -100,7 +102,7 @@ fn list(scope: &Scope, arguments: &Arguments, link: &mut Link) -> Result<ExitCod
         match member.revoked_at {
             None => scope.out.line(&line),
             Some(at) => {
-                let when = calendar::clock(at, scope.edge.now);
+                let when = calendar::clock(at, scope.env.now);
                 scope.out.line(&scope.out.tint(Tone::Faint, &format!("{line}, revoked {when}")));
             }
         }

@@ -19,11 +19,11 @@ mod unshare;
 mod whereabouts;
 mod withdraw;
 
-use crate::failure::Failure;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 use std::time::Duration;
+use towline_engine::runtime::failure::Failure;
 use towline_hub::{Extension, Standing};
 
 const EXAMPLES: &str = "\

@@ -3,13 +3,17 @@
 //! Only an administrator changes it: those of the former one go, and are made anew by whoever has the new one.
 
 use super::PATIENCE;
-use crate::failure::Failure;
-use crate::hub::{Agreement, Link, agreement, machine, model_here};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use std::time::Duration;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::sync::Agreement;
+use towline_engine::sync::Link;
+use towline_engine::sync::agreement;
+use towline_engine::sync::machine;
+use towline_engine::sync::model_here;
 use towline_hub::Meanings;
 
 const EXAMPLES: &str = "\
@@ -35,9 +39,9 @@ pub struct Arguments {
 const FOR_DROPPING: Duration = Duration::from_secs(600);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let here = model_here(&scope.edge);
+    let here = model_here(&scope.env);
     let patience = if arguments.adopt { FOR_DROPPING } else { PATIENCE };
-    let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, patience)?;
+    let mut link = Link::open(&scope.env, &machine(&scope.env)?, patience)?;
     let mut team = link.hub.meanings(&link.membership).map_err(|error| Failure::new(&error))?;
     if arguments.adopt {
         let Some(model) = &here else {

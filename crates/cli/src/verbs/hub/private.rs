@@ -2,14 +2,15 @@
 //!
 //! One that was shared already is taken back: whoever has it drops it.
 
-use crate::failure::Failure;
-use crate::remember::{memories_named, open};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::share::Presence;
+use towline_engine::memory::remember::memories_named;
+use towline_engine::memory::remember::open;
+use towline_engine::runtime::failure::Failure;
 use towline_store::StoreError;
 
 const EXAMPLES: &str = "\
@@ -33,7 +34,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let memories = memories_named(archive, &arguments.ids)?;
     if let Some(foreign) = memories.iter().find(|memory| memory.person.is_some()) {
@@ -47,7 +48,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let change = || {
         memories
             .iter()
-            .try_for_each(|memory| archive.keep_private(memory.number, presence, scope.edge.now).map(drop))
+            .try_for_each(|memory| archive.keep_private(memory.number, presence, scope.env.now).map(drop))
     };
     archive.as_one(change).map_err(failed)?;
     if arguments.json {

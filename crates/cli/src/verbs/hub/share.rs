@@ -3,17 +3,22 @@
 //! Nothing of any other project goes anywhere. How much of it goes is chosen here, and can be changed by sharing again.
 
 use super::PATIENCE;
-use crate::back::{Chosen, Past, Whose, unreadable};
-use crate::failure::Failure;
-use crate::hub::{Link, NoLink, machine};
-use crate::remember::open;
 use crate::scope::Scope;
-use crate::tell::settings;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::project::same_remote;
+use towline_engine::memory::remember::open;
+use towline_engine::query::Chosen;
+use towline_engine::query::Past;
+use towline_engine::query::ProjectScope;
+use towline_engine::query::unreadable;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::sync::Link;
+use towline_engine::sync::NoLink;
+use towline_engine::sync::machine;
 use towline_hub::{HubProject, Reach};
 use towline_store::StoreError;
 use towline_store::archive::{ProjectRow, SharedExtent, SharedProject, project_id};
@@ -64,17 +69,17 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         tell(scope, arguments, &project.name, (&key, extent));
         return Ok(ExitCode::SUCCESS);
     }
-    let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, PATIENCE)?;
+    let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
     let reach = if arguments.with.is_empty() { Reach::Team } else { Reach::Chosen };
     let wanted = HubProject { id: project_id(&key), key: key.clone(), name: project.name.clone(), reach };
     link.hub.share(&link.membership, &wanted).map_err(NoLink::from)?;
     for member in &arguments.with {
         link.hub.allow(&link.membership, wanted.id, member).map_err(NoLink::from)?;
     }
-    let writing = open(scope)?;
-    writing.archive.share_project(project.row, &key, (extent, scope.edge.now)).map_err(failed)?;
+    let writing = open(&scope.env)?;
+    writing.archive.share_project(project.row, &key, (extent, scope.env.now)).map_err(failed)?;
     drop(writing);
-    crate::work::start_detached();
+    towline_engine::runtime::spawn::start_detached();
     tell(scope, arguments, &project.name, (&key, extent));
     Ok(ExitCode::SUCCESS)
 }
@@ -104,7 +109,7 @@ fn extent(scope: &Scope, arguments: &Arguments) -> SharedExtent {
         (_, true) => SharedExtent::Details,
         (true, false) => SharedExtent::Bodies,
         (false, false) => {
-            SharedExtent::named(&settings(&scope.edge).hub.extent).unwrap_or(SharedExtent::Lines)
+            SharedExtent::named(&settings(&scope.env).hub.extent).unwrap_or(SharedExtent::Lines)
         }
     }
 }
@@ -115,7 +120,7 @@ pub fn known(scope: &Scope, name: &str) -> Result<ProjectRow, Failure> {
         Failure::input(format!("nothing was captured of the project `{}`", for_terminal(name)))
             .hint("Run `tow sessions --all-projects` to see which there are, or `tow import`.")
     };
-    let past = Past::open(scope, &Whose::of(Some(name.to_owned())))?.ok_or_else(nothing)?;
+    let past = Past::open(&scope.env, &ProjectScope::of(Some(name.to_owned())))?.ok_or_else(nothing)?;
     let Chosen::Known { row, .. } = past.project else { return Err(nothing()) };
     let rows = past.archive.project_rows().map_err(unreadable)?;
     rows.into_iter().find(|project| project.row == row).ok_or_else(nothing)
@@ -136,7 +141,7 @@ fn key_of(project: &ProjectRow, given: Option<&str>) -> Result<String, Failure> 
 
 /// The shared project that is called so: by its name, key or folder.
 pub fn shared(scope: &Scope, called: &str) -> Result<SharedProject, Failure> {
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let all = writing.archive.shared_projects().map_err(failed)?;
     drop(writing);
     let by_name =

@@ -3,19 +3,26 @@
 //! Tells what is known here even if the hub does not answer; waits for it no longer than a person would.
 
 use super::without;
-use crate::calendar;
-use crate::failure::Failure;
-use crate::hub::{Agreement, Known, Link, NoLink, agreement, machine, model_here, waiting};
 use crate::output::Tone;
-use crate::remember::open;
 use crate::scope::Scope;
-use crate::tell::settings;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::escape::{for_terminal, pad};
 use towline_core::id::Uid;
+use towline_engine::memory::remember::open;
+use towline_engine::runtime::calendar;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::sync::Agreement;
+use towline_engine::sync::Known;
+use towline_engine::sync::Link;
+use towline_engine::sync::NoLink;
+use towline_engine::sync::agreement;
+use towline_engine::sync::machine;
+use towline_engine::sync::model_here;
+use towline_engine::sync::waiting;
 use towline_hub::{Schema, Standing};
 use towline_store::archive::{LeavingProject, SharedProject};
 use towline_store::{Archive, StoreError};
@@ -40,11 +47,11 @@ pub struct Arguments {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let wanted = settings(&scope.edge).hub;
+    let wanted = settings(&scope.env).hub;
     if !wanted.is_joined() {
         return not_joined(scope, arguments);
     }
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     let projects = writing.archive.shared_projects().map_err(failed)?;
     let known = Known::of(&writing.archive).map_err(failed)?;
     let leaving = writing.archive.leaving_projects().map_err(failed)?;
@@ -52,7 +59,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let moved = moved.collect::<Result<Vec<_>, _>>().map_err(failed)?;
     drop(writing);
     let far = far(scope, &projects);
-    let queue = waiting(&scope.edge)?;
+    let queue = waiting(&scope.env)?;
     let report = Report {
         url: &wanted.url,
         team: &wanted.team,
@@ -108,11 +115,11 @@ struct Far {
 }
 
 fn far(scope: &Scope, projects: &[SharedProject]) -> Result<Far, NoLink> {
-    let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, PATIENCE)?;
+    let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
     let standing = link.hub.standing()?;
     let places: Vec<(Uid, u64)> = projects.iter().map(|project| (project.id, project.cursor)).collect();
     let behind = link.hub.lag(&link.membership, &places)?;
-    let meaning = agreement(model_here(&scope.edge).as_ref(), link.hub.meanings(&link.membership)?);
+    let meaning = agreement(model_here(&scope.env).as_ref(), link.hub.meanings(&link.membership)?);
     Ok(Far { standing, person: link.membership.person.clone(), behind, meaning })
 }
 
@@ -197,12 +204,11 @@ impl Report<'_> {
                 error.mend().iter().for_each(|mend| out.line(&for_terminal(mend)));
             }
         }
-        let synced =
-            self.known.synced_at.map_or("never".to_owned(), |at| calendar::clock(at, scope.edge.now));
+        let synced = self.known.synced_at.map_or("never".to_owned(), |at| calendar::clock(at, scope.env.now));
         out.line(&format!("last exchange: {synced}; {} changes wait to be looked at", self.queue));
         if let Some(trouble) = &self.known.trouble {
             let [since, again] =
-                [trouble.since(), trouble.again()].map(|at| calendar::clock(at, scope.edge.now));
+                [trouble.since(), trouble.again()].map(|at| calendar::clock(at, scope.env.now));
             out.line(&for_terminal(&format!(
                 "failing since {since}, tried again at {again}: {}",
                 trouble.what

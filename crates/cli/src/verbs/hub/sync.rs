@@ -3,8 +3,6 @@
 //! `tow work` does the same by itself; this is for who wants to wait for it.
 
 use super::counted::Counted;
-use crate::failure::Failure;
-use crate::hub::{Amount, Exchanged, exchange, preview, waiting};
 use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
@@ -12,6 +10,12 @@ use serde_json::json;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::time::Duration;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::sync::Amount;
+use towline_engine::sync::Exchanged;
+use towline_engine::sync::exchange;
+use towline_engine::sync::preview;
+use towline_engine::sync::waiting;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,13 +55,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             complain(&format!("\r{} sent, {} taken\x1b[K", done.sent, done.taken));
         }
     };
-    let done = exchange(&scope.edge, amount, FOR_ANOTHER, &mut show);
+    let done = exchange(&scope.env, amount, FOR_ANOTHER, &mut show);
     if is_watched {
         complain("\r\x1b[K");
     }
     let done = done?;
     if done.taken > 0 || done.erased > 0 {
-        crate::work::start_detached();
+        towline_engine::runtime::spawn::start_detached();
     }
     if arguments.json {
         scope.out.line(&serde_json::to_string(&done).unwrap_or_default());
@@ -75,8 +79,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn dry_run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let waiting = waiting(&scope.edge)?;
-    let counted = Counted(preview(&scope.edge)?.into_iter().collect());
+    let waiting = waiting(&scope.env)?;
+    let counted = Counted(preview(&scope.env)?.into_iter().collect());
     let rows = counted.rows();
     if arguments.json {
         let all = json!({"dry_run": true, "waiting": waiting, "rows": rows, "kinds": counted.json()});

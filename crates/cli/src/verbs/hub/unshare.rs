@@ -5,13 +5,13 @@
 
 use super::share::shared;
 use super::withdraw::{Audience, carry_out, counted};
-use crate::failure::Failure;
-use crate::remember::open;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
+use towline_engine::memory::remember::open;
+use towline_engine::runtime::failure::Failure;
 use towline_store::StoreError;
 use towline_store::archive::{LeavingProject, SharedProject};
 
@@ -106,7 +106,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// One that is being taken back is known by its name and its key.
 fn meant(scope: &Scope, called: &str) -> Result<Meant, Failure> {
-    let leaving = open(scope)?.archive.leaving_projects().map_err(failed)?;
+    let leaving = open(&scope.env)?.archive.leaving_projects().map_err(failed)?;
     let is_it = |project: &LeavingProject| project.key == called || project.name.eq_ignore_ascii_case(called);
     match shared(scope, called) {
         Ok(project) => Ok(Meant::Shared(project)),
@@ -116,13 +116,15 @@ fn meant(scope: &Scope, called: &str) -> Result<Meant, Failure> {
 
 fn begin(scope: &Scope, meant: &Meant) -> Result<(), Failure> {
     match meant {
-        Meant::Shared(project) => open(scope)?.archive.begin_leaving(project, scope.edge.now).map_err(failed),
+        Meant::Shared(project) => {
+            open(&scope.env)?.archive.begin_leaving(project, scope.env.now).map_err(failed)
+        }
         Meant::Leaving(_) => Ok(()),
     }
 }
 
 fn stop(scope: &Scope, meant: &Meant) -> Result<(), Failure> {
-    let writing = open(scope)?;
+    let writing = open(&scope.env)?;
     match meant {
         Meant::Shared(project) => writing.archive.unshare_project(project.row).map(drop),
         Meant::Leaving(project) => writing.archive.end_leaving(project),

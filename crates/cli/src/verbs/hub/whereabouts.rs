@@ -2,13 +2,14 @@
 //!
 //! Takes no password: a command line is seen by everybody on the machine.
 
-use crate::config::{Hub as Wanted, HubTls};
-use crate::failure::Failure;
-use crate::hub::address::{self, BadUrl};
 use crate::scope::Scope;
-use crate::tell::settings;
 use clap::Args;
 use std::path::PathBuf;
+use towline_engine::runtime::config::Hub as Wanted;
+use towline_engine::runtime::config::HubTls;
+use towline_engine::runtime::config::settings;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::hub_url::BadUrl;
 
 /// How to get there.
 #[derive(Debug, Default, Args)]
@@ -24,9 +25,9 @@ pub struct Whereabouts {
 impl Whereabouts {
     /// The settings in force, with what was given here laid over them.
     pub fn wanted(&self, scope: &Scope, url: Option<&str>) -> Result<Wanted, Failure> {
-        let mut wanted = settings(&scope.edge).hub;
+        let mut wanted = settings(&scope.env).hub;
         if let Some(url) = url {
-            address::parse(url).map_err(refused)?;
+            towline_engine::runtime::hub_url::parse(url).map_err(refused)?;
             url.clone_into(&mut wanted.url);
         }
         if wanted.url.is_empty() {

@@ -4,20 +4,23 @@
 
 use super::PATIENCE;
 use super::counted::Counted;
-use crate::failure::Failure;
-use crate::hub::{Amount, Exchanged, counted_own, exchange};
 use crate::output::complain;
 use crate::scope::Scope;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 use towline_core::id::Uid;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::sync::Amount;
+use towline_engine::sync::Exchanged;
+use towline_engine::sync::counted_own;
+use towline_engine::sync::exchange;
 
 /// As long as an exchange takes beside other work.
 const FOR_ANOTHER: Duration = Duration::from_secs(45);
 
 /// Counts what this person gave of these projects and has not taken back.
 pub fn counted(scope: &Scope, projects: &[Uid]) -> Result<Counted, Failure> {
-    Ok(Counted(counted_own(&scope.edge, projects, PATIENCE)?))
+    Ok(Counted(counted_own(&scope.env, projects, PATIENCE)?))
 }
 
 /// Who is told how far it is.
@@ -36,7 +39,7 @@ pub fn carry_out(scope: &Scope, audience: Audience) -> Result<Exchanged, Failure
             complain(&format!("\r{} rows taken back\x1b[K", done.withdrawn));
         }
     };
-    let done = exchange(&scope.edge, Amount::All, FOR_ANOTHER, &mut show);
+    let done = exchange(&scope.env, Amount::All, FOR_ANOTHER, &mut show);
     if is_watched {
         complain("\r\x1b[K");
     }
@@ -45,7 +48,7 @@ pub fn carry_out(scope: &Scope, audience: Audience) -> Result<Exchanged, Failure
             .hint("Nothing goes or comes meanwhile; the rest is taken back by `tow hub sync`.")
     })?;
     if done.taken > 0 || done.erased > 0 {
-        crate::work::start_detached();
+        towline_engine::runtime::spawn::start_detached();
     }
     Ok(done)
 }

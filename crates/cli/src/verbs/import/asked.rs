@@ -2,21 +2,24 @@
 //!
 //! Reads nothing but the files that tell a project.
 
-use crate::calendar;
-use crate::capture::{Asked, Project, Wishes};
-use crate::edge::{Edge, current_folder};
-use crate::failure::Failure;
-use crate::output::plain;
 use std::path::{Path, PathBuf};
 use towline_core::time::Timestamp;
 use towline_core::when::Wanted;
+use towline_engine::capture::Asked;
+use towline_engine::capture::Project;
+use towline_engine::capture::Wishes;
+use towline_engine::runtime::calendar;
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::env::current_folder;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::text::plain;
 
 pub fn asked(
-    edge: &Edge,
+    env: &Env,
     wishes: &Wishes,
     (since, project): (Option<&str>, Option<&str>),
 ) -> Result<Asked, Failure> {
-    let since = since.map(|raw| beginning(edge.now, raw)).transpose()?;
+    let since = since.map(|raw| beginning(env.now, raw)).transpose()?;
     let project = project.map(|raw| named(wishes, raw)).transpose()?;
     Ok(Asked { since, project })
 }

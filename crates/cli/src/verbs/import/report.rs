@@ -2,11 +2,16 @@
 //!
 //! Tells counts and places; no word of what was read.
 
-use crate::capture::{Imported, Learnt, TakenOver, Transcript};
-use crate::output::{Tone, plain};
-use crate::progress::{size, span};
+use crate::output::Tone;
 use crate::scope::Scope;
 use serde_json::{Value, json};
+use towline_engine::capture::Imported;
+use towline_engine::capture::Learnt;
+use towline_engine::capture::TakenOver;
+use towline_engine::capture::Transcript;
+use towline_engine::runtime::text::plain;
+use towline_engine::runtime::text::size;
+use towline_engine::runtime::text::span;
 use towline_store::foreign::{Fate, Survey, Surveyed};
 
 pub struct Report {
@@ -48,7 +53,7 @@ impl Report {
 
     fn done(&self, scope: &Scope) -> String {
         let Imported { files, changed, bytes, taken, .. } = &self.imported;
-        let spent = scope.edge.elapsed();
+        let spent = scope.env.elapsed();
         format!(
             "{files} files, {changed} with something new: {} read in {} ({}/s), {} turns, {} bodies, {} details",
             size(*bytes),
@@ -71,7 +76,7 @@ impl Report {
         json!({
             "files": files, "changed": changed, "bytes": bytes, "turns": taken.turns, "bodies": taken.bodies,
             "details": taken.details, "homeless": taken.homeless, "unreadable": unreadable.collect::<Vec<_>>(),
-            "databases": databases, "milliseconds": scope.edge.elapsed_ms(),
+            "databases": databases, "milliseconds": scope.env.elapsed_ms(),
         })
     }
 

@@ -4,16 +4,19 @@
 //! with as many turns as were before the bookmark.
 
 use super::Arguments;
-use crate::agreement::{agrees, can_be_asked};
-use crate::bookmarks::short;
-use crate::edge::{on_path, variable};
-use crate::failure::Failure;
+use crate::agreement::agrees;
+use crate::agreement::can_be_asked;
 use crate::scope::Scope;
-use crate::server::{Client, ServerError};
 use towline_agents::Agent;
 use towline_agents::server::Address;
 use towline_core::id::{SessionId, SessionKey, TurnId};
 use towline_core::session::Turn;
+use towline_engine::handoff::agent_server::Client;
+use towline_engine::handoff::agent_server::ServerError;
+use towline_engine::index::labels::short;
+use towline_engine::runtime::env::on_path;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
 use towline_store::KnownBookmark;
 
 /// Where a session is cut off in its fork.
@@ -37,7 +40,7 @@ pub fn fork(
         return Err(Failure::input("nothing was forked: it has to be confirmed").hint("Add `--yes`."));
     }
     let program = on_path(agent.name()).unwrap_or_else(|| agent.name().into());
-    let mut client = Client::connect(&scope.edge, &address, &program).map_err(|error| unreachable(&error))?;
+    let mut client = Client::connect(&scope.env, &address, &program).map_err(|error| unreachable(&error))?;
     let point = point(&mut client, known, since)?;
     if !arguments.yes && !agrees(&question(&point))? {
         return Err(Failure::input("nothing was forked").hint("Answer `y` to fork it."));

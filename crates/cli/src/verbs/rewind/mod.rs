@@ -5,10 +5,7 @@
 mod fork;
 
 use super::bookmarks::{code, row};
-use crate::bookmarks::{Labels, named, short};
-use crate::failure::Failure;
 use crate::scope::Scope;
-use crate::whose;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
@@ -16,6 +13,11 @@ use towline_agents::{Agent, WayBack};
 use towline_core::escape::for_terminal;
 use towline_core::id::SessionKey;
 use towline_core::session::Turn;
+use towline_engine::index::labels::Labels;
+use towline_engine::index::labels::named;
+use towline_engine::index::labels::short;
+use towline_engine::query::ownership;
+use towline_engine::runtime::failure::Failure;
 use towline_store::{KnownBookmark, StoreError};
 
 const EXAMPLES: &str = "\
@@ -47,7 +49,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
-    let store = whose::store(scope)?;
+    let store = ownership::store(&scope.env)?;
     let known = named(&store, &arguments.id)?;
     let mut labels = Labels::of(&store).map_err(failed)?;
     let label = labels.label(&known).map_err(failed)?;

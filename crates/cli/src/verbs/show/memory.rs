@@ -3,15 +3,20 @@
 //!
 //! Only reads. A chain of replacements is followed to its ends, and not around in a circle.
 
-use crate::back::{Clipped, Page, Past, unreadable};
-use crate::calendar;
-use crate::failure::Failure;
-use crate::remember::{memory_json, memory_text, no_memory};
 use serde_json::{Value, json};
 use towline_core::escape::for_terminal;
 use towline_core::id::Uid;
 use towline_core::memory::{Memory, name};
 use towline_core::time::Timestamp;
+use towline_engine::memory::remember::no_memory;
+use towline_engine::query::Clipped;
+use towline_engine::query::Page;
+use towline_engine::query::Past;
+use towline_engine::query::memory_json;
+use towline_engine::query::memory_text;
+use towline_engine::query::unreadable;
+use towline_engine::runtime::calendar;
+use towline_engine::runtime::failure::Failure;
 use towline_store::archive::{Conversation, KeptSummary, Trace};
 
 /// No chain that a person can read is longer.

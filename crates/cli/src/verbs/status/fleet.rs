@@ -2,8 +2,6 @@
 //!
 //! Shows nobody else's: the hub gives only the person's own.
 
-use crate::failure::Failure;
-use crate::hub::{Link, NoLink, machine};
 use crate::output::Tone;
 use crate::scope::Scope;
 use serde_json::{Value, json};
@@ -11,6 +9,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::escape::{fit, for_terminal, pad};
 use towline_core::shown::age;
+use towline_engine::runtime::failure::Failure;
+use towline_engine::sync::Link;
+use towline_engine::sync::NoLink;
+use towline_engine::sync::machine;
 use towline_hub::{FleetMachine, FleetSeat};
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -18,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const OLD_MS: i64 = 10 * 60_000;
 
 pub fn run(scope: &Scope, is_json: bool) -> Result<ExitCode, Failure> {
-    let mut link = Link::open(&scope.edge, &machine(&scope.edge)?, PATIENCE)?;
+    let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
     let machines = link.hub.fleet(&link.membership).map_err(NoLink::from)?;
     if is_json {
         let all: Vec<Value> = machines.iter().map(machine_json).collect();
@@ -43,12 +45,12 @@ fn seat_json(seat: &FleetSeat) -> Value {
 }
 
 fn print(scope: &Scope, machine: &FleetMachine) {
-    let silent_ms = scope.edge.now.since_ms(machine.seen_at).max(0);
+    let silent_ms = scope.env.now.since_ms(machine.seen_at).max(0);
     let heard = format!("heard {} ago", age(silent_ms));
     let tone = if silent_ms > OLD_MS { Tone::Warning } else { Tone::Faint };
     scope.out.line(&format!("{}  {}", for_terminal(&machine.name), scope.out.tint(tone, &heard)));
     for seat in &machine.seats {
-        let waited = age(scope.edge.now.since_ms(seat.since).max(0));
+        let waited = age(scope.env.now.since_ms(seat.since).max(0));
         let project = for_terminal(seat.project.as_deref().unwrap_or("?"));
         let context = seat.context_percent.map_or(String::new(), |percent| format!("{percent}%"));
         let prompt = for_terminal(seat.prompt.as_deref().unwrap_or(""));

@@ -6,12 +6,8 @@ mod fleet;
 mod table;
 mod watch;
 
-use crate::continuing::{overdue, what_became};
-use crate::failure::Failure;
-use crate::live::{self, Glance};
 use crate::output::Tone;
 use crate::scope::Scope;
-use crate::typing::paused;
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -22,6 +18,12 @@ use towline_core::session::State;
 use towline_core::shown::Shown;
 use towline_core::time::Timestamp;
 use towline_core::typing::Why;
+use towline_engine::handoff::continuing::overdue;
+use towline_engine::handoff::continuing::what_became;
+use towline_engine::handoff::typing::paused;
+use towline_engine::ingest::live;
+use towline_engine::ingest::live::Glance;
+use towline_engine::runtime::failure::Failure;
 use towline_store::{Store, StoreError, WantedHops};
 
 const EXAMPLES: &str = "\
@@ -76,7 +78,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.watch {
         return watch::run(scope, arguments);
     }
-    let mut seats = live::seats(scope, Glance::Thorough)?;
+    let mut seats = live::seats(&scope.env, Glance::Thorough)?;
     seats.retain(|seat| fits(seat, arguments));
     if arguments.json {
         scope.out.line(&object(&seats));
@@ -90,7 +92,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// A pause is easily forgotten.
 fn say_pause(scope: &Scope) {
-    if let Some(pause) = paused(&scope.edge.home, scope.edge.now) {
+    if let Some(pause) = paused(&scope.env.home, scope.env.now) {
         scope.out.line(&scope.out.tint(Tone::Warning, &Why::Paused(pause).to_string()));
     }
 }
@@ -98,13 +100,13 @@ fn say_pause(scope: &Scope) {
 /// Work that goes on by itself, and work that should have and did not.
 fn say_hops(scope: &Scope) -> Result<(), Failure> {
     let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
-    let Some(store) = Store::read(&scope.edge.home, PATIENCE).map_err(failed)? else { return Ok(()) };
-    for hop in overdue(&scope.edge, store.open_hops().map_err(failed)?) {
+    let Some(store) = Store::read(&scope.env.home, PATIENCE).map_err(failed)? else { return Ok(()) };
+    for hop in overdue(&scope.env, store.open_hops().map_err(failed)?) {
         let (session, stage) = (hop.session.short(), hop.stage.name());
         scope.out.line(&format!("the work of {session} goes on in a fresh session ({stage})"));
     }
     let ended = store.hops(&WantedHops { limit: 20, ..WantedHops::default() }).map_err(failed)?;
-    for hop in ended.iter().filter(|hop| is_worth_saying(hop, scope.edge.now)) {
+    for hop in ended.iter().filter(|hop| is_worth_saying(hop, scope.env.now)) {
         scope.out.line(&scope.out.tint(Tone::Warning, &for_terminal(&what_became(hop))));
     }
     Ok(())
@@ -154,7 +156,7 @@ fn print(scope: &Scope, seats: &[Shown]) {
     if seats.is_empty() {
         return scope.out.line(NOBODY);
     }
-    for line in table::table(seats, scope.edge.now, scope.out.columns()) {
+    for line in table::table(seats, scope.env.now, scope.out.columns()) {
         scope.out.line(line.tinted(&scope.out).trim_end());
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Draws only what it is given: no colours, no clock, no terminal. Text from anywhere is made harmless here.
 
-use crate::output::{Output, Tone};
+use crate::output::Output;
+use crate::output::Tone;
 use towline_core::escape::{fit, for_terminal, pad};
 use towline_core::shown::{Light, Shown, age};
 use towline_core::time::Timestamp;

@@ -10,10 +10,12 @@ mod news;
 pub use news::Channel;
 
 use super::{Arguments, fits, object};
-use crate::canvas::{Canvas, Typed, end_signals, is_popup, is_possible, reporting_panics};
-use crate::edge::{Edge, variable};
-use crate::failure::Failure;
-use crate::live::{self, Glance};
+use crate::canvas::Canvas;
+use crate::canvas::Typed;
+use crate::canvas::end_signals;
+use crate::canvas::is_popup;
+use crate::canvas::is_possible;
+use crate::canvas::reporting_panics;
 use crate::output::Output;
 use crate::scope::Scope;
 use crate::verbs::goto;
@@ -30,6 +32,11 @@ use std::time::{Duration, SystemTime};
 use towline_core::bar::{BarStyle, bar};
 use towline_core::escape::for_terminal;
 use towline_core::shown::Shown;
+use towline_engine::ingest::live;
+use towline_engine::ingest::live::Glance;
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::env::variable;
+use towline_engine::runtime::failure::Failure;
 use towline_store::Home;
 
 /// How often it is asked whether something was written.
@@ -57,7 +64,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Until a key, a signal (which is returned) or the end of the terminal ends it.
 fn watch(scope: &Scope, arguments: &Arguments, ended_by: &AtomicUsize) -> Result<Option<u8>, Failure> {
     let channel = arguments.notify.unwrap_or_else(|| Channel::of_terminal(&variable));
-    let mut screen = Screen::new(arguments, channel, Looks::new(&scope.edge));
+    let mut screen = Screen::new(arguments, channel, Looks::new(&scope.env));
     screen.look_again(&scope_of_now()?);
     let failed = |error: io::Error| Failure::about("could not use the terminal", &error);
     let own = |end: &dyn AsFd| end.as_fd().try_clone_to_owned().map_err(failed);
@@ -87,8 +94,8 @@ fn watch(scope: &Scope, arguments: &Arguments, ended_by: &AtomicUsize) -> Result
 
 /// Every look has a clock and a deadline of its own.
 fn scope_of_now() -> Result<Scope, Failure> {
-    let edge = Edge::new().ok_or_else(|| Failure::input("there is no home folder any more"))?;
-    Ok(Scope { edge, out: Output::new() })
+    let env = Env::new().ok_or_else(|| Failure::input("there is no home folder any more"))?;
+    Ok(Scope { env, out: Output::new() })
 }
 
 /// What is before the person, and what they have chosen.
@@ -148,9 +155,9 @@ impl<'a> Screen<'a> {
         let scope = scope_of_now().map_err(|failure| io::Error::other(failure.what))?;
         let seats = self.seats.as_deref().unwrap_or_default();
         let (size, footer) = (canvas.size(), self.trouble.as_ref().unwrap_or(&self.footer));
-        let view = View { seats, choice: &self.choice, footer, now: scope.edge.now };
+        let view = View { seats, choice: &self.choice, footer, now: scope.env.now };
         canvas.draw(frame(&view, size, &scope.out), size)?;
-        let counts = bar(seats, &BarStyle::default().without_colours(), scope.edge.now);
+        let counts = bar(seats, &BarStyle::default().without_colours(), scope.env.now);
         canvas.name(if counts.is_empty() { "no agents" } else { &counts })?;
         canvas.send(&std::mem::take(&mut self.untold))
     }
@@ -195,7 +202,7 @@ fn message(failure: &Failure) -> Footer {
 /// When to look again, and how closely.
 struct Looks<'a> {
     /// Measures time from the beginning of the process.
-    begun: &'a Edge,
+    begun: &'a Env,
     seen: Option<[Written; 2]>,
     looked_at: Option<Duration>,
 }
@@ -204,7 +211,7 @@ struct Looks<'a> {
 type Written = Option<(u64, SystemTime)>;
 
 impl<'a> Looks<'a> {
-    fn new(begun: &'a Edge) -> Looks<'a> {
+    fn new(begun: &'a Env) -> Looks<'a> {
         Looks { begun, seen: None, looked_at: None }
     }
 
@@ -212,22 +219,22 @@ impl<'a> Looks<'a> {
     /// system else.
     fn again(&mut self, scope: &Scope) -> Option<Result<Vec<Shown>, Failure>> {
         // Asked before looking: what is written in between is seen by the next pulse.
-        let written = Some(written(&scope.edge.home));
+        let written = Some(written(&scope.env.home));
         let has_changed = std::mem::replace(&mut self.seen, written) != written;
         let now = self.begun.elapsed();
         if self.looked_at.is_none_or(|at| now.saturating_sub(at) >= FULL_LOOK) {
             self.looked_at = Some(now);
             return Some(full_look(scope));
         }
-        has_changed.then(|| live::glance(scope))
+        has_changed.then(|| live::glance(&scope.env))
     }
 }
 
 /// Folds, and asks processes and transcripts. Whoever folds tells the bars.
 fn full_look(scope: &Scope) -> Result<Vec<Shown>, Failure> {
-    let seats = live::seats(scope, Glance::Thorough)?;
+    let seats = live::seats(&scope.env, Glance::Thorough)?;
     // A bar that is busy is told by the next look.
-    let _told = live::push(scope);
+    let _told = live::push(&scope.env);
     Ok(seats)
 }
 
@@ -241,7 +248,7 @@ fn written(home: &Home) -> [Written; 2] {
 
 /// One object per line, whenever it is another one, for as long as somebody reads them.
 fn print_changes(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let mut looks = Looks::new(&scope.edge);
+    let mut looks = Looks::new(&scope.env);
     let mut last = String::new();
     loop {
         // A look that failed is made again: whoever reads this is told of the next change.

@@ -6,9 +6,9 @@
 use super::hands::NotDone;
 use super::patience::Patience;
 use super::sight::{Sight, World};
-use super::{accept, accept_move, moved};
-use crate::bookmarks::instead_of_marker;
-use crate::failure::Failure;
+use crate::handoff::bookmarks::instead_of_marker;
+use crate::handoff::typing::{accept, accept_move, moved};
+use crate::runtime::failure::Failure;
 use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
 use towline_core::typing::{Intent, Stage, Verdict, Why};
@@ -46,10 +46,10 @@ pub(super) fn attempt(world: &mut World<'_>, intent: &Intent, until: Timestamp) 
         Ok(into) => into,
         Err(end) => return finish(world, intent, (&intent.session, end)),
     };
-    accept_move(&world.edge(), &into, (intent, Stage::Typing), None)?;
+    accept_move(&world.env(), &into, (intent, Stage::Typing), None)?;
     match type_and_press(world, intent)? {
         Err(end) => finish(world, intent, (&into, end)),
-        Ok(()) => accept_move(&world.edge(), &into, (intent, Stage::Typed), None),
+        Ok(()) => accept_move(&world.env(), &into, (intent, Stage::Typed), None),
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn await_confirmation(
             Some(known) if known.stage.is_over() => return Ok(()),
             Some(_) | None => {}
         }
-        if !patience.waits(world.edge().now) {
+        if !patience.waits(world.env().now) {
             let hoped = intent.wish.purpose.confirmation();
             let why = format!("it was typed, but nothing told that {hoped}; it is not typed again");
             return finish(world, intent, (into, End::expired(why)));
@@ -92,7 +92,7 @@ fn ready(
             Some(Judged::Ready(into)) => return Ok(Ok(into)),
             None => {}
         }
-        if !patience.waits(world.edge().now) {
+        if !patience.waits(world.env().now) {
             return Ok(Err(late(last.as_ref())));
         }
     }
@@ -151,7 +151,7 @@ fn type_and_press(world: &mut World<'_>, intent: &Intent) -> Result<Result<(), E
 
 /// Presses Enter once the line holds exactly the text and all else is still as it was.
 fn press(world: &mut World<'_>, intent: &Intent, typed_on: &Sight) -> Result<Result<(), End>, Failure> {
-    let mut patience = Patience::until(world.edge().now.plus_ms(DRAWN_WITHIN_MS));
+    let mut patience = Patience::until(world.env().now.plus_ms(DRAWN_WITHIN_MS));
     let mut last = "what happened is not known right now".to_owned();
     loop {
         if let Some(sight) = world.see(intent.uid)? {
@@ -167,7 +167,7 @@ fn press(world: &mut World<'_>, intent: &Intent, typed_on: &Sight) -> Result<Res
                 (Verdict::Ready, None) => {}
             }
         }
-        if !patience.waits(world.edge().now) {
+        if !patience.waits(world.env().now) {
             return Ok(Err(End::refused(last)));
         }
     }
@@ -187,10 +187,10 @@ pub(super) fn finish(
     if world.intent(intent.uid)?.is_some_and(|known| known.stage.is_over()) {
         return Ok(());
     }
-    let edge = world.edge();
+    let env = world.env();
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
-    let instead = world.store()?.map(|store| instead_of_marker(&edge, store, intent)).transpose();
-    let moved = moved(&edge, session, (intent, end.to), Some(end.why));
-    accept(&edge, [Some(moved), instead.map_err(failed)?.flatten()].into_iter().flatten())?;
+    let instead = world.store()?.map(|store| instead_of_marker(&env, store, intent)).transpose();
+    let moved = moved(&env, session, (intent, end.to), Some(end.why));
+    accept(&env, [Some(moved), instead.map_err(failed)?.flatten()].into_iter().flatten())?;
     world.store().map(drop)
 }

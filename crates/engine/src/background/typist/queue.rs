@@ -6,9 +6,9 @@ use super::attempt::{End, attempt, await_confirmation, finish};
 use super::hands::{Reach, reach};
 use super::patience::Patience;
 use super::sight::World;
-use crate::edge::Edge;
-use crate::failure::Failure;
-use crate::tell::settings;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
@@ -20,15 +20,15 @@ use towline_store::lock::{remove_unheld, take_removable};
 use towline_store::{Home, Store, StoreError};
 
 /// Types what waits for this seat, and returns when nothing is left.
-pub fn work_off(edge: &Edge, seat: &str) -> Result<(), Failure> {
-    work_off_by(edge, seat, &reach)
+pub fn work_off(env: &Env, seat: &str) -> Result<(), Failure> {
+    work_off_by(env, seat, &reach)
 }
 
 /// Whoever finds the lock taken leaves its intent to the holder, who looks again after letting go.
-pub(super) fn work_off_by(edge: &Edge, seat: &str, reach: Reach<'_>) -> Result<(), Failure> {
-    let mut world = World::new(edge, reach);
+pub(super) fn work_off_by(env: &Env, seat: &str, reach: Reach<'_>) -> Result<(), Failure> {
+    let mut world = World::new(env, reach);
     while !open(&mut world, seat)?.is_empty() {
-        let Some(lock) = lock(edge, seat).map_err(|error| unusable(edge, &error))? else { return Ok(()) };
+        let Some(lock) = lock(env, seat).map_err(|error| unusable(env, &error))? else { return Ok(()) };
         while let Some(intent) = next(&open(&mut world, seat)?) {
             take_up(&mut world, intent)?;
         }
@@ -42,20 +42,20 @@ const FOLDED_WITHIN_MS: i64 = 5_000;
 
 fn open(world: &mut World<'_>, seat: &str) -> Result<Vec<Intent>, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
-    let mut patience = Patience::until(world.edge().now.plus_ms(FOLDED_WITHIN_MS));
+    let mut patience = Patience::until(world.env().now.plus_ms(FOLDED_WITHIN_MS));
     loop {
         if let Some(store) = world.store()? {
             return store.open_intents(seat).map_err(failed);
         }
-        if !patience.waits(world.edge().now) {
+        if !patience.waits(world.env().now) {
             return Ok(vec![]);
         }
     }
 }
 
-fn lock(edge: &Edge, seat: &str) -> io::Result<Option<File>> {
-    private_folder(&edge.home.typing())?;
-    take_removable(&edge.home.typing_lock(seat))
+fn lock(env: &Env, seat: &str) -> io::Result<Option<File>> {
+    private_folder(&env.home.typing())?;
+    take_removable(&env.home.typing_lock(seat))
 }
 
 /// Removes the locks of seats in which nobody sits any more, unless somebody types there still.
@@ -71,8 +71,8 @@ pub fn forget_locks(home: &Home, store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn unusable(edge: &Edge, error: &io::Error) -> Failure {
-    Failure::about(format!("could not use {}", edge.home.typing().display()), error).hint("Run `tow doctor`.")
+fn unusable(env: &Env, error: &io::Error) -> Failure {
+    Failure::about(format!("could not use {}", env.home.typing().display()), error).hint("Run `tow doctor`.")
 }
 
 /// The oldest one; but what an agent tells only with the next prompt cannot be waited for before that is typed.
@@ -92,11 +92,11 @@ fn is_told_late(intent: &Intent) -> bool {
 
 /// We hold the lock: whoever has begun with this intent is either us or no more.
 fn take_up(world: &mut World<'_>, intent: &Intent) -> Result<(), Failure> {
-    let edge = world.edge();
-    let typing = settings(&edge).typing;
+    let env = world.env();
+    let typing = settings(&env).typing;
     match intent.stage {
         Stage::Waiting => {
-            attempt(world, intent, intent.wish.expires_at.min(edge.now.plus_ms(typing.limit_ms)))
+            attempt(world, intent, intent.wish.expires_at.min(env.now.plus_ms(typing.limit_ms)))
         }
         Stage::Typing => {
             let into = intent.into.as_ref().unwrap_or(&intent.session);

@@ -3,12 +3,11 @@
 //! Folds and looks; what it means is judged in `core`. Rows that are not up to date are no knowledge.
 
 use super::hands::{Hands, Reach};
-use super::rules;
-use crate::edge::Edge;
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::scope::Scope;
-use crate::{live, sight};
+use crate::handoff::typing::rules;
+use crate::ingest::live;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
+use crate::status::probe;
 use towline_agents::Agent;
 use towline_core::arbiter::ProcessSight;
 use towline_core::id::Uid;
@@ -22,7 +21,7 @@ use towline_store::{Store, StoreError, journal};
 
 /// The data folder as one process sees it that stays for a while.
 pub(super) struct World<'a> {
-    begun: &'a Edge,
+    begun: &'a Env,
     reach: Reach<'a>,
     /// As it was folded last, and how long the journal was then.
     folded: Option<(u64, Store)>,
@@ -30,7 +29,7 @@ pub(super) struct World<'a> {
 
 /// One intent, and all that decides whether it may be typed.
 pub(super) struct Sight {
-    pub edge: Edge,
+    pub env: Env,
     pub intent: Intent,
     pub hands: Option<Box<dyn Hands>>,
     /// Why nobody could look, where it will not change.
@@ -49,12 +48,12 @@ pub(super) struct Sight {
 }
 
 impl<'a> World<'a> {
-    pub fn new(begun: &'a Edge, reach: Reach<'a>) -> Self {
+    pub fn new(begun: &'a Env, reach: Reach<'a>) -> Self {
         World { begun, reach, folded: None }
     }
 
     /// This moment.
-    pub fn edge(&self) -> Edge {
+    pub fn env(&self) -> Env {
         self.begun.later()
     }
 
@@ -63,8 +62,8 @@ impl<'a> World<'a> {
         let home = &self.begun.home;
         let written = journal::unsealed_bytes(home);
         if self.folded.as_ref().is_none_or(|(seen, _)| *seen != written) {
-            let scope = Scope { edge: self.begun.later(), out: Output::new() };
-            self.folded = live::fold(&scope)?.map(|store| (written, store));
+            let env = self.begun.later();
+            self.folded = live::fold(&env)?.map(|store| (written, store));
         }
         let Some((_, store)) = &self.folded else { return Ok(None) };
         if store.backlog_bytes().map_err(failed)? == 0 {
@@ -80,22 +79,22 @@ impl<'a> World<'a> {
 
     /// Looks at the world; `None` while the rows are not up to date, or if the intent is gone.
     pub fn see(&mut self, uid: Uid) -> Result<Option<Sight>, Failure> {
-        let edge = self.edge();
+        let env = self.env();
         let reach = self.reach;
         let Some(store) = self.store()? else { return Ok(None) };
-        let Some(mut sight) = known(store, uid, edge).map_err(failed)? else { return Ok(None) };
+        let Some(mut sight) = known(store, uid, env).map_err(failed)? else { return Ok(None) };
         sight.look_around(reach);
         Ok(Some(sight))
     }
 }
 
-fn known(store: &Store, uid: Uid, edge: Edge) -> Result<Option<Sight>, StoreError> {
+fn known(store: &Store, uid: Uid, env: Env) -> Result<Option<Sight>, StoreError> {
     let Some(intent) = store.intent(uid)? else { return Ok(None) };
     let before = intent.wish.after.map(|before| store.intent(before)).transpose()?.flatten();
     let key = intent.meant(before.as_ref()).clone();
     Ok(Some(Sight {
-        rules: rules(&edge),
-        edge,
+        rules: rules(&env),
+        env,
         seat: store.seat(&intent.wish.seat)?,
         asked: store.last_prompt(&key)?,
         session: store.session(&key)?,
@@ -130,7 +129,7 @@ impl Sight {
         let Some(place) = self.seat.as_ref().map(|seat| seat.place.clone()) else { return };
         let Some(agent) = Agent::named(self.session().agent.as_str()) else { return };
         self.starts = agent.starts();
-        self.process = sight::process(&place);
+        self.process = probe::process(&place);
         match reach(&place, agent) {
             Err(why) => self.blind = Some(why),
             Ok(hands) => {
@@ -153,7 +152,7 @@ impl Sight {
 
     fn moment(&self) -> Moment<'_> {
         Moment {
-            now: self.edge.now,
+            now: self.env.now,
             seat: self.seat.as_ref(),
             session: self.session.as_ref(),
             before: self.before.as_ref(),

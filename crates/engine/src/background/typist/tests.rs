@@ -4,16 +4,20 @@
 use super::hands::{Hands, NotDone};
 use super::queue::work_off_by;
 use super::*;
+use crate::handoff::typing::{accept_move, event, pause};
+use crate::runtime::env::Env;
 use std::fs;
 use std::path::PathBuf;
 use towline_agents::Agent;
 use towline_core::bookmark::{Counted, How, Reason, Threshold};
-use towline_core::event::{EndedBy, Origin, Presence, Scene, StartedBy};
+use towline_core::event::{EndedBy, Event, Happening, Origin, Presence, Scene, StartedBy};
+use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::Wishes;
 use towline_core::seat::{Place, Proof, SeatKind};
 use towline_core::text::{Keeping, Kept, Secrets};
 use towline_core::time::Timestamp;
-use towline_core::typing::{Abilities, InputLine, Look, Pause, Purpose, Shown, Starts};
+use towline_core::typing::{Abilities, InputLine, Intent, Look, Pause, Purpose, Shown, Stage, Starts, Wish};
+use towline_store::journal::{self, Record};
 use towline_store::lock::{FoldLock, wait_for};
 use towline_store::{BookmarksAsked, Deleted, Home, Pace, Store, WantedIntents};
 use towline_terminal::process::Process;
@@ -56,8 +60,8 @@ impl Bench {
     }
 
     /// This moment.
-    fn edge(&self) -> Edge {
-        Edge::at(self.home.clone(), self.config.clone())
+    fn env(&self) -> Env {
+        Env::at(self.home.clone(), self.config.clone())
     }
 
     fn begin(&self, session: &str, by: StartedBy) {
@@ -70,7 +74,7 @@ impl Bench {
             place: Some(self.place.clone()),
             project: None,
         };
-        let event = event(&self.edge(), &key(session), start);
+        let event = event(&self.env(), &key(session), start);
         self.append(Event { scene: Some(scene), ..event });
     }
 
@@ -80,7 +84,7 @@ impl Bench {
     }
 
     fn tell(&self, session: &str, happening: Happening) {
-        self.append(event(&self.edge(), &key(session), happening));
+        self.append(event(&self.env(), &key(session), happening));
     }
 
     fn append(&self, event: Event) {
@@ -89,11 +93,11 @@ impl Bench {
 
     /// Made, and nobody has begun with it.
     fn make(&self, purpose: Purpose, text: &str) -> Intent {
-        self.wish(Wish::new(SEAT, purpose, text, self.edge().now.plus_ms(60_000)).unwrap())
+        self.wish(Wish::new(SEAT, purpose, text, self.env().now.plus_ms(60_000)).unwrap())
     }
 
     fn wish(&self, wish: Wish) -> Intent {
-        let made = event(&self.edge(), &key("1"), Happening::IntentMade { wish });
+        let made = event(&self.env(), &key("1"), Happening::IntentMade { wish });
         let uid = made.uid;
         self.append(made);
         self.intent(uid)
@@ -102,10 +106,10 @@ impl Bench {
     fn store(&self) -> Store {
         let pauses = [std::time::Duration::from_millis(5); 400];
         let lock = FoldLock::take_within(&self.home, pauses).unwrap().unwrap();
-        let edge = self.edge();
+        let env = self.env();
         let patience = std::time::Duration::from_secs(2);
-        let pace = Pace { has_time: &|| true, now: edge.now, new_machine: edge.uid(), patience };
-        Store::open_and_fold(&edge.home, &lock, &pace).unwrap().0
+        let pace = Pace { has_time: &|| true, now: env.now, new_machine: env.uid(), patience };
+        Store::open_and_fold(&env.home, &lock, &pace).unwrap().0
     }
 
     fn intent(&self, uid: Uid) -> Intent {
@@ -122,7 +126,7 @@ impl Bench {
             let hands = TmuxHands { pane: self.pane.clone(), pid: self.place.pid, meanwhile: None };
             Ok(Box::new(change(hands)))
         };
-        work_off_by(&self.edge(), SEAT, &reach).unwrap();
+        work_off_by(&self.env(), SEAT, &reach).unwrap();
     }
 
     fn lines(&self) -> Vec<String> {
@@ -263,7 +267,7 @@ fn what_kept_an_intent_from_being_typed_is_told_though_its_time_is_over() {
     bench.pane.half_type("mine");
     bench.pane.wait_screen("> mine");
     // Long enough for one look, also on a slow machine.
-    let until = bench.edge().now.plus_ms(3_000);
+    let until = bench.env().now.plus_ms(3_000);
     let intent = bench.wish(Wish::new(SEAT, Purpose::Bookmark, "·", until).unwrap());
     bench.work_off();
     bench.check(&intent, Stage::Expired, "in time: something stands in the input line");
@@ -309,7 +313,7 @@ fn a_marker_that_is_not_typed_leaves_a_silent_bookmark_where_it_would_have_been(
     assert_eq!(refused(&|_| {}, "confirm_s = 1"), silent, "nobody told that it was submitted");
     let died = |bench: &Bench| {
         let intent = bench.store().open_intents(SEAT).unwrap().remove(0);
-        accept_move(&bench.edge(), &key("1"), (&intent, Stage::Typing), None).unwrap();
+        accept_move(&bench.env(), &key("1"), (&intent, Stage::Typing), None).unwrap();
     };
     assert_eq!(refused(&died, ""), silent);
 }
@@ -326,7 +330,7 @@ fn a_marker_that_is_typed_or_taken_back_leaves_no_other_bookmark() {
     assert_eq!(bench.bookmarks(), [(How::Typed, 2, Some(15))]);
     let bench = Bench::new("");
     let intent = bench.want_marker();
-    accept_move(&bench.edge(), &key("1"), (&intent, Stage::Dropped), None).unwrap();
+    accept_move(&bench.env(), &key("1"), (&intent, Stage::Dropped), None).unwrap();
     bench.work_off();
     assert_eq!(bench.bookmarks(), []);
 }
@@ -415,7 +419,7 @@ fn two_intents_of_a_seat_are_typed_one_after_the_other() {
 fn a_clear_and_the_continuation_behind_it_go_to_the_session_that_begins() {
     let bench = Bench::new("");
     let clear = bench.make(Purpose::Clear, "/clear");
-    let until = bench.edge().now.plus_ms(60_000);
+    let until = bench.env().now.plus_ms(60_000);
     let go_on = bench.wish(Wish::new(SEAT, Purpose::Continue, "go on", until).unwrap().after(clear.uid));
     bench.work_off_heard(2, |bench, line| match line {
         "/clear" => {
@@ -434,7 +438,7 @@ fn a_clear_and_the_continuation_behind_it_go_to_the_session_that_begins() {
 fn what_comes_after_something_that_failed_is_refused() {
     let bench = Bench::new("confirm_s = 1");
     let clear = bench.make(Purpose::Clear, "/clear");
-    let until = bench.edge().now.plus_ms(60_000);
+    let until = bench.env().now.plus_ms(60_000);
     let go_on = bench.wish(Wish::new(SEAT, Purpose::Continue, "go on", until).unwrap().after(clear.uid));
     bench.work_off();
     bench.check(&clear, Stage::Expired, "nothing told that a new session began");
@@ -446,7 +450,7 @@ fn what_comes_after_something_that_failed_is_refused() {
 fn what_a_dead_process_has_begun_is_never_typed() {
     let bench = Bench::new("");
     let begun = bench.make(Purpose::Bookmark, "·");
-    accept_move(&bench.edge(), &key("1"), (&begun, Stage::Typing), None).unwrap();
+    accept_move(&bench.env(), &key("1"), (&begun, Stage::Typing), None).unwrap();
     bench.work_off();
     bench.check(&begun, Stage::Expired, "the typing process died");
     assert_eq!((bench.lines(), bench.pane.screen()), (vec![], ">".to_owned()));
@@ -457,7 +461,7 @@ fn what_a_dead_process_has_typed_may_still_be_confirmed() {
     let bench = Bench::new("");
     let begun = bench.make(Purpose::Bookmark, "·");
     for stage in [Stage::Typing, Stage::Typed] {
-        accept_move(&bench.edge(), &key("1"), (&begun, stage), None).unwrap();
+        accept_move(&bench.env(), &key("1"), (&begun, stage), None).unwrap();
     }
     bench.prompted("1", "·");
     bench.work_off();
@@ -535,7 +539,7 @@ fn what_is_taken_back_while_it_waits_is_not_typed() {
     let intent = bench.make(Purpose::Bookmark, "·");
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            accept_move(&bench.edge(), &key("1"), (&intent, Stage::Dropped), None).unwrap();
+            accept_move(&bench.env(), &key("1"), (&intent, Stage::Dropped), None).unwrap();
         });
         bench.work_off();
     });

@@ -3,7 +3,8 @@
 //! Each is known by an id of its own and kept once. It is what a model made of what tools printed: trusted as little. What
 //! was forgotten here does not come back.
 
-use crate::remember::{Kept, keep_plainly};
+use crate::memory::remember::Kept;
+use crate::memory::remember::keep_plainly;
 use towline_core::forget::Whose;
 use towline_core::id::Uid;
 use towline_core::memory::{Confidence, Content, Maker, Summary, Trust};

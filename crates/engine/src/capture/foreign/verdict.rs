@@ -2,7 +2,8 @@
 //!
 //! Looks at the archive and at the wishes of the user; changes nothing.
 
-use crate::capture::rules::{Place, Wishes};
+use crate::capture::rules::Place;
+use crate::capture::rules::Wishes;
 use std::collections::HashSet;
 use towline_agents::Agent;
 use towline_store::archive::Source;

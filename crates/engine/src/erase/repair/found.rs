@@ -2,9 +2,9 @@
 //!
 //! Never guesses: where more than one could be meant, all are named.
 
-use crate::edge::variable;
-use crate::failure::Failure;
-use crate::output::plain;
+use crate::runtime::env::variable;
+use crate::runtime::failure::Failure;
+use crate::runtime::text::plain;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

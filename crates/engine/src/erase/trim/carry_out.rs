@@ -3,8 +3,9 @@
 //! Never says that something is done because a server said so. What half of it is done is always told.
 
 use super::{Cut, Survey};
-use crate::failure::chain;
-use crate::server::{Client, ServerError};
+use crate::handoff::agent_server::Client;
+use crate::handoff::agent_server::ServerError;
+use crate::runtime::failure::chain;
 use std::fs;
 use std::path::{Path, PathBuf};
 use towline_agents::history;

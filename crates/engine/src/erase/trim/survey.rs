@@ -2,7 +2,9 @@
 //!
 //! Only looks. A check that does not hold says what is in the way.
 
-use crate::server::{Client, Kind, ServerError};
+use crate::handoff::agent_server::Client;
+use crate::handoff::agent_server::Kind;
+use crate::handoff::agent_server::ServerError;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

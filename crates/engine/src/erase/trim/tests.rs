@@ -1,7 +1,8 @@
 //! Which turns go, and what must be so before: on surveys made by hand.
 
 use super::*;
-use crate::server::Kind;
+use crate::handoff::agent_server::Kind;
+use crate::runtime::env::Env;
 use towline_agents::server::{History, Status, Thread};
 use towline_core::context::Context;
 use towline_core::id::SessionId;
@@ -139,8 +140,8 @@ fn check_outcome(revert: &str, inject: &str, new_file: &str, expected: (&str, &s
     std::fs::write(folder.path().join("new.jsonl"), new_file).unwrap();
     let program = stand_in(folder.path(), revert, inject);
     let address = towline_agents::server::Address { socket: folder.path().join("none"), arguments: &[] };
-    let edge = crate::edge::Edge::new().unwrap();
-    let mut client = crate::server::Client::connect(&edge, &address, &program).unwrap();
+    let env = crate::runtime::env::Env::new().unwrap();
+    let mut client = crate::handoff::agent_server::Client::connect(&env, &address, &program).unwrap();
     let mut known = surveyed(&[10_000, 180_000]);
     known.thread.path = Some(folder.path().join("old.jsonl"));
     known.turns = client.turns(&known.thread.id).unwrap();

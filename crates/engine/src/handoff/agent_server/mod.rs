@@ -5,7 +5,7 @@
 
 mod wire;
 
-use crate::edge::Edge;
+use crate::runtime::env::Env;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -45,39 +45,39 @@ pub enum Kind {
 pub struct Client<'a> {
     wire: Wire<'a>,
     pub kind: Kind,
-    edge: &'a Edge,
+    env: &'a Env,
     asked: u64,
 }
 
 impl<'a> Client<'a> {
     /// The server in the background if one listens, else one of our own, by the agent's program.
-    pub fn connect(edge: &'a Edge, address: &Address, program: &Path) -> Result<Client<'a>, ServerError> {
-        match Client::shared(edge, &address.socket) {
+    pub fn connect(env: &'a Env, address: &Address, program: &Path) -> Result<Client<'a>, ServerError> {
+        match Client::shared(env, &address.socket) {
             Err(ServerError::Reach { source, .. }) if is_nobody(&source) => {
-                Client::private(edge, program, address.arguments)
+                Client::private(env, program, address.arguments)
             }
             other => other,
         }
     }
 
-    fn shared(edge: &'a Edge, socket: &Path) -> Result<Client<'a>, ServerError> {
-        let reached = Wire::to_socket(edge, socket, edge.elapsed() + TO_MEET);
+    fn shared(env: &'a Env, socket: &Path) -> Result<Client<'a>, ServerError> {
+        let reached = Wire::to_socket(env, socket, env.elapsed() + TO_MEET);
         let wire =
             reached.map_err(|source| ServerError::Reach { address: socket.display().to_string(), source })?;
-        Client { wire, kind: Kind::Shared, edge, asked: 0 }.introduced()
+        Client { wire, kind: Kind::Shared, env, asked: 0 }.introduced()
     }
 
-    fn private(edge: &'a Edge, program: &Path, arguments: &[&str]) -> Result<Client<'a>, ServerError> {
-        let wire = Wire::to_child(edge, program, arguments)
+    fn private(env: &'a Env, program: &Path, arguments: &[&str]) -> Result<Client<'a>, ServerError> {
+        let wire = Wire::to_child(env, program, arguments)
             .map_err(|source| ServerError::Reach { address: program.display().to_string(), source })?;
-        Client { wire, kind: Kind::Private, edge, asked: 0 }.introduced()
+        Client { wire, kind: Kind::Private, env, asked: 0 }.introduced()
     }
 
     fn introduced(mut self) -> Result<Client<'a>, ServerError> {
         let call = Call::introduce(env!("CARGO_PKG_VERSION"));
         self.ask(&call)?;
         self.wire
-            .send(READY, self.edge.elapsed() + PATIENCE)
+            .send(READY, self.env.elapsed() + PATIENCE)
             .map_err(|source| ServerError::Broken { method: call.method, source })?;
         Ok(self)
     }
@@ -137,7 +137,7 @@ impl<'a> Client<'a> {
 
     fn ask(&mut self, call: &Call) -> Result<serde_json::Value, ServerError> {
         self.asked += 1;
-        let until = self.edge.elapsed() + PATIENCE;
+        let until = self.env.elapsed() + PATIENCE;
         let method = call.method;
         self.wire.send(&call.numbered(self.asked), until).map_err(|error| broken(method, error))?;
         loop {

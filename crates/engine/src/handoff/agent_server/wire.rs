@@ -2,7 +2,8 @@
 //!
 //! Both are sockets, so that every wait can have an end; nothing here knows what the texts mean.
 
-use crate::edge::{Edge, GUARD};
+use crate::runtime::env::Env;
+use crate::runtime::env::GUARD;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -25,8 +26,8 @@ pub(super) enum Wire<'a> {
 }
 
 impl<'a> Wire<'a> {
-    pub fn to_socket(edge: &'a Edge, path: &Path, until: Duration) -> io::Result<Wire<'a>> {
-        let stream = Timed { stream: UnixStream::connect(path)?, edge, until };
+    pub fn to_socket(env: &'a Env, path: &Path, until: Duration) -> io::Result<Wire<'a>> {
+        let stream = Timed { stream: UnixStream::connect(path)?, env, until };
         match tungstenite::client("ws://localhost/", stream) {
             Ok((socket, _)) => Ok(Wire::Frames(Box::new(socket))),
             Err(HandshakeError::Failure(error)) => Err(as_io(error)),
@@ -36,14 +37,14 @@ impl<'a> Wire<'a> {
 
     /// The child's standard input and output are one socket: a pipe could not be waited for with an end.
     #[expect(clippy::disallowed_methods, reason = "a server of our own, where none runs in the background")]
-    pub fn to_child(edge: &'a Edge, program: &Path, arguments: &[&str]) -> io::Result<Wire<'a>> {
+    pub fn to_child(env: &'a Env, program: &Path, arguments: &[&str]) -> io::Result<Wire<'a>> {
         let (ours, theirs) = UnixStream::pair()?;
         let output = OwnedFd::from(theirs.try_clone()?);
         let mut command = Command::new(program);
         command.args(arguments).env(GUARD, "1");
         command.stdin(OwnedFd::from(theirs)).stdout(output).stderr(Stdio::null());
         let child = command.spawn()?;
-        let stream = Timed { stream: ours, edge, until: edge.elapsed() };
+        let stream = Timed { stream: ours, env, until: env.elapsed() };
         Ok(Wire::Lines { reader: BufReader::new(stream), child })
     }
 
@@ -94,7 +95,7 @@ impl Drop for Wire<'_> {
     fn drop(&mut self) {
         let Wire::Lines { reader, child } = self else { return };
         let stream = reader.get_mut();
-        stream.until = stream.edge.elapsed() + TO_END;
+        stream.until = stream.env.elapsed() + TO_END;
         let _ = stream.stream.shutdown(std::net::Shutdown::Write);
         let _ = io::copy(reader, &mut io::sink());
         let _ = child.kill();
@@ -105,13 +106,13 @@ impl Drop for Wire<'_> {
 /// A socket whose reads and writes all end by the same moment, which is counted from when the program began.
 pub(super) struct Timed<'a> {
     stream: UnixStream,
-    edge: &'a Edge,
+    env: &'a Env,
     until: Duration,
 }
 
 impl Timed<'_> {
     fn left(&self) -> io::Result<Duration> {
-        let left = self.until.saturating_sub(self.edge.elapsed());
+        let left = self.until.saturating_sub(self.env.elapsed());
         if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
     }
 }

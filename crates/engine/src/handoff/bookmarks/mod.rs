@@ -3,16 +3,15 @@
 //! Decides nothing: whether one is due is `core::bookmark`'s to say, and what is set goes through the journal.
 
 mod place;
-mod words;
 
+pub use crate::capture::Bookmarked;
 pub use place::{Looked, code_in, look};
-pub use words::{Labels, named, short};
 
-use crate::config::Config;
-use crate::edge::Edge;
-use crate::failure::chain;
-use crate::hook::record_here;
-use crate::typing;
+use crate::handoff::typing;
+use crate::runtime::config::Config;
+use crate::runtime::env::Env;
+use crate::runtime::failure::chain;
+use crate::runtime::faults::record_here;
 use std::collections::BTreeMap;
 use towline_core::bookmark::{Due, How, IGNORE_MARKER, Point, Setting, due};
 use towline_core::effect::Effect;
@@ -24,20 +23,11 @@ use towline_core::typing::{Intent, Purpose, Wish};
 use towline_store::journal::{self, Record};
 use towline_store::{Store, StoreError};
 
-/// Whether bookmarks were set, or markers wanted: then there is something new in the journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Bookmarked {
-    Nothing,
-    /// It is to be folded.
-    Something,
-}
-
 /// Tells the journal of the bookmarks that are due by what a fold did. Called with the fold lock held, by somebody who
 /// folds again: so nobody sets the same one twice.
-pub fn set_due(edge: &Edge, config: &Config, effects: &[Effect]) -> Bookmarked {
+pub fn set_due(env: &Env, config: &Config, effects: &[Effect]) -> Bookmarked {
     let set = |point: &&Point| {
-        let happening = match due(point, &config.bookmarks.rules, edge.now) {
+        let happening = match due(point, &config.bookmarks.rules, env.now) {
             Due::Nothing => return None,
             Due::Type(reason) if config.typing.enabled => Happening::MarkerWanted { reason },
             // Where nothing may be typed there is a point to come back to all the same.
@@ -48,16 +38,16 @@ pub fn set_due(edge: &Edge, config: &Config, effects: &[Effect]) -> Bookmarked {
                 label: None,
             }),
         };
-        Some(Record::Event(told(edge, point, happening)))
+        Some(Record::Event(told(env, point, happening)))
     };
     let records: Vec<Record> = open_points(effects).values().filter_map(set).collect();
     if records.is_empty() {
         return Bookmarked::Nothing;
     }
-    match journal::append(&edge.home, &records) {
+    match journal::append(&env.home, &records) {
         Ok(()) => Bookmarked::Something,
         Err(error) => {
-            record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: chain(&error) });
+            record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: chain(&error) });
             Bookmarked::Nothing
         }
     }
@@ -67,27 +57,27 @@ pub fn set_due(edge: &Edge, config: &Config, effects: &[Effect]) -> Bookmarked {
 const FRESH_MS: i64 = 10_000;
 
 /// Sees to it that the markers that are wanted are typed.
-pub fn type_markers(edge: &Edge, config: &Config, effects: &[Effect]) {
+pub fn type_markers(env: &Env, config: &Config, effects: &[Effect]) {
     for effect in effects {
         if let Effect::MarkerWanted { session, seat, at, .. } = effect
-            && edge.now.since_ms(*at) <= FRESH_MS
-            && let Err(detail) = type_marker(edge, config, session, seat)
+            && env.now.since_ms(*at) <= FRESH_MS
+            && let Err(detail) = type_marker(env, config, session, seat)
         {
-            record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail });
+            record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail });
         }
     }
 }
 
-fn type_marker(edge: &Edge, config: &Config, session: &SessionKey, seat: &str) -> Result<(), String> {
-    let expires_at = edge.now.plus_ms(config.typing.limit_ms);
+fn type_marker(env: &Env, config: &Config, session: &SessionKey, seat: &str) -> Result<(), String> {
+    let expires_at = env.now.plus_ms(config.typing.limit_ms);
     let wish = Wish::new(seat, Purpose::Bookmark, &config.bookmarks.marker, expires_at);
     let wish = wish.map_err(|error| format!("no marker was typed: {error}"))?;
-    typing::make(edge, session, wish).map(drop).map_err(|error| chain(&error))
+    typing::make(env, session, wish).map(drop).map_err(|error| chain(&error))
 }
 
 /// The bookmark in place of a marker that was wanted and not typed: the point is there to come back to all the same. None if
 /// a bookmark was set since.
-pub fn instead_of_marker(edge: &Edge, store: &Store, intent: &Intent) -> Result<Option<Event>, StoreError> {
+pub fn instead_of_marker(env: &Env, store: &Store, intent: &Intent) -> Result<Option<Event>, StoreError> {
     let session = store.session(&intent.session)?.filter(|_| intent.wish.purpose == Purpose::Bookmark);
     let wanted = session.and_then(|session| session.since_bookmark.wanted);
     let Some((at, reason)) = wanted.filter(|(at, _)| *at <= intent.made_at) else { return Ok(None) };
@@ -100,7 +90,7 @@ pub fn instead_of_marker(edge: &Edge, store: &Store, intent: &Intent) -> Result<
         label: None,
     };
     let turn = last.and_then(|turn| turn.id.clone());
-    Ok(Some(Event { at, turn, ..typing::event(edge, &intent.session, Happening::BookmarkSet(set)) }))
+    Ok(Some(Event { at, turn, ..typing::event(env, &intent.session, Happening::BookmarkSet(set)) }))
 }
 
 /// The last point of each session at which nothing was set since.
@@ -120,9 +110,9 @@ fn open_points(effects: &[Effect]) -> BTreeMap<&SessionKey, &Point> {
     open
 }
 
-fn told(edge: &Edge, point: &Point, happening: Happening) -> Event {
+fn told(env: &Env, point: &Point, happening: Happening) -> Event {
     Event {
-        uid: edge.uid(),
+        uid: env.uid(),
         at: point.at,
         session: point.session.clone(),
         subagent: None,

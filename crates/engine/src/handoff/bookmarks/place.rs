@@ -2,9 +2,9 @@
 //!
 //! The code is looked at first, and at once, since an agent may go on; the context once its transcript is written.
 
-use crate::edge::Edge;
-use crate::scope::Scope;
-use crate::{live, sight};
+use crate::runtime::env::Env;
+use crate::runtime::record::{accept, event};
+use crate::status::probe;
 use std::path::Path;
 use std::time::Duration;
 use towline_core::bookmark::Code;
@@ -28,9 +28,9 @@ pub struct Looked {
 }
 
 /// Looks at the code of all bookmarks that were just set.
-pub fn look(edge: &Edge) -> Vec<Looked> {
-    let Ok(Some(store)) = Store::read(&edge.home, PATIENCE) else { return vec![] };
-    let unplaced = store.unplaced_bookmarks(edge.now.plus_ms(-WITHIN_MS)).unwrap_or_default();
+pub fn look(env: &Env) -> Vec<Looked> {
+    let Ok(Some(store)) = Store::read(&env.home, PATIENCE) else { return vec![] };
+    let unplaced = store.unplaced_bookmarks(env.now.plus_ms(-WITHIN_MS)).unwrap_or_default();
     let looked = unplaced.into_iter().map(|known| Looked {
         bookmark: known.bookmark.uid,
         code: code_in(known.folder.as_deref()),
@@ -48,18 +48,18 @@ pub fn code_in(folder: Option<&str>) -> Option<Code> {
 
 impl Looked {
     /// Tells the journal, with how full the context is.
-    pub fn tell(looked: Vec<Looked>, scope: &Scope) {
-        let Ok(Some(store)) = Store::read(&scope.edge.home, PATIENCE) else { return };
+    pub fn tell(looked: Vec<Looked>, env: &Env) {
+        let Ok(Some(store)) = Store::read(&env.home, PATIENCE) else { return };
         let placed = |looked: Looked| {
             let session = store.session(&looked.session).ok().flatten();
-            let context_tokens = session.as_ref().and_then(sight::said).map(|fill| fill.tokens);
+            let context_tokens = session.as_ref().and_then(probe::said).map(|fill| fill.tokens);
             let (bookmark, code) = (looked.bookmark, looked.code);
             let happening = Happening::BookmarkPlaced { bookmark, code, context_tokens };
-            Record::Event(live::event(scope, looked.session, happening))
+            Record::Event(event(env, looked.session, happening))
         };
         let records: Vec<Record> = looked.into_iter().map(placed).collect();
         // What could not be told is not known: the bookmark is there without it.
-        let _ = live::accept(scope, &records);
+        let _ = accept(env, &records);
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! Decides nothing about who inherits. A handoff that was overtaken by somebody who went on is not given.
 
-use crate::edge::Edge;
-use crate::failure::chain;
-use crate::{hook, past, typing};
+use crate::handoff::past;
+use crate::handoff::typing;
+use crate::runtime::env::Env;
+use crate::runtime::failure::chain;
+use crate::runtime::faults;
 use towline_core::compose::Material;
 use towline_core::continuing::{Hop, form};
 use towline_core::event::Happening;
@@ -35,7 +37,7 @@ pub fn put_in(material: &mut Material, hop: &Hop) {
 
 /// For a successor that inherits nothing else, since its user wants it so: the handoff alone.
 pub fn alone(
-    edge: &Edge,
+    env: &Env,
     store: &Store,
     (successor, open): (&SessionKey, &[Hop]),
 ) -> Result<Option<(Hop, Material)>, StoreError> {
@@ -44,15 +46,15 @@ pub fn alone(
         return Ok(None);
     };
     let from = (&hop.session, "its handoff".to_owned());
-    let mut material = past::material(None, Some(store), from, edge.now)?;
+    let mut material = past::material(None, Some(store), from, env.now)?;
     put_in(&mut material, &hop);
     Ok(Some((hop, material)))
 }
 
 /// Remembers who was given it.
-pub fn mark_given(edge: &Edge, hop: &Hop, heir: &SessionKey) {
-    let given = typing::event(edge, heir, Happening::HandoffGiven { hop: hop.uid });
-    if let Err(error) = journal::append(&edge.home, &[Record::Event(given)]) {
-        hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: chain(&error) });
+pub fn mark_given(env: &Env, hop: &Hop, heir: &SessionKey) {
+    let given = typing::event(env, heir, Happening::HandoffGiven { hop: hop.uid });
+    if let Err(error) = journal::append(&env.home, &[Record::Event(given)]) {
+        faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: chain(&error) });
     }
 }

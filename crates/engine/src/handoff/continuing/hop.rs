@@ -2,9 +2,11 @@
 //!
 //! Everything of one step is one write: no intent is made without the hop that it belongs to.
 
-use crate::config::Config;
-use crate::edge::Edge;
-use crate::{capture, past, typing};
+use crate::capture;
+use crate::handoff::past;
+use crate::handoff::typing;
+use crate::runtime::config::Config;
+use crate::runtime::env::Env;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::compose::Handoff;
@@ -25,8 +27,8 @@ pub struct Journey<'a> {
 }
 
 /// Whether anything may be typed now.
-pub fn is_allowed(edge: &Edge, config: &Config) -> bool {
-    config.typing.enabled && typing::paused(&edge.home, edge.now).is_none()
+pub fn is_allowed(env: &Env, config: &Config) -> bool {
+    config.typing.enabled && typing::paused(&env.home, env.now).is_none()
 }
 
 /// A handoff as it is kept. Secrets are taken out whatever the user's settings say: it is given to a model.
@@ -43,30 +45,30 @@ fn is_text(c: &char) -> bool {
 
 /// The events by which a hop begins. A mechanical one has its handoff at once and sets out.
 pub fn begin(
-    edge: &Edge,
+    env: &Env,
     config: &Config,
     store: &Store,
     (session, asking): (&Session, Asking),
 ) -> Result<(Uid, Vec<Event>), StoreError> {
     let (seat, author) = (asking.seat.clone(), asking.author);
-    let asked = typing::event(edge, &session.key, Happening::HandoffAsked { asking });
+    let asked = typing::event(env, &session.key, Happening::HandoffAsked { asking });
     let hop = asked.uid;
     let mut events = vec![asked];
     if author == Author::Mechanical {
-        let text = kept(&form::render(&from_what_is_known(edge, store, session)?));
+        let text = kept(&form::render(&from_what_is_known(env, store, session)?));
         let written = Happening::HandoffWritten { hop, text, by: author };
-        events.push(typing::event(edge, &session.key, written));
-        events.extend(set_out(edge, config, Journey { hop, session: &session.key, seat: &seat }));
+        events.push(typing::event(env, &session.key, written));
+        events.extend(set_out(env, config, Journey { hop, session: &session.key, seat: &seat }));
     }
     Ok((hop, events))
 }
 
 /// The events by which a hop goes from its handoff to typing: the agent begins anew, then its successor is prompted.
-pub fn set_out(edge: &Edge, config: &Config, journey: Journey<'_>) -> Vec<Event> {
+pub fn set_out(env: &Env, config: &Config, journey: Journey<'_>) -> Vec<Event> {
     let Journey { hop, session, seat } = journey;
     let Some(agent) = Agent::named(session.agent.as_str()) else { return vec![] };
     // Each of the two waits its time, and is waited for.
-    let expires_at = edge.now.plus_ms(2 * (config.typing.limit_ms + config.typing.confirm_ms));
+    let expires_at = env.now.plus_ms(2 * (config.typing.limit_ms + config.typing.confirm_ms));
     let wish = |purpose, text: &str| Wish::new(seat, purpose, text, expires_at);
     let prompt = form::prompt(hop);
     let (Ok(clear), Ok(go_on)) =
@@ -74,18 +76,18 @@ pub fn set_out(edge: &Edge, config: &Config, journey: Journey<'_>) -> Vec<Event>
     else {
         return vec![];
     };
-    let clear = typing::event(edge, session, Happening::IntentMade { wish: clear });
-    let go_on = typing::event(edge, session, Happening::IntentMade { wish: go_on.after(clear.uid) });
+    let clear = typing::event(env, session, Happening::IntentMade { wish: clear });
+    let go_on = typing::event(env, session, Happening::IntentMade { wish: go_on.after(clear.uid) });
     let typed = Some(Typed { clear: clear.uid, go_on: go_on.uid });
     let moved = Happening::HopMoved { hop, to: Stage::Clearing, why: None, typed };
-    vec![clear, go_on, typing::event(edge, session, moved)]
+    vec![clear, go_on, typing::event(env, session, moved)]
 }
 
-fn from_what_is_known(edge: &Edge, store: &Store, session: &Session) -> Result<Handoff, StoreError> {
-    capture::hurry(edge, session);
-    let archive = Archive::read(&edge.home, PATIENCE)?;
+fn from_what_is_known(env: &Env, store: &Store, session: &Session) -> Result<Handoff, StoreError> {
+    capture::hurry(env, session);
+    let archive = Archive::read(&env.home, PATIENCE)?;
     let from = (&session.key, String::new());
-    let material = past::material(archive.as_ref(), Some(store), from, edge.now)?;
+    let material = past::material(archive.as_ref(), Some(store), from, env.now)?;
     let nothing = Handoff {
         task: String::new(),
         completed: String::new(),

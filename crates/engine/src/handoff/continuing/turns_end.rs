@@ -4,11 +4,13 @@
 
 use super::hop::{Journey, begin, is_allowed, kept, set_out};
 use super::untold::{Afoot, what_became};
-use crate::config::Config;
-use crate::edge::Edge;
-use crate::failure::chain;
-use crate::guard::Gauge;
-use crate::{hook, typing, work};
+use crate::handoff::guard::Gauge;
+use crate::handoff::typing;
+use crate::runtime::config::Config;
+use crate::runtime::env::Env;
+use crate::runtime::failure::chain;
+use crate::runtime::faults;
+use crate::runtime::spawn;
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -43,7 +45,7 @@ pub struct Outcome {
 
 /// Called by the hook, with the fold lock held: so that nothing is decided twice.
 pub fn at_turns_end(
-    edge: &Edge,
+    env: &Env,
     config: &Config,
     store: &Store,
     (stop, known): (&Stop<'_>, &Known),
@@ -51,7 +53,7 @@ pub fn at_turns_end(
     let is_end = matches!(stop.event.happening, Happening::TurnEnded { .. });
     let Some(gauge) = known.gauge.as_ref().filter(|_| is_end) else { return Ok(Outcome::default()) };
     let is_ours = |hop: &&Hop| hop.session == stop.event.session && hop.stage == Stage::Asked;
-    let desk = Desk { edge, config, store, session: &gauge.session };
+    let desk = Desk { env, config, store, session: &gauge.session };
     match known.afoot.open.iter().find(is_ours) {
         Some(hop) => Ok(desk.take(hop, stop)),
         None if config.guard.types() => desk.consider(stop, &known.afoot.open, gauge.percent()),
@@ -66,7 +68,7 @@ pub struct Known {
 }
 
 struct Desk<'a> {
-    edge: &'a Edge,
+    env: &'a Env,
     config: &'a Config,
     store: &'a Store,
     session: &'a Session,
@@ -78,13 +80,13 @@ impl Desk<'_> {
         let wishes = &self.config.continuing;
         let strategy = self.config.guard.strategy_in(self.session.folder.as_deref());
         let Some(seat) = self.session.seat.as_deref() else { return Ok(Outcome::default()) };
-        if !strategy.types() || !is_allowed(self.edge, self.config) {
+        if !strategy.types() || !is_allowed(self.env, self.config) {
             return Ok(Outcome::default());
         }
         let past = self.past(seat, open)?;
         let ending = if stop.ending.was_blocked { EndedBy::AfterABlock } else { EndedBy::ByItself };
         let moment = Moment {
-            now: self.edge.now,
+            now: self.env.now,
             strategy,
             written: wishes.written,
             at_percent: wishes.at_percent,
@@ -107,7 +109,7 @@ impl Desk<'_> {
 
     fn past(&self, seat: &str, open: &[Hop]) -> Result<Past, StoreError> {
         let (store, session) = (self.store, self.session);
-        let doings = store.own_doings(seat, self.edge.now.plus_ms(-DAY_MS))?;
+        let doings = store.own_doings(seat, self.env.now.plus_ms(-DAY_MS))?;
         let here = store.last_hop_of(&session.key)?.map(|hop| hop.began_at);
         // A person who has prompted it since begins a new row.
         let led_here = store.hop_to(&session.key)?.filter(|_| session.prompt.is_none());
@@ -124,8 +126,8 @@ impl Desk<'_> {
     fn begin(&self, asking: Asking) -> Result<Outcome, StoreError> {
         let (author, percent) = (asking.author, asking.percent.unwrap_or(0));
         let seat = asking.seat.clone();
-        let (hop, events) = begin(self.edge, self.config, self.store, (self.session, asking))?;
-        if !accept(self.edge, events) {
+        let (hop, events) = begin(self.env, self.config, self.store, (self.session, asking))?;
+        if !accept(self.env, events) {
             return Ok(Outcome::default());
         }
         if author == Author::Agent {
@@ -137,7 +139,7 @@ impl Desk<'_> {
                 Reply { notices: vec![notice], verdict: Verdict::Block { reason }, ..Reply::default() };
             return Ok(Outcome { reply, goes_on: true });
         }
-        work::type_detached(&seat);
+        spawn::type_detached(&seat);
         let notice = format!(
             "towline: the context is {percent} % full: the work goes on in a fresh session. `tow pause` stops it."
         );
@@ -146,12 +148,12 @@ impl Desk<'_> {
 
     fn compact(&self, seat: &str, percent: Option<u8>) -> Outcome {
         let Some(agent) = Agent::named(self.session.key.agent.as_str()) else { return Outcome::default() };
-        let expires_at = self.edge.now.plus_ms(self.config.typing.limit_ms);
+        let expires_at = self.env.now.plus_ms(self.config.typing.limit_ms);
         let Ok(wish) = Wish::new(seat, Purpose::Compact, agent.compact_command(), expires_at) else {
             return Outcome::default();
         };
-        if let Err(error) = typing::make(self.edge, &self.session.key, wish) {
-            fault(self.edge, chain(&error));
+        if let Err(error) = typing::make(self.env, &self.session.key, wish) {
+            fault(self.env, chain(&error));
             return Outcome::default();
         }
         let percent = percent.unwrap_or(0);
@@ -185,10 +187,10 @@ impl Desk<'_> {
     fn set_out(&self, hop: &Hop) -> Outcome {
         let mut events = self.written(hop);
         let journey = Journey { hop: hop.uid, session: &hop.session, seat: &hop.asking.seat };
-        events.extend(set_out(self.edge, self.config, journey));
-        let goes_on = accept(self.edge, events);
+        events.extend(set_out(self.env, self.config, journey));
+        let goes_on = accept(self.env, events);
         if goes_on {
-            work::type_detached(&hop.asking.seat);
+            spawn::type_detached(&hop.asking.seat);
         }
         Outcome { goes_on, ..Outcome::default() }
     }
@@ -198,15 +200,15 @@ impl Desk<'_> {
         let mut events = self.written(hop);
         let moved = Happening::HopMoved { hop: hop.uid, to: hop.stage, why: hop.why.clone(), typed: None };
         let told = Happening::HopTold { hop: hop.uid };
-        events.extend([moved, told].map(|happening| typing::event(self.edge, &hop.session, happening)));
-        accept(self.edge, events);
+        events.extend([moved, told].map(|happening| typing::event(self.env, &hop.session, happening)));
+        accept(self.env, events);
         Outcome { reply: said(what_became(hop)), goes_on: false }
     }
 
     fn written(&self, hop: &Hop) -> Vec<Event> {
         let written = hop.handoff.clone();
         let written = written.map(|(text, by)| Happening::HandoffWritten { hop: hop.uid, text, by });
-        written.map(|written| typing::event(self.edge, &hop.session, written)).into_iter().collect()
+        written.map(|written| typing::event(self.env, &hop.session, written)).into_iter().collect()
     }
 
     /// In the answer, or in the agent's own file if that was written since it was asked for.
@@ -250,17 +252,17 @@ fn said(notice: String) -> Reply {
 }
 
 /// All of them, or none.
-fn accept(edge: &Edge, events: Vec<Event>) -> bool {
+fn accept(env: &Env, events: Vec<Event>) -> bool {
     let records: Vec<Record> = events.into_iter().map(Record::Event).collect();
-    match journal::append(&edge.home, &records) {
+    match journal::append(&env.home, &records) {
         Ok(()) => true,
         Err(error) => {
-            fault(edge, chain(&error));
+            fault(env, chain(&error));
             false
         }
     }
 }
 
-fn fault(edge: &Edge, detail: String) {
-    hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail });
+fn fault(env: &Env, detail: String) {
+    faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail });
 }

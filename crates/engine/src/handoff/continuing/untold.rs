@@ -2,9 +2,10 @@
 //!
 //! Changes nothing but that it was told, and that what nobody hears of any more has failed.
 
-use crate::edge::Edge;
-use crate::failure::chain;
-use crate::{hook, typing};
+use crate::handoff::typing;
+use crate::runtime::env::Env;
+use crate::runtime::failure::chain;
+use crate::runtime::faults;
 use towline_core::continuing::{Hop, Stage, is_overdue};
 use towline_core::event::{Event, Happening};
 use towline_core::fault::{Fault, FaultKind};
@@ -21,7 +22,7 @@ pub struct Afoot {
 
 impl Afoot {
     /// Where an event can tell of them. Mostly there are none, and one look tells.
-    pub fn at(edge: &Edge, store: &Store, event: &Event) -> Result<Afoot, StoreError> {
+    pub fn at(env: &Env, store: &Store, event: &Event) -> Result<Afoot, StoreError> {
         let is_heard = matches!(
             event.happening,
             Happening::SessionStarted { .. }
@@ -31,12 +32,12 @@ impl Afoot {
         if !is_heard || event.subagent.is_some() || !store.has_hops_afoot()? {
             return Ok(Afoot::default());
         }
-        Ok(Afoot { open: overdue(edge, store.open_hops()?), untold: store.untold_hops()? })
+        Ok(Afoot { open: overdue(env, store.open_hops()?), untold: store.untold_hops()? })
     }
 }
 
 /// What there is to tell in the seat of this event's session.
-pub fn untold(edge: &Edge, store: &Store, afoot: &Afoot, event: &Event) -> Result<Reply, StoreError> {
+pub fn untold(env: &Env, store: &Store, afoot: &Afoot, event: &Event) -> Result<Reply, StoreError> {
     let hops = &afoot.untold;
     if hops.is_empty() {
         return Ok(Reply::default());
@@ -45,16 +46,16 @@ pub fn untold(edge: &Edge, store: &Store, afoot: &Afoot, event: &Event) -> Resul
     let is_here = |hop: &&Hop| hop.session == event.session || Some(&hop.asking.seat) == seat.as_ref();
     let here: Vec<&Hop> = hops.iter().filter(is_here).collect();
     let told = here.iter().map(|hop| Happening::HopTold { hop: hop.uid });
-    accept(edge, told.map(|told| typing::event(edge, &event.session, told)));
+    accept(env, told.map(|told| typing::event(env, &event.session, told)));
     Ok(Reply { notices: here.iter().map(|hop| what_became(hop)).collect(), ..Reply::default() })
 }
 
 /// Those that are still on their way; what was not heard of for too long is said to have failed.
-pub fn overdue(edge: &Edge, open: Vec<Hop>) -> Vec<Hop> {
-    let (late, open): (Vec<Hop>, Vec<Hop>) = open.into_iter().partition(|hop| is_overdue(hop, edge.now));
+pub fn overdue(env: &Env, open: Vec<Hop>) -> Vec<Hop> {
+    let (late, open): (Vec<Hop>, Vec<Hop>) = open.into_iter().partition(|hop| is_overdue(hop, env.now));
     let why = || Some("nothing was heard of it any more".to_owned());
     let failed = |hop: &Hop| Happening::HopMoved { hop: hop.uid, to: Stage::Failed, why: why(), typed: None };
-    accept(edge, late.iter().map(|hop| typing::event(edge, &hop.session, failed(hop))));
+    accept(env, late.iter().map(|hop| typing::event(env, &hop.session, failed(hop))));
     open
 }
 
@@ -72,12 +73,12 @@ pub fn what_became(hop: &Hop) -> String {
     format!("towline: the work of {session} does not go on by itself: {why}.{next}")
 }
 
-fn accept(edge: &Edge, events: impl Iterator<Item = Event>) {
+fn accept(env: &Env, events: impl Iterator<Item = Event>) {
     let records: Vec<Record> = events.map(Record::Event).collect();
     if records.is_empty() {
         return;
     }
-    if let Err(error) = journal::append(&edge.home, &records) {
-        hook::record_here(edge, Fault { at: edge.now, kind: FaultKind::Journal, detail: chain(&error) });
+    if let Err(error) = journal::append(&env.home, &records) {
+        faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: chain(&error) });
     }
 }

@@ -4,7 +4,8 @@
 //! archive stays open while the model thinks.
 
 use super::{Model, vectors_file};
-use crate::finding::{self, FindError};
+use crate::index;
+use crate::index::FindError;
 use std::collections::{HashMap, HashSet};
 use std::fs::DirBuilder;
 use std::io;
@@ -79,7 +80,7 @@ pub fn shed(home: &Home, archive: &Archive) -> Result<(), FindError> {
         return remove(&file).map_err(failed);
     };
     let mut there = HashSet::new();
-    finding::each_document(archive, &mut |document| {
+    index::each_document(archive, &mut |document| {
         there.insert((document.id, mark_of(&embedded(&document))));
         Ok(())
     })?;
@@ -139,7 +140,7 @@ impl Making<'_> {
     fn wanted_of(&self, changes: impl IntoIterator<Item = Change>) -> Result<Vec<Wanted>, FindError> {
         let mut wanted = vec![];
         for change in changes {
-            finding::each_of(self.archive, change, &mut |document| {
+            index::each_of(self.archive, change, &mut |document| {
                 wanted.extend(self.wanted(&document));
                 Ok(())
             })?;
@@ -165,7 +166,7 @@ impl Making<'_> {
             let Some(last) = memories.last() else { return Ok(true) };
             before = Some(last.number);
             let wanted =
-                memories.iter().filter_map(|memory| self.wanted(&finding::of_memory(memory))).collect();
+                memories.iter().filter_map(|memory| self.wanted(&index::of_memory(memory))).collect();
             if !self.make(wanted)? {
                 return Ok(false);
             }

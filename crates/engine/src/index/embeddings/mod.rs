@@ -9,8 +9,9 @@ mod place;
 pub use embed::{Extent, embed, shed};
 pub use place::{Origin, PlaceError, ask_for, remove, size_of};
 
-use crate::config::{Search, SearchTier};
-use crate::failure::chain;
+use crate::runtime::config::Search;
+use crate::runtime::config::SearchTier;
+use crate::runtime::failure::chain;
 use std::fs;
 use std::path::{Path, PathBuf};
 use towline_search::{Encoder, MODEL_FILES, ModelError, Vectors, VectorsOf};

@@ -3,13 +3,13 @@
 //! The list of checksums is taken away first and written last: files without it are no model.
 
 use super::{PROVEN, checksums, folder};
-use crate::config::Search;
+use crate::runtime::config::Search;
+use crate::runtime::fetch::{FetchError, Wanted, fetch, sha256_of, take};
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use towline_store::Home;
-use towline_worker::{FetchError, Wanted, fetch, sha256_of, take};
 
 /// Why there is no model now.
 #[derive(Debug, thiserror::Error)]

@@ -4,12 +4,21 @@
 //! for longer than one fold, and no hook waits for another unless its agent needs the answer.
 
 use super::{Call, scene};
-use crate::bookmarks::{Bookmarked, reply_to_marker};
-use crate::continuing::{Afoot, Known, Stop};
-use crate::failure::chain;
-use crate::guard::Gauge;
-use crate::inherit::Giver;
-use crate::{continuing, enrich, guard, inherit, outcome, tell, work};
+use crate::handoff::bookmarks::Bookmarked;
+use crate::handoff::bookmarks::reply_to_marker;
+use crate::handoff::continuing;
+use crate::handoff::continuing::Afoot;
+use crate::handoff::continuing::Known;
+use crate::handoff::continuing::Stop;
+use crate::handoff::guard;
+use crate::handoff::guard::Gauge;
+use crate::handoff::inherit;
+use crate::handoff::inherit::Giver;
+use crate::ingest::effects;
+use crate::memory::enrich;
+use crate::notify;
+use crate::runtime::failure::chain;
+use crate::runtime::spawn;
 use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
@@ -41,7 +50,7 @@ pub(super) fn fold(call: &Call, (told, urgency): (&Stop<'_>, Urgency)) -> (Reply
                 break;
             }
         };
-        let seen = journal::unsealed_bytes(&call.edge.home);
+        let seen = journal::unsealed_bytes(&call.env.home);
         let done = match fold_once(call, asked, &lock) {
             Ok(done) => done,
             Err(error) => {
@@ -58,7 +67,7 @@ pub(super) fn fold(call: &Call, (told, urgency): (&Stop<'_>, Urgency)) -> (Reply
         if done.refolded.is_some() {
             bookmarked = Bookmarked::Something;
         }
-        if journal::unsealed_bytes(&call.edge.home) == done.refolded.unwrap_or(seen) {
+        if journal::unsealed_bytes(&call.env.home) == done.refolded.unwrap_or(seen) {
             break;
         }
     }
@@ -114,7 +123,7 @@ fn take_lock(call: &Call, urgency: Urgency, asked: Asked<'_>) -> io::Result<Opti
         (Asked::All(told), Urgency::Shown) if is_answered(call, told.event) => patience(call),
         (Asked::All(_), Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever) => Duration::ZERO,
     };
-    FoldLock::take_within(&call.edge.home, pauses(patience))
+    FoldLock::take_within(&call.env.home, pauses(patience))
 }
 
 /// Whether the agent may be told something that only the fold knows.
@@ -125,20 +134,20 @@ fn is_answered(call: &Call, event: &Event) -> bool {
 
 fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, StoreError> {
     let patience = patience(call);
-    let has_time = || call.edge.elapsed() < patience;
-    let new_machine = call.edge.uid();
-    let pace = Pace { has_time: &has_time, now: call.edge.now, new_machine, patience };
-    let (store, folded) = Store::open_and_fold(&call.edge.home, lock, &pace)?;
+    let has_time = || call.env.elapsed() < patience;
+    let new_machine = call.env.uid();
+    let pace = Pace { has_time: &has_time, now: call.env.now, new_machine, patience };
+    let (store, folded) = Store::open_and_fold(&call.env.home, lock, &pace)?;
     let known = known(call, asked, &store, &folded)?;
     let missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked));
     let went_on = match (asked, &known) {
         (Asked::All(told), Some(known)) => {
-            continuing::at_turns_end(&call.edge, &call.config, &store, (told, known))?
+            continuing::at_turns_end(&call.env, &call.config, &store, (told, known))?
         }
         _ => continuing::Outcome::default(),
     };
     let news = news(&folded.effects, asked, &went_on);
-    let refolded = match outcome::settle(&call.edge, &call.config, &store, &news)? {
+    let refolded = match effects::settle(&call.env, &call.config, &store, &news)? {
         Bookmarked::Nothing => None,
         Bookmarked::Something => Some(fold_again(call, &store, &pace)?),
     };
@@ -151,8 +160,8 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
         _ => Reply::default(),
     };
     upkeep::shrink_if_huge(&store)?;
-    if upkeep::is_due(&store, call.edge.now)? {
-        work::start_detached();
+    if upkeep::is_due(&store, call.env.now)? {
+        spawn::start_detached();
     }
     store.leave();
     Ok(Done { reply, missing, refolded })
@@ -160,9 +169,9 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
 
 /// Folds what we told the journal ourselves, on the connection that is open: a round of its own would cost more.
 fn fold_again(call: &Call, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreError> {
-    let seen = journal::unsealed_bytes(&call.edge.home);
+    let seen = journal::unsealed_bytes(&call.env.home);
     let folded = store.fold(pace)?;
-    outcome::carry_out(&call.edge, &call.config, store, &folded.effects)?;
+    effects::carry_out(&call.env, &call.config, store, &folded.effects)?;
     Ok(seen)
 }
 
@@ -190,16 +199,16 @@ fn known(call: &Call, asked: Asked<'_>, store: &Store, folded: &Folded) -> Resul
         Asked::All(Stop { event, .. }) => (*event, folded.caught_up),
         Asked::Inheritance(event) => (event, false),
     };
-    let afoot = Afoot::at(&call.edge, store, event)?;
+    let afoot = Afoot::at(&call.env, store, event)?;
     let mut gauge = Gauge::at(store, event)?;
     if let Some(gauge) = gauge.as_mut().filter(|_| measures) {
-        gauge.read(&call.edge);
+        gauge.read(&call.env);
     }
     Ok(Some(Known { afoot, gauge }))
 }
 
 fn guarded(call: &Call, event: &Event, gauge: Option<Gauge>) -> Reply {
-    gauge.map_or_else(Reply::default, |gauge| guard::reply(&call.edge, &call.config, gauge, event))
+    gauge.map_or_else(Reply::default, |gauge| guard::reply(&call.env, &call.config, gauge, event))
 }
 
 /// A stop that the work goes on from by itself is no news: it is neither shown nor told.
@@ -213,7 +222,7 @@ fn news<'e>(effects: &'e [Effect], asked: Asked<'_>, went_on: &continuing::Outco
 
 /// Never more than half of what is left until the deadline ends everything.
 fn patience(call: &Call) -> Duration {
-    let left = call.config.deadline_ms.saturating_sub(call.edge.elapsed_ms());
+    let left = call.config.deadline_ms.saturating_sub(call.env.elapsed_ms());
     Duration::from_millis(call.config.patience_ms.min(left / 2))
 }
 
@@ -237,7 +246,7 @@ fn inherited(call: &Call, event: &Event, store: &Store, known: &Known) -> Result
     let is_asked = event.subagent.is_none() && event.happening.is_real_prompt();
     let gauge = known.gauge.as_ref().filter(|_| is_asked);
     let Some(session) = gauge.map(|gauge| &gauge.session) else { return Ok(Reply::default()) };
-    let giver = Giver { edge: &call.edge, config: &call.config, store, session, open: &known.afoot.open };
+    let giver = Giver { env: &call.env, config: &call.config, store, session, open: &known.afoot.open };
     match session.inheriting {
         Inheriting::Due => giver.inherited(),
         // Its seat is looked for first.
@@ -248,9 +257,9 @@ fn inherited(call: &Call, event: &Event, store: &Store, known: &Known) -> Result
 
 /// The one place where capabilities add what a hook says.
 fn reply_to(call: &Call, event: &Event, store: &Store, afoot: &Afoot) -> Result<Reply, StoreError> {
-    let terminal = tell::terminal(&call.config.notify, store, event)?;
+    let terminal = notify::terminal(&call.config.notify, store, event)?;
     let reply = Reply { terminal, ..Reply::default() };
-    let reply = reply.merge(continuing::untold(&call.edge, store, afoot, event)?);
+    let reply = reply.merge(continuing::untold(&call.env, store, afoot, event)?);
     if let Happening::PromptSubmitted { own: Some(own), .. } = event.happening {
         return Ok(reply.merge(inherit::acknowledged(own, &event.session, store)?));
     }
@@ -260,16 +269,16 @@ fn reply_to(call: &Call, event: &Event, store: &Store, afoot: &Afoot) -> Result<
     if let Happening::SessionStarted { by: StartedBy::Compact, .. } = event.happening {
         let wanted = call.config.after_compaction;
         return if wanted {
-            Ok(reply.merge(inherit::offered_back(&call.edge, store, &event.session)?))
+            Ok(reply.merge(inherit::offered_back(&call.env, store, &event.session)?))
         } else {
             Ok(reply)
         };
     }
     if let Happening::SessionStarted { .. } = event.happening {
-        upkeep::plan_expiry(store, call.edge.uid(), call.edge.now)?;
+        upkeep::plan_expiry(store, call.env.uid(), call.env.now)?;
         let attended = event.scene.as_ref().is_some_and(|scene| scene.presence != Presence::Headless);
         let told = || -> Result<Reply, StoreError> {
-            Ok(tell_faults(call, store)?.merge(enrich::told_at_start(&call.edge)))
+            Ok(tell_faults(call, store)?.merge(enrich::told_at_start(&call.env)))
         };
         return Ok(if attended { reply.merge(told()?) } else { reply });
     }
@@ -278,7 +287,7 @@ fn reply_to(call: &Call, event: &Event, store: &Store, afoot: &Afoot) -> Result<
 
 /// A new session that a person sits before is where they are told what went wrong while nobody was to be disturbed.
 fn tell_faults(call: &Call, store: &Store) -> Result<Reply, StoreError> {
-    let untold = store.tell_faults(call.edge.now)?;
+    let untold = store.tell_faults(call.env.now)?;
     let notices = match untold.as_slice() {
         [] => vec![],
         [fault, rest @ ..] => {

@@ -4,7 +4,7 @@
 //! never for long: then it is decided by what is there.
 
 use super::Call;
-use crate::continuing;
+use crate::handoff::continuing;
 use std::path::Path;
 use std::time::Duration;
 use towline_agents::Heard;
@@ -23,10 +23,10 @@ pub(super) fn wait_for_transcript(call: &Call, heard: &Heard) {
     let is_end = matches!(heard.happening, Happening::TurnEnded { .. }) && heard.subagent.is_none();
     let (true, Some(path), Some(words)) = (is_end, &heard.transcript, &heard.ending.words) else { return };
     let strategy = call.config.guard.strategy_in(heard.folder.as_deref());
-    if !strategy.types() || !continuing::is_allowed(&call.edge, &call.config) {
+    if !strategy.types() || !continuing::is_allowed(&call.env, &call.config) {
         return;
     }
-    let left = call.config.deadline_ms.saturating_sub(call.edge.elapsed_ms());
+    let left = call.config.deadline_ms.saturating_sub(call.env.elapsed_ms());
     for pause in pauses(Duration::from_millis(LONGEST_MS.min(left / 2))) {
         let Ok((end, _)) = last_bytes(Path::new(path), END) else { return };
         if call.agent.has_written(&end, words) {

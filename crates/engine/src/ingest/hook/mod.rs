@@ -4,18 +4,24 @@
 //! makes the agent wait longer than its deadline. Whatever goes wrong becomes a fault for `tow doctor`.
 
 mod deadline;
-mod fault;
 mod fold;
 mod lag;
 mod scene;
 
-pub use fault::{fallback_logs, record_here};
-
-use crate::bookmarks::Bookmarked;
-use crate::config::{Config, Mistake, layered};
-use crate::continuing::Stop;
-use crate::edge::{Edge, GUARD, variable};
-use crate::{gotchas, guard, privacy, work};
+use crate::capture::capture_detached;
+use crate::handoff::bookmarks::Bookmarked;
+use crate::handoff::continuing::Stop;
+use crate::handoff::guard;
+use crate::memory::gotchas;
+use crate::runtime::config::Config;
+use crate::runtime::config::Mistake;
+use crate::runtime::config::layered;
+use crate::runtime::env::Env;
+use crate::runtime::env::GUARD;
+use crate::runtime::env::variable;
+use crate::runtime::faults;
+use crate::runtime::privacy;
+use crate::runtime::spawn;
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read, Write};
@@ -43,7 +49,7 @@ const ROOM_FOR_MORE: usize = 8 << 20;
 /// One hook call: what it was given, and what it may use.
 struct Call {
     agent: Agent,
-    edge: Edge,
+    env: Env,
     config: Config,
     /// The agent above this hook, once somebody has looked.
     process: OnceCell<Option<Process>>,
@@ -62,21 +68,21 @@ pub fn run(agent: Option<&OsStr>) -> ExitCode {
 /// The place tells us where to look; the message might repeat what somebody wrote.
 fn record_panic(panic: &PanicHookInfo<'_>) {
     let place = panic.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
-    fault::record(Edge::new().as_ref(), FaultKind::Internal, format!("the hook panicked{place}"));
+    faults::record(Env::new().as_ref(), FaultKind::Internal, format!("the hook panicked{place}"));
 }
 
 fn answer(agent: Option<&OsStr>) {
     let name = agent.and_then(OsStr::to_str).unwrap_or("");
-    let (Some(agent), Some(edge)) = (Agent::named(name), Edge::new()) else {
+    let (Some(agent), Some(env)) = (Agent::named(name), Env::new()) else {
         let detail =
             format!("`tow hook` was called for an unknown agent or without a home: {:?}", clip(name, 40));
-        return fault::record(Edge::new().as_ref(), FaultKind::Internal, detail);
+        return faults::record(Env::new().as_ref(), FaultKind::Internal, detail);
     };
-    arm_deadline(&edge);
+    arm_deadline(&env);
     let payload = read_payload();
-    let (config, mistake) = load_config(&edge);
-    deadline::set(config.deadline_ms.saturating_sub(edge.elapsed_ms()).max(1));
-    let call = Call { agent, edge, config, process: OnceCell::new() };
+    let (config, mistake) = load_config(&env);
+    deadline::set(config.deadline_ms.saturating_sub(env.elapsed_ms()).max(1));
+    let call = Call { agent, env, config, process: OnceCell::new() };
     let mut heard = match call.agent.hear(&payload, call.config.keeping()) {
         Ok(Some(heard)) => heard,
         Ok(None) => return call.warn(&payload),
@@ -92,20 +98,20 @@ fn answer(agent: Option<&OsStr>) {
     let Some((reply, bookmarks)) = call.accept(&heard) else { return };
     call.say(&heard.event, &reply);
     if matches!(heard.happening, Happening::CompactionEnded { .. }) && call.config.memory.gotchas {
-        let _ = warned::remove(&call.edge.home, &heard.session);
+        let _ = warned::remove(&call.env.home, &heard.session);
     }
     if heard.happening.ends_something() {
         let transcripts = [&heard.transcript, &heard.helper_transcript];
-        work::capture_detached(&call.edge.home, call.agent.name(), transcripts, bookmarks);
+        capture_detached(&call.env.home, call.agent.name(), transcripts, bookmarks);
     } else if heard.happening.is_marker() {
-        work::place_detached();
+        spawn::place_detached();
     }
 }
 
-fn arm_deadline(edge: &Edge) {
+fn arm_deadline(env: &Env) {
     let detail = "a hook ran out of time; what it had accepted is folded later".to_owned();
-    let fault = Fault { at: edge.now, kind: FaultKind::Deadline, detail };
-    deadline::arm(&edge.home.fault_log(), fault::line(&fault));
+    let fault = Fault { at: env.now, kind: FaultKind::Deadline, detail };
+    deadline::arm(&env.home.fault_log(), faults::line(&fault));
 }
 
 impl Call {
@@ -123,9 +129,9 @@ impl Call {
             return;
         }
         let Some(wanted) = self.agent.files_wanted(payload) else { return };
-        match gotchas::warning(&self.edge, &self.config, &wanted) {
+        match gotchas::warning(&self.env, &self.config, &wanted) {
             Ok(reply) => self.say(BEFORE_TOOL, &reply),
-            Err(error) => self.fault(FaultKind::Store, crate::failure::chain(&error)),
+            Err(error) => self.fault(FaultKind::Store, crate::runtime::failure::chain(&error)),
         }
     }
 
@@ -137,16 +143,16 @@ impl Call {
         // A helper's folder and transcript are its own, not its session's.
         let tells_scene = heard.subagent.is_none() && (moved || !settled);
         let event = Event {
-            uid: self.edge.uid(),
-            at: self.edge.now,
+            uid: self.env.uid(),
+            at: self.env.now,
             session: heard.session.clone(),
             subagent: heard.subagent.clone(),
             turn: heard.turn.clone(),
             happening: self.with_wishes(heard),
             scene: tells_scene.then(|| scene::of(self, heard)),
         };
-        if let Err(error) = journal::append(&self.edge.home, &self.records(&event)) {
-            self.fault(FaultKind::Journal, crate::failure::chain(&error));
+        if let Err(error) = journal::append(&self.env.home, &self.records(&event)) {
+            self.fault(FaultKind::Journal, crate::runtime::failure::chain(&error));
             return None;
         }
         if settled {
@@ -164,7 +170,7 @@ impl Call {
         if let Happening::PromptSubmitted { own: Some(own), .. } = &event.happening
             && let (Some(happening), None) = (own.happening(), &event.subagent)
         {
-            let told = Event { uid: self.edge.uid(), happening, scene: None, ..event.clone() };
+            let told = Event { uid: self.env.uid(), happening, scene: None, ..event.clone() };
             records.push(Record::Event(told));
         }
         records
@@ -194,7 +200,7 @@ impl Call {
         let own = heard.happening.urgency();
         let is_due = guard::asks_at(&heard.happening)
             && self.is_settled(heard, own)
-            && guard::is_due(&self.edge, &self.config, (self.agent, heard));
+            && guard::is_due(&self.env, &self.config, (self.agent, heard));
         if !is_due {
             return own;
         }
@@ -202,7 +208,7 @@ impl Call {
             Urgency::UnlessWorking => Urgency::Answered,
             // Nothing can be said in answer to it: the next tool result is to be folded.
             Urgency::Whenever | Urgency::Shown | Urgency::Answered => {
-                marks::lift(&self.edge.home, &heard.session);
+                marks::lift(&self.env.home, &heard.session);
                 own
             }
         }
@@ -212,7 +218,7 @@ impl Call {
     fn is_settled(&self, heard: &Heard, urgency: Urgency) -> bool {
         match urgency {
             Urgency::Whenever => true,
-            Urgency::UnlessWorking => marks::is_working(&self.edge.home, &heard.session),
+            Urgency::UnlessWorking => marks::is_working(&self.env.home, &heard.session),
             Urgency::Shown | Urgency::Answered => false,
         }
     }
@@ -227,14 +233,14 @@ impl Call {
     /// No place: it was looked for and not found.
     fn accept_seat(&self, event: &Event, place: Option<Place>) {
         let scene = event.scene.clone().map(|scene| Scene { place, ..scene });
-        let found = Event { uid: self.edge.uid(), happening: Happening::SeatFound, scene, ..event.clone() };
-        if let Err(error) = journal::append(&self.edge.home, &[Record::Event(found)]) {
-            self.fault(FaultKind::Journal, crate::failure::chain(&error));
+        let found = Event { uid: self.env.uid(), happening: Happening::SeatFound, scene, ..event.clone() };
+        if let Err(error) = journal::append(&self.env.home, &[Record::Event(found)]) {
+            self.fault(FaultKind::Journal, crate::runtime::failure::chain(&error));
         }
     }
 
     fn fault(&self, kind: FaultKind, detail: String) {
-        fault::record_here(&self.edge, Fault { at: self.edge.now, kind, detail });
+        faults::record_here(&self.env, Fault { at: self.env.now, kind, detail });
     }
 }
 
@@ -257,9 +263,9 @@ fn read_payload() -> Vec<u8> {
 
 /// The configuration, and the first mistake in it. Where the user's wishes cannot be known, no text is kept at all:
 /// what they wanted excluded or cut must not be written because of a slip of the pen.
-fn load_config(edge: &Edge) -> (Config, Option<String>) {
-    let file = edge.config_file.display();
-    let (user, unreadable) = match std::fs::read_to_string(&edge.config_file) {
+fn load_config(env: &Env) -> (Config, Option<String>) {
+    let file = env.config_file.display();
+    let (user, unreadable) = match std::fs::read_to_string(&env.config_file) {
         Ok(user) => (user, None),
         Err(error) if error.kind() == ErrorKind::NotFound => return (Config::compiled_in(), None),
         Err(error) => (String::new(), Some(format!("could not read {file}: {error}"))),

@@ -3,8 +3,8 @@
 //! Looks at the agent's own process, never at the hook's environment alone. Only what the event needs is looked at.
 
 use super::Call;
-use crate::edge::variable;
-use crate::projects;
+use crate::runtime::env::variable;
+use crate::runtime::projects;
 use std::path::Path;
 use towline_agents::{Agent, Heard, Surroundings};
 use towline_core::event::{Event, Happening, Presence, Scene, StartedBy};

@@ -3,7 +3,7 @@
 //! Chooses nothing but what cannot matter: calls of tools that the user passes over, what helpers did by themselves, and
 //! the middle of long outputs.
 
-use crate::config::Distil;
+use crate::runtime::config::Distil;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use towline_agents::Agent;

@@ -4,7 +4,7 @@
 //! elsewhere too. What a person has forgotten is not made again.
 
 use super::Work;
-use crate::remember;
+use crate::memory::remember;
 use towline_core::forget::Whose;
 use towline_core::id::{Mark, Uid};
 use towline_core::memory::distil::Found;

@@ -9,9 +9,10 @@ mod keep;
 mod place;
 mod summing;
 
-use crate::capture::{self, Writable};
-use crate::config::Distil;
-use crate::edge::Edge;
+use crate::runtime::archive;
+use crate::runtime::archive::Writable;
+use crate::runtime::config::Distil;
+use crate::runtime::env::Env;
 use std::time::{Duration, Instant};
 use towline_core::memory::distil;
 use towline_store::archive::Conversation;
@@ -54,15 +55,15 @@ impl Distilled {
     reason = "a batch ends by the clock, and leaves the archive to others for a moment"
 )]
 pub fn pending(
-    edge: &Edge,
+    env: &Env,
     config: &Distil,
     mut open: Option<Writable>,
     most: Duration,
 ) -> Result<Distilled, StoreError> {
     let begun = Instant::now();
     let mut all = Distilled { is_drained: true, ..Distilled::default() };
-    while config.rules && (open.is_some() || is_pending(edge)) {
-        let anew = || capture::open(edge, PATIENCE);
+    while config.rules && (open.is_some() || is_pending(env)) {
+        let anew = || archive::open(env, PATIENCE);
         let Some(writable) = open.take().map_or_else(anew, |open| Ok(Some(open)))? else {
             return Ok(Distilled { is_drained: false, ..all });
         };
@@ -78,12 +79,12 @@ pub fn pending(
 }
 
 /// Whether there is anything to distil, or nobody can tell without opening the archive to write.
-pub fn is_pending(edge: &Edge) -> bool {
-    if !edge.home.archive().exists() {
+pub fn is_pending(env: &Env) -> bool {
+    if !env.home.archive().exists() {
         return false;
     }
     let look = || -> Result<bool, StoreError> {
-        let Some(archive) = Archive::read(&edge.home, PATIENCE)? else { return Ok(false) };
+        let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(false) };
         Ok(place::load(&archive)?.is_none_or(|place| {
             place.is_within() || archive.last_change().is_ok_and(|last| last > place.done)
         }))

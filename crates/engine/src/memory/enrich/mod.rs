@@ -9,17 +9,18 @@ mod providers;
 pub use notice::told_at_start;
 pub use providers::provider;
 
-use crate::capture::{self, Writable};
-use crate::config::Enrich;
-use crate::edge::Edge;
-use crate::tell::settings;
-use crate::work;
+use crate::memory::model::{Drained, Draining, Left, Opened, READER, drain, make_jobs};
+use crate::runtime::archive;
+use crate::runtime::archive::Writable;
+use crate::runtime::config::Enrich;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
+use crate::runtime::spawn;
 use std::time::Duration;
 use towline_core::id::SessionKey;
 use towline_core::session::State;
 use towline_core::time::Timestamp;
 use towline_store::{Archive, Store, StoreError};
-use towline_worker::{Drained, Draining, Left, Opened, READER, drain, make_jobs};
 
 /// How long a worker waits for whoever writes the archive.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -35,23 +36,23 @@ impl Opened for Writable {
 }
 
 /// Makes the jobs that are missing and does some of those that are due. `None` where no model is named.
-pub fn run(edge: &Edge) -> Result<Option<Drained>, StoreError> {
-    let config = settings(edge);
+pub fn run(env: &Env) -> Result<Option<Drained>, StoreError> {
+    let config = settings(env);
     let wanted = config.enrich;
-    if !wanted.is_on() || !edge.home.archive().exists() {
+    if !wanted.is_on() || !env.home.archive().exists() {
         return Ok(None);
     }
     be_nice();
-    let Some(writable) = capture::open(edge, PATIENCE)? else {
+    let Some(writable) = archive::open(env, PATIENCE)? else {
         return Ok(Some(Drained { left: Left::Busy, ..Drained::default() }));
     };
-    make(edge, &writable.archive)?;
+    make(env, &writable.archive)?;
     drop(writable);
-    let provider = provider(edge, &wanted);
+    let provider = provider(env, &wanted);
     let drained = drain(&Draining {
         provider: &*provider,
-        open: &|| Ok(capture::open(edge, PATIENCE)?.map(|writable| Box::new(writable) as Box<dyn Opened>)),
-        now: &|| edge.later().now,
+        open: &|| Ok(archive::open(env, PATIENCE)?.map(|writable| Box::new(writable) as Box<dyn Opened>)),
+        now: &|| env.later().now,
         skipped: &|tool| config.distil.skips(tool),
         daily_tokens: wanted.daily_tokens,
         per_memory_tokens: wanted.per_memory_tokens,
@@ -59,34 +60,34 @@ pub fn run(edge: &Edge) -> Result<Option<Drained>, StoreError> {
         patience_ms: i64::from(wanted.timeout_s) * 1000,
         most_jobs: AT_ONCE,
     })?;
-    notice::note(edge, (&wanted, &*provider), &drained);
+    notice::note(env, (&wanted, &*provider), &drained);
     Ok(Some(drained))
 }
 
 /// A turn goes on while its session works, as far as hooks tell; a session that no hook told of has ended its last turn.
-fn make(edge: &Edge, archive: &Archive) -> Result<usize, StoreError> {
-    let store = Store::read(&edge.home, LOOK).ok().flatten();
+fn make(env: &Env, archive: &Archive) -> Result<usize, StoreError> {
+    let store = Store::read(&env.home, LOOK).ok().flatten();
     let is_working = |key: &SessionKey| {
         let session = store.as_ref().and_then(|store| store.session(key).ok().flatten());
         session.is_some_and(|session| matches!(session.state, State::Working | State::Blocked(_)))
     };
-    make_jobs(archive, edge.later().now, &is_working)
+    make_jobs(archive, env.later().now, &is_working)
 }
 
 /// Whether something has come since the jobs were last looked at. Reads only.
-pub fn waits(edge: &Edge) -> bool {
+pub fn waits(env: &Env) -> bool {
     let look = || -> Result<bool, StoreError> {
-        let Some(archive) = Archive::read(&edge.home, LOOK)? else { return Ok(false) };
+        let Some(archive) = Archive::read(&env.home, LOOK)? else { return Ok(false) };
         let is_new = archive.read_up_to(READER)?.unwrap_or(0) < archive.last_change()?;
-        Ok(is_new || archive.has_due_job(edge.later().now)?)
+        Ok(is_new || archive.has_due_job(env.later().now)?)
     };
-    settings(edge).enrich.is_on() && look().unwrap_or(false)
+    settings(env).enrich.is_on() && look().unwrap_or(false)
 }
 
 /// Has the jobs done that a capture may have brought, by somebody for whom nobody waits.
-pub fn nudge(edge: &Edge) {
-    if settings(edge).enrich.is_on() {
-        work::start_detached();
+pub fn nudge(env: &Env) {
+    if settings(env).enrich.is_on() {
+        spawn::start_detached();
     }
 }
 
@@ -101,15 +102,15 @@ pub struct Standing {
 }
 
 /// How it stands; without an archive there is nothing yet.
-pub fn standing(edge: &Edge) -> Result<Option<Standing>, StoreError> {
-    let wanted = settings(edge).enrich;
-    let Some(archive) = Archive::read(&edge.home, LOOK)? else { return Ok(None) };
-    let today = today(edge.now);
+pub fn standing(env: &Env) -> Result<Option<Standing>, StoreError> {
+    let wanted = settings(env).enrich;
+    let Some(archive) = Archive::read(&env.home, LOOK)? else { return Ok(None) };
+    let today = today(env.now);
     let days = archive.spending(20)?;
     Ok(Some(Standing {
-        counts: archive.job_counts(edge.now)?,
+        counts: archive.job_counts(env.now)?,
         health: archive.health(wanted.provider.name())?,
-        budget: archive.budget(edge.now)?,
+        budget: archive.budget(env.now)?,
         kept_today: days.iter().filter(|day| day.day == today).map(|day| day.kept).sum(),
         wanted,
     }))

@@ -2,13 +2,13 @@
 //!
 //! One small file beside the database, so that a hook pays for nothing but a look. It goes when the trouble is over.
 
-use crate::config::Enrich;
-use crate::edge::Edge;
+use crate::memory::model::{Drained, Left, Provider};
+use crate::runtime::config::Enrich;
+use crate::runtime::env::Env;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use towline_core::reply::Reply;
 use towline_store::home::put_small;
-use towline_worker::{Drained, Left, Provider};
 
 /// What is to be told, or was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ struct Notice {
 const OFTEN: u32 = 3;
 
 /// Notes what is to be told of how the jobs went; forgets what is over.
-pub fn note(edge: &Edge, (wanted, provider): (&Enrich, &dyn Provider), drained: &Drained) {
+pub fn note(env: &Env, (wanted, provider): (&Enrich, &dyn Provider), drained: &Drained) {
     match &drained.left {
         Left::Trouble(trouble) if trouble.cause == "rate" && trouble.failures < OFTEN => {}
         Left::Trouble(trouble) => {
@@ -34,7 +34,7 @@ pub fn note(edge: &Edge, (wanted, provider): (&Enrich, &dyn Provider), drained: 
                 trouble.detail,
                 provider.mend(&trouble.cause)
             );
-            keep(edge, Notice { of: since, text, told: false });
+            keep(env, Notice { of: since, text, told: false });
         }
         Left::Budget => {
             let text = format!(
@@ -42,37 +42,37 @@ pub fn note(edge: &Edge, (wanted, provider): (&Enrich, &dyn Provider), drained: 
                  (UTC). More: `tow config set distil.daily_tokens N`.",
                 wanted.daily_tokens
             );
-            keep(edge, Notice { of: super::today(edge.now), text, told: false });
+            keep(env, Notice { of: super::today(env.now), text, told: false });
         }
-        Left::Nothing | Left::More => drop(std::fs::remove_file(place(edge))),
+        Left::Nothing | Left::More => drop(std::fs::remove_file(place(env))),
         Left::Busy => {}
     }
 }
 
 /// What a session that starts tells the person. Under the fold lock, so that only one does.
-pub fn told_at_start(edge: &Edge) -> Reply {
-    let Some(notice) = kept(edge).filter(|notice| !notice.told) else { return Reply::default() };
+pub fn told_at_start(env: &Env) -> Reply {
+    let Some(notice) = kept(env).filter(|notice| !notice.told) else { return Reply::default() };
     let reply = Reply { notices: vec![notice.text.clone()], ..Reply::default() };
-    write(edge, &Notice { told: true, ..notice });
+    write(env, &Notice { told: true, ..notice });
     reply
 }
 
 /// The same trouble is not told twice, whatever else is known of it by now.
-fn keep(edge: &Edge, notice: Notice) {
-    let is_known = kept(edge).is_some_and(|known| known.of == notice.of && known.told);
+fn keep(env: &Env, notice: Notice) {
+    let is_known = kept(env).is_some_and(|known| known.of == notice.of && known.told);
     if !is_known {
-        write(edge, &notice);
+        write(env, &notice);
     }
 }
 
-fn kept(edge: &Edge) -> Option<Notice> {
-    serde_json::from_slice(&std::fs::read(place(edge)).ok()?).ok()
+fn kept(env: &Env) -> Option<Notice> {
+    serde_json::from_slice(&std::fs::read(place(env)).ok()?).ok()
 }
 
-fn write(edge: &Edge, notice: &Notice) {
-    let _ = put_small(&place(edge), serde_json::to_string(notice).unwrap_or_default().as_bytes());
+fn write(env: &Env, notice: &Notice) {
+    let _ = put_small(&place(env), serde_json::to_string(notice).unwrap_or_default().as_bytes());
 }
 
-fn place(edge: &Edge) -> PathBuf {
-    edge.home.folder().join("untold")
+fn place(env: &Env) -> PathBuf {
+    env.home.folder().join("untold")
 }

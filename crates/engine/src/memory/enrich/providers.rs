@@ -2,40 +2,43 @@
 //!
 //! Exactly the one that is named: a provider that cannot be used is one that always fails, never another.
 
-use crate::config::{Enrich, ProviderName};
-use crate::edge::{Edge, on_path, variable};
+use crate::memory::model::Provider;
+use crate::memory::model::provider::{Anthropic, Command, Key, Nobody, OpenAi, Surroundings, Wire};
+use crate::runtime::config::Enrich;
+use crate::runtime::config::ProviderName;
+use crate::runtime::env::Env;
+use crate::runtime::env::on_path;
+use crate::runtime::env::variable;
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_agents::ask::usual_model;
-use towline_worker::Provider;
-use towline_worker::provider::{Anthropic, Command, Key, Nobody, OpenAi, Surroundings, Wire};
 
-pub fn provider(edge: &Edge, wanted: &Enrich) -> Box<dyn Provider> {
+pub fn provider(env: &Env, wanted: &Enrich) -> Box<dyn Provider> {
     match wanted.provider {
         ProviderName::Nobody => Box::new(Nobody::new("none", "no provider is named".to_owned())),
-        ProviderName::Agent(agent) => command(edge, wanted, agent),
+        ProviderName::Agent(agent) => command(env, wanted, agent),
         ProviderName::Anthropic => {
             let vendors = Vendor { address: "https://api.anthropic.com", variable: "ANTHROPIC_API_KEY" };
-            Box::new(Anthropic::new(wire(edge, wanted, &vendors)))
+            Box::new(Anthropic::new(wire(env, wanted, &vendors)))
         }
         ProviderName::OpenAi if wanted.model.is_empty() => {
             Box::new(Nobody::new(wanted.provider.name(), "distil.model names no model".to_owned()))
         }
         ProviderName::OpenAi => {
             let vendors = Vendor { address: "https://api.openai.com/v1", variable: "OPENAI_API_KEY" };
-            Box::new(OpenAi::new(wire(edge, wanted, &vendors)))
+            Box::new(OpenAi::new(wire(env, wanted, &vendors)))
         }
     }
 }
 
-fn command(edge: &Edge, wanted: &Enrich, agent: Agent) -> Box<dyn Provider> {
+fn command(env: &Env, wanted: &Enrich, agent: Agent) -> Box<dyn Provider> {
     let Some(program) = on_path(agent.name()) else {
         return Box::new(Nobody::new(agent.name(), format!("`{}` is not on the PATH", agent.name())));
     };
     let around = Surroundings {
         program,
-        folder: folder(edge),
+        folder: folder(env),
         settings: agent.folder(&variable),
         patience: patience(wanted),
     };
@@ -48,7 +51,7 @@ struct Vendor {
     variable: &'static str,
 }
 
-fn wire(edge: &Edge, wanted: &Enrich, vendor: &Vendor) -> Wire {
+fn wire(env: &Env, wanted: &Enrich, vendor: &Vendor) -> Wire {
     let is_vendors = wanted.base_url.is_empty();
     Wire {
         base_url: if is_vendors { vendor.address.to_owned() } else { wanted.base_url.clone() },
@@ -56,7 +59,7 @@ fn wire(edge: &Edge, wanted: &Enrich, vendor: &Vendor) -> Wire {
         key: key(wanted, is_vendors.then_some(vendor.variable)),
         patience: patience(wanted),
         certificates: variable("SSL_CERT_FILE").map(PathBuf::from),
-        folder: folder(edge),
+        folder: folder(env),
     }
 }
 
@@ -76,8 +79,8 @@ fn model(wanted: &Enrich) -> Option<String> {
 }
 
 /// A folder of our own, with nothing in it that a model could read.
-fn folder(edge: &Edge) -> PathBuf {
-    edge.home.folder().join("asking")
+fn folder(env: &Env) -> PathBuf {
+    env.home.folder().join("asking")
 }
 
 fn patience(wanted: &Enrich) -> Duration {

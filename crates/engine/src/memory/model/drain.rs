@@ -3,10 +3,14 @@
 //! The archive is held only between calls, never during one. Whoever is killed here loses nothing and leaves nothing
 //! half done: a job ends together with what is kept of it, or waits again when its lease has ended.
 
-use crate::answer::{Checked, checked};
-use crate::gather::gather;
-use crate::provider::{Answer, Provider, Unanswered};
-use crate::request::{Request, Shape};
+use super::answer::Checked;
+use super::answer::checked;
+use super::gather::gather;
+use super::provider::Answer;
+use super::provider::Provider;
+use super::provider::Unanswered;
+use super::request::Request;
+use super::request::Shape;
 use towline_core::capture::Touch;
 use towline_core::id::Uid;
 use towline_core::memory::suspicion::{Suspicion, held_back};

@@ -3,7 +3,8 @@
 //! Tools that teach nothing are passed over, and of those that only look, what they saw: the file is still there. Reads
 //! only, and unpacks no more than can be shown.
 
-use crate::digest::{Call, Material};
+use super::digest::Call;
+use super::digest::Material;
 use std::collections::HashMap;
 use towline_agents::Agent;
 use towline_core::capture::{DetailKind, Speaker};

@@ -6,7 +6,6 @@
 mod answer;
 mod digest;
 mod drain;
-mod fetch;
 mod gather;
 mod jobs;
 pub mod provider;
@@ -15,7 +14,6 @@ mod request;
 pub use answer::{Checked, checked};
 pub use digest::{Call, Digest, Material, digest};
 pub use drain::{Drained, Draining, Left, Opened, drain};
-pub use fetch::{FetchError, Wanted, fetch, sha256_of, take};
 pub use gather::gather;
 pub use jobs::{READER, is_worth, make_jobs};
 pub use provider::{Provider, Unanswered};

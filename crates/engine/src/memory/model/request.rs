@@ -2,7 +2,9 @@
 //!
 //! Everything together stays within what one memory may cost; the digest gives way first.
 
-use crate::digest::{Digest, Material, digest};
+use super::digest::Digest;
+use super::digest::Material;
+use super::digest::digest;
 use serde_json::{Value, json};
 use towline_core::compose::Budget;
 use towline_core::memory::MemoryType;

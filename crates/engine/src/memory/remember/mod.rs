@@ -6,11 +6,9 @@
 
 mod form;
 mod named;
-mod words;
 
 pub use form::{form, read_form};
 pub use named::{is_memory_id, memories_named, no_memory, numbers, open};
-pub use words::{cost, line, memory_json, memory_text};
 
 use std::collections::BTreeSet;
 use towline_core::memory::{Content, Draft, Likeness, Maker, Memory, MemoryType, likeness, new_facts};

@@ -2,10 +2,11 @@
 //!
 //! A name is `m12`. What is not there is a mistake that says how to find what is.
 
-use crate::capture::{self, Writable};
-use crate::failure::Failure;
-use crate::output::plain;
-use crate::scope::Scope;
+use crate::runtime::archive;
+use crate::runtime::archive::Writable;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
+use crate::runtime::text::plain;
 use std::time::Duration;
 use towline_core::memory::{Memory, name, number};
 use towline_store::{Archive, StoreError};
@@ -14,8 +15,8 @@ use towline_store::{Archive, StoreError};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The archive, to be changed for a person who waits.
-pub fn open(scope: &Scope) -> Result<Writable, Failure> {
-    let opened = capture::open(&scope.edge, PATIENCE).map_err(|error| failed(&error))?;
+pub fn open(env: &Env) -> Result<Writable, Failure> {
+    let opened = archive::open(env, PATIENCE).map_err(|error| failed(&error))?;
     opened.ok_or_else(|| {
         Failure::busy("another process writes what is kept").hint("Wait for it, then run this again.")
     })

@@ -2,9 +2,10 @@
 //!
 //! Puts together what `store` sums and `core::usage` prices; it counts nothing itself, and shows nothing.
 
-use crate::calendar;
-use crate::config::{Config, layered};
-use crate::edge::Edge;
+use crate::runtime::calendar;
+use crate::runtime::config::Config;
+use crate::runtime::config::layered;
+use crate::runtime::env::Env;
 use std::collections::HashMap;
 use std::ops::Range;
 use towline_core::id::SessionKey;
@@ -38,8 +39,8 @@ pub enum Group {
 }
 
 /// The prices in force: the user's own over those that are compiled in.
-pub fn prices(edge: &Edge) -> Prices {
-    let user = std::fs::read_to_string(&edge.config_file);
+pub fn prices(env: &Env) -> Prices {
+    let user = std::fs::read_to_string(&env.config_file);
     user.map_or_else(|_| Config::compiled_in(), |user| layered(&user).config).all_prices()
 }
 

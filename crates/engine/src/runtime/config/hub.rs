@@ -3,7 +3,7 @@
 //! Pure. A password never stands here: only where it is found.
 
 use super::layer::one_of;
-use crate::hub::address;
+use crate::runtime::hub_url;
 use toml_edit::Value;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     let text = value.as_str().unwrap_or("");
     match key {
         "hub.url" if text.is_empty() => Ok(()),
-        "hub.url" => address::parse(text).map(drop).map_err(|error| error.as_a_rule()),
+        "hub.url" => hub_url::parse(text).map(drop).map_err(|error| error.as_a_rule()),
         "hub.ca" if text.is_empty() || text.starts_with('/') => Ok(()),
         "hub.ca" => Err("the whole path of a file, which begins with `/`".to_owned()),
         "hub.tls" => one_of(value, &[VERIFIED, PLAIN]),

@@ -272,7 +272,7 @@ mod tests {
     fn the_defaults_are_sound_and_hold_every_key() {
         let config = layered("").config;
         assert_eq!((config.patience_ms, config.prompt_bytes, config.journal_mb), (300, 2000, 64));
-        assert!(layered(crate::config::DEFAULT).mistakes.is_empty());
+        assert!(layered(crate::runtime::config::DEFAULT).mistakes.is_empty());
     }
 
     #[test]

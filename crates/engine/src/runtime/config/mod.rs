@@ -7,11 +7,13 @@ mod bookmarks;
 mod continuing;
 mod defaults;
 mod distil;
+pub mod edit;
 mod enrich;
 mod guard;
 mod hub;
 mod layer;
 mod limits;
+mod load;
 mod memory;
 mod nearest;
 mod notify;
@@ -27,6 +29,7 @@ pub use guard::{Guard, StatusLine};
 pub use hub::{Hub, HubTls};
 pub use layer::{Mistake, layered, value_at};
 pub use limits::Limits;
+pub use load::settings;
 pub use memory::Memory;
 pub use nearest::nearest;
 pub use notify::{Commands, Notify, OCCASIONS};
@@ -80,6 +83,11 @@ pub struct Config {
 }
 
 impl Config {
+    /// Whether a session goes on by itself when its usage limit ends.
+    pub fn resumes_after_limits(&self) -> bool {
+        self.limits.resume && self.typing.enabled
+    }
+
     /// What `default.toml` says, for hooks of users who have set nothing: reading it would cost each of them more than the
     /// rest of their work. A test holds the two against each other.
     pub fn compiled_in() -> Config {

@@ -4,9 +4,11 @@
 //! Never starts a server.
 
 use super::load::{self, Changed, Presence};
-use crate::edge::{Edge, on_path, variable};
-use crate::failure::Failure;
-use crate::push;
+use crate::runtime::env::Env;
+use crate::runtime::env::on_path;
+use crate::runtime::env::variable;
+use crate::runtime::failure::Failure;
+use crate::status::push;
 use std::path::{Path, PathBuf};
 use towline_agents::settings::{Archive, Block, Pace, Plan, Refusal, Standing, Subject, quote};
 use towline_terminal::tmux::Server;
@@ -34,11 +36,11 @@ pub struct Outcome {
 const OWNER: &str = "tmux";
 
 /// Brings our block into the tmux.conf, and Towline into the server that the user sits in.
-pub fn install(edge: &Edge, tow: &Path, writing: Writing) -> Result<Outcome, Failure> {
+pub fn install(env: &Env, tow: &Path, writing: Writing) -> Result<Outcome, Failure> {
     let server = current_server();
     load::version(server.as_ref())?;
     let block = Block::new(OWNER, file_to_edit()?, lines(tow)?);
-    let archive = Archive::new(edge.home.backups());
+    let archive = Archive::new(env.home.backups());
     let plan = match writing {
         Writing::Planned => block.preview(Pace::USUAL).map_err(refused)?,
         Writing::Done => block.apply(&archive, Pace::USUAL).map_err(refused)?.plan,
@@ -47,7 +49,7 @@ pub fn install(edge: &Edge, tow: &Path, writing: Writing) -> Result<Outcome, Fai
     match server {
         Some(server) => {
             let loaded = match writing {
-                Writing::Done => load::load(edge, &server, tow),
+                Writing::Done => load::load(env, &server, tow),
                 Writing::Planned => Ok(planned(&server)),
             };
             outcome.note(server, loaded, "tow tmux load");
@@ -61,8 +63,8 @@ pub fn install(edge: &Edge, tow: &Path, writing: Writing) -> Result<Outcome, Fai
 }
 
 /// Takes our block out of every tmux.conf that has one, and Towline out of the servers that run with it.
-pub fn uninstall(edge: &Edge, writing: Writing) -> Result<Outcome, Failure> {
-    let archive = Archive::new(edge.home.backups());
+pub fn uninstall(env: &Env, writing: Writing) -> Result<Outcome, Failure> {
+    let archive = Archive::new(env.home.backups());
     let mut outcome = Outcome::default();
     for file in candidates()? {
         let block = Block::new(OWNER, file, "");
@@ -72,22 +74,22 @@ pub fn uninstall(edge: &Edge, writing: Writing) -> Result<Outcome, Failure> {
         };
         outcome.plans.extend((!plan.is_empty()).then_some(plan));
     }
-    let known = load::remembered(edge).into_iter().chain(push::told_servers(&edge.home));
+    let known = load::remembered(env).into_iter().chain(push::told_servers(&env.home));
     for server in current_server().into_iter().chain(known) {
-        outcome.unload(edge, writing, server);
+        outcome.unload(env, writing, server);
     }
     Ok(outcome)
 }
 
 impl Outcome {
-    fn unload(&mut self, edge: &Edge, writing: Writing, server: Server) {
+    fn unload(&mut self, env: &Env, writing: Writing, server: Server) {
         if self.servers.contains(&server.socket) {
             return;
         }
         let is_loaded = load::presence(&server) != Some(Presence::Absent);
         let unloaded = match writing {
-            Writing::Done if is_loaded => load::unload(edge, &server),
-            Writing::Done => load::sweep(edge, &server),
+            Writing::Done if is_loaded => load::unload(env, &server),
+            Writing::Done => load::sweep(env, &server),
             Writing::Planned if !is_loaded => return,
             Writing::Planned => Ok(load::Outcome { changed: Changed::Something, remarks: vec![] }),
         };

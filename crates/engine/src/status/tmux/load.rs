@@ -5,8 +5,8 @@
 
 use super::options::Options;
 use super::plan::{self, Found, Key, OPTIONS, Plan, UNDO_OPTION, Undo, Wish};
-use crate::edge::Edge;
-use crate::failure::Failure;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
@@ -43,10 +43,10 @@ const PUSHED: [&str; 3] = [STATE_OPTION, MARK_OPTION, UNSEEN_OPTION];
 const NOTE: &str = "loaded";
 
 /// Brings the bar, the keys and the hooks into the server, as its `@towline-*` options want them.
-pub fn load(edge: &Edge, server: &Server, tow: &Path) -> Result<Outcome, Failure> {
+pub fn load(env: &Env, server: &Server, tow: &Path) -> Result<Outcome, Failure> {
     let version = version(Some(server))?;
     let tow = word(tow)?;
-    let (options, mistakes) = Options::current(edge, server);
+    let (options, mistakes) = Options::current(env, server);
     let mut remarks: Vec<String> =
         mistakes.iter().map(|mistake| format!("{} must be {}", mistake.option, mistake.wanted)).collect();
     let wanted = wanted_keys(server, bindings(&options, &tow, version, &mut remarks), &mut remarks);
@@ -54,30 +54,30 @@ pub fn load(edge: &Edge, server: &Server, tow: &Path) -> Result<Outcome, Failure
     let keys = wanted.into_iter().filter(|key| is_free(server, &found, key, &mut remarks)).collect();
     let plan = plan::load(&found, &Wish { tow: &tow, options: &options, keys });
     let changed = carry_out(server, &found, plan)?;
-    remember(edge, server);
+    remember(env, server);
     Ok(Outcome { changed, remarks })
 }
 
 /// Takes out what `load` brought in. Options that the user has set stay.
-pub fn unload(edge: &Edge, server: &Server) -> Result<Outcome, Failure> {
+pub fn unload(env: &Env, server: &Server) -> Result<Outcome, Failure> {
     let found = find(server, [])?;
     let changed = carry_out(server, &found, plan::unload(&found))?;
     let ours = [BAR_OPTION, UNDO_OPTION].map(|option| Change::Unset { option: option.to_owned() });
     taken(server, server.change(&ours))?;
     unset_pushed(server)?;
-    forget(edge, server);
+    forget(env, server);
     Ok(Outcome { changed, remarks: vec![] })
 }
 
 /// Takes out what hooks have pushed to a server that was never loaded. Whether there was anything.
-pub fn sweep(edge: &Edge, server: &Server) -> Result<Outcome, Failure> {
+pub fn sweep(env: &Env, server: &Server) -> Result<Outcome, Failure> {
     let was_told = server.user_options(&[BAR_OPTION.to_owned()]).is_some_and(|found| found != [None]);
     if !was_told {
         return Ok(Outcome { changed: Changed::Nothing, remarks: vec![] });
     }
     taken(server, server.change(&[Change::Unset { option: BAR_OPTION.to_owned() }]))?;
     unset_pushed(server)?;
-    forget(edge, server);
+    forget(env, server);
     Ok(Outcome { changed: Changed::Something, remarks: vec![] })
 }
 
@@ -109,9 +109,9 @@ pub fn presence(server: &Server) -> Option<Presence> {
 }
 
 /// The servers that were loaded and run still, even if they do not answer. The others are forgotten.
-pub fn remembered(edge: &Edge) -> Vec<Server> {
+pub fn remembered(env: &Env) -> Vec<Server> {
     let mut servers = vec![];
-    let entries = fs::read_dir(edge.home.bars()).into_iter().flatten().filter_map(Result::ok);
+    let entries = fs::read_dir(env.home.bars()).into_iter().flatten().filter_map(Result::ok);
     for note in entries.map(|entry| entry.path()).filter(|path| path.extension() == Some(OsStr::new(NOTE))) {
         match recalled(&note) {
             Some(server) => servers.push(server),
@@ -263,15 +263,15 @@ fn silent(server: &Server) -> Failure {
 }
 
 /// Which servers to take us out of one day.
-fn remember(edge: &Edge, server: &Server) {
-    let note = edge.home.bars().join(format!("{}.{NOTE}", server.pid));
+fn remember(env: &Env, server: &Server) {
+    let note = env.home.bars().join(format!("{}.{NOTE}", server.pid));
     // Without the note, `tow uninstall` still finds the server that it is run in.
     let _ = put_small(&note, server.socket.as_bytes());
 }
 
 /// Also what was pushed: it has to be pushed again if the server is loaded again.
-fn forget(edge: &Edge, server: &Server) {
-    let entries = fs::read_dir(edge.home.bars()).into_iter().flatten().filter_map(Result::ok);
+fn forget(env: &Env, server: &Server) {
+    let entries = fs::read_dir(env.home.bars()).into_iter().flatten().filter_map(Result::ok);
     let is_of_server = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == server.pid.as_str());
     for note in entries.map(|entry| entry.path()).filter(is_of_server) {
         let _ = fs::remove_file(note);

@@ -3,8 +3,8 @@
 //! Asking tmux costs a spawn, so the answer is kept in a small file per server and asked for again once a minute, by
 //! whoever refreshes; a hook only reads the file. A value that makes no sense is the default, and is named by the doctor.
 
-use crate::config::Commands;
-use crate::edge::Edge;
+use crate::runtime::config::Commands;
+use crate::runtime::env::Env;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -124,19 +124,19 @@ impl Options {
     }
 
     /// Asks again if the last time was more than a minute ago. What the bar shows, if it was asked.
-    pub fn renew(edge: &Edge, server: &Server) -> Option<String> {
-        if recall(&edge.home, server).is_some_and(|found| is_fresh(found.at, edge.now)) {
+    pub fn renew(env: &Env, server: &Server) -> Option<String> {
+        if recall(&env.home, server).is_some_and(|found| is_fresh(found.at, env.now)) {
             return None;
         }
-        let values = ask(edge, server)?;
+        let values = ask(env, server)?;
         Some(values.get(BAR).cloned().unwrap_or_default())
     }
 
     /// As they are now, with what is wrong in them. A server that does not answer has what it had.
-    pub fn current(edge: &Edge, server: &Server) -> (Options, Vec<Mistake>) {
-        match ask(edge, server) {
+    pub fn current(env: &Env, server: &Server) -> (Options, Vec<Mistake>) {
+        match ask(env, server) {
             Some(values) => parse(&values),
-            None => (Options::remembered(&edge.home, server), vec![]),
+            None => (Options::remembered(&env.home, server), vec![]),
         }
     }
 }
@@ -144,13 +144,13 @@ impl Options {
 /// The bar itself is asked for beside the options: whether a push was carried out is not waited for.
 const BAR: &str = "status";
 
-fn ask(edge: &Edge, server: &Server) -> Option<BTreeMap<String, String>> {
+fn ask(env: &Env, server: &Server) -> Option<BTreeMap<String, String>> {
     let names: Vec<&str> = NAMES.into_iter().chain([BAR]).collect();
     let asked: Vec<String> = names.iter().map(|name| format!("@towline-{name}")).collect();
     let values = server.user_options(&asked)?;
     let values: BTreeMap<String, String> =
         names.iter().zip(values).filter_map(|(name, value)| Some(((*name).to_owned(), value?))).collect();
-    keep(&edge.home, server, &Found { at: edge.now, values: values.clone() });
+    keep(&env.home, server, &Found { at: env.now, values: values.clone() });
     Some(values)
 }
 

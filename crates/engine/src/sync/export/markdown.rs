@@ -3,7 +3,7 @@
 //! Cannot be taken in again. Code fences are longer than any inside of what they hold.
 
 use super::ExportError;
-use crate::calendar;
+use crate::runtime::calendar;
 use std::io::Write;
 use towline_core::capture::{DetailKind, Speaker};
 use towline_core::escape::{for_terminal, lines_for_terminal};

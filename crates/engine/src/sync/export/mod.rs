@@ -10,7 +10,7 @@ pub mod wire;
 
 pub use jsonl::jsonl;
 pub use markdown::markdown;
-pub use take_in::{Errand, Told, file, import};
+pub use take_in::{Done, Errand, file, import};
 
 use std::io;
 use towline_store::StoreError;

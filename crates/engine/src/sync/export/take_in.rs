@@ -5,15 +5,14 @@
 
 use super::FORMAT;
 use super::wire::{BadWord, Line};
-use crate::capture::{self, Wishes};
-use crate::failure::Failure;
-use crate::output::plain;
-use crate::scope::Scope;
-use serde_json::{Value, json};
+use crate::capture::Wishes;
+use crate::runtime::archive;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
+use crate::runtime::text::plain;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::text::Clean;
 use towline_store::archive::{KeptRow, Restored, Restoring};
@@ -46,13 +45,13 @@ enum ImportError {
 
 /// What was done with a file.
 #[derive(Default)]
-struct Done {
-    lines: usize,
+pub struct Done {
+    pub lines: usize,
     /// Lines of kinds that this version does not know.
-    unknown: usize,
+    pub unknown: usize,
     /// Sessions of folders that are excluded.
-    excluded: usize,
-    restored: Restored,
+    pub excluded: usize,
+    pub restored: Restored,
 }
 
 /// Whether this names a file of ours, and not a program whose files are read.
@@ -68,27 +67,21 @@ pub enum Errand {
     Try,
 }
 
-/// How it is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
-    Plainly,
-    AsJson,
-}
-
-pub fn import(scope: &Scope, file: &Path, errand: Errand, told: Told) -> Result<ExitCode, Failure> {
+/// Restores the rows of an export file, or checks that they could be.
+pub fn import(env: &Env, file: &Path, errand: Errand) -> Result<Done, Failure> {
     let shown = plain(&file.to_string_lossy());
     let failed = |error: ImportError| {
         Failure::about(format!("could not take in {shown}"), &error)
             .hint("What stood before that line is kept; run the same command again once the file is whole.")
     };
-    let wishes = Wishes::load(&scope.edge)?;
+    let wishes = Wishes::load(env)?;
     let opened = File::open(file).map_err(|error| failed(error.into()))?;
     let mut reader = Lines { reader: BufReader::new(opened), line: vec![], number: 0 };
     reader.check_head().map_err(failed)?;
     let done = match errand {
         Errand::Try => reader.run(&wishes, &mut |_| Ok(())).map_err(failed)?,
         Errand::TakeIn => {
-            let writable = capture::open(&scope.edge, Duration::from_secs(60));
+            let writable = archive::open(env, Duration::from_secs(60));
             let Some(writable) = writable.map_err(|error| failed(error.into()))? else {
                 return Err(
                     Failure::input("another import is under way").hint("Wait for it, then run this again.")
@@ -97,11 +90,7 @@ pub fn import(scope: &Scope, file: &Path, errand: Errand, told: Told) -> Result<
             restore(&writable.archive, &mut reader, &wishes).map_err(failed)?
         }
     };
-    match told {
-        Told::AsJson => scope.out.line(&as_json(&done, errand).to_string()),
-        Told::Plainly => report(scope, &done, errand),
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(done)
 }
 
 fn restore(archive: &Archive, reader: &mut Lines, wishes: &Wishes) -> Result<Done, ImportError> {
@@ -196,33 +185,4 @@ impl Lines {
 /// A row that outlives its line.
 fn owned(row: KeptRow<Clean<'_>>) -> KeptRow<Clean<'static>> {
     row.map_text(Clean::into_owned)
-}
-
-fn as_json(done: &Done, errand: Errand) -> Value {
-    let Restored { conversations, turns, bodies, details, memories, summaries } = done.restored;
-    json!({
-        "dry_run": errand == Errand::Try, "lines": done.lines, "sessions": conversations, "turns": turns,
-        "bodies": bodies, "details": details, "memories": memories, "summaries": summaries,
-        "unknown_lines": done.unknown, "excluded_sessions": done.excluded,
-    })
-}
-
-fn report(scope: &Scope, done: &Done, errand: Errand) {
-    let Done { lines, unknown, excluded, restored } = done;
-    let Restored { conversations, turns, bodies, details, memories, summaries } = restored;
-    scope.out.line(&match errand {
-        Errand::Try => format!("{lines} lines can be taken in; nothing was kept"),
-        Errand::TakeIn => {
-            format!(
-                "{conversations} sessions; new: {turns} turns, {bodies} bodies, {details} details, {memories} memories, \
-                 {summaries} summaries"
-            )
-        }
-    });
-    if *unknown > 0 {
-        scope.out.line(&format!("{unknown} lines are of kinds that this version does not know"));
-    }
-    if *excluded > 0 {
-        scope.out.line(&format!("{excluded} sessions worked in folders that are excluded"));
-    }
 }

@@ -2,11 +2,19 @@
 //!
 //! The hub merges by `core::share` alone, numbers what changed, and keeps it as the real one does.
 
-use crate::capture::{self, Wishes, Writable};
-use crate::edge::Edge;
-use crate::forget::{self, AsideFate, Meant};
-use crate::hub::outgoing::{Batch, note_sent, outgoing};
-use crate::hub::{Sharing, incoming};
+use crate::capture;
+use crate::capture::Wishes;
+use crate::erase::forget;
+use crate::erase::forget::AsideFate;
+use crate::erase::forget::Meant;
+use crate::runtime::archive;
+use crate::runtime::archive::Writable;
+use crate::runtime::env::Env;
+use crate::sync::Sharing;
+use crate::sync::incoming;
+use crate::sync::outgoing::Batch;
+use crate::sync::outgoing::note_sent;
+use crate::sync::outgoing::outgoing;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -60,7 +68,7 @@ impl Hub {
 
 pub struct Machine {
     pub folder: TempDir,
-    pub edge: Edge,
+    pub env: Env,
     pub person: &'static str,
     wishes: Wishes,
 }
@@ -74,8 +82,8 @@ impl Machine {
         // Whoever opens it first names the machine.
         drop(Archive::open(&home, &lock, PATIENCE, Uid([seed; 16])).unwrap());
         drop(lock);
-        let edge = Edge::at(home, folder.path().join("config.toml"));
-        let machine = Machine { folder, edge, person, wishes: Wishes::usual() };
+        let env = Env::at(home, folder.path().join("config.toml"));
+        let machine = Machine { folder, env, person, wishes: Wishes::usual() };
         let writable = machine.open();
         let row = writable.archive.project_made(&boat()).unwrap();
         writable.archive.set_person(person).unwrap();
@@ -85,7 +93,7 @@ impl Machine {
     }
 
     pub fn open(&self) -> Writable {
-        capture::open(&self.edge, PATIENCE).unwrap().unwrap()
+        archive::open(&self.env, PATIENCE).unwrap().unwrap()
     }
 
     pub fn sharing(&self) -> Sharing<'_> {
@@ -119,7 +127,7 @@ impl Machine {
     }
 
     pub fn take_in(&self, project: &SharedProject, pulled: (Vec<SharedRow>, u64)) -> TakenIn {
-        let mut arrivals = incoming::Arrivals::new(&self.edge, self.sharing());
+        let mut arrivals = incoming::Arrivals::new(&self.env, self.sharing());
         let taken = arrivals.take(project, pulled).unwrap();
         arrivals.end().unwrap();
         taken
@@ -167,7 +175,7 @@ impl Machine {
     }
 
     pub fn forget(&self, meant: &Meant) {
-        forget::carry_out(&self.edge, meant, AsideFate::Kept).unwrap();
+        forget::carry_out(&self.env, meant, AsideFate::Kept).unwrap();
     }
 
     pub fn forget_memory(&self, uid: Uid) {

@@ -1,9 +1,9 @@
 //! A rule each: whose it is, what never travels, what goes for good, what only stays away.
 
 use super::fleet::{Hub, Machine, boat, settle};
-use crate::forget::Meant;
-use crate::hub::outgoing::waiting;
-use crate::hub::words;
+use crate::erase::forget::Meant;
+use crate::sync::outgoing::waiting;
+use crate::sync::words;
 use std::sync::Arc;
 use towline_core::capture::Speaker;
 use towline_core::event::Origin;

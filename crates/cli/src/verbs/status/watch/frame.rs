@@ -5,7 +5,8 @@
 use super::super::NOBODY;
 use super::super::table::{Line, table};
 use crate::canvas::Size;
-use crate::output::{Output, Tone};
+use crate::output::Output;
+use crate::output::Tone;
 use towline_core::escape::{fit, pad};
 use towline_core::shown::Shown;
 use towline_core::time::Timestamp;

@@ -1,6 +1,7 @@
 //! The client against the real server: one of its own, and the one in the background.
 
 use super::*;
+use crate::runtime::env::Env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
@@ -72,8 +73,8 @@ fn a_thread_is_forked_reverted_and_told_something_by_a_server_of_our_own() {
     for prompt in ["turn two", "turn three"] {
         CODEX.headless(&env, prompt, &["resume", id]).ok();
     }
-    let edge = Edge::new().unwrap();
-    let mut client = Client::connect(&edge, &address(&env), &program(&env)).unwrap();
+    let ours = Env::new().unwrap();
+    let mut client = Client::connect(&ours, &address(&env), &program(&env)).unwrap();
     assert_eq!(client.kind, Kind::Private);
     change(&mut client, &SessionId::parse(id).unwrap());
     let unknown = SessionId::parse("00000000-0000-7000-8000-000000000000").unwrap();
@@ -101,8 +102,8 @@ fn a_thread_is_forked_reverted_and_told_something_by_the_server_in_the_backgroun
     let file = Agent::Codex.transcripts(&env.home().join(".codex")).pop().unwrap();
     let meta = fs::read_to_string(file).unwrap();
     let meta: serde_json::Value = serde_json::from_str(meta.lines().next().unwrap()).unwrap();
-    let edge = Edge::new().unwrap();
-    let mut client = Client::connect(&edge, &address(&env), "/nowhere".as_ref()).unwrap();
+    let ours = Env::new().unwrap();
+    let mut client = Client::connect(&ours, &address(&env), "/nowhere".as_ref()).unwrap();
     assert_eq!(client.kind, Kind::Shared);
     change(&mut client, &SessionId::parse(meta["payload"]["id"].as_str().unwrap()).unwrap());
     CODEX.stop_daemon(&env);
@@ -113,8 +114,8 @@ fn a_server_that_does_not_answer_is_an_error_that_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("silent.sock");
     let _listener = UnixListener::bind(&socket).unwrap();
-    let edge = Edge::new().unwrap();
-    let reached = Wire::to_socket(&edge, &socket, edge.elapsed() + Duration::from_millis(50));
+    let ours = Env::new().unwrap();
+    let reached = Wire::to_socket(&env, &socket, env.elapsed() + Duration::from_millis(50));
     assert_eq!(reached.err().unwrap().kind(), io::ErrorKind::TimedOut);
     let silent = broken("thread/read", io::ErrorKind::TimedOut.into()).to_string();
     assert_eq!(silent, "the server did not answer thread/read within 20 seconds");
@@ -122,10 +123,10 @@ fn a_server_that_does_not_answer_is_an_error_that_says_so() {
 
 #[test]
 fn a_server_that_goes_away_or_is_not_there_is_an_error_that_names_it() {
-    let edge = Edge::new().unwrap();
+    let ours = Env::new().unwrap();
     let address = Address { socket: "/nowhere/x.sock".into(), arguments: &[] };
-    let gone = Client::connect(&edge, &address, "/bin/true".as_ref()).err().unwrap();
+    let gone = Client::connect(&ours, &address, "/bin/true".as_ref()).err().unwrap();
     assert!(matches!(gone, ServerError::Broken { method: "initialize", .. }), "{gone:?}");
-    let missing = Client::connect(&edge, &address, "/nowhere/agent".as_ref()).err().unwrap();
+    let missing = Client::connect(&ours, &address, "/nowhere/agent".as_ref()).err().unwrap();
     assert_eq!(missing.to_string(), "could not reach the server at /nowhere/agent");
 }

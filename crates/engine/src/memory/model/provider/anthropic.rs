@@ -4,7 +4,7 @@
 
 use super::http::{Wire, answer, mend};
 use super::{Answer, Provider, Unanswered};
-use crate::request::Request;
+use crate::memory::model::request::Request;
 use serde_json::{Value, json};
 use towline_agents::ask::{prose, short};
 

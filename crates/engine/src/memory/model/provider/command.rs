@@ -4,7 +4,7 @@
 
 use super::child::Child;
 use super::{Answer, Provider, Unanswered, usual_mend};
-use crate::request::Request;
+use crate::memory::model::request::Request;
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::Agent;

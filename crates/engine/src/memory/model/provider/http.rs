@@ -4,11 +4,12 @@
 
 use super::key::Key;
 use super::{Answer, Unanswered, usual_mend};
+use crate::runtime::tls::{is_on_this_machine, trusted};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::ask::{classified, short};
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::TlsConfig;
 
 /// How an API is reached.
 #[derive(Clone, Debug)]
@@ -79,19 +80,6 @@ impl Wire {
         }
         config.build().into()
     }
-}
-
-/// The certificates of a file, if there are any.
-pub(crate) fn trusted(file: Option<&Path>) -> Option<RootCerts> {
-    let pem = std::fs::read(file?).ok()?;
-    let certificate = |item| if let Ok(PemItem::Certificate(found)) = item { Some(found) } else { None };
-    let found: Vec<Certificate<'static>> = parse_pem(&pem).filter_map(certificate).collect();
-    (!found.is_empty()).then(|| RootCerts::new_with_certs(&found))
-}
-
-pub(crate) fn is_on_this_machine(url: &str) -> bool {
-    let host = url.split("://").nth(1).unwrap_or(url);
-    ["127.", "localhost", "[::1]"].iter().any(|local| host.starts_with(local))
 }
 
 fn unreached(error: &ureq::Error) -> Unanswered {

@@ -19,7 +19,7 @@ pub use nobody::Nobody;
 pub use openai::OpenAi;
 pub use towline_agents::ask::{Answer, Unanswered};
 
-use crate::request::Request;
+use crate::memory::model::request::Request;
 
 /// Somebody who can be asked.
 pub trait Provider {

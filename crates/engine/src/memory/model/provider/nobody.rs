@@ -3,7 +3,7 @@
 //! Never stands in for another.
 
 use super::{Answer, Provider, Unanswered, usual_mend};
-use crate::request::Request;
+use crate::memory::model::request::Request;
 
 pub struct Nobody {
     name: &'static str,

@@ -2,12 +2,17 @@
 //!
 //! Looks at what was folded last. Never guesses: where more than one could be meant, all are named and none is taken.
 
-use crate::calendar::{clock, stretch, today};
-use crate::edge::Edge;
-use crate::failure::Failure;
-use crate::projects;
-use crate::remember::{is_memory_id, memories_named, no_memory, numbers};
-use crate::tell::settings;
+use crate::memory::remember::is_memory_id;
+use crate::memory::remember::memories_named;
+use crate::memory::remember::no_memory;
+use crate::memory::remember::numbers;
+use crate::runtime::calendar::clock;
+use crate::runtime::calendar::stretch;
+use crate::runtime::calendar::today;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
+use crate::runtime::projects;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -44,31 +49,31 @@ pub enum Meant {
 }
 
 /// Finds what is meant.
-pub fn find(edge: &Edge, request: &Request<'_>) -> Result<Meant, Failure> {
+pub fn find(env: &Env, request: &Request<'_>) -> Result<Meant, Failure> {
     if let Some(names) = request.what.and_then(memory_names) {
-        return memories(edge, request, &names);
+        return memories(env, request, &names);
     }
     let wanted = request.what.map(parse).transpose()?;
-    let bounds = bounds(edge, request)?;
+    let bounds = bounds(env, request)?;
     match (wanted, request.project) {
         (Some(Wanted::Turn { detail: Some(_), .. }), _) => {
             Err(Failure::input("a detail cannot be forgotten by its number")
                 .hint("Forget its turn, or what it says by `--match`."))
         }
         (Some(Wanted::Turn { session, from, to, .. }), None) if bounds.is_none() => {
-            turns(edge, &session, (from, to))
+            turns(env, &session, (from, to))
         }
-        (Some(Wanted::Session(hint)), None) => session(edge, &hint, bounds),
+        (Some(Wanted::Session(hint)), None) => session(env, &hint, bounds),
         (Some(Wanted::Turn { .. } | Wanted::Session(_)), _) => {
             Err(Failure::input("turns are forgotten by their numbers alone, sessions not by project")
                 .hint("Run `tow forget --help`."))
         }
-        (Some(time), name) if bounds.is_none() => scoped(edge, name, Some(moments(edge, &time)?)),
+        (Some(time), name) if bounds.is_none() => scoped(env, name, Some(moments(env, &time)?)),
         (Some(_), _) => Err(Failure::input("the time is given twice").hint("Run `tow forget --help`.")),
         (None, None) if bounds.is_none() => {
             Err(Failure::input("nothing was named that should be forgotten").hint("Run `tow forget --help`."))
         }
-        (None, name) => scoped(edge, name, bounds),
+        (None, name) => scoped(env, name, bounds),
     }
 }
 
@@ -78,14 +83,14 @@ fn memory_names(what: &str) -> Option<Vec<String>> {
     (!words.is_empty() && words.iter().all(|word| is_memory_id(word))).then_some(words)
 }
 
-fn memories(edge: &Edge, request: &Request<'_>, names: &[String]) -> Result<Meant, Failure> {
+fn memories(env: &Env, request: &Request<'_>, names: &[String]) -> Result<Meant, Failure> {
     if request.project.is_some() || request.since.is_some() || request.until.is_some() {
         return Err(Failure::input("memories are forgotten by their names alone")
             .hint("Leave out `--project`, `--since` and `--until`."));
     }
     let wanted = numbers(names)?;
     let first = wanted.first().copied().unwrap_or_default();
-    let archive = Archive::read(&edge.home, PATIENCE).map_err(failed)?.ok_or_else(|| no_memory(first))?;
+    let archive = Archive::read(&env.home, PATIENCE).map_err(failed)?.ok_or_else(|| no_memory(first))?;
     if !archive.remembers().map_err(failed)? {
         return Err(no_memory(first));
     }
@@ -98,15 +103,15 @@ fn parse(text: &str) -> Result<Wanted, Failure> {
 }
 
 /// From `--since` to `--until`, where one of them is given.
-fn bounds(edge: &Edge, request: &Request<'_>) -> Result<Option<Stretch>, Failure> {
-    let at = |text: &str| moments(edge, &parse(text)?);
+fn bounds(env: &Env, request: &Request<'_>) -> Result<Option<Stretch>, Failure> {
+    let at = |text: &str| moments(env, &parse(text)?);
     let since = request.since.map(at).transpose()?;
     let until = request.until.map(at).transpose()?;
     if since.is_none() && until.is_none() {
         return Ok(None);
     }
     let from = since.map_or(Timestamp(0), |stretch| stretch.from);
-    let until = until.map_or(edge.now, |stretch| stretch.until);
+    let until = until.map_or(env.now, |stretch| stretch.until);
     if from > until {
         return Err(
             Failure::input("the time ends before it begins").hint("Exchange `--since` and `--until`.")
@@ -116,24 +121,24 @@ fn bounds(edge: &Edge, request: &Request<'_>) -> Result<Option<Stretch>, Failure
 }
 
 /// The latest stretch of the past that an expression can mean. What is still to come is not forgotten: `today` ends now.
-fn moments(edge: &Edge, wanted: &Wanted) -> Result<Stretch, Failure> {
+fn moments(env: &Env, wanted: &Wanted) -> Result<Stretch, Failure> {
     let ends =
-        |(from, until): (Timestamp, Timestamp)| Stretch { from, until: until.plus_ms(-1).min(edge.now) };
-    let days = || today(edge.now).into_iter().flat_map(|today| wanted.windows(today));
-    let civil = || days().filter_map(stretch).find(|(from, _)| *from <= edge.now);
-    wanted.stretch(edge.now).or_else(civil).map(ends).ok_or_else(|| {
+        |(from, until): (Timestamp, Timestamp)| Stretch { from, until: until.plus_ms(-1).min(env.now) };
+    let days = || today(env.now).into_iter().flat_map(|today| wanted.windows(today));
+    let civil = || days().filter_map(stretch).find(|(from, _)| *from <= env.now);
+    wanted.stretch(env.now).or_else(civil).map(ends).ok_or_else(|| {
         Failure::input(format!("`{wanted}` is no time that has been")).hint("Run `tow forget --help`.")
     })
 }
 
 /// A stretch of time of a project or of everybody.
-fn scoped(edge: &Edge, project: Option<&str>, stretch: Option<Stretch>) -> Result<Meant, Failure> {
+fn scoped(env: &Env, project: Option<&str>, stretch: Option<Stretch>) -> Result<Meant, Failure> {
     match (project, stretch) {
         (Some(name), stretch) => {
-            let project = named_project(edge, name)?;
+            let project = named_project(env, name)?;
             let stretch = match stretch {
                 Some(stretch) => stretch,
-                None => so_far(edge, &sessions_of(edge, &project)?)?,
+                None => so_far(env, &sessions_of(env, &project)?)?,
             };
             Ok(Meant::Project { project, stretch })
         }
@@ -142,9 +147,9 @@ fn scoped(edge: &Edge, project: Option<&str>, stretch: Option<Stretch>) -> Resul
     }
 }
 
-fn turns(edge: &Edge, hint: &SessionHint, (from, to): (u32, u32)) -> Result<Meant, Failure> {
+fn turns(env: &Env, hint: &SessionHint, (from, to): (u32, u32)) -> Result<Meant, Failure> {
     let none = || Failure::input(format!("no turn `{hint}#{from}` was captured")).hint("Run `tow sessions`.");
-    let archive = Archive::read(&edge.home, PATIENCE).map_err(failed)?.ok_or_else(none)?;
+    let archive = Archive::read(&env.home, PATIENCE).map_err(failed)?.ok_or_else(none)?;
     let mut found = archive.conversations_called(&hint.id).map_err(failed)?;
     found.retain(|conversation| hint.fits(&conversation.session));
     let of = only(found, |one| one.session.to_string(), none)?;
@@ -155,14 +160,14 @@ fn turns(edge: &Edge, hint: &SessionHint, (from, to): (u32, u32)) -> Result<Mean
 }
 
 /// A session is known by what was captured of it, by what its hooks told, or by what came of it from another machine.
-fn session(edge: &Edge, hint: &SessionHint, bounds: Option<Stretch>) -> Result<Meant, Failure> {
+fn session(env: &Env, hint: &SessionHint, bounds: Option<Stretch>) -> Result<Meant, Failure> {
     let mut keys: BTreeSet<SessionKey> = BTreeSet::new();
-    if let Some(archive) = Archive::read(&edge.home, PATIENCE).map_err(failed)? {
+    if let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? {
         let found = archive.conversations_called(&hint.id).map_err(failed)?;
         keys.extend(found.into_iter().map(|conversation| conversation.session));
         keys.extend(archive.noted_sessions_called(&hint.id).map_err(failed)?);
     }
-    if let Some(store) = Store::read(&edge.home, PATIENCE).map_err(failed)? {
+    if let Some(store) = Store::read(&env.home, PATIENCE).map_err(failed)? {
         keys.extend(store.sessions_named(&hint.id).map_err(failed)?);
         keys.extend(store.far_sessions_named(&hint.id).map_err(failed)?);
     }
@@ -172,15 +177,15 @@ fn session(edge: &Edge, hint: &SessionHint, bounds: Option<Stretch>) -> Result<M
     };
     let key = only(keys.into_iter().collect(), ToString::to_string, none)?;
     let sessions = vec![key];
-    let stretch = bounds.map_or_else(|| so_far(edge, &sessions), Ok)?;
+    let stretch = bounds.map_or_else(|| so_far(env, &sessions), Ok)?;
     Ok(Meant::Sessions { sessions, stretch })
 }
 
 /// Everything up to now; what is dated later, by a clock that was wrong, too.
-fn so_far(edge: &Edge, sessions: &[SessionKey]) -> Result<Stretch, Failure> {
-    let archive = Archive::read(&edge.home, PATIENCE).map_err(failed)?;
-    let store = Store::read(&edge.home, PATIENCE).map_err(failed)?;
-    let mut until = edge.now;
+fn so_far(env: &Env, sessions: &[SessionKey]) -> Result<Stretch, Failure> {
+    let archive = Archive::read(&env.home, PATIENCE).map_err(failed)?;
+    let store = Store::read(&env.home, PATIENCE).map_err(failed)?;
+    let mut until = env.now;
     for key in sessions {
         let captured =
             archive.as_ref().map(|archive| archive.conversation(key)).transpose().map_err(failed)?;
@@ -194,15 +199,15 @@ fn so_far(edge: &Edge, sessions: &[SessionKey]) -> Result<Stretch, Failure> {
 }
 
 /// A project by its name, or by a folder in it.
-fn named_project(edge: &Edge, name: &str) -> Result<KnownProject, Failure> {
+fn named_project(env: &Env, name: &str) -> Result<KnownProject, Failure> {
     let mut known = BTreeSet::new();
-    if let Some(archive) = Archive::read(&edge.home, PATIENCE).map_err(failed)? {
+    if let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? {
         known.extend(archive.projects().map_err(failed)?.into_iter().map(in_order));
     }
-    if let Some(store) = Store::read(&edge.home, PATIENCE).map_err(failed)? {
+    if let Some(store) = Store::read(&env.home, PATIENCE).map_err(failed)? {
         known.extend(store.projects().map_err(failed)?);
     }
-    let traces = folder(name).map(|folder| projects::traces(&settings(edge), &folder));
+    let traces = folder(name).map(|folder| projects::traces(&settings(env), &folder));
     let is_meant = |project: &KnownProject| match &traces {
         Some(traces) => is_same(project, traces) || project.root == name,
         None => project.name == name || project.root == name,
@@ -235,7 +240,7 @@ fn folder(name: &str) -> Option<std::path::PathBuf> {
     let path = if name.starts_with('/') {
         Path::new(name).to_owned()
     } else {
-        crate::edge::current_folder()?.join(name)
+        crate::runtime::env::current_folder()?.join(name)
     };
     (name.contains('/') || name == ".").then(|| std::fs::canonicalize(&path).unwrap_or(path))
 }
@@ -245,11 +250,11 @@ fn is_same(project: &KnownProject, traces: &ProjectTraces) -> bool {
 }
 
 /// All sessions of a project, captured or only heard of.
-fn sessions_of(edge: &Edge, project: &KnownProject) -> Result<Vec<SessionKey>, Failure> {
-    let store = Store::read(&edge.home, PATIENCE).map_err(failed)?;
+fn sessions_of(env: &Env, project: &KnownProject) -> Result<Vec<SessionKey>, Failure> {
+    let store = Store::read(&env.home, PATIENCE).map_err(failed)?;
     let mut keys =
         store.map(|store| heard_of(&store, project)).transpose().map_err(failed)?.unwrap_or_default();
-    keys.extend(captured_of(edge, project).map_err(failed)?);
+    keys.extend(captured_of(env, project).map_err(failed)?);
     Ok(keys.into_iter().collect())
 }
 
@@ -262,8 +267,8 @@ fn heard_of(store: &Store, project: &KnownProject) -> Result<BTreeSet<SessionKey
         .collect())
 }
 
-fn captured_of(edge: &Edge, project: &KnownProject) -> Result<Vec<SessionKey>, StoreError> {
-    let Some(archive) = Archive::read(&edge.home, PATIENCE)? else { return Ok(vec![]) };
+fn captured_of(env: &Env, project: &KnownProject) -> Result<Vec<SessionKey>, StoreError> {
+    let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(vec![]) };
     let traces = ProjectTraces {
         root: project.root.clone(),
         remote: project.remote.clone(),
@@ -317,15 +322,15 @@ impl Meant {
     }
 
     /// What it means for what hooks told.
-    pub(super) fn traces(&self, store: &Store, edge: &Edge) -> Result<Vec<Traces>, StoreError> {
+    pub(super) fn traces(&self, store: &Store, env: &Env) -> Result<Vec<Traces>, StoreError> {
         Ok(match self {
-            Meant::Turns { of, from, to } => vec![heard_turns(store, edge, of, (*from, *to))?],
+            Meant::Turns { of, from, to } => vec![heard_turns(store, env, of, (*from, *to))?],
             Meant::Sessions { sessions, stretch } => {
                 vec![Traces::Sessions { sessions: sessions.iter().cloned().collect(), stretch: *stretch }]
             }
             Meant::Project { project, stretch } => {
                 let mut sessions = heard_of(store, project)?;
-                sessions.extend(captured_of(edge, project)?);
+                sessions.extend(captured_of(env, project)?);
                 vec![Traces::Sessions { sessions, stretch: *stretch }]
             }
             Meant::Everyone { stretch } => vec![Traces::Everyone { stretch: *stretch }],
@@ -354,12 +359,12 @@ const TOGETHER_MS: i64 = 10_000;
 /// From the prompt of the first turn to the prompt after the last one, as hooks told of them.
 fn heard_turns(
     store: &Store,
-    edge: &Edge,
+    env: &Env,
     of: &Conversation,
     (from, to): (u32, u32),
 ) -> Result<Traces, StoreError> {
     let heard: Vec<Timestamp> = store.heard_turns(&of.session)?.iter().map(|turn| turn.started_at).collect();
-    let archive = Archive::read(&edge.home, PATIENCE)?;
+    let archive = Archive::read(&env.home, PATIENCE)?;
     let turns = archive.map(|archive| archive.turns(of, from, u32::MAX)).transpose()?.unwrap_or_default();
     let told = |at: Timestamp| {
         let apart = |heard: &Timestamp| heard.since_ms(at).max(at.since_ms(*heard));
@@ -369,7 +374,7 @@ fn heard_turns(
     let last = turns.iter().rfind(|turn| turn.ordinal <= to).map_or(first, |turn| told(turn.at));
     let captured = turns.iter().find(|turn| turn.ordinal > to).map(|turn| told(turn.at));
     let next = heard.iter().copied().filter(|heard| *heard > last).chain(captured).min();
-    let until = next.map_or_else(|| edge.now.max(of.last_at), |next| next.plus_ms(-1));
+    let until = next.map_or_else(|| env.now.max(of.last_at), |next| next.plus_ms(-1));
     let sessions = BTreeSet::from([of.session.clone()]);
     Ok(Traces::Sessions { sessions, stretch: Stretch { from: first, until: until.max(first) } })
 }

@@ -2,8 +2,8 @@
 //!
 //! Text from anywhere is made harmless for a terminal here; a memory is bounded where it is kept.
 
-use crate::back::{Clipped, Page};
-use crate::calendar;
+use super::page::{Clipped, Page};
+use crate::runtime::calendar;
 use serde_json::{Value, json};
 use towline_core::compose::tokens;
 use towline_core::escape::for_terminal;

@@ -1,0 +1,224 @@
+//! Forgetting: everything that is kept of something goes, from every file of the data folder.
+//!
+//! Decides nothing about what is meant (`meant`), asks nobody, prints nothing. It may be killed at any point and done
+//! again: what the archive knows goes last, since it is what names are found by.
+
+mod meant;
+
+pub use meant::{Meant, Request, find};
+
+use crate::index;
+use crate::index::embeddings;
+use crate::ingest::effects;
+use crate::runtime::archive;
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
+use crate::runtime::faults::fallback_logs;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+use towline_core::forget::Needle;
+use towline_core::id::Uid;
+use towline_store::archive::{ErasedRows, Erasing, Extent};
+use towline_store::erase::{self, Aside, Erased, Eraser, Traces};
+use towline_store::lock::{FoldLock, pauses};
+use towline_store::{Pace, Store, StoreError};
+
+/// How long others may take with what is to be erased.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What was, or would be, erased.
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub archive: ErasedRows,
+    pub hot: Erased,
+    /// Databases that were set aside: they cannot be cleaned, only deleted.
+    pub aside: Vec<Aside>,
+    /// Files whose bytes hold the text that is looked for.
+    pub holding: Vec<PathBuf>,
+}
+
+impl Tally {
+    pub fn is_nothing(&self) -> bool {
+        self.archive.is_nothing() && self.hot == Erased::default() && self.holding.is_empty()
+    }
+}
+
+/// What becomes of databases that were set aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsideFate {
+    Deleted,
+    Kept,
+}
+
+/// Counts what would go, and changes nothing.
+pub fn rehearse(env: &Env, meant: &Meant) -> Result<Tally, Failure> {
+    let hot = match Store::read(&env.home, PATIENCE).map_err(failed)? {
+        None => Erased::default(),
+        Some(_) => with_store(env, |store, _| {
+            let mut all = Erased::default();
+            for traces in meant.traces(store, env)? {
+                all = all.plus(store.rehearse_erasing(&traces)?);
+            }
+            Ok(all)
+        })?,
+    };
+    let archive = if env.home.archive().exists() {
+        from_archive(env, meant, Erasing::Rehearsal)?
+    } else {
+        ErasedRows::default()
+    };
+    let aside = erase::set_aside_files(&env.home).map_err(|error| unreadable(env, error))?;
+    Ok(Tally { archive, hot, aside, holding: holding(env, meant)? })
+}
+
+/// Erases it for good. Whoever dies in the middle of it runs it again.
+pub fn carry_out(env: &Env, meant: &Meant, aside_fate: AsideFate) -> Result<Tally, Failure> {
+    let folder = |error| unreadable(env, error);
+    env.home.create().map_err(folder)?;
+    let eraser = begin(env)?;
+    let hot = from_hot(env, meant)?;
+    shed_small_files(env, meant).map_err(folder)?;
+    let aside = erase::set_aside_files(&env.home).map_err(folder)?;
+    if aside_fate == AsideFate::Deleted {
+        aside.iter().try_for_each(Aside::remove).map_err(folder)?;
+    }
+    let archive = from_archive(env, meant, Erasing::ForGood)?;
+    eraser.end().map_err(folder)?;
+    Ok(Tally { archive, hot, aside, holding: holding(env, meant)? })
+}
+
+/// Erases it from the journal and the database that is folded from it.
+pub fn from_hot(env: &Env, meant: &Meant) -> Result<Erased, Failure> {
+    traces_from_hot(env, |store| meant.traces(store, env))
+}
+
+/// The same of bookmarks and batons, by their ids.
+pub fn notes_from_hot(env: &Env, notes: BTreeSet<Uid>) -> Result<Erased, Failure> {
+    traces_from_hot(env, |_| Ok(vec![Traces::Notes(notes)]))
+}
+
+fn traces_from_hot(
+    env: &Env,
+    find: impl FnOnce(&Store) -> Result<Vec<Traces>, StoreError>,
+) -> Result<Erased, Failure> {
+    with_store(env, |store, lock| {
+        let traces = find(store)?;
+        let pace = Pace { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
+        let folded = store.settle(lock, &pace)?;
+        effects::carry_out(env, &settings(env), store, &folded.effects)?;
+        let mut all = Erased::default();
+        for traces in &traces {
+            all = all.plus(store.erase(lock, traces)?);
+        }
+        store.compact()?;
+        Ok(all)
+    })
+}
+
+/// What somebody who was stopped has left behind: rows that are gone from their tables and not yet from the files.
+pub fn finish_interrupted(env: &Env) -> Result<bool, Failure> {
+    let folder = |error| unreadable(env, error);
+    if !erase::is_unfinished(&env.home) {
+        return Ok(false);
+    }
+    let Some(eraser) = Eraser::begin(&env.home).map_err(folder)? else { return Ok(false) };
+    clear_out(env)?;
+    eraser.end().map_err(folder)?;
+    Ok(true)
+}
+
+/// The right to erase, for as long as nobody else has it.
+pub fn begin(env: &Env) -> Result<Eraser, Failure> {
+    Eraser::begin(&env.home).map_err(|error| unreadable(env, error))?.ok_or_else(busy)
+}
+
+/// Makes both databases anew without their free pages and logs.
+pub fn clear_out(env: &Env) -> Result<(), Failure> {
+    if env.home.database().exists() {
+        with_store(env, |store, _| store.compact())?;
+    }
+    if env.home.archive().exists() {
+        let writable = archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
+        writable.archive.compact().map_err(failed)?;
+        index::forget_index(&env.home).map_err(failed)?;
+        embeddings::shed(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
+    }
+    Ok(())
+}
+
+/// The database with the right to write it; hooks leave their events to the journal meanwhile.
+pub fn with_store<T>(
+    env: &Env,
+    act: impl FnOnce(&Store, &FoldLock) -> Result<T, StoreError>,
+) -> Result<T, Failure> {
+    let lock = FoldLock::take_within(&env.home, pauses(PATIENCE)).map_err(|error| unreadable(env, error))?;
+    let lock = lock.ok_or_else(busy)?;
+    let pace = Pace { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
+    let (store, folded) = Store::open_and_fold(&env.home, &lock, &pace).map_err(failed)?;
+    effects::carry_out(env, &settings(env), &store, &folded.effects).map_err(failed)?;
+    act(&store, &lock).map_err(failed)
+}
+
+fn from_archive(env: &Env, meant: &Meant, erasing: Erasing) -> Result<ErasedRows, Failure> {
+    let mut writable = archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
+    let extent = match meant {
+        Meant::Turns { of, from, to } => Extent::Turns { of, from: *from, to: *to },
+        Meant::Sessions { sessions, stretch } => Extent::Sessions { sessions, stretch: *stretch },
+        Meant::Project { project, stretch } => Extent::Project { project, stretch: *stretch },
+        Meant::Everyone { stretch } => Extent::Everyone { stretch: *stretch },
+        Meant::Memories(numbers) => Extent::Memories(numbers),
+        Meant::Text(needle) => Extent::Text(needle.clone()),
+    };
+    let erased = writable.archive.erase(&extent, erasing, env.now).map_err(failed)?;
+    if erasing == Erasing::ForGood {
+        writable.archive.compact().map_err(failed)?;
+        index::forget_index(&env.home).map_err(failed)?;
+        embeddings::shed(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
+    }
+    Ok(erased)
+}
+
+fn shed_small_files(env: &Env, meant: &Meant) -> io::Result<()> {
+    let needles = meant.needles();
+    for log in fallback_logs(env) {
+        for needle in &needles {
+            erase::shed_lines(&log, needle)?;
+        }
+    }
+    erase::drop_derived(&env.home, needles.first().map(AsRef::as_ref))
+}
+
+fn holding(env: &Env, meant: &Meant) -> Result<Vec<PathBuf>, Failure> {
+    match meant {
+        Meant::Text(needle) => holds_text(env, needle),
+        Meant::Turns { .. }
+        | Meant::Sessions { .. }
+        | Meant::Project { .. }
+        | Meant::Everyone { .. }
+        | Meant::Memories(_) => Ok(vec![]),
+    }
+}
+
+fn holds_text(env: &Env, needle: &Needle) -> Result<Vec<PathBuf>, Failure> {
+    let aside = erase::set_aside_files(&env.home).map_err(|error| unreadable(env, error))?;
+    let aside: BTreeSet<PathBuf> = aside.into_iter().map(|aside| aside.path).collect();
+    let found = erase::holding(&env.home, needle).map_err(|error| unreadable(env, error))?;
+    Ok(found.into_iter().filter(|path| !aside.contains(path)).collect())
+}
+
+/// Somebody else has what would be written.
+pub fn busy() -> Failure {
+    Failure::busy("another process is at work on what is kept").hint("Wait for it, then run it again.")
+}
+
+pub fn failed(error: StoreError) -> Failure {
+    Failure::new(&error).hint("Run it again; if it fails, run `tow doctor`.")
+}
+
+fn unreadable(env: &Env, error: io::Error) -> Failure {
+    let error = StoreError::Folder { path: env.home.folder().to_owned(), source: error };
+    Failure::new(&error).hint("Run `tow doctor` to see who may write there.")
+}

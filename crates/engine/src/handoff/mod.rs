@@ -1,0 +1,11 @@
+//! Work that goes on: inheritance, continuation, bookmarks, the context guard, and the intents to type.
+//!
+//! Records intents; typing them is `background::typist`.
+
+pub mod agent_server;
+pub mod bookmarks;
+pub mod continuing;
+pub mod guard;
+pub mod inherit;
+pub mod past;
+pub mod typing;

@@ -1,0 +1,94 @@
+//! Opening the archive for writing: the lock, the migration, and what happens to a damaged file.
+//!
+//! A damaged archive is moved aside, never deleted, together with the search index that was built from it.
+
+use super::env::Env;
+use super::faults::record_here;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use towline_core::fault::{Fault, FaultKind};
+use towline_store::lock::{ArchiveLock, pauses};
+use towline_store::{Archive, Home, StoreError, archive};
+
+/// How long one writer waits for another.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The archive, and the right to write it.
+pub struct Writable {
+    pub archive: Archive,
+    _lock: ArchiveLock,
+}
+
+/// `None` if somebody else writes it for longer than the patience.
+pub fn open(env: &Env, patience: Duration) -> Result<Option<Writable>, StoreError> {
+    let folder = |source| StoreError::Folder { path: env.home.folder().to_owned(), source };
+    env.home.create().map_err(folder)?;
+    let Some(lock) = ArchiveLock::take_within(&env.home, pauses(patience)).map_err(folder)? else {
+        return Ok(None);
+    };
+    let archive = match Archive::open(&env.home, &lock, PATIENCE, env.uid()) {
+        Err(StoreError::Damaged { source }) => begin_anew(env, &lock, &source.to_string())?,
+        other => other?,
+    };
+    Ok(Some(Writable { archive, _lock: lock }))
+}
+
+/// Moves the archive aside, if there is one.
+pub fn set_aside(env: &Env) -> Result<(), StoreError> {
+    let folder = |source| StoreError::Folder { path: env.home.folder().to_owned(), source };
+    let lock = ArchiveLock::take_within(&env.home, pauses(PATIENCE)).map_err(folder)?;
+    match lock.filter(|_| env.home.archive().exists()) {
+        Some(lock) => set_aside_with_index(env, &lock).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// The index is of the archive that goes: its places mean nothing in the next one.
+fn set_aside_with_index(env: &Env, lock: &ArchiveLock) -> Result<PathBuf, StoreError> {
+    let folder = |source| StoreError::Folder { path: env.home.folder().to_owned(), source };
+    let aside = archive::set_aside(&env.home, lock, env.now).map_err(folder)?;
+    forget_index(&env.home)?;
+    Ok(aside)
+}
+
+/// What the agents still have can be read again; the old archive is kept for whoever can mend it.
+fn begin_anew(env: &Env, lock: &ArchiveLock, cause: &str) -> Result<Archive, StoreError> {
+    let aside = set_aside_with_index(env, lock)?;
+    let detail = format!(
+        "the archive was damaged ({cause}) and is kept at {}; run `tow import` to read the transcripts again",
+        aside.display()
+    );
+    record_here(env, Fault { at: env.now, kind: FaultKind::Rebuilt, detail });
+    Archive::open(&env.home, lock, PATIENCE, env.uid())
+}
+
+/// The folder of the search index.
+pub fn index_folder(home: &Home) -> PathBuf {
+    home.folder().join("index")
+}
+
+/// Takes the whole index away: what was erased from the archive must not be found in its files. It is made anew when it is
+/// needed next.
+///
+/// Whoever writes it at this moment finds its folder gone, and fails: so nothing is written behind our back.
+pub fn forget_index(home: &Home) -> Result<(), StoreError> {
+    let folder = index_folder(home);
+    let gone = folder.with_extension("gone");
+    let failed = |path: &Path, source| StoreError::Folder { path: path.to_owned(), source };
+    // What one that was killed has left.
+    remove(&gone).map_err(|source| failed(&gone, source))?;
+    match fs::rename(&folder, &gone) {
+        Err(source) if source.kind() != ErrorKind::NotFound => return Err(failed(&folder, source)),
+        Ok(()) | Err(_) => {}
+    }
+    remove(&gone).map_err(|source| failed(&gone, source))
+}
+
+fn remove(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(source) if source.kind() != ErrorKind::NotFound => Err(source),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}

@@ -1,0 +1,10 @@
+//! Reading the user's configuration file.
+
+use super::{Config, layered};
+use crate::runtime::env::Env;
+
+/// The configuration as the user has it now; the defaults if the file cannot be read.
+pub fn settings(env: &Env) -> Config {
+    std::fs::read_to_string(&env.config_file)
+        .map_or_else(|_| Config::compiled_in(), |user| layered(&user).config)
+}

@@ -1,0 +1,20 @@
+//! The process and its surroundings: clock, paths, environment, configuration, faults, detached children.
+//!
+//! Knows no agent's session and no rule of the product. Everything else in the engine takes an `Env` from here.
+
+pub mod archive;
+pub mod calendar;
+pub mod config;
+pub mod env;
+pub mod failure;
+pub mod faults;
+pub mod fetch;
+pub mod hub_url;
+pub mod privacy;
+pub mod progress;
+pub mod projects;
+pub mod record;
+pub mod spawn;
+pub mod text;
+pub mod tls;
+pub mod watch;

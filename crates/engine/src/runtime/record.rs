@@ -1,0 +1,20 @@
+//! Events that Towline itself records, as opposed to those an agent sends.
+
+use super::env::Env;
+use super::failure::Failure;
+use towline_core::event::{Event, Happening};
+use towline_core::id::SessionKey;
+use towline_store::journal::{self, Record};
+
+/// A new event of this session, made now.
+pub fn event(env: &Env, session: SessionKey, happening: Happening) -> Event {
+    Event { uid: env.uid(), at: env.now, session, subagent: None, turn: None, happening, scene: None }
+}
+
+/// Appends the records to the journal in one write.
+pub fn accept(env: &Env, records: &[Record]) -> Result<(), Failure> {
+    if records.is_empty() {
+        return Ok(());
+    }
+    journal::append(&env.home, records).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))
+}

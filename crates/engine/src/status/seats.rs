@@ -1,0 +1,85 @@
+//! The seats as the store has them: one list for every surface.
+//!
+//! Only reads the store. Applying the journal and probing the seats is `ingest::live`.
+
+use super::scan::{self, Stray};
+use towline_core::seat::Place;
+use towline_core::session::Session;
+use towline_core::shown::{Shown, by_urgency};
+use towline_store::{Store, StoreError};
+
+/// How closely the world is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glance {
+    /// What a refresh every few seconds can afford.
+    Cheap,
+    /// What a person waits for.
+    Thorough,
+}
+
+/// The same of a store that is open and folded, without a look at the world.
+pub fn seats_of(store: &Store) -> Result<Vec<Shown>, StoreError> {
+    let sitting = sitting(store)?;
+    let strays = scan::remembered(store.home(), &places(&sitting));
+    let mut shown = shown(&sitting, &strays);
+    by_urgency(&mut shown);
+    Ok(shown)
+}
+
+pub fn places(sitting: &[(Session, Place)]) -> Vec<Place> {
+    sitting.iter().map(|(_, place)| place.clone()).collect()
+}
+
+pub fn shown(sitting: &[(Session, Place)], strays: &[Stray]) -> Vec<Shown> {
+    sitting.iter().map(|(session, place)| show(session, place)).chain(strays.iter().map(scan::show)).collect()
+}
+
+/// Sessions that have not ended, as far as is known.
+#[derive(Default)]
+pub struct Seated {
+    pub sitting: Vec<(Session, Place)>,
+    /// Another session sits in their seat: they ended unheard.
+    pub displaced: Vec<Session>,
+}
+
+pub fn sitting(store: &Store) -> Result<Vec<(Session, Place)>, StoreError> {
+    Ok(seated(store)?.sitting)
+}
+
+pub fn seated(store: &Store) -> Result<Seated, StoreError> {
+    let mut seated = Seated::default();
+    for session in store.live_sessions()? {
+        let Some(seat) = session.seat.as_deref().map(|key| store.seat(key)).transpose()?.flatten() else {
+            continue;
+        };
+        match seat.current {
+            Some(current) if current == session.key => seated.sitting.push((session, seat.place)),
+            Some(_) => seated.displaced.push(session),
+            None => {}
+        }
+    }
+    Ok(seated)
+}
+
+pub fn show(session: &Session, place: &Place) -> Shown {
+    let project = session.project.as_ref();
+    Shown {
+        seat: session.seat.clone().unwrap_or_default(),
+        agent: session.key.agent.to_string(),
+        session: Some(session.key.to_string()),
+        state: session.state,
+        since: session.since,
+        seen: session.seen,
+        project: project.map(|traces| traces.display_name().to_owned()),
+        branch: project.and_then(|traces| traces.branch.clone()),
+        prompt: session.prompt.as_ref().map(|prompt| prompt.as_str().to_owned()),
+        model: session.model.clone(),
+        tool: session.asked.as_ref().map(|asked| asked.tool.as_str().to_owned()),
+        helpers: session.background.max(u32::try_from(session.subagents.len()).unwrap_or(u32::MAX)),
+        tasks: session.tasks,
+        until: session.limited_until,
+        context_percent: None,
+        pane: place.pane.clone(),
+        server: place.server.clone(),
+    }
+}
