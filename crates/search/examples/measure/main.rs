@@ -21,10 +21,12 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        ["quality"] => quality(Output::Figures),
-        ["quality", "missed"] => quality(Output::Missed),
-        ["model", folder] => model(&Encoder::open(Path::new(folder)).unwrap(), Output::Figures),
-        ["model", folder, "missed"] => model(&Encoder::open(Path::new(folder)).unwrap(), Output::Missed),
+        ["quality"] => quality(OutputDetail::Figures),
+        ["quality", "missed"] => quality(OutputDetail::Missed),
+        ["model", folder] => model(&Encoder::open(Path::new(folder)).unwrap(), OutputDetail::Figures),
+        ["model", folder, "missed"] => {
+            model(&Encoder::open(Path::new(folder)).unwrap(), OutputDetail::Missed)
+        }
         ["embed", folder, rounds] => speed::embed(Path::new(folder), rounds.parse().unwrap()),
         ["vector", folder, text] => println!("{:?}", Encoder::open(Path::new(folder)).unwrap().embed(text)),
         ["open", folder] => speed::open(Path::new(folder)),
@@ -42,19 +44,19 @@ fn main() {
     }
 }
 
-/// What is printed besides the figures.
+/// Whether missed questions are printed besides the figures.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Output {
+enum OutputDetail {
     Figures,
     Missed,
 }
 
-fn quality(output: Output) {
+fn quality(output: OutputDetail) {
     for (name, set) in [("DevMemBench", sets::dev_mem_bench()), ("own", sets::own())] {
         for tier in [Tier::Words, Tier::Meaning, Tier::Whole] {
             let ranks = set.ranks(tier);
             print_figures(&format!("{name}, {tier:?}"), &ranks);
-            if tier == Tier::Whole && output == Output::Missed {
+            if tier == Tier::Whole && output == OutputDetail::Missed {
                 print_missed(&set, &ranks);
             }
         }
@@ -78,11 +80,11 @@ fn ranks_near(set: &Set, encoder: &Encoder) -> Ranks {
 }
 
 /// The question sets with the model's vectors added.
-fn model(encoder: &Encoder, output: Output) {
+fn model(encoder: &Encoder, output: OutputDetail) {
     for (name, set) in [("DevMemBench", sets::dev_mem_bench()), ("own", sets::own())] {
         let ranks = ranks_near(&set, encoder);
         print_figures(&format!("{name}, Whole with MiniLM"), &ranks);
-        if output == Output::Missed {
+        if output == OutputDetail::Missed {
             print_missed(&set, &ranks);
         }
     }

@@ -45,7 +45,7 @@ pub enum Error {
     /// Another process writes; try later.
     #[error("the search index is being written by another process")]
     Busy,
-    /// Nothing was written; the previous content is intact.
+    /// The write failed; the previous content is intact.
     #[error("could not write the search index: {complaint}")]
     Write { complaint: String },
 }

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::Why;
-use super::candidates::{Candidate, DocAddress, SearchContext};
+use super::candidates::{DocAddress, RankCandidate, SearchContext};
 use super::filter::file_tags;
 use super::meaning::scaled;
 use crate::document::Kind;
@@ -26,7 +26,7 @@ const RECENT: f32 = 0.1;
 /// Shorter project names are ordinary words.
 const SHORTEST_NAME: usize = 3;
 
-pub fn add(search: &SearchContext<'_>, candidates: &mut [Candidate]) -> Result<(), Error> {
+pub fn add(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Result<(), Error> {
     let query = search.query;
     boost_tagged(search, candidates, Why::File, FILE_NAMED, &files_named(&query.text))?;
     let files_here: Vec<String> = query.here.files.iter().flat_map(|file| file_tags(file)).collect();
@@ -55,7 +55,7 @@ fn kind_boost(kind: Kind) -> f32 {
 
 fn boost_tagged(
     search: &SearchContext<'_>,
-    candidates: &mut [Candidate],
+    candidates: &mut [RankCandidate],
     why: Why,
     by: f32,
     tags: &[String],
@@ -112,7 +112,7 @@ fn spaced(text: &str) -> String {
     words.fold(" ".to_owned(), |spaced, word| spaced + &word.to_lowercase() + " ")
 }
 
-fn add_phrases(query: &Query, candidates: &mut [Candidate]) {
+fn add_phrases(query: &Query, candidates: &mut [RankCandidate]) {
     for phrase in quoted(&query.text) {
         for candidate in candidates.iter_mut().filter(|candidate| contains(&candidate.pieces, &phrase)) {
             candidate.boost(Why::Phrase, PHRASE);
@@ -131,7 +131,7 @@ fn contains(pieces: &[WordPiece], phrase: &[WordPiece]) -> bool {
     pieces.windows(phrase.len()).any(|window| window == phrase)
 }
 
-fn add_times(search: &SearchContext<'_>, candidates: &mut [Candidate]) {
+fn add_times(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) {
     let times = &search.times;
     let others = search.terms.iter().filter(|term| !times.are_named_by(&term.word.written)).count();
     // The fewer other words the query has, the more its time counts.

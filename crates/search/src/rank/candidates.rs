@@ -1,4 +1,4 @@
-//! Candidate selection: the best documents by words, and documents near them.
+//! RankCandidate selection: the best documents by words, and documents near them.
 //!
 //! Candidates are not ranked here. A query without words selects the newest documents.
 
@@ -48,7 +48,7 @@ pub enum CandidateOrigin {
 }
 
 /// A document to be ranked.
-pub struct Candidate {
+pub struct RankCandidate {
     pub address: DocAddress,
     pub origin: CandidateOrigin,
     pub facts: DocumentFacts,
@@ -60,7 +60,7 @@ pub struct Candidate {
     pub boosts: Vec<Boost>,
 }
 
-impl Candidate {
+impl RankCandidate {
     pub fn boost(&mut self, why: Why, by: f32) {
         if by != 0.0 {
             self.boosts.push(Boost { why, by });
@@ -145,7 +145,7 @@ impl<'a> SearchContext<'a> {
         self.sources[address.source].facts(address.doc)
     }
 
-    pub fn candidates(&self, tier: Tier) -> Result<Vec<Candidate>, Error> {
+    pub fn candidates(&self, tier: Tier) -> Result<Vec<RankCandidate>, Error> {
         let filter = Filter::new(self.query, self.sources)?;
         let matched = if self.terms.is_empty() { self.newest(&filter) } else { self.best(&filter) };
         let mut addresses: BTreeMap<DocAddress, CandidateOrigin> =
@@ -170,12 +170,12 @@ impl<'a> SearchContext<'a> {
         address: DocAddress,
         origin: CandidateOrigin,
         tier: Tier,
-    ) -> Result<Candidate, Error> {
+    ) -> Result<RankCandidate, Error> {
         let pieces = match tier {
             Tier::Words => Vec::new(),
             Tier::Meaning | Tier::Whole => self.sources[address.source].pieces(address.doc)?,
         };
-        Ok(Candidate {
+        Ok(RankCandidate {
             address,
             origin,
             facts: self.facts(address),
@@ -367,6 +367,6 @@ impl TopDocs {
 }
 
 /// Index of each candidate by its address.
-pub fn by_address(candidates: &[Candidate]) -> HashMap<DocAddress, usize> {
+pub fn by_address(candidates: &[RankCandidate]) -> HashMap<DocAddress, usize> {
     candidates.iter().enumerate().map(|(number, candidate)| (candidate.address, number)).collect()
 }

@@ -3,7 +3,7 @@
 //! Candidates are compared with each other alone; a score says nothing outside of its query.
 
 use super::Why;
-use super::candidates::{Candidate, CandidateOrigin, SearchContext};
+use super::candidates::{CandidateOrigin, RankCandidate, SearchContext};
 use crate::table::{DIMENSIONS, PIECES, WordPiece, pieces, row, share};
 
 /// Pieces compared together. Over whole long documents something is always near.
@@ -34,7 +34,7 @@ const LEAST_SPAN: f32 = 0.25;
 const BACKGROUND: f32 = 100.0;
 
 /// Adds each candidate's boosts for words and meaning, and drops candidates that match neither.
-pub fn fuse(search: &SearchContext<'_>, candidates: &mut Vec<Candidate>) {
+pub fn fuse(search: &SearchContext<'_>, candidates: &mut Vec<RankCandidate>) {
     let rarity = PieceRarity::among(candidates);
     let query_pieces = query_pieces(&search.query.text, &rarity);
     let words = scaled(candidates.iter().map(|candidate| candidate.words).collect());
@@ -58,7 +58,7 @@ pub fn fuse(search: &SearchContext<'_>, candidates: &mut Vec<Candidate>) {
 }
 
 /// Similarity by a model's vectors; `None` without a model, or for documents without a vector yet.
-fn by_vector(search: &SearchContext<'_>, candidates: &[Candidate]) -> Vec<Option<f32>> {
+fn by_vector(search: &SearchContext<'_>, candidates: &[RankCandidate]) -> Vec<Option<f32>> {
     let ids: Vec<i64> = candidates.iter().map(|candidate| candidate.facts.id).collect();
     search.near.map_or_else(|| vec![None; ids.len()], |near| near.of(&ids))
 }
@@ -93,7 +93,7 @@ struct PieceRarity {
 }
 
 impl PieceRarity {
-    fn among(candidates: &[Candidate]) -> PieceRarity {
+    fn among(candidates: &[RankCandidate]) -> PieceRarity {
         let mut holders = vec![0_u16; PIECES];
         let mut last = vec![u16::MAX; PIECES];
         for (number, candidate) in (0_u16..).zip(candidates) {

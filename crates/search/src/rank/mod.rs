@@ -1,6 +1,6 @@
 //! Ranking: query terms select candidates, meaning and structure order them.
 //!
-//! Every hit carries the reasons for its rank. Nothing here writes, and no query is an error.
+//! Every hit carries the reasons for its rank. This module never writes, and no query is an error.
 
 mod boosts;
 mod candidates;
@@ -15,7 +15,7 @@ use crate::query::Query;
 use crate::source::DocumentSource;
 use crate::vectors::Near;
 
-use candidates::{Candidate, SearchContext};
+use candidates::{RankCandidate, SearchContext};
 
 /// A search result.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,8 +101,8 @@ pub fn rank(
     Ok(in_order(&search, candidates))
 }
 
-fn in_order(search: &SearchContext<'_>, mut candidates: Vec<Candidate>) -> Vec<Hit> {
-    let step = |candidate: &Candidate| (candidate.score() / SAME).round() as i64;
+fn in_order(search: &SearchContext<'_>, mut candidates: Vec<RankCandidate>) -> Vec<Hit> {
+    let step = |candidate: &RankCandidate| (candidate.score() / SAME).round() as i64;
     candidates.sort_by_key(|candidate| {
         std::cmp::Reverse((step(candidate), candidate.facts.at, candidate.facts.id))
     });
@@ -110,7 +110,7 @@ fn in_order(search: &SearchContext<'_>, mut candidates: Vec<Candidate>) -> Vec<H
     candidates.into_iter().map(|candidate| hit(search, candidate)).collect()
 }
 
-fn hit(search: &SearchContext<'_>, candidate: Candidate) -> Hit {
+fn hit(search: &SearchContext<'_>, candidate: RankCandidate) -> Hit {
     let words = (0..).zip(&search.terms).filter(|(number, _)| candidate.has(*number));
     Hit {
         id: candidate.facts.id,

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Why;
-use super::candidates::{Candidate, DocAddress, SearchContext, by_address};
+use super::candidates::{DocAddress, RankCandidate, SearchContext, by_address};
 use super::meaning::scaled;
 use crate::index::Error;
 use crate::words::{Bm25, Collection};
@@ -19,7 +19,7 @@ const FROM_SESSION: f32 = 0.3;
 /// The weight of a match that is no candidate, relative to the best: its meaning was not compared.
 const BY_WORDS_ALONE: f32 = 0.4;
 
-pub fn lend(search: &SearchContext<'_>, candidates: &mut [Candidate]) -> Result<(), Error> {
+pub fn lend(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Result<(), Error> {
     let sessions = SessionMatches::of(search, candidates)?;
     let best_words = candidates.iter().map(|candidate| candidate.words).fold(f32::MIN_POSITIVE, f32::max);
     let turns = turns(search, &sessions, candidates, best_words);
@@ -43,7 +43,7 @@ struct SessionMatches {
 }
 
 impl SessionMatches {
-    fn of(search: &SearchContext<'_>, candidates: &[Candidate]) -> Result<SessionMatches, Error> {
+    fn of(search: &SearchContext<'_>, candidates: &[RankCandidate]) -> Result<SessionMatches, Error> {
         let mut sessions = SessionMatches { matching: BTreeMap::new(), lengths: HashMap::new() };
         let named: BTreeSet<u64> = candidates.iter().map(|candidate| candidate.facts.session).collect();
         for session in named.into_iter().filter(|session| *session != 0) {
@@ -102,7 +102,7 @@ type Turns = BTreeMap<u32, TurnScores>;
 fn turns(
     search: &SearchContext<'_>,
     sessions: &SessionMatches,
-    candidates: &[Candidate],
+    candidates: &[RankCandidate],
     best_words: f32,
 ) -> HashMap<u64, Turns> {
     let is_candidate = by_address(candidates);
@@ -121,7 +121,7 @@ fn turns(
     turns
 }
 
-fn from_neighbours(turns: &Turns, candidate: &Candidate) -> f32 {
+fn from_neighbours(turns: &Turns, candidate: &RankCandidate) -> f32 {
     let turn = candidate.facts.turn;
     let best_of = |turn: Option<u32>| turn.and_then(|turn| turns.get(&turn)).map_or(0.0, |turn| turn.best);
     let same = turns.get(&turn).map_or(0.0, |turn| turn.best_beside(candidate.address));

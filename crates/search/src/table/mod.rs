@@ -1,6 +1,6 @@
 //! The static table: a vector for each word piece, compiled in and read in place.
 //!
-//! Nothing is parsed or copied at start: a process that does not search pays nothing for it. `recipes/static-table`
+//! Startup parses and copies nothing: a process that does not search pays nothing for it. `recipes/static-table`
 //! documents how the table was made.
 
 mod pieces;

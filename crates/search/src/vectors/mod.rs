@@ -1,7 +1,7 @@
 //! The vector file: fixed-length rows, append-only, memory-mapped and scanned in place.
 //!
 //! Derived data, like the index. A row torn by a kill is skipped; a file of another model is treated as missing.
-//! Nothing is repaired in place: a reader that has the file mapped must not see it shrink.
+//! Files are never repaired in place: a reader that has the file mapped must not see it shrink.
 
 mod near;
 mod writer;
