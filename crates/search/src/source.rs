@@ -8,7 +8,7 @@ use crate::table::WordPiece;
 use crate::words::{Bm25, TermDictionary};
 
 /// Documents that can be searched together.
-pub trait DocumentSource: TermDictionary {
+pub trait DocSource: TermDictionary {
     /// The number of document slots, deleted ones included.
     fn doc_count(&self) -> u32;
     /// The total number of words in all documents.
@@ -18,7 +18,7 @@ pub trait DocumentSource: TermDictionary {
     fn doc_freq(&self, word: &str) -> Result<u32, Error>;
     /// Scores all documents.
     fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches, Error>;
-    fn facts(&self, doc: u32) -> DocumentFacts;
+    fn facts(&self, doc: u32) -> DocFacts;
     /// The document's timestamp, separate from `facts` because it is read for many documents.
     fn at(&self, doc: u32) -> i64;
     /// The number of a live document with this id.
@@ -62,7 +62,7 @@ impl Matches {
 
 /// A document's metadata, without its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DocumentFacts {
+pub struct DocFacts {
     pub id: i64,
     pub kind: Kind,
     pub at: i64,
@@ -77,9 +77,9 @@ pub const PIECES_KEPT: usize = 480;
 const TEXT_READ: usize = 128 * 1024;
 
 impl Document {
-    pub(crate) fn facts(&self) -> DocumentFacts {
+    pub(crate) fn facts(&self) -> DocFacts {
         let Document { id, kind, at, turn, .. } = *self;
-        DocumentFacts { id, kind, at, turn, session: session_key(&self.session) }
+        DocFacts { id, kind, at, turn, session: session_key(&self.session) }
     }
 
     /// The texts whose words are indexed. The title is listed twice: it says more than the text.

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::Error;
 use crate::document::Document;
-use crate::source::{DocumentFacts, DocumentSource, Matches, WeightedTerm};
+use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
 use crate::table::WordPiece;
-use crate::words::{SpellingRelation, Term, TermDictionary, each_term, is_related};
+use crate::words::{Relation, Term, TermDictionary, each_term, is_related};
 
 pub struct Fresh {
     documents: Vec<FreshDocument>,
@@ -18,7 +18,7 @@ pub struct Fresh {
 
 /// A document with its terms counted.
 struct FreshDocument {
-    facts: DocumentFacts,
+    facts: DocFacts,
     counts: HashMap<String, u32>,
     length: u32,
     tags: Vec<String>,
@@ -59,7 +59,7 @@ fn count_terms(document: &Document) -> FreshDocument {
     }
 }
 
-impl DocumentSource for Fresh {
+impl DocSource for Fresh {
     fn doc_count(&self) -> u32 {
         self.documents.len() as u32
     }
@@ -91,7 +91,7 @@ impl DocumentSource for Fresh {
         Ok(matches)
     }
 
-    fn facts(&self, doc: u32) -> DocumentFacts {
+    fn facts(&self, doc: u32) -> DocFacts {
         self.documents[doc as usize].facts
     }
 
@@ -123,7 +123,7 @@ impl DocumentSource for Fresh {
 }
 
 impl TermDictionary for Fresh {
-    fn gather(&self, relation: SpellingRelation, word: &str, found: &mut BTreeMap<String, u32>) {
+    fn gather(&self, relation: Relation, word: &str, found: &mut BTreeMap<String, u32>) {
         for (spelling, doc_freq) in
             self.doc_freq.iter().filter(|(spelling, _)| is_related(spelling, relation, word))
         {

@@ -21,7 +21,7 @@ use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher};
 use crate::document::Document;
 use crate::query::Query;
 use crate::rank::{self, Hit, Tier};
-use crate::source::DocumentSource;
+use crate::source::DocSource;
 use crate::vectors::Near;
 
 use fresh::Fresh;
@@ -202,8 +202,8 @@ impl Index {
             let searcher = self.reader.searcher();
             let segments = self.segments(&searcher, fresh)?;
             let fresh = Fresh::new(fresh);
-            let mut sources: Vec<&dyn DocumentSource> =
-                segments.iter().map(|segment| segment as &dyn DocumentSource).collect();
+            let mut sources: Vec<&dyn DocSource> =
+                segments.iter().map(|segment| segment as &dyn DocSource).collect();
             sources.push(&fresh);
             rank::rank(tier, query, &sources, near)
         })

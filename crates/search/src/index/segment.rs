@@ -14,11 +14,9 @@ use tantivy::{InvertedIndexReader, SegmentReader, TantivyDocument, TantivyError,
 use super::Error;
 use super::schema::{AT, Fields, ID, KIND, SESSION, TURN};
 use crate::document::{Document, Kind};
-use crate::source::{DocumentFacts, DocumentSource, Matches, WeightedTerm};
+use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
 use crate::table::{PIECES, WordPiece};
-use crate::words::{
-    Bm25, EditDistanceAutomaton, SpellingRelation, SubstringAutomaton, TermDictionary, short_hashes,
-};
+use crate::words::{Bm25, EditAutomaton, Relation, SubstringAutomaton, TermDictionary, short_hashes};
 
 /// The number of cached doc store blocks: neighbouring documents often share one.
 const BLOCKS_KEPT: usize = 8;
@@ -110,7 +108,7 @@ fn postings(index: &InvertedIndexReader, term: &Term) -> std::io::Result<Vec<u32
     Ok(docs)
 }
 
-impl DocumentSource for Segment<'_> {
+impl DocSource for Segment<'_> {
     fn doc_count(&self) -> u32 {
         self.reader.max_doc()
     }
@@ -137,10 +135,10 @@ impl DocumentSource for Segment<'_> {
         Ok(matches)
     }
 
-    fn facts(&self, doc: u32) -> DocumentFacts {
+    fn facts(&self, doc: u32) -> DocFacts {
         let columns = &self.columns;
         let kind = columns.kind.first(doc).unwrap_or_default() as usize;
-        DocumentFacts {
+        DocFacts {
             id: columns.id.first(doc).unwrap_or_default(),
             kind: Kind::ALL.get(kind).copied().unwrap_or(Kind::Body),
             at: self.at(doc),
@@ -218,7 +216,7 @@ impl Segment<'_> {
 
     fn gather_related(
         &self,
-        relation: SpellingRelation,
+        relation: Relation,
         word: &str,
         found: &mut BTreeMap<String, u32>,
     ) -> std::io::Result<()> {
@@ -227,23 +225,23 @@ impl Segment<'_> {
             *found.entry(String::from_utf8_lossy(spelling).into_owned()).or_default() += doc_freq;
         };
         match relation {
-            SpellingRelation::Prefix => {
+            Relation::Prefix => {
                 for shorter in short_hashes(word) {
                     if let Some(info) = terms.get(shorter)? {
                         add(shorter.as_bytes(), info.doc_freq);
                     }
                 }
             }
-            SpellingRelation::Extension => {
+            Relation::Extension => {
                 let mut stream = terms.range().ge(word).into_stream()?;
                 while stream.advance() && stream.key().starts_with(word.as_bytes()) {
                     add(stream.key(), stream.value().doc_freq);
                 }
             }
-            SpellingRelation::EditDistance(distance) => {
+            Relation::EditDistance(distance) => {
                 let first = word.as_bytes().first().copied().unwrap_or_default();
                 let edits = terms
-                    .search(EditDistanceAutomaton::new(word, distance))
+                    .search(EditAutomaton::new(word, distance))
                     .ge([first])
                     .lt([first.saturating_add(1)]);
                 let mut stream = edits.into_stream()?;
@@ -251,7 +249,7 @@ impl Segment<'_> {
                     add(stream.key(), stream.value().doc_freq);
                 }
             }
-            SpellingRelation::Containing => {
+            Relation::Containing => {
                 let mut stream = terms.search(SubstringAutomaton::new(word)).into_stream()?;
                 while stream.advance() {
                     add(stream.key(), stream.value().doc_freq);
@@ -263,7 +261,7 @@ impl Segment<'_> {
 }
 
 impl TermDictionary for Segment<'_> {
-    fn gather(&self, relation: SpellingRelation, word: &str, found: &mut BTreeMap<String, u32>) {
+    fn gather(&self, relation: Relation, word: &str, found: &mut BTreeMap<String, u32>) {
         // Expansion only helps where nothing was found: without it the search still works.
         if self.gather_related(relation, word, found).is_err() {
             found.clear();

@@ -9,11 +9,11 @@ use super::filter::Filter;
 use super::{Boost, Tier, Why};
 use crate::index::Error;
 use crate::query::Query;
-use crate::source::{DocumentFacts, DocumentSource, Matches, WeightedTerm};
+use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
 use crate::table::WordPiece;
 use crate::vectors::Near;
 use crate::words::{
-    Bm25, Collection, ExpansionScope, MAX_QUERY_TERMS, QueryTerm, QueryWord, TermDictionary, expand, words_of,
+    Bm25, Collection, Expansion, MAX_TERMS, QueryTerm, QueryWord, TermDictionary, expand, words_of,
 };
 
 /// The number of documents that are ranked.
@@ -36,7 +36,7 @@ pub struct DocAddress {
 
 /// How a document became a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CandidateOrigin {
+pub enum FoundBy {
     /// By its words, or as one of the newest if the query has no words.
     Matched,
     /// By its vector.
@@ -50,8 +50,8 @@ pub enum CandidateOrigin {
 /// A document to be ranked.
 pub struct RankCandidate {
     pub address: DocAddress,
-    pub origin: CandidateOrigin,
-    pub facts: DocumentFacts,
+    pub found_by: FoundBy,
+    pub facts: DocFacts,
     /// Its score by words.
     pub words: f32,
     /// Bit set of the query terms it contains.
@@ -81,7 +81,7 @@ pub struct SearchContext<'a> {
     pub query: &'a Query,
     /// Times that the query names.
     pub times: Times,
-    pub sources: &'a [&'a dyn DocumentSource],
+    pub sources: &'a [&'a dyn DocSource],
     pub near: Option<&'a Near<'a>>,
     pub collection: Collection,
     pub terms: Vec<QueryTerm>,
@@ -92,7 +92,7 @@ pub struct SearchContext<'a> {
 impl<'a> SearchContext<'a> {
     pub fn new(
         query: &'a Query,
-        sources: &'a [&'a dyn DocumentSource],
+        sources: &'a [&'a dyn DocSource],
         near: Option<&'a Near<'a>>,
     ) -> Result<SearchContext<'a>, Error> {
         let collection = collection(sources);
@@ -141,43 +141,38 @@ impl<'a> SearchContext<'a> {
         self.sources[address.source].at(address.doc)
     }
 
-    pub fn facts(&self, address: DocAddress) -> DocumentFacts {
+    pub fn facts(&self, address: DocAddress) -> DocFacts {
         self.sources[address.source].facts(address.doc)
     }
 
     pub fn candidates(&self, tier: Tier) -> Result<Vec<RankCandidate>, Error> {
         let filter = Filter::new(self.query, self.sources)?;
         let matched = if self.terms.is_empty() { self.newest(&filter) } else { self.best(&filter) };
-        let mut addresses: BTreeMap<DocAddress, CandidateOrigin> =
-            matched.iter().map(|address| (*address, CandidateOrigin::Matched)).collect();
+        let mut addresses: BTreeMap<DocAddress, FoundBy> =
+            matched.iter().map(|address| (*address, FoundBy::Matched)).collect();
         for address in self.by_vectors(&filter)? {
-            addresses.entry(address).or_insert(CandidateOrigin::Vector);
+            addresses.entry(address).or_insert(FoundBy::Vector);
         }
         let times = &self.times;
         if tier == Tier::Whole && times.are_named() {
             self.of_times(times, &filter).into_iter().for_each(|address| {
-                addresses.entry(address).or_insert(CandidateOrigin::Time);
+                addresses.entry(address).or_insert(FoundBy::Time);
             });
         }
         if tier != Tier::Words {
             self.fill_up(&matched, &mut addresses, &filter)?;
         }
-        addresses.into_iter().map(|(address, origin)| self.candidate(address, origin, tier)).collect()
+        addresses.into_iter().map(|(address, found_by)| self.candidate(address, found_by, tier)).collect()
     }
 
-    fn candidate(
-        &self,
-        address: DocAddress,
-        origin: CandidateOrigin,
-        tier: Tier,
-    ) -> Result<RankCandidate, Error> {
+    fn candidate(&self, address: DocAddress, found_by: FoundBy, tier: Tier) -> Result<RankCandidate, Error> {
         let pieces = match tier {
             Tier::Words => Vec::new(),
             Tier::Meaning | Tier::Whole => self.sources[address.source].pieces(address.doc)?,
         };
         Ok(RankCandidate {
             address,
-            origin,
+            found_by,
             facts: self.facts(address),
             words: self.score(address),
             matched: self.matched(address),
@@ -251,7 +246,7 @@ impl<'a> SearchContext<'a> {
     fn fill_up(
         &self,
         matched: &[DocAddress],
-        addresses: &mut BTreeMap<DocAddress, CandidateOrigin>,
+        addresses: &mut BTreeMap<DocAddress, FoundBy>,
         filter: &Filter,
     ) -> Result<(), Error> {
         if addresses.len() >= CANDIDATES || self.terms.is_empty() {
@@ -271,7 +266,7 @@ impl<'a> SearchContext<'a> {
             beside.extend(self.all(filter));
         }
         beside.into_iter().for_each(|address| {
-            addresses.entry(address).or_insert(CandidateOrigin::Nearby);
+            addresses.entry(address).or_insert(FoundBy::Nearby);
         });
         Ok(())
     }
@@ -284,32 +279,32 @@ impl<'a> SearchContext<'a> {
     }
 }
 
-fn collection(sources: &[&dyn DocumentSource]) -> Collection {
+fn collection(sources: &[&dyn DocSource]) -> Collection {
     let documents: u32 = sources.iter().map(|source| source.doc_count()).sum();
     let words: u64 = sources.iter().map(|source| source.words()).sum();
     Collection { documents: documents as f32, mean_length: words as f32 / documents.max(1) as f32 }
 }
 
 /// The query's terms, expanded if no document contains them; the rarest of too many.
-fn terms(query: &Query, times: &Times, sources: &[&dyn DocumentSource]) -> Result<Vec<QueryTerm>, Error> {
+fn terms(query: &Query, times: &Times, sources: &[&dyn DocSource]) -> Result<Vec<QueryTerm>, Error> {
     let mut looked_up = Vec::new();
     for word in words_of(&query.text) {
         let doc_freq: u32 =
             sources.iter().map(|source| source.doc_freq(&word.indexed)).sum::<Result<_, _>>()?;
         looked_up.push((word, doc_freq));
     }
-    if looked_up.len() > MAX_QUERY_TERMS {
+    if looked_up.len() > MAX_TERMS {
         looked_up.retain(|(_, doc_freq)| *doc_freq > 0);
         looked_up.sort_by_key(|(_, doc_freq)| *doc_freq);
-        looked_up.truncate(MAX_QUERY_TERMS);
+        looked_up.truncate(MAX_TERMS);
     }
     let dictionaries: Vec<&dyn TermDictionary> =
         sources.iter().map(|source| *source as &dyn TermDictionary).collect();
     let mut terms: Vec<QueryTerm> =
         looked_up.into_iter().map(|(word, doc_freq)| exact(word, doc_freq)).collect();
-    for scope in [ExpansionScope::Indexed, ExpansionScope::FullScan] {
+    for scope in [Expansion::Indexed, Expansion::FullScan] {
         let finds_nothing = terms.iter().all(|term| term.doc_freq == 0);
-        if scope == ExpansionScope::Indexed || finds_nothing {
+        if scope == Expansion::Indexed || finds_nothing {
             let widened = terms.iter_mut().filter(|term| !times.are_named_by(&term.word.written));
             widened.for_each(|term| widen(term, scope, &dictionaries));
         }
@@ -322,7 +317,7 @@ fn exact(word: QueryWord, doc_freq: u32) -> QueryTerm {
 }
 
 /// Expands a term that no document contains to related spellings.
-fn widen(term: &mut QueryTerm, scope: ExpansionScope, dictionaries: &[&dyn TermDictionary]) {
+fn widen(term: &mut QueryTerm, scope: Expansion, dictionaries: &[&dyn TermDictionary]) {
     if term.doc_freq == 0 {
         (term.spellings, term.doc_freq) = expand(&term.word, scope, dictionaries);
     }

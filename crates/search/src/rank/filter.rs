@@ -5,7 +5,7 @@
 use super::candidates::DocAddress;
 use crate::index::Error;
 use crate::query::{Filters, Query};
-use crate::source::{DocumentSource, TagKind, session_key, tag};
+use crate::source::{DocSource, TagKind, session_key, tag};
 
 /// The set of documents a query's filters allow.
 pub struct Filter {
@@ -16,7 +16,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    pub fn new(query: &Query, sources: &[&dyn DocumentSource]) -> Result<Filter, Error> {
+    pub fn new(query: &Query, sources: &[&dyn DocSource]) -> Result<Filter, Error> {
         let filters = &query.filters;
         let mut filter = Filter {
             allowed: None,
@@ -32,13 +32,13 @@ impl Filter {
         Ok(filter)
     }
 
-    pub fn allows(&self, address: DocAddress, sources: &[&dyn DocumentSource]) -> bool {
+    pub fn allows(&self, address: DocAddress, sources: &[&dyn DocSource]) -> bool {
         let is_tagged =
             self.allowed.as_ref().is_none_or(|allowed| allowed[address.source][address.doc as usize]);
         is_tagged && self.is_in_time(address, sources)
     }
 
-    fn is_in_time(&self, address: DocAddress, sources: &[&dyn DocumentSource]) -> bool {
+    fn is_in_time(&self, address: DocAddress, sources: &[&dyn DocSource]) -> bool {
         if (self.from, self.until) == (i64::MIN, i64::MAX) {
             return true;
         }
@@ -47,8 +47,8 @@ impl Filter {
 
     fn narrow(
         &mut self,
-        sources: &[&dyn DocumentSource],
-        matching: impl Fn(&dyn DocumentSource) -> Result<Vec<u32>, Error>,
+        sources: &[&dyn DocSource],
+        matching: impl Fn(&dyn DocSource) -> Result<Vec<u32>, Error>,
     ) -> Result<(), Error> {
         let mut narrowed = Vec::new();
         for (number, source) in sources.iter().enumerate() {
@@ -86,7 +86,7 @@ pub fn file_tags(file: &str) -> [String; 2] {
     [tag(TagKind::File, file), format!("{}/", tag(TagKind::File, file))]
 }
 
-fn tagged_by_any(source: &dyn DocumentSource, tags: &[String]) -> Result<Vec<u32>, Error> {
+fn tagged_by_any(source: &dyn DocSource, tags: &[String]) -> Result<Vec<u32>, Error> {
     let mut allowed = Vec::new();
     for tag in tags {
         allowed.extend(source.tagged(tag)?);

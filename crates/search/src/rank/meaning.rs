@@ -3,7 +3,7 @@
 //! Candidates are compared with each other alone; a score says nothing outside of its query.
 
 use super::Why;
-use super::candidates::{CandidateOrigin, RankCandidate, SearchContext};
+use super::candidates::{FoundBy, RankCandidate, SearchContext};
 use crate::table::{DIMENSIONS, PIECES, WordPiece, pieces, row, share};
 
 /// Pieces compared together. Over whole long documents something is always near.
@@ -45,7 +45,7 @@ pub fn fuse(search: &SearchContext<'_>, candidates: &mut Vec<RankCandidate>) {
     let is_kept: Vec<bool> = (candidates.iter().zip(by_pieces.iter().zip(&by_vector)))
         .map(|(candidate, (pieces, vector))| {
             let is_near = *pieces >= NEAR_ENOUGH || vector.is_some_and(|near| near >= NEAR_BY_VECTOR);
-            candidate.origin != CandidateOrigin::Nearby || is_near
+            candidate.found_by != FoundBy::Nearby || is_near
         })
         .collect();
     let meaning = combined(scaled(by_pieces), scaled(by_whole), by_vector);

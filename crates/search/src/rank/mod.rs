@@ -12,7 +12,7 @@ mod structure;
 use crate::document::Kind;
 use crate::index::Error;
 use crate::query::Query;
-use crate::source::DocumentSource;
+use crate::source::DocSource;
 use crate::vectors::Near;
 
 use candidates::{RankCandidate, SearchContext};
@@ -82,7 +82,7 @@ const SAME: f32 = 0.002;
 pub fn rank(
     tier: Tier,
     query: &Query,
-    sources: &[&dyn DocumentSource],
+    sources: &[&dyn DocSource],
     near: Option<&Near<'_>>,
 ) -> Result<Vec<Hit>, Error> {
     let search = SearchContext::new(query, sources, near)?;

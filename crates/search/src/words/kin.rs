@@ -12,7 +12,7 @@ use super::terms::Role;
 
 /// How a spelling is related to the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpellingRelation {
+pub enum Relation {
     /// A prefix of the word: a commit's short hash.
     Prefix,
     /// The word is its prefix.
@@ -26,29 +26,29 @@ pub enum SpellingRelation {
 /// The terms of some documents.
 pub trait TermDictionary {
     /// Adds every spelling with this relation to `word`, with the number of documents that contain it.
-    fn gather(&self, relation: SpellingRelation, word: &str, found: &mut BTreeMap<String, u32>);
+    fn gather(&self, relation: Relation, word: &str, found: &mut BTreeMap<String, u32>);
 }
 
 /// How much of the dictionary expansion may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExpansionScope {
+pub enum Expansion {
     /// Ranges that the dictionary can look up quickly.
     Indexed,
     /// The whole dictionary: only if a query would find nothing at all.
     FullScan,
 }
 
-impl ExpansionScope {
+impl Expansion {
     /// The relations to try in order, and their weights.
-    fn stages(self) -> &'static [(SpellingRelation, f32)] {
+    fn stages(self) -> &'static [(Relation, f32)] {
         match self {
-            ExpansionScope::Indexed => &[
-                (SpellingRelation::Prefix, 0.9),
-                (SpellingRelation::Extension, 0.8),
-                (SpellingRelation::EditDistance(1), 0.7),
-                (SpellingRelation::EditDistance(2), 0.5),
+            Expansion::Indexed => &[
+                (Relation::Prefix, 0.9),
+                (Relation::Extension, 0.8),
+                (Relation::EditDistance(1), 0.7),
+                (Relation::EditDistance(2), 0.5),
             ],
-            ExpansionScope::FullScan => &[(SpellingRelation::Containing, 0.5)],
+            Expansion::FullScan => &[(Relation::Containing, 0.5)],
         }
     }
 }
@@ -64,7 +64,7 @@ const SHORTEST_COMMIT: usize = 7;
 /// The nearest spellings that occur, their weights, and the number of documents that contain them.
 pub fn expand(
     word: &QueryWord,
-    scope: ExpansionScope,
+    scope: Expansion,
     dictionaries: &[&dyn TermDictionary],
 ) -> (Vec<(String, f32)>, u32) {
     for (relation, weight) in scope.stages().iter().filter(|(relation, _)| allows(word, *relation)) {
@@ -85,20 +85,18 @@ fn commonest(found: BTreeMap<String, u32>, weight: f32) -> (Vec<(String, f32)>, 
     (found.into_iter().map(|(spelling, _)| (spelling, weight)).collect(), doc_freq)
 }
 
-fn allows(word: &QueryWord, relation: SpellingRelation) -> bool {
+fn allows(word: &QueryWord, relation: Relation) -> bool {
     // The parts of an identifier are query words too: they are expanded in its place.
     let is_whole = word.role == Role::Whole;
     let word = word.indexed.as_str();
     let letters = word.chars().count();
     let is_wordlike = !word.bytes().any(|byte| byte.is_ascii_digit());
     match relation {
-        SpellingRelation::Prefix => is_commit(word) && letters > SHORTEST_COMMIT,
-        SpellingRelation::Extension => {
-            !word.is_ascii() || (letters >= SHORTEST && (is_wordlike || is_commit(word)))
-        }
-        SpellingRelation::EditDistance(1) => is_wordlike && letters >= SHORTEST_WITH_TYPO,
-        SpellingRelation::EditDistance(_) => is_wordlike && !is_whole && letters >= SHORTEST_WITH_TWO_TYPOS,
-        SpellingRelation::Containing => is_wordlike && !is_whole && letters >= SHORTEST_WITH_TYPO,
+        Relation::Prefix => is_commit(word) && letters > SHORTEST_COMMIT,
+        Relation::Extension => !word.is_ascii() || (letters >= SHORTEST && (is_wordlike || is_commit(word))),
+        Relation::EditDistance(1) => is_wordlike && letters >= SHORTEST_WITH_TYPO,
+        Relation::EditDistance(_) => is_wordlike && !is_whole && letters >= SHORTEST_WITH_TWO_TYPOS,
+        Relation::Containing => is_wordlike && !is_whole && letters >= SHORTEST_WITH_TYPO,
     }
 }
 
@@ -107,15 +105,15 @@ fn is_commit(word: &str) -> bool {
 }
 
 /// Whether `spelling` has this relation to `word`; an index answers the same from its dictionary.
-pub fn is_related(spelling: &str, relation: SpellingRelation, word: &str) -> bool {
+pub fn is_related(spelling: &str, relation: Relation, word: &str) -> bool {
     match relation {
-        SpellingRelation::Prefix => spelling.len() >= SHORTEST_COMMIT && word.starts_with(spelling),
-        SpellingRelation::Extension => spelling.starts_with(word),
-        SpellingRelation::EditDistance(distance) => {
+        Relation::Prefix => spelling.len() >= SHORTEST_COMMIT && word.starts_with(spelling),
+        Relation::Extension => spelling.starts_with(word),
+        Relation::EditDistance(distance) => {
             spelling.as_bytes().first() == word.as_bytes().first()
-                && EditDistanceAutomaton::new(word, distance).accepts(spelling.as_bytes())
+                && EditAutomaton::new(word, distance).accepts(spelling.as_bytes())
         }
-        SpellingRelation::Containing => spelling.contains(word),
+        Relation::Containing => spelling.contains(word),
     }
 }
 
@@ -127,7 +125,7 @@ pub fn short_hashes(word: &str) -> impl Iterator<Item = &str> {
 const LONGEST: usize = 32;
 
 /// Accepts spellings within `distance` edits of a word (Damerau-Levenshtein: a transposition is one edit).
-pub struct EditDistanceAutomaton<'a> {
+pub struct EditAutomaton<'a> {
     word: &'a [u8],
     distance: u8,
 }
@@ -140,9 +138,9 @@ pub struct EditRows {
     byte: u8,
 }
 
-impl<'a> EditDistanceAutomaton<'a> {
-    pub fn new(word: &'a str, distance: u8) -> EditDistanceAutomaton<'a> {
-        EditDistanceAutomaton { word: &word.as_bytes()[..word.len().min(LONGEST)], distance }
+impl<'a> EditAutomaton<'a> {
+    pub fn new(word: &'a str, distance: u8) -> EditAutomaton<'a> {
+        EditAutomaton { word: &word.as_bytes()[..word.len().min(LONGEST)], distance }
     }
 
     fn accepts(&self, spelling: &[u8]) -> bool {
@@ -151,7 +149,7 @@ impl<'a> EditDistanceAutomaton<'a> {
     }
 }
 
-impl Automaton for EditDistanceAutomaton<'_> {
+impl Automaton for EditAutomaton<'_> {
     type State = EditRows;
 
     fn start(&self) -> EditRows {
@@ -242,7 +240,7 @@ mod tests {
     struct Words(&'static [&'static str]);
 
     impl TermDictionary for Words {
-        fn gather(&self, relation: SpellingRelation, word: &str, found: &mut BTreeMap<String, u32>) {
+        fn gather(&self, relation: Relation, word: &str, found: &mut BTreeMap<String, u32>) {
             let related = self.0.iter().filter(|spelling| is_related(spelling, relation, word));
             found.extend(related.map(|spelling| ((*spelling).to_owned(), 1)));
         }
@@ -252,9 +250,9 @@ mod tests {
     fn check(word: &str, words: &'static [&'static str], expected: &[&str]) {
         let word = QueryWord { indexed: word.to_owned(), written: word.to_owned(), role: Role::Word };
         let words: [&dyn TermDictionary; 1] = [&Words(words)];
-        let indexed = expand(&word, ExpansionScope::Indexed, &words);
+        let indexed = expand(&word, Expansion::Indexed, &words);
         let (found, doc_freq) =
-            if indexed.1 > 0 { indexed } else { expand(&word, ExpansionScope::FullScan, &words) };
+            if indexed.1 > 0 { indexed } else { expand(&word, Expansion::FullScan, &words) };
         let found: Vec<&str> = found.iter().map(|(spelling, _)| spelling.as_str()).collect();
         assert_eq!(found, expected, "{word:?}");
         assert_eq!(doc_freq as usize, expected.len());

@@ -8,8 +8,7 @@ mod terms;
 
 pub use bm25::{Bm25, Collection};
 pub use kin::{
-    EditDistanceAutomaton, ExpansionScope, SpellingRelation, SubstringAutomaton, TermDictionary, expand,
-    is_related, short_hashes,
+    EditAutomaton, Expansion, Relation, SubstringAutomaton, TermDictionary, expand, is_related, short_hashes,
 };
-pub use sought::{MAX_QUERY_TERMS, QueryTerm, QueryWord, words_of};
+pub use sought::{MAX_TERMS, QueryTerm, QueryWord, words_of};
 pub use terms::{Term, each_term};

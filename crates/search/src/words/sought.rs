@@ -9,7 +9,7 @@ use super::stop::is_stop_word;
 use super::terms::{Role, Term, each_term};
 
 /// The number of terms looked up; of a longer query, the rarest.
-pub const MAX_QUERY_TERMS: usize = 48;
+pub const MAX_TERMS: usize = 48;
 
 /// The number of bytes of a query that are read.
 const MAX_QUERY_BYTES: usize = 16 * 1024;

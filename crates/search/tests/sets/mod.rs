@@ -128,7 +128,7 @@ struct BenchQuestion {
 /// DevMemBench: each message is a document, an answer is a session. Questions without an answer are dropped.
 pub fn dev_mem_bench() -> Set {
     let sessions: Vec<BenchSession> = read("devmembench/sessions.json");
-    let question: Vec<BenchQuestion> = read("devmembench/questions.json");
+    let entries: Vec<BenchQuestion> = read("devmembench/questions.json");
     let mut documents = Vec::new();
     for session in &sessions {
         for (turn, message) in (0..).zip(&session.messages) {
@@ -143,14 +143,9 @@ pub fn dev_mem_bench() -> Set {
         }
     }
     let now = documents.iter().map(|document| document.at).max().unwrap_or_default() + 86_400_000;
-    let questions =
-        question.into_iter().filter(|question| !question.haystack_session_ids.is_empty()).map(|question| {
-            Question {
-                text: question.question,
-                sort: question.question_type,
-                answers: question.haystack_session_ids,
-            }
-        });
+    let questions = entries.into_iter().filter(|entry| !entry.haystack_session_ids.is_empty()).map(|entry| {
+        Question { text: entry.question, sort: entry.question_type, answers: entry.haystack_session_ids }
+    });
     Set { documents, questions: questions.collect(), now }
 }
 
@@ -185,28 +180,24 @@ struct OwnQuestion {
 /// Our own set: typical searches in one's work history.
 pub fn own() -> Set {
     let sessions: Vec<OwnSession> = read("own/sessions.json");
-    let question: Vec<OwnQuestion> = read("own/questions.json");
+    let entries: Vec<OwnQuestion> = read("own/questions.json");
     let mut documents = Vec::new();
     for session in sessions {
-        for (turn, turn_text) in (0..).zip(session.turns) {
+        for (turn, own) in (0..).zip(session.turns) {
             documents.push(Document {
-                title: turn_text.title,
-                memory_type: turn_text.memory_type,
-                files: turn_text.files,
+                title: own.title,
+                memory_type: own.memory_type,
+                files: own.files,
                 session: session.session.clone(),
                 project: session.project.clone(),
                 branch: session.branch.clone(),
                 turn,
                 at: day(&session.date) + i64::from(turn) * 60_000,
-                ..Document::plain(
-                    documents.len() as i64 + 1,
-                    Kind::of_word(&turn_text.kind).unwrap(),
-                    &turn_text.text,
-                )
+                ..Document::plain(documents.len() as i64 + 1, Kind::of_word(&own.kind).unwrap(), &own.text)
             });
         }
     }
-    let questions = question
+    let questions = entries
         .into_iter()
         .map(|OwnQuestion { sort, text, answers }| Question { text, sort, answers })
         .collect();
