@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// One invocation of a program.
-pub(super) struct ProgramCall<'a> {
+pub(super) struct Exec<'a> {
     pub program: &'static str,
     pub arguments: &'a [&'a str],
     /// Variables that differ from our own environment.
@@ -20,7 +20,7 @@ pub(super) struct ProgramCall<'a> {
     pub patience: Duration,
 }
 
-impl ProgramCall<'_> {
+impl Exec<'_> {
     /// The program's output, if it succeeds.
     #[expect(
         clippy::disallowed_methods,

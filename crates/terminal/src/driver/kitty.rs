@@ -2,7 +2,7 @@
 //!
 //! kitty has no mode in which text would not reach the program: an overlay is a window of its own.
 
-use super::call::{ProgramCall, SLOW};
+use super::call::{Exec, SLOW};
 use super::sitter::{AgentProcess, Variable};
 use super::{DriverError, ENTER, NoDriver, bracketed};
 use towline_core::seat::Place;
@@ -68,14 +68,8 @@ impl KittyWindow {
     fn ask(&self, order: &str, more: &[&str], input: &[u8]) -> Result<String, DriverError> {
         let window = format!("id:{}", self.id);
         let arguments = [&["@", "--to", &self.socket, order, "--match", &window], more].concat();
-        ProgramCall {
-            program: PROGRAM,
-            arguments: &arguments,
-            variables: &self.variables,
-            input,
-            patience: SLOW,
-        }
-        .run()
+        Exec { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: SLOW }
+            .run()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Terminal.app cannot type text without submitting it, hence has no driver.
 
-use super::call::{ProgramCall, SLOW};
+use super::call::{Exec, SLOW};
 use super::sitter::Variable;
 use super::{DriverError, ENTER, NoDriver, bracketed};
 use towline_core::seat::Place;
@@ -57,14 +57,8 @@ impl ItermSession {
     fn ask(&self, order: &[&str]) -> Result<String, DriverError> {
         let arguments = [&["-", &self.terminal], order].concat();
         let input = SCRIPT.as_bytes();
-        ProgramCall {
-            program: PROGRAM,
-            arguments: &arguments,
-            variables: &self.variables,
-            input,
-            patience: SLOW,
-        }
-        .run()
+        Exec { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: SLOW }
+            .run()
     }
 }
 

@@ -4,7 +4,7 @@
 //! does not report the mode. Text goes through a register and a private file: screen's command lines are too short for
 //! it.
 
-use super::call::{ProgramCall, QUICK};
+use super::call::{Exec, QUICK};
 use super::sitter::{AgentProcess, Variable};
 use super::{DriverError, ENTER, NoDriver, bracketed};
 use crate::process::{Process, child_pids};
@@ -103,7 +103,7 @@ impl ScreenWindow {
 
     fn ask(&self, order: &[&str]) -> Result<String, DriverError> {
         let arguments = [&["-S", &self.session, "-p", &self.number], order].concat();
-        ProgramCall {
+        Exec {
             program: PROGRAM,
             arguments: &arguments,
             variables: &self.variables,

@@ -4,7 +4,7 @@
 //! panes. The same tmux call checks that the pane is unchanged since the last look and that no key was pressed there,
 //! so there is no gap between looking and typing.
 
-use super::call::{ProgramCall, QUICK};
+use super::call::{Exec, QUICK};
 use super::sitter::AgentProcess;
 use super::{DriverError, ENTER, NoDriver};
 use crate::tmux::MARK;
@@ -141,7 +141,7 @@ impl TmuxPane {
     fn ask(&self, arguments: &[&str], input: &[u8]) -> Result<String, DriverError> {
         // Without -u, tmux prints `_` for every non-ASCII character to a client in a plain locale.
         let arguments = [&["-u", "-S", &self.socket], arguments].concat();
-        ProgramCall { program: PROGRAM, arguments: &arguments, variables: &[], input, patience: QUICK }.run()
+        Exec { program: PROGRAM, arguments: &arguments, variables: &[], input, patience: QUICK }.run()
     }
 }
 

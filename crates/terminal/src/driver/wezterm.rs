@@ -2,7 +2,7 @@
 //!
 //! WezTerm does not report copy mode.
 
-use super::call::{ProgramCall, QUICK};
+use super::call::{Exec, QUICK};
 use super::sitter::{AgentProcess, Variable};
 use super::{DriverError, ENTER, NoDriver};
 use serde_json::Value;
@@ -59,14 +59,8 @@ impl WeztermPane {
 
     fn ask(&self, order: &str, more: &[&str], input: &[u8]) -> Result<String, DriverError> {
         let arguments = [&["cli", "--no-auto-start", order], more].concat();
-        ProgramCall {
-            program: PROGRAM,
-            arguments: &arguments,
-            variables: &self.variables,
-            input,
-            patience: QUICK,
-        }
-        .run()
+        Exec { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: QUICK }
+            .run()
     }
 }
 

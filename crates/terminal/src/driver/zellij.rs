@@ -2,7 +2,7 @@
 //!
 //! zellij does not report whether it scrolls or searches.
 
-use super::call::{ProgramCall, QUICK};
+use super::call::{Exec, QUICK};
 use super::sitter::{AgentProcess, Variable};
 use super::{DriverError, NoDriver};
 use towline_core::seat::Place;
@@ -69,7 +69,7 @@ impl ZellijPane {
     fn ask(&self, action: &str, more: &[&str]) -> Result<String, DriverError> {
         let pane = format!("terminal_{}", self.number);
         let arguments = [&["--session", &self.session, "action", action, "--pane-id", &pane], more].concat();
-        ProgramCall {
+        Exec {
             program: PROGRAM,
             arguments: &arguments,
             variables: &self.variables,
