@@ -26,12 +26,12 @@ pub use seats::{FleetMachine, FleetSeat};
 pub use team::{HubProject, Machine, Member, Membership, Reach, Rights, Team};
 pub use travel::{Outgoing, Pulled, Pushed};
 
-use link::HubConnection;
+use link::HubConn;
 use std::time::Duration;
 
 /// A connection to a hub. After a missed deadline every call fails as closed: connect again.
 pub struct Hub {
-    link: HubConnection,
+    link: HubConn,
     /// The hub's schema version, read on first use.
     schema: Option<Schema>,
     has_vectors: Option<bool>,
@@ -47,7 +47,7 @@ enum Need {
 impl Hub {
     /// Connects. `patience` is how long this, and each call, may take.
     pub fn connect(address: &Address, secret: Option<&Secret>, patience: Duration) -> Result<Hub, HubError> {
-        Ok(Hub { link: HubConnection::open(address, secret, patience)?, schema: None, has_vectors: None })
+        Ok(Hub { link: HubConn::open(address, secret, patience)?, schema: None, has_vectors: None })
     }
 
     fn refused(&self, why: &str) -> HubError {

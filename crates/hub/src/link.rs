@@ -16,12 +16,12 @@ use tokio_postgres::{Client, Config, NoTls, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// One SQL statement and its values.
-pub(crate) struct SqlStatement {
+pub(crate) struct SqlCall {
     pub sql: &'static str,
     pub values: Vec<SqlValue>,
 }
 
-pub(crate) struct HubConnection {
+pub(crate) struct HubConn {
     address: Address,
     patience: Duration,
     /// `None` only during drop.
@@ -29,20 +29,15 @@ pub(crate) struct HubConnection {
     client: Option<Client>,
 }
 
-impl HubConnection {
-    pub fn open(
-        address: &Address,
-        secret: Option<&Secret>,
-        patience: Duration,
-    ) -> Result<HubConnection, HubError> {
+impl HubConn {
+    pub fn open(address: &Address, secret: Option<&Secret>, patience: Duration) -> Result<HubConn, HubError> {
         if address.tls == Tls::Plain && !address.is_here() {
             let why = "the server is on another machine, and TLS is off".to_owned();
             return Err(HubError::Unprotected { place: address.to_string(), why });
         }
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| other(address, error.to_string()))?;
-        let mut link =
-            HubConnection { address: address.clone(), patience, runtime: Some(runtime), client: None };
+        let mut link = HubConn { address: address.clone(), patience, runtime: Some(runtime), client: None };
         let config = config(address, secret, patience);
         let client = match &address.tls {
             Tls::Verified { ca } => {
@@ -61,12 +56,12 @@ impl HubConnection {
 
     /// Runs one statement.
     pub fn query(&mut self, sql: &'static str, values: Vec<SqlValue>) -> Result<Vec<Row>, HubError> {
-        let answers = self.query_all(&[SqlStatement { sql, values }])?;
+        let answers = self.query_all(&[SqlCall { sql, values }])?;
         Ok(answers.into_iter().next().unwrap_or_default())
     }
 
     /// Runs several statements in one transaction.
-    pub fn query_all(&mut self, statements: &[SqlStatement]) -> Result<Vec<Vec<Row>>, HubError> {
+    pub fn query_all(&mut self, statements: &[SqlCall]) -> Result<Vec<Vec<Row>>, HubError> {
         let begin = format!("begin; set local statement_timeout = {}", self.patience.as_millis().max(1));
         self.with_client(async |client| {
             client.batch_execute(&begin).await?;
@@ -129,7 +124,7 @@ impl HubConnection {
     }
 }
 
-impl Drop for HubConnection {
+impl Drop for HubConn {
     fn drop(&mut self) {
         // Tells the server about the disconnect, without waiting for a pending name lookup.
         if let (Some(client), Some(runtime)) = (self.client.take(), &self.runtime) {
@@ -144,7 +139,7 @@ impl Drop for HubConnection {
 
 async fn run_statements(
     client: &Client,
-    statements: &[SqlStatement],
+    statements: &[SqlCall],
 ) -> Result<Vec<Vec<Row>>, tokio_postgres::Error> {
     let mut answers = Vec::with_capacity(statements.len());
     for statement in statements {

@@ -4,7 +4,7 @@
 //! decides. Computes no vector.
 
 use crate::error::HubError;
-use crate::link::SqlStatement;
+use crate::link::SqlCall;
 use crate::schema::Extension;
 use crate::team::Membership;
 use crate::value::SqlValue;
@@ -131,7 +131,7 @@ pub(crate) fn name(model: u64) -> String {
 pub(crate) fn upload<'a>(
     membership: &Membership,
     embedded: impl Iterator<Item = (&'a SharedRow, &'a Meaning)>,
-) -> Option<SqlStatement> {
+) -> Option<SqlCall> {
     let each = embedded
         .filter_map(|(row, meaning)| Some((row.uid, stamp(row)?, literal(&meaning.vector)?, meaning)));
     let all: Vec<(Uid, Stamp, String, &Meaning)> = each.collect();
@@ -144,7 +144,7 @@ pub(crate) fn upload<'a>(
         SqlValue::bytes(of_model.iter().map(|(_, stamp, ..)| columns::stamp_bytes(*stamp))),
         SqlValue::texts(of_model.iter().map(|(.., vector, _)| Some(vector.as_str()))),
     ];
-    Some(SqlStatement { sql: PUT, values })
+    Some(SqlCall { sql: PUT, values })
 }
 
 /// The stamp of the row's text; `None` for a row without text.

@@ -3,7 +3,7 @@
 //! The database merges rows, under the team's counter: this module only transfers them.
 
 use crate::error::HubError;
-use crate::link::SqlStatement;
+use crate::link::SqlCall;
 use crate::meaning::{self, Meaning};
 use crate::schema::VERSION;
 use crate::team::Membership;
@@ -90,7 +90,7 @@ impl Hub {
             vec![SqlValue::uid(membership.team), SqlValue::small(VERSION), SqlValue::uid(membership.machine)];
         values.extend(columns::column_values(&rows));
         values.push(SqlValue::texts(batch.iter().map(|outgoing| Some(outgoing.text.as_str()))));
-        let mut statements = vec![SqlStatement { sql: PUSH, values }];
+        let mut statements = vec![SqlCall { sql: PUSH, values }];
         let embedded = batch.iter().filter_map(|outgoing| Some((&outgoing.row, outgoing.meaning.as_ref()?)));
         if let Some(upload) = meaning::upload(membership, embedded)
             && self.has_vectors()?

@@ -1,4 +1,4 @@
-//! SqlStatement values and their PostgreSQL types.
+//! SqlCall values and their PostgreSQL types.
 //!
 //! Every value carries its type, so that no statement must be prepared to learn it.
 
