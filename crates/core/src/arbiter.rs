@@ -1,61 +1,59 @@
-//! What a session is doing when hooks may not have told all: hooks are weighed against what can be seen.
+//! Detects what hooks missed: compares a session's state with its process, transcript and screen.
 //!
-//! Some things that a person does run no hook. `judge` only says what was missed, with every piece of evidence and the
-//! rule that decided. It looks at nothing itself and changes nothing: that an observation holds is `step`'s decision.
+//! Some user actions run no hook. `judge` returns the missed change with its evidence and the rule that decided. It
+//! performs no probe and changes no state: `step` decides whether an observation applies.
 
 use crate::event::{Observed, Reason};
 use crate::session::{Session, State};
 use crate::time::Timestamp;
 
-/// Stamps of hooks and transcript differ by this much at most: a hook is stamped when it has started, an entry of the
-/// transcript when it is made.
+/// Upper bound on the difference between hook and transcript timestamps: a hook is stamped when it has started, a
+/// transcript entry when it is created.
 pub const SKEW_MS: i64 = 2000;
 
-/// A dialog is drawn a moment after its hook has run: until then the screen still shows what was before.
+/// A dialog is drawn shortly after its hook has run; until then the screen shows the previous content.
 pub const DRAWN_MS: i64 = 3000;
 
-/// An agent that works gives a sign of it within this time, or its screen is worth a look.
+/// A working agent fires a hook or writes its transcript within this time; after that its screen is worth reading.
 pub const SILENT_MS: i64 = 10_000;
 
-/// A person who has not answered for this long may have done so where no hook tells.
+/// After this wait for a permission, the user may have answered without a hook running.
 const WAITED_MS: i64 = 20_000;
 
-/// What a look at the session's surroundings found.
+/// The results of probing a session's process, transcript and screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sights {
     pub now: Timestamp,
     pub process: ProcessSight,
     pub children: ChildrenSight,
-    /// How the transcript ends, where that could be read.
+    /// The end of the transcript, if it could be read.
     pub tail: Option<Tail>,
-    /// When the transcript was last written.
     pub last_written: Option<Timestamp>,
-    /// What its screen shows, where somebody looked.
+    /// The screen content, if the screen was read.
     pub screen: Option<ScreenSight>,
 }
 
-/// What is known of the agent's process.
+/// State of the agent's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessSight {
     Alive,
     Gone,
-    /// There is none to look for, or it cannot be looked at.
+    /// The process id is not known, or the process cannot be inspected.
     Unknown,
 }
 
-/// What runs below the agent's process.
+/// Children of the agent's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChildrenSight {
-    /// Nothing.
     None,
-    /// The youngest child started then. It may be a tool, a hook, or a server that the agent keeps.
+    /// Start time of the youngest child, which may be a tool, a hook, or a server that the agent keeps.
     Youngest(Timestamp),
-    /// They cannot be looked at.
+    /// The children cannot be inspected.
     Unknown,
 }
 
 impl ChildrenSight {
-    /// Whether a child was certainly started after this time.
+    /// Whether a child is known to have started after `time`.
     pub fn is_younger_than(self, time: Timestamp) -> bool {
         match self {
             ChildrenSight::Youngest(started) => started > time,
@@ -64,16 +62,15 @@ impl ChildrenSight {
     }
 }
 
-/// What the bottom of an agent's screen shows: the region in which it draws its input box or its dialogs.
+/// The bottom of an agent's screen: the region in which it draws its input box or its dialogs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScreenSight {
-    /// A dialog waits for an answer.
     Dialog,
     /// The agent shows that it works, and no dialog.
     Busy,
-    /// The input box waits and nothing works.
+    /// The input box waits for input and the agent shows no work.
     Prompt,
-    /// Anything that is not surely one of these.
+    /// Not recognised with certainty.
     Unknown,
 }
 
@@ -82,29 +79,29 @@ pub enum ScreenSight {
 pub struct Tail {
     pub end: TailEnd,
     pub at: Timestamp,
-    /// When a usage limit ends, where the transcript says so for certain.
+    /// When a usage limit ends, if the transcript states it unambiguously.
     pub until: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailEnd {
-    /// A person stopped the turn.
+    /// The user stopped the turn.
     Interrupted,
     /// An error ended the turn.
     Failed,
     /// The usage limit ended the turn.
     Limited,
-    /// Anything else: the turn goes on, or hooks tell of its end.
+    /// Anything else: the turn goes on, or a hook reports its end.
     Other,
 }
 
-/// What was missed, if anything, and why.
+/// The change that hooks missed, if any, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Verdict {
-    /// Nothing, where hooks stand.
+    /// `None` if the hooks' state stands.
     pub observed: Option<Observed>,
-    /// When an observed usage limit ends, where that is known.
+    /// When an observed usage limit ends, if known.
     pub until: Option<Timestamp>,
     pub confidence: Confidence,
     /// The rule that decided, as a short sentence.
@@ -114,9 +111,9 @@ pub struct Verdict {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// Nothing that was seen supports it.
+    /// No observation supports it.
     Guess,
-    /// Some of what was seen supports it.
+    /// Some observations support it.
     Likely,
     Certain,
 }
@@ -131,7 +128,7 @@ impl Confidence {
     }
 }
 
-/// What one source says.
+/// One observation and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
     pub source: &'static str,
@@ -139,24 +136,24 @@ pub struct Evidence {
     pub at: Option<Timestamp>,
 }
 
-/// How much a look at a screen promises.
+/// Whether reading a session's screen is worth its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// Something has changed that only the screen can tell, or nothing else would tell of a change.
+    /// Only the screen can show the change that is likely to have happened.
     Change,
-    /// It has been the same for long: look now and then.
+    /// The state has been the same for long: read the screen now and then.
     Perhaps,
     Nothing,
 }
 
-/// Whether the screen may tell what hooks did not, by what was seen without it.
+/// Whether the screen may show what hooks missed, judged by the cheaper observations.
 pub fn promise(session: &Session, sights: &Sights) -> Promise {
-    let waited_ms = sights.now.since_ms(asked_at(session));
+    let waited_ms = sights.now.since_ms(dialog_opened_at(session));
     match session.state {
         State::Blocked(Reason::Permission) if waited_ms < DRAWN_MS => Promise::Nothing,
-        State::Blocked(Reason::Permission) if may_run_a_tool(session, sights) => Promise::Change,
+        State::Blocked(Reason::Permission) if may_have_started_a_tool(session, sights) => Promise::Change,
         State::Blocked(Reason::Permission) if waited_ms > WAITED_MS => Promise::Perhaps,
-        State::Working if works_alone(session) && is_silent(session, sights) => Promise::Perhaps,
+        State::Working if works_without_subagents(session) && is_silent(session, sights) => Promise::Perhaps,
         State::Idle
         | State::Working
         | State::Blocked(_)
@@ -167,36 +164,38 @@ pub fn promise(session: &Session, sights: &Sights) -> Promise {
     }
 }
 
-fn may_run_a_tool(session: &Session, sights: &Sights) -> bool {
-    sights.children == ChildrenSight::Unknown || sights.children.is_younger_than(asked_at(session))
+fn may_have_started_a_tool(session: &Session, sights: &Sights) -> bool {
+    sights.children == ChildrenSight::Unknown || sights.children.is_younger_than(dialog_opened_at(session))
 }
 
-/// Weighs what hooks said against what can be seen. The first rule that applies decides.
+/// Compares the session's state with the observations. The first rule that applies decides.
 pub fn judge(session: &Session, sights: &Sights) -> Verdict {
-    let (observed, confidence, rule) = ended(session)
-        .or_else(|| gone(sights))
-        .or_else(|| stopped(session, sights.tail?))
-        .or_else(|| dated(session, sights.tail?))
-        .or_else(|| answered(session, sights))
-        .or_else(|| taken_back(session, sights))
-        .unwrap_or_else(|| (None, trust_in_hooks(session, sights), "nothing seen contradicts the hooks"));
+    let (observed, confidence, rule) = already_ended(session)
+        .or_else(|| process_gone(sights))
+        .or_else(|| turn_stopped(session, sights.tail?))
+        .or_else(|| limit_end(session, sights.tail?))
+        .or_else(|| permission_answered(session, sights))
+        .or_else(|| prompt_cancelled(session, sights))
+        .unwrap_or_else(|| {
+            (None, confidence_in_hooks(session, sights), "nothing seen contradicts the hooks")
+        });
     let until = sights.tail.and_then(|tail| tail.until).filter(|_| observed == Some(Observed::Limited));
     Verdict { observed, until, confidence, rule, evidence: evidence(session, sights) }
 }
 
 type Ruling = (Option<Observed>, Confidence, &'static str);
 
-fn ended(session: &Session) -> Option<Ruling> {
+fn already_ended(session: &Session) -> Option<Ruling> {
     (session.state == State::Ended).then_some((None, Confidence::Certain, "an ended session stays ended"))
 }
 
-fn gone(sights: &Sights) -> Option<Ruling> {
+fn process_gone(sights: &Sights) -> Option<Ruling> {
     let rule = "without its process there is no session";
     (sights.process == ProcessSight::Gone).then_some((Some(Observed::Gone), Confidence::Certain, rule))
 }
 
-fn stopped(session: &Session, tail: Tail) -> Option<Ruling> {
-    if !awaits_end(session) || !is_news(session, tail) {
+fn turn_stopped(session: &Session, tail: Tail) -> Option<Ruling> {
+    if !awaits_end(session) || !is_newer_than_hooks(session, tail) {
         return None;
     }
     let (observed, rule) = match tail.end {
@@ -209,62 +208,61 @@ fn stopped(session: &Session, tail: Tail) -> Option<Ruling> {
     Some((Some(observed), if is_newest { Confidence::Certain } else { Confidence::Likely }, rule))
 }
 
-/// The hook that tells of a limit does not tell when it ends.
-fn dated(session: &Session, tail: Tail) -> Option<Ruling> {
+/// The hook that reports a usage limit does not include its end.
+fn limit_end(session: &Session, tail: Tail) -> Option<Ruling> {
     let is_open = session.state == State::Limited && session.limited_until.is_none();
     let rule = "the transcript says when the usage limit ends";
     let is_limit = tail.end == TailEnd::Limited && tail.until.is_some();
-    (is_open && is_limit && is_news(session, tail)).then_some((
+    (is_open && is_limit && is_newer_than_hooks(session, tail)).then_some((
         Some(Observed::Limited),
         Confidence::Certain,
         rule,
     ))
 }
 
-/// Granting a permission runs no hook before the tool has finished. Questions are answered by a hook of their own.
-fn answered(session: &Session, sights: &Sights) -> Option<Ruling> {
-    let is_drawn = sights.now.since_ms(asked_at(session)) >= DRAWN_MS;
+/// Granting a permission runs no hook before the tool has finished. Answering a question runs a hook of its own.
+fn permission_answered(session: &Session, sights: &Sights) -> Option<Ruling> {
+    let is_drawn = sights.now.since_ms(dialog_opened_at(session)) >= DRAWN_MS;
     let waits = session.state == State::Blocked(Reason::Permission);
     if !waits || !is_drawn || sights.screen != Some(ScreenSight::Busy) {
         return None;
     }
-    let runs = sights.children.is_younger_than(asked_at(session));
+    let runs = sights.children.is_younger_than(dialog_opened_at(session));
     let confidence = if runs { Confidence::Certain } else { Confidence::Likely };
     Some((Some(Observed::Answered), confidence, "the screen shows work and no dialog"))
 }
 
-/// Since when the dialog has been open: other tools may have finished since.
-fn asked_at(session: &Session) -> Timestamp {
+/// When the dialog opened: `since` may be older, because other tools may have finished in the meantime.
+fn dialog_opened_at(session: &Session) -> Timestamp {
     session.asked.as_ref().map_or(session.since, |asked| asked.at.max(session.since))
 }
 
-/// A prompt that is taken back before the first word of an answer leaves no trace but the screen.
-fn taken_back(session: &Session, sights: &Sights) -> Option<Ruling> {
+/// A prompt that is cancelled before the first word of an answer leaves no trace but the screen.
+fn prompt_cancelled(session: &Session, sights: &Sights) -> Option<Ruling> {
     let turn = session.open_turn.as_ref()?;
     let is_silent = is_silent(session, sights);
     let runs = sights.children.is_younger_than(turn.started_at);
     let shows_prompt = sights.screen == Some(ScreenSight::Prompt);
-    if !works_alone(session) || !is_silent || runs || !shows_prompt {
+    if !works_without_subagents(session) || !is_silent || runs || !shows_prompt {
         return None;
     }
     Some((Some(Observed::Interrupted), Confidence::Likely, "the screen shows an input box and no work"))
 }
 
-/// Whether a turn is open and nobody but the session itself could be at work on it: helpers go on behind an input box
-/// that waits.
-fn works_alone(session: &Session) -> bool {
-    let has_helpers = session.background > 0 || !session.subagents.is_empty();
-    session.state == State::Working && session.open_turn.is_some() && !has_helpers
+/// Whether a turn is open and no subagent works on it: subagents go on while the input box waits.
+fn works_without_subagents(session: &Session) -> bool {
+    let has_subagents = session.background > 0 || !session.subagents.is_empty();
+    session.state == State::Working && session.open_turn.is_some() && !has_subagents
 }
 
-/// Whether nothing was heard of it and nothing written by it for a while.
+/// Whether neither a hook nor the transcript showed activity within `SILENT_MS`.
 fn is_silent(session: &Session, sights: &Sights) -> bool {
     let last =
         sights.last_written.map_or(session.last_event_at, |written| written.max(session.last_event_at));
     sights.now.since_ms(last) > SILENT_MS
 }
 
-/// Whether something is to come that no hook may tell of.
+/// Whether the turn can still end without a hook.
 fn awaits_end(session: &Session) -> bool {
     match session.state {
         State::Working | State::Blocked(_) => true,
@@ -272,16 +270,16 @@ fn awaits_end(session: &Session) -> bool {
     }
 }
 
-/// Whether the transcript ends with something that hooks had no chance to tell. A turn cannot have ended before its
-/// prompt: that was the turn before, however small the difference, since the agent waits for a prompt's hook.
-fn is_news(session: &Session, tail: Tail) -> bool {
+/// Whether the transcript's end is newer than the hooks. An entry older than the prompt belongs to the previous turn,
+/// however small the difference, because the agent waits for a prompt's hook.
+fn is_newer_than_hooks(session: &Session, tail: Tail) -> bool {
     let in_this_turn = session.open_turn.as_ref().is_none_or(|turn| tail.at >= turn.started_at);
     in_this_turn && tail.at.plus_ms(SKEW_MS) >= session.last_event_at
 }
 
-/// How far hooks are to be believed where nothing contradicts them: by what else shows life. An agent at work shows it
-/// by what it writes after the last hook and by its screen: a prompt that was taken back leaves no other trace.
-fn trust_in_hooks(session: &Session, sights: &Sights) -> Confidence {
+/// How certain the hooks' state is if no observation contradicts it. A working agent writes to its transcript after the
+/// last hook, or its screen shows work; a cancelled prompt leaves neither.
+fn confidence_in_hooks(session: &Session, sights: &Sights) -> Confidence {
     let went_on = sights.tail.is_some_and(|tail| tail.at > session.last_event_at);
     match (sights.process, went_on || screen_agrees(session, sights) || !awaits_end(session)) {
         (ProcessSight::Alive, true) => Confidence::Certain,

@@ -1,12 +1,12 @@
-//! The text of a bar: how many seats are in which state, and how long the longest has waited.
+//! The text of the tmux status bar: seats counted by state, and the longest wait.
 //!
-//! Pure text with tmux's own colour marks. What it shows of names is escaped; nothing in it can be interpreted.
+//! Uses tmux's own colour markup. Names are escaped, so tmux expands none of their content.
 
 use crate::escape::{fit, for_tmux};
 use crate::shown::{Light, Shown, age};
 use crate::time::Timestamp;
 
-/// How a bar looks: an icon and a colour per light, and whether a project is named.
+/// The bar's appearance: an icon and a colour per light, and whether a project is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BarStyle {
     pub idle: Look,
@@ -17,14 +17,14 @@ pub struct BarStyle {
     pub project: ProjectName,
 }
 
-/// How one light is drawn. An empty colour leaves the bar's own.
+/// Appearance of one light. An empty colour leaves the bar's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     pub icon: String,
     pub colour: String,
 }
 
-/// Whether the bar names the project that needs a person most.
+/// Whether the bar names the most urgent seat's project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProjectName {
     Shown,
@@ -46,7 +46,7 @@ impl Default for BarStyle {
 }
 
 impl BarStyle {
-    /// For a bar that would show the marks of colours instead of colours.
+    /// For a bar that would print colour markup literally.
     pub fn without_colours(mut self) -> BarStyle {
         let looks =
             [&mut self.idle, &mut self.working, &mut self.completed, &mut self.stopped, &mut self.blocked];
@@ -65,10 +65,9 @@ impl BarStyle {
     }
 }
 
-/// A bar has other things to show than one project's name.
-const WIDEST_NAME: usize = 24;
+const MAX_NAME_WIDTH: usize = 24;
 
-/// Draws the bar for seats that are sorted by urgency. Empty without any seat, so that it takes no room.
+/// Draws the bar for seats sorted by urgency. Empty without seats, so that it takes no room.
 pub fn bar(seats: &[Shown], style: &BarStyle, now: Timestamp) -> String {
     if seats.is_empty() {
         return String::new();
@@ -77,12 +76,12 @@ pub fn bar(seats: &[Shown], style: &BarStyle, now: Timestamp) -> String {
     let mut parts: Vec<String> = counted.collect();
     if style.project == ProjectName::Shown {
         let most_urgent = seats.first().and_then(|seat| seat.project.as_deref());
-        parts.extend(most_urgent.map(|name| format!("@{}", for_tmux(&fit(name, WIDEST_NAME)))));
+        parts.extend(most_urgent.map(|name| format!("@{}", for_tmux(&fit(name, MAX_NAME_WIDTH)))));
     }
     parts.join(" ")
 }
 
-/// Every light is there even if nobody is in it, so that the eye finds its place; but most days nothing is stopped.
+/// A light with no seats still shows its zero, so that positions are stable; `Stopped` is rare and is left out.
 fn count(seats: &[Shown], light: Light, style: &BarStyle, now: Timestamp) -> Option<String> {
     let members = || seats.iter().filter(|seat| seat.light() == light);
     let number = members().count();

@@ -1,22 +1,22 @@
-//! How full an agent's context is, by its own numbers.
+//! Context usage of an agent, from its own numbers.
 //!
-//! Estimates nothing: a window that is not known gives no share of it.
+//! Estimates nothing: without a known window there is no percentage.
 
 use crate::time::Timestamp;
 
-/// What the newest answer of a session's main thread says.
+/// Context usage reported with the newest answer of a session's main thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context {
-    /// What the context held after that answer.
+    /// Tokens in the context after that answer.
     pub tokens: u64,
-    /// What it can hold, where that is known.
+    /// Size of the context window, if known.
     pub window: Option<u64>,
-    /// When the answer was given, where that is said.
+    /// When the answer was given, if the agent reports it.
     pub at: Option<Timestamp>,
 }
 
 impl Context {
-    /// The share that is used, in whole percent.
+    /// The used share, in whole percent.
     pub fn percent(self) -> Option<u8> {
         let window = self.window.filter(|window| *window > 0)?;
         u8::try_from((u128::from(self.tokens) * 100 / u128::from(window)).min(100)).ok()

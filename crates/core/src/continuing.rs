@@ -1,7 +1,7 @@
-//! Going on by itself: a hop carries the work of a session whose context is full into a fresh one in the same seat.
+//! Automatic continuation: a hop moves work from a session with a full context into a fresh one in the same seat.
 //!
-//! Plain data and pure decisions. Nothing is typed, read or asked from here, and whatever is not surely ours is nobody's
-//! cue: a block that somebody else made is never taken for our own.
+//! Plain data and pure decisions: this module types, reads and requests nothing. It acts only on blocks that Towline
+//! itself made, never on another hook's.
 
 mod barrier;
 mod follow;

@@ -1,23 +1,23 @@
-//! What a tool call does, in our own words, and the commits that a command made.
+//! Tool actions: the effect of a tool call, independent of the agent, and the commits that a command made.
 //!
-//! No vendor's tool names, and nothing is run or looked up: a deed is what the call says, a commit what `git` printed.
+//! Contains no vendor's tool names and runs nothing: an action is derived from the call, a commit from `git`'s output.
 
 use std::borrow::Cow;
 
-/// What a tool call does, in our own words; borrowed from the call.
+/// The effect of a tool call; borrows from the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed<'a> {
     Read {
         path: Cow<'a, str>,
     },
-    /// Files that were made, edited, moved or deleted.
+    /// Files that were created, edited, moved or deleted.
     Changed {
         paths: Vec<Cow<'a, str>>,
     },
     Ran {
         command: Cow<'a, str>,
     },
-    /// Looks again at a command that may still run, or writes to it.
+    /// Polls a command that may still be running, or writes to it.
     Waited,
     Searched {
         what: Cow<'a, str>,
@@ -25,11 +25,11 @@ pub enum Deed<'a> {
     Fetched {
         address: Cow<'a, str>,
     },
-    /// Work that was given to a helper.
+    /// Work given to a subagent.
     Delegated {
         task: Cow<'a, str>,
     },
-    /// A question to the person.
+    /// A question to the user.
     Asked {
         question: Cow<'a, str>,
     },
@@ -38,7 +38,7 @@ pub enum Deed<'a> {
 }
 
 impl Deed<'_> {
-    /// The files that it reads or changes.
+    /// The files that the action reads or changes.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         let read = if let Deed::Read { path } = self { Some(&**path) } else { None };
         let changed: &[Cow<'_, str>] = if let Deed::Changed { paths } = self { paths } else { &[] };
@@ -47,7 +47,7 @@ impl Deed<'_> {
 }
 
 impl Deed<'_> {
-    /// The same, without what it was borrowed from.
+    /// Clones the borrowed text.
     pub fn into_owned(self) -> Deed<'static> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         match self {
@@ -65,7 +65,7 @@ impl Deed<'_> {
     }
 }
 
-/// A commit that was made.
+/// A commit found in a command's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// As `git` printed it, usually abbreviated.
@@ -73,10 +73,10 @@ pub struct Commit {
     pub subject: String,
 }
 
-/// How far into an output commits are looked for, and how far before its end: `git` prints little, hooks may print much.
+/// Bytes searched at each end of an output: `git` prints little, but its hooks may print much.
 const WINDOW: usize = 8 * 1024;
 
-/// The commits that a command made, by what `git commit` printed: `[main 1a2b3c4] Subject`.
+/// The commits that a command made, from the output of `git commit`: `[main 1a2b3c4] Subject`.
 pub fn commits_of(command: &str, output: &str) -> Vec<Commit> {
     if makes_commits(command) { printed_commits(output) } else { vec![] }
 }
@@ -84,7 +84,7 @@ pub fn commits_of(command: &str, output: &str) -> Vec<Commit> {
 pub(crate) fn printed_commits(output: &str) -> Vec<Commit> {
     let mut commits: Vec<Commit> = vec![];
     for line in ends(output, WINDOW).into_iter().flat_map(str::lines) {
-        if let Some(commit) = printed(line)
+        if let Some(commit) = parse_commit(line)
             && !commits.iter().any(|known| known.hash == commit.hash)
         {
             commits.push(commit);
@@ -93,7 +93,7 @@ pub(crate) fn printed_commits(output: &str) -> Vec<Commit> {
     commits
 }
 
-/// Whether a command holds one of git's verbs that print what they committed.
+/// Whether a command contains a git subcommand that prints its commits.
 pub(crate) fn makes_commits(command: &str) -> bool {
     const VERBS: [&str; 6] = ["commit", "merge", "cherry-pick", "revert", "rebase", "am"];
     let mut is_git = false;
@@ -108,7 +108,7 @@ pub(crate) fn makes_commits(command: &str) -> bool {
     false
 }
 
-/// The first and the last `window` bytes of a text, cut at characters; the whole of it once if it is short.
+/// The first and the last `window` bytes of a text, cut at character boundaries; a short text once and whole.
 pub(crate) fn ends(text: &str, window: usize) -> Vec<&str> {
     if text.len() <= 2 * window {
         return vec![text];
@@ -117,8 +117,8 @@ pub(crate) fn ends(text: &str, window: usize) -> Vec<&str> {
     vec![crate::text::clip(text, window), &text[from..]]
 }
 
-/// `[main 1a2b3c4] Subject`, `[main (root-commit) 1a2b3c4] Subject`, `[detached HEAD 1a2b3c4] Subject`.
-fn printed(line: &str) -> Option<Commit> {
+/// Parses `[main 1a2b3c4] Subject`, `[main (root-commit) 1a2b3c4] Subject`, `[detached HEAD 1a2b3c4] Subject`.
+fn parse_commit(line: &str) -> Option<Commit> {
     let (head, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let (branch, hash) = head.rsplit_once(' ')?;
     let is_hash = (4..=64).contains(&hash.len())
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_commit_is_none() {
+    fn a_line_that_only_looks_like_a_commit_is_none() {
         check("cat log", "[main 1a2b3c4] Subject", &[]);
         check("git commit -m x", "[info 12 files] checked\n[1/3 abcd] \n[ 1a2b3c4] x\n[main 1a2b3c4]", &[]);
         check("git log", "[main 1a2b3c4] Subject", &[]);

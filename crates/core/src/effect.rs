@@ -1,41 +1,41 @@
-//! What the world should do about a decision, as data.
+//! Effects: the actions that follow from a decision, as data.
 //!
-//! Nothing here does it: the binary carries effects out after the decision is saved.
+//! This module performs none of them: the binary carries effects out after the decision is stored.
 
 use crate::bookmark::{Point, Reason};
 use crate::id::SessionKey;
 use crate::session::State;
 use crate::time::Timestamp;
 
-/// What a change of state belongs to.
+/// The cause of a state change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
     Work,
-    /// A marker and its answer: nobody asked for anything, and nothing was done.
+    /// A marker and its answer, which request and do no work.
     Marker,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "an effect that nobody carries out did not happen"]
 pub enum Effect {
-    /// What a session shows is no longer what it was.
+    /// The session's displayed state changed.
     StateChanged {
         session: SessionKey,
         seat: Option<String>,
         from: Option<State>,
         to: State,
-        /// When it changed: what is folded late, or once more from the journal, is no news.
+        /// When it changed: a change that is applied late, or replayed from the journal, is not worth a notification.
         at: Timestamp,
         about: About,
     },
-    /// A session sits where it did not sit before.
+    /// The session moved to a new seat.
     SeatTaken { session: SessionKey, seat: String },
-    /// A point was reached at which a bookmark may be due: that depends on what the user has set.
+    /// A bookmark may be due; that depends on the user's settings.
     PointReached(Box<Point>),
-    /// A bookmark was set: what was due of this session before is no longer.
+    /// A bookmark was set: an earlier pending one of this session is obsolete.
     BookmarkMade { session: SessionKey },
-    /// A marker is to be typed in this seat.
+    /// A marker is to be typed into this seat.
     MarkerWanted { session: SessionKey, seat: String, reason: Reason, at: Timestamp },
-    /// Work that was to go on by itself did not: why, in words.
+    /// An automatic continuation failed, with the reason as text.
     HopEnded { session: SessionKey, seat: String, why: String, at: Timestamp },
 }

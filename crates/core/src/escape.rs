@@ -1,34 +1,33 @@
-//! Text from anywhere, made harmless for where it is shown: a terminal, a tmux format, a fixed width.
+//! Escapes untrusted text for its output: a terminal, a tmux format, a fixed width.
 //!
-//! Names, branches and prompts are data. Nothing here interprets them, and nothing that passes through here can be
-//! interpreted by what shows it.
+//! Names, branches and prompts are data: no control sequence or tmux format in them survives these functions.
 
 use unicode_width::UnicodeWidthChar;
 
-/// One line without control characters, escape sequences or marks that change the direction of writing.
+/// One line without control characters, escape sequences or bidirectional marks.
 pub fn for_terminal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\n' | '\r' | '\t' => out.push(' '),
-            _ if c.is_control() || turns_direction(c) => {}
+            _ if c.is_control() || is_bidi_mark(c) => {}
             _ => out.push(c),
         }
     }
     out
 }
 
-/// Text of several lines: line breaks and tabs stay, all else goes that `for_terminal` takes away.
+/// Several lines: keeps line breaks and tabs, and strips what `for_terminal` strips.
 pub fn lines_for_terminal(text: &str) -> String {
-    text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || turns_direction(*c))).collect()
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_bidi_mark(*c))).collect()
 }
 
-/// For the value of a tmux option or a label that tmux draws: a doubled `#` is drawn as one and starts nothing.
+/// For a tmux option or a label that tmux draws: `##` is drawn as `#` and starts no format.
 pub fn for_tmux(text: &str) -> String {
     for_terminal(text).replace('#', "##")
 }
 
-/// For a menu's label, which tmux first expands and then draws. What stands before a `[` it leaves to the drawing.
+/// For a menu label, which tmux expands and then draws. Expansion leaves `#` before a `[` to the drawing.
 pub fn for_tmux_menu(text: &str) -> String {
     let text = for_terminal(text);
     let mut out = String::with_capacity(text.len());
@@ -44,17 +43,17 @@ pub fn for_tmux_menu(text: &str) -> String {
     out + rest
 }
 
-/// Marks that would make the rest of the line run the other way, or hide it.
-pub(crate) fn turns_direction(c: char) -> bool {
+/// Marks that reverse or hide the rest of the line.
+pub(crate) fn is_bidi_mark(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}' | '\u{feff}')
 }
 
-/// How many columns a terminal needs for the text.
+/// The terminal columns of the text.
 pub fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
-/// The longest beginning of at most `columns` columns; what is cut off is shown as `…`.
+/// The longest prefix of at most `columns` columns; a cut is shown as `…`.
 pub fn fit(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -74,18 +73,18 @@ pub fn fit(text: &str, columns: usize) -> String {
     out
 }
 
-/// `fit`, then filled with spaces to exactly `columns` columns.
+/// `fit`, then padded with spaces to exactly `columns` columns.
 pub fn pad(text: &str, columns: usize) -> String {
     let fitted = fit(text, columns);
     let missing = columns.saturating_sub(width(&fitted));
     fitted + &" ".repeat(missing)
 }
 
-/// Columns of one character. Terminals disagree on what is joined to one sign: each part is counted, and a sign that asks
-/// to be drawn as a picture is taken for a wide one. What is counted too wide only leaves a gap.
+/// Columns of one character. Terminals disagree about joined characters, so each part is counted, and a character with
+/// the emoji variation selector counts as wide. Overestimating only leaves a gap.
 fn char_width(c: char) -> usize {
-    const DRAWN_AS_PICTURE: char = '\u{fe0f}';
-    if c == DRAWN_AS_PICTURE { 1 } else { c.width().unwrap_or(0) }
+    const EMOJI_SELECTOR: char = '\u{fe0f}';
+    if c == EMOJI_SELECTOR { 1 } else { c.width().unwrap_or(0) }
 }
 
 #[cfg(test)]
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_is_not_turned_around() {
+    fn bidirectional_marks_are_removed() {
         assert_eq!(for_terminal("user\u{202e}gpj.exe"), "usergpj.exe");
     }
 

@@ -1,6 +1,6 @@
-//! What happened, in our own words: the one type between the agents and everything that decides.
+//! Events: the one type between the agent adapters and everything that decides.
 //!
-//! An event carries only what later steps need, never a whole payload, and no vendor's vocabulary.
+//! An event carries only what later steps need, never a whole payload, and uses no vendor's vocabulary.
 
 mod about;
 
@@ -18,19 +18,19 @@ use serde::{Deserialize, Serialize};
 
 pub use about::Urgency;
 
-/// One thing that happened in one session.
+/// One event of one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     pub uid: Uid,
     pub at: Timestamp,
     pub session: SessionKey,
-    /// The helper inside the session that it happened to; none for the session itself.
+    /// The subagent that the event belongs to; `None` for the session itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subagent: Option<SubagentId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnId>,
     pub happening: Happening,
-    /// Where it happened; left out where nobody needs it, since finding it costs system calls.
+    /// The environment of the event; omitted if no step needs it, because collecting it costs system calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scene: Option<Scene>,
 }
@@ -40,7 +40,7 @@ pub struct Event {
 pub enum Happening {
     SessionStarted {
         by: StartedBy,
-        /// What the user wanted it to inherit: kept with the event, so that the journal alone decides.
+        /// The user's inheritance settings: recorded with the event, so that the journal alone decides.
         #[serde(default, skip_serializing_if = "Wishes::are_the_usual")]
         wishes: Wishes,
     },
@@ -50,48 +50,48 @@ pub enum Happening {
     PromptSubmitted {
         prompt: Kept,
         origin: Origin,
-        /// The command of ours that it is, and hence nothing that is asked of the agent.
+        /// The Towline command that the prompt is, which then asks nothing of the agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own: Option<OwnCommand>,
     },
     ToolFinished {
         tool: Kept,
         outcome: ToolOutcome,
-        /// The size of what the tool was given and gave.
+        /// Size of the tool's input and output.
         #[serde(default, skip_serializing_if = "is_zero")]
         bytes: u64,
     },
-    /// All tools that were asked for together are done with, also those that a person refused.
+    /// All tool calls of one model response are finished or were refused by the user.
     ToolsFinished,
     /// A dialog is about to show, for a permission or a question.
     PermissionAsked {
         tool: Kept,
         reason: Reason,
     },
-    /// The agent's own rules refused a tool; nobody is waited for.
+    /// The agent's own rules refused a tool; the user is not asked.
     PermissionRefused {
         tool: Kept,
     },
-    /// The agent says that it waits for a person.
+    /// The agent reports that it waits for the user.
     AttentionAsked {
         reason: Reason,
     },
-    /// What was waited for has been given.
+    /// The user has answered.
     AttentionGiven,
-    /// `background` is how many tasks go on, where the agent says so.
+    /// `background` is the number of tasks that still run, if the agent reports it.
     TurnEnded {
         background: Option<u32>,
-        /// The agent's last words, for as long as its transcript lags behind.
+        /// The agent's last message, needed while its transcript lags behind.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<Kept>,
     },
     TurnFailed {
         failure: Failure,
-        /// When a usage limit ends, where the agent says so.
+        /// When a usage limit ends, if the agent reports it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
-    /// A person stopped the turn.
+    /// The user stopped the turn.
     Interrupted,
     SubagentStarted,
     SubagentStopped,
@@ -101,65 +101,65 @@ pub enum Happening {
     CompactionEnded {
         trigger: Trigger,
     },
-    /// The model answered one request; the context held this many tokens then.
+    /// The model answered one request; the context then held this many tokens.
     ModelAnswered {
         context_tokens: u64,
     },
-    /// How full the context is was found out: by the agent's display, or by its transcript.
+    /// Context usage was read from the agent's display or its transcript.
     ContextMeasured {
         fill: Fill,
     },
-    /// Somebody was told that the context has filled up to this threshold.
+    /// The model or the user was notified that the context reached this threshold.
     ContextAnnounced {
         percent: u8,
         to: Audience,
     },
-    /// The model was given what is remembered: so many memories and next steps.
+    /// The model was given this many memories and next steps.
     MemoryGiven {
         items: u32,
     },
-    /// The agent is about to start a helper, and waits whether it may.
+    /// The agent is about to start a subagent and waits for our decision.
     HelperWanted {
         tool: Kept,
     },
     FolderChanged,
     TaskCompleted,
-    /// Where the session sits was found out, after the event that made somebody look was already accepted. Without a
-    /// place in its scene: somebody looked and found nothing.
+    /// The session's seat was determined after the event that triggered the probe was already accepted. A scene without
+    /// a place means that the probe found no seat.
     SeatFound,
-    /// A person looked at the seat.
+    /// The user looked at the seat.
     Seen,
-    /// The session's work is to go on in the next one.
+    /// The next session is to continue this session's work.
     BatonPassed,
-    /// It is not, after all.
+    /// `BatonPassed` is revoked.
     BatonDropped,
-    /// The session ran on another machine of this person; its baton was heard of, or what became of it.
+    /// The session ran on another of the user's machines; its baton, or the baton's outcome, arrived from the hub.
     BatonCame(Box<FarBaton>),
-    /// Whoever comes next in its seat is to know nothing of it.
+    /// The next session in this seat is to inherit nothing.
     FreshAsked,
     FreshTakenBack,
-    /// A person chose whose work this session goes on with.
+    /// The user chose the session whose work this one continues.
     InheritanceTaken {
         from: SessionKey,
     },
-    /// What was decided has reached the session, or the person before it.
+    /// The inheritance decision was delivered to the session, or to its user.
     InheritanceGiven {
         decision: Uid,
     },
-    /// Something is to be typed into the session's seat. The event's own id is the intent's.
+    /// A text is to be typed into the session's seat. The event's id is the intent's id.
     IntentMade {
         wish: Wish,
     },
-    /// An intent has gone on; the event's session is the one that it is typed into.
+    /// An intent changed its stage; the event's session is the one that it is typed into.
     IntentMoved {
         intent: Uid,
         to: Stage,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
     },
-    /// A point to come back to was set: by a threshold or by a person. A marker that is typed sets one by itself.
+    /// A bookmark was set by a threshold or by the user. A typed marker sets one by itself.
     BookmarkSet(Setting),
-    /// What state the code and the context were in at a bookmark, found out once nobody waited for it.
+    /// State of the code and the context at a bookmark, collected in the background.
     BookmarkPlaced {
         bookmark: Uid,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -177,17 +177,17 @@ pub enum Happening {
     MarkerWanted {
         reason: DueReason,
     },
-    /// A hop begins: its handoff is asked for, or is about to be made. The event's own id is the hop's.
+    /// A hop begins: its handoff is requested or about to be built. The event's id is the hop's id.
     HandoffAsked {
         asking: Asking,
     },
-    /// The handoff of a hop is there, or was changed.
+    /// The handoff of a hop was written or changed.
     HandoffWritten {
         hop: Uid,
         text: Kept,
         by: Author,
     },
-    /// A hop has gone on, as far as events alone do not tell.
+    /// A hop changed its stage for a reason that other events do not show.
     HopMoved {
         hop: Uid,
         to: HopStage,
@@ -200,33 +200,31 @@ pub enum Happening {
     HandoffGiven {
         hop: Uid,
     },
-    /// The person has heard how it ended.
+    /// The user was notified of the outcome.
     HopTold {
         hop: Uid,
     },
-    /// Something was found out that no hook told. It holds only if nothing has happened since `as_of`.
+    /// A probe found a change that no hook reported. Valid only if no event has happened since `as_of`.
     Observed {
         what: Observed,
         as_of: Timestamp,
-        /// When a usage limit ends, where that could be seen.
+        /// When a usage limit ends, if the probe could read it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
 }
 
-/// What a look at process, transcript and screen can tell.
+/// Changes that a probe of process, transcript and screen can detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Observed {
-    /// The agent's process is no more.
+    /// The agent's process has exited.
     Gone,
-    /// A person stopped the turn.
+    /// The user stopped the turn.
     Interrupted,
-    /// An error ended the turn.
     Failed,
-    /// The usage limit ended the turn.
     Limited,
-    /// What was waited for has been given: the agent works on.
+    /// The user has answered: the agent works on.
     Answered,
 }
 
@@ -238,7 +236,7 @@ pub enum StartedBy {
     Clear,
     Compact,
     Fork,
-    /// Not seen: the session was met in the middle, or a newer agent says something we do not know.
+    /// The start was not observed, or a newer agent reports a source that this version does not know.
     Unknown,
 }
 
@@ -250,17 +248,16 @@ pub enum EndedBy {
     Other,
 }
 
-/// Who caused a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     Human,
     Command,
-    /// A background task's.
+    /// By a background task.
     Notification,
-    /// A point to come back to: nobody asks for anything by it.
+    /// A bookmark marker: it asks nothing of the agent.
     Bookmark,
-    /// Typed in the person's place, so that work goes on by itself.
+    /// Typed by Towline in the user's place, for an automatic continuation.
     Continuation,
 }
 
@@ -278,27 +275,27 @@ impl Origin {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// The inverse of `name`.
     pub fn named(name: &str) -> Option<Origin> {
         Origin::ALL.into_iter().find(|origin| origin.name() == name)
     }
 }
 
-/// A command of ours that is typed as a prompt.
+/// A Towline command that is typed as a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnCommand {
     /// Passes the baton.
     Baton,
-    /// Asks for a fresh start.
+    /// Requests a fresh start.
     Fresh,
     /// Looks something up.
     Other,
 }
 
 impl OwnCommand {
-    /// What the typed words mean, behind the mark by which their agent knows a command: `tow`, `tow fresh`,
-    /// `tow-detail 14:05`. `None` for the commands of others, `tower` among them.
+    /// Parses the text after the agent's command prefix: `tow`, `tow fresh`, `tow-detail 14:05`. `None` for other
+    /// commands, such as `tower`.
     pub fn parse(typed: &str) -> Option<OwnCommand> {
         let mut words = typed.split_whitespace();
         match (words.next()?, words.next()) {
@@ -309,7 +306,7 @@ impl OwnCommand {
         }
     }
 
-    /// What happened by it, beside the prompt.
+    /// The event that the command causes, beside the prompt.
     pub fn happening(self) -> Option<Happening> {
         match self {
             OwnCommand::Baton => Some(Happening::BatonPassed),
@@ -324,7 +321,7 @@ impl OwnCommand {
 pub enum ToolOutcome {
     Done,
     Failed,
-    /// A person stopped the tool.
+    /// The user stopped the tool.
     Interrupted,
 }
 
@@ -337,14 +334,14 @@ impl ToolOutcome {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// The inverse of `name`.
     pub fn named(name: &str) -> Option<ToolOutcome> {
         let all = [ToolOutcome::Done, ToolOutcome::Failed, ToolOutcome::Interrupted];
         all.into_iter().find(|outcome| outcome.name() == name)
     }
 }
 
-/// What a blocked session waits for.
+/// The kind of answer that a blocked session waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -366,7 +363,6 @@ impl Reason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
-    /// The account's usage limit is reached.
     UsageLimit,
     Other,
 }
@@ -382,15 +378,15 @@ pub enum Trigger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Presence {
-    /// A person sits before it in a terminal.
+    /// The user works with it in a terminal.
     Terminal,
-    /// A person sits before it in an editor or a desktop program.
+    /// The user works with it in an editor or a desktop program.
     Ide,
-    /// A script or a software kit runs it.
+    /// A script or an SDK runs it.
     Headless,
 }
 
-/// Where an event happened, as far as it was looked at.
+/// The environment of an event, as far as it was collected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scene {
     pub presence: Presence,

@@ -1,6 +1,6 @@
-//! What went wrong where nobody was allowed to hear it, kept for `tow doctor`.
+//! Errors of processes that must stay silent, recorded for `tow doctor`.
 //!
-//! A fault names the thing and the cause; it never repeats what an agent or a person wrote.
+//! A fault names the thing and the cause; it never contains text that an agent or the user wrote.
 
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -16,21 +16,17 @@ pub struct Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
-    /// An agent sent what could not be understood.
+    /// An agent's payload could not be parsed.
     Payload,
-    /// The journal could not be written or read.
     Journal,
-    /// The database could not be used.
     Store,
     /// The database was damaged, moved aside and rebuilt.
     Rebuilt,
-    /// The user's configuration has a mistake.
     Config,
-    /// The hook ran out of time.
     Deadline,
-    /// Somebody could not be told, or a command could not be started.
+    /// A notification could not be sent, or a command could not be started.
     Notify,
-    /// A mistake of ours.
+    /// A bug in Towline.
     Internal,
 }
 
@@ -63,7 +59,7 @@ impl FaultKind {
         FaultKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// What to do about it: a command, or where to look.
+    /// The remedy: a command, or where to look.
     pub fn mend(self) -> &'static str {
         match self {
             FaultKind::Payload => "update tow if the agent is newer than it; else report the line",
@@ -79,7 +75,7 @@ impl FaultKind {
         }
     }
 
-    /// Whether a person should be told without asking: their data or their settings are concerned.
+    /// Whether to notify the user unasked: their data or settings are affected.
     pub fn is_worth_telling(self) -> bool {
         match self {
             FaultKind::Journal

@@ -1,7 +1,7 @@
-//! What was forgotten and must not be captured again, and the text that is looked for to be forgotten.
+//! The record of erased content, which must not be captured again, and the text searched for to erase it.
 //!
-//! The agents' transcripts still hold what was erased here. What must stay away is known by marks and stretches of time
-//! alone: no text that was forgotten is ever part of it.
+//! Agents' transcripts still contain what was erased here. The record consists of marks and time ranges only, never of
+//! erased text.
 
 mod needle;
 
@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A stretch of time, both ends included.
+/// A time range, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stretch {
     pub from: Timestamp,
@@ -25,32 +25,31 @@ impl Stretch {
         (self.from..=self.until).contains(&at)
     }
 
-    /// Whether all of the other lies in this one.
+    /// Whether `other` lies within this range.
     pub fn covers(&self, other: Stretch) -> bool {
         self.from <= other.from && other.until <= self.until
     }
 }
 
-/// Everything that must not come back.
+/// All erased content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
-    sessions: BTreeMap<SessionKey, OfSession>,
+    sessions: BTreeMap<SessionKey, ForgottenInSession>,
     projects: BTreeSet<(Mark, Stretch)>,
     everyone: BTreeSet<Stretch>,
-    /// By what they are known by: their ids, and their words.
+    /// Marks of their ids and of their text.
     memories: BTreeSet<Mark>,
-    /// Lines of a newer version: kept as they are.
+    /// Lines written by a newer version, preserved verbatim.
     unknown: BTreeSet<String>,
 }
 
-/// What must not come back of one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct OfSession {
-    /// By the mark of the prompt; the stretch is what the turn's helpers are known by.
+struct ForgottenInSession {
+    /// By the mark of the prompt; the range identifies the pieces of the turn's subagents.
     turns: BTreeMap<Mark, Stretch>,
     pieces: BTreeSet<Mark>,
     stretches: BTreeSet<Stretch>,
-    /// The names of its folder and project held what was forgotten.
+    /// The folder and project names contained erased text.
     is_placeless: bool,
 }
 
@@ -59,37 +58,37 @@ impl Forgotten {
         *self == Forgotten::default()
     }
 
-    /// A whole turn, with all that followed its prompt.
+    /// Adds a whole turn: its prompt and everything after it.
     pub fn add_turn(&mut self, session: &SessionKey, mark: Mark, stretch: Stretch) {
         self.session(session).turns.insert(mark, stretch);
     }
 
-    /// One thing that was said or done.
+    /// Adds one message or tool call.
     pub fn add_piece(&mut self, session: &SessionKey, mark: Mark) {
         self.session(session).pieces.insert(mark);
     }
 
-    /// All that a session said and did in a stretch of time.
+    /// Adds everything of a session in a time range.
     pub fn add_stretch(&mut self, session: &SessionKey, stretch: Stretch) {
         self.session(session).stretches.insert(stretch);
     }
 
-    /// Where a session worked.
+    /// Adds a session's folder and project.
     pub fn add_place(&mut self, session: &SessionKey) {
         self.session(session).is_placeless = true;
     }
 
-    /// All that was said and done in a project in a stretch of time.
+    /// Adds everything of a project in a time range.
     pub fn add_project(&mut self, project: &[Mark], stretch: Stretch) {
         self.projects.extend(project.iter().map(|mark| (*mark, stretch)));
     }
 
-    /// All that anybody said and did in a stretch of time.
+    /// Adds everything of all sessions in a time range.
     pub fn add_everyone(&mut self, stretch: Stretch) {
         self.everyone.insert(stretch);
     }
 
-    /// A memory, by a mark of it.
+    /// Adds a memory, by a mark of its id or text.
     pub fn add_memory(&mut self, mark: Mark) {
         self.memories.insert(mark);
     }
@@ -98,17 +97,17 @@ impl Forgotten {
         self.memories.contains(&mark)
     }
 
-    fn session(&mut self, session: &SessionKey) -> &mut OfSession {
+    fn session(&mut self, session: &SessionKey) -> &mut ForgottenInSession {
         self.sessions.entry(session.clone()).or_default()
     }
 
     pub fn merge(&mut self, other: Forgotten) {
         for (session, more) in other.sessions {
-            let known = self.sessions.entry(session).or_default();
-            known.turns.extend(more.turns);
-            known.pieces.extend(more.pieces);
-            known.stretches.extend(more.stretches);
-            known.is_placeless |= more.is_placeless;
+            let entry = self.sessions.entry(session).or_default();
+            entry.turns.extend(more.turns);
+            entry.pieces.extend(more.pieces);
+            entry.stretches.extend(more.stretches);
+            entry.is_placeless |= more.is_placeless;
         }
         self.projects.extend(other.projects);
         self.everyone.extend(other.everyone);
@@ -116,7 +115,7 @@ impl Forgotten {
         self.unknown.extend(other.unknown);
     }
 
-    /// What is gone of a session of this project; `None` if nothing is.
+    /// The erased parts of a session of this project; `None` if there are none.
     pub fn of(&self, session: &SessionKey, project: &[Mark]) -> Option<Gone<'_>> {
         let own = self.sessions.get(session);
         let of_project = self.projects.iter().filter(|(mark, _)| project.contains(mark)).map(|it| &it.1);
@@ -125,18 +124,18 @@ impl Forgotten {
         (own.is_some() || !stretches.is_empty()).then_some(Gone { own, stretches })
     }
 
-    /// Reads back what was written. A line that says nothing to this version is kept for a newer one.
+    /// The inverse of `Display`. Lines that this version does not know are preserved.
     pub fn parse(text: &str) -> Forgotten {
         let mut all = Forgotten::default();
         for line in text.lines().filter(|line| !line.is_empty()) {
-            if all.take_line(line).is_none() {
+            if all.parse_line(line).is_none() {
                 all.unknown.insert(line.to_owned());
             }
         }
         all
     }
 
-    fn take_line(&mut self, line: &str) -> Option<()> {
+    fn parse_line(&mut self, line: &str) -> Option<()> {
         let words: Vec<&str> = line.split(' ').collect();
         let mark = |word: &str| word.parse().ok().map(Mark);
         let session = |word: &str| SessionKey::parse(word).ok();
@@ -196,53 +195,53 @@ impl fmt::Display for Forgotten {
     }
 }
 
-/// What a project is known by here: marks of its root and of its remote.
+/// The marks that identify a project: of its root and of its remote.
 pub fn project_marks(root: &str, remote: Option<&str>) -> Vec<Mark> {
     std::iter::once(root).chain(remote).map(Mark::of).collect()
 }
 
-/// The same from a folder's traces.
+/// The project marks of a folder's traces.
 pub fn marks_of(traces: &ProjectTraces) -> Vec<Mark> {
     project_marks(&traces.root, traces.remote.as_deref())
 }
 
-/// Who said or did something.
+/// The source of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     Session,
-    /// A helper's pieces do not say in which turn they are.
+    /// A subagent's pieces do not name their turn.
     Helper,
 }
 
-/// What is gone of one session.
+/// The erased parts of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gone<'a> {
-    own: Option<&'a OfSession>,
+    own: Option<&'a ForgottenInSession>,
     stretches: Vec<Stretch>,
 }
 
 impl Gone<'_> {
-    /// Whether the turn that this prompt begins is gone, with all that follows.
+    /// Whether the turn of this prompt was erased, with everything after the prompt.
     pub fn is_turn_gone(&self, mark: Mark, at: Timestamp) -> bool {
-        self.own.is_some_and(|own| own.turns.contains_key(&mark)) || self.is_then(at)
+        self.own.is_some_and(|own| own.turns.contains_key(&mark)) || self.is_in_stretch(at)
     }
 
     pub fn is_piece_gone(&self, mark: Mark, at: Timestamp, whose: Whose) -> bool {
         self.own.is_some_and(|own| own.pieces.contains(&mark)) || self.is_time_gone(at, whose)
     }
 
-    /// Whether all that happened at this time is gone.
+    /// Whether everything at this time was erased.
     pub fn is_time_gone(&self, at: Timestamp, whose: Whose) -> bool {
-        let in_turn = |own: &OfSession| own.turns.values().any(|turn| turn.holds(at));
-        self.is_then(at) || (whose == Whose::Helper && self.own.is_some_and(in_turn))
+        let in_turn = |own: &ForgottenInSession| own.turns.values().any(|turn| turn.holds(at));
+        self.is_in_stretch(at) || (whose == Whose::Helper && self.own.is_some_and(in_turn))
     }
 
-    /// Whether it may not be known where the session worked.
+    /// Whether the session's folder and project were erased.
     pub fn is_place_gone(&self) -> bool {
         self.own.is_some_and(|own| own.is_placeless)
     }
 
-    fn is_then(&self, at: Timestamp) -> bool {
+    fn is_in_stretch(&self, at: Timestamp) -> bool {
         self.stretches.iter().any(|stretch| stretch.holds(at))
     }
 }
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_reads_back_and_a_newer_versions_lines_stay() {
+    fn the_record_parses_back_and_a_newer_versions_lines_stay() {
         let mut all = Forgotten::default();
         all.add_turn(&key("a"), Mark::of("p1"), between(5, 9));
         all.add_piece(&key("a"), Mark::of("x"));
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_takes_its_helpers_with_it_and_leaves_its_neighbours() {
+    fn a_forgotten_turn_includes_its_subagents_and_leaves_its_neighbours() {
         let mut all = Forgotten::default();
         all.add_turn(&key("a"), Mark::of("p1"), between(5, 9));
         let gone = all.of(&key("a"), &[]).unwrap();

@@ -1,7 +1,7 @@
-//! What Towline decides, as pure functions of what happened.
+//! Towline's decisions, as pure functions of events.
 //!
-//! Nothing here does I/O, reads a clock or an environment, or starts anything: time, randomness and the world
-//! are arguments, and what the world should do about a decision is returned as data. No agent's name appears.
+//! This crate does no I/O, reads no clock or environment and starts no process: time, randomness and observations are
+//! arguments, and the actions to take are returned as data. No agent's name appears.
 
 pub mod arbiter;
 pub mod bar;

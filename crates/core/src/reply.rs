@@ -1,26 +1,26 @@
-//! What a hook says back to its agent, before it is put into that agent's words.
+//! A hook's reply to its agent, before it is rendered in that agent's format.
 //!
-//! Every capability adds its part here; one place renders the whole. An empty reply prints nothing at all.
+//! Every capability adds its part; one place renders the whole. An empty reply prints nothing.
 
-/// The parts of one answer.
+/// The parts of one reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "a reply that is not rendered is not given"]
 pub struct Reply {
-    /// Lines for the person, not for the model.
+    /// Lines for the user, not for the model.
     pub notices: Vec<String>,
     /// Text for the model, in the order it was added.
     pub context: Vec<String>,
-    /// What the agent's terminal is to be told: a bell, a notification, a title.
+    /// Escape sequences for the agent's terminal: a bell, a notification, a title.
     pub terminal: String,
     pub verdict: Verdict,
 }
 
-/// Whether the agent may go on as it was about to.
+/// Whether the agent may proceed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Verdict {
     #[default]
     GoOn,
-    /// Not this: the prompt is refused, or the turn goes on instead of ending, for this reason.
+    /// The prompt is refused, or the turn continues instead of ending, for this reason.
     Block { reason: String },
 }
 
@@ -30,7 +30,7 @@ impl Reply {
         says_nothing && self.verdict == Verdict::GoOn
     }
 
-    /// Takes in what another capability wants to say. The first refusal stands: its reason is the one that was acted on.
+    /// Appends another capability's reply. The first refusal wins: its reason is the one that was acted on.
     pub fn merge(mut self, other: Reply) -> Reply {
         self.notices.extend(other.notices);
         self.context.extend(other.context);

@@ -1,28 +1,28 @@
-//! The place a person sees: a terminal pane, a plain terminal, an editor window.
+//! A seat: a terminal pane, a plain terminal, an editor window.
 //!
-//! A seat is known by what it is, not by what an environment variable claims; how it was found is kept as `proof`.
+//! A seat is identified by evidence, not by the claim of an environment variable; `proof` records the evidence.
 
 use crate::id::SessionKey;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What was found out about the place of one event.
+/// The location that one event was traced to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// The same text for the same seat as long as it exists, never reused for another.
+    /// Identifies the seat for as long as it exists; never reused for another.
     pub key: String,
     pub kind: SeatKind,
     /// The multiplexer's own id of the pane or window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pane: Option<String>,
-    /// How the multiplexer's server is reached.
+    /// How to reach the multiplexer's server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tty: Option<String>,
-    /// The process that a person sees there.
+    /// The process that the user sees there.
     pub pid: u32,
-    /// When it started, in ticks since boot: together with the pid it is never reused.
+    /// Its start time, in ticks since boot: with the pid it is never reused.
     #[serde(default)]
     pub started: u64,
     /// The program that runs there.
@@ -57,13 +57,13 @@ impl SeatKind {
     }
 }
 
-/// How surely the place is the session's.
+/// How certain it is that the session runs in this place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
-    /// The agent's environment says so.
+    /// Claimed by the agent's environment.
     Environment,
-    /// The only place it can be, or the one whose screen shows the prompt.
+    /// The only possible place, or the one whose screen shows the prompt.
     Evidence,
     /// The multiplexer owns the terminal that the agent's process is attached to.
     Terminal,
@@ -79,7 +79,7 @@ impl Proof {
     }
 }
 
-/// A seat as it is remembered: its place and the session that sits there now.
+/// A stored seat: its place and its current session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seat {
     pub place: Place,

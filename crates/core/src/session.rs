@@ -1,6 +1,6 @@
-//! A session and its turns, as they are remembered between events.
+//! A session and its turns, as stored between events.
 //!
-//! Plain data: what changes it is decided in `step`, and where it is kept is the store's business.
+//! Plain data: `step` decides every change, and the store persists it.
 
 use crate::bookmark::SinceBookmark;
 use crate::event::{EndedBy, Origin, Presence, Reason, StartedBy};
@@ -12,7 +12,7 @@ use crate::text::Kept;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
-/// What a session is doing.
+/// The activity of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Idle,
@@ -26,7 +26,7 @@ pub enum State {
 }
 
 impl State {
-    /// The names of all states in which a session can sit somewhere.
+    /// The names of all states in which a session can occupy a seat.
     pub const SITTING: [&str; 6] = ["idle", "working", "blocked", "completed", "interrupted", "limited"];
 
     pub fn name(self) -> &'static str {
@@ -47,7 +47,7 @@ impl State {
         Some(reason.name())
     }
 
-    /// Reads back what `name` and `reason` wrote.
+    /// The inverse of `name` and `reason`.
     pub fn parse(name: &str, reason: Option<&str>) -> Option<State> {
         Some(match (name, reason) {
             ("idle", _) => State::Idle,
@@ -71,7 +71,7 @@ pub struct Session {
     pub key: SessionKey,
     pub state: State,
     pub since: Timestamp,
-    /// Whether a person has looked since the state changed.
+    /// Whether the user has looked since the state changed.
     pub seen: bool,
     pub started_at: Timestamp,
     pub started_by: StartedBy,
@@ -82,35 +82,35 @@ pub struct Session {
     pub transcript: Option<String>,
     pub model: Option<String>,
     pub project: Option<ProjectTraces>,
-    /// The key of the seat it sits or sat in.
+    /// The key of its current or last seat.
     pub seat: Option<String>,
-    /// The session that sat there before it: the chain.
+    /// The session before it in the same seat: the chain.
     pub previous: Option<SessionKey>,
-    /// The last prompt that a person gave.
+    /// The last prompt by the user.
     pub prompt: Option<Kept>,
-    /// When the agent was last asked for something.
+    /// When the agent was last prompted.
     pub prompted_at: Option<Timestamp>,
-    /// The last answer that the end of a turn told.
+    /// The last answer that the end of a turn reported.
     pub answer: Option<Kept>,
-    /// How far it is with what it inherits, and what the user wanted of that when it started.
+    /// How far the inheritance has got, and the user's settings for it at the start.
     pub inheriting: Inheriting,
     pub wishes: Wishes,
-    /// Since when whoever comes next is to know nothing of it.
+    /// Since when the next session must not inherit from this one.
     pub fresh_at: Option<Timestamp>,
-    /// The tool that a block waits for, and the helper that wants it.
+    /// The tool that a block waits for, and the subagent that requested it.
     pub asked: Option<Asked>,
-    /// When the usage limit that stopped it ends, where that is known.
+    /// When the usage limit that stopped it ends, if known.
     pub limited_until: Option<Timestamp>,
-    /// When its model was last given what is remembered; a compaction takes that away.
+    /// When its model was last given memories; a compaction clears this.
     pub recalled_at: Option<Timestamp>,
-    /// Tasks that it has completed since the last prompt of a person.
+    /// Tasks completed since the user's last prompt.
     pub tasks: u32,
-    /// Helpers at work inside it.
+    /// Subagents at work.
     pub subagents: BTreeSet<SubagentId>,
     /// Tasks that outlived the turn that started them, as the agent counted them at the end of that turn.
     pub background: u32,
     pub context_tokens: Option<u64>,
-    /// How full the context is, and who has heard of it.
+    /// How full the context is, and which audiences were notified.
     pub meter: Meter,
     pub compactions: u32,
     pub turns: u32,
@@ -119,16 +119,16 @@ pub struct Session {
     pub open_turn: Option<Turn>,
 }
 
-/// What a dialog is about, as far as the agent says.
+/// The tool call that an open dialog is about, as far as the agent reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub tool: Kept,
     pub subagent: Option<SubagentId>,
-    /// When: one dialog may follow another without a change of state.
+    /// One dialog may follow another without a change of state.
     pub at: Timestamp,
 }
 
-/// A time in which an agent could not go on without a person.
+/// A period in which an agent could not proceed without the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     pub uid: Uid,
@@ -137,7 +137,7 @@ pub struct Wait {
     pub ended_at: Timestamp,
 }
 
-/// One prompt and all that followed it.
+/// One prompt and everything that followed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
     pub uid: Uid,
@@ -160,7 +160,7 @@ pub enum TurnOutcome {
     Completed,
     Failed,
     Interrupted,
-    /// Something else began, or the session ended, before its end was seen.
+    /// Another turn began, or the session ended, before its end was seen.
     Abandoned,
 }
 
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_state_reads_back_from_its_words() {
+    fn every_state_parses_back_from_its_name_and_reason() {
         let blocks = [Reason::Permission, Reason::Question, Reason::Elicitation].map(State::Blocked);
         let plain =
             [State::Idle, State::Working, State::Completed, State::Interrupted, State::Limited, State::Ended];

@@ -1,18 +1,18 @@
-//! What is shown of a seat, and in which order: the one list behind every surface.
+//! The seats as every surface displays them, and their order.
 //!
-//! A surface only draws it. A completed turn that somebody has looked at shows as idle; what the agent is doing does not
-//! change by looking.
+//! Surfaces only draw this list. A completed turn that the user has looked at is displayed as idle; looking does not
+//! change the session's state.
 
 use crate::session::State;
 use crate::time::Timestamp;
 use std::cmp::Reverse;
 
-/// One seat as people see it.
+/// One seat as displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
     pub seat: String,
     pub agent: String,
-    /// None for an agent that runs without our hooks: it is only known to be there.
+    /// `None` for an agent that runs without our hooks: only its presence is known.
     pub session: Option<String>,
     pub state: State,
     pub since: Timestamp,
@@ -23,7 +23,7 @@ pub struct Shown {
     pub model: Option<String>,
     /// The tool that a block is about.
     pub tool: Option<String>,
-    /// Helpers and background tasks at work.
+    /// Subagents and background tasks at work.
     pub helpers: u32,
     /// Tasks completed since the last prompt.
     pub tasks: u32,
@@ -34,13 +34,13 @@ pub struct Shown {
     pub server: Option<String>,
 }
 
-/// The five things that a bar counts.
+/// The five categories that a status bar counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Light {
     Idle,
     Working,
     Completed,
-    /// Stopped by a person, an error or a limit: it will not go on by itself.
+    /// Stopped by the user, an error or a limit: it will not proceed by itself.
     Stopped,
     Blocked,
 }
@@ -61,7 +61,7 @@ impl Light {
 }
 
 impl Shown {
-    /// An agent of which nothing is known but where it sits.
+    /// An agent of which only the seat is known.
     pub fn at(seat: impl Into<String>, agent: impl Into<String>, since: Timestamp) -> Shown {
         Shown {
             seat: seat.into(),
@@ -84,17 +84,17 @@ impl Shown {
         }
     }
 
-    /// The state as a word: what somebody has looked at needs nobody any more.
+    /// The state as a word; `idle` once the user has looked at it.
     pub fn word(&self) -> &'static str {
         if self.light() == Light::Idle { State::Idle.name() } else { self.state.name() }
     }
 
-    /// What it is called by: its session, else its place.
+    /// The session's name, or else the seat's.
     pub fn name(&self) -> &str {
         self.session.as_deref().unwrap_or(&self.seat)
     }
 
-    /// The project with its branch, for people.
+    /// The project with its branch, for display.
     pub fn project_and_branch(&self) -> String {
         let project = self.project.as_deref().unwrap_or("?");
         self.branch.as_deref().map_or(project.to_owned(), |branch| format!("{project}/{branch}"))
@@ -112,8 +112,8 @@ impl Shown {
     }
 }
 
-/// Puts what needs a person first: blocked, stopped and completed ones by how long they have waited, then the rest by
-/// how lately something happened.
+/// Sorts seats that need the user first: blocked, stopped and completed ones by waiting time, then the rest by most
+/// recent change.
 pub fn by_urgency(seats: &mut [Shown]) {
     seats.sort_by_key(|seat| match seat.light() {
         Light::Blocked => (0, seat.since, Reverse(seat.since)),
@@ -124,7 +124,7 @@ pub fn by_urgency(seats: &mut [Shown]) {
     });
 }
 
-/// How long something lasts, in the fewest letters: nothing below a minute, `5m`, `2h`, `3d`.
+/// A duration in the fewest letters: empty below a minute, `5m`, `2h`, `3d`.
 pub fn age(ms: i64) -> String {
     match ms / 60_000 {
         0 => String::new(),
@@ -134,7 +134,7 @@ pub fn age(ms: i64) -> String {
     }
 }
 
-/// The milliseconds of a length of time as a person writes it: `90s`, `45m`, `1h`, `2d`.
+/// Parses a duration into milliseconds: `90s`, `45m`, `1h`, `2d`.
 pub fn span(text: &str) -> Option<i64> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let ms = match unit {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_longest_comes_first() {
+    fn seats_that_wait_longest_come_first() {
         let blocked = State::Blocked(Reason::Permission);
         let mut seats = [
             seat("idle", State::Idle, 1),

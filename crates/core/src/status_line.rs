@@ -1,29 +1,29 @@
-//! The line that an agent shows below its input, drawn from a template of named parts.
+//! The line that an agent shows below its input, rendered from a template of named parts.
 //!
-//! Pure text: what a part shows is given. Names are made harmless before they stand in the line, and no part of it is
-//! wider than its share.
+//! Pure text: the facts are arguments. Names are escaped for the terminal, and no part exceeds `WIDEST` columns.
 
 mod template;
 
-pub use template::{BadTemplate, Colour, Part, Template};
+pub use template::{BadTemplate, Colour, StatusPart, Template};
 
 use crate::escape::{fit, for_terminal, width};
 use crate::meter::Fill;
 use crate::shown::Light;
 use crate::time::Timestamp;
 use crate::usage::{Cost, short_count};
+use template::{TemplatePiece, TemplateSection};
 
-/// What is known when the line is drawn.
+/// The facts a line is rendered from.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     pub model: Option<String>,
     pub fill: Option<Fill>,
     pub project: Option<String>,
     pub branch: Option<String>,
-    /// What the session has cost, as the agent says itself.
+    /// The session's cost, as the agent reports it.
     pub cost: Option<Cost>,
     pub limits: Vec<Limit>,
-    /// What all other agents are doing; none where nobody knows.
+    /// The status of all other agents; `None` if unknown.
     pub others: Option<Vec<Light>>,
     pub now: Timestamp,
 }
@@ -36,17 +36,17 @@ pub struct Limit {
     pub resets_at: Option<Timestamp>,
 }
 
-/// The time that a usage limit is for.
+/// The period of a usage limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
     FiveHours,
     Week,
 }
 
-/// Where the line is shown.
+/// The display of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Canvas {
-    /// None where nobody says.
+    /// `None` if unknown.
     pub columns: Option<usize>,
     pub colours: Colours,
 }
@@ -57,21 +57,21 @@ pub enum Colours {
     Hidden,
 }
 
-/// No single part is wider.
+/// Maximum width of a part, in columns.
 const WIDEST: usize = 60;
 
-/// A part as it is shown.
-struct Drawn {
+/// A part as it is displayed.
+struct RenderedPart {
     text: String,
-    /// What it deserves if no colour was asked for.
+    /// The colour to use if the template requests none.
     colour: Colour,
 }
 
 impl Template {
-    /// Draws the line. Sections of which a part is not known are left out, and where there is no room, the last ones.
+    /// Renders the line. Omits optional sections with an unknown part, and the last sections if there is no room.
     pub fn draw(&self, facts: &Facts, canvas: Canvas) -> String {
         let mut sections: Vec<(String, String)> =
-            self.sections.iter().filter_map(|section| drawn(section, facts, canvas.colours)).collect();
+            self.sections.iter().filter_map(|section| render(section, facts, canvas.colours)).collect();
         let columns = canvas.columns.unwrap_or(usize::MAX);
         let room =
             |sections: &[(String, String)]| sections.iter().map(|(plain, _)| width(plain)).sum::<usize>();
@@ -86,21 +86,21 @@ impl Template {
     }
 }
 
-/// A section as plain text and with its colours.
-fn drawn(section: &template::Section, facts: &Facts, colours: Colours) -> Option<(String, String)> {
+/// Renders a section as plain text and with colours.
+fn render(section: &TemplateSection, facts: &Facts, colours: Colours) -> Option<(String, String)> {
     let (mut plain, mut coloured) = (String::new(), String::new());
     for piece in &section.pieces {
         match piece {
-            template::Piece::Text(text) => {
+            TemplatePiece::Text(text) => {
                 plain.push_str(text);
                 coloured.push_str(text);
             }
-            template::Piece::Part(part, asked) => {
-                let Some(shown) = part.shown(facts) else {
+            TemplatePiece::Part(part, requested) => {
+                let Some(rendered) = part.render(facts) else {
                     if section.is_optional { return None } else { continue }
                 };
-                let text = fit(&for_terminal(&shown.text), WIDEST);
-                let colour = if *asked == Colour::Auto { shown.colour } else { *asked };
+                let text = fit(&for_terminal(&rendered.text), WIDEST);
+                let colour = if *requested == Colour::Auto { rendered.colour } else { *requested };
                 plain.push_str(&text);
                 coloured.push_str(&match colours {
                     Colours::Shown => colour.paint(&text),
@@ -112,51 +112,57 @@ fn drawn(section: &template::Section, facts: &Facts, colours: Colours) -> Option
     Some((plain, coloured))
 }
 
-impl Part {
-    fn shown(self, facts: &Facts) -> Option<Drawn> {
-        let plain = |text: String| Drawn { text, colour: Colour::Plain };
+impl StatusPart {
+    fn render(self, facts: &Facts) -> Option<RenderedPart> {
+        let plain = |text: String| RenderedPart { text, colour: Colour::Plain };
         let limit = |span: Span| facts.limits.iter().find(|limit| limit.span == span);
         Some(match self {
-            Part::Model => plain(facts.model.clone()?),
-            Part::Project => plain(facts.project.clone()?),
-            Part::Branch => plain(facts.branch.clone()?),
-            Part::Place => plain(match (facts.project.clone()?, &facts.branch) {
+            StatusPart::Model => plain(facts.model.clone()?),
+            StatusPart::Project => plain(facts.project.clone()?),
+            StatusPart::Branch => plain(facts.branch.clone()?),
+            StatusPart::Place => plain(match (facts.project.clone()?, &facts.branch) {
                 (project, Some(branch)) => format!("{project}/{branch}"),
                 (project, None) => project,
             }),
-            Part::Context => by_percent(bar(facts.fill?), facts.fill?.percent(), FULL),
-            Part::Percent => by_percent(format!("{}%", facts.fill?.percent()), facts.fill?.percent(), FULL),
-            Part::Tokens => plain(tokens(facts.fill?)),
-            Part::Cost => Drawn { text: facts.cost?.spelt(), colour: Colour::Faint },
-            Part::FiveHours => limit_shown(*limit(Span::FiveHours)?, facts.now),
-            Part::Week => limit_shown(*limit(Span::Week)?, facts.now),
-            Part::Limits => {
-                let all: Vec<Drawn> =
-                    facts.limits.iter().map(|limit| limit_shown(*limit, facts.now)).collect();
+            StatusPart::Context => by_percent(bar(facts.fill?), facts.fill?.percent(), FULL),
+            StatusPart::Percent => {
+                by_percent(format!("{}%", facts.fill?.percent()), facts.fill?.percent(), FULL)
+            }
+            StatusPart::Tokens => plain(tokens(facts.fill?)),
+            StatusPart::Cost => RenderedPart { text: facts.cost?.spelt(), colour: Colour::Faint },
+            StatusPart::FiveHours => render_limit(*limit(Span::FiveHours)?, facts.now),
+            StatusPart::Week => render_limit(*limit(Span::Week)?, facts.now),
+            StatusPart::Limits => {
+                let all: Vec<RenderedPart> =
+                    facts.limits.iter().map(|limit| render_limit(*limit, facts.now)).collect();
                 let tightest = facts.limits.iter().map(|limit| limit.percent).max()?;
                 let texts: Vec<String> = all.into_iter().map(|limit| limit.text).collect();
                 by_percent(texts.join(" "), tightest, USED_UP)
             }
-            Part::Agents => others(facts.others.as_deref()?)?,
+            StatusPart::Agents => others(facts.others.as_deref()?)?,
         })
     }
 }
 
-/// From which percent on something is worth a look, and from which on it is urgent.
-type Bounds = (u8, u8);
-const FULL: Bounds = (50, 70);
-const USED_UP: Bounds = (70, 90);
-
-fn by_percent(text: String, percent: u8, (worth_a_look, urgent): Bounds) -> Drawn {
-    let colour = match percent {
-        _ if percent >= urgent => Colour::Red,
-        _ if percent >= worth_a_look => Colour::Yellow,
-        _ => Colour::Green,
-    };
-    Drawn { text, colour }
+/// The percentages from which a value is yellow and red.
+struct ColourThresholds {
+    yellow: u8,
+    red: u8,
 }
 
-/// The context as a bar of ten, and in percent.
+const FULL: ColourThresholds = ColourThresholds { yellow: 50, red: 70 };
+const USED_UP: ColourThresholds = ColourThresholds { yellow: 70, red: 90 };
+
+fn by_percent(text: String, percent: u8, thresholds: ColourThresholds) -> RenderedPart {
+    let colour = match percent {
+        _ if percent >= thresholds.red => Colour::Red,
+        _ if percent >= thresholds.yellow => Colour::Yellow,
+        _ => Colour::Green,
+    };
+    RenderedPart { text, colour }
+}
+
+/// The context as a bar of ten characters and in percent.
 fn bar(fill: Fill) -> String {
     let full = usize::from(fill.percent()).div_ceil(10);
     format!("{}{} {}%", "▓".repeat(full), "░".repeat(10 - full.min(10)), fill.percent())
@@ -166,8 +172,8 @@ fn tokens(fill: Fill) -> String {
     format!("{}/{}", short_count(fill.tokens), short_count(fill.window))
 }
 
-/// `5h 23% ↻2h13m`: how much is used up, and when it begins anew.
-fn limit_shown(limit: Limit, now: Timestamp) -> Drawn {
+/// `5h 23% ↻2h13m`: the share used up, and the time until the reset.
+fn render_limit(limit: Limit, now: Timestamp) -> RenderedPart {
     let name = match limit.span {
         Span::FiveHours => "5h",
         Span::Week => "7d",
@@ -182,9 +188,9 @@ fn limit_shown(limit: Limit, now: Timestamp) -> Drawn {
     by_percent(format!("{name} {}%{left}", limit.percent), limit.percent, USED_UP)
 }
 
-/// `1 waiting, 2 working, 1 idle`: what needs a person first.
-fn others(lights: &[Light]) -> Option<Drawn> {
-    let count = |is_meant: &dyn Fn(Light) -> bool| lights.iter().filter(|light| is_meant(**light)).count();
+/// `1 waiting, 2 working, 1 idle`: agents that need the user first.
+fn others(lights: &[Light]) -> Option<RenderedPart> {
+    let count = |matches: &dyn Fn(Light) -> bool| lights.iter().filter(|light| matches(**light)).count();
     let waiting = count(&|light| matches!(light, Light::Blocked | Light::Stopped | Light::Completed));
     let counts = [
         (waiting, "waiting"),
@@ -197,7 +203,7 @@ fn others(lights: &[Light]) -> Option<Drawn> {
         .map(|(number, word)| format!("{number} {word}"))
         .collect();
     let colour = if waiting > 0 { Colour::Yellow } else { Colour::Faint };
-    (!words.is_empty()).then(|| Drawn { text: words.join(", "), colour })
+    (!words.is_empty()).then(|| RenderedPart { text: words.join(", "), colour })
 }
 
 #[cfg(test)]

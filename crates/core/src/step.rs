@@ -1,7 +1,7 @@
-//! What a session is doing, as a pure function of what happened to it.
+//! The state of a session as a pure function of its events.
 //!
-//! `step` is the only place that decides. It does no I/O and reads no clock: what should be done about a change
-//! is returned as effects, and carried out by the caller once the change is saved.
+//! `step` is the only place that decides. It does no I/O and reads no clock: reactions to a change are returned as
+//! effects, and the caller carries them out once the change is saved.
 
 mod effects;
 
@@ -20,7 +20,7 @@ use crate::time::Timestamp;
 use effects::{announce, announce_bookmark, announce_seat};
 use std::collections::BTreeSet;
 
-/// What is remembered when an event arrives: its session, the seat that its scene names, and the one it sat in so far.
+/// The stored state when an event arrives: its session, the seat of its scene, and the seat it occupied so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Before {
     pub session: Option<Session>,
@@ -28,7 +28,7 @@ pub struct Before {
     pub former_seat: Option<Seat>,
 }
 
-/// What is to be remembered afterwards. Absent means unchanged.
+/// The state to store afterwards. Absent means unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct After {
@@ -36,25 +36,25 @@ pub struct After {
     /// The seat it took, and the one it left for it.
     pub seat: Option<Seat>,
     pub left_seat: Option<Seat>,
-    /// A turn that ended by this event; the one that is open travels in the session.
+    /// A turn that this event ended; the open one is part of the session.
     pub ended_turn: Option<Turn>,
-    /// A wait for a person that ended by this event.
+    /// A wait for the user that this event ended.
     pub ended_wait: Option<Wait>,
     /// A bookmark that this event set.
     pub bookmark: Option<Bookmark>,
     pub effects: Vec<Effect>,
 }
 
-/// Applies one event. Events of one session must come in the order they were accepted.
+/// Applies one event. The events of a session must come in the order they were accepted.
 pub fn step(before: Before, event: &Event) -> After {
-    let was = before.session.as_ref().map(|session| (session.state, session.since));
-    let sat_at = before.session.as_ref().and_then(|session| session.seat.clone());
-    let Some(mut session) = before.session.or_else(|| first_sight(event)) else { return After::default() };
+    let previous = before.session.as_ref().map(|session| (session.state, session.since));
+    let previous_seat = before.session.as_ref().and_then(|session| session.seat.clone());
+    let Some(mut session) = before.session.or_else(|| new_session(event)) else { return After::default() };
     if event.happening.is_the_agents() {
         session.last_event_at = session.last_event_at.max(event.at);
     }
     if let Some(scene) = &event.scene {
-        absorb(&mut session, scene);
+        apply_scene(&mut session, scene);
     }
     let seat = take_seat(&mut session, before.seat, event);
     let left_seat =
@@ -63,15 +63,15 @@ pub fn step(before: Before, event: &Event) -> After {
     session.since_bookmark.take_in(event, session.context_tokens);
     let ended_turn = apply(&mut session, event);
     let bookmark = bookmark_set(&session, event, &since_bookmark);
-    let ended_wait = was.and_then(|was| ended_wait(was, &session, event));
-    let mut effects = announce(was.map(|(state, _)| state), &session, event);
-    effects.extend(announce_seat(sat_at.as_deref(), &session));
+    let ended_wait = previous.and_then(|(state, since)| ended_wait(state, since, &session, event));
+    let mut effects = announce(previous.map(|(state, _)| state), &session, event);
+    effects.extend(announce_seat(previous_seat.as_deref(), &session));
     effects.extend(announce_bookmark(&session, event));
     After { session: Some(session), seat, left_seat, ended_turn, ended_wait, bookmark, effects }
 }
 
-/// A session is met by anything that its agent does but its end: nothing is to be said of one that is only seen leaving.
-fn first_sight(event: &Event) -> Option<Session> {
+/// Any event of the agent creates its session, except its end: a session only seen ending is not recorded.
+fn new_session(event: &Event) -> Option<Session> {
     if matches!(event.happening, Happening::SessionEnded { .. }) || !event.happening.is_the_agents() {
         return None;
     }
@@ -116,34 +116,34 @@ fn first_sight(event: &Event) -> Option<Session> {
     })
 }
 
-/// Takes over what the scene says; what it does not say stays.
-fn absorb(session: &mut Session, scene: &Scene) {
+/// Copies the scene's values; absent ones leave the session unchanged.
+fn apply_scene(session: &mut Session, scene: &Scene) {
     session.presence = scene.presence;
-    let keep = |known: &mut Option<String>, said: &Option<String>| {
-        if said.is_some() {
-            known.clone_from(said);
+    let update = |field: &mut Option<String>, value: &Option<String>| {
+        if value.is_some() {
+            field.clone_from(value);
         }
     };
-    keep(&mut session.folder, &scene.folder);
-    keep(&mut session.transcript, &scene.transcript);
-    keep(&mut session.model, &scene.model);
+    update(&mut session.folder, &scene.folder);
+    update(&mut session.transcript, &scene.transcript);
+    update(&mut session.model, &scene.model);
     if scene.project.is_some() {
         session.project.clone_from(&scene.project);
     }
 }
 
-/// Seats the session where it starts, where it was found, or where it is first seen at all. Headless sessions take no
-/// seat: a script that an agent runs would else push that agent out of its own pane.
-fn take_seat(session: &mut Session, known: Option<Seat>, event: &Event) -> Option<Seat> {
+/// Seats the session where it starts, where it was found, or where it is first seen. Headless sessions take no seat: a
+/// script run by an agent would otherwise displace that agent from its own pane.
+fn take_seat(session: &mut Session, stored: Option<Seat>, event: &Event) -> Option<Seat> {
     let place = event.scene.as_ref()?.place.as_ref()?;
-    let tells = matches!(event.happening, Happening::SessionStarted { .. } | Happening::SeatFound);
+    let names_seat = matches!(event.happening, Happening::SessionStarted { .. } | Happening::SeatFound);
     if session.presence == Presence::Headless
         || event.subagent.is_some()
-        || !(tells || session.seat.is_none())
+        || !(names_seat || session.seat.is_none())
     {
         return None;
     }
-    let mut seat = known.unwrap_or_else(|| new_seat(place, event));
+    let mut seat = stored.unwrap_or_else(|| new_seat(place, event));
     if session.seat.is_none() && session.previous.is_none() {
         session.previous = seat.current.take().filter(|sitting| *sitting != session.key);
     }
@@ -155,7 +155,7 @@ fn take_seat(session: &mut Session, known: Option<Seat>, event: &Event) -> Optio
     Some(seat)
 }
 
-/// A session sits in one seat: the one it sat in is free, unless somebody else has taken it.
+/// Frees the former seat of a session that moved, unless another session has taken it.
 fn leave_seat(session: &Session, mut former: Seat) -> Option<Seat> {
     let moved = session.seat.as_ref() != Some(&former.place.key);
     if !moved || former.current.as_ref() != Some(&session.key) {
@@ -169,7 +169,7 @@ fn new_seat(place: &Place, event: &Event) -> Seat {
     Seat { place: place.clone(), current: None, first_seen: event.at, last_seen: event.at }
 }
 
-/// One small function per kind of event; returns the turn that ended by it.
+/// Dispatches to one small function per event kind; returns the turn that the event ended.
 fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
     let inside_subagent = event.subagent.is_some();
     match &event.happening {
@@ -216,9 +216,9 @@ fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
         | Happening::HandoffGiven { .. }
         | Happening::HopTold { .. } => None,
         Happening::HandoffAsked { asking } => handoff_asked(session, event, asking),
-        // The later wish stands.
-        Happening::BatonPassed | Happening::FreshTakenBack => fresh(session, None),
-        Happening::FreshAsked => fresh(session, Some(event.at)),
+        // The later wish wins.
+        Happening::BatonPassed | Happening::FreshTakenBack => set_fresh(session, None),
+        Happening::FreshAsked => set_fresh(session, Some(event.at)),
         Happening::TaskCompleted => task_completed(session),
         Happening::Seen => seen(session),
         Happening::Observed { as_of, .. } if session.last_event_at > *as_of => None,
@@ -259,10 +259,10 @@ fn prompted(session: &mut Session, event: &Event, prompt: &Kept, origin: Origin)
     session.since_bookmark.rested = is_at_rest.then_some(Rest { since: session.since, seen: session.seen });
     enter(session, event, State::Working);
     if event.happening.is_real_prompt() {
-        asked_for_something(session, event);
+        record_prompt(session, event);
     }
     match origin {
-        Origin::Human | Origin::Command if is_own(&event.happening) => {}
+        Origin::Human | Origin::Command if is_own_prompt(&event.happening) => {}
         Origin::Human | Origin::Command => {
             session.prompt = Some(prompt.clone());
             session.tasks = 0;
@@ -290,24 +290,24 @@ fn prompted(session: &mut Session, event: &Event, prompt: &Kept, origin: Origin)
     ended
 }
 
-/// What a session inherits is decided by the first thing that is asked of it: some start and are never used.
-fn asked_for_something(session: &mut Session, event: &Event) {
+/// The inheritance is decided at the first prompt, not at the start: some sessions start and are never used.
+fn record_prompt(session: &mut Session, event: &Event) {
     session.prompted_at = Some(event.at);
     match session.inheriting {
         Inheriting::Undecided => session.inheriting = Inheriting::Prompted,
-        // Who goes on with the work no longer means to forget it.
+        // Continuing the work cancels the wish for a fresh start.
         Inheriting::Nothing | Inheriting::Prompted | Inheriting::Due | Inheriting::Settled => {
             session.fresh_at = None;
         }
     }
 }
 
-fn is_own(happening: &Happening) -> bool {
+fn is_own_prompt(happening: &Happening) -> bool {
     matches!(happening, Happening::PromptSubmitted { own: Some(_), .. })
 }
 
-/// A tool's end wakes whatever waited. It wakes neither a session that has ended nor one whose turn is over: results
-/// arrive late, and only a helper works on between turns.
+/// A finished tool resumes a waiting session. It resumes neither an ended session nor one whose turn is over: results
+/// arrive late, and only a subagent works on between turns.
 fn tool_finished(session: &mut Session, event: &Event, outcome: ToolOutcome) -> Option<Turn> {
     if let Some(turn) = &mut session.open_turn {
         turn.tool_calls += 1;
@@ -331,13 +331,13 @@ fn tool_finished(session: &mut Session, event: &Event, outcome: ToolOutcome) -> 
     None
 }
 
-/// A refusal runs no hook of its own: what tells of it is that its round of tools is over.
+/// A refusal runs no hook of its own: only the end of its round of tools reveals it.
 fn tools_finished(session: &mut Session, event: &Event) -> Option<Turn> {
     let is_its_own = session.asked.as_ref().is_none_or(|asked| asked.subagent == event.subagent);
     if is_its_own { unblock(session, event) } else { None }
 }
 
-/// A dialog stays open while other tools that were asked for with it finish.
+/// A dialog stays open while other tools requested with it finish.
 fn is_about_another(session: &Session, event: &Event) -> bool {
     let Some(asked) = &session.asked else { return false };
     asked.subagent != event.subagent || event.happening.tool() != Some(&asked.tool)
@@ -357,7 +357,7 @@ fn block(session: &mut Session, event: &Event, reason: Reason) -> Option<Turn> {
     None
 }
 
-/// The agent's own notice comes seconds late: it says nothing about a session that has gone on or stopped since.
+/// The agent's own notice comes seconds late: it is ignored once the session has resumed or stopped.
 fn attention_asked(session: &mut Session, event: &Event, reason: Reason) -> Option<Turn> {
     match session.state {
         State::Working => block(session, event, reason),
@@ -382,17 +382,17 @@ fn turn_ended(session: &mut Session, event: &Event, background: Option<u32>) -> 
     if background == Some(0) {
         session.subagents.clear();
     }
-    let helpers_at_work = session.background > 0 || !session.subagents.is_empty();
+    let subagents_at_work = session.background > 0 || !session.subagents.is_empty();
     match session.state {
-        State::Working | State::Blocked(_) if helpers_at_work => enter(session, event, State::Working),
-        State::Working | State::Blocked(_) => come_to_rest(session, event),
+        State::Working | State::Blocked(_) if subagents_at_work => enter(session, event, State::Working),
+        State::Working | State::Blocked(_) => complete(session, event),
         State::Idle | State::Completed | State::Interrupted | State::Limited | State::Ended => {}
     }
     close_turn(session, event, TurnOutcome::Completed)
 }
 
-/// A marker's answer is nothing to look at: what was finished before it is what there is to see still.
-fn come_to_rest(session: &mut Session, event: &Event) {
+/// The answer to a marker needs no attention: restores the state from before the marker.
+fn complete(session: &mut Session, event: &Event) {
     let is_seen = session.seen;
     enter(session, event, State::Completed);
     if let Some(rest) = session.since_bookmark.rested.take() {
@@ -401,7 +401,7 @@ fn come_to_rest(session: &mut Session, event: &Event) {
     }
 }
 
-/// What is said of a marker says nothing about the work.
+/// The answer to a marker says nothing about the work.
 fn keep_answer(session: &mut Session, answer: Option<&Kept>) {
     let is_marker = |turn: &Turn| turn.origin == Origin::Bookmark && turn.steered == 0;
     if !session.open_turn.as_ref().is_some_and(is_marker) {
@@ -438,17 +438,17 @@ fn subagent_started(session: &mut Session, event: &Event) -> Option<Turn> {
     None
 }
 
-/// A helper that stops has had its answer, if it was the one that asked.
+/// A subagent that stops no longer waits for an answer.
 fn subagent_stopped(session: &mut Session, event: &Event) -> Option<Turn> {
-    let was_known = event.subagent.as_ref().is_some_and(|id| session.subagents.remove(id));
-    if was_known { unblock(session, event) } else { None }
+    let was_running = event.subagent.as_ref().is_some_and(|id| session.subagents.remove(id));
+    if was_running { unblock(session, event) } else { None }
 }
 
 fn compaction_ended(session: &mut Session, event: &Event) -> Option<Turn> {
     session.compactions += 1;
     session.context_tokens = None;
     session.meter.compacted(event.at);
-    // It went with the rest.
+    // The compaction removed the memories from the context.
     session.recalled_at = None;
     None
 }
@@ -477,7 +477,7 @@ fn context_announced(session: &mut Session, to: Audience, percent: u8) -> Option
     None
 }
 
-/// An agent that is asked for its handoff does not stop yet.
+/// An agent that is asked for its handoff keeps working.
 fn handoff_asked(session: &mut Session, event: &Event, asking: &Asking) -> Option<Turn> {
     if asking.author == Author::Agent && session.state == State::Completed {
         enter(session, event, State::Working);
@@ -490,7 +490,7 @@ fn task_completed(session: &mut Session) -> Option<Turn> {
     None
 }
 
-fn fresh(session: &mut Session, since: Option<Timestamp>) -> Option<Turn> {
+fn set_fresh(session: &mut Session, since: Option<Timestamp>) -> Option<Turn> {
     session.fresh_at = since;
     None
 }
@@ -500,7 +500,7 @@ fn seen(session: &mut Session) -> Option<Turn> {
     None
 }
 
-/// An observation was made before it was accepted: had the agent done something in between, that would stand.
+/// An observation was made before it was accepted: an agent event in between takes precedence.
 fn observed(session: &mut Session, event: &Event, what: Observed, until: Option<Timestamp>) -> Option<Turn> {
     match what {
         Observed::Gone => session_ended(session, event, EndedBy::Other),
@@ -511,7 +511,7 @@ fn observed(session: &mut Session, event: &Event, what: Observed, until: Option<
     }
 }
 
-/// Changes the state; `since` moves only when the state does, and what is new has not been seen.
+/// Changes the state; `since` moves only with the state, and a new state is unseen.
 fn enter(session: &mut Session, event: &Event, state: State) {
     if session.state != state {
         session.state = state;
@@ -530,17 +530,17 @@ fn close_turn(session: &mut Session, event: &Event, outcome: TurnOutcome) -> Opt
     Some(turn)
 }
 
-/// Leaving a block ends a wait, whatever the agent does next.
-fn ended_wait((state, since): (State, Timestamp), session: &Session, event: &Event) -> Option<Wait> {
+/// Leaving a block ends a wait, regardless of the next state.
+fn ended_wait(state: State, since: Timestamp, session: &Session, event: &Event) -> Option<Wait> {
     let State::Blocked(reason) = state else { return None };
-    // Nobody saw when an agent that is gone ended: it may have been days ago.
+    // The real end of an agent that is gone is unknown: it may have been days ago.
     let is_gone = matches!(event.happening, Happening::Observed { what: Observed::Gone, .. });
     let ended_at = if is_gone { session.last_event_at } else { event.at };
     let wait = Wait { uid: event.uid, reason, began_at: since, ended_at: ended_at.max(since) };
     (session.state != state).then_some(wait)
 }
 
-/// A bookmark that somebody set, or that a marker is. `since` is what had happened until then.
+/// A bookmark that was set explicitly, or that a marker stands for. `since` is the progress before this event.
 fn bookmark_set(session: &Session, event: &Event, since: &SinceBookmark) -> Option<Bookmark> {
     let set = if let Happening::BookmarkSet(set) = &event.happening {
         set.clone()

@@ -1,7 +1,7 @@
-//! What is told of a change in a seat: the values of a command's placeholders, one line for people, a terminal's sign.
+//! The notification of a change in a seat: placeholder values for commands, one line for people, terminal sequences.
 //!
-//! Every value is one line without control characters, whatever it was made of. A value is put into a word as it is: it is
-//! never split, never expanded again, and never part of a shell's text.
+//! Every value is a single line without control characters, regardless of its source. A value is substituted as it is:
+//! never split, never expanded again, and never part of shell text.
 
 use crate::bar::BarStyle;
 use crate::escape::{fit, for_terminal};
@@ -9,26 +9,26 @@ use crate::session::State;
 use crate::shown::Shown;
 use crate::text::clip;
 
-/// Every placeholder. As a variable it is in capitals behind `TOWLINE_`.
+/// Every placeholder. The environment variable is `TOWLINE_` and the name in capitals.
 pub const PLACEHOLDERS: [&str; 12] = [
     "agent", "project", "branch", "from", "to", "state", "reason", "prompt", "session", "seat", "pane",
     "summary",
 ];
 
-/// A value goes into an argument and a variable, which have a limit of their own.
+/// A value becomes an argument and a variable, which have a size limit of their own.
 const LONGEST_VALUE: usize = 4096;
 
-/// Columns of a prompt in a line that says other things too.
+/// Columns of a prompt in a line with other content.
 const PROMPT_COLUMNS: usize = 80;
 
-/// How an agent's own terminal tells of a change.
+/// How the agent's own terminal signals a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     Off,
     Bell,
-    /// A notification by the terminal: one line.
+    /// A terminal notification of one line.
     Osc9,
-    /// A notification by the terminal: a heading and a body.
+    /// A terminal notification with a heading and a body.
     Osc777,
 }
 
@@ -49,7 +49,7 @@ impl Sign {
     }
 }
 
-/// One change of one seat, in words.
+/// One change of one seat, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Telling {
     pub to: State,
@@ -85,7 +85,7 @@ impl Telling {
         at.map_or("", |at| self.values[at].as_str())
     }
 
-    /// The words of a command with every placeholder replaced: as many as before, whatever is in the values.
+    /// Replaces the placeholders in a command; the number of words never changes.
     pub fn fill(&self, words: &[String]) -> Vec<String> {
         words.iter().map(|word| self.fill_word(word)).collect()
     }
@@ -116,7 +116,7 @@ impl Telling {
         named.map(|(name, value)| (format!("TOWLINE_{}", name.to_uppercase()), value.clone())).collect()
     }
 
-    /// Which project, and what is the matter.
+    /// The project and its state.
     pub fn heading(&self) -> String {
         let (project, state) = (or(self.value("project"), "an agent"), self.value("state"));
         match self.value("reason") {
@@ -125,7 +125,7 @@ impl Telling {
         }
     }
 
-    /// Who it is, and what it was asked for.
+    /// The agent and its prompt.
     pub fn body(&self) -> String {
         let parts = [
             self.value("agent").to_owned(),
@@ -135,12 +135,12 @@ impl Telling {
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
     }
 
-    /// The sequence that makes the agent's terminal tell it.
+    /// The sequence that makes the agent's terminal signal the change.
     pub fn sign(&self, sign: Sign) -> String {
         match sign {
             Sign::Off => String::new(),
             Sign::Bell => "\x07".to_owned(),
-            // A body that begins with a digit would be a command to some terminals.
+            // Some terminals interpret a body that begins with a digit as a command.
             Sign::Osc9 => format!("\x1b]9;towline: {}\x07", self.value("summary")),
             Sign::Osc777 => {
                 // The heading ends at the first semicolon.
@@ -159,7 +159,7 @@ fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
     if text.is_empty() { otherwise } else { text }
 }
 
-/// Everything in one line, what matters first.
+/// The whole change in one line, most important first.
 fn summary(seat: &Shown, to: State) -> String {
     let project = seat.project.as_deref().unwrap_or("?");
     let place = seat.branch.as_deref().map_or(project.to_owned(), |branch| format!("{project}/{branch}"));
@@ -169,7 +169,7 @@ fn summary(seat: &Shown, to: State) -> String {
     for_terminal(&format!("{} in {place}: {}{reason}{prompt}", seat.agent, to.name()))
 }
 
-/// The first word between braces that looks like a placeholder and is none.
+/// The first name in braces that looks like a placeholder but is not one.
 pub fn unknown_placeholder(words: &[String]) -> Option<String> {
     words.iter().find_map(|word| {
         let named = word.match_indices('{').filter_map(|(at, _)| placeholder(&word[at..]));
@@ -177,7 +177,7 @@ pub fn unknown_placeholder(words: &[String]) -> Option<String> {
     })
 }
 
-/// The name in braces at the start of the text, and what follows. JSON and the like have other things in theirs.
+/// The name in braces at the start of the text, and the rest. Braces of JSON and the like are not placeholders.
 fn placeholder(text: &str) -> Option<(&str, &str)> {
     let (name, after) = text.strip_prefix('{')?.split_once('}')?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');

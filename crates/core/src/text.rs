@@ -1,34 +1,34 @@
-//! Text that a person or a program wrote, before it is kept: bounded in size, cut at a character, redacted.
+//! Text from a person or a program, before it is stored: bounded in size, cut at a character, redacted.
 //!
-//! Raw text becomes `Kept` only here, so none can reach the journal by accident; what is read back from the journal or
-//! the database went through here before.
+//! Raw text becomes `Kept` only here, so none can reach the journal by accident; text read back from the journal or the
+//! database has already passed through here.
 
 use crate::redact::redact;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// How much text may be kept, and what of it.
+/// How much text may be stored, and whether it is redacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keeping {
     pub longest_bytes: usize,
     pub secrets: Secrets,
 }
 
-/// Whether secrets are replaced before text is kept.
+/// Whether secrets are replaced before text is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrets {
     Redacted,
     Kept,
 }
 
-/// Text that went through redaction and the size bound.
+/// Text that is redacted and bounded in size.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Kept(Box<str>);
 
 impl Kept {
-    /// Redacts first and cuts afterwards: a secret that is cut in half would no longer be recognised.
-    /// Only a bounded window is looked at, so that a huge prompt costs no more than a long one.
+    /// Redacts first and cuts afterwards: a secret that is cut in half would no longer be recognised. Reads only a
+    /// bounded window, so that a huge prompt costs no more than a long one.
     pub fn new(raw: &str, keeping: Keeping) -> Self {
         let window = whole_words(raw, keeping.longest_bytes.saturating_mul(4).max(16 * 1024));
         let safe = match keeping.secrets {
@@ -51,8 +51,8 @@ impl Kept {
     }
 }
 
-/// Text of any length that went through redaction, borrowed where nothing had to go. What is beyond the bound is cut out
-/// of its middle: how something began and how it ended tell most.
+/// Redacted text of any length, borrowed if unchanged. Excess is cut from the middle: the beginning and the end tell
+/// most.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clean<'a> {
     text: Cow<'a, str>,
@@ -83,12 +83,12 @@ impl<'a> Clean<'a> {
         &self.text
     }
 
-    /// The same, without what it was borrowed from.
+    /// Detaches the text from its source.
     pub fn into_owned(self) -> Clean<'static> {
         Clean { text: Cow::Owned(self.text.into_owned()), cut_bytes: self.cut_bytes }
     }
 
-    /// How much was cut out; the text says so where it was.
+    /// The number of bytes cut; the text states it at the cut.
     pub fn cut_bytes(&self) -> usize {
         self.cut_bytes
     }
@@ -98,7 +98,7 @@ impl<'a> Clean<'a> {
     }
 }
 
-/// Like `clip`, but without the word that the cut would go through: half a secret is not recognised as one.
+/// Like `clip`, but without the word that the cut would split: half a secret is not recognised as one.
 fn whole_words(text: &str, longest: usize) -> &str {
     let cut = clip(text, longest);
     if cut.len() == text.len() { cut } else { cut.trim_end_matches(|c: char| !c.is_whitespace()) }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_keeps_its_head_and_its_tail_and_says_what_was_cut() {
+    fn long_text_keeps_its_head_and_tail_and_states_the_cut() {
         let clean = Clean::new("0123456789éabcdefghi".into(), Keeping { longest_bytes: 9, ..KEEPING });
         assert_eq!(clean.as_str(), "012345\n[… 12 bytes cut …]\nghi");
         assert_eq!(clean.cut_bytes(), 12);

@@ -1,6 +1,6 @@
 //! Points in time, as milliseconds since the Unix epoch.
 //!
-//! There is no `now` here: whoever needs one is given it.
+//! There is no `now` here: it is always an argument.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// Milliseconds from `earlier` to here, never negative: clocks of two processes may disagree a little.
+    /// Milliseconds since `earlier`, never negative: the clocks of two processes may disagree a little.
     pub fn since_ms(self, earlier: Timestamp) -> i64 {
         self.0.saturating_sub(earlier.0).max(0)
     }
@@ -19,7 +19,7 @@ impl Timestamp {
         Timestamp(self.0.saturating_add(ms))
     }
 
-    /// Universal time as `2026-11-15T02:13:19Z`, for logs and file names; a person's own zone is a surface's business.
+    /// UTC as `2026-11-15T02:13:19Z`, for logs and file names; surfaces convert to the user's zone.
     pub fn to_utc(self) -> String {
         let days = self.0.div_euclid(86_400_000);
         let second = self.0.rem_euclid(86_400_000) / 1000;
@@ -28,8 +28,8 @@ impl Timestamp {
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
 
-    /// Reads `2026-11-15T02:13:19Z`, with or without a fraction of the second; what is finer than a millisecond is
-    /// cut off. Other zones are refused: a stamp that needs a calendar of zones is not ours to read.
+    /// Parses `2026-11-15T02:13:19Z` with an optional fraction, truncated to milliseconds. Rejects other zones: they
+    /// would need a time zone database.
     pub fn parse_utc(text: &str) -> Option<Timestamp> {
         let (stamp, rest) = text.as_bytes().split_first_chunk::<19>()?;
         let between = [stamp[4], stamp[7], stamp[10], stamp[13], stamp[16]];
@@ -44,13 +44,13 @@ impl Timestamp {
     }
 }
 
-/// The number that digits are, and nothing but digits.
+/// Parses ASCII digits only: no sign, no blanks.
 fn number(digits: &[u8]) -> Option<i64> {
     let add = |sum, digit: &u8| digit.is_ascii_digit().then(|| sum * 10 + i64::from(digit - b'0'));
     digits.iter().try_fold(0, add)
 }
 
-/// The whole milliseconds of a fraction with its point, or of none.
+/// The whole milliseconds of an optional fraction that begins with a point.
 fn milliseconds(fraction: &[u8]) -> Option<i64> {
     let digits = match fraction {
         [] => b"0",
@@ -63,7 +63,7 @@ fn milliseconds(fraction: &[u8]) -> Option<i64> {
     number(first).filter(|_| is_number).map(|value| value * unit)
 }
 
-/// The inverse of `civil_from_days`; a day that the month does not have comes out as one of the next.
+/// The inverse of `civil_from_days`; a day beyond the end of the month becomes one of the next.
 pub(crate) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let march_year = year - i64::from(month <= 2);
     let era = march_year.div_euclid(400);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_real_time_in_utc_is_refused() {
+    fn an_invalid_utc_time_is_refused() {
         let dates =
             ["2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-10T00:00:00Z", "2026-04-31T00:00:00Z"];
         let times = ["2026-11-15T24:00:00Z", "2026-11-15T00:60:00Z", "2026-11-15T00:00:60Z"];
@@ -145,7 +145,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_is_too_strange_to_be_read(text in "\\PC*", digits in "[0-9TZ:.-]{0,40}") {
+        fn parsing_accepts_any_text_without_panic(text in "\\PC*", digits in "[0-9TZ:.-]{0,40}") {
             let _ = (Timestamp::parse_utc(&text), Timestamp::parse_utc(&digits));
         }
     }

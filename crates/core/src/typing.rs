@@ -1,31 +1,31 @@
-//! Typing into an agent's seat: what is seen there right before, and what can be made sure of.
+//! Typing into an agent's pane: the observations right before, and the guarantees a terminal can give.
 //!
-//! Plain data and pure decisions. Nothing is typed from here, and whatever is not surely known counts as a reason not to.
+//! Plain data and pure decisions. Types nothing; everything uncertain is a reason not to type.
 
 mod intent;
 mod permit;
 
-pub use intent::{BadWish, Intent, LONGEST_BYTES, Purpose, Stage, Wish, answers, shows};
+pub use intent::{BadIntent, Intent, LONGEST_BYTES, Purpose, Stage, Wish, answers, shows};
 pub use permit::{Moment, Pause, Rules, Starts, Verdict, Why, may_press, may_type};
 
 use crate::time::Timestamp;
 
-/// What can be made sure of in a seat, by the program that shows it. What it cannot tell is never taken for granted.
+/// The facts that a terminal program can report about a pane. A fact it cannot report is never assumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
     /// Whether the pane is the one that the session was found in, and not another under the same name.
     pub identity: bool,
-    /// Which process would get the keys.
+    /// Which process would receive the keys.
     pub foreground: bool,
-    /// What stands in the agent's input line.
+    /// The content of the agent's input line.
     pub screen: bool,
-    /// Whether keys would go to the multiplexer itself: copy mode, a choice, a prompt of its own.
+    /// Whether keys would go to the multiplexer itself: copy mode, a menu, its own prompt.
     pub mode: bool,
     /// When a person last typed there.
     pub activity: bool,
 }
 
-/// One of them, by its name: what is told when it is missing, and what a person can choose to go without.
+/// One such fact: named in messages if missing, and in the setting that accepts its absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ability {
     Identity,
@@ -49,12 +49,12 @@ impl Ability {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// The inverse of `name`.
     pub fn named(name: &str) -> Option<Ability> {
         Ability::ALL.into_iter().find(|ability| ability.name() == name)
     }
 
-    /// What it tells, in words that follow "cannot tell".
+    /// Completes a sentence that begins with "cannot tell".
     pub fn tells(self) -> &'static str {
         match self {
             Ability::Identity => "whether the pane is the one that is meant",
@@ -78,48 +78,48 @@ impl Abilities {
     }
 }
 
-/// One look at a seat. `None`: it could not be seen, which is no permission.
+/// One observation of a pane. `None` means not observed, which permits nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// The pane is there and is the one that is meant.
+    /// The pane exists and is the intended one.
     pub is_there: Option<bool>,
-    /// The process that would get the keys, or the leader of its group.
+    /// The process that would receive the keys, or its process group leader.
     pub foreground: Option<u32>,
     /// Keys would go to the multiplexer.
     pub in_mode: Option<bool>,
     /// When a person last typed into it.
     pub last_key_at: Option<Timestamp>,
-    /// What it shows, line by line, with the sequences for colours: what is faint is a hint and not typed.
+    /// The screen, line by line, with colour sequences: faint text is a hint, not input.
     pub screen: Option<String>,
-    /// Where the terminal's cursor stands: column and line, from 0.
+    /// The terminal's cursor: column and line, from 0.
     pub cursor: Option<(usize, usize)>,
 }
 
-/// What an agent's screen says about the session that it shows. A person can turn to another one, and some agents tell of
-/// that only with the next prompt.
+/// The session that the agent's screen shows. A user can switch to another one, and some agents report that only with
+/// the next prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// It does not say, or the agent tells of it at once.
+    /// Not visible, or the agent reports a switch at once.
     Unknown,
-    /// One in which nothing was said yet.
+    /// A session without any prompt yet.
     New,
-    /// One to which this was said last.
+    /// A session with this last prompt.
     Said(String),
-    /// One to which something was said last that begins so.
+    /// A session whose last prompt begins like this.
     Begins(String),
 }
 
-/// What an agent's screen says about its input line.
+/// The state of the agent's input line, as its screen shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputLine {
-    /// It waits for input, and nothing is in it.
+    /// It accepts input and is empty.
     Empty,
-    /// Something is in it: typed, pasted, or put back by the agent.
+    /// It contains text: typed, pasted, or restored by the agent.
     Holds { text: String },
-    /// The agent works; what is typed now would be queued, steer it, or be lost.
+    /// The agent works; input would be queued, steer it, or be lost.
     Busy,
-    /// A dialog or a menu would take the keys.
+    /// A dialog or a menu would receive the keys.
     Covered,
-    /// Not understood.
+    /// The screen was not recognised.
     Unknown,
 }

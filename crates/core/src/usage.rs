@@ -1,7 +1,7 @@
-//! What work costs: tokens at the prices of their models, added up.
+//! The cost of work: tokens priced by model, and their sums.
 //!
-//! Pure, and exact: prices are whole numbers of millionths of a millionth of a dollar, so that sums are the same in any
-//! order. No price is made up: what a model without one used is counted, and its cost is said to be unknown.
+//! Pure and exact: prices are whole picodollars, so sums do not depend on their order. No price is invented: tokens of
+//! a model without one are counted, and their cost is reported as unknown.
 
 mod price;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-/// Money, in millionths of a millionth of a dollar.
+/// Money, in picodollars (millionths of a millionth of a dollar).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(pub u128);
 
@@ -21,13 +21,13 @@ pub struct Cost(pub u128);
 const DOLLAR: u128 = 1_000_000_000_000;
 
 impl Cost {
-    /// For those who calculate on with it; sums are to be made before.
+    /// For further calculation; add up costs before converting.
     #[expect(clippy::cast_precision_loss, reason = "a float of a dollar is as exact as anybody reads it")]
     pub fn dollars(self) -> f64 {
         self.0 as f64 / DOLLAR as f64
     }
 
-    /// None for what is no amount of money.
+    /// `None` if it is not an amount of money.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -37,7 +37,7 @@ impl Cost {
         (0.0..1e12).contains(&dollars).then(|| Cost((dollars * 1e12).round() as u128))
     }
 
-    /// As people read it: cents, and four places below ten cents.
+    /// For display: cents, and four decimals below ten cents.
     pub fn spelt(self) -> String {
         let (unit, places) = if self.0 < DOLLAR / 10 && self.0 > 0 { (10_000, 4) } else { (100, 2) };
         let rounded = (self.0 * unit + DOLLAR / 2) / DOLLAR;
@@ -59,7 +59,7 @@ impl Sum for Cost {
     }
 }
 
-/// What the answers of one model used whose prompts were of one band of sizes.
+/// The usage of one model's answers whose prompts fall into one size band.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Used {
     pub model: Option<String>,
@@ -69,32 +69,32 @@ pub struct Used {
     pub tokens: Tokens,
 }
 
-/// What some work came to.
+/// The total of some work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     pub messages: u64,
     pub tokens: Tokens,
-    /// Of what has a price.
+    /// The cost of the tokens that have a price.
     pub cost: Cost,
     /// Tokens of models without a price.
     pub unpriced: u64,
-    /// Those models, as far as they have a name.
+    /// The names of those models, if known.
     pub unpriced_models: BTreeSet<String>,
 }
 
-/// How sure a cost is.
+/// How certain a cost is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bill {
-    /// All of it has a price.
+    /// All tokens have a price.
     Whole(Cost),
-    /// A part of it has none.
+    /// Some tokens have no price.
     AtLeast(Cost),
-    /// Nothing of it has a price.
+    /// No token has a price.
     Unknown,
 }
 
 impl Spent {
-    /// Adds what was used while the prices of `at` held.
+    /// Adds the usage at the prices of `at`.
     pub fn add(&mut self, used: &Used, prices: &Prices, at: Timestamp) {
         self.messages += used.messages;
         self.tokens += used.tokens;
@@ -124,7 +124,7 @@ impl Spent {
         }
     }
 
-    /// How much of what was sent came from the cache, in percent; none where nothing was sent.
+    /// The share of sent tokens that came from the cache, in percent; `None` if none were sent.
     pub fn cache_percent(&self) -> Option<u8> {
         let Tokens { cache_read, .. } = self.tokens;
         let sent = self.tokens.prompt();
@@ -134,7 +134,7 @@ impl Spent {
 }
 
 impl Bill {
-    /// `$1.20`; `>$1.20` where a part has no price; `?` where nothing has.
+    /// `$1.20`; `>$1.20` if a part has no price; `?` if nothing has.
     pub fn spelt(self) -> String {
         match self {
             Bill::Whole(cost) => cost.spelt(),
@@ -152,7 +152,7 @@ impl Bill {
 }
 
 impl Tokens {
-    /// All that was sent, from wherever.
+    /// All tokens sent, cached or not.
     pub fn prompt(self) -> u64 {
         self.input + self.cache_read + self.cache_write
     }
@@ -172,7 +172,7 @@ impl AddAssign for Tokens {
     }
 }
 
-/// A number of tokens as people read it: `950`, `12.3k`, `4.56M`.
+/// A number of tokens for display: `950`, `12.3k`, `4.56M`.
 pub fn short_count(tokens: u64) -> String {
     let scaled = |unit: u64, places: u32, letter: char| {
         let digits = 10_u64.pow(places);

@@ -1,26 +1,26 @@
-//! Sessions that a usage limit stopped: which of them goes on next, and when.
+//! Decides which session stopped by a usage limit resumes next, and when.
 //!
-//! One at a time, in the order in which their limits end. A session whose limit has no known end is never woken, and none
-//! is woken twice for the same limit, or soon after it was.
+//! One at a time, in the order in which their limits end. A session whose limit has no known end is never woken, and no
+//! session is woken twice for the same limit, or soon after the last time.
 
 use crate::session::{Session, State};
 use crate::time::Timestamp;
 
-/// Agents tell the end of a limit to the minute, and servers are a little late.
+/// Agents report the end of a limit to the minute, and servers are a little late.
 pub const GRACE_MS: i64 = 10_000;
 
-/// One that runs into its limit again at once is not hammered.
+/// Minimum interval for one session: it may hit its limit again at once.
 pub const APART_MS: i64 = 15 * 60_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<'s> {
     Nothing,
-    /// Nothing is due before this time.
+    /// No session is due before this time.
     Wait(Timestamp),
     Wake(&'s Session),
 }
 
-/// What is to be done now. `woken_at` tells when a session was last woken.
+/// The next action. `woken_at` returns when a session was last woken.
 pub fn next<'s>(
     sessions: &'s [Session],
     woken_at: &dyn Fn(&Session) -> Option<Timestamp>,
@@ -34,7 +34,7 @@ pub fn next<'s>(
     }
 }
 
-/// When a session goes on; `None` if it does not by itself.
+/// When a session is due; `None` if it does not resume by itself.
 fn due_at(session: &Session, woken_at: Option<Timestamp>) -> Option<Timestamp> {
     let is_stopped = session.state == State::Limited && session.seat.is_some() && session.ended.is_none();
     let until = session.limited_until.filter(|_| is_stopped)?;
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_woken_twice_for_one_limit_or_soon_after_the_last_time() {
+    fn no_session_is_woken_twice_for_one_limit_or_soon_after_the_last_time() {
         let all = [limited("a", 1_000_000, Some(1_060_000))];
         assert_eq!(next(&all, &|_| Some(Timestamp(1_000_000)), Timestamp(i64::MAX / 2)), Next::Nothing);
         let before = &|_: &Session| Some(Timestamp(999_000));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sits_nowhere_works_or_is_gone_is_left_alone() {
+    fn sessions_without_a_seat_or_at_work_are_not_woken() {
         let session = limited("a", 0, Some(1));
         let gone = Session { seat: None, ..session.clone() };
         let working = Session { state: State::Working, ..session };
@@ -103,7 +103,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn however_often_a_limit_is_met_wakings_are_apart(limits in prop::collection::vec(0_i64..5_000_000, 1..40)) {
+        fn repeated_limits_keep_wakings_apart(limits in prop::collection::vec(0_i64..5_000_000, 1..40)) {
             let (mut now, mut woken): (i64, Vec<i64>) = (0, vec![]);
             for length in limits {
                 let all = [limited("a", now, Some(now + length))];

@@ -1,31 +1,30 @@
-//! Times and names as people and models write them: `14:05`, `yesterday 9:00-9:30`, `2h ago`, `1a2b3c4d#12`.
+//! Parses times and names as people and models write them: `14:05`, `yesterday 9:00-9:30`, `2h ago`, `1a2b3c4d#12`.
 //!
-//! Reading gives a pure value. There is no clock and no zone in it: what today is, and where its midnight lies, is told
-//! by whoever looks.
+//! An expression is a pure value without clock or zone: callers supply today's date and resolve midnight.
 
 mod civil;
 mod read;
 
-pub use civil::{Clock, Date, Moment, Weekday, Window};
+pub use civil::{ClockTime, Date, Moment, Weekday, Window};
 
 use crate::time::Timestamp;
 use std::fmt;
 
-/// The forms that are accepted, for messages and help.
+/// The accepted forms, for messages and help.
 pub const FORMS: &str = "14:05, 14:05:30, 14:05-14:20, 2026-11-14, 2026-11-14 14:05, 2026-11-14T14:05-14:20, \
                          2026-11-14T14:05:00Z, today 14:05, yesterday 14:05-15:00, monday 9:00, 2h ago, -30m, \
                          1a2b3c4d#12, 1a2b3c4d#10-12, 1a2b3c4d#12.3, or a session's id";
 
-/// What an expression asks for.
+/// A parsed expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// A stretch of the clock; without a day, the latest day that has it.
+    /// A range of clock times; without a day, the latest day that matches.
     Clock {
-        span: Span,
-        day: Option<Day>,
+        span: ClockSpan,
+        day: Option<DayExpr>,
     },
-    Day(Day),
-    /// A stretch of time that was given with its zone, the end excluded.
+    Day(DayExpr),
+    /// A time range given with its zone, the end excluded.
     Exact {
         from: Timestamp,
         until: Timestamp,
@@ -44,15 +43,15 @@ pub enum Wanted {
     Session(SessionHint),
 }
 
-/// A stretch of the clock, both ends included as precisely as they were given. An end before its start is on the next day.
+/// A range of clock times, both ends included at their given precision. An end before its start is on the next day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    pub from: Clock,
-    pub to: Clock,
+pub struct ClockSpan {
+    pub from: ClockTime,
+    pub to: ClockTime,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Day {
+pub enum DayExpr {
     Date(Date),
     Today,
     Yesterday,
@@ -60,7 +59,7 @@ pub enum Day {
     Last(Weekday),
 }
 
-/// A session as it was named: its whole id, or the beginning or the end of it.
+/// A session by its whole id, or the beginning or end of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionHint {
     pub agent: Option<String>,
@@ -68,7 +67,7 @@ pub struct SessionHint {
 }
 
 impl SessionHint {
-    /// Whether this may be the session that is meant. Whoever asks decides what several mean.
+    /// Whether `session` matches. The caller decides about several matches.
     pub fn fits(&self, session: &crate::id::SessionKey) -> bool {
         let id = session.id.as_str();
         let is_agent = self.agent.as_deref().is_none_or(|agent| agent == session.agent.as_str());
@@ -76,7 +75,7 @@ impl SessionHint {
     }
 }
 
-/// Why an expression cannot be read: names the part that is wrong.
+/// Why an expression cannot be parsed; names the invalid part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadExpression {
     part: String,
@@ -92,13 +91,12 @@ impl fmt::Display for BadExpression {
 impl std::error::Error for BadExpression {}
 
 impl Wanted {
-    /// Reads an expression.
     pub fn parse(raw: &str) -> Result<Wanted, BadExpression> {
-        read::wanted(raw)
+        read::parse_expression(raw)
     }
 
-    /// The stretches of civil time that are meant, the likeliest first: whoever asks takes the first that has anything.
-    /// Empty for what is not civil time.
+    /// The civil time ranges this may mean, the likeliest first: callers use the first with any result. Empty for
+    /// expressions that are not civil time.
     pub fn windows(&self, today: Date) -> Box<dyn Iterator<Item = Window>> {
         match *self {
             Wanted::Clock { span, day: None } => Box::new(today.and_before().map(move |date| span.on(date))),
@@ -112,7 +110,7 @@ impl Wanted {
         }
     }
 
-    /// The stretch of time that is meant, the end excluded, where no calendar is needed to know it.
+    /// The time range, the end excluded, if no calendar is needed to determine it.
     pub fn stretch(&self, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
         match self {
             Wanted::Exact { from, until } => Some((*from, *until)),
@@ -122,7 +120,7 @@ impl Wanted {
     }
 }
 
-impl Span {
+impl ClockSpan {
     fn on(self, date: Date) -> Window {
         let from = Moment { date, second: self.from.first_second() };
         let until = Moment { date, second: self.to.end() };
@@ -131,15 +129,15 @@ impl Span {
     }
 }
 
-impl Day {
-    /// The days that it can be, the likeliest first. A weekday's name may mean today, or today a week ago if today has
-    /// not come that far.
+impl DayExpr {
+    /// The possible days, the likeliest first. A weekday's name may mean today, or a week ago if that time has not come
+    /// yet today.
     fn dates(self, today: Date) -> impl Iterator<Item = Date> {
         let (first, second) = match self {
-            Day::Date(date) => (date, None),
-            Day::Today => (today, None),
-            Day::Yesterday => (today.back(1), None),
-            Day::Last(weekday) => {
+            DayExpr::Date(date) => (date, None),
+            DayExpr::Today => (today, None),
+            DayExpr::Yesterday => (today.back(1), None),
+            DayExpr::Last(weekday) => {
                 let first = today.last(weekday);
                 (first, (first == today).then(|| today.back(7)))
             }
@@ -166,19 +164,19 @@ impl fmt::Display for Wanted {
     }
 }
 
-impl fmt::Display for Span {
+impl fmt::Display for ClockSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.from == self.to { write!(f, "{}", self.from) } else { write!(f, "{}-{}", self.from, self.to) }
     }
 }
 
-impl fmt::Display for Day {
+impl fmt::Display for DayExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Day::Date(date) => write!(f, "{date}"),
-            Day::Today => f.write_str("today"),
-            Day::Yesterday => f.write_str("yesterday"),
-            Day::Last(weekday) => f.write_str(weekday.name()),
+            DayExpr::Date(date) => write!(f, "{date}"),
+            DayExpr::Today => f.write_str("today"),
+            DayExpr::Yesterday => f.write_str("yesterday"),
+            DayExpr::Last(weekday) => f.write_str(weekday.name()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What looks like a secret and is none: it stays as it is.
+//! Text that looks like a secret but is none must stay unchanged.
 
 use towline_core::redact::redact;
 

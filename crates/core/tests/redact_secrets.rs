@@ -1,11 +1,11 @@
-//! Every known kind of secret in every place it may turn up: nothing of it is left.
+//! Every known kind of secret in every context: no part of it may be left.
 
 mod secrets;
 
 use secrets::{Chance, Sample};
 use towline_core::redact::redact;
 
-/// Places where a key may stand. `{}` is the key.
+/// Contexts in which a key may appear. `{}` is the key.
 const PLACES: &[&str] = &[
     "{}",
     "please use {} for this",
@@ -38,12 +38,12 @@ const PLACES: &[&str] = &[
 /// A secret is gone if no twelve characters of it are left.
 const WINDOW: usize = 12;
 
-/// What was found wrong so far: all of it is worth seeing at once.
+/// Collects all failures, so that one run shows every one of them.
 #[derive(Default)]
-struct Flaws(Vec<String>);
+struct Failures(Vec<String>);
 
-impl Flaws {
-    fn try_one(&mut self, name: &str, text: &str, secret: &str) {
+impl Failures {
+    fn check_redacted(&mut self, name: &str, text: &str, secret: &str) {
         let left = redact(text);
         if holds_part_of(&left, secret) {
             self.0.push(format!("{name}\n  in   {text:?}\n  left {left:?}"));
@@ -55,7 +55,7 @@ impl Flaws {
     }
 
     #[track_caller]
-    fn are_none(self) {
+    fn assert_none(self) {
         let shown: Vec<String> = self.0.iter().take(40).cloned().collect();
         assert!(self.0.is_empty(), "{} flaws:\n{}", self.0.len(), shown.join("\n"));
     }
@@ -74,89 +74,89 @@ fn at_least_sixty_formats_are_tried() {
 
 #[test]
 fn keys_of_providers_are_found_everywhere() {
-    let mut flaws = Flaws::default();
+    let mut flaws = Failures::default();
     for seed in 1..20 {
         for Sample { name, text, secret } in secrets::keys(&mut Chance::new(seed)) {
             for place in PLACES {
-                flaws.try_one(&format!("{name} in {place}"), &place.replace("{}", &text), &secret);
+                flaws.check_redacted(&format!("{name} in {place}"), &place.replace("{}", &text), &secret);
             }
         }
     }
-    flaws.are_none();
+    flaws.assert_none();
 }
 
 #[test]
 fn announced_secrets_are_found() {
-    let mut flaws = Flaws::default();
+    let mut flaws = Failures::default();
     for seed in 1..20 {
         for Sample { name, text, secret } in secrets::announced(&mut Chance::new(seed)) {
-            flaws.try_one(&name, &text, &secret);
-            flaws.try_one(&name, &format!("before it\n{text}\nand after"), &secret);
+            flaws.check_redacted(&name, &text, &secret);
+            flaws.check_redacted(&name, &format!("before it\n{text}\nand after"), &secret);
             let added: String = text.lines().map(|line| format!("+{line}\n")).collect();
-            flaws.try_one(&name, &format!("*** Add File: x\n+# it\n{added}+# end\n"), &secret);
+            flaws.check_redacted(&name, &format!("*** Add File: x\n+# it\n{added}+# end\n"), &secret);
             let input = serde_json::to_string(&serde_json::json!({ "command": text })).unwrap();
-            // A key of WireGuard is never a uuid, and `=` behind one is no padding.
+            // A WireGuard key is never a UUID, and `=` after one is not padding.
             if !(name.ends_with("{}=") && secret.contains('-')) {
-                flaws.try_one(&name, &input, &secret);
+                flaws.check_redacted(&name, &input, &secret);
             }
         }
     }
-    flaws.are_none();
+    flaws.assert_none();
 }
 
 #[test]
 fn announced_secrets_are_found_in_a_string_of_json() {
-    let mut flaws = Flaws::default();
+    let mut flaws = Failures::default();
     for Sample { name, text, secret } in secrets::announced(&mut Chance::new(7)) {
         let quoted = serde_json::to_string(&serde_json::json!({ "text": format!("a\n{text}\nb") })).unwrap();
-        flaws.try_one(&name, &quoted, &secret);
+        flaws.check_redacted(&name, &quoted, &secret);
     }
-    flaws.are_none();
+    flaws.assert_none();
 }
 
 #[test]
 fn chosen_passwords_are_found() {
-    let mut flaws = Flaws::default();
+    let mut flaws = Failures::default();
     for Sample { name, text, secret } in secrets::passwords() {
-        flaws.try_one(&name, &text, &secret);
+        flaws.check_redacted(&name, &text, &secret);
     }
-    flaws.are_none();
+    flaws.assert_none();
 }
 
 #[test]
 fn private_keys_are_found_however_their_lines_are_broken() {
-    let mut flaws = Flaws::default();
+    let mut flaws = Failures::default();
     for Sample { name, text, secret } in secrets::armoured(&mut Chance::new(3)) {
-        flaws.try_one(&name, &text, &secret);
-        flaws.try_one(&name, &format!("{{\"private_key\": \"{text}\"}}"), &secret);
+        flaws.check_redacted(&name, &text, &secret);
+        flaws.check_redacted(&name, &format!("{{\"private_key\": \"{text}\"}}"), &secret);
         if name != "putty" {
-            flaws.try_one(&name, &format!("it ends {}", &text[text.len() / 2..]), &secret);
+            flaws.check_redacted(&name, &format!("it ends {}", &text[text.len() / 2..]), &secret);
         }
-        flaws.try_one(&name, &text[..text.len() / 2], &secret);
+        flaws.check_redacted(&name, &text[..text.len() / 2], &secret);
     }
-    flaws.are_none();
+    flaws.assert_none();
 }
 
 #[test]
 fn long_secrets_are_found_over_wrapped_lines() {
-    let mut flaws = Flaws::default();
+    let mut flaws = Failures::default();
     for seed in 1..20 {
-        let mut chance = Chance::new(seed);
-        let secret = chance.text(secrets::Of::Base64, 400);
+        let mut rng = Chance::new(seed);
+        let secret = rng.text(secrets::Alphabet::Base64, 400);
         let wrapped = wrap(&secret, 76);
-        flaws.try_one("wrapped base64", &format!("API_TOKEN={wrapped}\nnext words"), &wrapped);
-        for Sample { name, text, secret } in secrets::keys(&mut chance) {
+        flaws.check_redacted("wrapped base64", &format!("API_TOKEN={wrapped}\nnext words"), &wrapped);
+        for Sample { name, text, secret } in secrets::keys(&mut rng) {
             let line = format!("$ echo some words before it {text}");
             let is_long = secret.len() >= 90 && !text.contains(['/', '+', ' ']);
             if is_long {
-                flaws.try_one(&name, &wrap(&line, 80), &wrap(&line, 80)[line.len() - secret.len()..]);
+                flaws.check_redacted(&name, &wrap(&line, 80), &wrap(&line, 80)[line.len() - secret.len()..]);
             }
         }
     }
-    flaws.are_none();
+    flaws.assert_none();
 }
 
-/// As a terminal or an encoder breaks lines.
+/// Breaks lines as a terminal or an encoder does.
 fn wrap(text: &str, width: usize) -> String {
     let bytes: Vec<&[u8]> = text.as_bytes().chunks(width).collect();
     bytes.iter().map(|line| String::from_utf8_lossy(line)).collect::<Vec<_>>().join("\n")

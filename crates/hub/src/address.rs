@@ -1,12 +1,12 @@
-//! Where a hub is, and the password for it.
+//! The address of a hub, and the password for it.
 //!
-//! The password is never shown: it has no text form, and it is overwritten when it is dropped.
+//! The password is never displayed: it has no text form, and it is overwritten when dropped.
 
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// A database, and how it is reached.
+/// A database and how to reach it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// A name, an IP address, or the folder of a Unix socket.
@@ -17,19 +17,19 @@ pub struct Address {
     pub tls: Tls,
 }
 
-/// How the way to the hub is protected.
+/// How the connection is protected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tls {
-    /// Encrypted, and the server proves its name: by this authority alone, else by those that the system trusts.
+    /// Encrypted, with a verified server certificate: by this CA alone, else by the system's CAs.
     Verified { ca: Option<PathBuf> },
-    /// As it is: refused unless the server is on this machine.
+    /// Unencrypted: refused unless the server is on this machine.
     Plain,
-    /// As it is, wherever the server is: a person has said so.
+    /// Unencrypted even to another machine: the user has opted in.
     PlainAnywhere,
 }
 
 impl Address {
-    /// Whether what is sent never leaves this machine.
+    /// Whether the traffic never leaves this machine.
     pub fn is_here(&self) -> bool {
         let is_loopback = || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         self.host.starts_with('/') || self.host == "localhost" || is_loopback()
@@ -65,7 +65,7 @@ impl fmt::Debug for Secret {
 impl Drop for Secret {
     fn drop(&mut self) {
         self.0.fill(0);
-        // Else the compiler may leave out what nobody reads.
+        // Without it the compiler may optimise the write away.
         std::hint::black_box(&mut self.0);
     }
 }

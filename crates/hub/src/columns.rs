@@ -1,10 +1,10 @@
-//! A row that travels, as columns of the hub's table: each way, and nothing else.
+//! Conversion between shared rows and columns of the hub's table.
 //!
-//! A register that nobody has written has no stamp in the table: most rows have four of those.
+//! A register that was never written has a NULL stamp: most rows have four of those.
 
 use crate::error::HubError;
-use crate::link::Link;
-use crate::value::{SqlUid, Value};
+use crate::link::HubConn;
+use crate::value::{SqlUid, SqlValue};
 use tokio_postgres::Row;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::share::{
@@ -12,9 +12,9 @@ use towline_core::share::{
 };
 use towline_core::time::Timestamp;
 
-/// The values of a batch, one array per column, in the order of the arguments of `towline.push`.
-pub(crate) fn written(rows: &[&SharedRow]) -> Vec<Value> {
-    let each = |of: fn(&SharedRow) -> Option<i64>| Value::numbers(rows.iter().map(|row| of(row)));
+/// A batch's values, one array per column, in the order of the arguments of `towline.push`.
+pub(crate) fn column_values(rows: &[&SharedRow]) -> Vec<SqlValue> {
+    let each = |of: fn(&SharedRow) -> Option<i64>| SqlValue::numbers(rows.iter().map(|row| of(row)));
     let mut values = origin(rows);
     values.extend([
         each(|row| Some(lives(row).map_or(0, |it| i64::from(it.found)))),
@@ -23,12 +23,12 @@ pub(crate) fn written(rows: &[&SharedRow]) -> Vec<Value> {
         each(|row| lives(row)?.pin.value.map(|at| at.0)),
         stamps(rows, |it| it.pin.stamp),
         each(|row| replaced(row).map(|it| it.at.0)),
-        Value::maybe_uids(rows.iter().map(|row| replaced(row)?.by)),
+        SqlValue::maybe_uids(rows.iter().map(|row| replaced(row)?.by)),
         texts(rows, |row| replaced(row).map(|it| it.why.as_str())),
         stamps(rows, |it| it.standing.stamp),
         texts(rows, |row| lives(row)?.hold.value.as_deref()),
         stamps(rows, |it| it.hold.stamp),
-        Value::flags(
+        SqlValue::flags(
             rows.iter().map(|row| lives(row).is_some_and(|it| it.presence.value == Presence::Withdrawn)),
         ),
         stamps(rows, |it| it.presence.stamp),
@@ -38,30 +38,30 @@ pub(crate) fn written(rows: &[&SharedRow]) -> Vec<Value> {
     values
 }
 
-fn origin(rows: &[&SharedRow]) -> Vec<Value> {
+fn origin(rows: &[&SharedRow]) -> Vec<SqlValue> {
     let sessions: Vec<_> =
         rows.iter().map(|row| row.from.session.as_ref().map(ToString::to_string)).collect();
     vec![
-        Value::uids(rows.iter().map(|row| row.uid)),
-        Value::uids(rows.iter().map(|row| row.project)),
+        SqlValue::uids(rows.iter().map(|row| row.uid)),
+        SqlValue::uids(rows.iter().map(|row| row.project)),
         texts(rows, |row| Some(row.kind.name())),
         texts(rows, |row| Some(&row.from.person)),
-        Value::uids(rows.iter().map(|row| row.from.machine)),
-        Value::texts(sessions.iter().map(Option::as_deref)),
-        Value::numbers(rows.iter().map(|row| row.from.turn.map(i64::from))),
-        Value::numbers(rows.iter().map(|row| Some(row.from.made_at.0))),
+        SqlValue::uids(rows.iter().map(|row| row.from.machine)),
+        SqlValue::texts(sessions.iter().map(Option::as_deref)),
+        SqlValue::numbers(rows.iter().map(|row| row.from.turn.map(i64::from))),
+        SqlValue::numbers(rows.iter().map(|row| Some(row.from.made_at.0))),
     ]
 }
 
-fn texts(rows: &[&SharedRow], of: fn(&SharedRow) -> Option<&str>) -> Value {
-    Value::texts(rows.iter().map(|row| of(row)))
+fn texts(rows: &[&SharedRow], of: fn(&SharedRow) -> Option<&str>) -> SqlValue {
+    SqlValue::texts(rows.iter().map(|row| of(row)))
 }
 
-fn stamps(rows: &[&SharedRow], of: fn(&Registers) -> Stamp) -> Value {
-    Value::bytes(rows.iter().map(|row| stamp_bytes(lives(row).map(of)?)))
+fn stamps(rows: &[&SharedRow], of: fn(&Registers) -> Stamp) -> SqlValue {
+    SqlValue::bytes(rows.iter().map(|row| stamp_bytes(lives(row).map(of)?)))
 }
 
-/// None for what was never written.
+/// `None` for a register that was never written.
 pub(crate) fn stamp_bytes(stamp: Stamp) -> Option<Vec<u8>> {
     (stamp != Stamp::NEVER).then(|| stamp.to_bytes().to_vec())
 }
@@ -84,15 +84,15 @@ fn forgotten(row: &SharedRow) -> Option<(Timestamp, &str)> {
     }
 }
 
-/// Reads a row back. None for one of a kind that only newer programs know.
-pub(crate) fn read(link: &Link, row: &Row) -> Result<Option<SharedRow>, HubError> {
+/// Reads a row back. `None` for a kind that only newer programs know.
+pub(crate) fn read(link: &HubConn, row: &Row) -> Result<Option<SharedRow>, HubError> {
     let kind: String = link.read(row, "kind")?;
     let Some(kind) = RowKind::named(&kind) else { return Ok(None) };
     let session: Option<String> = link.read(row, "session")?;
     let from = Provenance {
         person: link.read(row, "person")?,
         machine: link.read::<SqlUid>(row, "machine")?.0,
-        // A name that no agent of ours could have given is none.
+        // A session name that none of our agents could have given is dropped.
         session: session.and_then(|session| SessionKey::parse(&session).ok()),
         turn: narrow(link.read(row, "turn")?),
         made_at: Timestamp(link.read(row, "made_at")?),
@@ -110,7 +110,7 @@ pub(crate) fn read(link: &Link, row: &Row) -> Result<Option<SharedRow>, HubError
     Ok(Some(SharedRow { uid, kind, project, from, life }))
 }
 
-fn registers(link: &Link, row: &Row) -> Result<Registers, HubError> {
+fn registers(link: &HubConn, row: &Row) -> Result<Registers, HubError> {
     let words: Option<String> = link.read(row, "words")?;
     let pin: Option<i64> = link.read(row, "pin")?;
     let presence = if link.read(row, "is_withdrawn")? { Presence::Withdrawn } else { Presence::Shared };
@@ -124,14 +124,14 @@ fn registers(link: &Link, row: &Row) -> Result<Registers, HubError> {
     })
 }
 
-fn standing(link: &Link, row: &Row) -> Result<Option<Replaced>, HubError> {
+fn standing(link: &HubConn, row: &Row) -> Result<Option<Replaced>, HubError> {
     let Some(at) = link.read::<Option<i64>>(row, "replaced_at")? else { return Ok(None) };
     let by: Option<Uid> = link.read::<Option<SqlUid>>(row, "replaced_by")?.map(|by| by.0);
     let why: Option<String> = link.read(row, "replaced_why")?;
     Ok(Some(Replaced { by, at: Timestamp(at), why: why.unwrap_or_default() }))
 }
 
-fn stamp(link: &Link, row: &Row, column: &str) -> Result<Stamp, HubError> {
+fn stamp(link: &HubConn, row: &Row, column: &str) -> Result<Stamp, HubError> {
     let bytes: Option<&[u8]> = link.read(row, column)?;
     Ok(bytes.and_then(Stamp::from_bytes).unwrap_or(Stamp::NEVER))
 }

@@ -1,13 +1,13 @@
-//! What can go wrong between here and a hub: the thing, the cause, and what to do next.
+//! Errors of the hub client: the thing, the cause, and what to do next.
 //!
-//! Carries no password, and of what the server says only its message: its details may quote a row.
+//! Carries no password, and of a server error only its message: its details may quote a row.
 
 use crate::address::Address;
 use std::error::Error as _;
 use thiserror::Error;
 use tokio_postgres::error::{DbError, SqlState};
 
-/// Why the hub did not do what it was asked.
+/// Why a hub call failed.
 #[derive(Debug, Error)]
 pub enum HubError {
     #[error(
@@ -41,7 +41,7 @@ pub enum HubError {
 }
 
 impl HubError {
-    /// Whether the same may succeed later without anybody doing anything.
+    /// Whether a retry may succeed without anyone's intervention.
     pub fn is_passing(&self) -> bool {
         match self {
             HubError::Unreachable { .. } | HubError::Timeout { .. } => true,
@@ -57,14 +57,14 @@ impl HubError {
         }
     }
 
-    /// What the client library's error means for a person.
+    /// Maps an error of the client library.
     pub(crate) fn of(error: &tokio_postgres::Error, address: &Address) -> HubError {
         let place = address.to_string();
-        if let Some(said) = error.as_db_error() {
-            return of_server(said, address);
+        if let Some(message) = error.as_db_error() {
+            return from_server(message, address);
         }
         let why = chain(error);
-        // The library keeps its kinds to itself; these are their texts.
+        // The library's error kinds are private; these are their texts.
         match error.to_string().as_str() {
             "error performing TLS handshake" => HubError::Unprotected { place, why },
             "authentication error" | "invalid configuration" => {
@@ -80,9 +80,9 @@ impl HubError {
     }
 }
 
-fn of_server(said: &DbError, address: &Address) -> HubError {
-    let (place, why) = (address.to_string(), said.message().to_owned());
-    let code = said.code();
+fn from_server(message: &DbError, address: &Address) -> HubError {
+    let (place, why) = (address.to_string(), message.message().to_owned());
+    let code = message.code();
     let is_one_of = |codes: &[SqlState]| codes.contains(code);
     match code.code() {
         "TW001" => return HubError::NotAMember { place, why },
@@ -92,7 +92,7 @@ fn of_server(said: &DbError, address: &Address) -> HubError {
         _ => {}
     }
     if is_one_of(&[SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION]) {
-        // A server that wants TLS says so in this way, too.
+        // A server that requires TLS also reports it in this way.
         return match why.contains("no encryption") || why.contains("SSL off") {
             true => HubError::Unprotected { place, why },
             false => HubError::Login { place, user: address.user.clone(), why },
@@ -110,7 +110,7 @@ fn of_server(said: &DbError, address: &Address) -> HubError {
     if is_passing(code) { HubError::Unreachable { place, why } } else { HubError::Other { place, why } }
 }
 
-/// The server is going, coming, full, or gave the statement up: another time.
+/// The server is starting, stopping, full, or cancelled the statement: retry later.
 fn is_passing(code: &SqlState) -> bool {
     let class = code.code().get(..2).unwrap_or_default();
     matches!(class, "08" | "53" | "57" | "40")
@@ -118,22 +118,22 @@ fn is_passing(code: &SqlState) -> bool {
 
 fn is_about_certificates(error: &tokio_postgres::Error) -> bool {
     let mut cause = error.source();
-    while let Some(found) = cause {
-        let inner = found.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if found.is::<rustls::Error>() || inner.is_some_and(|inner| inner.is::<rustls::Error>()) {
+    while let Some(inner_error) = cause {
+        let inner = inner_error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        if inner_error.is::<rustls::Error>() || inner.is_some_and(|inner| inner.is::<rustls::Error>()) {
             return true;
         }
-        cause = found.source();
+        cause = inner_error.source();
     }
     false
 }
 
 fn chain(error: &tokio_postgres::Error) -> String {
-    let mut said = error.to_string();
+    let mut message = error.to_string();
     let mut cause = error.source();
-    while let Some(found) = cause {
-        said = format!("{said}: {found}");
-        cause = found.source();
+    while let Some(inner_error) = cause {
+        message = format!("{message}: {inner_error}");
+        cause = inner_error.source();
     }
-    said
+    message
 }

@@ -1,7 +1,7 @@
-//! The hub: what a person's machines, or a team, share, in a PostgreSQL database.
+//! The hub client: rows shared by a user's machines, or a team, in a PostgreSQL database.
 //!
-//! Blocks its caller, for at most its patience, and never more than one question at a time. Knows nothing of the archive
-//! of this machine, and what words of a row mean not at all. Reads no clock, no environment and no settings.
+//! Calls block, at most for the configured patience, and run one transaction at a time. Knows nothing of this machine's
+//! archive or of the meaning of a row's text. Reads no clock, no environment and no settings.
 
 mod address;
 mod columns;
@@ -26,18 +26,18 @@ pub use seats::{FleetMachine, FleetSeat};
 pub use team::{HubProject, Machine, Member, Membership, Reach, Rights, Team};
 pub use travel::{Outgoing, Pulled, Pushed};
 
-use link::Link;
+use link::HubConn;
 use std::time::Duration;
 
-/// A connection to a hub. After a missed deadline every call says that it is closed: connect anew.
+/// A connection to a hub. After a missed deadline every call fails as closed: connect again.
 pub struct Hub {
-    link: Link,
-    /// What was found when it was first asked.
+    link: HubConn,
+    /// The hub's schema version, read on first use.
     schema: Option<Schema>,
     has_vectors: Option<bool>,
 }
 
-/// What a call is about to do.
+/// The access a call needs.
 #[derive(Clone, Copy)]
 enum Need {
     Read,
@@ -47,7 +47,7 @@ enum Need {
 impl Hub {
     /// Connects. `patience` is how long this, and each call, may take.
     pub fn connect(address: &Address, secret: Option<&Secret>, patience: Duration) -> Result<Hub, HubError> {
-        Ok(Hub { link: Link::open(address, secret, patience)?, schema: None, has_vectors: None })
+        Ok(Hub { link: HubConn::open(address, secret, patience)?, schema: None, has_vectors: None })
     }
 
     fn refused(&self, why: &str) -> HubError {

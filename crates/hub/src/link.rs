@@ -1,12 +1,12 @@
-//! One connection: every question is a transaction of its own, with a deadline on both sides.
+//! One database connection: every query is a transaction of its own, with a deadline on both sides.
 //!
-//! Keeps nothing in the session, neither settings nor prepared statements, so that a pool may give every transaction
-//! another connection. After a missed deadline the connection is gone: nobody knows what it would answer next.
+//! Keeps no session state, neither settings nor prepared statements, so that a pooler may use another server connection
+//! for every transaction. After a missed deadline the connection is dropped: its next answer would be undefined.
 
 use crate::address::{Address, Secret, Tls};
 use crate::error::HubError;
 use crate::tls;
-use crate::value::Value;
+use crate::value::SqlValue;
 use std::future::Future;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -15,36 +15,36 @@ use tokio_postgres::types::FromSql;
 use tokio_postgres::{Client, Config, NoTls, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// One statement and its values.
-pub(crate) struct Question {
+/// One SQL statement and its values.
+pub(crate) struct SqlCall {
     pub sql: &'static str,
-    pub values: Vec<Value>,
+    pub values: Vec<SqlValue>,
 }
 
-pub(crate) struct Link {
+pub(crate) struct HubConn {
     address: Address,
     patience: Duration,
-    /// None only while it is dropped.
+    /// `None` only during drop.
     runtime: Option<Runtime>,
     client: Option<Client>,
 }
 
-impl Link {
-    pub fn open(address: &Address, secret: Option<&Secret>, patience: Duration) -> Result<Link, HubError> {
+impl HubConn {
+    pub fn open(address: &Address, secret: Option<&Secret>, patience: Duration) -> Result<HubConn, HubError> {
         if address.tls == Tls::Plain && !address.is_here() {
             let why = "the server is on another machine, and TLS is off".to_owned();
             return Err(HubError::Unprotected { place: address.to_string(), why });
         }
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| other(address, error.to_string()))?;
-        let mut link = Link { address: address.clone(), patience, runtime: Some(runtime), client: None };
+        let mut link = HubConn { address: address.clone(), patience, runtime: Some(runtime), client: None };
         let config = config(address, secret, patience);
         let client = match &address.tls {
             Tls::Verified { ca } => {
-                let tls = MakeRustlsConnect::new(tls::trusting(ca.as_deref(), address)?);
-                link.within(connected(&config, tls))?
+                let tls = MakeRustlsConnect::new(tls::client_config(ca.as_deref(), address)?);
+                link.within(connect(&config, tls))?
             }
-            Tls::Plain | Tls::PlainAnywhere => link.within(connected(&config, NoTls))?,
+            Tls::Plain | Tls::PlainAnywhere => link.within(connect(&config, NoTls))?,
         };
         link.client = Some(client);
         Ok(link)
@@ -54,27 +54,27 @@ impl Link {
         &self.address
     }
 
-    /// Asks one question.
-    pub fn ask(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Vec<Row>, HubError> {
-        let answers = self.ask_all(&[Question { sql, values }])?;
+    /// Runs one statement.
+    pub fn query(&mut self, sql: &'static str, values: Vec<SqlValue>) -> Result<Vec<Row>, HubError> {
+        let answers = self.query_all(&[SqlCall { sql, values }])?;
         Ok(answers.into_iter().next().unwrap_or_default())
     }
 
-    /// Asks several in one transaction.
-    pub fn ask_all(&mut self, questions: &[Question]) -> Result<Vec<Vec<Row>>, HubError> {
+    /// Runs several statements in one transaction.
+    pub fn query_all(&mut self, statements: &[SqlCall]) -> Result<Vec<Vec<Row>>, HubError> {
         let begin = format!("begin; set local statement_timeout = {}", self.patience.as_millis().max(1));
         self.with_client(async |client| {
             client.batch_execute(&begin).await?;
-            let answers = answered(client, questions).await;
+            let answers = run_statements(client, statements).await;
             let end = if answers.is_ok() { "commit" } else { "rollback" };
-            // Of two errors the first tells more.
+            // Of two errors the first is more useful.
             let ended = client.batch_execute(end).await;
             let answers = answers?;
             ended.map(|()| answers)
         })
     }
 
-    /// Runs a script as it is: it says itself where its transaction begins and ends.
+    /// Runs a script that contains its own transaction control.
     pub fn run(&mut self, script: &str) -> Result<(), HubError> {
         self.with_client(async |client| {
             let ran = client.batch_execute(script).await;
@@ -85,7 +85,7 @@ impl Link {
         })
     }
 
-    /// The one row of an answer that always has one.
+    /// The single row of an answer that always has one.
     pub fn only<'a>(&self, rows: &'a [Row]) -> Result<&'a Row, HubError> {
         rows.first().ok_or_else(|| other(&self.address, "it gave no answer".into()))
     }
@@ -124,9 +124,9 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for HubConn {
     fn drop(&mut self) {
-        // Lets the server know; whoever waits for a name server is not waited for.
+        // Tells the server about the disconnect, without waiting for a pending name lookup.
         if let (Some(client), Some(runtime)) = (self.client.take(), &self.runtime) {
             drop(client);
             runtime.block_on(tokio::task::yield_now());
@@ -137,22 +137,25 @@ impl Drop for Link {
     }
 }
 
-async fn answered(client: &Client, questions: &[Question]) -> Result<Vec<Vec<Row>>, tokio_postgres::Error> {
-    let mut answers = Vec::with_capacity(questions.len());
-    for question in questions {
-        let values: Vec<_> = question.values.iter().map(Value::typed).collect();
-        answers.push(client.query_typed(question.sql, &values).await?);
+async fn run_statements(
+    client: &Client,
+    statements: &[SqlCall],
+) -> Result<Vec<Vec<Row>>, tokio_postgres::Error> {
+    let mut answers = Vec::with_capacity(statements.len());
+    for statement in statements {
+        let values: Vec<_> = statement.values.iter().map(SqlValue::typed).collect();
+        answers.push(client.query_typed(statement.sql, &values).await?);
     }
     Ok(answers)
 }
 
-async fn connected<T>(config: &Config, tls: T) -> Result<Client, tokio_postgres::Error>
+async fn connect<T>(config: &Config, tls: T) -> Result<Client, tokio_postgres::Error>
 where
     T: tokio_postgres::tls::MakeTlsConnect<tokio_postgres::Socket>,
     T::Stream: Send + 'static,
 {
     let (client, connection) = config.connect(tls).await?;
-    // Its errors come back to whoever asks next.
+    // Its errors surface in the next query.
     tokio::spawn(async move {
         let _ = connection.await;
     });

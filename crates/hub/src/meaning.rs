@@ -1,13 +1,13 @@
-//! What rows mean, as vectors: which model a team's are of, which rows have none yet, and giving them theirs.
+//! Row embeddings: a team's model, rows without a vector, and uploading vectors.
 //!
-//! Vectors of two models are never compared: the hub takes only those of the team's model, and the first that comes
-//! decides which that is. Makes no vector.
+//! Vectors of two models are never compared: the hub accepts only those of the team's model, which the first upload
+//! decides. Computes no vector.
 
 use crate::error::HubError;
-use crate::link::Question;
+use crate::link::SqlCall;
 use crate::schema::Extension;
 use crate::team::Membership;
-use crate::value::Value;
+use crate::value::SqlValue;
 use crate::{Hub, Need, columns};
 use towline_core::id::Uid;
 use towline_core::share::{Life, SharedRow, Stamp};
@@ -15,28 +15,28 @@ use towline_core::share::{Life, SharedRow, Stamp};
 /// A vector, and the model that made it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Meaning {
-    /// Tells one model from another.
+    /// Identifies the model.
     pub model: u64,
-    /// Of `VECTOR_LENGTH` numbers at most; a longer one is left out.
+    /// At most `VECTOR_LENGTH` numbers; a longer one is dropped.
     pub vector: Vec<f32>,
 }
 
-/// How many numbers a vector has. A shorter one is filled up with zeros: that changes no angle.
+/// The length of stored vectors. A shorter one is padded with zeros, which changes no angle.
 pub const VECTOR_LENGTH: usize = 384;
 
-/// What a hub does with vectors of a team.
+/// A hub's support for a team's vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meanings {
-    /// The server knows no vectors.
+    /// The server has no vector extension.
     None,
-    /// The first that comes decides for a model.
+    /// No vector yet: the first one decides the model.
     Undecided,
-    /// All are of this one.
+    /// All vectors are of this model.
     Of(u64),
 }
 
 impl Meanings {
-    /// Whether vectors of this model are taken.
+    /// Whether vectors of this model are accepted.
     pub fn takes(self, model: u64) -> bool {
         match self {
             Meanings::None => false,
@@ -50,8 +50,8 @@ const MODEL: &str = "select model from towline.teams where id = $1";
 const PUT: &str = "select towline.put_vectors($1, $2, $3, $4, $5) as taken";
 const ADOPT: &str = "select towline.adopt_model($1, $2)";
 
-/// Rows are read under the caller's own policies, whatever `unmeant` gave.
-const UNMEANT: &str = "
+/// Rows are read under the caller's own policies, whatever `unmeant` returns.
+const WITHOUT_VECTOR: &str = "
     select r.* from towline.unmeant($1, $2, $3, $4) u
     join towline.rows r on r.team = $1 and r.uid = u.uid
     order by r.uid desc";
@@ -63,15 +63,15 @@ impl Hub {
         if !self.has_vectors()? {
             return Ok(Meanings::None);
         }
-        let rows = self.link.ask(MODEL, vec![Value::uid(membership.team)])?;
+        let rows = self.link.query(MODEL, vec![SqlValue::uid(membership.team)])?;
         let model: Option<String> =
             rows.first().map(|row| self.link.read(row, "model")).transpose()?.flatten();
-        // A name that cannot be read is no model of ours.
+        // An unreadable name is no model of ours.
         let read = |name: String| Meanings::Of(u64::from_str_radix(&name, 16).unwrap_or(0));
         Ok(model.map_or(Meanings::Undecided, read))
     }
 
-    /// Rows of a project that could have a vector and have none, the newest first; `before` goes on behind the last.
+    /// Rows of a project that could have a vector and have none, newest first; `before` continues after the last.
     pub fn without_meaning(
         &mut self,
         membership: &Membership,
@@ -81,73 +81,73 @@ impl Hub {
     ) -> Result<Vec<SharedRow>, HubError> {
         self.ready(Need::Read)?;
         let values = vec![
-            Value::uid(membership.team),
-            Value::uid(project),
-            Value::maybe_uid(before),
-            Value::small(most.max(1)),
+            SqlValue::uid(membership.team),
+            SqlValue::uid(project),
+            SqlValue::maybe_uid(before),
+            SqlValue::small(most.max(1)),
         ];
         let mut found = Vec::new();
-        for row in &self.link.ask(UNMEANT, values)? {
+        for row in &self.link.query(WITHOUT_VECTOR, values)? {
             found.extend(columns::read(&self.link, row)?);
         }
         Ok(found)
     }
 
-    /// Gives rows their vectors, each for the words that the row has here. Tells how many were taken.
+    /// Uploads vectors, each for the row's current text. Returns how many were accepted.
     pub fn put_meanings(
         &mut self,
         membership: &Membership,
-        meant: &[(&SharedRow, &Meaning)],
+        embedded: &[(&SharedRow, &Meaning)],
     ) -> Result<u64, HubError> {
         self.ready(Need::Write)?;
-        let Some(question) = question(membership, meant.iter().copied()) else { return Ok(0) };
-        let rows = self.link.ask(question.sql, question.values)?;
+        let Some(upload) = upload(membership, embedded.iter().copied()) else { return Ok(0) };
+        let rows = self.link.query(upload.sql, upload.values)?;
         let taken: i64 = self.link.read(self.link.only(&rows)?, "taken")?;
         Ok(u64::try_from(taken).unwrap_or(0))
     }
 
-    /// From now on the team's vectors are of this model, and those of another are gone. An administrator may.
+    /// Switches the team's vectors to this model and deletes those of another. Only an administrator may.
     pub fn adopt_model(&mut self, membership: &Membership, model: u64) -> Result<(), HubError> {
         self.ready(Need::Write)?;
-        self.link.ask(ADOPT, vec![Value::uid(membership.team), Value::text(&name(model))]).map(|_| ())
+        self.link.query(ADOPT, vec![SqlValue::uid(membership.team), SqlValue::text(&name(model))]).map(|_| ())
     }
 
     pub(crate) fn has_vectors(&mut self) -> Result<bool, HubError> {
-        let known = match self.has_vectors {
-            Some(known) => known,
+        let has_vectors = match self.has_vectors {
+            Some(has_vectors) => has_vectors,
             None => self.standing()?.vectors == Extension::Used,
         };
-        self.has_vectors = Some(known);
-        Ok(known)
+        self.has_vectors = Some(has_vectors);
+        Ok(has_vectors)
     }
 }
 
-/// How a model is written down.
+/// A model's name in the database.
 pub(crate) fn name(model: u64) -> String {
     format!("{model:016x}")
 }
 
-/// The vectors of some rows, all of the model of the first. None where there is nothing to give.
-pub(crate) fn question<'a>(
+/// The statement that uploads vectors, all of the first one's model. `None` if there is nothing to upload.
+pub(crate) fn upload<'a>(
     membership: &Membership,
-    meant: impl Iterator<Item = (&'a SharedRow, &'a Meaning)>,
-) -> Option<Question> {
-    let each =
-        meant.filter_map(|(row, meaning)| Some((row.uid, stamp(row)?, literal(&meaning.vector)?, meaning)));
+    embedded: impl Iterator<Item = (&'a SharedRow, &'a Meaning)>,
+) -> Option<SqlCall> {
+    let each = embedded
+        .filter_map(|(row, meaning)| Some((row.uid, stamp(row)?, literal(&meaning.vector)?, meaning)));
     let all: Vec<(Uid, Stamp, String, &Meaning)> = each.collect();
     let model = all.first()?.3.model;
-    let of_one: Vec<_> = all.iter().filter(|(.., meaning)| meaning.model == model).collect();
+    let of_model: Vec<_> = all.iter().filter(|(.., meaning)| meaning.model == model).collect();
     let values = vec![
-        Value::uid(membership.team),
-        Value::text(&name(model)),
-        Value::uids(of_one.iter().map(|(uid, ..)| *uid)),
-        Value::bytes(of_one.iter().map(|(_, stamp, ..)| columns::stamp_bytes(*stamp))),
-        Value::texts(of_one.iter().map(|(.., vector, _)| Some(vector.as_str()))),
+        SqlValue::uid(membership.team),
+        SqlValue::text(&name(model)),
+        SqlValue::uids(of_model.iter().map(|(uid, ..)| *uid)),
+        SqlValue::bytes(of_model.iter().map(|(_, stamp, ..)| columns::stamp_bytes(*stamp))),
+        SqlValue::texts(of_model.iter().map(|(.., vector, _)| Some(vector.as_str()))),
     ];
-    Some(Question { sql: PUT, values })
+    Some(SqlCall { sql: PUT, values })
 }
 
-/// When its words were written. None for what has no words any more.
+/// The stamp of the row's text; `None` for a row without text.
 fn stamp(row: &SharedRow) -> Option<Stamp> {
     match &row.life {
         Life::Lives(registers) => row.is_shared().then_some(registers.words.stamp),
@@ -155,11 +155,11 @@ fn stamp(row: &SharedRow) -> Option<Stamp> {
     }
 }
 
-/// As pgvector reads it, with more digits than it keeps. None for one that is too long, or points nowhere.
+/// pgvector's text form, with more digits than it keeps. `None` for a vector that is too long, not finite, or zero.
 pub(crate) fn literal(vector: &[f32]) -> Option<String> {
-    let is_sound =
+    let is_usable =
         vector.iter().all(|number| number.is_finite()) && vector.iter().any(|number| *number != 0.0);
-    if vector.len() > VECTOR_LENGTH || !is_sound {
+    if vector.len() > VECTOR_LENGTH || !is_usable {
         return None;
     }
     let filled = vector.iter().copied().chain(std::iter::repeat(0.0)).take(VECTOR_LENGTH);

@@ -1,16 +1,16 @@
-//! What one person has given of a project: how much it is, and page by page, to be taken back.
+//! A user's own rows of a project: counts, and pages to withdraw.
 //!
-//! Without the words: who takes a row back need not read it.
+//! Without the text: withdrawing a row does not need it.
 
 use crate::error::HubError;
 use crate::team::Membership;
 use crate::travel::{Pulled, signed};
-use crate::value::Value;
+use crate::value::SqlValue;
 use crate::{Hub, Need};
 use towline_core::id::Uid;
 use towline_core::share::RowKind;
 
-/// Says in every answer whether the project is seen at all: no rows would look as if all were taken back.
+/// Every answer says whether the project is visible at all: an empty result would look as if all were withdrawn.
 const OWN: &str = "
     select v.is_seen, r.*
     from (select towline.sees($1, $2) as is_seen) v
@@ -30,7 +30,7 @@ const COUNT: &str = "
     group by kind";
 
 impl Hub {
-    /// What this person has given of a project and not taken back, behind `after`, in the order in which it came.
+    /// The rows this user has shared in a project and not withdrawn, after `after`, in sequence order.
     pub fn own_rows(
         &mut self,
         membership: &Membership,
@@ -41,26 +41,26 @@ impl Hub {
         self.ready(Need::Read)?;
         let most = most.max(1);
         let values = vec![
-            Value::uid(membership.team),
-            Value::uid(project),
-            Value::number(signed(after)),
-            Value::text(&membership.person),
-            Value::number(most.into()),
+            SqlValue::uid(membership.team),
+            SqlValue::uid(project),
+            SqlValue::number(signed(after)),
+            SqlValue::text(&membership.person),
+            SqlValue::number(most.into()),
         ];
-        let found = self.link.ask(OWN, values)?;
-        self.pulled(&found, after, most)
+        let rows = self.link.query(OWN, values)?;
+        self.parse_page(&rows, after, most)
     }
 
-    /// How many rows of each kind that are. Kinds of newer programs are left out.
+    /// The number of those rows per kind. Kinds of newer programs are skipped.
     pub fn own_counts(
         &mut self,
         membership: &Membership,
         project: Uid,
     ) -> Result<Vec<(RowKind, u64)>, HubError> {
         self.ready(Need::Read)?;
-        let person = Value::text(&membership.person);
-        let values = vec![Value::uid(membership.team), Value::uid(project), person];
-        let rows = self.link.ask(COUNT, values)?;
+        let person = SqlValue::text(&membership.person);
+        let values = vec![SqlValue::uid(membership.team), SqlValue::uid(project), person];
+        let rows = self.link.query(COUNT, values)?;
         let mut counts = vec![];
         for row in &rows {
             let (kind, count): (String, i64) = (self.link.read(row, "kind")?, self.link.read(row, "rows")?);

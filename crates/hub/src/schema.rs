@@ -1,7 +1,7 @@
-//! The schema of a hub: one script that makes it, or brings an older one up to date, however often it is run.
+//! The hub's schema: one idempotent script that creates or upgrades it.
 //!
-//! What a person may run by hand and what `init` runs are the same text. It asks for nothing that an ordinary login with
-//! a database of its own may not do: no superuser, no new roles.
+//! `init` runs the same text that a user may run by hand. It needs only an ordinary login that owns a database: no
+//! superuser, no new roles.
 
 use crate::error::HubError;
 use crate::{Hub, Need};
@@ -10,19 +10,19 @@ use tokio_postgres::Row;
 /// Numbered, and never changed once released.
 const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_begin.sql")];
 
-/// What depends on the server's extensions: run each time.
+/// Objects that depend on the server's extensions: run each time.
 const EXTENSIONS: &str = include_str!("migrations/extensions.sql");
 
-/// The version that this program makes and wants.
+/// The version that this program creates and requires.
 pub const VERSION: u32 = MIGRATIONS.len() as u32;
 
-/// The oldest program that may write what this version holds.
+/// The oldest program version that may write to this schema.
 const WRITABLE_BY: u32 = 1;
 
-/// How a hub is to be made.
+/// Options for creating a hub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Into how many parts rows are spread by team. Decided once, when the hub is made.
+    /// The number of partitions that rows are spread over by team. Fixed when the hub is created.
     pub partitions: u16,
 }
 
@@ -32,21 +32,21 @@ impl Default for Wanted {
     }
 }
 
-/// What `init` came to.
+/// The result of `init`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initialised {
-    /// None where there was no hub.
+    /// `None` if there was no hub.
     pub before: Option<u32>,
     pub now: u32,
 }
 
-/// What a server and this login's place on it are.
+/// The server, and this login's status on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Such as `15.18 (Debian …)`.
     pub server: String,
     pub login: String,
-    /// Who made the hub. None where there is none.
+    /// The login that created the hub; `None` if there is none.
     pub owner: Option<String>,
     pub schema: Schema,
     pub trigrams: Extension,
@@ -59,7 +59,7 @@ pub struct Standing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schema {
     Absent,
-    /// There, but this login is no member of any team.
+    /// It exists, but this login is no member of any team.
     Closed,
     Open {
         version: u32,
@@ -67,16 +67,16 @@ pub enum Schema {
     },
 }
 
-/// Something that a server may have beside PostgreSQL itself.
+/// A PostgreSQL extension's availability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extension {
     Used,
-    /// The server has it, but an administrator must create it in this database.
+    /// Available, but an administrator must create it in this database.
     Offered,
     Missing,
 }
 
-/// From the catalogues alone: it must answer where there is no hub.
+/// Uses the catalogues alone: it must work without a hub.
 const STANDING: &str = "
     select
         current_setting('server_version') as server,
@@ -93,7 +93,7 @@ const FACTS: &str = "
         (select value::bigint from towline.facts where name = 'writable_by') as writable_by";
 
 impl Hub {
-    /// The script that makes a hub, for an administrator to read and run.
+    /// The script that creates a hub, for an administrator to read and run.
     pub fn sql(wanted: &Wanted) -> String {
         let partitions = wanted.partitions.clamp(1, 1024);
         let mut script = format!(
@@ -116,7 +116,7 @@ impl Hub {
         script
     }
 
-    /// Makes the hub, or brings it up to date. A newer one is left alone.
+    /// Creates or upgrades the hub. A newer one is left alone.
     pub fn init(&mut self, wanted: &Wanted) -> Result<Initialised, HubError> {
         let before = match self.standing()?.schema {
             Schema::Absent => None,
@@ -130,9 +130,9 @@ impl Hub {
         Ok(Initialised { before, now: before.unwrap_or(0).max(VERSION) })
     }
 
-    /// What this server and this login are.
+    /// The server's and this login's status.
     pub fn standing(&mut self) -> Result<Standing, HubError> {
-        let rows = self.link.ask(STANDING, Vec::new())?;
+        let rows = self.link.query(STANDING, Vec::new())?;
         let row = self.link.only(&rows)?;
         let owner: Option<String> = self.link.read(row, "owner")?;
         let is_open: bool = self.link.read(row, "is_open")?;
@@ -152,7 +152,7 @@ impl Hub {
         })
     }
 
-    /// Sees to it once per connection that this program and the hub understand each other.
+    /// Checks once per connection that this program and the hub are compatible.
     pub(crate) fn ready(&mut self, need: Need) -> Result<(), HubError> {
         let schema = match self.schema {
             Some(schema) => schema,
@@ -173,7 +173,7 @@ impl Hub {
     }
 
     fn facts(&mut self) -> Result<Schema, HubError> {
-        let rows = self.link.ask(FACTS, Vec::new())?;
+        let rows = self.link.query(FACTS, Vec::new())?;
         let row = self.link.only(&rows)?;
         let number = |name| -> Result<u32, HubError> {
             let number: Option<i64> = self.link.read(row, name)?;
@@ -185,7 +185,7 @@ impl Hub {
     fn extension(&self, row: &Row, name: &str) -> Result<Extension, HubError> {
         let has = |column| -> Result<bool, HubError> {
             let names: Vec<String> = self.link.read(row, column)?;
-            Ok(names.iter().any(|found| found == name))
+            Ok(names.iter().any(|installed| installed == name))
         };
         Ok(match (has("used")?, has("offered")?) {
             (true, _) => Extension::Used,
@@ -195,10 +195,10 @@ impl Hub {
     }
 }
 
-/// Any number will do, as long as no other program locks it: the letters of the name.
+/// An arbitrary advisory lock id: the letters of the name.
 const LOCK: i64 = 0x0074_6f77_6c69_6e65;
 
-/// The functions act as their owner: were that a superuser, no policy would hold for them.
+/// The functions run as their owner: if that were a superuser, no policy would apply to them.
 const OWNER: &str = "create schema if not exists towline;
 do $$ begin
     if (select rolsuper or rolbypassrls from pg_roles where rolname = current_user) then
@@ -210,7 +210,7 @@ do $$ begin
 end $$;
 ";
 
-/// Runs a migration where the schema is older than it.
+/// Runs a migration if the schema is older than it.
 fn step(migration: &str, number: u32) -> String {
     format!(
         "do $towline_step$ begin\n\

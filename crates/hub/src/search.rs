@@ -1,46 +1,46 @@
-//! Candidates for a search, from all that this person may see.
+//! Search candidates among all rows visible to this user.
 //!
-//! Ranks nothing for good: the caller ranks candidates of the hub and of this machine by one measure.
+//! Final ranking is the caller's: it ranks candidates of the hub and of this machine together.
 
 use crate::error::HubError;
 use crate::meaning::{self, Meaning};
 use crate::team::Membership;
-use crate::value::Value;
+use crate::value::SqlValue;
 use crate::{Hub, Need, columns};
 use towline_core::id::Uid;
 use towline_core::share::{RowKind, SharedRow};
 
-/// What is looked for.
+/// A search query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
     pub text: String,
-    /// None named: all that this person sees.
+    /// Empty means all projects this user sees.
     pub projects: Vec<Uid>,
-    /// None named: all.
+    /// Empty means all kinds.
     pub kinds: Vec<RowKind>,
-    /// What the text means. Not compared with anything where the hub knows no vectors, or has those of another model.
+    /// The query's embedding. Ignored if the hub has no vectors, or those of another model.
     pub meaning: Option<Meaning>,
-    /// So many by words at most, and as many by meaning.
+    /// The limit for matches by words, and again for matches by embedding.
     pub most: u32,
 }
 
-/// How many candidates are plenty for a ranking.
+/// Enough candidates for a ranking.
 pub const CANDIDATES: u32 = 100;
 
-/// A row that may be what was looked for.
+/// A candidate row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     pub row: SharedRow,
-    /// By its words.
+    /// The full-text rank.
     pub rank: Option<f32>,
-    /// How near it comes by its meaning: 1 is the same. None where it was not found by that.
+    /// Cosine similarity, 1 for identical; `None` if the row was not found by its embedding.
     pub nearness: Option<f32>,
 }
 
-/// Nobody types more; what is pasted is told by its beginning.
+/// Longer than anything typed; of pasted text the beginning is enough.
 const LONGEST_TEXT: usize = 1000;
 
-/// Rows are read under the caller's own policies, whatever `find` and `near` gave. What fits by words comes first.
+/// Rows are read under the caller's own policies, whatever `find` and `near` return. Matches by words come first.
 const SEARCH: &str = "
     select r.*, f.rank, f.nearness
     from (
@@ -56,21 +56,23 @@ const SEARCH: &str = "
     order by f.rank desc nulls last, f.nearness desc nulls last, r.uid";
 
 impl Hub {
-    /// The rows that fit best, best first.
-    pub fn search(&mut self, membership: &Membership, asked: &Asked) -> Result<Vec<Candidate>, HubError> {
+    /// The best matching rows, best first.
+    pub fn search(&mut self, membership: &Membership, query: &Asked) -> Result<Vec<Candidate>, HubError> {
         self.ready(Need::Read)?;
-        let text: String = asked.text.chars().take(LONGEST_TEXT).collect();
-        let kinds: Vec<&str> = asked.kinds.iter().map(|kind| kind.name()).collect();
+        let text: String = query.text.chars().take(LONGEST_TEXT).collect();
+        let kinds: Vec<&str> = query.kinds.iter().map(|kind| kind.name()).collect();
         let values = vec![
-            Value::uid(membership.team),
-            Value::text(&text),
-            Value::some_uids(&asked.projects),
-            Value::some_texts(&kinds),
-            Value::small(asked.most.max(1)),
-            Value::maybe_text(asked.meaning.as_ref().map(|meaning| meaning::name(meaning.model))),
-            Value::maybe_text(asked.meaning.as_ref().and_then(|meaning| meaning::literal(&meaning.vector))),
+            SqlValue::uid(membership.team),
+            SqlValue::text(&text),
+            SqlValue::some_uids(&query.projects),
+            SqlValue::some_texts(&kinds),
+            SqlValue::small(query.most.max(1)),
+            SqlValue::maybe_text(query.meaning.as_ref().map(|meaning| meaning::name(meaning.model))),
+            SqlValue::maybe_text(
+                query.meaning.as_ref().and_then(|meaning| meaning::literal(&meaning.vector)),
+            ),
         ];
-        let rows = self.link.ask(SEARCH, values)?;
+        let rows = self.link.query(SEARCH, values)?;
         let mut candidates = Vec::with_capacity(rows.len());
         for row in &rows {
             let (rank, nearness) = (self.link.read(row, "rank")?, self.link.read(row, "nearness")?);

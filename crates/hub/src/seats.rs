@@ -1,16 +1,16 @@
-//! The seats of a person's own machines, side by side.
+//! The seats of a user's own machines.
 //!
-//! Nobody else's: a policy keeps them to the person, and a machine replaces only its own.
+//! A policy hides them from other users, and a machine replaces only its own.
 
 use crate::error::HubError;
 use crate::team::Membership;
-use crate::value::{SqlUid, Value};
+use crate::value::{SqlUid, SqlValue};
 use crate::{Hub, Need};
 use tokio_postgres::Row;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
-/// A seat, as its machine last told.
+/// A seat, as its machine last reported it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FleetSeat {
     pub seat: String,
@@ -24,12 +24,12 @@ pub struct FleetSeat {
     pub model: Option<String>,
 }
 
-/// A machine of this person, with its seats.
+/// A machine of this user, with its seats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FleetMachine {
     pub id: Uid,
     pub name: String,
-    /// When it was last heard of, by the hub's clock.
+    /// The last contact, by the hub's clock.
     pub seen_at: Timestamp,
     pub seats: Vec<FleetSeat>,
 }
@@ -44,31 +44,32 @@ const FLEET: &str = "
     order by m.name, m.id, s.seat";
 
 impl Hub {
-    /// Tells all seats of this machine, in place of those told before.
+    /// Replaces all seats of this machine.
     pub fn put_seats(&mut self, membership: &Membership, seats: &[FleetSeat]) -> Result<(), HubError> {
         self.ready(Need::Write)?;
         let texts =
-            |of: fn(&FleetSeat) -> Option<&str>| Value::texts(seats.iter().map(of).collect::<Vec<_>>());
+            |of: fn(&FleetSeat) -> Option<&str>| SqlValue::texts(seats.iter().map(of).collect::<Vec<_>>());
         let values = vec![
-            Value::uid(membership.team),
-            Value::uid(membership.machine),
+            SqlValue::uid(membership.team),
+            SqlValue::uid(membership.machine),
             texts(|seat| Some(&seat.seat)),
             texts(|seat| Some(&seat.state)),
-            Value::numbers(seats.iter().map(|seat| Some(seat.since.0))),
+            SqlValue::numbers(seats.iter().map(|seat| Some(seat.since.0))),
             texts(|seat| Some(&seat.agent)),
             texts(|seat| seat.session.as_deref()),
             texts(|seat| seat.project.as_deref()),
             texts(|seat| seat.prompt.as_deref()),
-            Value::numbers(seats.iter().map(|seat| seat.context_percent.map(i64::from))),
+            SqlValue::numbers(seats.iter().map(|seat| seat.context_percent.map(i64::from))),
             texts(|seat| seat.model.as_deref()),
         ];
-        self.link.ask(PUT, values).map(|_| ())
+        self.link.query(PUT, values).map(|_| ())
     }
 
-    /// All machines of this person, with their seats.
+    /// All machines of this user, with their seats.
     pub fn fleet(&mut self, membership: &Membership) -> Result<Vec<FleetMachine>, HubError> {
         self.ready(Need::Read)?;
-        let rows = self.link.ask(FLEET, vec![Value::uid(membership.team), Value::uid(membership.member)])?;
+        let rows =
+            self.link.query(FLEET, vec![SqlValue::uid(membership.team), SqlValue::uid(membership.member)])?;
         let mut machines: Vec<FleetMachine> = Vec::new();
         for row in &rows {
             let id = self.link.read::<SqlUid>(row, "id")?.0;

@@ -1,26 +1,26 @@
 //! Teams, their members, machines and projects.
 //!
-//! Who may do what is decided in the database: nothing here stands between a member and what a policy would refuse.
+//! The database decides on permissions: nothing here anticipates a policy.
 
 use crate::error::HubError;
-use crate::value::{SqlUid, Value};
+use crate::value::{SqlUid, SqlValue};
 use crate::{Hub, Need};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
-/// This machine's place in a team.
+/// This machine's membership in a team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Membership {
     pub team: Uid,
     pub team_name: String,
     pub member: Uid,
-    /// What the team calls this person.
+    /// The user's name in the team.
     pub person: String,
     pub machine: Uid,
     pub rights: Rights,
 }
 
-/// What a member may do beside sharing.
+/// A member's permissions besides sharing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
     Member,
@@ -48,32 +48,32 @@ pub struct Team {
     pub name: String,
 }
 
-/// A person of a team.
+/// A member of a team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     pub name: String,
-    /// Their login in the database.
+    /// The database login.
     pub role: String,
     pub rights: Rights,
     pub revoked_at: Option<Timestamp>,
     pub machines: Vec<String>,
 }
 
-/// A project as the team knows it.
+/// A project in a team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HubProject {
     pub id: Uid,
-    /// By which it is the same everywhere.
+    /// Identifies the project on every machine.
     pub key: String,
     pub name: String,
     pub reach: Reach,
 }
 
-/// Who sees a project.
+/// The visibility of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     Team,
-    /// Only those who were allowed, one by one.
+    /// Only members who were allowed individually.
     Chosen,
 }
 
@@ -87,7 +87,7 @@ const MEMBERS: &str = "
             as machines
     from towline.members m where m.team = $1 order by m.name";
 
-/// More machines than a team has.
+/// The limit exceeds any team's number of machines.
 const MACHINES: &str = "
     select id, name from towline.machines where team = $1 order by seen_at desc limit 10000";
 
@@ -98,20 +98,20 @@ const PROJECTS: &str = "
 impl Hub {
     /// Founds a team, with this login as its first member. Only the hub's owner may.
     pub fn found_team(&mut self, name: &str, person: &str) -> Result<(), HubError> {
-        self.call("select towline.found_team($1, $2)", vec![Value::text(name), Value::text(person)])
+        self.call("select towline.found_team($1, $2)", vec![SqlValue::text(name), SqlValue::text(person)])
     }
 
     /// The teams of this login.
     pub fn teams(&mut self) -> Result<Vec<Team>, HubError> {
         self.ready(Need::Read)?;
-        let rows = self.link.ask(TEAMS, Vec::new())?;
+        let rows = self.link.query(TEAMS, Vec::new())?;
         let teams = rows.iter().map(|row| {
             Ok(Team { id: self.link.read::<SqlUid>(row, "id")?.0, name: self.link.read(row, "name")? })
         });
         teams.collect()
     }
 
-    /// Makes a login a member under this name, or one that was revoked a member again.
+    /// Adds a login as a member under this name, or reinstates a revoked one.
     pub fn add_member(
         &mut self,
         membership: &Membership,
@@ -119,22 +119,23 @@ impl Hub {
         role: &str,
         rights: Rights,
     ) -> Result<(), HubError> {
-        let team = Value::uid(membership.team);
-        let values = vec![team, Value::text(name), Value::text(role), Value::flag(rights == Rights::Admin)];
+        let team = SqlValue::uid(membership.team);
+        let values =
+            vec![team, SqlValue::text(name), SqlValue::text(role), SqlValue::flag(rights == Rights::Admin)];
         self.call("select towline.add_member($1, $2, $3, $4)", values)
     }
 
-    /// From now on this member sees and changes nothing; what they shared stays.
+    /// Revokes a member: they see and change nothing any more; rows they shared stay.
     pub fn revoke_member(&mut self, membership: &Membership, name: &str) -> Result<(), HubError> {
         self.call(
             "select towline.revoke_member($1, $2)",
-            vec![Value::uid(membership.team), Value::text(name)],
+            vec![SqlValue::uid(membership.team), SqlValue::text(name)],
         )
     }
 
     pub fn members(&mut self, membership: &Membership) -> Result<Vec<Member>, HubError> {
         self.ready(Need::Read)?;
-        let rows = self.link.ask(MEMBERS, vec![Value::uid(membership.team)])?;
+        let rows = self.link.query(MEMBERS, vec![SqlValue::uid(membership.team)])?;
         let members = rows.iter().map(|row| {
             Ok(Member {
                 name: self.link.read(row, "name")?,
@@ -147,21 +148,21 @@ impl Hub {
         members.collect()
     }
 
-    /// What the team's machines are called: every row says which one it came from.
+    /// The names of the team's machines: every row names the one it came from.
     pub fn machines(&mut self, membership: &Membership) -> Result<Vec<Machine>, HubError> {
         self.ready(Need::Read)?;
-        let rows = self.link.ask(MACHINES, vec![Value::uid(membership.team)])?;
+        let rows = self.link.query(MACHINES, vec![SqlValue::uid(membership.team)])?;
         let machines = rows.iter().map(|row| {
             Ok(Machine { id: self.link.read::<SqlUid>(row, "id")?.0, name: self.link.read(row, "name")? })
         });
         machines.collect()
     }
 
-    /// Joins a team of this login with this machine; joining again is no harm.
+    /// Joins a team of this login with this machine; joining again is harmless.
     pub fn join(&mut self, team: &str, machine: &Machine) -> Result<Membership, HubError> {
         self.ready(Need::Write)?;
-        let values = vec![Value::text(team), Value::uid(machine.id), Value::text(&machine.name)];
-        let rows = self.link.ask("select * from towline.join_team($1, $2, $3)", values)?;
+        let values = vec![SqlValue::text(team), SqlValue::uid(machine.id), SqlValue::text(&machine.name)];
+        let rows = self.link.query("select * from towline.join_team($1, $2, $3)", values)?;
         let row = self.link.only(&rows)?;
         Ok(Membership {
             team: self.link.read::<SqlUid>(row, "team")?.0,
@@ -173,37 +174,37 @@ impl Hub {
         })
     }
 
-    /// Takes this machine and its seats off the hub. What it shared stays.
+    /// Removes this machine and its seats from the hub. Rows it shared stay.
     pub fn leave(&mut self, membership: &Membership) -> Result<(), HubError> {
-        let values = vec![Value::uid(membership.team), Value::uid(membership.machine)];
+        let values = vec![SqlValue::uid(membership.team), SqlValue::uid(membership.machine)];
         self.call("select towline.leave_team($1, $2)", values)
     }
 
-    /// Makes a project known to the team. One that is known stays as it is.
+    /// Registers a project with the team. An existing one stays as it is.
     pub fn share(&mut self, membership: &Membership, project: &HubProject) -> Result<(), HubError> {
         let values = vec![
-            Value::uid(membership.team),
-            Value::uid(project.id),
-            Value::text(&project.key),
-            Value::text(&project.name),
-            Value::flag(project.reach == Reach::Team),
+            SqlValue::uid(membership.team),
+            SqlValue::uid(project.id),
+            SqlValue::text(&project.key),
+            SqlValue::text(&project.name),
+            SqlValue::flag(project.reach == Reach::Team),
         ];
         self.call("select towline.share($1, $2, $3, $4, $5)", values)
     }
 
-    /// Takes this person off a project of chosen members; a project without rows goes. Tells how many rows are left.
+    /// Removes this user from a project of chosen members and deletes a project without rows. Returns the rows left.
     pub fn unshare(&mut self, membership: &Membership, project: Uid) -> Result<u64, HubError> {
         self.ready(Need::Write)?;
-        let values = vec![Value::uid(membership.team), Value::uid(project)];
-        let rows = self.link.ask("select towline.unshare($1, $2) as remaining", values)?;
+        let values = vec![SqlValue::uid(membership.team), SqlValue::uid(project)];
+        let rows = self.link.query("select towline.unshare($1, $2) as remaining", values)?;
         let remaining: i64 = self.link.read(self.link.only(&rows)?, "remaining")?;
         Ok(u64::try_from(remaining).unwrap_or(0))
     }
 
-    /// The projects that this person sees.
+    /// The projects this user sees.
     pub fn projects(&mut self, membership: &Membership) -> Result<Vec<HubProject>, HubError> {
         self.ready(Need::Read)?;
-        let rows = self.link.ask(PROJECTS, vec![Value::uid(membership.team)])?;
+        let rows = self.link.query(PROJECTS, vec![SqlValue::uid(membership.team)])?;
         let projects = rows.iter().map(|row| {
             Ok(HubProject {
                 id: self.link.read::<SqlUid>(row, "id")?.0,
@@ -215,27 +216,30 @@ impl Hub {
         projects.collect()
     }
 
-    /// Decides who sees a project: who shared it may, and administrators.
+    /// Sets who sees a project: allowed for the member who shared it, and for administrators.
     pub fn set_reach(&mut self, membership: &Membership, project: Uid, reach: Reach) -> Result<(), HubError> {
-        let values =
-            vec![Value::uid(membership.team), Value::uid(project), Value::flag(reach == Reach::Team)];
+        let values = vec![
+            SqlValue::uid(membership.team),
+            SqlValue::uid(project),
+            SqlValue::flag(reach == Reach::Team),
+        ];
         self.call("select towline.set_reach($1, $2, $3)", values)
     }
 
     /// Lets a member see a project of chosen members.
     pub fn allow(&mut self, membership: &Membership, project: Uid, name: &str) -> Result<(), HubError> {
-        let values = vec![Value::uid(membership.team), Value::uid(project), Value::text(name)];
+        let values = vec![SqlValue::uid(membership.team), SqlValue::uid(project), SqlValue::text(name)];
         self.call("select towline.allow($1, $2, $3)", values)
     }
 
-    /// Takes a member off a project of chosen members.
+    /// Removes a member from a project of chosen members.
     pub fn disallow(&mut self, membership: &Membership, project: Uid, name: &str) -> Result<(), HubError> {
-        let values = vec![Value::uid(membership.team), Value::uid(project), Value::text(name)];
+        let values = vec![SqlValue::uid(membership.team), SqlValue::uid(project), SqlValue::text(name)];
         self.call("select towline.disallow($1, $2, $3)", values)
     }
 
-    fn call(&mut self, sql: &'static str, values: Vec<Value>) -> Result<(), HubError> {
+    fn call(&mut self, sql: &'static str, values: Vec<SqlValue>) -> Result<(), HubError> {
         self.ready(Need::Write)?;
-        self.link.ask(sql, values).map(|_| ())
+        self.link.query(sql, values).map(|_| ())
     }
 }

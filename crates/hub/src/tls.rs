@@ -1,6 +1,6 @@
-//! How a server proves that it is the one that was asked for.
+//! TLS server verification.
 //!
-//! There is no way around the proof: no option turns it off while TLS is wanted.
+//! Verification cannot be turned off while TLS is on.
 
 use crate::address::Address;
 use crate::error::HubError;
@@ -10,7 +10,7 @@ use rustls::{ClientConfig, RootCertStore};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where systems keep the authorities that they trust.
+/// The CA bundles of common systems.
 const BUNDLES: [&str; 5] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -19,8 +19,8 @@ const BUNDLES: [&str; 5] = [
     "/opt/homebrew/etc/ca-certificates/cert.pem",
 ];
 
-/// Trusts the given authority alone; without one, those of the system.
-pub(crate) fn trusting(ca: Option<&Path>, address: &Address) -> Result<ClientConfig, HubError> {
+/// Trusts the given CA alone; without one, the system's.
+pub(crate) fn client_config(ca: Option<&Path>, address: &Address) -> Result<ClientConfig, HubError> {
     let refused = |why: String| HubError::Unprotected { place: address.to_string(), why };
     let roots = match ca {
         Some(path) => roots_of(path).map_err(refused)?,
@@ -34,16 +34,16 @@ pub(crate) fn trusting(ca: Option<&Path>, address: &Address) -> Result<ClientCon
 }
 
 fn roots_of(path: &Path) -> Result<RootCertStore, String> {
-    let shown = path.display();
+    let display = path.display();
     let certificates =
-        CertificateDer::pem_file_iter(path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
+        CertificateDer::pem_file_iter(path).map_err(|error| format!("{display} cannot be read: {error}"))?;
     let mut roots = RootCertStore::empty();
     for certificate in certificates {
-        let certificate = certificate.map_err(|error| format!("{shown} is no PEM file: {error}"))?;
-        // A bundle may hold one that is too old to be understood; the others serve.
+        let certificate = certificate.map_err(|error| format!("{display} is no PEM file: {error}"))?;
+        // A bundle may contain a certificate too old to be parsed; the others serve.
         let _ = roots.add(certificate);
     }
-    if roots.is_empty() { Err(format!("{shown} holds no certificate")) } else { Ok(roots) }
+    if roots.is_empty() { Err(format!("{display} holds no certificate")) } else { Ok(roots) }
 }
 
 fn system_roots() -> Option<RootCertStore> {

@@ -1,13 +1,13 @@
-//! Rows on their way: pushed in batches, pulled by a cursor that leaves no gap.
+//! Row transfer: pushed in batches, pulled by a cursor without gaps.
 //!
-//! The merging itself happens in the database, under the team's counter: this file only carries.
+//! The database merges rows, under the team's counter: this module only transfers them.
 
 use crate::error::HubError;
-use crate::link::Question;
+use crate::link::SqlCall;
 use crate::meaning::{self, Meaning};
 use crate::schema::VERSION;
 use crate::team::Membership;
-use crate::value::{SqlUid, Value};
+use crate::value::{SqlUid, SqlValue};
 use crate::{Hub, Need, columns};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -19,33 +19,34 @@ use towline_core::share::{Life, SharedRow};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outgoing {
     pub row: SharedRow,
-    /// What searching looks at. Empty for none.
+    /// The searchable text; may be empty.
     pub text: String,
-    /// What that text means. Left out where the hub knows no vectors, or has those of another model.
+    /// The text's embedding. Dropped if the hub has no vectors, or those of another model.
     pub meaning: Option<Meaning>,
 }
 
-/// What a push came to.
+/// The result of a push.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pushed {
-    /// Rows that the hub did not know, or not so. The others it had already; a teammate's row that it never saw it leaves.
+    /// Rows that were new or different. Rows that are equal do not count, nor does a teammate's row unknown to the hub,
+    /// which it ignores.
     pub changed: u64,
 }
 
-/// What a pull brought.
+/// A page of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pulled {
     pub rows: Vec<SharedRow>,
-    /// Where the next pull begins.
+    /// The cursor for the next pull.
     pub after: u64,
     pub is_all: bool,
 }
 
-/// A transaction must fit into the memory of both sides, and into the deadline.
+/// A transaction must fit into both sides' memory and into the deadline.
 const BATCH_ROWS: usize = 1000;
 const BATCH_BYTES: usize = 4 << 20;
 
-/// More than this is not counted.
+/// Counting stops here.
 const MOST_COUNTED: i64 = 100_000;
 
 const PUSH: &str = "
@@ -53,8 +54,8 @@ const PUSH: &str = "
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
         $25, $26, $27)";
 
-/// Says in every answer whether the project is seen at all: no rows would look like no news. That is asked once, not for
-/// each row.
+/// Every answer says whether the project is visible at all: an empty result would look like no news. Materialized, so
+/// that it is evaluated once and not per row.
 const PULL: &str = "
     with v as materialized (select towline.sees($1, $2) as is_seen)
     select v.is_seen, r.*
@@ -73,7 +74,7 @@ const LAG: &str = "
     order by a.place";
 
 impl Hub {
-    /// Gives rows to the team. Doing it again changes nothing.
+    /// Pushes rows to the team. Idempotent.
     pub fn push(&mut self, membership: &Membership, rows: &[Outgoing]) -> Result<Pushed, HubError> {
         self.ready(Need::Write)?;
         let mut pushed = Pushed::default();
@@ -86,23 +87,23 @@ impl Hub {
     fn push_batch(&mut self, membership: &Membership, batch: &[Outgoing]) -> Result<u64, HubError> {
         let rows: Vec<&SharedRow> = batch.iter().map(|outgoing| &outgoing.row).collect();
         let mut values =
-            vec![Value::uid(membership.team), Value::small(VERSION), Value::uid(membership.machine)];
-        values.extend(columns::written(&rows));
-        values.push(Value::texts(batch.iter().map(|outgoing| Some(outgoing.text.as_str()))));
-        let mut questions = vec![Question { sql: PUSH, values }];
-        let meant = batch.iter().filter_map(|outgoing| Some((&outgoing.row, outgoing.meaning.as_ref()?)));
-        if let Some(question) = meaning::question(membership, meant)
+            vec![SqlValue::uid(membership.team), SqlValue::small(VERSION), SqlValue::uid(membership.machine)];
+        values.extend(columns::column_values(&rows));
+        values.push(SqlValue::texts(batch.iter().map(|outgoing| Some(outgoing.text.as_str()))));
+        let mut statements = vec![SqlCall { sql: PUSH, values }];
+        let embedded = batch.iter().filter_map(|outgoing| Some((&outgoing.row, outgoing.meaning.as_ref()?)));
+        if let Some(upload) = meaning::upload(membership, embedded)
             && self.has_vectors()?
         {
-            questions.push(question);
+            statements.push(upload);
         }
-        let answers = self.link.ask_all(&questions)?;
+        let answers = self.link.query_all(&statements)?;
         let first = answers.first().map(Vec::as_slice).unwrap_or_default();
         let changed: i64 = self.link.read(self.link.only(first)?, "changed")?;
         Ok(u64::try_from(changed).unwrap_or(0))
     }
 
-    /// What has changed in a project since `after`, in the order in which all see it.
+    /// The changes in a project since `after`, in the sequence all readers see.
     pub fn pull(
         &mut self,
         membership: &Membership,
@@ -113,23 +114,23 @@ impl Hub {
         self.ready(Need::Read)?;
         let most = most.max(1);
         let values = vec![
-            Value::uid(membership.team),
-            Value::uid(project),
-            Value::number(signed(after)),
-            Value::number(most.into()),
+            SqlValue::uid(membership.team),
+            SqlValue::uid(project),
+            SqlValue::number(signed(after)),
+            SqlValue::number(most.into()),
         ];
-        let found = self.link.ask(PULL, values)?;
-        self.pulled(&found, after, most)
+        let rows = self.link.query(PULL, values)?;
+        self.parse_page(&rows, after, most)
     }
 
-    /// Rows of an answer that says whether the project is seen, and where the next begins.
-    pub(crate) fn pulled(&self, found: &[Row], after: u64, most: u32) -> Result<Pulled, HubError> {
-        let is_seen = found.first().map(|row| self.link.read(row, "is_seen")).transpose()?;
+    /// Parses an answer with `is_seen` and rows, and computes the next cursor.
+    pub(crate) fn parse_page(&self, rows: &[Row], after: u64, most: u32) -> Result<Pulled, HubError> {
+        let is_seen = rows.first().map(|row| self.link.read(row, "is_seen")).transpose()?;
         if is_seen != Some(true) {
             return Err(self.not_a_member("the project is not shared with this login"));
         }
-        let mut pulled = Pulled { rows: Vec::new(), after, is_all: found.len() < most as usize };
-        for row in found {
+        let mut pulled = Pulled { rows: Vec::new(), after, is_all: rows.len() < most as usize };
+        for row in rows {
             let Some(seq) = self.link.read::<Option<i64>>(row, "seq")? else { continue };
             pulled.after = u64::try_from(seq).unwrap_or(after);
             pulled.rows.extend(columns::read(&self.link, row)?);
@@ -137,7 +138,7 @@ impl Hub {
         Ok(pulled)
     }
 
-    /// How many changes wait in each project after its cursor: at most a hundred thousand are counted.
+    /// The number of changes after each project's cursor: counting stops at 100,000.
     pub fn lag(
         &mut self,
         membership: &Membership,
@@ -145,12 +146,12 @@ impl Hub {
     ) -> Result<Vec<(Uid, u64)>, HubError> {
         self.ready(Need::Read)?;
         let values = vec![
-            Value::uid(membership.team),
-            Value::uids(cursors.iter().map(|(project, _)| *project)),
-            Value::numbers(cursors.iter().map(|(_, after)| Some(signed(*after)))),
-            Value::number(MOST_COUNTED),
+            SqlValue::uid(membership.team),
+            SqlValue::uids(cursors.iter().map(|(project, _)| *project)),
+            SqlValue::numbers(cursors.iter().map(|(_, after)| Some(signed(*after)))),
+            SqlValue::number(MOST_COUNTED),
         ];
-        let rows = self.link.ask(LAG, values)?;
+        let rows = self.link.query(LAG, values)?;
         let lags = rows.iter().map(|row| {
             let waiting: i64 = self.link.read(row, "waiting")?;
             Ok((self.link.read::<SqlUid>(row, "project")?.0, u64::try_from(waiting).unwrap_or(0)))
@@ -158,7 +159,7 @@ impl Hub {
         lags.collect()
     }
 
-    /// Shows every row that this person sees, project by project, as long as `visit` goes on.
+    /// Visits every row this user sees, project by project, until `visit` breaks.
     pub fn each_row(
         &mut self,
         membership: &Membership,
@@ -183,15 +184,15 @@ impl Hub {
     }
 }
 
-/// One account of each row: a statement would take only one of two.
+/// Merges duplicates of a row: the statement would take only one of two.
 fn distinct(rows: &[Outgoing]) -> Vec<Outgoing> {
-    let mut places: HashMap<Uid, usize> = HashMap::new();
+    let mut indexes: HashMap<Uid, usize> = HashMap::new();
     let mut distinct: Vec<Outgoing> = Vec::with_capacity(rows.len());
     for outgoing in rows {
-        match places.get(&outgoing.row.uid) {
-            Some(place) => distinct[*place] = merged(&distinct[*place], outgoing),
+        match indexes.get(&outgoing.row.uid) {
+            Some(index) => distinct[*index] = merged(&distinct[*index], outgoing),
             None => {
-                places.insert(outgoing.row.uid, distinct.len());
+                indexes.insert(outgoing.row.uid, distinct.len());
                 distinct.push(outgoing.clone());
             }
         }
@@ -199,11 +200,11 @@ fn distinct(rows: &[Outgoing]) -> Vec<Outgoing> {
     distinct
 }
 
-/// The text goes with the words that hold.
+/// The search text of the version whose words win the merge.
 fn merged(one: &Outgoing, other: &Outgoing) -> Outgoing {
     let row = one.row.clone().merged(other.row.clone());
-    let of_words = if words(&row) == words(&one.row) { one } else { other };
-    Outgoing { text: of_words.text.clone(), meaning: of_words.meaning.clone(), row }
+    let winner = if words(&row) == words(&one.row) { one } else { other };
+    Outgoing { text: winner.text.clone(), meaning: winner.meaning.clone(), row }
 }
 
 fn words(row: &SharedRow) -> &str {
@@ -216,11 +217,11 @@ fn words(row: &SharedRow) -> &str {
 fn batches(rows: &[Outgoing]) -> Vec<&[Outgoing]> {
     let mut batches = Vec::new();
     let (mut start, mut bytes) = (0, 0);
-    for (place, outgoing) in rows.iter().enumerate() {
+    for (index, outgoing) in rows.iter().enumerate() {
         let size = words(&outgoing.row).len() + outgoing.text.len();
-        if place > start && (place - start >= BATCH_ROWS || bytes + size > BATCH_BYTES) {
-            batches.push(&rows[start..place]);
-            (start, bytes) = (place, 0);
+        if index > start && (index - start >= BATCH_ROWS || bytes + size > BATCH_BYTES) {
+            batches.push(&rows[start..index]);
+            (start, bytes) = (index, 0);
         }
         bytes += size;
     }
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn two_accounts_of_one_row_are_sent_as_one_with_the_text_of_the_words_that_hold() {
+    fn duplicates_of_a_row_are_merged_with_the_text_of_the_winning_words() {
         let sent = distinct(&[outgoing(1, "new", 2), outgoing(2, "other", 1), outgoing(1, "old", 1)]);
         let texts: Vec<&str> = sent.iter().map(|outgoing| outgoing.text.as_str()).collect();
         assert_eq!(texts, ["text of new", "text of other"]);

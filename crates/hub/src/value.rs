@@ -1,4 +1,4 @@
-//! Values as the server takes and gives them.
+//! SqlCall values and their PostgreSQL types.
 //!
 //! Every value carries its type, so that no statement must be prepared to learn it.
 
@@ -8,88 +8,88 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checke
 use towline_core::id::Uid;
 
 /// A value of a statement, with its type.
-pub(crate) struct Value {
+pub(crate) struct SqlValue {
     value: Box<dyn ToSql + Sync>,
     kind: Type,
 }
 
-impl Value {
+impl SqlValue {
     pub fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
         (self.value.as_ref(), self.kind.clone())
     }
 
-    fn new(value: impl ToSql + Sync + 'static, kind: Type) -> Value {
-        Value { value: Box::new(value), kind }
+    fn new(value: impl ToSql + Sync + 'static, kind: Type) -> SqlValue {
+        SqlValue { value: Box::new(value), kind }
     }
 
-    pub fn uid(uid: Uid) -> Value {
-        Value::new(SqlUid(uid), Type::UUID)
+    pub fn uid(uid: Uid) -> SqlValue {
+        SqlValue::new(SqlUid(uid), Type::UUID)
     }
 
-    pub fn maybe_uid(uid: Option<Uid>) -> Value {
-        Value::new(uid.map(SqlUid), Type::UUID)
+    pub fn maybe_uid(uid: Option<Uid>) -> SqlValue {
+        SqlValue::new(uid.map(SqlUid), Type::UUID)
     }
 
-    pub fn text(text: &str) -> Value {
-        Value::new(storable(text), Type::TEXT)
+    pub fn text(text: &str) -> SqlValue {
+        SqlValue::new(storable(text), Type::TEXT)
     }
 
-    pub fn maybe_text(text: Option<String>) -> Value {
-        Value::new(text, Type::TEXT)
+    pub fn maybe_text(text: Option<String>) -> SqlValue {
+        SqlValue::new(text, Type::TEXT)
     }
 
-    pub fn number(number: i64) -> Value {
-        Value::new(number, Type::INT8)
+    pub fn number(number: i64) -> SqlValue {
+        SqlValue::new(number, Type::INT8)
     }
 
-    pub fn small(number: u32) -> Value {
-        Value::new(i32::try_from(number).unwrap_or(i32::MAX), Type::INT4)
+    pub fn small(number: u32) -> SqlValue {
+        SqlValue::new(i32::try_from(number).unwrap_or(i32::MAX), Type::INT4)
     }
 
-    pub fn flag(flag: bool) -> Value {
-        Value::new(flag, Type::BOOL)
+    pub fn flag(flag: bool) -> SqlValue {
+        SqlValue::new(flag, Type::BOOL)
     }
 
-    pub fn uids(uids: impl IntoIterator<Item = Uid>) -> Value {
-        Value::new(uids.into_iter().map(SqlUid).collect::<Vec<_>>(), Type::UUID_ARRAY)
+    pub fn uids(uids: impl IntoIterator<Item = Uid>) -> SqlValue {
+        SqlValue::new(uids.into_iter().map(SqlUid).collect::<Vec<_>>(), Type::UUID_ARRAY)
     }
 
-    /// None for an empty list: then the statement asks for no choice.
-    pub fn some_uids(uids: &[Uid]) -> Value {
+    /// `NULL` for an empty list: the statement then applies no filter.
+    pub fn some_uids(uids: &[Uid]) -> SqlValue {
         let some = (!uids.is_empty()).then(|| uids.iter().copied().map(SqlUid).collect::<Vec<_>>());
-        Value::new(some, Type::UUID_ARRAY)
+        SqlValue::new(some, Type::UUID_ARRAY)
     }
 
-    pub fn maybe_uids(uids: impl IntoIterator<Item = Option<Uid>>) -> Value {
+    pub fn maybe_uids(uids: impl IntoIterator<Item = Option<Uid>>) -> SqlValue {
         let uids: Vec<_> = uids.into_iter().map(|uid| uid.map(SqlUid)).collect();
-        Value::new(uids, Type::UUID_ARRAY)
+        SqlValue::new(uids, Type::UUID_ARRAY)
     }
 
-    pub fn texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> Value {
+    pub fn texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> SqlValue {
         let texts: Vec<_> = texts.into_iter().map(|text| text.map(storable)).collect();
-        Value::new(texts, Type::TEXT_ARRAY)
+        SqlValue::new(texts, Type::TEXT_ARRAY)
     }
 
-    /// None for an empty list, as `some_uids`.
-    pub fn some_texts(texts: &[&str]) -> Value {
+    /// `NULL` for an empty list, as `some_uids`.
+    pub fn some_texts(texts: &[&str]) -> SqlValue {
         let some = (!texts.is_empty()).then(|| texts.iter().map(|text| storable(text)).collect::<Vec<_>>());
-        Value::new(some, Type::TEXT_ARRAY)
+        SqlValue::new(some, Type::TEXT_ARRAY)
     }
 
-    pub fn numbers(numbers: impl IntoIterator<Item = Option<i64>>) -> Value {
-        Value::new(numbers.into_iter().collect::<Vec<_>>(), Type::INT8_ARRAY)
+    pub fn numbers(numbers: impl IntoIterator<Item = Option<i64>>) -> SqlValue {
+        SqlValue::new(numbers.into_iter().collect::<Vec<_>>(), Type::INT8_ARRAY)
     }
 
-    pub fn flags(flags: impl IntoIterator<Item = bool>) -> Value {
-        Value::new(flags.into_iter().collect::<Vec<_>>(), Type::BOOL_ARRAY)
+    pub fn flags(flags: impl IntoIterator<Item = bool>) -> SqlValue {
+        SqlValue::new(flags.into_iter().collect::<Vec<_>>(), Type::BOOL_ARRAY)
     }
 
-    pub fn bytes(bytes: impl IntoIterator<Item = Option<Vec<u8>>>) -> Value {
-        Value::new(bytes.into_iter().collect::<Vec<_>>(), Type::BYTEA_ARRAY)
+    pub fn bytes(bytes: impl IntoIterator<Item = Option<Vec<u8>>>) -> SqlValue {
+        SqlValue::new(bytes.into_iter().collect::<Vec<_>>(), Type::BYTEA_ARRAY)
     }
 }
 
-/// PostgreSQL's texts cannot hold the byte 0.
+/// PostgreSQL text cannot contain NUL.
 fn storable(text: &str) -> String {
     text.replace('\0', "")
 }

@@ -1,6 +1,6 @@
-//! Which columns the list has on so much room, and what stands in them.
+//! The columns of the list at a given width, and their cells.
 //!
-//! Whatever fits at one width fits at every larger one: columns come and go one by one, in a fixed order.
+//! A column that fits at one width fits at every larger one: columns are added one by one, in a fixed order.
 
 use crate::model::Model;
 use crate::row::Row;
@@ -31,7 +31,7 @@ pub enum Column {
     Prompt,
 }
 
-/// A column and where it stands.
+/// A column and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     pub column: Column,
@@ -39,7 +39,7 @@ pub struct Placed {
     pub columns: u16,
 }
 
-/// What more room is used for, in this order: a new column, or a wider one.
+/// How extra width is used, in this order: a new column, or a wider one.
 const STEPS: [(Column, u16); 19] = [
     (Column::State, 13),
     (Column::Project, 10),
@@ -62,37 +62,37 @@ const STEPS: [(Column, u16); 19] = [
     (Column::Project, 32),
 ];
 
-/// The columns for so much room. What no row knows anything of has none.
+/// The columns for a width. A column that is empty in every row is left out.
 pub fn layout(model: &Model, room: u16) -> Vec<Placed> {
     let is_spent_known = model.all().iter().any(|row| row.spent.is_some());
-    let is_of_use =
+    let is_used =
         |column: Column| is_spent_known || !matches!(column, Column::Tokens | Column::Cache | Column::Cost);
     let mut chosen: Vec<(Column, u16)> = vec![];
     let mut left = room;
-    for (column, columns) in STEPS.into_iter().filter(|(column, _)| is_of_use(*column)) {
+    for (column, columns) in STEPS.into_iter().filter(|(column, _)| is_used(*column)) {
         let gap = u16::from(!chosen.is_empty());
-        let found = chosen.iter_mut().find(|(known, _)| *known == column);
-        let more = found.as_ref().map_or(columns + gap, |(_, known)| columns.saturating_sub(*known));
+        let found = chosen.iter_mut().find(|(existing, _)| *existing == column);
+        let more = found.as_ref().map_or(columns + gap, |(_, width)| columns.saturating_sub(*width));
         if more > left {
             break;
         }
         left -= more;
         match found {
-            Some((_, known)) => *known = columns,
+            Some((_, width)) => *width = columns,
             None => chosen.push((column, columns)),
         }
     }
     placed(chosen, left, room)
 }
 
-/// What is left goes to the words that are cut off otherwise.
+/// The remaining width goes to the column that truncates the most text.
 fn placed(mut chosen: Vec<(Column, u16)>, left: u16, room: u16) -> Vec<Placed> {
     chosen.sort_unstable();
-    let place_of = |wanted: Column| chosen.iter().position(|(column, _)| *column == wanted);
-    if let Some(widest) = place_of(Column::Prompt).or_else(|| place_of(Column::Project)) {
+    let index_of = |target: Column| chosen.iter().position(|(column, _)| *column == target);
+    if let Some(widest) = index_of(Column::Prompt).or_else(|| index_of(Column::Project)) {
         chosen[widest].1 += left;
     }
-    // Even the first one may find too little room: then it has what there is.
+    // If even the first column does not fit, it gets all there is.
     if chosen.is_empty() && room > 0 {
         chosen.push((Column::State, room));
     }
@@ -131,7 +131,7 @@ impl Column {
 }
 
 impl Placed {
-    /// The name of the column in its room.
+    /// The column's title, fitted.
     pub fn head(self) -> String {
         self.fitted(if self.columns < 7 && self.column == Column::Context {
             "ctx"
@@ -140,7 +140,7 @@ impl Placed {
         })
     }
 
-    /// What stands there of a row, and how it looks.
+    /// A row's cell: text and style.
     pub fn cell(self, row: &Row, model: &Model) -> (String, Style) {
         let shown = &row.shown;
         let count = |number: u32| if number == 0 { String::new() } else { number.to_string() };
@@ -158,7 +158,7 @@ impl Placed {
             Column::Age => (row.started_at.map(|at| ago(at, model.now)).unwrap_or_default(), FAINT),
             Column::Active => (row.active_at.map(|at| ago(at, model.now)).unwrap_or_default(), FAINT),
             Column::Pane => (shown.pane.clone().unwrap_or_default(), FAINT),
-            Column::Prompt => (said(row), Style::new()),
+            Column::Prompt => (prompt_text(row), Style::new()),
         };
         (self.fitted(&clean(&text)), style)
     }
@@ -168,7 +168,7 @@ impl Placed {
         if self.column.is_number() { right(text, columns) } else { pad(text, columns) }
     }
 
-    /// A bar if there is room for one, with the share behind it.
+    /// A gauge if there is room for one, followed by the percentage.
     fn context(self, row: &Row, model: &Model) -> (String, Style) {
         let Some(fill) = row.fill else { return (self.fitted(""), FAINT) };
         let columns = usize::from(self.columns);
@@ -183,7 +183,7 @@ impl Placed {
     }
 }
 
-/// A share that was guessed says so.
+/// The percentage, marked if it is an estimate.
 pub fn share(fill: Fill) -> String {
     match fill.exact {
         Exactness::Exact => format!("{}%", fill.percent()),
@@ -191,7 +191,7 @@ pub fn share(fill: Fill) -> String {
     }
 }
 
-/// A line that is heavy as far as the context is filled, crossed where somebody is told: heavily, if they were.
+/// A line that is heavy up to the fill level, with a cross at each notification threshold: heavy once it is passed.
 pub fn gauge(percent: u8, thresholds: &[u8], cells: usize) -> String {
     let filled = (usize::from(percent.min(100)) * cells + 50) / 100;
     let filled = if percent > 0 { filled.max(1) } else { 0 };
@@ -208,7 +208,7 @@ pub fn gauge(percent: u8, thresholds: &[u8], cells: usize) -> String {
     (0..cells).map(draw).collect()
 }
 
-/// The mark that the bar has for it, and its word.
+/// The status line's icon for the state, and its name.
 fn state(row: &Row) -> String {
     let style = BarStyle::default();
     let mark = if row.has_ended() { "-" } else { style.look(row.shown.light()).icon.as_str() };
@@ -220,7 +220,7 @@ pub fn state_style(row: &Row, model: &Model) -> Style {
     if is_quiet { FAINT } else { model.colours.light(row.shown.light()) }
 }
 
-/// Without the agent's name, which stands beside it.
+/// The model's name without the agent's name, which is in its own column.
 fn model_name(row: &Row) -> String {
     let name = row.shown.model.as_deref().unwrap_or_default();
     let own = name.strip_prefix(row.shown.agent.as_str()).and_then(|rest| rest.strip_prefix('-'));
@@ -240,8 +240,8 @@ fn cost(row: &Row) -> String {
     row.spent.as_ref().map(|spent| spent.bill().spelt()).unwrap_or_default()
 }
 
-/// What it waits for, and what was asked of it.
-fn said(row: &Row) -> String {
+/// The reason the session waits, and its prompt.
+fn prompt_text(row: &Row) -> String {
     let prompt = row.shown.prompt.as_deref().unwrap_or_default();
     match (row.shown.session.is_some(), row.waits_for()) {
         (false, _) => "(nothing heard yet)".to_owned(),
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_has_counted_has_no_column() {
+    fn columns_without_data_are_left_out() {
         let model = crate::tests::model(vec![]);
         assert!(layout(&model, 300).iter().all(|placed| placed.column != Column::Cost));
     }

@@ -1,6 +1,6 @@
-//! One session closely: what it does and waits for, its context, its last turns, bookmarks, whose work it goes on with.
+//! The detail pane of one session: state, context, last turns, bookmarks, inheritance.
 //!
-//! Lines for a width. What is longer than its room loses its oldest turns first.
+//! Returns lines for a width. If there are too many, the oldest turns are dropped first.
 
 use crate::columns::{gauge, share, state_style};
 use crate::model::Model;
@@ -10,21 +10,21 @@ use crate::text::{ago, wrap};
 use ratatui::style::Style;
 use towline_core::usage::short_count;
 
-/// A line and how it looks.
-pub type Line = (String, Style);
+/// A line and its style.
+pub type StyledLine = (String, Style);
 
-/// How many lines a prompt or a turn may have.
-const MOST: usize = 3;
+/// Maximum lines per prompt or turn.
+const MAX_LINES: usize = 3;
 
-/// At most so many lines of so many columns.
-pub fn lines(model: &Model, row: &Row, (columns, rows): (usize, usize)) -> Vec<Line> {
+/// At most `rows` lines of `columns` columns.
+pub fn lines(model: &Model, row: &Row, columns: usize, rows: usize) -> Vec<StyledLine> {
     let detail = model.detail.as_ref().filter(|(key, _)| key == row.key()).map(|(_, detail)| detail);
     let mut lines = head(model, row, columns);
     let empty = Detail::default();
     let detail = detail.unwrap_or(&empty);
     lines.extend(detail.folder.iter().flat_map(|folder| wrap(folder, columns, 1)).map(|line| (line, FAINT)));
     lines.extend(numbers(row, columns));
-    lines.extend(asked(row, columns));
+    lines.extend(prompt(row, columns));
     let tail = tail(detail, columns);
     let room = rows.saturating_sub(lines.len() + tail.len());
     lines.extend(turns(detail, columns, room));
@@ -33,17 +33,17 @@ pub fn lines(model: &Model, row: &Row, (columns, rows): (usize, usize)) -> Vec<L
     lines
 }
 
-fn head(model: &Model, row: &Row, columns: usize) -> Vec<Line> {
+fn head(model: &Model, row: &Row, columns: usize) -> Vec<StyledLine> {
     let shown = &row.shown;
     let model_name = shown.model.as_deref().unwrap_or("");
-    let who = format!("{} {model_name}", row.key());
+    let identity = format!("{} {model_name}", row.key());
     let state = format!("{} for {}", shown.state.name(), ago(shown.since, model.now));
     let waits = row.waits_for().map(|wait| format!(": waits for {wait}")).unwrap_or_default();
     let until = shown.until.filter(|until| *until > model.now);
     let until = until.map(|until| format!(", limit ends in {}", ago(model.now, until))).unwrap_or_default();
     [
         (shown.project_and_branch(), STRONG),
-        (who, Style::new()),
+        (identity, Style::new()),
         (format!("{state}{waits}{until}"), state_style(row, model)),
     ]
     .into_iter()
@@ -51,7 +51,7 @@ fn head(model: &Model, row: &Row, columns: usize) -> Vec<Line> {
     .collect()
 }
 
-fn numbers(row: &Row, columns: usize) -> Vec<Line> {
+fn numbers(row: &Row, columns: usize) -> Vec<StyledLine> {
     let mut lines = vec![];
     if let Some(fill) = row.fill {
         let words =
@@ -70,23 +70,23 @@ fn numbers(row: &Row, columns: usize) -> Vec<Line> {
     let counts: Vec<String> = counts
         .iter()
         .filter(|(number, _)| *number > 0)
-        .map(|(number, what)| format!("{number} {what}"))
+        .map(|(number, unit)| format!("{number} {unit}"))
         .collect();
     lines.extend((!counts.is_empty()).then(|| counts.join(", ")));
     lines.iter().flat_map(|line| wrap(line, columns, 2)).map(|line| (line, Style::new())).collect()
 }
 
-fn asked(row: &Row, columns: usize) -> Vec<Line> {
+fn prompt(row: &Row, columns: usize) -> Vec<StyledLine> {
     let prompt = row.shown.prompt.as_deref().unwrap_or_default();
-    section("asked", wrap(prompt, columns, MOST))
+    section("asked", wrap(prompt, columns, MAX_LINES))
 }
 
-/// The newest that fit.
-fn turns(detail: &Detail, columns: usize, room: usize) -> Vec<Line> {
+/// The newest turns that fit.
+fn turns(detail: &Detail, columns: usize, room: usize) -> Vec<StyledLine> {
     let mut shown: Vec<String> = vec![];
     for turn in detail.turns.iter().rev() {
         let text = format!("{} {} {}", turn.at, turn.mark, turn.line);
-        let lines = wrap(&text, columns, MOST);
+        let lines = wrap(&text, columns, MAX_LINES);
         // Two more for the gap and the title.
         if shown.len() + lines.len() + 2 > room {
             break;
@@ -96,15 +96,15 @@ fn turns(detail: &Detail, columns: usize, room: usize) -> Vec<Line> {
     section("last turns", shown)
 }
 
-fn tail(detail: &Detail, columns: usize) -> Vec<Line> {
+fn tail(detail: &Detail, columns: usize) -> Vec<StyledLine> {
     let bookmark = |(at, label): &(String, String)| wrap(&format!("{at} {label}"), columns, 1);
     let bookmarks = section("bookmarks", detail.bookmarks.iter().flat_map(bookmark).collect());
     let inherited = detail.inheritance.iter().flat_map(|words| wrap(words, columns, 2)).collect();
     [bookmarks, section("inheritance", inherited)].concat()
 }
 
-/// A gap, a title, and the lines; nothing if there are none.
-fn section(title: &str, lines: Vec<String>) -> Vec<Line> {
+/// A gap, a title, and the lines; empty if there are none.
+fn section(title: &str, lines: Vec<String>) -> Vec<StyledLine> {
     if lines.is_empty() {
         return vec![];
     }

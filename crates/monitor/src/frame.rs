@@ -1,6 +1,6 @@
-//! One screenful of cells, and how it comes onto a terminal: as text, or as what has to be written over another one.
+//! A grid of cells, rendered as text or as the escape sequences that update another frame to it.
 //!
-//! Nothing can be put outside of it, and what is put into it is cut at its edge. It writes nowhere itself.
+//! Writes outside the grid are ignored or cut at its edge. It performs no output.
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
@@ -18,7 +18,7 @@ pub struct Size {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame(Buffer);
 
-/// A terminal that knows this shows what is written in between at once; others pass it over.
+/// Synchronised output: a terminal that supports it shows everything in between at once; others ignore it.
 const BEGIN: &str = "\x1b[?2026h";
 const END: &str = "\x1b[?2026l";
 
@@ -31,19 +31,19 @@ impl Frame {
         Size { columns: self.0.area.width, rows: self.0.area.height }
     }
 
-    /// Puts text into one row, in at most so many columns.
-    pub(crate) fn put(&mut self, (x, y): (u16, u16), text: &str, columns: u16, style: Style) {
+    /// Writes text into one row, in at most `columns` columns.
+    pub(crate) fn put(&mut self, x: u16, y: u16, text: &str, columns: u16, style: Style) {
         if x < self.0.area.width && y < self.0.area.height {
             self.0.set_stringn(x, y, text, columns.into(), style);
         }
     }
 
-    /// Adds to the look of what is there already.
-    pub(crate) fn dress(&mut self, (x, y): (u16, u16), columns: u16, style: Style) {
+    /// Adds a style to existing cells.
+    pub(crate) fn add_style(&mut self, x: u16, y: u16, columns: u16, style: Style) {
         self.0.set_style(Rect::new(x, y, columns, 1).intersection(self.0.area), style);
     }
 
-    /// The rows as plain text, without blanks at their ends.
+    /// The rows as plain text, without trailing blanks.
     pub fn text(&self) -> String {
         let row = |y: u16| {
             let mut line = String::new();
@@ -57,14 +57,14 @@ impl Frame {
         (0..self.0.area.height).map(row).collect()
     }
 
-    /// What a terminal that shows `before`, or nothing that is known, has to be sent to show this. Empty if it shows it.
+    /// The bytes that turn `before`, or an unknown screen if `None`, into this frame. Empty if they are equal.
     pub fn over(&self, before: Option<&Frame>) -> String {
         let blank = Frame::blank(self.size());
-        let (clear, known) = match before {
+        let (clear, previous) = match before {
             Some(before) if before.size() == self.size() => ("", before),
             Some(_) | None => ("\x1b[0m\x1b[2J", &blank),
         };
-        let changed = written(&known.0.diff(&self.0));
+        let changed = render_cells(&previous.0.diff(&self.0));
         if clear.is_empty() && changed.is_empty() {
             return String::new();
         }
@@ -76,8 +76,8 @@ fn columns_of(cell: &Cell) -> u16 {
     u16::try_from(cell.symbol().width()).unwrap_or(1).max(1)
 }
 
-/// The cells, each where it belongs. Behind a wide one the place is said again: terminals disagree on widths.
-fn written(cells: &[(u16, u16, &Cell)]) -> String {
+/// The cells with cursor movements. The cursor is set again after a wide cell: terminals disagree on widths.
+fn render_cells(cells: &[(u16, u16, &Cell)]) -> String {
     let mut out = String::new();
     let mut look = (Color::Reset, Modifier::empty());
     let mut next = None;
@@ -87,7 +87,7 @@ fn written(cells: &[(u16, u16, &Cell)]) -> String {
         }
         if look != (cell.fg, cell.modifier) {
             look = (cell.fg, cell.modifier);
-            out.push_str(&dressed(cell.fg, cell.modifier));
+            out.push_str(&sgr(cell.fg, cell.modifier));
         }
         out.push_str(cell.symbol());
         next = (columns_of(cell) == 1).then(|| (x + 1, *y));
@@ -98,16 +98,16 @@ fn written(cells: &[(u16, u16, &Cell)]) -> String {
     out
 }
 
-/// Only looks that are used here have a code.
-fn dressed(colour: Color, modifier: Modifier) -> String {
+/// The SGR sequence for a style; only styles used here have a code.
+fn sgr(colour: Color, modifier: Modifier) -> String {
     let mut codes = "\x1b[0".to_owned();
-    let known = [
+    let modifiers = [
         (Modifier::BOLD, ";1"),
         (Modifier::DIM, ";2"),
         (Modifier::UNDERLINED, ";4"),
         (Modifier::REVERSED, ";7"),
     ];
-    known.iter().filter(|(flag, _)| modifier.contains(*flag)).for_each(|(_, code)| codes.push_str(code));
+    modifiers.iter().filter(|(flag, _)| modifier.contains(*flag)).for_each(|(_, code)| codes.push_str(code));
     if let Color::Indexed(number @ 0..8) = colour {
         let _ = write!(codes, ";3{number}");
     }
@@ -122,7 +122,7 @@ mod tests {
     fn frame(lines: &[&str]) -> Frame {
         let mut frame = Frame::blank(Size { columns: 10, rows: 2 });
         for (y, line) in (0..).zip(lines) {
-            frame.put((0, y), line, 10, Style::new());
+            frame.put(0, y, line, 10, Style::new());
         }
         frame
     }
@@ -143,26 +143,26 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_wide_sign_the_place_is_said_again() {
+    fn the_cursor_is_set_again_after_a_wide_character() {
         assert!(frame(&["漢a"]).over(None).contains("\x1b[1;1H漢\x1b[1;3Ha"));
         assert_eq!(frame(&["漢a🚀b"]).text(), "漢a🚀b\n\n");
     }
 
     #[test]
-    fn a_look_is_given_and_taken_back() {
+    fn a_style_is_set_and_reset() {
         let mut new = frame(&[]);
         let style = Style::new().fg(Color::Indexed(1)).add_modifier(Modifier::BOLD);
-        new.put((0, 0), "x", 1, style);
+        new.put(0, 0, "x", 1, style);
         assert!(new.over(None).ends_with("\x1b[1;1H\x1b[0;1;31mx\x1b[0m\x1b[?2026l"));
     }
 
     #[test]
-    fn nothing_is_put_outside() {
+    fn writes_outside_the_frame_are_ignored() {
         let mut new = frame(&[]);
-        new.put((10, 0), "x", 5, Style::new());
-        new.put((0, 2), "x", 5, Style::new());
-        new.put((9, 1), "漢", 5, Style::new());
-        new.dress((8, 1), 99, Style::new());
+        new.put(10, 0, "x", 5, Style::new());
+        new.put(0, 2, "x", 5, Style::new());
+        new.put(9, 1, "漢", 5, Style::new());
+        new.add_style(8, 1, 99, Style::new());
         assert_eq!(new.text(), "\n\n");
     }
 }

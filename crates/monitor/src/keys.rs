@@ -1,6 +1,6 @@
-//! What a person presses, from the bytes that their terminal sends.
+//! Decodes key presses from the bytes a terminal sends.
 //!
-//! Knows the names of keys and nothing of what they mean here. What it does not know is passed over whole.
+//! Knows keys, not their meaning here. Unknown sequences are skipped whole.
 
 /// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Key {
 
 const ESCAPE: u8 = 0x1b;
 
-/// Reads what was typed. An Escape with nothing behind it is the key; else it begins the name of another one.
+/// Decodes typed bytes. An Escape followed by nothing is the key itself; otherwise it starts a sequence.
 pub fn pressed(mut bytes: &[u8]) -> Vec<Key> {
     let mut keys = vec![];
     while let Some(first) = bytes.first() {
@@ -44,20 +44,20 @@ fn plain(bytes: &[u8]) -> (Option<Key>, &[u8]) {
     }
 }
 
-/// One letter, however many bytes it has.
+/// One UTF-8 character.
 fn letter(bytes: &[u8]) -> (Option<Key>, &[u8]) {
-    let found = (1..=bytes.len().min(4)).find_map(|end| {
+    let decoded = (1..=bytes.len().min(4)).find_map(|end| {
         let text = std::str::from_utf8(&bytes[..end]).ok()?;
         Some((text.chars().next()?, end))
     });
-    match found {
+    match decoded {
         Some((letter, end)) if !letter.is_control() => (Some(Key::Letter(letter)), &bytes[end..]),
         Some((_, end)) => (None, &bytes[end..]),
         None => (None, &bytes[1..]),
     }
 }
 
-/// What follows an Escape: `[` or `O`, numbers in between, and one letter or `~` at the end.
+/// An escape sequence: `[` or `O`, parameters, and one final letter or `~`.
 fn escaped(bytes: &[u8]) -> (Option<Key>, &[u8]) {
     match bytes {
         [] | [ESCAPE, ..] => (Some(Key::Escape), bytes),
@@ -79,7 +79,7 @@ fn named(numbers: &[u8], end: u8) -> Option<Key> {
         (_, b'F') | (b"4" | b"8", b'~') => Some(Key::End),
         (b"5", b'~') => Some(Key::PageUp),
         (b"6", b'~') => Some(Key::PageDown),
-        // Shift and Tab.
+        // Shift-Tab.
         (_, b'Z') => Some(Key::Tab),
         _ => None,
     }

@@ -1,7 +1,7 @@
-//! All sessions at once, as frames and keys: what is shown of them, and what a key changes.
+//! The session monitor as pure functions: what it shows, and what a key changes.
 //!
-//! Pure: `update` is the only place that changes what is shown, `view` the only one that draws it. Knows no store, no
-//! terminal, no clock: rows come as plain data, frames leave as cells or text.
+//! `update` alone changes the model, `view` alone draws it. No store, no terminal, no clock: rows come in as plain
+//! data, frames leave as cells or text.
 
 mod columns;
 mod detail;

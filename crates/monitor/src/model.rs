@@ -1,6 +1,6 @@
-//! What is before a person: the rows, and what they have chosen, sorted by and looked for.
+//! The monitor's state: the rows, the selection, the sort order and the filter.
 //!
-//! Plain state and questions about it. Only `update` changes it, and only whoever draws knows how large the screen is.
+//! Plain state and queries on it. Only `update` changes it, and only the drawing code knows the screen size.
 
 use crate::frame::Size;
 use crate::row::{Detail, Row};
@@ -12,7 +12,7 @@ use towline_core::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
-    /// Nothing before the first look. What needs a person comes first, what has ended last.
+    /// `None` before the first load. Sessions that need the user come first, ended ones last.
     pub(crate) rows: Option<Vec<Row>>,
     pub(crate) now: Timestamp,
     pub(crate) colours: Colours,
@@ -23,29 +23,29 @@ pub struct Model {
     pub(crate) mode: Mode,
     pub(crate) pane: Pane,
     pub(crate) choice: Choice,
-    /// How large the screen was when somebody last looked.
+    /// The screen size of the last frame.
     pub(crate) size: Size,
-    /// Of the session with this key.
+    /// Details of the session with this key.
     pub(crate) detail: Option<(String, Detail)>,
     pub(crate) message: Option<String>,
-    /// Why the last look failed.
+    /// Why the last load failed.
     pub(crate) trouble: Option<String>,
 }
 
-/// What keys mean at the moment.
+/// How keys are interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     #[default]
     Browsing,
-    /// What is typed is looked for.
+    /// Typed text is the filter.
     Filtering,
     Helping,
 }
 
-/// What the rows are sorted by.
+/// The sort order of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// What needs a person first.
+    /// Sessions that need the user first.
     #[default]
     Urgency,
     Context,
@@ -63,7 +63,7 @@ pub enum Order {
     Reversed,
 }
 
-/// Whether sessions that have ended are shown.
+/// Whether ended sessions are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ended {
     #[default]
@@ -71,24 +71,24 @@ pub enum Ended {
     Shown,
 }
 
-/// Whether the chosen session is shown closely.
+/// Whether the detail pane is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pane {
-    /// Where there is room beside the list.
+    /// If there is room beside the list.
     #[default]
     WhereItFits,
     Shown,
     Hidden,
 }
 
-/// Which row is chosen: the first, until somebody moves. From then on it is that session, wherever it is.
+/// The selected row: the first until the user moves; from then on that session, wherever it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     pub(crate) key: Option<String>,
     pub(crate) at: usize,
 }
 
-/// From so many columns on there is room for the chosen session beside the list.
+/// From this width on the detail pane fits beside the list.
 pub(crate) const WIDE: u16 = 130;
 
 impl Sort {
@@ -133,18 +133,19 @@ impl Model {
         }
     }
 
-    /// Whether whoever asks for rows should ask for those that have ended, too.
+    /// Whether the caller should load ended sessions too.
     pub fn wants_ended(&self) -> bool {
         self.ended == Ended::Shown
     }
 
-    /// The rows in their order, without those that are not wanted.
+    /// The filtered rows, in order.
     pub(crate) fn visible(&self) -> Vec<&Row> {
         let words: Vec<String> = self.filter.to_lowercase().split_whitespace().map(str::to_owned).collect();
-        let is_wanted = |row: &&Row| {
-            (self.ended == Ended::Shown || !row.has_ended()) && (words.is_empty() || holds(row, &words))
+        let is_visible = |row: &&Row| {
+            (self.ended == Ended::Shown || !row.has_ended())
+                && (words.is_empty() || matches_filter(row, &words))
         };
-        let mut rows: Vec<&Row> = self.all().iter().filter(is_wanted).collect();
+        let mut rows: Vec<&Row> = self.all().iter().filter(is_visible).collect();
         sort(&mut rows, self.sort);
         if self.order == Order::Reversed {
             rows.reverse();
@@ -156,7 +157,7 @@ impl Model {
         self.rows.as_deref().unwrap_or_default()
     }
 
-    /// The row that is chosen. One that is gone leaves the choice to what is in its place.
+    /// The selected row. If its session is gone, the row now at its position.
     pub fn chosen(&self) -> Option<&Row> {
         let rows = self.visible();
         rows.get(self.chosen_at(&rows)).copied()
@@ -167,7 +168,7 @@ impl Model {
         found.unwrap_or(self.choice.at).min(rows.len().saturating_sub(1))
     }
 
-    /// Whether the chosen session is shown closely on a screen of this size.
+    /// Whether a screen of this size shows the detail pane.
     pub(crate) fn shows_pane(&self, size: Size) -> bool {
         match self.pane {
             Pane::WhereItFits => size.columns >= WIDE,
@@ -176,12 +177,12 @@ impl Model {
         }
     }
 
-    /// The session of which details are shown, if any is.
+    /// The session in the detail pane, if it is shown.
     pub fn close_up(&self) -> Option<&Row> {
         if self.shows_pane(self.size) { self.chosen() } else { None }
     }
 
-    /// The session whose details are known.
+    /// The session whose details are loaded.
     pub fn shown_closely(&self) -> Option<&str> {
         self.detail.as_ref().map(|(key, _)| key.as_str())
     }
@@ -190,22 +191,22 @@ impl Model {
         self.now
     }
 
-    /// Those that have not ended, what needs a person first.
+    /// Sessions that have not ended, those that need the user first.
     pub fn sitting(&self) -> Vec<Shown> {
         self.all().iter().filter(|row| !row.has_ended()).map(|row| row.shown.clone()).collect()
     }
 
-    /// What is so with each of them.
+    /// The state light of each of them.
     pub fn lights(&self) -> Vec<Light> {
         self.all().iter().filter(|row| !row.has_ended()).map(|row| row.shown.light()).collect()
     }
 
-    /// The row of this key.
+    /// The row with this key.
     pub fn row(&self, key: &str) -> Option<&Row> {
         self.all().iter().find(|row| row.key() == key)
     }
 
-    /// In how many milliseconds something that is shown reads otherwise, if nothing happens; `None` if nothing does.
+    /// Milliseconds until a displayed time changes by itself; `None` if none does.
     pub fn next_tick_ms(&self) -> Option<i64> {
         let times = |row: &Row| {
             let times = [Some(row.shown.since), row.started_at, row.active_at];
@@ -215,8 +216,8 @@ impl Model {
     }
 }
 
-/// Whether every word is somewhere in what is known of it.
-fn holds(row: &Row, words: &[String]) -> bool {
+/// Whether every word occurs in one of the row's texts.
+fn matches_filter(row: &Row, words: &[String]) -> bool {
     let shown = &row.shown;
     let texts = [
         Some(shown.state.name()),
@@ -233,7 +234,7 @@ fn holds(row: &Row, words: &[String]) -> bool {
     words.iter().all(|word| texts.iter().any(|text| text.contains(word)))
 }
 
-/// What is not known comes last; what is equal stays as it was.
+/// Unknown values come last; the sort is stable.
 fn sort(rows: &mut [&Row], by: Sort) {
     match by {
         Sort::Urgency => {}

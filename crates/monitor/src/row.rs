@@ -1,6 +1,6 @@
-//! What is known of a session and shown of it: plain data, made by whoever can ask.
+//! The data shown of a session, filled in by the caller.
 //!
-//! Nothing here is computed from anything else but names and shares; what is not known is not there.
+//! Derives nothing but names and percentages; unknown values are absent.
 
 use towline_core::meter::Fill;
 use towline_core::session::State;
@@ -8,29 +8,29 @@ use towline_core::shown::Shown;
 use towline_core::time::Timestamp;
 use towline_core::usage::Spent;
 
-/// One session, or one agent of which nothing was heard yet.
+/// One session, or one agent that has not reported any event yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     pub shown: Shown,
     pub fill: Option<Fill>,
-    /// From which shares of the context on somebody is told, rising.
+    /// Context percentages at which the user is notified, ascending.
     pub thresholds: Vec<u8>,
     pub started_at: Option<Timestamp>,
-    /// When something last happened in it.
+    /// The time of the last event.
     pub active_at: Option<Timestamp>,
-    /// What it has used up, its helpers included.
+    /// Usage, subagents included.
     pub spent: Option<Spent>,
 }
 
-/// What is asked for of one session only.
+/// Data loaded for the selected session only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
     pub folder: Option<String>,
     /// The last turns, oldest first.
     pub turns: Vec<TurnLine>,
-    /// When and what, the newest first.
+    /// Time and label, newest first.
     pub bookmarks: Vec<(String, String)>,
-    /// Whose work it goes on with, and who went on with its own, in words.
+    /// The session it continues and the sessions that continue it, in words.
     pub inheritance: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct Detail {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnLine {
     pub at: String,
-    /// Who asked for it.
+    /// The turn's origin.
     pub mark: char,
     pub line: String,
 }
@@ -48,7 +48,7 @@ impl Row {
         Row { shown, fill: None, thresholds: vec![], started_at: None, active_at: None, spent: None }
     }
 
-    /// What it is known by from one look to the next.
+    /// The key that identifies the row across reloads.
     pub fn key(&self) -> &str {
         self.shown.name()
     }
@@ -57,7 +57,7 @@ impl Row {
         self.shown.state == State::Ended
     }
 
-    /// What it waits for, where it waits.
+    /// The reason the session waits, if it does.
     pub fn waits_for(&self) -> Option<String> {
         let reason = self.shown.state.reason()?;
         Some(match self.shown.tool.as_deref().filter(|tool| !tool.is_empty()) {

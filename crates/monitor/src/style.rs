@@ -1,11 +1,11 @@
-//! How things look: few colours, all from the sixteen that a person has chosen for their own terminal.
+//! Styles: few colours, all from the user's sixteen terminal colours.
 //!
-//! No background is ever set: whatever is readable in the terminal stays so, dark or light.
+//! No background is ever set, so that text stays readable on dark and light terminals.
 
 use ratatui::style::{Color, Modifier, Style};
 use towline_core::shown::Light;
 
-/// Whether colours are wanted.
+/// Whether colours are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colours {
     #[default]
@@ -18,7 +18,7 @@ const GREEN: u8 = 2;
 const YELLOW: u8 = 3;
 
 impl Colours {
-    /// The same as `tow status` has.
+    /// The same colours as `tow status`.
     pub fn light(self, light: Light) -> Style {
         match light {
             Light::Blocked => self.coloured(RED).add_modifier(Modifier::BOLD),
@@ -29,7 +29,7 @@ impl Colours {
         }
     }
 
-    /// A context, by how many of its thresholds are behind it.
+    /// The style of a context gauge, by the number of thresholds passed.
     pub fn fill(self, passed: usize, thresholds: usize) -> Style {
         match passed {
             0 => Style::new(),

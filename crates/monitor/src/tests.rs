@@ -1,4 +1,4 @@
-//! Frames as a person sees them, keys as they press them, and every size that a terminal can have.
+//! Frames as text, key sequences, and every terminal size.
 //!
 //! No terminal, no clock: the same frame on every machine.
 
@@ -24,7 +24,7 @@ pub fn model(rows: Vec<Row>) -> Model {
     update(model, Input::Rows(rows)).0
 }
 
-fn row(id: &str, state: State, (project, branch): (&str, &str), minutes: i64) -> Row {
+fn row(id: &str, state: State, project: &str, branch: &str, minutes: i64) -> Row {
     let since = NOW.plus_ms(-minutes * 60_000 - 5000);
     let shown = Shown {
         session: Some(format!("alpha:{id}")),
@@ -50,7 +50,7 @@ fn filled(row: Row, percent: u64, exact: Exactness) -> Row {
     Row { fill: Some(fill), ..row }
 }
 
-/// With a cost in millionths of a dollar.
+/// `micros` is a cost in millionths of a dollar.
 fn spent(row: Row, tokens: u64, micros: u64) -> Row {
     let cache_read = tokens / 6 * 5;
     let tokens = Tokens { input: tokens - cache_read, cache_read, ..Tokens::default() };
@@ -58,14 +58,14 @@ fn spent(row: Row, tokens: u64, micros: u64) -> Row {
     Row { spent: Some(Spent { messages: 3, tokens, cost, ..Spent::default() }), ..row }
 }
 
-/// Agents of all states, with names of all widths.
+/// Sessions in all states, with names of all widths.
 pub fn crowd() -> Model {
     let blocked = State::Blocked(Reason::Permission);
-    let mut first = row("aaaa1111-2222", blocked, ("日本語プロジェクト", "機能/長い枝の名前"), 3);
+    let mut first = row("aaaa1111-2222", blocked, "日本語プロジェクト", "機能/長い枝の名前", 3);
     first.shown.tool = Some("Bash".into());
-    let mut limited = row("cccc", State::Limited, ("limits", "main"), 50);
+    let mut limited = row("cccc", State::Limited, "limits", "main", 50);
     limited.shown.until = Some(NOW.plus_ms(2_520_000));
-    let mut beta = row("dddd", State::Working, ("🚀rocket👩\u{200d}💻", "main"), 0);
+    let mut beta = row("dddd", State::Working, "🚀rocket👩\u{200d}💻", "main", 0);
     beta.shown.agent = "beta".into();
     beta.shown.session = Some("beta:dddd".into());
     beta.shown.model = Some("swift-5.2-max".into());
@@ -75,8 +75,8 @@ pub fn crowd() -> Model {
         spent.unpriced = 5;
     }
     let stray = Row::of(Shown::at("seat-e", "beta", NOW.plus_ms(-400_000)));
-    let done = row("ffff", State::Completed, ("towline", "main"), 12);
-    let ended = row("gggg", State::Ended, ("yesterday", "main"), 1500);
+    let done = row("ffff", State::Completed, "towline", "main", 12);
+    let ended = row("gggg", State::Ended, "yesterday", "main", 1500);
     model(vec![
         spent(filled(first, 72, Exactness::Exact), 1_234_567, 1_234_567),
         spent(filled(limited, 55, Exactness::Estimated), 84_000, 120_000),
@@ -103,66 +103,66 @@ fn detail() -> Detail {
     }
 }
 
-fn drawn(model: &Model, columns: u16, rows: u16) -> Frame {
+fn draw(model: &Model, columns: u16, rows: u16) -> Frame {
     view(model, Size { columns, rows })
 }
 
 #[test]
 fn a_narrow_screen_has_state_project_context_and_time() {
-    insta::assert_snapshot!(drawn(&crowd(), 40, 12).text());
+    insta::assert_snapshot!(draw(&crowd(), 40, 12).text());
 }
 
 #[test]
 fn a_usual_screen_has_bars_costs_and_models() {
-    insta::assert_snapshot!(drawn(&crowd(), 80, 12).text());
+    insta::assert_snapshot!(draw(&crowd(), 80, 12).text());
 }
 
 #[test]
 fn a_wide_screen_shows_the_chosen_one_closely() {
     let model = update(crowd(), Input::Detail("alpha:aaaa1111-2222".into(), detail())).0;
-    insta::assert_snapshot!(drawn(&model, 200, 26).text());
+    insta::assert_snapshot!(draw(&model, 200, 26).text());
 }
 
 #[test]
 fn the_chosen_one_is_shown_below_the_list_on_a_usual_screen() {
     let model = update(crowd(), Input::Detail("alpha:aaaa1111-2222".into(), detail())).0;
-    insta::assert_snapshot!(drawn(&model.after("\t"), 80, 30).text());
+    insta::assert_snapshot!(draw(&model.after("\t"), 80, 30).text());
 }
 
 #[test]
 fn nobody_anywhere_is_said() {
-    insta::assert_snapshot!(drawn(&model(vec![]), 60, 8).text());
+    insta::assert_snapshot!(draw(&model(vec![]), 60, 8).text());
     let before = Model::new(NOW, Colours::Shown, Ended::Hidden);
-    assert!(drawn(&before, 60, 8).text().contains("looking …"));
+    assert!(draw(&before, 60, 8).text().contains("looking …"));
 }
 
 #[test]
 fn many_sessions_scroll_with_the_choice() {
-    let rows = (0..500).map(|n| row(&format!("s{n}"), State::Working, (&format!("project{n}"), "main"), n));
+    let rows = (0..500).map(|n| row(&format!("s{n}"), State::Working, &format!("project{n}"), "main", n));
     let model = model(rows.collect());
-    let top = drawn(&model, 80, 10).text();
+    let top = draw(&model, 80, 10).text();
     assert!(top.contains("project0/") && !top.contains("project9/"), "{top}");
-    let bottom = drawn(&model.clone().after("G"), 80, 10).text();
+    let bottom = draw(&model.clone().after("G"), 80, 10).text();
     assert!(bottom.contains("project499/"), "{bottom}");
-    insta::assert_snapshot!(drawn(&model.after("\x1b[6~\x1b[6~j"), 80, 10).text());
+    insta::assert_snapshot!(draw(&model.after("\x1b[6~\x1b[6~j"), 80, 10).text());
 }
 
 #[test]
 fn a_filter_is_typed_and_shown_and_leaves_what_holds_all_its_words() {
     let typing = crowd().after("/日本 BLOCK");
-    insta::assert_snapshot!(drawn(&typing, 80, 8).text());
+    insta::assert_snapshot!(draw(&typing, 80, 8).text());
     let kept = typing.after("\r");
-    assert!(drawn(&kept, 80, 8).text().contains("/日本 BLOCK (Esc: all)"));
+    assert!(draw(&kept, 80, 8).text().contains("/日本 BLOCK (Esc: all)"));
     assert_eq!(kept.chosen().unwrap().key(), "alpha:aaaa1111-2222");
     let wrong = kept.clone().after("/x\r");
-    assert!(drawn(&wrong, 80, 8).text().contains("nothing fits the filter"));
+    assert!(draw(&wrong, 80, 8).text().contains("nothing fits the filter"));
     assert_eq!(kept.after("\x1b").visible().len(), 5);
 }
 
 #[test]
 fn help_covers_the_list() {
-    insta::assert_snapshot!(drawn(&crowd().after("?"), 80, 16).text());
-    assert!(drawn(&crowd().after("?x"), 80, 16).text().contains("blocked"));
+    insta::assert_snapshot!(draw(&crowd().after("?"), 80, 16).text());
+    assert!(draw(&crowd().after("?x"), 80, 16).text().contains("blocked"));
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_page_is_all_of_it_as_text() {
 fn what_has_ended_is_shown_when_asked_for() {
     let (shown, action) = update(crowd(), Input::Key(Key::Letter('a')));
     assert_eq!((action, shown.wants_ended(), shown.visible().len()), (Action::Look, true, 6));
-    assert!(drawn(&shown, 80, 12).text().contains("- ended"));
+    assert!(draw(&shown, 80, 12).text().contains("- ended"));
     assert_eq!(shown.after("a").visible().len(), 5);
 }
 
@@ -213,11 +213,11 @@ fn enter_leads_to_the_chosen_one_and_n_to_the_one_that_waits() {
     let press = |model: Model, key: Key| update(model, Input::Key(key));
     assert_eq!(press(crowd().after("jj"), Key::Enter).1, Action::Go("alpha:ffff".into()));
     assert_eq!(press(crowd().after("G"), Key::Letter('n')).1, Action::Go("alpha:aaaa1111-2222".into()));
-    let idle = model(vec![row("a", State::Working, ("p", "b"), 1)]);
-    let (said, action) = press(idle, Key::Letter('n'));
+    let idle = model(vec![row("a", State::Working, "p", "b", 1)]);
+    let (refused, action) = press(idle, Key::Letter('n'));
     assert_eq!(action, Action::Nothing);
-    assert!(drawn(&said, 80, 8).text().contains("nobody waits for you"));
-    assert!(!drawn(&said.after("j"), 80, 8).text().contains("nobody waits for you"));
+    assert!(draw(&refused, 80, 8).text().contains("nobody waits for you"));
+    assert!(!draw(&refused.after("j"), 80, 8).text().contains("nobody waits for you"));
     assert_eq!(press(model(vec![]), Key::Enter).1, Action::Nothing);
 }
 
@@ -246,41 +246,41 @@ fn tab_takes_away_what_a_wide_screen_shows_by_itself() {
 #[test]
 fn a_look_that_failed_is_said_until_one_works() {
     let model = update(crowd(), Input::Trouble("the store is locked".into())).0;
-    assert!(drawn(&model, 80, 8).text().contains("the store is locked"));
+    assert!(draw(&model, 80, 8).text().contains("the store is locked"));
     let rows = model.all().to_vec();
     let model = update(model, Input::Rows(rows)).0;
-    assert!(!drawn(&model, 80, 8).text().contains("the store is locked"));
+    assert!(!draw(&model, 80, 8).text().contains("the store is locked"));
 }
 
 #[test]
 fn time_alone_is_due_when_something_shown_changes() {
     assert_eq!(crowd().next_tick_ms(), Some(1000), "seconds are shown");
-    let mut quiet = row("a", State::Idle, ("p", "b"), 5);
+    let mut quiet = row("a", State::Idle, "p", "b", 5);
     (quiet.started_at, quiet.active_at) = (None, None);
     let quiet = model(vec![quiet]);
     assert_eq!(quiet.next_tick_ms(), Some(55_000));
     let later = update(quiet.clone(), Input::Now(NOW.plus_ms(54_999))).0;
-    assert_eq!(drawn(&later, 200, 20).over(Some(&drawn(&quiet, 200, 20))), "");
+    assert_eq!(draw(&later, 200, 20).over(Some(&draw(&quiet, 200, 20))), "");
     assert_eq!(model(vec![]).next_tick_ms(), None);
 }
 
 #[test]
 fn colours_are_left_out_where_they_are_not_wanted() {
     let plain = Model { colours: Colours::Hidden, ..crowd() };
-    let sent = drawn(&plain, 80, 12).over(None);
+    let sent = draw(&plain, 80, 12).over(None);
     assert!(!sent.contains(";31m") && !sent.contains(";33m") && !sent.contains("31m"), "{sent:?}");
-    let coloured = drawn(&crowd(), 80, 12).over(None);
+    let coloured = draw(&crowd(), 80, 12).over(None);
     assert!(coloured.contains("31m") && coloured.contains("33m"), "{coloured:?}");
 }
 
 #[test]
 fn hostile_names_are_text() {
-    let mut hostile = row("a", State::Working, ("\u{1b}[2J\u{7}evil\u{202e}", "\u{1b}]2;x\u{7}"), 1);
+    let mut hostile = row("a", State::Working, "\u{1b}[2J\u{7}evil\u{202e}", "\u{1b}]2;x\u{7}", 1);
     hostile.shown.prompt = Some("\u{1b}[31mred\n\rnew line\u{9b}m".into());
     hostile.shown.tool = Some("\u{1b}c".into());
     let model = update(model(vec![hostile]), Input::Refused("\u{1b}[2J no".into())).0.after("\t");
     for (columns, rows) in [(200, 30), (80, 20), (40, 10)] {
-        let sent = drawn(&model, columns, rows).text();
+        let sent = draw(&model, columns, rows).text();
         assert!(sent.chars().all(|c| c == '\n' || !c.is_control()), "{sent:?}");
         assert!(!sent.contains('\u{202e}'), "{sent:?}");
     }
@@ -295,7 +295,7 @@ proptest! {
     ) {
         let mut all = crowd().all().to_vec();
         for n in 0..number {
-            let mut odd = row(&format!("n{n}"), State::Completed, (&name, &prompt), n as i64 * 37);
+            let mut odd = row(&format!("n{n}"), State::Completed, &name, &prompt, n as i64 * 37);
             odd.shown.prompt = Some(prompt.clone());
             odd.thresholds = vec![0, 100, 255];
             all.push(spent(filled(odd, percent, Exactness::Estimated), percent << 40, percent << 30));
@@ -303,14 +303,14 @@ proptest! {
         let key = all.last().unwrap().key().to_owned();
         let model = update(model(all), Input::Size(Size { columns, rows })).0;
         let model = update(model, Input::Detail(key, detail())).0.after(&keys);
-        let frame = drawn(&model, columns, rows);
+        let frame = draw(&model, columns, rows);
         prop_assert_eq!(frame.size(), Size { columns, rows });
         let text = frame.text();
         prop_assert_eq!(text.lines().count(), usize::from(rows));
         for line in text.lines() {
             prop_assert!(unicode_width::UnicodeWidthStr::width(line) <= usize::from(columns), "{}", line);
         }
-        let sent = frame.over(Some(&drawn(&crowd(), columns, rows)));
+        let sent = frame.over(Some(&draw(&crowd(), columns, rows)));
         prop_assert!(sent.is_empty() || sent.ends_with("\x1b[?2026l"));
         page(&model, columns);
     }
@@ -321,7 +321,7 @@ fn every_size_can_be_drawn() {
     let model = update(crowd(), Input::Detail("alpha:aaaa1111-2222".into(), detail())).0.after("\t");
     for columns in 1..300 {
         for rows in (1..12).chain([20, 50, 100]) {
-            let frame = drawn(&model, columns, rows);
+            let frame = draw(&model, columns, rows);
             assert_eq!(frame.size(), Size { columns, rows });
         }
     }

@@ -1,18 +1,18 @@
-//! Small pieces of text: times, numbers and paragraphs in few columns.
+//! Text helpers: times, numbers and paragraphs in few columns.
 //!
-//! Everything from outside goes through `clean` before it is measured.
+//! All external text goes through `clean` before it is measured.
 
 use towline_core::escape::{fit, for_terminal, width};
 use towline_core::shown::age;
 use towline_core::time::Timestamp;
 
-/// How long ago, in at most four columns. Nothing is in the future.
+/// The time since `at`, in at most four columns. Future times count as now.
 pub fn ago(at: Timestamp, now: Timestamp) -> String {
     let ms = now.since_ms(at).max(0);
     if ms < MINUTE_MS { format!("{}s", ms / 1000) } else { age(ms) }
 }
 
-/// How many milliseconds it takes until `ago` says something else.
+/// Milliseconds until the result of `ago` changes.
 pub fn until_next(at: Timestamp, now: Timestamp) -> i64 {
     let ms = now.since_ms(at);
     let step = match ms {
@@ -27,18 +27,18 @@ pub fn until_next(at: Timestamp, now: Timestamp) -> i64 {
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 3_600_000;
 
-/// One line, harmless for a terminal.
+/// One line, with control characters made harmless for a terminal.
 pub fn clean(text: &str) -> String {
     for_terminal(text).trim().to_owned()
 }
 
-/// Fills from the left.
+/// Right-aligns.
 pub fn right(text: &str, columns: usize) -> String {
     let fitted = fit(text, columns);
     " ".repeat(columns.saturating_sub(width(&fitted))) + &fitted
 }
 
-/// The text in lines of at most so many columns, and no more lines than that; what is cut off is shown as `…`.
+/// Wraps the text to at most `most` lines of `columns` columns; a cut is shown as `…`.
 pub fn wrap(text: &str, columns: usize, most: usize) -> Vec<String> {
     let text = clean(text);
     let mut lines = vec![];
@@ -55,7 +55,7 @@ pub fn wrap(text: &str, columns: usize, most: usize) -> Vec<String> {
     lines
 }
 
-/// Where a line ends: behind the last space that fits, or in the middle of a word that is longer than a line.
+/// The end of a line: after the last space that fits, or inside a word that is longer than a line.
 fn break_at(text: &str, columns: usize) -> usize {
     let mut used = 0;
     let mut last_space = None;
@@ -65,7 +65,7 @@ fn break_at(text: &str, columns: usize) -> usize {
         }
         used += width(c.encode_utf8(&mut [0; 4]));
         if used > columns {
-            // At least one character, however narrow it is.
+            // At least one character, even if it is too wide.
             return last_space.unwrap_or(if at == 0 { c.len_utf8() } else { at });
         }
     }
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_due_again_when_its_words_change() {
+    fn next_change_is_when_the_text_of_a_time_changes() {
         for elapsed in [0, 1, 999, 1000, 59_999, 60_000, 119_000, 3_599_999, 3_600_000, 9_000_000] {
             let (at, now) = (Timestamp(5), Timestamp(5 + elapsed));
             let next = until_next(at, now);

@@ -1,6 +1,6 @@
-//! What changes when a key is pressed, time passes or something is learnt: the only place that decides it.
+//! The state transitions of the monitor on keys, time and new data. No other module changes the model.
 //!
-//! Does nothing itself: what the world is asked for is returned as an action.
+//! Performs no effects: they are returned as an action.
 
 use crate::frame::Size;
 use crate::keys::Key;
@@ -9,32 +9,32 @@ use crate::row::{Detail, Row};
 use towline_core::shown::Light;
 use towline_core::time::Timestamp;
 
-/// What happened.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     Key(Key),
     /// Time passed.
     Now(Timestamp),
-    /// The screen has this size from now on.
+    /// The screen was resized.
     Size(Size),
-    /// Everything was looked at.
+    /// All rows were loaded.
     Rows(Vec<Row>),
-    /// The session of this key was looked at closely.
+    /// Details of the session with this key were loaded.
     Detail(String, Detail),
-    /// Something did not work, and why.
+    /// A command failed, and why.
     Refused(String),
-    /// It could not be looked at.
+    /// Loading failed, and why.
     Trouble(String),
 }
 
-/// What is to be done about it.
+/// The effect to carry out.
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     Nothing,
-    /// Go to the row of this key.
+    /// Focus the row with this key.
     Go(String),
-    /// Ask for the rows again: others are wanted now.
+    /// Reload the rows: the set of rows to show has changed.
     Look,
     Quit,
 }
@@ -72,7 +72,7 @@ pub fn update(mut model: Model, input: Input) -> (Model, Action) {
 }
 
 fn press(mut model: Model, key: Key) -> (Model, Action) {
-    // What was said has been read by whoever presses the next key.
+    // The message has been read by the time of the next key.
     model.message = None;
     match (model.mode, key) {
         (_, Key::Control('c')) => (model, Action::Quit),
@@ -96,7 +96,9 @@ fn filter(mut model: Model, key: Key) -> (Model, Action) {
             model.filter.clear();
             model.mode = Mode::Browsing;
         }
-        Key::Up | Key::Down | Key::PageUp | Key::PageDown | Key::Home | Key::End => travel(&mut model, key),
+        Key::Up | Key::Down | Key::PageUp | Key::PageDown | Key::Home | Key::End => {
+            move_selection(&mut model, key)
+        }
         Key::Control(_) => {}
     }
     (model, Action::Nothing)
@@ -126,14 +128,14 @@ fn browse(mut model: Model, key: Key) -> (Model, Action) {
             model.pane = if model.shows_pane(model.size) { Pane::Hidden } else { Pane::Shown };
         }
         Key::Letter(_) | Key::Up | Key::Down | Key::PageUp | Key::PageDown | Key::Home | Key::End => {
-            travel(&mut model, key);
+            move_selection(&mut model, key);
         }
         Key::Backspace | Key::Control(_) => {}
     }
     (model, Action::Nothing)
 }
 
-/// One step at a time; whoever has nothing left to leave leaves.
+/// Clears the filter; without one, quits.
 fn back_out(mut model: Model) -> (Model, Action) {
     if model.filter.is_empty() {
         return (model, Action::Quit);
@@ -142,7 +144,7 @@ fn back_out(mut model: Model) -> (Model, Action) {
     (model, Action::Nothing)
 }
 
-/// To the one that has waited longest: the rows come sorted by urgency.
+/// Focuses the session that has waited longest: the rows come sorted by urgency.
 fn next_waiting(mut model: Model) -> (Model, Action) {
     let waits = |row: &&Row| {
         matches!(row.shown.light(), Light::Blocked | Light::Stopped | Light::Completed) && !row.has_ended()
@@ -159,7 +161,7 @@ fn next_waiting(mut model: Model) -> (Model, Action) {
     }
 }
 
-fn travel(model: &mut Model, key: Key) {
+fn move_selection(model: &mut Model, key: Key) {
     // All but the lines around the list.
     let page = isize::try_from(model.size.rows.saturating_sub(4).max(1)).unwrap_or(1);
     match key {
@@ -181,7 +183,7 @@ fn step(model: &mut Model, by: isize) {
 }
 
 impl Model {
-    /// The model after these keys, without whatever they lead to.
+    /// The model after these keys, ignoring actions.
     #[cfg(test)]
     pub(crate) fn after(self, keys: &str) -> Model {
         crate::keys::pressed(keys.as_bytes())

@@ -1,6 +1,6 @@
-//! One screenful of the model: a title, the list, the chosen session closely, and a last line for what else there is.
+//! Draws the model: a title, the list, the detail pane, and a status line.
 //!
-//! Draws any size, from one cell on: what does not fit is left out, and nothing is decided.
+//! Draws at any size from one cell on, leaving out what does not fit. Decides nothing.
 
 use crate::columns::{Placed, layout};
 use crate::detail;
@@ -26,16 +26,16 @@ struct Area {
 pub fn view(model: &Model, size: Size) -> Frame {
     let mut frame = Frame::blank(size);
     let Size { columns, rows } = size;
-    // The list comes first; then the last line, the title, the names of the columns.
+    // Priority as the screen grows: list, status line, title, column names.
     let (last, title, heads) = (u16::from(rows >= 2), u16::from(rows >= 4), u16::from(rows >= 6));
     if title == 1 {
         draw_title(&mut frame, model, columns);
     }
     if last == 1 {
-        draw_last_line(&mut frame, model, Area { x: 0, y: rows - 1, columns, rows: 1 });
+        draw_status_line(&mut frame, model, Area { x: 0, y: rows - 1, columns, rows: 1 });
     }
     let body = Area { x: 0, y: title, columns, rows: rows - last - title };
-    let (list, pane) = divided(model, body);
+    let (list, pane) = split_body(model, body);
     if let Some(pane) = pane {
         draw_pane(&mut frame, model, pane);
     }
@@ -47,7 +47,7 @@ pub fn view(model: &Model, size: Size) -> Frame {
     frame
 }
 
-/// Everything once, as text: however many rows, nothing chosen.
+/// All rows as plain text, for any number of rows, without a selection.
 pub fn page(model: &Model, columns: u16) -> String {
     let rows = model.visible();
     let size =
@@ -57,16 +57,16 @@ pub fn page(model: &Model, columns: u16) -> String {
     let placed = layout(model, columns);
     draw_heads(&mut frame, &placed, 0, 1);
     for (y, row) in (2..size.rows).zip(&rows) {
-        draw_row(&mut frame, model, row, (&placed, 0, y));
+        draw_row(&mut frame, model, row, &placed, 0, y);
     }
     if rows.is_empty() {
-        frame.put((0, 2), nothing(model), columns, FAINT);
+        frame.put(0, 2, empty_text(model), columns, FAINT);
     }
     frame.text()
 }
 
-/// The list, and the pane beside or below it, if it is wanted and there is room.
-fn divided(model: &Model, body: Area) -> (Area, Option<Area>) {
+/// The list, and the detail pane beside or below it, if it is wanted and there is room.
+fn split_body(model: &Model, body: Area) -> (Area, Option<Area>) {
     let is_wide = body.columns >= WIDE;
     let is_wanted = model.shows_pane(Size { columns: body.columns, rows: body.rows });
     if !is_wanted || body.rows < 4 || model.mode == Mode::Helping {
@@ -82,17 +82,17 @@ fn divided(model: &Model, body: Area) -> (Area, Option<Area>) {
     (list, Some(Area { y: body.y + list.rows, rows, ..body }))
 }
 
-/// How many are in which state, and what all of them cost.
+/// The number of sessions per state, and their total cost.
 fn draw_title(frame: &mut Frame, model: &Model, columns: u16) {
     let style = BarStyle::default();
     let mut x = 0;
     for light in Light::ALL.into_iter().rev() {
-        let of_it = || model.all().iter().filter(|row| !row.has_ended() && row.shown.light() == light);
-        let number = of_it().count();
+        let in_state = || model.all().iter().filter(|row| !row.has_ended() && row.shown.light() == light);
+        let number = in_state().count();
         if number == 0 {
             continue;
         }
-        let longest = of_it().map(|row| model.now.since_ms(row.shown.since)).max().unwrap_or(0);
+        let longest = in_state().map(|row| model.now.since_ms(row.shown.since)).max().unwrap_or(0);
         let timer = if light == Light::Blocked { age(longest) } else { String::new() };
         let text = match columns {
             ..70 => format!("{number}{}{timer}  ", style.look(light).icon),
@@ -100,17 +100,17 @@ fn draw_title(frame: &mut Frame, model: &Model, columns: u16) {
             70.. => format!("{number} {} {timer}  ", light.name()),
         };
         let text = fit(&text, usize::from(columns.saturating_sub(x)));
-        frame.put((x, 0), &text, columns, model.colours.light(light));
+        frame.put(x, 0, &text, columns, model.colours.light(light));
         x += u16::try_from(width(&text)).unwrap_or(columns);
     }
-    let place = |text: &String| columns.checked_sub(u16::try_from(width(text)).ok()?).filter(|at| *at >= x);
-    if let Some((at, text)) = summaries(model).iter().find_map(|text| Some((place(text)?, text))) {
-        frame.put((at, 0), text, columns, FAINT);
+    let start = |text: &String| columns.checked_sub(u16::try_from(width(text)).ok()?).filter(|at| *at >= x);
+    if let Some((at, text)) = totals(model).iter().find_map(|text| Some((start(text)?, text))) {
+        frame.put(at, 0, text, columns, FAINT);
     }
 }
 
-/// What all of them come to, in as many words as there may be room for.
-fn summaries(model: &Model) -> [String; 3] {
+/// The totals, from the longest wording to the shortest.
+fn totals(model: &Model) -> [String; 3] {
     let shown = model.visible();
     let spent = shown.iter().filter_map(|row| row.spent.as_ref());
     let all = spent.fold(Spent::default(), |all, spent| all.plus(spent));
@@ -134,33 +134,33 @@ fn draw_list(frame: &mut Frame, model: &Model, area: Area, heads: u16) {
     let (y, room) = (area.y + heads, usize::from(area.rows - heads));
     let rows = model.visible();
     if rows.is_empty() {
-        return frame.put((area.x, y), &fit(nothing(model), area.columns.into()), area.columns, FAINT);
+        return frame.put(area.x, y, &fit(empty_text(model), area.columns.into()), area.columns, FAINT);
     }
     let chosen = model.chosen_at(&rows);
-    // Half a screen ahead, so that one sees where the next step leads.
+    // The selection stays mid-screen, so that the rows around it are visible.
     let first = chosen.saturating_sub(room / 2).min(rows.len().saturating_sub(room));
     for (y, (at, row)) in (y..).zip(rows.iter().enumerate().skip(first).take(room)) {
-        draw_row(frame, model, row, (&placed, area.x, y));
+        draw_row(frame, model, row, &placed, area.x, y);
         if at == chosen {
-            frame.dress((area.x, y), area.columns, CHOSEN);
+            frame.add_style(area.x, y, area.columns, CHOSEN);
         }
     }
 }
 
 fn draw_heads(frame: &mut Frame, placed: &[Placed], x: u16, y: u16) {
     for column in placed {
-        frame.put((x + column.x, y), &column.head(), column.columns, FAINT);
+        frame.put(x + column.x, y, &column.head(), column.columns, FAINT);
     }
 }
 
-fn draw_row(frame: &mut Frame, model: &Model, row: &Row, (placed, x, y): (&[Placed], u16, u16)) {
+fn draw_row(frame: &mut Frame, model: &Model, row: &Row, placed: &[Placed], x: u16, y: u16) {
     for column in placed {
         let (text, style) = column.cell(row, model);
-        frame.put((x + column.x, y), &text, column.columns, style);
+        frame.put(x + column.x, y, &text, column.columns, style);
     }
 }
 
-fn nothing(model: &Model) -> &'static str {
+fn empty_text(model: &Model) -> &'static str {
     match &model.rows {
         None => "looking …",
         Some(rows) if rows.is_empty() => "no agent sits anywhere",
@@ -169,22 +169,22 @@ fn nothing(model: &Model) -> &'static str {
     }
 }
 
-/// A line between it and the list, then the lines.
+/// A separator towards the list, then the lines.
 fn draw_pane(frame: &mut Frame, model: &Model, area: Area) {
     let (is_beside, inner) = if area.x > 0 {
-        (0..area.rows).for_each(|y| frame.put((area.x, area.y + y), "│", 1, FAINT));
+        (0..area.rows).for_each(|y| frame.put(area.x, area.y + y, "│", 1, FAINT));
         (true, Area { x: area.x + 2, columns: area.columns.saturating_sub(2), ..area })
     } else {
-        frame.put((0, area.y), &"─".repeat(area.columns.into()), area.columns, FAINT);
+        frame.put(0, area.y, &"─".repeat(area.columns.into()), area.columns, FAINT);
         (false, Area { y: area.y + 1, rows: area.rows.saturating_sub(1), ..area })
     };
     let Some(row) = model.chosen() else {
         let words = if is_beside { "nothing is chosen" } else { "" };
-        return frame.put((inner.x, inner.y), words, inner.columns, FAINT);
+        return frame.put(inner.x, inner.y, words, inner.columns, FAINT);
     };
-    let room = (usize::from(inner.columns), usize::from(inner.rows));
-    for (y, (line, style)) in (inner.y..).zip(detail::lines(model, row, room)) {
-        frame.put((inner.x, y), &line, inner.columns, style);
+    let (columns, rows) = (usize::from(inner.columns), usize::from(inner.rows));
+    for (y, (line, style)) in (inner.y..).zip(detail::lines(model, row, columns, rows)) {
+        frame.put(inner.x, y, &line, inner.columns, style);
     }
 }
 
@@ -204,29 +204,31 @@ const HELP: [(&str, &str); 12] = [
 ];
 
 fn draw_help(frame: &mut Frame, area: Area) {
-    for (y, (key, what)) in (area.y..area.y.saturating_add(area.rows)).zip(HELP) {
-        frame.put((1, y), key, area.columns.saturating_sub(1), STRONG);
+    for (y, (key, meaning)) in (area.y..area.y.saturating_add(area.rows)).zip(HELP) {
+        frame.put(1, y, key, area.columns.saturating_sub(1), STRONG);
         let x = if key.is_empty() { 1 } else { 11 };
         let room = area.columns.saturating_sub(x);
-        frame.put((x, y), &fit(what, room.into()), room, Style::new());
+        frame.put(x, y, &fit(meaning, room.into()), room, Style::new());
     }
 }
 
-fn draw_last_line(frame: &mut Frame, model: &Model, area: Area) {
+fn draw_status_line(frame: &mut Frame, model: &Model, area: Area) {
     let columns = area.columns.into();
-    let at = (area.x, area.y);
-    let said = model.message.as_ref().or(model.trouble.as_ref());
-    match (model.mode, said) {
+    let (x, y) = (area.x, area.y);
+    let notice = model.message.as_ref().or(model.trouble.as_ref());
+    match (model.mode, notice) {
         (Mode::Filtering, _) => {
-            // The end of what is typed is what matters.
+            // The end of the typed text matters most.
             let text = format!("/{}▏", crate::text::clean(&model.filter));
             let cut = width(&text).saturating_sub(columns);
             let text: String = text.chars().skip(if cut > 0 { cut + 1 } else { 0 }).collect();
-            frame.put(at, &text, area.columns, Style::new());
+            frame.put(x, y, &text, area.columns, Style::new());
         }
-        (_, Some(said)) => frame.put(at, &fit(&crate::text::clean(said), columns), area.columns, STRONG),
+        (_, Some(notice)) => {
+            frame.put(x, y, &fit(&crate::text::clean(notice), columns), area.columns, STRONG)
+        }
         (Mode::Browsing | Mode::Helping, None) => {
-            frame.put(at, &fit(&hint(model), columns), area.columns, FAINT)
+            frame.put(x, y, &fit(&hint(model), columns), area.columns, FAINT)
         }
     }
 }

@@ -1,16 +1,16 @@
-//! What can be found.
+//! The documents that can be searched.
 //!
 //! A document says where it came from, but not how to get there: its id is the caller's.
 
-/// One thing to be found.
+/// One searchable unit of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// The caller's own id; a document that is added again under the same id replaces the former.
+    /// The caller's id; adding a document under an existing id replaces the old one.
     pub id: i64,
     pub kind: Kind,
     pub title: String,
     pub text: String,
-    /// Files it is about.
+    /// Files the document is about.
     pub files: Vec<String>,
     pub concepts: Vec<String>,
     /// The type of a memory.
@@ -18,16 +18,16 @@ pub struct Document {
     pub project: String,
     pub branch: String,
     pub agent: String,
-    /// Documents of one session lend each other weight. Empty: of none.
+    /// Documents of one session raise each other's scores. Empty means no session.
     pub session: String,
-    /// Which turn of the session it belongs to.
+    /// The turn of the session it belongs to.
     pub turn: u32,
     /// Milliseconds since 1970.
     pub at: i64,
 }
 
 impl Document {
-    /// A document that is nothing but a text.
+    /// A document with only a text; all other fields are empty.
     pub fn plain(id: i64, kind: Kind, text: &str) -> Document {
         Document {
             id,
@@ -47,7 +47,7 @@ impl Document {
     }
 }
 
-/// What sort of thing a document is.
+/// The kind of text a document holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     Memory,
@@ -63,7 +63,7 @@ impl Kind {
     pub const ALL: [Kind; 7] =
         [Kind::Memory, Kind::Summary, Kind::Prompt, Kind::Body, Kind::Line, Kind::Detail, Kind::Bookmark];
 
-    /// Its word in commands and outputs.
+    /// The name used in commands and outputs.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Memory => "memory",

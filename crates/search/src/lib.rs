@@ -1,7 +1,7 @@
-//! Finding what was said: plain documents in, ranked hits out.
+//! Full-text search: plain documents in, ranked hits out.
 //!
-//! The index is derived and can be made anew at any time. This crate knows no database, no agent and no configuration;
-//! it reads no clock, prints nothing, and keeps no text but what it needs to find it again.
+//! The index is derived data that can be rebuilt at any time. This crate knows no database, no agent and no
+//! configuration; it reads no clock, prints nothing, and stores no text beyond what the index needs.
 
 mod document;
 mod index;

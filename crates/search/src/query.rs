@@ -1,42 +1,42 @@
-//! What is asked.
+//! Search queries.
 //!
-//! A query is plain words; there is no syntax that could be wrong. Quoted words are wanted together.
+//! A query is plain words: there is no syntax, hence no syntax error. Quoted words are wanted together.
 
 use crate::document::Kind;
 
-/// A question to the index.
+/// A query to the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     pub text: String,
     pub filters: Filters,
     pub here: Here,
-    /// Milliseconds since 1970: what "yesterday" is counted from.
+    /// Milliseconds since 1970, the reference for words like "yesterday".
     pub now: i64,
-    /// What the user's clock shows more than UTC, in milliseconds.
+    /// The user's offset from UTC in milliseconds, positive east of Greenwich.
     pub utc_offset_ms: i64,
-    /// How many hits are wanted at most; never more than 5000 are given.
+    /// The maximum number of hits; the index returns at most 5000.
     pub limit: usize,
 }
 
-/// What a hit must be. An empty list and `None` ask for nothing.
+/// Conditions a hit must meet. An empty list or `None` is no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filters {
     pub kinds: Vec<Kind>,
     pub types: Vec<String>,
     pub concepts: Vec<String>,
-    /// Paths or ends or beginnings of paths, in whole components: `login.rs`, `src/auth`.
+    /// Paths, or prefixes or suffixes of paths in whole components: `login.rs`, `src/auth`.
     pub files: Vec<String>,
     pub project: Option<String>,
     pub agent: Option<String>,
     pub branch: Option<String>,
     pub session: Option<String>,
-    /// The first moment that counts.
+    /// The earliest timestamp, inclusive.
     pub from: Option<i64>,
-    /// The first moment that no longer counts.
+    /// The latest timestamp, exclusive.
     pub until: Option<i64>,
 }
 
-/// Where the question is asked: what is near is more likely to be meant.
+/// The caller's current project, branch and files: documents that share them rank higher.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Here {
     pub project: Option<String>,

@@ -1,66 +1,70 @@
-//! The part of a text that shows why it was found.
+//! Snippets: the part of a text that shows why it matched.
 //!
-//! The text is the caller's: the index keeps none.
+//! The caller passes the text in: the index stores none.
 
 use crate::source::boundary;
 use crate::words::{Term, each_term, words_of};
 
-/// A part of a text, with what matched.
+/// A part of a text, with its matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snippet {
     /// On one line; cut ends are marked with an ellipsis.
     pub text: String,
-    /// Where the words of the question stand in it, in bytes.
+    /// Byte ranges of the query's words in `text`.
     pub marks: Vec<std::ops::Range<usize>>,
 }
 
-/// So much of a text is looked through.
+/// The number of bytes of a text that are searched.
 const READ: usize = 128 * 1024;
 
-/// The part of `text`, about `length` letters, with the most different words of `question`.
+/// The part of `text`, about `length` bytes, with the most distinct words of `question`.
 pub fn snippet(text: &str, question: &str, length: usize) -> Snippet {
-    let sought: Vec<String> = words_of(question).into_iter().map(|word| word.indexed).collect();
+    let terms: Vec<String> = words_of(question).into_iter().map(|word| word.indexed).collect();
     let text = &text[..boundary(text, READ)];
-    let found = places(text, &sought);
-    let start = best_start(&found, length);
-    cut(text, start, length, &found)
+    let matches = word_matches(text, &terms);
+    let start = best_start(&matches, length);
+    cut(text, start, length, &matches)
 }
 
-/// A word of the question in the text: its range, and which word.
-struct Place {
+/// The byte range of a query word in the text, and the word's number.
+struct WordMatch {
     start: usize,
     end: usize,
     word: usize,
 }
 
-fn places(text: &str, sought: &[String]) -> Vec<Place> {
-    let mut places = Vec::new();
+fn word_matches(text: &str, terms: &[String]) -> Vec<WordMatch> {
+    let mut word_matches = Vec::new();
     let mut start = 0;
     for run in text.split_inclusive(|letter: char| !letter.is_alphanumeric() && !"_-.".contains(letter)) {
         let word = run.trim_end_matches(|letter: char| !letter.is_alphanumeric());
         let mut matched = None;
         each_term(word, &mut |term: Term<'_>| {
-            matched = matched.or(sought.iter().position(|sought| sought == term.indexed));
+            matched = matched.or(terms.iter().position(|terms| terms == term.indexed));
         });
-        places.extend(matched.map(|word_number| Place { start, end: start + word.len(), word: word_number }));
+        word_matches.extend(matched.map(|word_number| WordMatch {
+            start,
+            end: start + word.len(),
+            word: word_number,
+        }));
         start += run.len();
     }
-    places
+    word_matches
 }
 
-/// Where the window with the most different words begins: a little before its first.
-fn best_start(found: &[Place], length: usize) -> usize {
-    let different = |first: &Place| {
+/// The start of the window with the most distinct words, a little before its first match.
+fn best_start(matches: &[WordMatch], length: usize) -> usize {
+    let different = |first: &WordMatch| {
         let within =
-            found.iter().filter(|place| place.start >= first.start && place.end <= first.start + length);
-        within.map(|place| 1_u64 << (place.word % 64)).fold(0, |words, word| words | word).count_ones()
+            matches.iter().filter(|found| found.start >= first.start && found.end <= first.start + length);
+        within.map(|found| 1_u64 << (found.word % 64)).fold(0, |words, word| words | word).count_ones()
     };
-    let considered = found.iter().take(200);
-    let best = considered.map(|place| (different(place), std::cmp::Reverse(place.start))).max();
+    let considered = matches.iter().take(200);
+    let best = considered.map(|found| (different(found), std::cmp::Reverse(found.start))).max();
     best.map_or(0, |(_, std::cmp::Reverse(start))| start.saturating_sub(length / 5))
 }
 
-fn cut(text: &str, start: usize, length: usize, found: &[Place]) -> Snippet {
+fn cut(text: &str, start: usize, length: usize, matches: &[WordMatch]) -> Snippet {
     let start = word_start(text, boundary(text, start), length / 5);
     let end = boundary(text, start.saturating_add(length));
     let mut made = Snippet { text: String::new(), marks: Vec::new() };
@@ -68,12 +72,12 @@ fn cut(text: &str, start: usize, length: usize, found: &[Place]) -> Snippet {
         made.text.push('…');
     }
     let mut at = start;
-    for place in found.iter().filter(|place| place.start >= start && place.end <= end) {
-        push_line(&mut made.text, &text[at..place.start]);
+    for found in matches.iter().filter(|found| found.start >= start && found.end <= end) {
+        push_line(&mut made.text, &text[at..found.start]);
         let from = made.text.len();
-        push_line(&mut made.text, &text[place.start..place.end]);
+        push_line(&mut made.text, &text[found.start..found.end]);
         made.marks.push(from..made.text.len());
-        at = place.end;
+        at = found.end;
     }
     push_line(&mut made.text, &text[at..end]);
     if end < text.len() {
@@ -82,14 +86,14 @@ fn cut(text: &str, start: usize, length: usize, found: &[Place]) -> Snippet {
     made
 }
 
-/// The beginning of the next word, if it comes within `reach`: no snippet begins in the middle of one.
+/// The start of the next word if it lies within `reach` bytes, so that no snippet begins inside a word.
 fn word_start(text: &str, start: usize, reach: usize) -> usize {
     let ahead = &text[start..boundary(text, start.saturating_add(reach))];
     let space = ahead.char_indices().find(|(_, letter)| letter.is_whitespace());
     space.filter(|_| start > 0).map_or(start, |(at, letter)| start + at + letter.len_utf8())
 }
 
-/// Adds `text` with every run of spaces and control characters as one space.
+/// Appends `text`, collapsing every run of whitespace and control characters into one space.
 fn push_line(line: &mut String, text: &str) {
     for letter in text.chars() {
         if !letter.is_whitespace() && !letter.is_control() {

@@ -1,58 +1,58 @@
-//! What ranking asks of documents, wherever they are: in the index, or not in it yet.
+//! The interface between ranking and the two document sources: index segments and documents not indexed yet.
 //!
-//! Documents of a source are known by their place in it, from 0 on. A place may be empty: `is_there` says so.
+//! A source numbers its documents from 0. A number may be unused or deleted: `is_live` says so.
 
 use crate::document::{Document, Kind};
 use crate::index::Error;
-use crate::table::Piece;
-use crate::words::{Bm25, Vocabulary};
+use crate::table::WordPiece;
+use crate::words::{Bm25, TermDictionary};
 
 /// Documents that can be searched together.
-pub trait Source: Vocabulary {
-    /// How many places there are.
-    fn places(&self) -> u32;
-    /// How many words all documents have together.
+pub trait DocSource: TermDictionary {
+    /// The number of document slots, deleted ones included.
+    fn doc_count(&self) -> u32;
+    /// The total number of words in all documents.
     fn words(&self) -> u64;
-    fn is_there(&self, place: u32) -> bool;
-    /// How many documents have the word.
-    fn holders(&self, word: &str) -> Result<u32, Error>;
+    fn is_live(&self, doc: u32) -> bool;
+    /// The number of documents that contain the word.
+    fn doc_freq(&self, word: &str) -> Result<u32, Error>;
     /// Scores all documents.
-    fn matches(&self, sought: &[Weighed<'_>]) -> Result<Matches, Error>;
-    fn facts(&self, place: u32) -> Facts;
-    /// When it was said: what is asked of many.
-    fn at(&self, place: u32) -> i64;
-    /// The place of a document that is there.
-    fn place_of(&self, id: i64) -> Result<Option<u32>, Error>;
-    /// The places of a session's documents.
-    fn members(&self, session: u64) -> Result<Vec<u32>, Error>;
-    /// The places that carry one of the marks that are so or, where the mark ends with `/`, begin so.
-    fn marked(&self, mark: &str) -> Result<Vec<u32>, Error>;
-    /// All marks that begin so.
-    fn marks(&self, beginning: &str) -> Result<Vec<String>, Error>;
-    /// The beginning of the document in pieces of words.
-    fn pieces(&self, place: u32) -> Result<Vec<Piece>, Error>;
+    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches, Error>;
+    fn facts(&self, doc: u32) -> DocFacts;
+    /// The document's timestamp, separate from `facts` because it is read for many documents.
+    fn at(&self, doc: u32) -> i64;
+    /// The number of a live document with this id.
+    fn find_id(&self, id: i64) -> Result<Option<u32>, Error>;
+    /// All documents of a session.
+    fn in_session(&self, session: u64) -> Result<Vec<u32>, Error>;
+    /// Documents with this tag or, if the tag ends with `/`, with any tag that starts with it.
+    fn tagged(&self, tag: &str) -> Result<Vec<u32>, Error>;
+    /// All tags with this prefix.
+    fn tags(&self, prefix: &str) -> Result<Vec<String>, Error>;
+    /// The word pieces of the document's beginning.
+    fn pieces(&self, doc: u32) -> Result<Vec<WordPiece>, Error>;
 }
 
-/// A word that is looked for, with its weight.
-pub struct Weighed<'a> {
+/// A query term with its BM25 weight.
+pub struct WeightedTerm<'a> {
     pub spellings: &'a [(String, f32)],
     pub bm25: Bm25,
 }
 
-/// How well each document matches: the score and, bit by bit, which words it has.
+/// The score of each document, and a bit set of the query terms it contains.
 pub struct Matches {
     pub scores: Vec<f32>,
     pub words: Vec<u64>,
 }
 
 impl Matches {
-    pub fn none(places: u32) -> Matches {
-        Matches { scores: vec![0.0; places as usize], words: vec![0; places as usize] }
+    pub fn none(doc_count: u32) -> Matches {
+        Matches { scores: vec![0.0; doc_count as usize], words: vec![0; doc_count as usize] }
     }
 
-    pub fn add(&mut self, place: u32, score: f32, word: usize) {
+    pub fn add(&mut self, doc: u32, score: f32, word: usize) {
         if let (Some(sum), Some(words)) =
-            (self.scores.get_mut(place as usize), self.words.get_mut(place as usize))
+            (self.scores.get_mut(doc as usize), self.words.get_mut(doc as usize))
         {
             *sum += score;
             *words |= 1 << word;
@@ -60,9 +60,9 @@ impl Matches {
     }
 }
 
-/// What is known of a document without its text.
+/// A document's metadata, without its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct DocFacts {
     pub id: i64,
     pub kind: Kind,
     pub at: i64,
@@ -71,18 +71,18 @@ pub struct Facts {
     pub turn: u32,
 }
 
-/// So many pieces of a document are kept for its meaning.
+/// The number of word pieces stored per document for comparison by meaning.
 pub const PIECES_KEPT: usize = 480;
-/// So much of a text is looked at for its words.
+/// The number of bytes of a text that are indexed.
 const TEXT_READ: usize = 128 * 1024;
 
 impl Document {
-    pub(crate) fn facts(&self) -> Facts {
+    pub(crate) fn facts(&self) -> DocFacts {
         let Document { id, kind, at, turn, .. } = *self;
-        Facts { id, kind, at, turn, session: session_key(&self.session) }
+        DocFacts { id, kind, at, turn, session: session_key(&self.session) }
     }
 
-    /// What is indexed by words. A title says more than a text: it counts twice.
+    /// The texts whose words are indexed. The title is listed twice: it says more than the text.
     pub(crate) fn texts(&self) -> Vec<&str> {
         let text = &self.text[..boundary(&self.text, TEXT_READ)];
         let mut texts = vec![self.title.as_str(), self.title.as_str(), text, self.project.as_str()];
@@ -91,32 +91,32 @@ impl Document {
         texts
     }
 
-    /// What its meaning is taken from.
-    pub(crate) fn meant(&self) -> Vec<Piece> {
+    /// The word pieces used for comparison by meaning.
+    pub(crate) fn word_pieces(&self) -> Vec<WordPiece> {
         let mut pieces = crate::table::pieces(&self.title, PIECES_KEPT / 4);
         let rest = PIECES_KEPT - pieces.len();
         pieces.extend(crate::table::pieces(&self.text, rest));
         pieces
     }
 
-    /// What it can be filtered by.
-    pub(crate) fn marks(&self) -> Vec<String> {
-        let mut marks = vec![
-            mark(Marked::Kind, self.kind.word()),
-            mark(Marked::Project, &self.project),
-            mark(Marked::Branch, &self.branch),
-            mark(Marked::Agent, &self.agent),
+    /// The tags that filters match against.
+    pub(crate) fn tags(&self) -> Vec<String> {
+        let mut tags = vec![
+            tag(TagKind::Kind, self.kind.word()),
+            tag(TagKind::Project, &self.project),
+            tag(TagKind::Branch, &self.branch),
+            tag(TagKind::Agent, &self.agent),
         ];
-        marks.extend(self.memory_type.iter().map(|name| mark(Marked::Type, name)));
-        marks.extend(self.concepts.iter().map(|name| mark(Marked::Concept, name)));
-        marks.extend(self.files.iter().flat_map(|file| ends_of_path(file)));
-        marks
+        tags.extend(self.memory_type.iter().map(|name| tag(TagKind::Type, name)));
+        tags.extend(self.concepts.iter().map(|name| tag(TagKind::Concept, name)));
+        tags.extend(self.files.iter().flat_map(|file| path_suffixes(file)));
+        tags
     }
 }
 
-/// What a mark is about.
+/// The attribute a tag stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Marked {
+pub enum TagKind {
     Kind,
     Type,
     Concept,
@@ -126,39 +126,39 @@ pub enum Marked {
     Agent,
 }
 
-/// A mark as it is indexed.
-pub fn mark(marked: Marked, name: &str) -> String {
-    let letter = match marked {
-        Marked::Kind => 'k',
-        Marked::Type => 't',
-        Marked::Concept => 'c',
-        Marked::File => 'f',
-        Marked::Project => 'p',
-        Marked::Branch => 'b',
-        Marked::Agent => 'a',
+/// A tag as it is indexed.
+pub fn tag(tagged: TagKind, name: &str) -> String {
+    let letter = match tagged {
+        TagKind::Kind => 'k',
+        TagKind::Type => 't',
+        TagKind::Concept => 'c',
+        TagKind::File => 'f',
+        TagKind::Project => 'p',
+        TagKind::Branch => 'b',
+        TagKind::Agent => 'a',
     };
     format!("{letter}:{}", name.to_lowercase())
 }
 
-/// Every end of a path, in whole components: what begins with `src/auth/` is then below any folder `src/auth`.
-fn ends_of_path(path: &str) -> Vec<String> {
+/// Every suffix of a path in whole components, so that the prefix `src/auth/` matches any folder `src/auth`.
+fn path_suffixes(path: &str) -> Vec<String> {
     let path = path.trim_matches('/');
     let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
-    starts.map(|start| mark(Marked::File, &path[start..])).collect()
+    starts.map(|start| tag(TagKind::File, &path[start..])).collect()
 }
 
-/// The key of a session: sessions are compared by it alone.
+/// The 64-bit key by which sessions are compared.
 pub fn session_key(session: &str) -> u64 {
     if session.is_empty() {
         return 0;
     }
-    // FNV-1a: it must be the same in every build.
+    // FNV-1a: the value is stored in the index and must be the same in every build.
     session
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325, |key, byte| (key ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The last boundary between letters at or before `at`.
+/// The last character boundary at or before `at`.
 pub fn boundary(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();
@@ -171,9 +171,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn path_is_marked_by_its_ends() {
+    fn path_is_tagged_by_its_suffixes() {
         assert_eq!(
-            ends_of_path("/Src/auth/login.rs"),
+            path_suffixes("/Src/auth/login.rs"),
             ["f:src/auth/login.rs", "f:auth/login.rs", "f:login.rs"]
         );
     }

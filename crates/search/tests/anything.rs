@@ -1,4 +1,4 @@
-//! No question and no document is an error, whatever is in it.
+//! No query and no document is an error, whatever it contains.
 
 use proptest::prelude::*;
 use towline_search::{Document, Index, Kind, Query, snippet};

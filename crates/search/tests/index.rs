@@ -1,4 +1,4 @@
-//! How an index behaves: what is found, what is forgotten, and what a kill leaves.
+//! Index behaviour: what is found, what is erased, and what a kill leaves.
 #![expect(clippy::disallowed_methods, reason = "a writer is killed in the middle of its work")]
 #![expect(clippy::unwrap_used, reason = "a test fails where it stands")]
 
@@ -11,28 +11,28 @@ use towline_search::{Document, Error, Filters, Here, Hit, Index, Kind, Query, Wh
 
 const DAY: i64 = 86_400_000;
 
-struct Home {
+struct TestIndex {
     folder: TempDir,
     index: Index,
 }
 
-impl Home {
-    fn with(documents: &[Document]) -> Home {
+impl TestIndex {
+    fn with(documents: &[Document]) -> TestIndex {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::open(folder.path()).unwrap();
         let mut writer = index.writer().unwrap();
         documents.iter().for_each(|document| writer.add(document).unwrap());
         writer.commit(documents.len() as i64).unwrap();
         drop(writer);
-        Home { folder, index }
+        TestIndex { folder, index }
     }
 
     fn ids(&self, text: &str) -> Vec<i64> {
-        ids(&self.index.search(&asked(text), &[]).unwrap())
+        ids(&self.index.search(&query_for(text), &[]).unwrap())
     }
 }
 
-fn asked(text: &str) -> Query {
+fn query_for(text: &str) -> Query {
     Query { text: text.to_owned(), limit: 10, now: 1000 * DAY, ..Query::default() }
 }
 
@@ -46,11 +46,11 @@ fn body(id: i64, text: &str) -> Document {
 
 #[test]
 fn document_is_found_by_its_words_and_says_why() {
-    let home = Home::with(&[
+    let test = TestIndex::with(&[
         body(1, "The connection pool was exhausted by leaked transactions"),
         body(2, "Renamed the button on the settings page"),
     ]);
-    let hits = home.index.search(&asked("which pools leak?"), &[]).unwrap();
+    let hits = test.index.search(&query_for("which pools leak?"), &[]).unwrap();
     assert_eq!(hits[0].id, 1);
     assert_eq!(hits[0].words, ["pools", "leak"]);
     assert!(hits[0].boosts.iter().any(|boost| boost.why == Why::Words && boost.by > 0.0));
@@ -58,43 +58,43 @@ fn document_is_found_by_its_words_and_says_why() {
 
 #[test]
 fn replaced_document_is_found_by_its_new_words_alone() {
-    let home = Home::with(&[body(1, "alpha"), body(2, "beta")]);
-    let mut writer = home.index.writer().unwrap();
+    let test = TestIndex::with(&[body(1, "alpha"), body(2, "beta")]);
+    let mut writer = test.index.writer().unwrap();
     writer.add(&body(1, "gamma")).unwrap();
     writer.remove(2);
     writer.commit(3).unwrap();
-    assert_eq!((home.ids("alpha"), home.ids("beta"), home.ids("gamma")), (vec![], vec![], vec![1]));
-    assert_eq!(home.index.documents(), 1);
+    assert_eq!((test.ids("alpha"), test.ids("beta"), test.ids("gamma")), (vec![], vec![], vec![1]));
+    assert_eq!(test.index.documents(), 1);
 }
 
 #[test]
 fn checkpoint_is_that_of_the_last_commit() {
-    let home = Home::with(&[]);
-    let mut writer = home.index.writer().unwrap();
+    let test = TestIndex::with(&[]);
+    let mut writer = test.index.writer().unwrap();
     writer.commit(41).unwrap();
     writer.add(&body(1, "not committed")).unwrap();
     drop(writer);
-    let again = Index::open(home.folder.path()).unwrap();
+    let again = Index::open(test.folder.path()).unwrap();
     assert_eq!((again.checkpoint().unwrap(), again.documents()), (Some(41), 0));
-    assert_eq!(Index::open(&home.folder.path().join("new")).unwrap().checkpoint().unwrap(), None);
+    assert_eq!(Index::open(&test.folder.path().join("new")).unwrap().checkpoint().unwrap(), None);
 }
 
 #[test]
 fn second_writer_is_told_that_the_index_is_busy() {
-    let home = Home::with(&[]);
-    let first = home.index.writer().unwrap();
-    assert!(matches!(home.index.writer(), Err(Error::Busy)));
+    let test = TestIndex::with(&[]);
+    let first = test.index.writer().unwrap();
+    assert!(matches!(test.index.writer(), Err(Error::Busy)));
     drop(first);
-    assert!(home.index.writer().is_ok());
+    assert!(test.index.writer().is_ok());
 }
 
 #[test]
 fn fresh_documents_are_found_beside_indexed_ones_and_in_their_place() {
-    let home = Home::with(&[body(1, "old words of a zebra"), body(2, "a zebra crossing")]);
+    let test = TestIndex::with(&[body(1, "old words of a zebra"), body(2, "a zebra crossing")]);
     let fresh = [body(1, "another animal altogether"), body(3, "zebra zebra")];
-    let found = ids(&home.index.search(&asked("zebra"), &fresh).unwrap());
+    let found = ids(&test.index.search(&query_for("zebra"), &fresh).unwrap());
     assert_eq!(found, [3, 2]);
-    let hits = home.index.search(&asked("altogether"), &fresh).unwrap();
+    let hits = test.index.search(&query_for("altogether"), &fresh).unwrap();
     assert_eq!((hits[0].id, hits[0].words.len()), (1, 1));
 }
 
@@ -102,17 +102,17 @@ fn fresh_documents_are_found_beside_indexed_ones_and_in_their_place() {
 fn fresh_and_indexed_documents_score_alike() {
     let documents: Vec<Document> =
         (1..20).map(|id| body(id, &format!("document {id} about pools, number{id}"))).collect();
-    let home = Home::with(&documents);
-    let empty = Home::with(&[]);
-    let indexed = home.index.search(&asked("pools number7"), &[]).unwrap();
-    let fresh = empty.index.search(&asked("pools number7"), &documents).unwrap();
+    let test = TestIndex::with(&documents);
+    let empty = TestIndex::with(&[]);
+    let indexed = test.index.search(&query_for("pools number7"), &[]).unwrap();
+    let fresh = empty.index.search(&query_for("pools number7"), &documents).unwrap();
     assert_eq!(ids(&indexed), ids(&fresh));
     assert!(indexed.iter().zip(&fresh).all(|(a, b)| (a.score - b.score).abs() < 0.01));
 }
 
 #[test]
 fn every_filter_narrows() {
-    let wanted = Document {
+    let tagged = Document {
         memory_type: Some("bugfix".to_owned()),
         concepts: vec!["Caching".to_owned()],
         files: vec!["/repo/src/auth/login.rs".to_owned()],
@@ -121,10 +121,10 @@ fn every_filter_narrows() {
         agent: "one".to_owned(),
         ..Document { kind: Kind::Memory, ..body(1, "the same words") }
     };
-    let home = Home::with(&[wanted, body(2, "the same words")]);
+    let test = TestIndex::with(&[tagged, body(2, "the same words")]);
     let check = |filters: Filters, expected: &[i64]| {
-        let query = Query { filters: filters.clone(), ..asked("same words") };
-        assert_eq!(ids(&home.index.search(&query, &[]).unwrap()), expected, "{filters:?}");
+        let query = Query { filters: filters.clone(), ..query_for("same words") };
+        assert_eq!(ids(&test.index.search(&query, &[]).unwrap()), expected, "{filters:?}");
     };
     let some = |text: &str| Some(text.to_owned());
     let one = |text: &str| vec![text.to_owned()];
@@ -145,51 +145,51 @@ fn every_filter_narrows() {
 
 #[test]
 fn question_without_words_asks_for_the_newest() {
-    let home = Home::with(&[body(1, "one"), body(3, "three"), body(2, "two")]);
-    assert_eq!(home.ids("  "), [3, 2, 1]);
-    let query = Query { filters: Filters { until: Some(3 * DAY), ..Filters::default() }, ..asked("?!") };
-    assert_eq!(ids(&home.index.search(&query, &[]).unwrap()), [2, 1]);
+    let test = TestIndex::with(&[body(1, "one"), body(3, "three"), body(2, "two")]);
+    assert_eq!(test.ids("  "), [3, 2, 1]);
+    let query = Query { filters: Filters { until: Some(3 * DAY), ..Filters::default() }, ..query_for("?!") };
+    assert_eq!(ids(&test.index.search(&query, &[]).unwrap()), [2, 1]);
 }
 
 #[test]
-fn place_at_hand_and_quoted_words_move_a_hit_up() {
+fn current_project_and_quoted_words_move_a_hit_up() {
     let here =
         Document { project: "shop".to_owned(), branch: "main".to_owned(), ..body(1, "retry with backoff") };
-    let home = Home::with(&[here, body(2, "retry with backoff"), body(3, "backoff with retry")]);
+    let test = TestIndex::with(&[here, body(2, "retry with backoff"), body(3, "backoff with retry")]);
     let here = Here { project: Some("shop".to_owned()), branch: Some("main".to_owned()), files: Vec::new() };
-    let hits = home.index.search(&Query { here, ..asked("backoff retry") }, &[]).unwrap();
+    let hits = test.index.search(&Query { here, ..query_for("backoff retry") }, &[]).unwrap();
     assert_eq!(hits[0].id, 1);
     assert!(hits[0].boosts.iter().any(|boost| boost.why == Why::Branch));
-    assert_eq!(home.ids("\"backoff with retry\"")[0], 3);
+    assert_eq!(test.ids("\"backoff with retry\"")[0], 3);
 }
 
 #[test]
 fn newer_of_two_equal_hits_comes_first() {
-    let home = Home::with(&[body(1, "flaky test"), body(9, "flaky test"), body(5, "flaky test")]);
-    assert_eq!(home.ids("flaky"), [9, 5, 1]);
+    let test = TestIndex::with(&[body(1, "flaky test"), body(9, "flaky test"), body(5, "flaky test")]);
+    assert_eq!(test.ids("flaky"), [9, 5, 1]);
 }
 
 #[test]
 fn slips_parts_of_words_and_short_names_of_commits_are_understood() {
-    let home = Home::with(&[
+    let test = TestIndex::with(&[
         body(1, "authentication with PostgreSQL"),
         body(2, "commit 1a96b2134f0c fixed the tokenBucketLimiter"),
         body(3, "数据库连接池耗尽"),
         body(4, "nothing of the sort"),
     ]);
-    assert_eq!(home.ids("autentication postgress")[0], 1);
-    assert_eq!(home.ids("1a96b21")[0], 2);
-    assert_eq!(home.ids("BucketLim")[0], 2);
-    assert_eq!(home.ids("连接")[0], 3);
-    assert_eq!(home.ids("库")[0], 3);
+    assert_eq!(test.ids("autentication postgress")[0], 1);
+    assert_eq!(test.ids("1a96b21")[0], 2);
+    assert_eq!(test.ids("BucketLim")[0], 2);
+    assert_eq!(test.ids("连接")[0], 3);
+    assert_eq!(test.ids("库")[0], 3);
 }
 
 #[test]
 fn erased_text_is_in_no_file() {
     let documents: Vec<Document> =
         (1..200).map(|id| body(id, &format!("ordinary text of number {id}"))).collect();
-    let home = Home::with(&documents);
-    let mut writer = home.index.writer().unwrap();
+    let test = TestIndex::with(&documents);
+    let mut writer = test.index.writer().unwrap();
     let secret = Document {
         files: vec!["занзибар.rs".to_owned()], ..body(500, "the ксилофонкварц secret")
     };
@@ -197,20 +197,20 @@ fn erased_text_is_in_no_file() {
     writer.commit(500).unwrap();
     drop(writer);
     for word in ["ксилофонкварц", "занзибар"] {
-        assert!(is_in_files(home.folder.path(), word), "the test must be able to see {word}");
+        assert!(is_in_files(test.folder.path(), word), "the test must be able to see {word}");
     }
-    home.index.writer().unwrap().erase(&[500, 9999]).unwrap();
+    test.index.writer().unwrap().erase(&[500, 9999]).unwrap();
     for word in ["ксилофонкварц", "занзибар"] {
-        assert!(!is_in_files(home.folder.path(), word), "{word}");
+        assert!(!is_in_files(test.folder.path(), word), "{word}");
     }
-    assert_eq!((home.ids("ксилофонкварц").len(), home.index.documents()), (0, 199));
-    assert_eq!(home.index.checkpoint().unwrap(), Some(500));
+    assert_eq!((test.ids("ксилофонкварц").len(), test.index.documents()), (0, 199));
+    assert_eq!(test.index.checkpoint().unwrap(), Some(500));
 }
 
-/// Words are kept in a dictionary that writes their letters backwards, with a byte after each. Only bytes that are
-/// rare in English are written as they are: hence the Cyrillic letters.
+/// The term dictionary writes a term's letters backwards, with a byte after each. Only bytes that are rare in English
+/// are written verbatim: hence the Cyrillic letters.
 fn is_in_files(folder: &Path, word: &str) -> bool {
-    // The first letters may be shared with other words, and be written elsewhere.
+    // The first letters may be shared with other terms, and be written elsewhere.
     let backwards: Vec<u8> = word.bytes().skip(4).collect::<Vec<u8>>().into_iter().rev().collect();
     let mut files =
         std::fs::read_dir(folder).unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap());
@@ -220,7 +220,7 @@ fn is_in_files(folder: &Path, word: &str) -> bool {
     })
 }
 
-/// The letters in order with at most one byte between them, as a dictionary of single states has them.
+/// Whether the letters occur in order with at most one byte between them, as in a dictionary of single states.
 fn spaced_letters(bytes: &[u8], letters: &[u8]) -> bool {
     (0..bytes.len()).any(|start| {
         let mut at = start;
@@ -248,8 +248,8 @@ fn many_may_open_an_index_first() {
 
 #[test]
 fn damaged_and_older_index_call_for_a_rebuild() {
-    let home = Home::with(&[body(1, "words")]);
-    let meta = home.folder.path().join("meta.json");
+    let test = TestIndex::with(&[body(1, "words")]);
+    let meta = test.folder.path().join("meta.json");
     let text = std::fs::read_to_string(&meta).unwrap();
     for damaged in [
         "",
@@ -259,39 +259,39 @@ fn damaged_and_older_index_call_for_a_rebuild() {
         &text.replace("words", "wards"),
     ] {
         std::fs::write(&meta, damaged).unwrap();
-        let error = Index::open(home.folder.path()).err().unwrap();
+        let error = Index::open(test.folder.path()).err().unwrap();
         assert!(error.calls_for_rebuild(), "{damaged}: {error}");
     }
     std::fs::remove_file(&meta).unwrap();
-    assert!(Index::open(home.folder.path()).err().unwrap().calls_for_rebuild());
-    let anew = Index::rebuild(home.folder.path()).unwrap();
+    assert!(Index::open(test.folder.path()).err().unwrap().calls_for_rebuild());
+    let anew = Index::rebuild(test.folder.path()).unwrap();
     assert_eq!((anew.documents(), anew.checkpoint().unwrap()), (0, None));
 }
 
 #[test]
 fn truncated_files_are_errors_and_not_crashes() {
     let documents: Vec<Document> = (1..50).map(|id| body(id, &format!("text {id} about pools"))).collect();
-    let home = Home::with(&documents);
-    for file in std::fs::read_dir(home.folder.path()).unwrap().map(|file| file.unwrap().path()) {
+    let test = TestIndex::with(&documents);
+    for file in std::fs::read_dir(test.folder.path()).unwrap().map(|file| file.unwrap().path()) {
         let whole = std::fs::read(&file).unwrap();
         if file.extension().is_none_or(|ending| ending == "json" || ending == "lock") {
             continue;
         }
         std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
-        let answer = Index::open(home.folder.path()).and_then(|index| index.search(&asked("pools"), &[]));
+        let answer = Index::open(test.folder.path()).and_then(|index| index.search(&query_for("pools"), &[]));
         let error = answer.err().unwrap_or_else(|| panic!("{} was not missed", file.display()));
         assert!(error.calls_for_rebuild(), "{error}");
         std::fs::write(&file, &whole).unwrap();
     }
-    assert!(Index::open(home.folder.path()).unwrap().verify().is_ok());
+    assert!(Index::open(test.folder.path()).unwrap().verify().is_ok());
 }
 
 #[test]
 fn changed_bytes_are_answers_or_errors_and_never_crashes() {
     let documents: Vec<Document> = (1..50).map(|id| body(id, &format!("text {id} about pools"))).collect();
-    let home = Home::with(&documents);
+    let test = TestIndex::with(&documents);
     let mut broken = 0;
-    for file in std::fs::read_dir(home.folder.path()).unwrap().map(|file| file.unwrap().path()) {
+    for file in std::fs::read_dir(test.folder.path()).unwrap().map(|file| file.unwrap().path()) {
         let whole = std::fs::read(&file).unwrap();
         for part in 0..16 {
             let mut changed = whole.clone();
@@ -299,13 +299,14 @@ fn changed_bytes_are_answers_or_errors_and_never_crashes() {
                 *byte ^= 0x5A;
             }
             std::fs::write(&file, &changed).unwrap();
-            let answer = Index::open(home.folder.path()).and_then(|index| index.search(&asked("pools"), &[]));
+            let answer =
+                Index::open(test.folder.path()).and_then(|index| index.search(&query_for("pools"), &[]));
             broken += usize::from(answer.is_err_and(|error| error.calls_for_rebuild()));
         }
         std::fs::write(&file, &whole).unwrap();
     }
     assert!(broken > 0);
-    assert_eq!(home.ids("pools").len(), 10);
+    assert_eq!(test.ids("pools").len(), 10);
 }
 
 #[test]
@@ -316,13 +317,13 @@ fn turn_gains_from_its_neighbours_and_its_session() {
         at: DAY,
         ..Document::plain(id, Kind::Body, text)
     };
-    let home = Home::with(&[
+    let test = TestIndex::with(&[
         turn(1, "a", 0, "the payment webhook fails with a bad signature"),
         turn(2, "a", 1, "done, the webhook is fine"),
         turn(3, "b", 0, "a poem about the sea"),
         turn(4, "b", 1, "done, the webhook is fine"),
     ]);
-    let hits = home.index.search(&asked("payment webhook signature"), &[]).unwrap();
+    let hits = test.index.search(&query_for("payment webhook signature"), &[]).unwrap();
     assert_eq!(ids(&hits)[..2], [1, 2]);
     let why: Vec<Why> = hits[1].boosts.iter().map(|boost| boost.why).collect();
     assert!(why.contains(&Why::Neighbour) && why.contains(&Why::Session), "{why:?}");
@@ -332,12 +333,12 @@ fn turn_gains_from_its_neighbours_and_its_session() {
 fn question_about_a_time_finds_what_has_no_other_word_of_it() {
     let documents: Vec<Document> =
         (1..=30).map(|id| body(id, &format!("entry{id} about something"))).collect();
-    let home = Home::with(&documents);
-    let query = Query { now: 21 * DAY + 5, ..asked("what happened yesterday?") };
-    assert_eq!(home.index.search(&query, &[]).unwrap()[0].id, 20);
+    let test = TestIndex::with(&documents);
+    let query = Query { now: 21 * DAY + 5, ..query_for("what happened yesterday?") };
+    assert_eq!(test.index.search(&query, &[]).unwrap()[0].id, 20);
 }
 
-/// What the killed child runs: it commits batch after batch, and says so.
+/// The child commits batch after batch and prints each commit.
 #[test]
 fn killed_writer_leaves_its_last_commit() {
     let folder = tempfile::tempdir().unwrap();
@@ -348,7 +349,7 @@ fn killed_writer_leaves_its_last_commit() {
         let checkpoint = index.checkpoint().unwrap().unwrap();
         assert!(checkpoint >= seen, "{checkpoint} {seen}");
         assert_eq!(index.documents() as i64, checkpoint);
-        let last = index.search(&asked(&format!("document{checkpoint}")), &[]).unwrap();
+        let last = index.search(&query_for(&format!("document{checkpoint}")), &[]).unwrap();
         assert_eq!(last[0].id, checkpoint);
         index.verify().unwrap();
         seen = checkpoint;
@@ -365,14 +366,15 @@ fn run_and_kill(folder: &Path, from: i64, commits: usize) -> i64 {
         .spawn()
         .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let told = lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("committed ")?.parse().ok());
-    let last = told.take(commits).last().unwrap();
+    let committed =
+        lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("committed ")?.parse().ok());
+    let last = committed.take(commits).last().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
     last
 }
 
-/// Does nothing unless it is the child of the test above.
+/// Does nothing unless started by `run_and_kill`.
 #[test]
 fn child_writes_until_it_is_killed() {
     let Ok(folder) = std::env::var("SEARCH_CHILD_FOLDER") else { return };

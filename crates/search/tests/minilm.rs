@@ -1,4 +1,4 @@
-//! The model of sentences held against an independent one: the tiny model of `recipes/tiny-model`.
+//! The embedding model compared with an independent implementation, on the tiny model of `recipes/tiny-model`.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use towline_search::{Encoder, MODEL_FILES};
 
 #[derive(Deserialize)]
-struct Expected {
+struct ExpectedVector {
     text: String,
     vector: Vec<f32>,
 }
@@ -19,10 +19,10 @@ fn tiny() -> PathBuf {
 #[test]
 fn vectors_are_those_of_an_independent_net() {
     let encoder = Encoder::open(&tiny()).unwrap();
-    let expected: Vec<Expected> =
+    let expected: Vec<ExpectedVector> =
         serde_json::from_slice(&fs::read(tiny().join("expected.json")).unwrap()).unwrap();
     assert!(expected.len() >= 6);
-    for Expected { text, vector } in expected {
+    for ExpectedVector { text, vector } in expected {
         let found = encoder.embed(&text);
         assert_eq!(found.len(), encoder.dimensions());
         let furthest = found.iter().zip(&vector).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -71,7 +71,10 @@ fn check(name: &str, bytes: &[u8], expected: &str) {
     }
     fs::write(folder.path().join(name), bytes).unwrap();
     let error = Encoder::open(folder.path()).err().unwrap();
-    let said =
+    let message =
         format!("{error} {}", std::error::Error::source(&error).map_or(String::new(), |e| e.to_string()));
-    assert!(said.contains(expected) && said.contains(&folder.path().display().to_string()), "{said}");
+    assert!(
+        message.contains(expected) && message.contains(&folder.path().display().to_string()),
+        "{message}"
+    );
 }

@@ -1,11 +1,11 @@
-//! How many questions are answered: floors below which a change is a step back.
+//! Search quality: minimum scores on the question sets. A lower score is a regression.
 
 mod sets;
 
 use sets::{Set, figures};
 use towline_search::Tier;
 
-/// Hit@1 and MRR, in percent, must be at least so.
+/// Hit@1 and MRR in percent must be at least `first` and `mrr`.
 #[track_caller]
 fn check(set: &Set, tier: Tier, first: f64, mrr: f64) {
     let found = figures(&set.ranks(tier));

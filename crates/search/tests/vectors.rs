@@ -1,4 +1,4 @@
-//! The file of vectors: what is kept through kills, changes and erasing, and what a search makes of it.
+//! The vector file: kills, updates and erasing, and how a search uses it.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 use std::fs::{self, OpenOptions};
@@ -9,13 +9,13 @@ use towline_search::{Document, Index, Kind, Near, Query, VectorWriter, Vectors, 
 
 const OF: VectorsOf = VectorsOf { model: 7, dimensions: 8 };
 
-struct World {
+struct TestFolder {
     folder: TempDir,
 }
 
-impl World {
-    fn new() -> World {
-        World { folder: tempfile::tempdir().unwrap() }
+impl TestFolder {
+    fn new() -> TestFolder {
+        TestFolder { folder: tempfile::tempdir().unwrap() }
     }
 
     fn file(&self) -> PathBuf {
@@ -37,88 +37,88 @@ impl World {
     }
 }
 
-/// A direction of its own for each number below 8.
+/// The unit vector of a dimension below 8.
 fn direction(number: usize) -> Vec<f32> {
     (0..8).map(|at| if at == number { 1.0 } else { 0.0 }).collect()
 }
 
 #[test]
-fn row_that_a_kill_cut_off_is_passed_over_wherever_it_was_cut() {
-    let world = World::new();
-    world.writer().add(1, 10, &direction(1)).unwrap();
-    let one = fs::read(world.file()).unwrap();
-    world.writer().add(2, 20, &direction(2)).unwrap();
-    let two = fs::read(world.file()).unwrap();
+fn torn_row_is_skipped_wherever_it_was_cut() {
+    let folder = TestFolder::new();
+    folder.writer().add(1, 10, &direction(1)).unwrap();
+    let one = fs::read(folder.file()).unwrap();
+    folder.writer().add(2, 20, &direction(2)).unwrap();
+    let two = fs::read(folder.file()).unwrap();
     for end in one.len()..two.len() {
-        fs::write(world.file(), &two[..end]).unwrap();
-        assert_eq!(world.known(), [(1, 10)], "cut at {end}");
-        world.writer().add(3, 30, &direction(3)).unwrap();
-        assert_eq!(world.known(), [(1, 10), (3, 30)], "cut at {end}");
+        fs::write(folder.file(), &two[..end]).unwrap();
+        assert_eq!(folder.known(), [(1, 10)], "cut at {end}");
+        folder.writer().add(3, 30, &direction(3)).unwrap();
+        assert_eq!(folder.known(), [(1, 10), (3, 30)], "cut at {end}");
     }
 }
 
 #[test]
-fn head_that_was_cut_off_and_vectors_of_another_model_are_as_good_as_none() {
-    let world = World::new();
-    fs::write(world.file(), b"TOW").unwrap();
-    assert!(Vectors::open(&world.file(), OF).unwrap().is_none());
-    world.writer().add(1, 10, &direction(1)).unwrap();
+fn torn_header_and_another_model_count_as_no_file() {
+    let folder = TestFolder::new();
+    fs::write(folder.file(), b"TOW").unwrap();
+    assert!(Vectors::open(&folder.file(), OF).unwrap().is_none());
+    folder.writer().add(1, 10, &direction(1)).unwrap();
     let other = VectorsOf { model: 8, ..OF };
-    assert!(Vectors::open(&world.file(), other).unwrap().is_none());
-    assert_eq!(world.known(), [(1, 10)]);
-    drop(VectorWriter::open(&world.file(), other).unwrap());
-    assert!(Vectors::open(&world.file(), OF).unwrap().is_none());
+    assert!(Vectors::open(&folder.file(), other).unwrap().is_none());
+    assert_eq!(folder.known(), [(1, 10)]);
+    drop(VectorWriter::open(&folder.file(), other).unwrap());
+    assert!(Vectors::open(&folder.file(), OF).unwrap().is_none());
 }
 
 #[test]
 fn last_vector_of_a_document_counts_and_so_does_the_last_checkpoint() {
-    let world = World::new();
-    assert_eq!(world.writer().add(1, 10, &[1.0]).unwrap_err().to_string(), "a vector of 1 numbers");
-    let mut writer = world.writer();
+    let folder = TestFolder::new();
+    assert_eq!(folder.writer().add(1, 10, &[1.0]).unwrap_err().to_string(), "a vector of 1 numbers");
+    let mut writer = folder.writer();
     writer.add(1, 10, &direction(1)).unwrap();
     writer.commit(5).unwrap();
     writer.add(1, 11, &direction(2)).unwrap();
     writer.commit(9).unwrap();
     drop(writer);
-    assert_eq!((world.known(), world.vectors().checkpoint()), (vec![(1, 11)], Some(9)));
+    assert_eq!((folder.known(), folder.vectors().checkpoint()), (vec![(1, 11)], Some(9)));
 }
 
 #[test]
 fn one_writer_at_a_time() {
-    let world = World::new();
-    let first = world.writer();
-    assert!(VectorWriter::open(&world.file(), OF).unwrap().is_none());
+    let folder = TestFolder::new();
+    let first = folder.writer();
+    assert!(VectorWriter::open(&folder.file(), OF).unwrap().is_none());
     drop(first);
-    assert!(VectorWriter::open(&world.file(), OF).unwrap().is_some());
+    assert!(VectorWriter::open(&folder.file(), OF).unwrap().is_some());
 }
 
 #[test]
-fn nothing_is_left_of_what_is_not_to_be_kept() {
-    let world = World::new();
-    let mut writer = world.writer();
+fn rows_that_are_not_kept_leave_no_bytes_behind() {
+    let folder = TestFolder::new();
+    let mut writer = folder.writer();
     writer.add(0x1111_2222_3333, 10, &direction(1)).unwrap();
     writer.add(2, 20, &direction(2)).unwrap();
     writer.add(2, 21, &direction(3)).unwrap();
     writer.commit(9).unwrap();
-    let read_before = world.vectors();
+    let read_before = folder.vectors();
     let mut writer = writer.keep_only(&|id, _| id == 2).unwrap();
     writer.add(3, 30, &direction(4)).unwrap();
     drop(writer);
-    assert_eq!((world.known(), world.vectors().checkpoint()), (vec![(2, 21), (3, 30)], Some(9)));
-    let bytes = fs::read(world.file()).unwrap();
+    assert_eq!((folder.known(), folder.vectors().checkpoint()), (vec![(2, 21), (3, 30)], Some(9)));
+    let bytes = fs::read(folder.file()).unwrap();
     assert!(!bytes.windows(6).any(|window| window == &0x1111_2222_3333_i64.to_le_bytes()[..6]));
     assert_eq!(read_before.known().len(), 2, "whoever reads keeps what was there");
 }
 
 #[test]
-fn a_vector_is_found_by_the_mark_of_what_was_embedded() {
-    let world = World::new();
-    let mut writer = world.writer();
+fn a_vector_is_found_by_the_hash_of_the_embedded_text() {
+    let folder = TestFolder::new();
+    let mut writer = folder.writer();
     writer.add(1, 10, &direction(1)).unwrap();
     writer.add(2, 20, &direction(2)).unwrap();
     writer.commit(9).unwrap();
     drop(writer);
-    let vectors = world.vectors();
+    let vectors = folder.vectors();
     let places = vectors.places();
     assert_eq!(places.len(), 2, "how far it goes is no vector");
     let close = |one: &[f32], other: &[f32]| one.iter().zip(other).all(|(a, b)| (a - b).abs() < 0.01);
@@ -128,8 +128,8 @@ fn a_vector_is_found_by_the_mark_of_what_was_embedded() {
 
 #[test]
 fn a_document_that_was_compared_elsewhere_is_found_like_one_with_a_vector_here() {
-    let world = World::new();
-    let index = Index::open(&world.folder.path().join("index")).unwrap();
+    let folder = TestFolder::new();
+    let index = Index::open(&folder.folder.path().join("index")).unwrap();
     let mut indexed = index.writer().unwrap();
     (1..=600).for_each(|id| indexed.add(&Document::plain(id, Kind::Body, "filler of no interest")).unwrap());
     indexed.commit(1).unwrap();
@@ -144,11 +144,11 @@ fn a_document_that_was_compared_elsewhere_is_found_like_one_with_a_vector_here()
 
 #[test]
 fn document_without_a_word_of_the_question_is_found_by_its_vector() {
-    let world = World::new();
-    let mut writer = world.writer();
+    let folder = TestFolder::new();
+    let mut writer = folder.writer();
     (1..=6).for_each(|id| writer.add(id, 1, &direction(id as usize)).unwrap());
     drop(writer);
-    let index = Index::open(&world.folder.path().join("index")).unwrap();
+    let index = Index::open(&folder.folder.path().join("index")).unwrap();
     let mut indexed = index.writer().unwrap();
     for id in 1..=1200 {
         let text = if id == 600 { "zebra" } else { "filler of no interest" };
@@ -161,13 +161,13 @@ fn document_without_a_word_of_the_question_is_found_by_its_vector() {
         query.filters.project = project.map(str::to_owned);
         index.search_near(&query, &[], near).unwrap().iter().map(|hit| hit.id).collect()
     };
-    let vectors = world.vectors();
-    let asked = [0.0, 0.0, 0.0, 0.0, 0.0, 0.9, 0.43, 0.0];
-    let near = Near::to(&vectors, &asked);
+    let vectors = folder.vectors();
+    let query_vector = [0.0, 0.0, 0.0, 0.0, 0.0, 0.9, 0.43, 0.0];
+    let near = Near::to(&vectors, &query_vector);
     assert_eq!(ids(None, None), [600]);
     assert_eq!(ids(Some(&near), None).iter().filter(|id| **id != 600).collect::<Vec<_>>(), [&5, &6]);
     assert_eq!(ids(Some(&near), Some("odd")), [5]);
-    OpenOptions::new().append(true).open(world.file()).unwrap().write_all(&[9; 20]).unwrap();
-    let torn = world.vectors();
-    assert_eq!(ids(Some(&Near::to(&torn, &asked)), Some("odd")), [5]);
+    OpenOptions::new().append(true).open(folder.file()).unwrap().write_all(&[9; 20]).unwrap();
+    let torn = folder.vectors();
+    assert_eq!(ids(Some(&Near::to(&torn, &query_vector)), Some("odd")), [5]);
 }

@@ -1,6 +1,6 @@
-//! The database: how it is opened, migrated, and moved aside when it is damaged.
+//! Opens and migrates the database, and moves it aside when it is damaged.
 //!
-//! The only `Connection::open` of the project. Writing needs the `FoldLock`; reading needs nothing and changes nothing.
+//! The only `Connection::open` of the project. Writing needs the `FoldLock`; reading takes no lock and changes no row.
 
 use crate::home::{Home, open_or_make, size};
 use crate::lock::FoldLock;
@@ -13,7 +13,7 @@ use std::{fs, io};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
-/// The schema that this binary writes.
+/// The schema version that this binary writes.
 pub const SCHEMA: u32 = 6;
 
 const MIGRATIONS: [&str; SCHEMA as usize] = [
@@ -25,8 +25,8 @@ const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("migrations/0006_batons_from_afar.sql"),
 ];
 
-/// More than any of our transactions needs: one that is not kept is made anew each time.
-const STATEMENTS_KEPT: usize = 128;
+/// More statements than any of our transactions uses: an evicted statement would be prepared again each time.
+const STATEMENT_CACHE_SIZE: usize = 128;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -60,7 +60,6 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-/// An open database of one data folder.
 pub struct Store {
     pub(crate) home: Home,
     pub(crate) db: Connection,
@@ -68,7 +67,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens for writing, making or migrating what is not there yet. `new_machine` names this machine if it has no name.
+    /// Opens for writing; creates or migrates the database as needed. `new_machine` is the machine's id if it has none.
     pub fn open(
         home: &Home,
         _lock: &FoldLock,
@@ -86,9 +85,8 @@ impl Store {
         Ok(db.map(|db| Store { home: home.clone(), db, machine: Uid([0; 16]) }))
     }
 
-    /// Lets the end of the process close it: the system does that sooner than SQLite takes its tables apart. What was
-    /// committed is in the log either way, which nobody writes back by closing. For hooks alone: verbs also run in a
-    /// server, which does not end.
+    /// Skips closing the connection: process exit is faster than SQLite freeing its structures. Committed data is in
+    /// the WAL either way, since closing does not checkpoint. For hooks only: a server does not exit.
     pub fn leave(self) {
         std::mem::forget(self.db);
     }
@@ -101,7 +99,7 @@ impl Store {
         Ok(schema_of(&self.db)?)
     }
 
-    /// Looks at every page; an empty answer means that the database is sound.
+    /// Checks every page; an empty result means that the database is intact.
     pub fn complaints(&self) -> Result<Vec<String>, StoreError> {
         complaints(&self.db)
     }
@@ -113,24 +111,23 @@ pub(crate) fn complaints(db: &Connection) -> Result<Vec<String>, StoreError> {
     Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }
 
-/// How long erasing waits for whoever still reads.
-const READERS_PATIENCE: Duration = Duration::from_secs(20);
+/// How long erasing waits for other readers.
+const READERS_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Makes the database anew without its free pages, and empties its log: nothing that was deleted is left in a file.
+/// Vacuums the database and truncates its WAL, so that no deleted data is left in a file.
 pub(crate) fn compact(db: &Connection) -> Result<(), StoreError> {
-    db.busy_timeout(READERS_PATIENCE)?;
+    db.busy_timeout(READERS_TIMEOUT)?;
     db.execute_batch("vacuum")?;
     let is_busy: bool = db.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
     if is_busy { Err(StoreError::StillRead) } else { Ok(()) }
 }
 
-/// Opens a database, making or migrating what is not there yet.
 pub(crate) fn open_for_writing(
     path: &Path,
     patience: Duration,
     migrations: &[&str],
 ) -> Result<Connection, StoreError> {
-    // SQLite would make it readable for everybody; its companions inherit what is here.
+    // SQLite would create it world-readable; the -wal and -shm files inherit the mode set here.
     open_or_make(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = connect_ours(path, flags)?;
@@ -140,8 +137,8 @@ pub(crate) fn open_for_writing(
     Ok(db)
 }
 
-/// Opens a database so that nothing can be changed in it; `None` if there is none, or only one that is being made. One that
-/// an older version left is brought up to ours first: its tables are not those that are asked for.
+/// Opens a database read-only; `None` if it does not exist or is just being created. A database of an older version is
+/// migrated first: our queries need the current tables.
 pub(crate) fn open_for_reading(
     path: &Path,
     patience: Duration,
@@ -150,7 +147,7 @@ pub(crate) fn open_for_reading(
     if !path.exists() {
         return Ok(None);
     }
-    // Not read-only for SQLite itself: a reader of a write-ahead log may have to rebuild its index.
+    // Not read-only for SQLite itself: a reader of a WAL database may have to rebuild the WAL index.
     let db = connect_ours(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .or_else(|_| {
             connect_ours(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
@@ -161,25 +158,25 @@ pub(crate) fn open_for_reading(
     if matches!(schema_of(&db), Ok(found) if found > 0 && (found as usize) < migrations.len()) {
         drop(open_for_writing(path, patience, migrations)?);
     }
-    Ok((!is_in_the_making(&db, path)).then_some(db))
+    Ok((!is_uninitialized(&db, path)).then_some(db))
 }
 
-/// Whether somebody has opened it for the first time and not filled it yet. A file that is cut within its header looks
-/// the same to SQLite, and is damage.
-fn is_in_the_making(db: &Connection, path: &Path) -> bool {
+/// Whether another process has created the file but not filled it yet. A file cut within its header looks the same to
+/// SQLite, but is damaged.
+fn is_uninitialized(db: &Connection, path: &Path) -> bool {
     const HEADER: u64 = 100;
     let is_cut = (1..HEADER).contains(&size(path));
     matches!(schema_of(db), Ok(0)) && !is_cut
 }
 
-/// Moves a damaged database aside, never deletes it, and returns its new place. The marks derived from it go.
+/// Moves a damaged database aside, never deletes it, and returns its new path. Removes the marks derived from it.
 pub fn set_aside(home: &Home, _lock: &FoldLock, now: Timestamp) -> io::Result<PathBuf> {
     let aside = move_aside(&home.database(), now)?;
     marks::remove_all(home)?;
     Ok(aside)
 }
 
-/// Renames a database and its companions, and returns the new place.
+/// Renames a database with its -wal and -shm files, and returns the new path.
 pub(crate) fn move_aside(database: &Path, now: Timestamp) -> io::Result<PathBuf> {
     let beside = |suffix: &str| {
         let mut name = database.as_os_str().to_owned();
@@ -201,23 +198,23 @@ pub(crate) fn move_aside(database: &Path, now: Timestamp) -> io::Result<PathBuf>
 
 #[expect(clippy::disallowed_methods, reason = "the one place that opens a database")]
 pub(crate) fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    memory::lend();
+    memory::install();
     Connection::open_with_flags(path, flags)
 }
 
 fn connect_ours(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let db = connect(path, flags).map_err(|source| {
-        let known = source.sqlite_error_code().is_some_and(|code| code != ErrorCode::CannotOpen);
-        if known { source.into() } else { StoreError::Open { path: path.to_owned(), source } }
+        let is_specific = source.sqlite_error_code().is_some_and(|code| code != ErrorCode::CannotOpen);
+        if is_specific { source.into() } else { StoreError::Open { path: path.to_owned(), source } }
     })?;
-    // Else a statement is planned anew whenever other values are bound to it, in case a partial index would serve them.
+    // Without it SQLite replans a statement whenever other values are bound, in case a partial index fits them.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    db.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
     Ok(db)
 }
 
 fn prepare_connection(db: &Connection) -> rusqlite::Result<()> {
-    // No checkpoint on close or commit: the agent would wait for the disk. `upkeep` does it where nobody waits.
+    // No checkpoint on close or commit: the agent would wait for the disk. `upkeep` does it while no agent waits.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     db.pragma_update(None, "wal_autocheckpoint", 0)?;
     db.pragma_update(None, "synchronous", "normal")
@@ -227,8 +224,8 @@ fn schema_of(db: &Connection) -> rusqlite::Result<u32> {
     db.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Brings the schema up to ours at once: who reads meanwhile sees all of it or nothing. A newer one is written only if it
-/// says that we may: its migration then put our number into the fact `writable_by`.
+/// Migrates in one transaction, so that a reader sees either all of it or none. Writes to a newer schema only if its
+/// migration allowed it by setting the fact `writable_by` to our version or lower.
 fn migrate(db: &Connection, migrations: &[&str]) -> Result<(), StoreError> {
     let found = schema_of(db)?;
     let ours = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
@@ -239,12 +236,12 @@ fn migrate(db: &Connection, migrations: &[&str]) -> Result<(), StoreError> {
         return Ok(());
     }
     if found == 0 {
-        // Persistent, hence only once. Incremental vacuum must be chosen before the first table.
+        // Persistent, so set only once. Incremental vacuum must be chosen before the first table is created.
         db.pragma_update(None, "auto_vacuum", "incremental")?;
         db.pragma_update(None, "journal_mode", "wal")?;
     }
     let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
-    // Somebody else may have been faster.
+    // Another process may have migrated in the meantime.
     let found = schema_of(&transaction)?;
     for script in migrations.iter().skip(found as usize) {
         transaction.execute_batch(script)?;
@@ -262,7 +259,7 @@ fn writable_by(db: &Connection) -> rusqlite::Result<u32> {
     }
 }
 
-/// The machine's name is kept beside the database, so that a rebuilt one has the same.
+/// Returns the machine's id; it is kept beside the database, so that a rebuilt database has the same one.
 pub(crate) fn machine_name(home: &Home, new: Uid) -> Result<Uid, StoreError> {
     let path = home.machine();
     let failed = |source| StoreError::Folder { path: path.clone(), source };
@@ -278,7 +275,7 @@ pub(crate) fn machine_name(home: &Home, new: Uid) -> Result<Uid, StoreError> {
 mod tests {
     use super::*;
 
-    const NOBODY: Uid = Uid([7; 16]);
+    const MACHINE: Uid = Uid([7; 16]);
 
     fn fresh() -> (tempfile::TempDir, Home, FoldLock) {
         let folder = tempfile::tempdir().unwrap();
@@ -289,7 +286,7 @@ mod tests {
     }
 
     fn open(home: &Home, lock: &FoldLock) -> Result<Store, StoreError> {
-        Store::open(home, lock, Duration::from_millis(50), NOBODY)
+        Store::open(home, lock, Duration::from_millis(50), MACHINE)
     }
 
     #[test]
@@ -309,9 +306,9 @@ mod tests {
     #[test]
     fn a_machine_keeps_its_name() {
         let (_folder, home, lock) = fresh();
-        assert_eq!(open(&home, &lock).unwrap().machine, NOBODY);
+        assert_eq!(open(&home, &lock).unwrap().machine, MACHINE);
         let again = Store::open(&home, &lock, Duration::ZERO, Uid([9; 16])).unwrap();
-        assert_eq!(again.machine, NOBODY);
+        assert_eq!(again.machine, MACHINE);
     }
 
     #[test]
@@ -329,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_of_the_version_before_is_brought_up_with_what_it_holds() {
+    fn a_migration_keeps_the_rows_of_an_older_database() {
         let (_folder, home, lock) = fresh();
         open_or_make(&home.database()).unwrap();
         let old = connect(&home.database(), OpenFlags::default()).unwrap();
@@ -352,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn batons_that_were_passed_before_other_machines_had_any_are_still_there() {
+    fn a_migration_to_batons_from_afar_keeps_local_batons() {
         let (_folder, home, lock) = fresh();
         open_or_make(&home.database()).unwrap();
         let old = connect(&home.database(), OpenFlags::default()).unwrap();
@@ -371,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_what_an_older_version_left_reads_it_brought_up() {
+    fn opening_an_older_database_for_reading_migrates_it() {
         let (_folder, home, _lock) = fresh();
         open_or_make(&home.database()).unwrap();
         let old = connect(&home.database(), OpenFlags::default()).unwrap();

@@ -1,6 +1,6 @@
-//! Folding: what the journal accepted becomes rows, exactly once and in order.
+//! Projects journal events into database rows, exactly once and in order.
 //!
-//! One transaction reads the offset, applies `core::step` to each event behind it, and saves rows and the new offset
+//! One transaction reads the offset, applies `core::step` to each event after it, and saves rows and the new offset
 //! together. It does not matter which process does it, nor how often one dies while doing it.
 
 use crate::database::set_aside;
@@ -23,31 +23,30 @@ use towline_core::session::{Session, State};
 use towline_core::step::{Before, step};
 use towline_core::time::Timestamp;
 
-/// How much one call may do, and what it cannot know by itself.
+/// Limits of one fold, and the values that it must not read itself.
 pub struct Pace<'a> {
-    /// Asked between transactions: whether there is time for another one.
+    /// Called between transactions: whether there is time for another one.
     pub has_time: &'a dyn Fn() -> bool,
     pub now: Timestamp,
-    /// Names this machine if it has no name yet.
+    /// The machine's id if it has none yet.
     pub new_machine: Uid,
-    /// How long to wait for whoever holds the database without the fold lock.
+    /// How long to wait for a process that uses the database without the fold lock.
     pub patience: Duration,
 }
 
-/// What a call has done.
 #[derive(Debug, Default)]
 pub struct Folded {
     pub events: usize,
     pub effects: Vec<Effect>,
-    /// Whether everything that was in the journal is now in the database.
+    /// Whether every record of the journal is now in the database.
     pub caught_up: bool,
 }
 
-/// Bytes of journal per transaction: small enough to stop in time, large enough to be quick.
+/// Bytes of journal per transaction: small enough to stop in time, large enough to be fast.
 const CHUNK: u64 = 256 * 1024;
 
 impl Store {
-    /// Opens the database and folds what is in the journal. A damaged database is moved aside and rebuilt from it.
+    /// Opens the database and folds the journal into it. A damaged database is moved aside and rebuilt.
     pub fn open_and_fold(
         home: &Home,
         lock: &FoldLock,
@@ -72,7 +71,7 @@ impl Store {
         Ok((store, folded))
     }
 
-    /// Folds until it has caught up or time is up, whichever comes first.
+    /// Folds until it has caught up or time is up.
     pub fn fold(&self, pace: &Pace<'_>) -> Result<Folded, StoreError> {
         let mut folded = Folded::default();
         loop {
@@ -83,27 +82,26 @@ impl Store {
         }
     }
 
-    /// Bytes of the journal that are not folded.
     pub fn backlog_bytes(&self) -> Result<u64, StoreError> {
         let segments = self.segments()?;
         Ok(segments.bytes_after(self.folded(&segments)?))
     }
 
-    /// One transaction; returns whether it has caught up.
+    /// Folds one chunk in one transaction; returns whether it has caught up.
     fn fold_chunk(&self, now: Timestamp, folded: &mut Folded) -> Result<bool, StoreError> {
         // Not deferred: SQLite does not wait for a lock that it wants in the middle of a transaction.
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let segments = self.segments()?;
         let from = self.folded(&segments)?;
         let chunk = journal::read_from(&segments, from, CHUNK).map_err(|source| self.folder_error(source))?;
-        let mut batch = Batch::new(self);
+        let mut batch = ProjectionBatch::new(self);
         for record in &chunk.records {
             match record {
                 Record::Event(event) => batch.apply(event)?,
                 Record::Fault(fault) => self.add_fault(fault)?,
             }
         }
-        self.report(&chunk, now)?;
+        self.add_read_faults(&chunk, now)?;
         let working = batch.save()?;
         if chunk.next != from {
             self.move_folded(chunk.next, &segments)?;
@@ -114,11 +112,11 @@ impl Store {
         }
         folded.events += batch.events;
         folded.effects.append(&mut batch.effects);
-        Ok(chunk.ended_by != journal::End::Limit)
+        Ok(chunk.ended_by != journal::ChunkEnd::Limit)
     }
 
-    /// What of the journal could not be read is a fault of its own.
-    fn report(&self, chunk: &Chunk, now: Timestamp) -> Result<(), StoreError> {
+    /// Records a fault for journal records that could not be read.
+    fn add_read_faults(&self, chunk: &Chunk, now: Timestamp) -> Result<(), StoreError> {
         let fault = |detail| Fault { at: now, kind: FaultKind::Journal, detail };
         if chunk.unreadable > 0 {
             let detail =
@@ -138,8 +136,8 @@ impl Store {
     }
 }
 
-/// Moves the database aside and leaves a fault about it in the journal, from which the next open rebuilds it.
-/// What was captured from transcripts is read again from them by whoever keeps it.
+/// Moves the database aside and appends a fault about it to the journal, from which the next open rebuilds it.
+/// Data captured from transcripts is not in the journal; capture reads the transcripts again.
 pub fn rebuild(home: &Home, lock: &FoldLock, now: Timestamp, cause: &str) -> Result<(), StoreError> {
     let failed = |source| StoreError::Folder { path: home.folder().to_owned(), source };
     let aside = set_aside(home, lock, now).map_err(failed)?;
@@ -149,10 +147,10 @@ pub fn rebuild(home: &Home, lock: &FoldLock, now: Timestamp, cause: &str) -> Res
 }
 
 /// The sessions and seats that one transaction touches, loaded once and saved once.
-struct Batch<'a> {
+struct ProjectionBatch<'a> {
     store: &'a Store,
     sessions: BTreeMap<SessionKey, StoredSession>,
-    /// The sessions that changed since they were saved, as they were then.
+    /// Sessions changed since they were last saved, with their saved values.
     changed_sessions: BTreeMap<SessionKey, StoredSession>,
     seats: BTreeMap<String, (Uid, Seat)>,
     changed_seats: BTreeSet<String>,
@@ -160,9 +158,9 @@ struct Batch<'a> {
     events: usize,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> ProjectionBatch<'a> {
     fn new(store: &'a Store) -> Self {
-        Batch {
+        ProjectionBatch {
             store,
             sessions: BTreeMap::new(),
             changed_sessions: BTreeMap::new(),
@@ -178,13 +176,13 @@ impl<'a> Batch<'a> {
             return self.baton_came(event, came);
         }
         self.load_session(&event.session)?;
-        // The row must exist before the event can point to it; an event that is there already changes nothing.
+        // An event row needs its session's row; an event that was added before has no effect.
         if let Some(stored) = self.sessions.get(&event.session)
             && !self.store.add_event(stored.id, event)?
         {
             return Ok(());
         }
-        let event = &*self.by_its_origin(event)?;
+        let event = &*self.with_true_origin(event)?;
         let before = self.before(event)?;
         let inheriting = before.session.as_ref().map_or(Inheriting::Nothing, |session| session.inheriting);
         let was_fresh = before.session.as_ref().and_then(|session| session.fresh_at).is_some();
@@ -193,15 +191,15 @@ impl<'a> Batch<'a> {
         for seat in after.seat.into_iter().chain(after.left_seat) {
             let key = seat.place.key.clone();
             self.changed_seats.insert(key.clone());
-            // A seat keeps the id of the event that it was first seen by: one event may change two of them.
+            // A seat keeps the uid of the event that first mentioned it: one event may change two seats.
             let uid = self.seats.get(&key).map_or(event.uid, |(uid, _)| *uid);
             self.seats.insert(key, (uid, seat));
         }
         let Some(session) = after.session else { return Ok(()) };
         let is_fresh = session.fresh_at.is_some();
-        let id = self.keep(session, event)?;
+        let id = self.cache_session(session, event)?;
         if was_fresh != is_fresh {
-            // Other machines know of it by its batons.
+            // Other machines learn of it through its batons.
             self.store.touch_batons(id)?;
         }
         if let Some(turn) = after.ended_turn {
@@ -213,11 +211,11 @@ impl<'a> Batch<'a> {
         if let Some(bookmark) = after.bookmark {
             self.store.add_bookmark(id, &bookmark)?;
         }
-        self.change_bookmark(event)?;
+        self.apply_bookmark_change(event)?;
         self.events += 1;
-        self.type_in(event)?;
-        self.hop_on(event)?;
-        self.inherit(event, inheriting)
+        self.apply_to_intents(event)?;
+        self.apply_to_hops(event)?;
+        self.apply_to_heirs(event, inheriting)
     }
 
     fn before(&mut self, event: &Event) -> Result<Before, StoreError> {
@@ -253,8 +251,8 @@ impl<'a> Batch<'a> {
         Ok(self.seats.get(key).map(|(_, seat)| seat.clone()))
     }
 
-    /// Remembers a session until the end of the batch; a new one gets its row, and its first event, at once.
-    fn keep(&mut self, session: Session, event: &Event) -> Result<i64, StoreError> {
+    /// Caches a session until the end of the batch; inserts the row of a new one, and its first event, immediately.
+    fn cache_session(&mut self, session: Session, event: &Event) -> Result<i64, StoreError> {
         let known = self.sessions.get(&event.session);
         let mut project = known.and_then(|stored| stored.project);
         if let Some(traces) = event.scene.as_ref().and_then(|scene| scene.project.as_ref()) {
@@ -284,7 +282,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Saves everything; marks of sessions that no longer work go first, those of sessions that do are returned.
+    /// Saves everything; removes the marks of sessions that are not working first, and returns the working sessions.
     fn save(&mut self) -> Result<Vec<SessionKey>, StoreError> {
         let mut working = vec![];
         for (key, stored) in &self.sessions {

@@ -1,6 +1,6 @@
-//! The data folder: where each file is, and that nobody else can read it.
+//! The data folder: the path of each file, and permissions for its owner only.
 //!
-//! Knows names and permissions only. Which folder it is comes from the caller.
+//! Knows names and permissions only. The caller chooses the folder.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -33,7 +33,7 @@ impl Home {
         self.folder.join("towline.db-wal")
     }
 
-    /// What was captured from the agents' transcripts.
+    /// The database of messages and tool details captured from transcripts.
     pub fn archive(&self) -> PathBuf {
         self.folder.join("archive.db")
     }
@@ -46,12 +46,12 @@ impl Home {
         self.folder.join("archive.lock")
     }
 
-    /// What must not be captured again: marks and times, no text.
+    /// Marks and time ranges that must not be captured again; no text.
     pub(crate) fn forgotten(&self) -> PathBuf {
         self.folder.join("forgotten")
     }
 
-    /// There while something is being erased: what it leaves behind is not gone yet.
+    /// Exists while an erase is in progress: some of the erased data may still be on disk.
     pub fn erasing(&self) -> PathBuf {
         self.folder.join("erasing")
     }
@@ -64,17 +64,17 @@ impl Home {
         self.folder.join("working")
     }
 
-    /// What is remembered of the bars of other programs.
+    /// State kept about other programs' status bars.
     pub fn bars(&self) -> PathBuf {
         self.folder.join("bars")
     }
 
-    /// The last number of each session's meter.
+    /// The last context usage of each session.
     pub fn meters(&self) -> PathBuf {
         self.folder.join("meters")
     }
 
-    /// What was told of which session, and when.
+    /// When which session's state was last notified.
     pub fn told(&self) -> PathBuf {
         self.folder.join("told")
     }
@@ -84,62 +84,62 @@ impl Home {
         self.folder.join("warned")
     }
 
-    /// There since a person was told what is given to sessions.
+    /// Exists once the user was told that sessions are given memory.
     pub fn hinted(&self) -> PathBuf {
         self.folder.join("hinted")
     }
 
-    /// One file for each transcript whose rest a capture waits for.
+    /// One file for each transcript that a capture is waiting for.
     pub fn doors(&self) -> PathBuf {
         self.folder.join("doors")
     }
 
-    /// Held by the one process that waits for the end of usage limits.
+    /// Held by the one process that waits for usage limits to end.
     pub fn wake_lock(&self) -> PathBuf {
         self.folder.join("wake.lock")
     }
 
-    /// Held by the one process that tells later what is still unseen then.
+    /// Held by the one process that notifies later of states that are still unseen by then.
     pub fn alert_lock(&self) -> PathBuf {
         self.folder.join("alert.lock")
     }
 
-    /// Where that process can be woken before its time.
+    /// Wakes that process early.
     pub fn alert_socket(&self) -> PathBuf {
         self.folder.join("alert.sock")
     }
 
-    /// Who types where, and whether nothing is to be typed at all.
+    /// Locks of the processes that type into panes, and the pause file.
     pub fn typing(&self) -> PathBuf {
         self.folder.join("typing")
     }
 
-    /// There while nothing is to be typed: until when, or for ever if it is empty.
+    /// Exists while typing is paused: holds the end of the pause, or is empty for an indefinite one.
     pub fn typing_pause(&self) -> PathBuf {
         self.typing().join("paused")
     }
 
-    /// Held by the one process that types into this seat.
+    /// Held by the one process that types into this pane.
     pub fn typing_lock(&self, seat: &str) -> PathBuf {
         self.typing().join(format!("{:016x}.lock", Mark::of(seat).0))
     }
 
-    /// The tokens of the server, and where it listens.
+    /// The server's tokens and its address.
     pub fn serving(&self) -> PathBuf {
         self.folder.join("serve")
     }
 
-    /// Copies of the agents' settings as they were before us.
+    /// Copies of the agents' settings from before we changed them.
     pub fn backups(&self) -> PathBuf {
         self.folder.join("backups")
     }
 
-    /// For copies that are needed for a moment only.
+    /// For short-lived copies.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.folder.join("scratch")
     }
 
-    /// Faults that even the journal could not take.
+    /// Faults that could not be written to the journal.
     pub fn fault_log(&self) -> PathBuf {
         self.folder.join("faults.log")
     }
@@ -160,7 +160,7 @@ impl Home {
         self.folder.join("machine")
     }
 
-    /// Makes the folder and those inside it, for their owner alone.
+    /// Creates the folder and its subfolders, accessible to the owner only.
     pub fn create(&self) -> io::Result<()> {
         for folder in [&self.folder, &self.journal(), &self.marks()] {
             private_folder(folder)?;
@@ -169,18 +169,18 @@ impl Home {
     }
 }
 
-/// When a file was changed last, by the clock of the disk.
+/// The file's modification time.
 pub(crate) fn modified_at(path: &Path) -> Option<Timestamp> {
     let since = fs::metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since.as_millis()).ok().map(Timestamp)
 }
 
-/// Makes a folder and its parents; those that are new are for their owner alone.
+/// Creates a folder and its parents; new ones are accessible to the owner only.
 pub fn private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Writes a small file whole, for its owner alone: a reader finds either what was there or what is new.
+/// Replaces a small file atomically, readable by its owner only.
 pub fn put_small(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -191,24 +191,24 @@ pub fn put_small(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&draft, path)
 }
 
-/// Like `put_small`, and it has reached the disk when this returns.
+/// Like `put_small`, but synced to disk.
 pub(crate) fn put_for_good(path: &Path, bytes: &[u8]) -> io::Result<()> {
     put_small(path, bytes)?;
     File::open(path)?.sync_all()?;
     path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
-/// Opens or makes a file that only its owner can read, for appending.
+/// Opens or creates a file for appending that only its owner can read.
 pub(crate) fn append_to(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
-/// Opens or makes a file that only its owner can read, for reading and writing in place.
+/// Opens or creates a file for reading and writing in place that only its owner can read.
 pub(crate) fn open_or_make(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
-/// The size of a file, 0 if there is none.
+/// The size of a file, 0 if it does not exist.
 pub(crate) fn size(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |meta| meta.len())
 }

@@ -1,7 +1,7 @@
-//! What is kept: the journal that accepts events, and the database that is folded from it.
+//! Storage: the journal that accepts events, and the database projected from it.
 //!
-//! The only crate that opens the database and the only one with SQL. It decides nothing: `fold` asks `core::step`.
-//! It reads no clock and no environment; folder, time and patience are arguments.
+//! The only crate that opens the database and the only one with SQL. It makes no decisions: `fold` calls `core::step`.
+//! It reads no clock and no environment; folder, time and timeouts are arguments.
 
 pub mod archive;
 mod database;
@@ -31,7 +31,7 @@ pub use tables::faults::KnownFault;
 pub use tables::hops::WantedHops;
 pub use tables::inheritances::{Inheritance, Wanted};
 pub use tables::intents::WantedIntents;
-pub use tables::jobs::{Job, JobKind};
+pub use tables::jobs::{UpkeepJob, UpkeepKind};
 pub use tables::projects::KnownProject;
 pub use tables::transcripts::LiveTranscript;
 pub use tables::waits::KnownWait;

@@ -1,7 +1,7 @@
-//! Who may write the database, who the archive: at most one process at a time, by a lock that dies with its holder.
+//! File locks: at most one process at a time writes the database, and one the archive. A lock dies with its holder.
 //!
 //! Holding a `FoldLock` is the proof that the database may be opened for writing, migrated or moved aside.
-//! There is no unlock: it ends with the value, or with the process.
+//! There is no unlock: dropping the value, or process exit, releases the lock.
 
 use crate::home::{Home, open_or_make};
 use std::fs::{self, File, TryLockError};
@@ -15,12 +15,11 @@ use std::time::Duration;
 pub struct FoldLock(#[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File);
 
 impl FoldLock {
-    /// Takes the lock if it is free now.
     pub fn try_take(home: &Home) -> io::Result<Option<FoldLock>> {
         Ok(try_lock(&home.fold_lock())?.map(FoldLock))
     }
 
-    /// Takes the lock, pausing as `pauses` say while somebody else has it; `None` when they are used up.
+    /// Takes the lock, retrying after each of `pauses`; `None` when they are used up.
     pub fn take_within(
         home: &Home,
         pauses: impl IntoIterator<Item = Duration>,
@@ -29,8 +28,8 @@ impl FoldLock {
     }
 }
 
-/// Locks a file, pausing as `pauses` say while somebody else has it locked. The lock ends with the last copy of the file
-/// that is returned, in whatever process that is.
+/// Locks a file, retrying after each of `pauses`. The lock lasts until the last duplicate of the returned file is
+/// closed, in whichever process that is.
 pub fn wait_for(path: &Path, pauses: impl IntoIterator<Item = Duration>) -> io::Result<Option<File>> {
     let mut pauses = pauses.into_iter();
     loop {
@@ -38,28 +37,28 @@ pub fn wait_for(path: &Path, pauses: impl IntoIterator<Item = Duration>) -> io::
             return Ok(Some(file));
         }
         let Some(pause) = pauses.next() else { return Ok(None) };
-        nap(pause);
+        sleep(pause);
     }
 }
 
-/// Locks a file that [`remove_unheld`] may take away, if it is free now. Between opening and locking it may have gone, and
-/// somebody else may hold the one in its place: only the file that lies there is the lock.
+/// Locks a file that [`remove_unheld`] may delete, if it is free now. Between opening and locking, the file may have
+/// been deleted and replaced by one that another process holds: only the file at `path` is the lock.
 pub fn take_removable(path: &Path) -> io::Result<Option<File>> {
     loop {
         let Some(file) = try_lock(path)? else { return Ok(None) };
-        if lies_at(&file, path)? {
+        if is_file_at(&file, path)? {
             return Ok(Some(file));
         }
     }
 }
 
-/// Removes such a file unless somebody holds it. Whether it is gone.
+/// Removes such a file unless it is held. Returns whether it is gone.
 pub fn remove_unheld(path: &Path) -> io::Result<bool> {
     let Some(_held) = take_removable(path)? else { return Ok(false) };
     fs::remove_file(path).map(|()| true)
 }
 
-fn lies_at(file: &File, path: &Path) -> io::Result<bool> {
+fn is_file_at(file: &File, path: &Path) -> io::Result<bool> {
     let held = file.metadata()?;
     match fs::symlink_metadata(path) {
         Ok(found) => Ok((found.dev(), found.ino()) == (held.dev(), held.ino())),
@@ -68,7 +67,7 @@ fn lies_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// The right to be the one `tow work` of this data folder.
+/// The right to be the only `tow work` of this data folder.
 #[derive(Debug)]
 pub struct WorkLock(#[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File);
 
@@ -78,7 +77,7 @@ impl WorkLock {
     }
 }
 
-/// The right to be the one who exchanges with the hub.
+/// The right to be the only process that syncs with the hub.
 #[derive(Debug)]
 pub struct HubLock(#[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File);
 
@@ -106,7 +105,7 @@ impl ArchiveLock {
     }
 }
 
-/// Pauses that begin short, since most folds are, and add up to about `total`.
+/// Pauses that start short, since most folds are, and add up to about `total`.
 pub fn pauses(total: Duration) -> impl Iterator<Item = Duration> {
     let lengths =
         [1u64, 1, 2, 2, 4, 4, 8].into_iter().chain(std::iter::repeat(10)).map(Duration::from_millis);
@@ -126,7 +125,7 @@ fn try_lock(path: &Path) -> io::Result<Option<File>> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "waiting for a lock that has no timed wait")]
-fn nap(pause: Duration) {
+fn sleep(pause: Duration) {
     std::thread::sleep(pause);
 }
 
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_is_taken_away_again_and_again_has_never_two_holders() {
+    fn a_lock_that_is_removed_repeatedly_never_has_two_holders() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("seat.lock");
         let (holders, taken, removed) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
@@ -155,7 +154,7 @@ mod tests {
             while !is_enough() {
                 let Some(held) = take_removable(&path).unwrap() else { continue };
                 assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "somebody else holds it too");
-                assert!(lies_at(&held, &path).unwrap(), "nobody takes away what is held");
+                assert!(is_file_at(&held, &path).unwrap(), "nobody takes away what is held");
                 taken.fetch_add(1, Ordering::SeqCst);
                 holders.fetch_sub(1, Ordering::SeqCst);
             }

@@ -1,7 +1,7 @@
-//! One empty file per session that is known to be working: the cheapest thing a hook can ask.
+//! One empty file per working session: the cheapest check that a hook can make.
 //!
-//! A mark may be missing while its session works (the hook then folds, which is only slower), but must never be there
-//! while it does not: it is removed before the change is saved and made only afterwards.
+//! A mark may be missing while its session works (the hook then folds, which is only slower), but must never exist
+//! while it does not: it is removed before the state change is saved and created only afterwards.
 
 use crate::home::Home;
 use std::fs::{self, OpenOptions};
@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use towline_core::id::SessionKey;
 
-/// Whether the session was working when it was last folded.
+/// Whether the session was working at the last fold.
 pub fn is_working(home: &Home, session: &SessionKey) -> bool {
     path(home, session).exists()
 }
@@ -20,18 +20,18 @@ pub fn is_any(home: &Home) -> bool {
     fs::read_dir(home.marks()).is_ok_and(|mut marks| marks.next().is_some())
 }
 
-/// Lets the session's next tool result be folded: there is something to say to its agent. A mark that cannot be removed
-/// keeps that waiting until the next prompt.
+/// Makes the session's next tool result get folded, because there is a message for its agent. If the mark cannot be
+/// removed, the message waits until the next prompt.
 pub fn lift(home: &Home, session: &SessionKey) {
     let _ = remove(home, session);
 }
 
 pub(crate) fn make(home: &Home, session: &SessionKey) {
-    // A mark that cannot be made costs time, nothing else.
+    // A mark that cannot be created costs time, nothing else.
     let _ = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path(home, session));
 }
 
-/// Fails only if the mark is still there afterwards.
+/// Fails only if the mark still exists afterwards.
 pub(crate) fn remove(home: &Home, session: &SessionKey) -> std::io::Result<()> {
     match fs::remove_file(path(home, session)) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -39,7 +39,7 @@ pub(crate) fn remove(home: &Home, session: &SessionKey) -> std::io::Result<()> {
     }
 }
 
-/// Removes all marks: used when the database they were derived from is gone.
+/// Removes all marks, for when the database they were derived from is gone.
 pub(crate) fn remove_all(home: &Home) -> std::io::Result<()> {
     let entries = match fs::read_dir(home.marks()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -51,7 +51,7 @@ pub(crate) fn remove_all(home: &Home) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Both halves of a key are plain names, so the dot separates them safely.
+/// Both halves of a key contain no dot, so the dot separates them safely.
 fn path(home: &Home, session: &SessionKey) -> PathBuf {
     home.marks().join(format!("{}.{}", session.agent, session.id))
 }

@@ -1,7 +1,7 @@
-//! Where SQLite takes its memory from: the allocator that everything else in this program uses.
+//! SQLite's allocator: the one that the rest of this program uses.
 //!
-//! The C library that the released program is linked with asks the kernel for small pieces one by one and gives them back
-//! one by one, which would be a fifth of a hook. No memory of SQLite's is used here, only lent and taken back.
+//! The C library that releases are linked with requests small blocks from the kernel and returns them one by one, which
+//! would take a fifth of a hook. This module only allocates and frees blocks; it never reads or writes their content.
 #![expect(unsafe_code, reason = "SQLite asks for memory by C functions")]
 
 use rusqlite::ffi;
@@ -10,99 +10,99 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Once;
 
-/// Before each piece stands how large it is: SQLite asks for that, and tells nobody when it gives one back.
-const HEAD: usize = size_of::<usize>();
+/// Each block is preceded by its size: SQLite asks for it (`xSize`), and does not pass it when it frees a block.
+const HEADER: usize = size_of::<usize>();
 
-/// What every piece begins at a multiple of.
+/// The alignment of every block.
 const ALIGNMENT: usize = 8;
 
-/// Lends memory to SQLite from now on. Does nothing once SQLite has begun to work.
-pub(crate) fn lend() {
+/// Installs the allocator. Has no effect once SQLite is initialized.
+pub(crate) fn install() {
     static ONCE: Once = Once::new();
     let methods = ffi::sqlite3_mem_methods {
-        xMalloc: Some(lend_piece),
-        xFree: Some(take_back),
-        xRealloc: Some(exchange),
+        xMalloc: Some(allocate),
+        xFree: Some(free),
+        xRealloc: Some(reallocate),
         xSize: Some(size),
         xRoundup: Some(round_up),
-        xInit: Some(begin),
-        xShutdown: Some(end),
+        xInit: Some(init),
+        xShutdown: Some(shutdown),
         pAppData: ptr::null_mut(),
     };
     ONCE.call_once(|| {
-        // SAFETY: the functions keep SQLite's contract, and it copies the table of them. An answer other than OK leaves
-        // it with the C library's memory, which is only slower.
+        // SAFETY: the functions keep SQLite's contract, and it copies the table of them. On a result other than OK it
+        // keeps using the C library's allocator, which is only slower.
         unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MALLOC, &raw const methods) };
     });
 }
 
 fn layout(bytes: usize) -> Option<Layout> {
-    Layout::from_size_align(bytes.checked_add(HEAD)?, ALIGNMENT).ok()
+    Layout::from_size_align(bytes.checked_add(HEADER)?, ALIGNMENT).ok()
 }
 
-unsafe extern "C" fn lend_piece(bytes: c_int) -> *mut c_void {
+unsafe extern "C" fn allocate(bytes: c_int) -> *mut c_void {
     let Ok(bytes) = usize::try_from(bytes) else { return ptr::null_mut() };
     let Some(layout) = layout(bytes) else { return ptr::null_mut() };
-    // SAFETY: the layout has a head, so that it is not empty.
-    unsafe { headed(alloc(layout), bytes) }
+    // SAFETY: the layout includes the header, so its size is not zero.
+    unsafe { write_header(alloc(layout), bytes) }
 }
 
-/// Writes the size before a piece, and returns where the piece begins.
+/// Writes the size in front of a block, and returns the block's address.
 ///
 /// # Safety
-/// `start` is null, or the start of a piece that was made by [`layout`] of these bytes.
-unsafe fn headed(start: *mut u8, bytes: usize) -> *mut c_void {
+/// `start` is null, or was allocated with the [`layout`] of these bytes.
+unsafe fn write_header(start: *mut u8, bytes: usize) -> *mut c_void {
     if start.is_null() {
         return ptr::null_mut();
     }
-    // SAFETY: there is room for the head, and the start is aligned for it.
+    // SAFETY: there is room for the header, and the start is aligned for it.
     unsafe {
         start.cast::<usize>().write(bytes);
-        start.add(HEAD).cast()
+        start.add(HEADER).cast()
     }
 }
 
 /// # Safety
-/// `piece` was lent and not taken back.
-unsafe fn start_of(piece: *mut c_void) -> (*mut u8, usize) {
-    // SAFETY: the head stands before every piece that was lent.
+/// `block` was allocated by this module and not freed.
+unsafe fn allocation_of(block: *mut c_void) -> (*mut u8, usize) {
+    // SAFETY: every block that we allocate has the header in front of it.
     unsafe {
-        let start = piece.cast::<u8>().sub(HEAD);
+        let start = block.cast::<u8>().sub(HEADER);
         (start, start.cast::<usize>().read())
     }
 }
 
-unsafe extern "C" fn take_back(piece: *mut c_void) {
-    if piece.is_null() {
+unsafe extern "C" fn free(block: *mut c_void) {
+    if block.is_null() {
         return;
     }
-    // SAFETY: SQLite gives back what it was lent, once, and the layout is made of the size that it was lent with.
+    // SAFETY: SQLite frees each block once, and the layout is built from the size it was allocated with.
     unsafe {
-        let (start, bytes) = start_of(piece);
+        let (start, bytes) = allocation_of(block);
         if let Some(layout) = layout(bytes) {
             dealloc(start, layout);
         }
     }
 }
 
-unsafe extern "C" fn exchange(piece: *mut c_void, bytes: c_int) -> *mut c_void {
+unsafe extern "C" fn reallocate(block: *mut c_void, bytes: c_int) -> *mut c_void {
     let Ok(bytes) = usize::try_from(bytes) else { return ptr::null_mut() };
-    // SAFETY: SQLite exchanges only what it was lent; what cannot be exchanged stays as it is.
+    // SAFETY: SQLite reallocates only our blocks; on failure the old block stays as it is.
     unsafe {
-        let (start, before) = start_of(piece);
+        let (start, before) = allocation_of(block);
         match (layout(before), layout(bytes)) {
-            (Some(before), Some(after)) => headed(realloc(start, before, after.size()), bytes),
+            (Some(before), Some(after)) => write_header(realloc(start, before, after.size()), bytes),
             _ => ptr::null_mut(),
         }
     }
 }
 
-unsafe extern "C" fn size(piece: *mut c_void) -> c_int {
-    if piece.is_null() {
+unsafe extern "C" fn size(block: *mut c_void) -> c_int {
+    if block.is_null() {
         return 0;
     }
-    // SAFETY: SQLite asks only about what it was lent.
-    let (_, bytes) = unsafe { start_of(piece) };
+    // SAFETY: SQLite asks only about our blocks.
+    let (_, bytes) = unsafe { allocation_of(block) };
     c_int::try_from(bytes).unwrap_or(c_int::MAX)
 }
 
@@ -111,38 +111,38 @@ unsafe extern "C" fn round_up(bytes: c_int) -> c_int {
     bytes.saturating_add(MULTIPLE - 1) / MULTIPLE * MULTIPLE
 }
 
-unsafe extern "C" fn begin(_: *mut c_void) -> c_int {
+unsafe extern "C" fn init(_: *mut c_void) -> c_int {
     ffi::SQLITE_OK
 }
 
-unsafe extern "C" fn end(_: *mut c_void) {}
+unsafe extern "C" fn shutdown(_: *mut c_void) {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_piece_keeps_what_is_in_it_and_knows_its_size() {
-        // SAFETY: pieces are used as SQLite uses them.
+    fn a_reallocated_block_keeps_its_content_and_size() {
+        // SAFETY: blocks are used as SQLite uses them.
         unsafe {
-            let piece = lend_piece(24);
-            assert_eq!((size(piece), piece.addr() % ALIGNMENT), (24, 0));
-            piece.cast::<u8>().write_bytes(7, 24);
-            let larger = exchange(piece, 4096);
+            let block = allocate(24);
+            assert_eq!((size(block), block.addr() % ALIGNMENT), (24, 0));
+            block.cast::<u8>().write_bytes(7, 24);
+            let larger = reallocate(block, 4096);
             assert_eq!(size(larger), 4096);
             assert_eq!(std::slice::from_raw_parts(larger.cast::<u8>(), 24), [7; 24]);
-            let smaller = exchange(larger, 8);
+            let smaller = reallocate(larger, 8);
             assert_eq!((size(smaller), *smaller.cast::<u8>()), (8, 7));
-            take_back(smaller);
-            take_back(ptr::null_mut());
+            free(smaller);
+            free(ptr::null_mut());
             assert_eq!(size(ptr::null_mut()), 0);
-            assert!(lend_piece(-1).is_null());
+            assert!(allocate(-1).is_null());
         }
     }
 
     #[test]
     fn sizes_are_rounded_up_to_whole_words() {
-        // SAFETY: it only reckons.
+        // SAFETY: `round_up` only computes.
         let rounded = [0, 1, 8, 9, c_int::MAX].map(|bytes| unsafe { round_up(bytes) });
         assert_eq!(rounded, [0, 8, 8, 16, c_int::MAX / 8 * 8]);
     }

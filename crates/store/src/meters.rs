@@ -1,6 +1,6 @@
-//! The last number of each session's meter, one small file each: what runs often compares with it and is done.
+//! The last context usage of each session, one small file each, so that frequent callers can compare without a query.
 //!
-//! Never decides: what was announced stands in the database, and a file that is lost or behind costs one fold too many.
+//! Not authoritative: announced thresholds are in the database, and a lost or stale file costs one extra fold.
 
 use crate::home::{Home, put_small};
 use std::fs;
@@ -10,28 +10,27 @@ use towline_core::id::SessionKey;
 use towline_core::meter::{Exactness, Fill, Source};
 use towline_core::time::Timestamp;
 
-/// What was noted of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Noted {
     pub fill: Fill,
     pub at: Timestamp,
-    /// The threshold that the model has heard of, as far as it was known then.
+    /// The highest threshold announced to the model, as known at that time.
     pub told: u8,
 }
 
-/// What cannot be read was not noted.
+/// Returns `None` also for a file that cannot be parsed.
 pub fn last(home: &Home, session: &SessionKey) -> Option<Noted> {
     parse(&fs::read_to_string(path(home, session)).ok()?)
 }
 
-/// Whole or not at all.
+/// Replaces the file atomically.
 pub fn note(home: &Home, session: &SessionKey, noted: Noted) -> io::Result<()> {
     let Noted { fill: Fill { tokens, window, exact, source }, at, told } = noted;
     let text = format!("{tokens} {window} {} {} {} {told}\n", exact.name(), source.name(), at.0);
     put_small(&path(home, session), text.as_bytes())
 }
 
-/// Forgets what was noted before this time.
+/// Removes files that were written before this time.
 pub fn forget(home: &Home, before: Timestamp) {
     let entries = fs::read_dir(home.meters()).into_iter().flatten().filter_map(Result::ok);
     for path in entries.map(|entry| entry.path()) {
@@ -42,7 +41,6 @@ pub fn forget(home: &Home, before: Timestamp) {
     }
 }
 
-/// Forgets one session.
 pub(crate) fn remove(home: &Home, session: &SessionKey) -> io::Result<()> {
     match fs::remove_file(path(home, session)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -61,7 +59,7 @@ fn parse(text: &str) -> Option<Noted> {
     Some(Noted { fill: Fill { tokens, window, exact, source }, at, told })
 }
 
-/// Both halves of a key are plain names, so the dot separates them safely.
+/// Both halves of a key contain no dot, so the dot separates them safely.
 fn path(home: &Home, session: &SessionKey) -> PathBuf {
     home.meters().join(format!("{}.{}", session.agent, session.id))
 }
@@ -71,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_noted_reads_back_until_it_is_old() {
+    fn a_meter_reads_back_until_it_expires() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
         let session = SessionKey::parse("agent:id").unwrap();
@@ -87,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_torn_counts_as_none_and_goes() {
+    fn a_torn_meter_file_is_ignored_and_removed() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
         let session = SessionKey::parse("agent:id").unwrap();

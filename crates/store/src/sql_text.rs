@@ -1,7 +1,6 @@
-//! Functions that statements may use: whether a text holds what is looked for, what a packed text says, what is left of
-//! a text when it is redacted.
+//! SQL functions: search for a needle in a text, and unpack a compressed text.
 //!
-//! They exist for the connection that asked for them, and remember nothing.
+//! They are registered on one connection at a time and hold no state.
 
 use crate::archive::unpacked;
 use rusqlite::Connection;
@@ -11,20 +10,20 @@ use towline_core::forget::Needle;
 
 const FLAGS: FunctionFlags = FunctionFlags::SQLITE_UTF8.union(FunctionFlags::SQLITE_DETERMINISTIC);
 
-/// `holds(text)`: whether it holds what is looked for; a missing text holds nothing.
+/// `holds(text)`: whether the text contains the needle; false for null.
 pub(crate) fn add_holds(db: &Connection, needle: Arc<Needle>) -> rusqlite::Result<()> {
-    db.create_scalar_function("holds", 1, FLAGS, move |given: &Context<'_>| {
-        Ok(text(given, 0).is_some_and(|text| needle.is_in(text)))
+    db.create_scalar_function("holds", 1, FLAGS, move |context: &Context<'_>| {
+        Ok(text(context, 0).is_some_and(|text| needle.is_in(text)))
     })
 }
 
-/// `unpacked(packed, content)`: the text of a detail. One that cannot be unpacked is no text any more.
+/// `unpacked(packed, content)`: the text of a detail; null if it cannot be unpacked.
 pub(crate) fn add_unpacked(db: &Connection) -> rusqlite::Result<()> {
-    db.create_scalar_function("unpacked", 2, FLAGS, |given: &Context<'_>| {
-        Ok(unpacked(given.get(0)?, given.get::<Vec<u8>>(1)?))
+    db.create_scalar_function("unpacked", 2, FLAGS, |context: &Context<'_>| {
+        Ok(unpacked(context.get(0)?, context.get::<Vec<u8>>(1)?))
     })
 }
 
-fn text<'a>(given: &'a Context<'_>, index: usize) -> Option<&'a str> {
-    given.get_raw(index).as_str_or_null().ok().flatten()
+fn text<'a>(context: &'a Context<'_>, index: usize) -> Option<&'a str> {
+    context.get_raw(index).as_str_or_null().ok().flatten()
 }

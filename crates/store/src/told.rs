@@ -1,7 +1,7 @@
-//! What was told of a session's state, by which way and when: one small file each, so that nothing is told twice.
+//! When a session's state was last notified through which channel, one small file each, so that no state is repeated.
 //!
-//! Losing a file costs one notification too many. Each file has one writer at a time: whoever folds writes of changes,
-//! and whoever holds the alert's lock of the other ways.
+//! A lost file costs one notification too many. Each file has one writer at a time: the process that folds writes those
+//! of `AtOnce`, the holder of the alert lock those of the other channels.
 
 use crate::home::{Home, put_small};
 use std::fs;
@@ -11,10 +11,9 @@ use towline_core::id::SessionKey;
 use towline_core::session::State;
 use towline_core::time::Timestamp;
 
-/// By which way something is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
-    /// At once: commands, and the agent's own terminal.
+    /// Immediately: commands, and the agent's own terminal.
     AtOnce,
     Desktop,
     Phone,
@@ -30,7 +29,7 @@ impl Way {
     }
 }
 
-/// What is told, and by which way.
+/// The state that is notified, and the channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic {
     pub session: SessionKey,
@@ -38,26 +37,26 @@ pub struct Topic {
     pub way: Way,
 }
 
-/// The last time that something was told.
+/// The last notification of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// When the session had entered the state.
+    /// When the session entered the state.
     pub since: Timestamp,
     pub at: Timestamp,
 }
 
-/// What is not known, or can no longer be read, was not told.
+/// The last notification; `None` also for a file that cannot be parsed.
 pub fn last(home: &Home, topic: &Topic) -> Option<Told> {
     let text = fs::read_to_string(path(home, topic)).ok()?;
     parse(&text)
 }
 
-/// Whole or not at all: half a number would be another time.
+/// Replaces the file atomically: half a number would be another time.
 pub fn remember(home: &Home, topic: &Topic, told: Told) -> io::Result<()> {
     put_small(&path(home, topic), format!("{} {}\n", told.since.0, told.at.0).as_bytes())
 }
 
-/// Forgets what was told before this time.
+/// Removes files that were written before this time.
 pub fn forget(home: &Home, before: Timestamp) {
     let entries = fs::read_dir(home.told()).into_iter().flatten().filter_map(Result::ok);
     for path in entries.map(|entry| entry.path()) {
@@ -73,7 +72,7 @@ fn parse(text: &str) -> Option<Told> {
     Some(Told { since: Timestamp(since.parse().ok()?), at: Timestamp(at.parse().ok()?) })
 }
 
-/// All parts are plain names, so the dots separate them safely.
+/// No part contains a dot, so the dots separate them safely.
 fn path(home: &Home, topic: &Topic) -> PathBuf {
     let (session, state) = (&topic.session, topic.state.name());
     home.told().join(format!("{}.{}.{state}.{}", session.agent, session.id, topic.way.name()))
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_torn_counts_as_not_told_and_goes() {
+    fn a_torn_file_counts_as_not_notified_and_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
         fs::create_dir(home.told()).unwrap();

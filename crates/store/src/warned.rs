@@ -1,6 +1,6 @@
-//! Which memories a session was warned with before it touched a file, one small file each: nobody is warned twice of the same.
+//! Which memories a session was warned about before it touched a file: one small file each, so that no warning repeats.
 //!
-//! Numbers only. A file that is lost costs one warning too many.
+//! Numbers only. A lost file costs one warning too many.
 
 use crate::home::{Home, append_to, modified_at, private_folder};
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
 
-/// The numbers of the memories that the session was warned with.
+/// The numbers of the memories that the session was warned about.
 pub fn with(home: &Home, session: &SessionKey) -> BTreeSet<i64> {
     let text = fs::read_to_string(path(home, session)).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
@@ -21,7 +21,7 @@ pub fn note(home: &Home, session: &SessionKey, number: i64) -> io::Result<()> {
     append_to(&path(home, session))?.write_all(format!("{number}\n").as_bytes())
 }
 
-/// Its model has lost what it was warned of.
+/// Called when the model's context has lost the warnings.
 pub fn remove(home: &Home, session: &SessionKey) -> io::Result<()> {
     match fs::remove_file(path(home, session)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -29,7 +29,7 @@ pub fn remove(home: &Home, session: &SessionKey) -> io::Result<()> {
     }
 }
 
-/// Forgets sessions that were last warned before this time.
+/// Removes the files of sessions that were last warned before this time.
 pub fn forget(home: &Home, before: Timestamp) {
     let entries = fs::read_dir(home.warned()).into_iter().flatten().filter_map(Result::ok);
     for path in entries.map(|entry| entry.path()) {
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_noted_is_known_until_it_is_forgotten() {
+    fn warnings_are_remembered_until_they_are_forgotten() {
         let folder = tempfile::tempdir().unwrap();
         let (home, session) = (Home::at(folder.path()), SessionKey::parse("a:one").unwrap());
         assert!(with(&home, &session).is_empty());

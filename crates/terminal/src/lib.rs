@@ -1,7 +1,7 @@
-//! Where a session sits: the process tree, terminals and multiplexers.
+//! Locates sessions: the process tree, terminals and multiplexers.
 //!
-//! Reads `/proc` and asks multiplexers. It knows no agent: who looks for one says how to recognise it. Only
-//! `driver` types, and nothing but a tmux server's settings is changed, when asked to.
+//! Reads `/proc` and queries multiplexers. It knows no agent: the caller says how to recognise one. Only `driver`
+//! types, and only `tmux_settings` changes a tmux server's settings, on request.
 
 pub mod driver;
 pub mod place;

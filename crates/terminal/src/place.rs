@@ -1,7 +1,7 @@
-//! From a process to the seat that a person sees it in.
+//! Finds the seat (pane, terminal, editor) of a process.
 //!
-//! The terminal that the process is attached to is the truth. Environment variables say whom to ask or, where nobody can
-//! be asked, what it is called. They are the agent's own, never the hook's: a hook may run below a process that serves
+//! The process's controlling terminal decides. Environment variables say which multiplexer to query or, if none can be
+//! queried, the seat's name. They are the agent's own, never the hook's: a hook may run below a process that serves
 //! many seats.
 
 use crate::process::{Environment, Process, ancestors, of_same_user};
@@ -11,16 +11,16 @@ use std::time::Duration;
 use towline_core::event::Presence;
 use towline_core::seat::{Place, Proof, SeatKind};
 
-/// How to recognise an agent among processes.
+/// How to recognise an agent's processes.
 pub struct Looks<'a> {
     pub is_program: &'a dyn Fn(&str) -> bool,
-    /// Whether a process with these arguments serves sessions that are seen elsewhere.
+    /// Whether a process with these arguments serves sessions that are displayed elsewhere.
     pub is_server: &'a dyn Fn(&[String]) -> bool,
 }
 
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env"];
 
-/// The agent above a hook: the nearest ancestor that looks like it, else the nearest that is no shell.
+/// The agent above a hook: the nearest ancestor recognised as one, else the nearest that is no shell.
 pub fn agent_above(hook: u32, looks: &Looks<'_>) -> Option<Process> {
     let parent = Process::read(hook)?.parent;
     let line: Vec<Process> = ancestors(parent).collect();
@@ -31,7 +31,7 @@ pub fn agent_above(hook: u32, looks: &Looks<'_>) -> Option<Process> {
     known.or_else(other).cloned()
 }
 
-/// The seat of a process that a person sits before. Asks the multiplexer, if there is one.
+/// The seat of an interactive process. Queries the multiplexer, if there is one.
 pub fn seat_of(process: &Process, presence: Presence) -> Option<Place> {
     let terminal = process.terminal();
     if presence == Presence::Ide && terminal.is_none() {
@@ -41,14 +41,14 @@ pub fn seat_of(process: &Process, presence: Presence) -> Option<Place> {
     let environment = process.environment();
     let in_tmux = environment.get("TMUX").and_then(Server::parse).and_then(|server| match server.panes() {
         Some(panes) => in_pane(process, &server, panes.iter().find(|pane| pane.terminal == terminal)?),
-        None => by_variable(process, &server, environment.get("TMUX_PANE")?),
+        None => tmux_seat(process, &server, environment.get("TMUX_PANE")?),
     });
     let found = in_tmux.or_else(|| in_other_multiplexer(process, &environment));
     Some(found.unwrap_or_else(|| plain(process, &environment, &terminal)))
 }
 
-/// The seat in which this prompt was typed, among those of processes that share one server.
-/// Only a screen that shows it counts; two screens that do are told apart by their folder, or not at all.
+/// The seat in which this prompt was typed, among processes that share one server. Only a screen that shows the prompt
+/// counts; of two such screens the folder decides, else there is no result.
 pub fn seat_of_prompt(server: &Process, looks: &Looks<'_>, typed: &Typed<'_>) -> Option<Place> {
     let candidates: Vec<Process> = of_same_user(server.pid)
         .into_iter()
@@ -58,21 +58,21 @@ pub fn seat_of_prompt(server: &Process, looks: &Looks<'_>, typed: &Typed<'_>) ->
         })
         .collect();
     let servers = by_server(candidates);
-    (0..LOOKS).find_map(|look| {
-        if look > 0 {
-            nap(PAUSE);
+    (0..ATTEMPTS).find_map(|attempt| {
+        if attempt > 0 {
+            pause(RETRY_AFTER);
         }
         showing(&servers, typed)
     })
 }
 
-/// A client may tell of a prompt before it has drawn it.
-const LOOKS: usize = 4;
-const PAUSE: Duration = Duration::from_millis(40);
+/// A client may report a prompt before it has drawn it, so the screens are read several times.
+const ATTEMPTS: usize = 4;
+const RETRY_AFTER: Duration = Duration::from_millis(40);
 
 #[expect(clippy::disallowed_methods, reason = "a screen can only be looked at again")]
-fn nap(pause: Duration) {
-    std::thread::sleep(pause);
+fn pause(duration: Duration) {
+    std::thread::sleep(duration);
 }
 
 /// The one seat whose screen shows the prompt now.
@@ -95,7 +95,7 @@ fn showing(servers: &BTreeMap<Server, Vec<Process>>, typed: &Typed<'_>) -> Optio
     if showing.len() == 1 { showing.pop().map(|(_, place)| place) } else { None }
 }
 
-/// A prompt whose seat is looked for.
+/// A prompt whose seat is searched for.
 pub struct Typed<'a> {
     pub folder: &'a str,
     pub is_shown: &'a dyn Fn(&str) -> bool,
@@ -114,42 +114,42 @@ fn by_server(processes: Vec<Process>) -> BTreeMap<Server, Vec<Process>> {
 }
 
 fn in_pane(process: &Process, server: &Server, pane: &Pane) -> Option<Place> {
-    let mut found = by_variable(process, server, &pane.id)?;
+    let mut found = tmux_seat(process, server, &pane.id)?;
     found.proof = Proof::Terminal;
     Some(found)
 }
 
-fn by_variable(process: &Process, server: &Server, pane: &str) -> Option<Place> {
+fn tmux_seat(process: &Process, server: &Server, pane: &str) -> Option<Place> {
     let key = format!("tmux:{}:{}:{pane}", server.socket, server.pid);
     let found = place(process, SeatKind::Tmux, key);
     Some(Place { pane: Some(pane.to_owned()), server: Some(server.socket.clone()), ..found })
 }
 
-/// A multiplexer or terminal that names the session and the pane in two variables.
-struct Naming {
+/// The two variables in which a multiplexer or terminal names the session and the pane.
+struct SeatVariables {
     kind: SeatKind,
     server: &'static str,
     pane: &'static str,
 }
 
-const OTHERS: [Naming; 4] = [
-    Naming { kind: SeatKind::Screen, server: "STY", pane: "WINDOW" },
-    Naming { kind: SeatKind::Zellij, server: "ZELLIJ_SESSION_NAME", pane: "ZELLIJ_PANE_ID" },
-    Naming { kind: SeatKind::Kitty, server: "KITTY_PID", pane: "KITTY_WINDOW_ID" },
-    Naming { kind: SeatKind::Wezterm, server: "WEZTERM_UNIX_SOCKET", pane: "WEZTERM_PANE" },
+const OTHERS: [SeatVariables; 4] = [
+    SeatVariables { kind: SeatKind::Screen, server: "STY", pane: "WINDOW" },
+    SeatVariables { kind: SeatKind::Zellij, server: "ZELLIJ_SESSION_NAME", pane: "ZELLIJ_PANE_ID" },
+    SeatVariables { kind: SeatKind::Kitty, server: "KITTY_PID", pane: "KITTY_WINDOW_ID" },
+    SeatVariables { kind: SeatKind::Wezterm, server: "WEZTERM_UNIX_SOCKET", pane: "WEZTERM_PANE" },
 ];
 
 fn in_other_multiplexer(process: &Process, environment: &Environment) -> Option<Place> {
-    OTHERS.iter().find_map(|naming| {
-        let (server, pane) = (environment.get(naming.server)?, environment.get(naming.pane)?);
-        // Variables are inherited by terminals that are started from there: the device tells such seats apart.
+    OTHERS.iter().find_map(|names| {
+        let (server, pane) = (environment.get(names.server)?, environment.get(names.pane)?);
+        // Terminals started from there inherit the variables: the device distinguishes such seats.
         let device = process.terminal().unwrap_or_default();
-        let found = place(process, naming.kind, format!("{}:{server}:{pane}:{device}", naming.kind.name()));
+        let found = place(process, names.kind, format!("{}:{server}:{pane}:{device}", names.kind.name()));
         Some(Place { pane: Some(pane.to_owned()), server: Some(server.to_owned()), ..found })
     })
 }
 
-/// A terminal by itself. Its device is reused by the next one, its leader's start is not.
+/// A plain terminal. Its device name is reused by the next one, its leader's start time is not.
 fn plain(process: &Process, environment: &Environment, terminal: &str) -> Place {
     let leader_started = Process::read(process.leader).map_or(process.started, |leader| leader.started);
     let kind =

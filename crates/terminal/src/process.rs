@@ -1,6 +1,6 @@
 //! Processes as `/proc` shows them.
 //!
-//! Everything is a snapshot that may be gone a moment later: a process that cannot be read does not exist.
+//! Everything is a snapshot that may be outdated a moment later: an unreadable process counts as nonexistent.
 
 use rustix::param::clock_ticks_per_second;
 use std::fs;
@@ -12,15 +12,15 @@ use std::path::{Path, PathBuf};
 pub struct Process {
     pub pid: u32,
     pub parent: u32,
-    /// The kernel's name of it: at most 15 bytes, chosen by the process itself.
+    /// The kernel's `comm`: at most 15 bytes, set by the process itself.
     pub name: String,
     /// The leader of its terminal session.
     pub leader: u32,
-    /// When it started, in ticks since boot: together with the pid it is never reused.
+    /// Start time in ticks since boot: together with the pid it is never reused.
     pub started: u64,
     terminal: u32,
     group: u32,
-    /// The group of processes that its terminal listens to.
+    /// The foreground process group of its terminal.
     front: Option<u32>,
 }
 
@@ -29,17 +29,17 @@ impl Process {
         parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// The device it is attached to.
+    /// The device of its controlling terminal.
     pub fn terminal(&self) -> Option<String> {
         terminal_name(self.terminal)
     }
 
-    /// Whether it belongs to what its terminal shows and listens to now.
+    /// Whether it belongs to its terminal's foreground process group.
     pub fn is_in_front(&self) -> bool {
         self.front == Some(self.group)
     }
 
-    /// The leader of the group of processes that its terminal listens to.
+    /// The leader of its terminal's foreground process group.
     pub fn front(&self) -> Option<u32> {
         self.front
     }
@@ -62,14 +62,14 @@ impl Process {
         fs::read_link(format!("/proc/{}/cwd", self.pid)).ok()
     }
 
-    /// The file name of its program, or the kernel's name where that cannot be read.
+    /// The file name of its program, or the kernel's name if that cannot be read.
     pub fn program_name(&self) -> String {
         let name = self.program().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         name.unwrap_or_else(|| self.name.clone())
     }
 }
 
-/// The variables a process was started with.
+/// The environment a process was started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment(Vec<String>);
 
@@ -88,15 +88,15 @@ impl From<Vec<String>> for Environment {
     }
 }
 
-/// What runs directly below a process.
+/// The direct children of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Children {
     None,
-    /// How long ago the youngest of them started.
+    /// The age of the most recently started child.
     Youngest {
         age_ms: i64,
     },
-    /// The kernel does not tell.
+    /// The kernel does not provide the list.
     Unknown,
 }
 
@@ -110,18 +110,18 @@ pub fn children(pid: u32) -> Children {
     }
 }
 
-/// The children of a process; `None` if the kernel does not tell. Each thread has its own: an agent may start a tool from
-/// any of them.
+/// The children of a process; `None` if the kernel does not provide them. They are listed per thread: an agent may
+/// start a tool from any.
 pub(crate) fn child_pids(pid: u32) -> Option<Vec<u32>> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
     let lists = threads.filter_map(|thread| Some(fs::read_to_string(thread.ok()?.path().join("children"))));
-    // A thread that has ended meanwhile has left its children to another.
+    // A thread that has ended meanwhile has passed its children to another.
     let lists: Vec<String> = lists.filter_map(Result::ok).collect();
     let pids = lists.iter().flat_map(|list| list.split_ascii_whitespace()).filter_map(|pid| pid.parse().ok());
     (!lists.is_empty()).then(|| pids.collect())
 }
 
-/// Now, in the ticks in which the kernel counts when processes started.
+/// The uptime in the ticks in which the kernel counts start times.
 fn ticks_since_boot() -> Option<u64> {
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let (seconds, hundredths) = uptime.split_ascii_whitespace().next()?.split_once('.')?;
@@ -133,10 +133,10 @@ fn ticks_to_ms(ticks: u64) -> i64 {
     i64::try_from(ticks.saturating_mul(1000) / clock_ticks_per_second().max(1)).unwrap_or(i64::MAX)
 }
 
-/// A tree is not deeper than this, unless it is a circle.
+/// Bound against cycles; real trees are not deeper.
 const DEEPEST: usize = 64;
 
-/// The process and those that started it, nearest first.
+/// The process and its ancestors, nearest first.
 pub fn ancestors(pid: u32) -> impl Iterator<Item = Process> {
     std::iter::successors(Process::read(pid), |process| match process.parent {
         0 => None,
@@ -154,7 +154,7 @@ pub fn of_same_user(like: u32) -> Vec<Process> {
     pids.filter(|pid| owner(*pid) == ours).filter_map(Process::read).collect()
 }
 
-/// Whether processes can be seen here at all: where they cannot, that none is found says nothing.
+/// Whether `/proc` is readable at all: if not, an empty result means nothing.
 pub fn can_be_seen() -> bool {
     Process::read(std::process::id()).is_some()
 }
@@ -169,12 +169,12 @@ pub fn holders(file: &Path) -> Vec<Process> {
     of_same_user(std::process::id()).into_iter().filter(has_open).collect()
 }
 
-/// The name may hold spaces and brackets: it ends at the last closing one.
+/// The name may contain spaces and parentheses: it ends at the last closing one.
 fn parse_stat(stat: &str) -> Option<Process> {
     let (pid, rest) = stat.split_once(" (")?;
     let (name, rest) = rest.rsplit_once(") ")?;
     let fields: Vec<&str> = rest.split(' ').collect();
-    // One that has ended and waits for its parent to notice does nothing any more.
+    // A zombie does nothing any more.
     if matches!(fields.first(), Some(&("Z" | "X"))) {
         return None;
     }
@@ -186,7 +186,7 @@ fn parse_stat(stat: &str) -> Option<Process> {
         name: name.to_owned(),
         group: id(2)?,
         leader: id(3)?,
-        // Negative where there is none.
+        // Negative without a terminal.
         terminal: id(4).unwrap_or(0),
         front: id(5),
         started: number(19)?,
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a child of another thread is to be found")]
-    fn the_youngest_child_is_told_by_its_age_whichever_thread_started_it() {
+    fn the_youngest_child_is_found_whichever_thread_started_it() {
         let age = || match children(std::process::id()) {
             Children::Youngest { age_ms } => Some(age_ms),
             Children::None | Children::Unknown => None,
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_a_file_open_is_found() {
+    fn process_that_has_a_file_open_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("held");
         let file = fs::File::create(&path).unwrap();
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_gone_has_no_children_to_tell_of() {
+    fn a_process_that_is_gone_has_unknown_children() {
         assert_eq!(children(u32::MAX), Children::Unknown);
     }
 

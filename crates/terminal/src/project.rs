@@ -1,4 +1,4 @@
-//! What a folder says about its project, read from the files of its repository.
+//! A folder's project, read from the files of its git repository.
 //!
 //! Runs no `git`: a hook cannot afford the spawn. Follows the links from a worktree to the repository it belongs to.
 
@@ -7,23 +7,23 @@ use std::path::{Path, PathBuf};
 use towline_core::project::{ProjectTraces, branch_in_head, remote_in_config, same_remote};
 use towline_core::text::clip;
 
-/// The file by which a repository names its project.
+/// The file in which a repository names its project.
 pub const NAME_FILE: &str = ".towline.toml";
 
-/// Deeper trees are not searched for a repository.
+/// The number of parent folders searched for a repository.
 const DEEPEST: usize = 64;
 
-/// A repository as it lies on the disk.
-struct Repository {
+/// A git repository's folders.
+struct GitFolders {
     /// The top of this worktree.
     top: PathBuf,
-    /// What belongs to this worktree alone: its `HEAD`.
+    /// This worktree's git folder, with its `HEAD`.
     own: PathBuf,
-    /// What all worktrees share: the configuration.
+    /// The git folder that all worktrees share, with the configuration.
     common: PathBuf,
 }
 
-/// Reads the traces of the folder's project. `name_in` finds the name in the text of a name file.
+/// Reads the traces of the folder's project. `name_in` extracts the name from the text of a name file.
 pub fn traces(folder: &Path, name_in: &dyn Fn(&str) -> Option<String>) -> ProjectTraces {
     let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let Some(repository) = repository_above(&real) else {
@@ -39,11 +39,11 @@ pub fn traces(folder: &Path, name_in: &dyn Fn(&str) -> Option<String>) -> Projec
     }
 }
 
-fn repository_above(folder: &Path) -> Option<Repository> {
+fn repository_above(folder: &Path) -> Option<GitFolders> {
     folder.ancestors().take(DEEPEST).find_map(repository_at)
 }
 
-fn repository_at(top: &Path) -> Option<Repository> {
+fn repository_at(top: &Path) -> Option<GitFolders> {
     let dot_git = top.join(".git");
     let meta = fs::metadata(&dot_git).ok()?;
     let own = if meta.is_dir() { dot_git } else { linked(top, &dot_git)? };
@@ -54,23 +54,23 @@ fn repository_at(top: &Path) -> Option<Repository> {
         Some(path) => fs::canonicalize(own.join(path.trim())).ok()?,
         None => own.clone(),
     };
-    Some(Repository { top: top.to_owned(), own, common })
+    Some(GitFolders { top: top.to_owned(), own, common })
 }
 
-/// A worktree's or submodule's `.git` is a file that says where the folder is.
+/// The `.git` file of a worktree or submodule names the git folder.
 fn linked(top: &Path, dot_git: &Path) -> Option<PathBuf> {
     let target = read(dot_git)?;
     fs::canonicalize(top.join(target.trim().strip_prefix("gitdir:")?.trim())).ok()
 }
 
-/// Small plain files only: a pipe would make us wait, and nothing here is ever large unless it is something else.
+/// Reads small regular files only: a pipe would block, and a large file is not what it should be.
 fn read(path: &Path) -> Option<String> {
     let meta = fs::metadata(path).ok()?;
-    let sound = meta.is_file() && meta.len() < 1 << 20;
-    sound.then(|| fs::read_to_string(path).ok()).flatten()
+    let is_small_file = meta.is_file() && meta.len() < 1 << 20;
+    is_small_file.then(|| fs::read_to_string(path).ok()).flatten()
 }
 
-/// What a repository says of itself is data of any size; as a name, this much is enough.
+/// Repository contents are untrusted and may be of any size; names are cut.
 fn bounded(name: String) -> String {
     clip(&name, 500).to_owned()
 }

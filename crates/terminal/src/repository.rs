@@ -1,40 +1,40 @@
-//! What state the code in a folder is in, as `git` says.
+//! The state of a folder's git checkout, as `git` reports it.
 //!
-//! One spawn, bounded in time, that takes no lock and runs nothing that the repository names. A hook asks at most once in
-//! a session, and only about commits of another branch.
+//! One spawn, bounded in time, that takes no lock and runs nothing that the repository names. A hook uses it at most
+//! once per session, and only about commits of another branch.
 
 use crate::tmux::read_within;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Of what is checked out.
+/// The checked-out commit and branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedOut {
     pub commit: String,
-    /// None where no branch is.
+    /// `None` if `HEAD` is detached.
     pub branch: Option<String>,
-    /// Whether files differ from the commit, or are in none.
+    /// Whether there are modified or untracked files.
     pub is_dirty: bool,
 }
 
-/// A large repository takes a while; one that takes longer is not waited for.
+/// A large repository takes a while; one that takes longer is abandoned.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// An agent waits for what a hook asks.
-const HASTE: Duration = Duration::from_millis(200);
+/// The limit in a hook, which the agent waits for.
+const HOOK_PATIENCE: Duration = Duration::from_millis(200);
 
-/// What more than this lies between two branches is not looked through.
+/// Limit of commits searched between two branches.
 const MOST_COMMITS: &str = "--max-count=5000";
 
-/// `None` for a folder that is in no repository, and for one without a commit.
+/// `None` for a folder outside any repository, and for a repository without a commit.
 pub fn checked_out(folder: &Path) -> Option<CheckedOut> {
     let status =
         ["status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty"];
-    read(&said(folder, &status, PATIENCE)?)
+    read(&git_output(folder, &status, PATIENCE)?)
 }
 
-/// Those of these commits that are here and not in what is checked out. Names may be short; other words are passed over.
+/// Those of these commits that exist here but are not in `HEAD`. Hashes may be short; other words are ignored.
 pub fn elsewhere<'c>(folder: &Path, commits: &[&'c str]) -> Vec<&'c str> {
     let is_name = |name: &&&str| name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let named: Vec<&str> = commits.iter().filter(is_name).copied().collect();
@@ -44,24 +44,24 @@ pub fn elsewhere<'c>(folder: &Path, commits: &[&'c str]) -> Vec<&'c str> {
     let list = ["rev-list", "--ignore-missing", MOST_COMMITS];
     let arguments: Vec<&str> =
         list.into_iter().chain(named.iter().copied()).chain(["--not", "HEAD"]).collect();
-    let listed = said(folder, &arguments, HASTE).unwrap_or_default();
+    let listed = git_output(folder, &arguments, HOOK_PATIENCE).unwrap_or_default();
     named.into_iter().filter(|name| listed.lines().any(|line| line.starts_with(name))).collect()
 }
 
-/// What `git` prints; `None` where it fails, or takes longer than that.
+/// The output of `git`; `None` if it fails or exceeds `patience`.
 #[expect(clippy::disallowed_methods, reason = "the one place that runs git")]
-fn said(folder: &Path, arguments: &[&str], patience: Duration) -> Option<String> {
+fn git_output(folder: &Path, arguments: &[&str], patience: Duration) -> Option<String> {
     let mut git = Command::new("git");
     git.arg("-C").arg(folder).args(["--no-optional-locks", "-c", "core.fsmonitor=false"]).args(arguments);
-    // What an agent's environment says of a repository is not about this folder.
+    // Repository variables in an agent's environment are not about this folder.
     git.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
     let mut child = git.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let said = child.stdout.take().and_then(|pipe| read_within(pipe, patience));
-    if said.is_none() {
+    let git_output = child.stdout.take().and_then(|pipe| read_within(pipe, patience));
+    if git_output.is_none() {
         let _ = child.kill();
     }
     let has_succeeded = child.wait().is_ok_and(|status| status.success());
-    said.filter(|_| has_succeeded).map(|said| String::from_utf8_lossy(&said).into_owned())
+    git_output.filter(|_| has_succeeded).map(|git_output| String::from_utf8_lossy(&git_output).into_owned())
 }
 
 fn read(status: &str) -> Option<CheckedOut> {

@@ -1,7 +1,6 @@
-//! The last part of a file, or as much as is there of any part.
+//! Bounded reads from files: the last bytes, or a range.
 //!
-//! Reads no more than it is asked for, whatever the file's size, and nothing but plain files: a pipe would make the
-//! reader wait.
+//! Reads no more than asked for, whatever the file's size, and only regular files: a pipe would block the reader.
 
 use rustix::fs::{Mode, OFlags, open};
 use std::fs::File;
@@ -10,23 +9,21 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use towline_core::time::Timestamp;
 
-/// At most the last `limit` bytes, and when the file was last written. What is appended meanwhile is left for the next
-/// time.
+/// At most the last `limit` bytes, and the modification time. Bytes appended meanwhile are left for the next call.
 pub fn last_bytes(path: &Path, limit: u64) -> io::Result<(Vec<u8>, Timestamp)> {
-    // Opening a pipe would wait for its writer; a plain file takes no notice.
+    // Opening a pipe would wait for its writer; NONBLOCK has no effect on a regular file.
     let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
     let meta = file.metadata()?;
     if !meta.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
     }
-    let wanted = meta.len().min(limit);
-    let bytes = bytes_at(&file, meta.len() - wanted, usize::try_from(wanted).unwrap_or(usize::MAX))?;
+    let length = meta.len().min(limit);
+    let bytes = bytes_at(&file, meta.len() - length, usize::try_from(length).unwrap_or(usize::MAX))?;
     let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
     Ok((bytes, Timestamp(modified)))
 }
 
-/// As many bytes as are still there of those that were. Their number is known: reading on until the end would take its
-/// time to find it out.
+/// The bytes of a range that are still there. The count is known, so no read past the end is spent on finding it.
 pub fn bytes_at(file: &File, from: u64, count: usize) -> io::Result<Vec<u8>> {
     let (mut bytes, mut read) = (vec![0; count], 0);
     while read < count {
@@ -85,14 +82,14 @@ mod tests {
         assert!((64 * 1024..256 * 1024).contains(&cost), "{cost} bytes were read");
     }
 
-    /// What this thread has read so far, by the kernel's count.
+    /// The bytes this thread has read so far, by the kernel's count.
     fn bytes_read() -> u64 {
         let counts = fs::read_to_string("/proc/thread-self/io").unwrap();
         counts.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
     }
 
     #[test]
-    fn what_is_no_plain_file_is_refused_without_waiting() {
+    fn other_than_regular_files_are_refused_without_waiting() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();

@@ -1,7 +1,7 @@
-//! A tmux server: which pane owns which terminal, what is on its screen, what its bar says, which pane is looked at.
+//! tmux servers: panes and their terminals, screen contents, the status line, focus.
 //!
-//! One spawn per question, arguments as a list, never a shell. A server that does not answer is no server. Nothing is
-//! ever typed from here.
+//! One spawn per query, arguments as a list, never a shell. A server that does not answer is treated as absent. This
+//! module never types into a pane.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
@@ -15,11 +15,11 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Server {
     pub socket: String,
-    /// Its process: tells two servers apart that used the same socket one after the other.
+    /// Distinguishes two servers that used the same socket one after the other.
     pub pid: String,
 }
 
-/// A pane and what it is attached to.
+/// A pane and its terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pane {
     pub id: String,
@@ -28,7 +28,7 @@ pub struct Pane {
     pub screen: String,
 }
 
-/// One line of a menu: what it says, the key that chooses it, and what tmux then does.
+/// One line of a menu: its label, its key, and the tmux command it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MenuItem {
     pub label: String,
@@ -36,18 +36,18 @@ pub struct MenuItem {
     pub command: String,
 }
 
-/// One thing that a server is to show. A pane that is not there any more is passed over.
+/// One change to what a server displays. A pane that no longer exists is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order<'a> {
     /// The text of `#{@towline-status}`.
     Bar { text: &'a str },
-    /// The state of an agent, and whether a person should look, as options of its pane.
+    /// An agent's state, and whether the user should look, as options of its pane.
     Pane { pane: &'a str, state: &'a str, unseen: &'a str },
-    /// The state, and the mark for it, as options of the pane's window. A mark of the pane would hide the window's.
+    /// The state and its icon as options of the pane's window. An icon on the pane would hide the window's.
     Window { pane: &'a str, state: &'a str, mark: &'a str },
-    /// Nobody sits in the pane any more.
+    /// No agent runs in the pane any more.
     PaneLeft { pane: &'a str },
-    /// No window has a state: those that have one are set again.
+    /// Clears the state of all windows; those that have one are set again.
     ClearWindows,
 }
 
@@ -71,7 +71,7 @@ impl Order<'_> {
         }
     }
 
-    /// As arguments of tmux, each command with its end.
+    /// The tmux arguments, each command with its terminator.
     fn words(&self) -> Vec<String> {
         let ended = |command: Vec<&str>| {
             let words = command.into_iter().map(argument);
@@ -81,94 +81,98 @@ impl Order<'_> {
     }
 }
 
-/// A word as tmux takes it for an argument: one that ends in `;` would end the command.
+/// Escapes a tmux argument: a trailing `;` would end the command.
 pub(crate) fn argument(word: &str) -> String {
     word.strip_suffix(';').map_or_else(|| word.to_owned(), |rest| format!("{rest}\\;"))
 }
 
 impl Server {
-    /// Reads the value of `$TMUX`: socket, process, session.
+    /// Parses the value of `$TMUX`: socket, process, session.
     pub fn parse(variable: &str) -> Option<Server> {
         let mut parts = variable.rsplitn(3, ',');
         let (_session, pid, socket) = (parts.next()?, parts.next()?, parts.next()?);
-        let sound = !socket.is_empty() && !pid.is_empty() && pid.bytes().all(|b| b.is_ascii_digit());
-        sound.then(|| Server { socket: socket.to_owned(), pid: pid.to_owned() })
+        let is_valid = !socket.is_empty() && !pid.is_empty() && pid.bytes().all(|b| b.is_ascii_digit());
+        is_valid.then(|| Server { socket: socket.to_owned(), pid: pid.to_owned() })
     }
 
     /// All panes with their terminals; `None` if the server does not answer.
     pub fn panes(&self) -> Option<Vec<Pane>> {
-        let answer = self.ask(&["list-panes", "-a", "-F", "#{pane_id} #{pane_tty}"])?;
-        Some(answer.lines().filter_map(parse_pane).collect())
+        let output = self.ask(&["list-panes", "-a", "-F", "#{pane_id} #{pane_tty}"])?;
+        Some(output.lines().filter_map(parse_pane).collect())
     }
 
-    /// What the panes on these terminals show.
+    /// The screens of the panes on these terminals.
     pub fn screens(&self, terminals: &[String]) -> Option<Vec<Pane>> {
         let mut panes = self.panes()?;
         panes.retain(|pane| terminals.contains(&pane.terminal));
-        self.captured(&panes)
+        self.capture(&panes)
     }
 
-    /// What these panes show, in one call unless one of them is gone. A pane that has another terminal by now is not the
-    /// one that is meant.
+    /// The screens of these panes, in one call unless one of them is gone. A pane whose terminal has changed is
+    /// dropped: it is another pane under a reused id.
     pub fn show_screens(&self, panes: &[Pane]) -> Option<Vec<Pane>> {
         let terminals = || panes.iter().map(|pane| pane.terminal.clone()).collect::<Vec<_>>();
-        self.captured(panes).or_else(|| self.screens(&terminals()))
+        self.capture(panes).or_else(|| self.screens(&terminals()))
     }
 
-    /// tmux stops at the first pane that it does not find.
-    fn captured(&self, panes: &[Pane]) -> Option<Vec<Pane>> {
+    /// Captures the panes' screens in one call. tmux stops at the first pane that it does not find.
+    fn capture(&self, panes: &[Pane]) -> Option<Vec<Pane>> {
         let mark = format!("{MARK}#{{pane_id}} #{{pane_tty}}");
-        let mut question: Vec<&str> = vec![];
+        let mut arguments: Vec<&str> = vec![];
         for pane in panes {
-            question.extend(["display-message", "-p", "-t", &pane.id, &mark, ";"]);
-            question.extend(["capture-pane", "-p", "-J", "-t", &pane.id, ";"]);
+            arguments.extend(["display-message", "-p", "-t", &pane.id, &mark, ";"]);
+            arguments.extend(["capture-pane", "-p", "-J", "-t", &pane.id, ";"]);
         }
-        question.pop();
-        if question.is_empty() {
+        arguments.pop();
+        if arguments.is_empty() {
             return Some(vec![]);
         }
-        let answer = self.ask(&question)?;
-        let shown = answer.split(MARK).skip(1).filter_map(|part| {
+        let output = self.ask(&arguments)?;
+        let screens = output.split(MARK).skip(1).filter_map(|part| {
             let (head, screen) = part.split_once('\n')?;
             Some(Pane { screen: screen.to_owned(), ..parse_pane(head)? })
         });
-        Some(shown.filter(|pane| panes.iter().any(|asked| asked.terminal == pane.terminal)).collect())
+        Some(
+            screens
+                .filter(|pane| panes.iter().any(|requested| requested.terminal == pane.terminal))
+                .collect(),
+        )
     }
 
-    /// The values of global options, in the order of their names; `None` in the place of one that is not set.
+    /// The values of global options, in the order of `names`; `None` for an unset one.
     pub fn user_options(&self, names: &[String]) -> Option<Vec<Option<String>>> {
         self.options_within(PATIENCE, names)
     }
 
     pub(crate) fn options_within(&self, patience: Duration, names: &[String]) -> Option<Vec<Option<String>>> {
-        let mut question: Vec<&str> = vec![];
+        let mut arguments: Vec<&str> = vec![];
         for name in names {
-            question.extend(["display-message", "-p", MARK, ";", "show-options", "-gqv", name, ";"]);
+            arguments.extend(["display-message", "-p", MARK, ";", "show-options", "-gqv", name, ";"]);
         }
-        question.pop();
-        let answer = self.ask_within(patience, &question).filter(|answer| answer.succeeded)?.text;
-        // An option that is set ends with a line end of its own, even if it is empty.
-        let value = |said: &str| said.strip_prefix('\n')?.strip_suffix('\n').map(str::to_owned);
-        Some(answer.split(MARK).skip(1).map(value).collect())
+        arguments.pop();
+        let output = self.ask_within(patience, &arguments).filter(|output| output.succeeded)?.text;
+        // The value of a set option ends with a newline of its own, even if it is empty.
+        let value = |output: &str| output.strip_prefix('\n')?.strip_suffix('\n').map(str::to_owned);
+        Some(output.split(MARK).skip(1).map(value).collect())
     }
 
-    /// Brings a pane before the person: its window, the pane, and the client's session. Whether the pane was there.
+    /// Focuses a pane: its window, the pane, and the client's session. Returns whether the pane exists.
     pub fn show(&self, pane: &str) -> bool {
         let there = self.ask(&["select-window", "-t", pane, ";", "select-pane", "-t", pane]).is_some();
-        // Without a client there is nobody to be switched.
+        // Without an attached client there is nothing to switch.
         let _ = self.ask(&["switch-client", "-t", pane]);
         there
     }
 
-    /// When something was last typed in each client that shows this pane, in seconds since the Unix epoch.
+    /// The time of the last key in each client that shows this pane, in seconds since the Unix epoch.
     pub fn lookers(&self, pane: &str) -> Vec<i64> {
-        let answer = self.ask(&["list-clients", "-F", "#{pane_id} #{client_activity}"]).unwrap_or_default();
+        let output = self.ask(&["list-clients", "-F", "#{pane_id} #{client_activity}"]).unwrap_or_default();
         let looks = |line: &str| line.strip_prefix(pane)?.trim_start().parse().ok();
-        answer.lines().filter_map(looks).collect()
+        output.lines().filter_map(looks).collect()
     }
 
-    /// Opens a menu before the person. Titles and labels must be escaped already; commands are tmux's own. tmux answers
-    /// when the menu is closed: one that has not refused by now has opened it.
+    /// Opens a menu for the user. Titles and labels must be escaped already; commands are tmux's own. tmux answers only
+    /// when the menu is closed, so no answer within `PATIENCE` means that it opened.
     #[expect(clippy::disallowed_methods, reason = "a menu lasts as long as somebody looks at it")]
     pub fn menu(&self, title: &str, items: &[MenuItem]) -> bool {
         let words = items.iter().flat_map(|item| [&item.label, &item.key, &item.command]);
@@ -184,8 +188,8 @@ impl Server {
         }
     }
 
-    /// Opens a popup before the person and waits until it is closed. `command` goes through a shell: it must be one of
-    /// ours, whole. Says why tmux would not.
+    /// Opens a popup and waits until it is closed. `command` goes through a shell: it must be one of ours, whole.
+    /// Returns tmux's error message if it refuses.
     #[expect(
         clippy::disallowed_methods,
         reason = "a popup lasts as long as somebody looks at it, unlike any question"
@@ -195,18 +199,18 @@ impl Server {
         tmux.arg("-S").arg(&self.socket).args(["display-popup", "-E", "-w", "90%", "-h", "60%", command]);
         let done =
             tmux.env_remove("TMUX").stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
-        let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-        // How the command in it ended is not of interest: tmux itself says something if it fails.
-        if said.is_empty() { Ok(()) } else { Err(said) }
+        let output = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+        // The exit status of the command in it does not matter: tmux prints a message if it fails itself.
+        if output.is_empty() { Ok(()) } else { Err(output) }
     }
 
-    /// Says something in the status line of the person who pressed a key.
+    /// Shows a message in the status line of the user who pressed a key.
     pub fn say(&self, text: &str) {
         let _shown = self.ask(&["display-message", &argument(text)]);
     }
 
-    /// Carries out orders, which also redraws bars. Not waited for; whether tmux could be started. `until_done` stays open until tmux has done it:
-    /// whoever holds a lock on it keeps the next push from overtaking this one.
+    /// Applies orders, which also redraws status lines. Does not wait; returns whether tmux could be started. tmux
+    /// keeps `until_done` open until it has finished: a lock held on it keeps the next push from overtaking this one.
     #[expect(
         clippy::disallowed_methods,
         reason = "the other place that runs tmux: nobody waits for this one"
@@ -218,30 +222,30 @@ impl Server {
         tmux.spawn().is_ok()
     }
 
-    /// What tmux prints, if it does what it is asked.
+    /// tmux's output, if it succeeds.
     pub(crate) fn ask(&self, arguments: &[&str]) -> Option<String> {
-        self.ask_within(PATIENCE, arguments).filter(|answer| answer.succeeded).map(|answer| answer.text)
+        self.ask_within(PATIENCE, arguments).filter(|output| output.succeeded).map(|output| output.text)
     }
 
-    /// A server that hangs is given up after `patience`, and the client that asked it is ended.
+    /// Runs tmux and gives up after `patience`, killing the client of a server that hangs.
     #[expect(clippy::disallowed_methods, reason = "the one place that runs tmux")]
-    pub(crate) fn ask_within(&self, patience: Duration, arguments: &[&str]) -> Option<Answer> {
+    pub(crate) fn ask_within(&self, patience: Duration, arguments: &[&str]) -> Option<TmuxOutput> {
         let mut tmux = Command::new("tmux");
-        // Without -u, a client in a plain locale is told `_` for everything that is not ASCII.
+        // Without -u, tmux prints `_` for every non-ASCII character to a client in a plain locale.
         tmux.arg("-u").arg("-S").arg(&self.socket).args(arguments).env_remove("TMUX");
         let mut client =
             tmux.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-        let answer = client.stdout.take().and_then(|pipe| read_within(pipe, patience));
-        if answer.is_none() {
+        let output = client.stdout.take().and_then(|pipe| read_within(pipe, patience));
+        if output.is_none() {
             let _ = client.kill();
         }
         let succeeded = client.wait().is_ok_and(|status| status.success());
-        answer.map(|bytes| Answer { text: String::from_utf8_lossy(&bytes).into_owned(), succeeded })
+        output.map(|bytes| TmuxOutput { text: String::from_utf8_lossy(&bytes).into_owned(), succeeded })
     }
 }
 
-/// What tmux printed, and whether it did what it was asked.
-pub(crate) struct Answer {
+/// tmux's output, and whether it succeeded.
+pub(crate) struct TmuxOutput {
     pub text: String,
     pub succeeded: bool,
 }
@@ -249,7 +253,7 @@ pub(crate) struct Answer {
 /// A server answers in a few milliseconds, or not at all.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Everything up to the end of the pipe, if that comes within `patience` of the last bytes.
+/// Reads to the end of the pipe; `None` if more than `patience` passes between two reads.
 pub(crate) fn read_within(mut pipe: impl Read + AsFd, patience: Duration) -> Option<Vec<u8>> {
     let mut bytes = vec![];
     let mut part = [0; 16 * 1024];
@@ -267,29 +271,29 @@ pub(crate) fn read_within(mut pipe: impl Read + AsFd, patience: Duration) -> Opt
 /// The option that a status line shows as `#{@towline-status}`.
 pub const BAR_OPTION: &str = "@towline-status";
 
-/// What the agent in a pane does, and of a window the one that is most urgent there.
+/// The state of the agent in a pane; of a window, the most urgent state in it.
 pub const STATE_OPTION: &str = "@towline-state";
 
-/// The icon for it; empty where nobody needs to look.
+/// The state's icon; empty if the user does not need to look.
 pub const MARK_OPTION: &str = "@towline-mark";
 
-/// Whether somebody should look at the pane: asked by hooks on focus, before they start anything.
+/// Whether the user should look at the pane: focus hooks check it before they start anything.
 pub const UNSEEN_OPTION: &str = "@towline-unseen";
 
-/// tmux itself walks its windows: asking for them first would take another spawn. Versions before 3.2 cannot, and keep
-/// the state of a window until another agent sits there.
+/// tmux iterates over its windows itself: listing them first would take another spawn. Versions before 3.2 cannot, and
+/// keep a window's state until another agent runs there.
 const CLEAR_WINDOWS: [&str; 5] = ["if-shell", "-F", "#{m/r:^3\\.[01][^0-9]*$,#{version}}", "", CLEAR_COMMAND];
 
 const CLEAR_COMMAND: &str = "run-shell -C \"#{S:#{W:set-option -wuq -t '#{window_id}' @towline-state ; \
     set-option -wuq -t '#{window_id}' @towline-mark ;}}\"";
 
-/// Separates screens in an answer; no screen shows it.
+/// Separates screens in an answer; no screen contains it.
 pub(crate) const MARK: &str = "\u{1e}towline\u{1e}";
 
 fn parse_pane(line: &str) -> Option<Pane> {
     let (id, terminal) = line.split_once(' ')?;
-    let sound = id.starts_with('%') && id[1..].bytes().all(|b| b.is_ascii_digit());
-    sound.then(|| Pane { id: id.to_owned(), terminal: terminal.to_owned(), screen: String::new() })
+    let is_valid = id.starts_with('%') && id[1..].bytes().all(|b| b.is_ascii_digit());
+    is_valid.then(|| Pane { id: id.to_owned(), terminal: terminal.to_owned(), screen: String::new() })
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! The settings of a tmux server: options, hooks and keys, read and changed so that they can be given back.
+//! A tmux server's settings: options, hooks and keys, read and changed so that they can be restored.
 //!
-//! Chooses nothing: what to set is the caller's. Never starts a server. Changes are one call each, which tmux carries out
-//! without anything coming in between.
+//! The caller decides what to set. Never starts a server. A set of changes is one call, which tmux executes without
+//! interruption.
 
 use crate::tmux::{MARK, Server, argument};
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// What stands behind a key in the prefix table.
+/// A key's binding in the prefix table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// As `list-keys` prints it, without the blanks that fill its columns: tmux reads it back as a command.
+    /// As `list-keys` prints it, without column padding: tmux can parse it as a command.
     pub text: String,
     pub note: Option<String>,
 }
@@ -33,73 +33,73 @@ pub enum Change {
         note: Option<String>,
         words: Vec<String>,
     },
-    /// What a key was bound to before.
+    /// Restores a key's former binding.
     BindBack(Binding),
     Unbind {
         key: String,
     },
 }
 
-/// How a server took it.
+/// The result of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     Done,
-    /// It understood something else, and did not go on from there.
+    /// A command failed; the commands after it were not run.
     Refused,
-    /// It did not answer.
+    /// The server did not answer.
     Unanswered,
 }
 
-/// Nobody's agent waits here; a server under load is given time.
+/// No agent waits for these calls; a server under load is given time.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A table of keys in which bindings are tried out; nothing ever switches to it.
-const TRIAL: &str = "towline-trial";
-const PREFIX: &str = "prefix";
+/// A key table in which bindings are tried out; nothing ever switches to it.
+const TRIAL_TABLE: &str = "towline-trial";
+const PREFIX_TABLE: &str = "prefix";
 
-/// The version of the tmux on the PATH, as it calls it; no server is asked.
+/// The version of the tmux on the PATH; no server is queried.
 #[expect(clippy::disallowed_methods, reason = "the one question that no server can answer")]
 pub fn installed_version() -> Option<String> {
-    let told = Command::new("tmux").arg("-V").stdin(Stdio::null()).output().ok()?;
-    Some(String::from_utf8_lossy(&told.stdout).trim().strip_prefix("tmux ")?.to_owned())
+    let output = Command::new("tmux").arg("-V").stdin(Stdio::null()).output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().strip_prefix("tmux ")?.to_owned())
 }
 
 impl Server {
     /// The server that listens on this socket, if one does.
     pub fn at(socket: &str) -> Option<Server> {
         let unknown = Server { socket: socket.to_owned(), pid: String::new() };
-        let pid = unknown.patiently(&["display-message", "-p", "#{pid}"])?.trim().to_owned();
-        let sound = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());
-        sound.then_some(Server { pid, ..unknown })
+        let pid = unknown.run(&["display-message", "-p", "#{pid}"])?.trim().to_owned();
+        let is_valid = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());
+        is_valid.then_some(Server { pid, ..unknown })
     }
 
-    /// Its version as it calls it, such as `3.3a`.
+    /// The server's version, such as `3.3a`.
     pub fn version(&self) -> Option<String> {
-        Some(self.patiently(&["display-message", "-p", "#{version}"])?.trim().to_owned())
+        Some(self.run(&["display-message", "-p", "#{version}"])?.trim().to_owned())
     }
 
-    /// The values of global options or entries of hooks; `None` in the place of one that is not set.
+    /// The values of global options or hook entries; `None` for an unset one.
     pub fn options(&self, names: &[String]) -> Option<Vec<Option<String>>> {
         self.options_within(PATIENCE, names)
     }
 
-    /// The keys of the prefix table as tmux writes them, with what they are bound to, without notes.
+    /// The bindings of the prefix table by key as tmux writes it, without notes.
     pub fn bindings(&self) -> Option<BTreeMap<String, Binding>> {
-        // An empty table is none, and to list it fails: the mark tells that from a server that is not there.
-        let asked = ["display-message", "-p", MARK, ";", "list-keys", "-T", PREFIX];
-        let answer = self.ask_within(PATIENCE, &asked)?;
+        // Listing an empty table fails: the mark distinguishes that from a missing server.
+        let arguments = ["display-message", "-p", MARK, ";", "list-keys", "-T", PREFIX_TABLE];
+        let answer = self.ask_within(PATIENCE, &arguments)?;
         let lines = answer.text.strip_prefix(MARK)?.lines();
         Some(
             lines
-                .filter_map(Printed::parse)
-                .map(|line| (line.key.to_owned(), line.in_table(PREFIX)))
+                .filter_map(ListedKey::parse)
+                .map(|line| (line.key.to_owned(), line.in_table(PREFIX_TABLE)))
                 .collect(),
         )
     }
 
-    /// The same binding with its note. tmux tells notes apart from bindings, and before 3.1 has none.
+    /// Adds a binding's note. tmux lists notes separately, and before 3.1 has none.
     pub fn with_note(&self, key: &str, binding: Binding) -> Binding {
-        let answer = self.patiently(&["list-keys", "-N", "-P", "", "-T", PREFIX, &argument(&plain(key))]);
+        let answer = self.run(&["list-keys", "-N", "-P", "", "-T", PREFIX_TABLE, &argument(&plain(key))]);
         let note = answer.and_then(|line| {
             let (_, note) = line.trim_end_matches('\n').split_once(' ')?;
             Some(note.trim_start().to_owned())
@@ -107,18 +107,18 @@ impl Server {
         Binding { note: note.filter(|note| !note.is_empty()), ..binding }
     }
 
-    /// How tmux writes the key of a binding, and the binding itself; `None` for one that it does not take.
+    /// Tries a binding out: its key as tmux writes it, and the binding itself; `None` if tmux refuses it.
     pub fn tried(&self, binding: &Change) -> Option<(String, Binding)> {
-        let rest = [vec!["list-keys", "-T", TRIAL], vec!["unbind-key", "-a", "-T", TRIAL]];
+        let rest = [vec!["list-keys", "-T", TRIAL_TABLE], vec!["unbind-key", "-a", "-T", TRIAL_TABLE]];
         let rest = rest.map(|words| words.into_iter().map(str::to_owned).collect());
-        let text = self.patiently_all(&[vec![commands(binding, TRIAL)], rest.to_vec()].concat())?;
-        let line = Printed::parse(text.lines().next()?)?;
-        Some((line.key.to_owned(), line.in_table(PREFIX)))
+        let text = self.run_all(&[vec![commands(binding, TRIAL_TABLE)], rest.to_vec()].concat())?;
+        let line = ListedKey::parse(text.lines().next()?)?;
+        Some((line.key.to_owned(), line.in_table(PREFIX_TABLE)))
     }
 
-    /// Carries out all changes, in their order, as one call.
+    /// Applies all changes, in order, as one call.
     pub fn change(&self, changes: &[Change]) -> Taken {
-        let words: Vec<Vec<String>> = changes.iter().map(|change| commands(change, PREFIX)).collect();
+        let words: Vec<Vec<String>> = changes.iter().map(|change| commands(change, PREFIX_TABLE)).collect();
         if words.is_empty() {
             return Taken::Done;
         }
@@ -131,33 +131,35 @@ impl Server {
         }
     }
 
-    /// Takes these user options off every pane and every window.
+    /// Unsets these user options on every pane and window.
     pub fn unset_everywhere(&self, options: &[&str]) -> Taken {
-        let panes = self.patiently(&["list-panes", "-a", "-F", "-pqu #{pane_id}\n-wqu #{window_id}"]);
+        let panes = self.run(&["list-panes", "-a", "-F", "-pqu #{pane_id}\n-wqu #{window_id}"]);
         let Some(panes) = panes else { return Taken::Unanswered };
-        let mut places: Vec<&str> = panes.lines().collect();
-        places.sort_unstable();
-        places.dedup();
-        let unset = |place: &&str, option: &str| {
-            let (flags, id) = place.split_once(' ').unwrap_or((place, ""));
+        let mut targets: Vec<&str> = panes.lines().collect();
+        targets.sort_unstable();
+        targets.dedup();
+        let unset = |target: &&str, option: &str| {
+            let (flags, id) = target.split_once(' ').unwrap_or((target, ""));
             ["set-option", flags, "-t", id, option].map(str::to_owned).to_vec()
         };
-        let words: Vec<Vec<String>> =
-            places.iter().flat_map(|place| options.iter().map(move |option| unset(place, option))).collect();
-        self.patiently_all(&words).map_or(Taken::Refused, |_| Taken::Done)
+        let words: Vec<Vec<String>> = targets
+            .iter()
+            .flat_map(|target| options.iter().map(move |option| unset(target, option)))
+            .collect();
+        self.run_all(&words).map_or(Taken::Refused, |_| Taken::Done)
     }
 
-    fn patiently(&self, arguments: &[&str]) -> Option<String> {
+    fn run(&self, arguments: &[&str]) -> Option<String> {
         self.ask_within(PATIENCE, arguments).filter(|answer| answer.succeeded).map(|answer| answer.text)
     }
 
-    fn patiently_all(&self, words: &[Vec<String>]) -> Option<String> {
+    fn run_all(&self, words: &[Vec<String>]) -> Option<String> {
         let joined = join(words);
-        self.patiently(&joined.iter().map(String::as_str).collect::<Vec<_>>())
+        self.run(&joined.iter().map(String::as_str).collect::<Vec<_>>())
     }
 }
 
-/// The words of a change, each of them one argument already.
+/// The tmux command for a change, each word escaped as an argument.
 fn commands(change: &Change, table: &str) -> Vec<String> {
     let words = |words: &[&str]| words.iter().map(|word| argument(word)).collect::<Vec<_>>();
     match change {
@@ -171,9 +173,9 @@ fn commands(change: &Change, table: &str) -> Vec<String> {
             bind.extend(command.iter().map(|word| argument(word)));
             bind
         }
-        // tmux reads the second word as commands, as it would read a line of its configuration.
+        // tmux parses the second word as commands, like a line of its configuration.
         Change::BindBack(binding) => {
-            let text = noted(
+            let text = with_note_option(
                 &binding.text.replacen(" -T prefix ", &format!(" -T {table} "), 1),
                 binding.note.as_deref(),
             );
@@ -186,28 +188,28 @@ fn join(commands: &[Vec<String>]) -> Vec<String> {
     commands.join(&";".to_owned())
 }
 
-fn noted(text: &str, note: Option<&str>) -> String {
+fn with_note_option(text: &str, note: Option<&str>) -> String {
     match note {
         Some(note) => text.replacen("bind-key ", &format!("bind-key -N {} ", quote(note)), 1),
         None => text.to_owned(),
     }
 }
 
-/// A line of `list-keys`, which fills it with blanks so that keys stand below each other.
-struct Printed<'a> {
+/// A line of `list-keys`, padded into columns.
+struct ListedKey<'a> {
     repeats: bool,
     key: &'a str,
     command: &'a str,
 }
 
-impl Printed<'_> {
-    fn parse(line: &str) -> Option<Printed<'_>> {
+impl ListedKey<'_> {
+    fn parse(line: &str) -> Option<ListedKey<'_>> {
         let rest = line.strip_prefix("bind-key ")?.trim_start();
         let repeating = rest.strip_prefix("-r ");
         let rest = repeating.unwrap_or(rest).trim_start().strip_prefix("-T ")?;
         let (_table, rest) = rest.trim_start().split_once(' ')?;
         let (key, command) = rest.trim_start().split_once(' ')?;
-        Some(Printed { repeats: repeating.is_some(), key, command: command.trim_start() })
+        Some(ListedKey { repeats: repeating.is_some(), key, command: command.trim_start() })
     }
 
     fn in_table(&self, table: &str) -> Binding {
@@ -217,12 +219,12 @@ impl Printed<'_> {
     }
 }
 
-/// A key as it is, from how tmux writes it in a command: behind a backslash if it would mean something there.
+/// Removes the backslash with which tmux escapes a key in a command.
 fn plain(key: &str) -> String {
     key.strip_prefix('\\').filter(|rest| !rest.is_empty()).unwrap_or(key).to_owned()
 }
 
-/// One word for tmux's own parser, which reads single quotes as a shell does.
+/// Quotes a word for tmux's parser, which reads single quotes as a shell does.
 pub fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -242,8 +244,8 @@ mod tests {
     #[test]
     fn a_printed_binding_is_read_without_the_blanks_of_its_columns() {
         let read = |line: &str| {
-            let printed = Printed::parse(line).unwrap();
-            (printed.key.to_owned(), printed.in_table(PREFIX).text)
+            let listed = ListedKey::parse(line).unwrap();
+            (listed.key.to_owned(), listed.in_table(PREFIX_TABLE).text)
         };
         let (key, text) = read("bind-key    -T prefix       M-c                  display-message  \"a  b\"");
         assert_eq!(
@@ -252,7 +254,7 @@ mod tests {
         );
         let (key, text) = read(r"bind-key -r -T towline-trial \; last-pane");
         assert_eq!((key.as_str(), text.as_str()), (r"\;", r"bind-key -r -T prefix \; last-pane"));
-        assert!(Printed::parse("unknown key: x").is_none());
+        assert!(ListedKey::parse("unknown key: x").is_none());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Every rule, on sessions made by the events that lead there.
+//! Every rule, on sessions built from the events that lead to them.
 
 use super::*;
 use crate::event::{EndedBy, Event, Failure, Happening, Origin, Reason, StartedBy, ToolOutcome};
@@ -34,7 +34,7 @@ fn prompted(before: Session, at: i64) -> Session {
     )
 }
 
-/// Prompted, and a tool has finished since.
+/// Prompted, and one tool has finished since.
 fn working() -> Session {
     let finished = Happening::ToolFinished { tool: kept("shell"), outcome: ToolOutcome::Done, bytes: 0 };
     after(Some(prompted(idle(), PROMPTED)), LAST_HEARD, finished)
@@ -56,7 +56,7 @@ fn sights(process: ProcessSight, tail: Option<(TailEnd, i64)>) -> Sights {
     }
 }
 
-/// A hundred seconds after the last event, with nothing written in the meantime.
+/// A hundred seconds after the last event, with no transcript entry in between.
 fn shows(screen: ScreenSight) -> Sights {
     Sights {
         children: ChildrenSight::None,
@@ -66,7 +66,7 @@ fn shows(screen: ScreenSight) -> Sights {
     }
 }
 
-fn seen_alive(end: TailEnd, at: i64) -> Sights {
+fn with_tail(end: TailEnd, at: i64) -> Sights {
     sights(ProcessSight::Alive, Some((end, at)))
 }
 
@@ -101,11 +101,11 @@ fn a_process_that_cannot_be_seen_changes_nothing() {
 }
 
 #[test]
-fn an_interruption_that_no_hook_told_is_found_in_the_transcript() {
+fn an_interruption_without_a_hook_is_found_in_the_transcript() {
     for session in [working(), blocked()] {
         for at in [LAST_HEARD, LAST_HEARD + 60_000] {
             let expected = (Some(Observed::Interrupted), Confidence::Certain);
-            check(&session, &seen_alive(TailEnd::Interrupted, at), expected);
+            check(&session, &with_tail(TailEnd::Interrupted, at), expected);
         }
     }
 }
@@ -119,9 +119,9 @@ fn an_interruption_counts_although_the_process_cannot_be_seen() {
 #[test]
 fn errors_and_limits_are_told_apart() {
     let certain = |observed| (Some(observed), Confidence::Certain);
-    check(&working(), &seen_alive(TailEnd::Failed, LAST_HEARD), certain(Observed::Failed));
-    check(&working(), &seen_alive(TailEnd::Limited, LAST_HEARD), certain(Observed::Limited));
-    check(&blocked(), &seen_alive(TailEnd::Failed, LAST_HEARD), certain(Observed::Failed));
+    check(&working(), &with_tail(TailEnd::Failed, LAST_HEARD), certain(Observed::Failed));
+    check(&working(), &with_tail(TailEnd::Limited, LAST_HEARD), certain(Observed::Limited));
+    check(&blocked(), &with_tail(TailEnd::Failed, LAST_HEARD), certain(Observed::Failed));
 }
 
 #[test]
@@ -131,15 +131,15 @@ fn stamps_may_differ_a_little_but_are_then_less_sure() {
         (TailEnd::Failed, Observed::Failed),
         (TailEnd::Limited, Observed::Limited),
     ] {
-        check(&working(), &seen_alive(end, LAST_HEARD - 1), (Some(observed), Confidence::Likely));
-        check(&working(), &seen_alive(end, LAST_HEARD - SKEW_MS), (Some(observed), Confidence::Likely));
+        check(&working(), &with_tail(end, LAST_HEARD - 1), (Some(observed), Confidence::Likely));
+        check(&working(), &with_tail(end, LAST_HEARD - SKEW_MS), (Some(observed), Confidence::Likely));
     }
 }
 
 #[test]
 fn a_stale_tail_changes_nothing() {
     for end in [TailEnd::Interrupted, TailEnd::Failed, TailEnd::Limited, TailEnd::Other] {
-        let stale = seen_alive(end, LAST_HEARD - SKEW_MS - 1);
+        let stale = with_tail(end, LAST_HEARD - SKEW_MS - 1);
         check(&working(), &stale, (None, Confidence::Likely));
         check(&blocked(), &stale, (None, Confidence::Likely));
     }
@@ -148,8 +148,8 @@ fn a_stale_tail_changes_nothing() {
 #[test]
 fn a_prompt_right_after_an_interruption_is_not_taken_for_interrupted() {
     let again = prompted(idle(), LAST_HEARD);
-    check(&again, &seen_alive(TailEnd::Interrupted, LAST_HEARD - 100), (None, Confidence::Likely));
-    let soon = seen_alive(TailEnd::Interrupted, LAST_HEARD + 100);
+    check(&again, &with_tail(TailEnd::Interrupted, LAST_HEARD - 100), (None, Confidence::Likely));
+    let soon = with_tail(TailEnd::Interrupted, LAST_HEARD + 100);
     check(&again, &soon, (Some(Observed::Interrupted), Confidence::Certain));
 }
 
@@ -162,14 +162,14 @@ fn a_turn_that_is_over_does_not_end_again() {
     let limited = after(Some(working()), LAST_HEARD, limit);
     for session in [idle(), completed, interrupted, limited] {
         for end in [TailEnd::Interrupted, TailEnd::Failed, TailEnd::Limited] {
-            check(&session, &seen_alive(end, LAST_HEARD), (None, Confidence::Certain));
+            check(&session, &with_tail(end, LAST_HEARD), (None, Confidence::Certain));
         }
     }
 }
 
 #[test]
 fn hooks_stand_where_the_transcript_goes_on() {
-    let verdict = judge(&working(), &seen_alive(TailEnd::Other, LAST_HEARD + 1));
+    let verdict = judge(&working(), &with_tail(TailEnd::Other, LAST_HEARD + 1));
     assert_eq!((verdict.observed, verdict.confidence), (None, Confidence::Certain));
     assert_eq!(verdict.rule, "nothing seen contradicts the hooks");
     check(&working(), &sights(ProcessSight::Alive, None), (None, Confidence::Likely));
@@ -180,27 +180,27 @@ fn hooks_stand_where_the_transcript_goes_on() {
 #[test]
 fn a_prompt_without_a_word_of_answer_is_not_certain_to_be_worked_on() {
     let asked = prompted(idle(), LAST_HEARD);
-    check(&asked, &seen_alive(TailEnd::Other, LAST_HEARD - 100), (None, Confidence::Likely));
-    check(&asked, &seen_alive(TailEnd::Other, LAST_HEARD + 100), (None, Confidence::Certain));
+    check(&asked, &with_tail(TailEnd::Other, LAST_HEARD - 100), (None, Confidence::Likely));
+    check(&asked, &with_tail(TailEnd::Other, LAST_HEARD + 100), (None, Confidence::Certain));
 }
 
 #[test]
 fn the_end_of_a_limit_is_passed_on_and_no_other_time() {
     let until = Some(Timestamp(900_000));
     let ends =
-        |end| Sights { tail: Some(Tail { end, at: Timestamp(LAST_HEARD), until }), ..seen_alive(end, 0) };
+        |end| Sights { tail: Some(Tail { end, at: Timestamp(LAST_HEARD), until }), ..with_tail(end, 0) };
     assert_eq!(judge(&working(), &ends(TailEnd::Limited)).until, until);
     assert_eq!(judge(&working(), &ends(TailEnd::Failed)).until, None);
     assert_eq!(judge(&idle(), &ends(TailEnd::Limited)).until, None);
 }
 
 #[test]
-fn the_end_of_a_limit_is_found_although_a_hook_told_of_the_limit() {
+fn the_end_of_a_limit_that_a_hook_reported_is_found_in_the_transcript() {
     let until = Some(Timestamp(900_000));
     let failed = Happening::TurnFailed { failure: Failure::UsageLimit, until: None };
     let limited = after(Some(working()), LAST_HEARD, failed);
     let tail = Tail { end: TailEnd::Limited, at: Timestamp(LAST_HEARD - 50), until };
-    let seen = Sights { tail: Some(tail), ..seen_alive(TailEnd::Limited, 0) };
+    let seen = Sights { tail: Some(tail), ..with_tail(TailEnd::Limited, 0) };
     let verdict = judge(&limited, &seen);
     assert_eq!((verdict.observed, verdict.until), (Some(Observed::Limited), until));
     let what = Happening::Observed { what: Observed::Limited, as_of: limited.last_event_at, until };
@@ -282,7 +282,7 @@ fn any_sign_of_life_keeps_a_turn_open() {
 }
 
 #[test]
-fn helpers_behind_a_waiting_input_box_are_no_interruption() {
+fn running_subagents_behind_an_input_box_are_no_interruption() {
     let mut with_helper = prompted(idle(), LAST_HEARD);
     with_helper.subagents.insert(crate::id::SubagentId::parse("helper").unwrap());
     let in_background =
@@ -294,13 +294,13 @@ fn helpers_behind_a_waiting_input_box_are_no_interruption() {
 }
 
 #[test]
-fn what_the_transcript_says_goes_before_the_screen() {
-    let both = Sights { screen: Some(ScreenSight::Busy), ..seen_alive(TailEnd::Interrupted, LAST_HEARD) };
+fn the_transcript_takes_precedence_over_the_screen() {
+    let both = Sights { screen: Some(ScreenSight::Busy), ..with_tail(TailEnd::Interrupted, LAST_HEARD) };
     check(&blocked(), &both, (Some(Observed::Interrupted), Confidence::Certain));
 }
 
 #[test]
-fn a_screen_is_worth_a_look_only_where_it_could_tell_something() {
+fn a_screen_is_worth_reading_only_if_it_could_show_a_change() {
     let seen = |after_ms, youngest_ms: i64| Sights {
         now: Timestamp(LAST_HEARD + after_ms),
         children: ChildrenSight::Youngest(Timestamp(LAST_HEARD + youngest_ms)),
@@ -340,7 +340,7 @@ fn an_answer_is_not_missed_where_the_tools_of_a_session_cannot_be_seen() {
 
 #[test]
 fn every_piece_of_evidence_is_given_with_its_time() {
-    let verdict = judge(&blocked(), &seen_alive(TailEnd::Interrupted, LAST_HEARD + 5));
+    let verdict = judge(&blocked(), &with_tail(TailEnd::Interrupted, LAST_HEARD + 5));
     let lines: Vec<String> = verdict
         .evidence
         .iter()
@@ -374,16 +374,16 @@ fn children_and_screen_are_evidence_with_their_time() {
 }
 
 #[test]
-fn what_was_not_seen_is_said_to_be_unseen() {
+fn missing_observations_are_listed_as_missing() {
     let verdict = judge(&idle(), &sights(ProcessSight::Unknown, None));
     let unseen: Vec<&str> = verdict.evidence[2..].iter().map(|piece| piece.says.as_str()).collect();
     assert_eq!(unseen, ["unknown", "unknown", "tells nothing", "not found", "not looked at"]);
 }
 
 #[test]
-fn what_is_observed_takes_effect_unless_the_agent_went_on() {
+fn an_observation_takes_effect_unless_the_agent_went_on() {
     let session = working();
-    let what = judge(&session, &seen_alive(TailEnd::Interrupted, LAST_HEARD)).observed.unwrap();
+    let what = judge(&session, &with_tail(TailEnd::Interrupted, LAST_HEARD)).observed.unwrap();
     let observation = Happening::Observed { what, as_of: session.last_event_at, until: None };
     let told = after(Some(session.clone()), 300_000, observation.clone());
     assert_eq!((told.state, told.open_turn), (State::Interrupted, None));

@@ -1,28 +1,28 @@
-//! What a bookmark is called if nobody named it: what was done since the one before.
+//! The default name of a bookmark: the work done since the previous one.
 //!
-//! The same turns give the same words, whoever asks and whenever.
+//! Deterministic: the same turns give the same text.
 
 use crate::text::clip;
 
-/// As much as fits into a line of a list.
-const LONGEST: usize = 120;
+/// Fits into one line of a list.
+const MAX_LABEL_BYTES: usize = 120;
 
-/// `lines` say what was done in each turn since the bookmark before, oldest first; `prompt` is what was asked last, for as
-/// long as nothing was captured.
+/// `lines` summarise the turns since the previous bookmark, oldest first. `prompt` is the latest prompt, used until a
+/// turn was captured.
 pub fn label(lines: &[String], prompt: Option<&str>) -> String {
-    let mut told = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
-    let more = match told.clone().count() {
+    let mut summaries = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
+    let suffix = match summaries.clone().count() {
         0 | 1 => String::new(),
         2 => " (and the turn before)".to_owned(),
         several => format!(" (and {} turns before)", several - 1),
     };
-    let last = told.next_back().or(prompt.map(str::trim)).unwrap_or("");
-    format!("{}{more}", shortened(last, LONGEST - more.len()))
+    let last = summaries.next_back().or(prompt.map(str::trim)).unwrap_or("");
+    format!("{}{suffix}", shortened(last, MAX_LABEL_BYTES - suffix.len()))
 }
 
-fn shortened(text: &str, longest: usize) -> String {
+fn shortened(text: &str, max: usize) -> String {
     let line = text.lines().next().unwrap_or("");
-    if line.len() <= longest { line.to_owned() } else { format!("{}…", clip(line, longest - 3).trim_end()) }
+    if line.len() <= max { line.to_owned() } else { format!("{}…", clip(line, max - 3).trim_end()) }
 }
 
 #[cfg(test)]
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_stands_in_until_something_is_captured() {
+    fn the_prompt_is_the_label_until_a_turn_is_captured() {
         check(&[], Some(" paint the mast\nred "), "paint the mast");
         check(&[""], None, "");
     }
@@ -52,6 +52,6 @@ mod tests {
     fn a_label_is_one_line_of_bounded_length() {
         let long = "ä".repeat(200);
         let label = label(&["first".to_owned(), long], None);
-        assert!(label.len() <= LONGEST && label.ends_with("… (and the turn before)"), "{label}");
+        assert!(label.len() <= MAX_LABEL_BYTES && label.ends_with("… (and the turn before)"), "{label}");
     }
 }

@@ -1,7 +1,7 @@
-//! Bookmarks: named points of a conversation that one may want to go back to, and when one is due.
+//! Bookmarks: points of a conversation to rewind to, and the rules for when one is due.
 //!
-//! Pure, and all of it a function of the journal: what happened since the last bookmark is counted event by event, so no
-//! counter can drift from what happened. Sets nothing itself: what is due is returned, and what was set is an event.
+//! Pure functions of the journal: the counters since the last bookmark are derived event by event, so they cannot
+//! drift. This module sets no bookmark: `due` returns the decision, and a bookmark that was set is an event.
 
 mod label;
 mod since;
@@ -14,31 +14,31 @@ use crate::text::Kept;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What the model is told of a marker: it must answer something, and the less the better.
+/// Instruction for the model about a marker: it has to answer, and should answer as little as possible.
 pub const IGNORE_MARKER: &str = "<towline-context>\nThis prompt is a bookmark that Towline set, so that the conversation can \
     be rewound to here. Nobody asks for anything: do nothing, run no tool, answer only `ok`.\n</towline-context>";
 
-/// The text that, typed alone as a prompt, is a bookmark in the agent's own list.
+/// A prompt of only this text is a bookmark in the agent's own list of prompts.
 pub const MARKER: &str = "·";
 
-/// A point that is evaluated later than this after it was reached is no news: it is folded once more, or much too late.
+/// A point evaluated later than this after it was reached is ignored: the journal is being replayed or is far behind.
 const FRESH_MS: i64 = 60_000;
 
-/// When a bookmark is due, and what is done about it.
+/// When a bookmark is due, and how it is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     pub mode: Mode,
     pub min_tokens: u64,
     pub min_tool_calls: u32,
-    /// Of activity: from the first to the last thing that a tool or a helper did.
+    /// Measured from the first to the last action of a tool or a subagent.
     pub min_seconds: u32,
-    /// How many helpers have come back.
+    /// Number of subagents that returned.
     pub agent_burst: u32,
     pub cooldown_seconds: u32,
 }
 
 impl Rules {
-    /// What `default.toml` says too.
+    /// The same values as in `default.toml`.
     pub const USUAL: Rules = Rules {
         mode: Mode::Silent,
         min_tokens: 6_000,
@@ -49,13 +49,13 @@ impl Rules {
     };
 }
 
-/// What is done when a bookmark is due.
+/// How a due bookmark is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Off,
-    /// A row, and nothing that anybody sees.
+    /// As a row in the database, invisible in the agent.
     Silent,
-    /// The marker is typed, so that the agent's own list shows it.
+    /// As a marker typed into the terminal, so that the agent's own list shows it.
     Typed,
 }
 
@@ -75,7 +75,7 @@ impl Mode {
     }
 }
 
-/// Which threshold was reached, and by how much.
+/// The threshold that was reached, and its count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
     pub threshold: Threshold,
@@ -111,13 +111,13 @@ impl Threshold {
     }
 }
 
-/// How a number was come by.
+/// Whether a number is exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counted {
     #[default]
     Exactly,
-    /// By the size of what was said and done, since the agent told no number.
+    /// Computed from the size of prompts, answers and tool calls, because the agent reported no number.
     Estimated,
 }
 
@@ -129,7 +129,7 @@ impl Counted {
 }
 
 impl Reason {
-    /// In words, as a list shows it.
+    /// The text that lists show.
     pub fn words(self) -> String {
         let count = self.count;
         match (self.threshold, self.counted) {
@@ -142,14 +142,14 @@ impl Reason {
     }
 }
 
-/// How a bookmark came to be.
+/// How a bookmark was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
     Silent,
-    /// The marker stands in the conversation, whoever typed it.
+    /// The marker is in the conversation; Towline or the user typed it.
     Typed,
-    /// A person set it by our command.
+    /// The user ran our command.
     Manual,
 }
 
@@ -169,46 +169,46 @@ impl How {
     }
 }
 
-/// What state the code was in.
+/// The state of the working tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Code {
     pub commit: Kept,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<Kept>,
-    /// Whether there was more than the commit holds, where somebody could look.
+    /// Whether there were uncommitted changes, if that could be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dirty: Option<bool>,
 }
 
-/// What an event says of a bookmark that was set.
+/// The payload of the event that sets a bookmark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     pub how: How,
-    /// After how many turns of the session.
+    /// Number of turns in the session before the bookmark.
     pub after_turn: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// What a person called it.
+    /// Name given by the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Kept>,
 }
 
-/// A bookmark as it is remembered.
+/// A stored bookmark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bookmark {
     pub uid: Uid,
     pub at: Timestamp,
-    /// The agent's own id of the turn it stands in or behind.
+    /// The agent's own id of the turn that the bookmark is in or follows.
     pub turn: Option<TurnId>,
     pub set: Setting,
     pub context_tokens: Option<u64>,
 }
 
-/// A moment at which one may go back to: a turn came to its end, or a helper did.
+/// A moment at which a bookmark may be due: a turn or a subagent has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
     pub session: SessionKey,
-    /// Where the session sits, if a marker can be typed there.
+    /// The session's seat, if a marker can be typed there.
     pub seat: Option<String>,
     pub turn: Option<TurnId>,
     pub after_turn: u32,
@@ -216,18 +216,17 @@ pub struct Point {
     pub since: SinceBookmark,
 }
 
-/// What is to be done about a point.
+/// The decision about a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Due {
     Nothing,
-    /// Set a bookmark that nobody sees.
+    /// Set a silent bookmark.
     Set(Reason),
-    /// Have the marker typed.
     Type(Reason),
 }
 
-/// Whether a bookmark is due at this point. A session in which nothing can be typed gets a silent one.
+/// Whether a bookmark is due at this point. A session without a seat to type into gets a silent one.
 pub fn due(point: &Point, rules: &Rules, now: Timestamp) -> Due {
     if now.since_ms(point.at) > FRESH_MS {
         return Due::Nothing;
@@ -239,23 +238,23 @@ pub fn due(point: &Point, rules: &Rules, now: Timestamp) -> Due {
     }
 }
 
-/// The first threshold that is reached. Three barriers stand before it: nothing has happened since the last bookmark, the
-/// cooldown is not over, and the counters began anew with it.
+/// The first threshold that is reached. Returns `None` without activity since the last bookmark or during the cooldown;
+/// the counters start from zero with each bookmark.
 pub fn reason(since: &SinceBookmark, rules: &Rules, at: Timestamp) -> Option<Reason> {
     let cooldown_ms = i64::from(rules.cooldown_seconds) * 1000;
-    let is_cooling = since.acted_at().is_some_and(|acted| at.since_ms(acted) < cooldown_ms);
+    let is_cooling = since.last_requested_at().is_some_and(|requested| at.since_ms(requested) < cooldown_ms);
     if !since.has_happened() || is_cooling {
         return None;
     }
     let (tokens, counted) = since.tokens();
-    let reached = |threshold, count: u64, least: u64| {
+    let check = |threshold, count: u64, min: u64| {
         let counted = if threshold == Threshold::Tokens { counted } else { Counted::Exactly };
-        (count >= least).then_some(Reason { threshold, count, counted })
+        (count >= min).then_some(Reason { threshold, count, counted })
     };
-    reached(Threshold::Tokens, tokens, rules.min_tokens)
-        .or_else(|| reached(Threshold::ToolCalls, since.tool_calls.into(), rules.min_tool_calls.into()))
-        .or_else(|| reached(Threshold::Seconds, since.seconds(), rules.min_seconds.into()))
-        .or_else(|| reached(Threshold::AgentReturns, since.agent_returns.into(), rules.agent_burst.into()))
+    check(Threshold::Tokens, tokens, rules.min_tokens)
+        .or_else(|| check(Threshold::ToolCalls, since.tool_calls.into(), rules.min_tool_calls.into()))
+        .or_else(|| check(Threshold::Seconds, since.seconds(), rules.min_seconds.into()))
+        .or_else(|| check(Threshold::AgentReturns, since.agent_returns.into(), rules.agent_burst.into()))
 }
 
 #[cfg(test)]

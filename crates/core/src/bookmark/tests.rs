@@ -12,7 +12,7 @@ use crate::step::{Before, step};
 use crate::text::{Keeping, Secrets};
 use proptest::prelude::*;
 
-/// A session that is told events, and a user who sets what is due.
+/// Feeds events to a session and sets the bookmarks that become due.
 struct World {
     rules: Rules,
     presence: Presence,
@@ -26,7 +26,7 @@ impl World {
     fn with(rules: Rules) -> World {
         let presence = Presence::Terminal;
         let mut world = World { rules, presence, clock: 0, session: None, journal: vec![], set: vec![] };
-        world.tell(1, Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() });
+        world.apply(1, Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() });
         world
     }
 
@@ -52,8 +52,8 @@ impl World {
         }
     }
 
-    /// Takes one event in, and does what is due because of it.
-    fn tell(&mut self, after_ms: i64, happening: Happening) {
+    /// Applies one event, then the events that are due because of it.
+    fn apply(&mut self, after_ms: i64, happening: Happening) {
         self.clock += after_ms;
         let mut next = Some(self.event(happening));
         while let Some(event) = next.take() {
@@ -84,11 +84,11 @@ impl World {
     }
 
     fn ask(&mut self) {
-        self.tell(1, asked("do it", Origin::Human));
+        self.apply(1, prompted("do it", Origin::Human));
     }
 
     fn tools(&mut self, number: usize, bytes: u64) {
-        (0..number).for_each(|_| self.tell(1, tool(bytes)));
+        (0..number).for_each(|_| self.apply(1, tool(bytes)));
     }
 
     fn reasons(&self) -> Vec<String> {
@@ -110,7 +110,7 @@ const ALWAYS: Rules =
 
 const STOP: Happening = Happening::TurnEnded { background: Some(0), answer: None };
 
-fn asked(text: &str, origin: Origin) -> Happening {
+fn prompted(text: &str, origin: Origin) -> Happening {
     let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Redacted };
     Happening::PromptSubmitted { prompt: Kept::new(text, keeping), origin, own: None }
 }
@@ -125,7 +125,7 @@ fn tav_23_each_threshold_triggers_alone_and_is_named() {
         let mut world = World::with(rules);
         world.ask();
         work(&mut world);
-        world.tell(1, STOP);
+        world.apply(1, STOP);
         assert_eq!(world.reasons(), expected);
     };
     let by_tokens = Rules { min_tokens: 6_000, ..NEVER };
@@ -137,17 +137,17 @@ fn tav_23_each_threshold_triggers_alone_and_is_named() {
     let by_seconds = Rules { min_seconds: 120, ..NEVER };
     let spread = |world: &mut World, ms| {
         world.tools(1, 0);
-        world.tell(ms, tool(0));
+        world.apply(ms, tool(0));
     };
     check(by_seconds, &|world| spread(world, 120_000), &["120 s of work"]);
     check(by_seconds, &|world| spread(world, 119_999), &[]);
     let by_helpers = Rules { agent_burst: 3, ..NEVER };
     check(
         by_helpers,
-        &|world| (0..3).for_each(|_| world.tell(1, Happening::SubagentStopped)),
+        &|world| (0..3).for_each(|_| world.apply(1, Happening::SubagentStopped)),
         &["3 helpers came back"],
     );
-    check(by_helpers, &|world| (0..2).for_each(|_| world.tell(1, Happening::SubagentStopped)), &[]);
+    check(by_helpers, &|world| (0..2).for_each(|_| world.apply(1, Happening::SubagentStopped)), &[]);
 }
 
 #[test]
@@ -155,8 +155,8 @@ fn tav_23_thresholds_are_looked_at_in_order_of_tokens_tools_time_and_helpers() {
     let mut world = World::with(Rules { cooldown_seconds: 0, ..Rules::USUAL });
     world.ask();
     world.tools(15, 2_000);
-    world.tell(130_000, tool(0));
-    world.tell(1, STOP);
+    world.apply(130_000, tool(0));
+    world.apply(1, STOP);
     assert_eq!(world.reasons(), ["about 7501 tokens"]);
 }
 
@@ -164,9 +164,9 @@ fn tav_23_thresholds_are_looked_at_in_order_of_tokens_tools_time_and_helpers() {
 fn tav_8_time_counts_from_the_first_to_the_last_thing_done_and_not_by_the_clock() {
     let mut world = World::with(Rules { min_seconds: 120, ..NEVER });
     world.ask();
-    world.tell(600_000, tool(0));
-    world.tell(50_000, tool(0));
-    world.tell(600_000, STOP);
+    world.apply(600_000, tool(0));
+    world.apply(50_000, tool(0));
+    world.apply(600_000, STOP);
     assert_eq!(world.reasons(), [""; 0]);
     assert_eq!(world.session.unwrap().since_bookmark.seconds(), 50);
 }
@@ -177,25 +177,25 @@ fn tav_29_a_helper_that_comes_back_is_evaluated_by_all_thresholds() {
     world.ask();
     world.tools(5, 0);
     assert!(world.set.is_empty(), "a tool's end is no point to come back to");
-    world.tell(1, Happening::SubagentStopped);
+    world.apply(1, Happening::SubagentStopped);
     assert_eq!(world.reasons(), ["5 tool calls"]);
 }
 
 #[test]
-fn what_the_agent_says_of_its_context_stands_before_the_estimate() {
+fn reported_context_growth_takes_precedence_over_the_estimate() {
     let mut world = World::with(Rules { min_tokens: 6_000, ..NEVER });
     let answered = |context_tokens| Happening::ModelAnswered { context_tokens };
     world.ask();
-    world.tell(1, answered(20_000));
+    world.apply(1, answered(20_000));
     world.tools(1, 900_000);
-    world.tell(1, answered(24_000));
-    world.tell(1, STOP);
+    world.apply(1, answered(24_000));
+    world.apply(1, STOP);
     assert!(world.set.is_empty(), "what was there before anything was done does not count");
     world.ask();
-    world.tell(1, Happening::CompactionEnded { trigger: Trigger::Auto });
-    world.tell(1, answered(5_000));
-    world.tell(1, answered(7_000));
-    world.tell(1, STOP);
+    world.apply(1, Happening::CompactionEnded { trigger: Trigger::Auto });
+    world.apply(1, answered(5_000));
+    world.apply(1, answered(7_000));
+    world.apply(1, STOP);
     assert_eq!(world.reasons(), ["6000 tokens"], "a compaction takes nothing back of what was counted");
 }
 
@@ -203,11 +203,11 @@ fn what_the_agent_says_of_its_context_stands_before_the_estimate() {
 fn the_cooldown_alone_holds_the_next_one_back() {
     let mut world = World::with(Rules { cooldown_seconds: 25, ..ALWAYS });
     world.ask();
-    world.tell(1, STOP);
+    world.apply(1, STOP);
     world.ask();
-    world.tell(24_998, STOP);
+    world.apply(24_998, STOP);
     assert_eq!(world.set.len(), 1);
-    world.tell(1, STOP);
+    world.apply(1, STOP);
     assert_eq!(world.set.len(), 2);
 }
 
@@ -216,23 +216,23 @@ fn the_counters_alone_hold_the_next_one_back() {
     let mut world = World::with(Rules { min_tool_calls: 3, cooldown_seconds: 0, ..NEVER });
     world.ask();
     world.tools(3, 0);
-    world.tell(1, STOP);
+    world.apply(1, STOP);
     world.ask();
     world.tools(2, 0);
-    world.tell(60_000, STOP);
+    world.apply(60_000, STOP);
     assert_eq!(world.set.len(), 1, "they began anew with the first");
 }
 
 #[test]
-fn that_nothing_happened_since_alone_holds_the_next_one_back() {
+fn no_activity_since_the_last_bookmark_alone_holds_the_next_one_back() {
     let mut world = World::with(ALWAYS);
     world.ask();
-    world.tell(1, STOP);
-    world.tell(60_000, STOP);
+    world.apply(1, STOP);
+    world.apply(60_000, STOP);
     assert_eq!(world.set.len(), 1);
-    world.tell(60_000, asked("·", Origin::Bookmark));
-    world.tell(1, Happening::ModelAnswered { context_tokens: 50_000 });
-    world.tell(60_000, STOP);
+    world.apply(60_000, prompted("·", Origin::Bookmark));
+    world.apply(1, Happening::ModelAnswered { context_tokens: 50_000 });
+    world.apply(60_000, STOP);
     assert_eq!(world.set.len(), 2, "the answer to a marker is worth no bookmark");
 }
 
@@ -242,8 +242,8 @@ fn tav_24_a_turn_that_failed_sets_no_bookmark() {
         let mut world = World::with(ALWAYS);
         world.ask();
         world.tools(20, 9_000);
-        world.tell(1, Happening::TurnFailed { failure, until: None });
-        world.tell(1, STOP);
+        world.apply(1, Happening::TurnFailed { failure, until: None });
+        world.apply(1, STOP);
         assert!(world.set.is_empty(), "{failure:?}");
     }
 }
@@ -255,22 +255,22 @@ fn tav_25_a_turn_that_a_person_stopped_sets_no_bookmark() {
         let mut world = World::with(ALWAYS);
         world.ask();
         world.tools(20, 9_000);
-        world.tell(1, stopped);
-        world.tell(1, STOP);
+        world.apply(1, stopped);
+        world.apply(1, STOP);
         assert!(world.set.is_empty());
         world.ask();
-        world.tell(1, STOP);
+        world.apply(1, STOP);
         assert_eq!(world.set.len(), 1, "what was done until then still counts");
     }
 }
 
 #[test]
-fn nobody_sits_before_a_headless_session_and_it_gets_none() {
+fn a_headless_session_gets_no_bookmark() {
     let mut world = World::with(ALWAYS);
     world.presence = Presence::Headless;
     world.ask();
     world.tools(20, 9_000);
-    world.tell(1, STOP);
+    world.apply(1, STOP);
     assert!(world.set.is_empty());
 }
 
@@ -279,12 +279,12 @@ fn tav_19_nothing_is_set_while_bookmarks_are_off() {
     let mut world = World::with(Rules { mode: Mode::Off, ..ALWAYS });
     world.ask();
     world.tools(20, 9_000);
-    world.tell(1, STOP);
+    world.apply(1, STOP);
     assert!(world.set.is_empty());
 }
 
 #[test]
-fn a_point_that_is_folded_much_later_is_no_news() {
+fn a_point_that_is_applied_much_later_sets_no_bookmark() {
     let mut world = World::with(NEVER);
     world.ask();
     world.tools(1, 0);
@@ -307,31 +307,31 @@ fn tav_26_a_marker_that_is_wanted_is_not_wanted_again_before_the_cooldown() {
         session.seat = Some("tmux:%1".into());
     }
     world.tools(1, 40);
-    world.tell(1, STOP);
-    world.tell(1, Happening::SubagentStopped);
+    world.apply(1, STOP);
+    world.apply(1, Happening::SubagentStopped);
     assert_eq!((wanted(&world), world.set.len()), (1, 0), "what is wanted is not there yet");
-    world.tell(100, asked("·", Origin::Bookmark));
+    world.apply(100, prompted("·", Origin::Bookmark));
     assert_eq!(world.set[0].set.how, How::Typed);
     assert_eq!(world.reasons(), ["about 11 tokens"], "the marker stands for what was due");
-    world.tell(100, STOP);
+    world.apply(100, STOP);
     assert_eq!(wanted(&world), 1);
 }
 
 #[test]
-fn where_nothing_can_be_typed_the_bookmark_is_silent() {
+fn a_session_without_a_seat_gets_a_silent_bookmark() {
     let mut world = World::with(Rules { mode: Mode::Typed, ..ALWAYS });
     world.ask();
     world.tools(1, 0);
-    world.tell(1, STOP);
+    world.apply(1, STOP);
     assert_eq!(world.set[0].set.how, How::Silent);
 }
 
 #[test]
-fn tav_31_a_marker_sets_a_bookmark_whoever_typed_it_and_asks_for_nothing() {
+fn tav_31_a_typed_marker_sets_a_bookmark_and_asks_for_nothing() {
     let mut world = World::with(NEVER);
     world.ask();
     world.tools(3, 0);
-    world.tell(1, asked("·", Origin::Bookmark));
+    world.apply(1, prompted("·", Origin::Bookmark));
     let session = world.session.clone().unwrap();
     assert_eq!((world.set.len(), world.set[0].set.how, world.set[0].set.after_turn), (1, How::Typed, 2));
     assert_eq!(session.prompt.unwrap().as_str(), "do it");
@@ -339,14 +339,14 @@ fn tav_31_a_marker_sets_a_bookmark_whoever_typed_it_and_asks_for_nothing() {
 }
 
 #[test]
-fn tav_13_what_is_usual_is_what_users_know() {
+fn tav_13_the_default_rules_are_the_documented_ones() {
     let usual = Rules::USUAL;
     assert_eq!((usual.min_tokens, usual.min_tool_calls, usual.min_seconds), (6_000, 15, 120));
     assert_eq!((usual.agent_burst, usual.cooldown_seconds, MARKER), (3, 25, "·"));
 }
 
 #[test]
-fn what_is_counted_reads_back_from_its_words() {
+fn counters_and_names_survive_a_round_trip() {
     let mut world = World::with(NEVER);
     world.ask();
     world.tools(2, 100);
@@ -365,9 +365,9 @@ fn what_is_counted_reads_back_from_its_words() {
 fn any_happening() -> impl Strategy<Value = Happening> {
     prop_oneof![
         8 => (0..9_000u64).prop_map(tool),
-        3 => Just(asked("do it", Origin::Human)),
-        1 => Just(asked("·", Origin::Bookmark)),
-        1 => Just(asked("<done>", Origin::Notification)),
+        3 => Just(prompted("do it", Origin::Human)),
+        1 => Just(prompted("·", Origin::Bookmark)),
+        1 => Just(prompted("<done>", Origin::Notification)),
         4 => Just(STOP),
         2 => Just(Happening::SubagentStopped),
         1 => Just(Happening::Interrupted),
@@ -384,7 +384,7 @@ proptest! {
     ) {
         let mut world = World::with(Rules::USUAL);
         for (after_ms, happening) in events {
-            world.tell(after_ms, happening);
+            world.apply(after_ms, happening);
         }
         let mut last: Option<&Bookmark> = None;
         for bookmark in &world.set {

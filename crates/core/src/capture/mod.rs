@@ -1,7 +1,7 @@
-//! From the pieces of a transcript to what is kept of it: turns, bodies, details.
+//! Turns the pieces of a transcript into rows to store: turns, messages, details.
 //!
-//! Every text that leaves here is `Clean`: redacted and bounded. Nothing but what a later piece needs is remembered, and
-//! that is bounded too, however long a turn is. Which file the pieces come from, and where the rows go, is not known here.
+//! Every text in a row is `Clean`: redacted and bounded. The state between two pieces is bounded as well, however long
+//! a turn is. This module knows neither the file that the pieces come from nor the store that takes the rows.
 
 mod calls;
 mod row;
@@ -18,11 +18,11 @@ use crate::piece::{Content, Piece, Stop};
 use crate::redact::{is_wholly_private, redact};
 use crate::text::{Clean, Keeping, Secrets};
 use crate::time::Timestamp;
-use calls::{Call, Calls};
+use calls::{PendingCall, PendingCalls};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// How much of each kind is kept of one piece, in bytes.
+/// Maximum bytes kept of one piece, by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caps {
     pub body: usize,
@@ -32,15 +32,15 @@ pub struct Caps {
     pub note: usize,
 }
 
-/// What the user wants kept, and how the agent's calls are understood.
+/// The user's settings for capture, and how the agent's tool calls are interpreted.
 pub struct Rules<'r, 'f> {
     pub caps: Caps,
     pub secrets: Secrets,
     pub is_excluded_tool: &'r dyn Fn(&str) -> bool,
     pub is_excluded_path: &'r dyn Fn(&str) -> bool,
-    /// What a call of this tool with this input does.
+    /// The action that a call of this tool with this input performs.
     pub deed: &'r dyn for<'t, 'i> Fn(&'t str, &'i str) -> Deed<'i>,
-    /// What was forgotten of the session that is read: it is not kept again, nor remembered between two readings.
+    /// Forgotten parts of the session: they are neither stored again nor kept in the state between two reads.
     pub gone: Option<Gone<'f>>,
 }
 
@@ -59,69 +59,68 @@ impl Rules<'_, '_> {
     }
 }
 
-/// What must be remembered of one file between two pieces; kept with the offset up to which it was read.
+/// The state between two pieces of one file; stored with the offset up to which the file was read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Gatherer {
-    turn: Option<Running>,
-    calls: Calls,
+    turn: Option<TurnInProgress>,
+    calls: PendingCalls,
 }
 
-/// The turn that runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Running {
+struct TurnInProgress {
     mark: Mark,
     digest: Digest,
     until: Timestamp,
     tools: u32,
     failures: u32,
     stopped: Option<Stop>,
-    /// Its prompt was wholly private: nothing that was said or done is kept.
+    /// The prompt was wholly private: no message, tool call or result of the turn is stored.
     is_private: bool,
-    /// It was forgotten: not even that there was such a turn is kept.
+    /// The turn was forgotten: not even its existence is stored.
     #[serde(default)]
     is_forgotten: bool,
 }
 
 impl Gatherer {
-    /// Adds what is to be kept of the next piece.
+    /// Appends the rows for the next piece.
     pub fn take<'a>(&mut self, piece: Piece<'a>, rules: &Rules<'_, '_>, rows: &mut Vec<Row<'a>>) {
         if let (Content::Prompt { text, origin }, None) = (&piece.what, &piece.subagent) {
-            let (text, origin) = (text.clone(), *origin);
-            return self.begin(&piece, (text, origin), rules, rows);
+            return self.begin(&piece, text.clone(), *origin, rules, rows);
         }
         let is_hidden = self.turn.as_ref().is_some_and(|turn| turn.is_private);
         let is_structure = matches!(piece.what, Content::Opened { .. } | Content::Reverted { .. });
-        let tells_no_words = is_structure || matches!(piece.what, Content::Usage { .. });
+        let has_no_text = is_structure || matches!(piece.what, Content::Usage { .. });
         if piece.subagent.is_none()
             && let Some(turn) = &mut self.turn
         {
             turn.until = turn.until.max(piece.at);
         }
-        let is_of_forgotten = self.turn.as_ref().is_some_and(|turn| turn.is_forgotten);
-        if !is_structure && (is_of_forgotten || rules.has_forgotten(&piece)) {
-            self.pass_over(&piece);
-        } else if !is_hidden || tells_no_words {
+        let in_forgotten_turn = self.turn.as_ref().is_some_and(|turn| turn.is_forgotten);
+        if !is_structure && (in_forgotten_turn || rules.has_forgotten(&piece)) {
+            self.track_forgotten(&piece);
+        } else if !is_hidden || has_no_text {
             self.keep(piece, rules, rows);
         }
     }
 
-    /// Of what was forgotten only that a call has, or had, its result: else another's would be taken for it.
-    fn pass_over(&mut self, piece: &Piece<'_>) {
+    /// Tracks calls and results of forgotten pieces, so that a later result is not matched to the wrong call.
+    fn track_forgotten(&mut self, piece: &Piece<'_>) {
         let turn = self.turn.as_ref().map(|turn| turn.mark);
         if let Content::ToolCall { call, tool, .. } = &piece.what {
             let is_excluded = self.turn.as_ref().is_some_and(|turn| turn.is_forgotten);
-            self.calls.open(Call { is_excluded, ..Call::nameless(Mark::of(call), turn, tool) });
+            self.calls
+                .open(PendingCall { is_excluded, ..PendingCall::tool_only(Mark::of(call), turn, tool) });
         }
         if let Content::ToolResult { call, .. } = &piece.what {
             self.calls.close(Mark::of(call));
         }
     }
 
-    /// The turn that runs, as it stands: for the end of a reading.
+    /// The current turn's state, for the end of a read.
     pub fn settled<'a>(&self) -> Option<Row<'a>> {
         let turn = self.turn.as_ref().filter(|turn| !turn.is_forgotten)?;
-        // Cutting and joining may have brought together what was apart when it was redacted.
+        // Clipping and joining may have formed a secret out of parts that were harmless when redacted.
         let line =
             if turn.is_private { "(private)".to_owned() } else { redact(&turn.digest.line()).into_owned() };
         Some(Row::Settled(Settled {
@@ -137,7 +136,8 @@ impl Gatherer {
     fn begin<'a>(
         &mut self,
         piece: &Piece<'a>,
-        (text, origin): (Cow<'a, str>, Origin),
+        text: Cow<'a, str>,
+        origin: Origin,
         rules: &Rules<'_, '_>,
         rows: &mut Vec<Row<'a>>,
     ) {
@@ -145,10 +145,10 @@ impl Gatherer {
         let mark = Mark::of(&piece.id);
         let is_forgotten = rules.has_forgotten_turn(piece);
         let is_private = is_forgotten || is_wholly_private(&text);
-        let is_wordless = is_private || rules.has_forgotten(piece);
-        let text = if is_wordless { Cow::Borrowed("") } else { text };
-        let words = rules.clean(without_ours(text), rules.caps.body);
-        self.turn = Some(Running {
+        let hides_text = is_private || rules.has_forgotten(piece);
+        let text = if hides_text { Cow::Borrowed("") } else { text };
+        let words = rules.clean(strip_fenced(text), rules.caps.body);
+        self.turn = Some(TurnInProgress {
             mark,
             digest: Digest::begin(words.as_str(), origin),
             until: piece.at,
@@ -169,55 +169,55 @@ impl Gatherer {
             origin,
             agent_turn: piece.turn.clone(),
         }));
-        if !is_wordless {
+        if !hides_text {
             rows.push(Row::Body(Body::of(piece, Some(mark), Speaker::Person, words)));
         }
     }
 
     fn keep<'a>(&mut self, piece: Piece<'a>, rules: &Rules<'_, '_>, rows: &mut Vec<Row<'a>>) {
-        let place = Place::of(&piece, self.turn.as_ref().map(|turn| turn.mark));
+        let pos = CapturedPosition::of(&piece, self.turn.as_ref().map(|turn| turn.mark));
         let caps = rules.caps;
         match piece.what {
             Content::Opened { session, folder, base } => rows.push(Row::Opened { session, folder, base }),
             Content::Usage { message, model, tokens } => {
-                let Place { turn, at, subagent, .. } = place;
+                let CapturedPosition { turn, at, subagent, .. } = pos;
                 rows.push(Row::Usage(UsageRow { turn, message, model, tokens, at, subagent }));
             }
             Content::Reverted { from } => rows.push(Row::Reverted { from, at: piece.at }),
-            Content::Answer { text } if place.subagent.is_none() => self.answer(&place, text, rules, rows),
-            Content::ToolCall { call, tool, input } => self.call(place, (&call, tool, input), rules, rows),
+            Content::Answer { text } if pos.subagent.is_none() => self.answer(&pos, text, rules, rows),
+            Content::ToolCall { call, tool, input } => self.call(pos, &call, tool, input, rules, rows),
             Content::ToolResult { call, output, outcome } => {
-                self.result(place, (&call, outcome), output, rules, rows);
+                self.result(pos, &call, output, outcome, rules, rows);
             }
-            Content::Stopped { how, words } => self.stop(place, how, rules.clean(words, caps.note), rows),
+            Content::Stopped { how, words } => self.stop(pos, how, rules.clean(words, caps.note), rows),
             Content::Prompt { text, .. } => {
-                rows.extend(place.detail(DetailKind::Prompt, rules.clean(without_ours(text), caps.body)));
+                rows.extend(pos.detail_row(DetailKind::Prompt, rules.clean(strip_fenced(text), caps.body)));
             }
             Content::Answer { text } => {
-                rows.extend(place.detail(DetailKind::Answer, rules.clean(text, caps.body)));
+                rows.extend(pos.detail_row(DetailKind::Answer, rules.clean(text, caps.body)));
             }
             Content::Thinking { text } => {
-                rows.extend(place.detail(DetailKind::Thinking, rules.clean(text, caps.thinking)));
+                rows.extend(pos.detail_row(DetailKind::Thinking, rules.clean(text, caps.thinking)));
             }
             Content::Note { text } if fence::is_memory_of_cut(&text) => {
                 rows.push(Row::MadeRoom { at: piece.at })
             }
             Content::Note { text } => {
-                rows.extend(place.detail(DetailKind::Note, rules.clean(without_ours(text), caps.note)));
+                rows.extend(pos.detail_row(DetailKind::Note, rules.clean(strip_fenced(text), caps.note)));
             }
             Content::Compacted { summary } => {
-                rows.extend(place.detail(DetailKind::Summary, rules.clean(summary, caps.body)));
+                rows.extend(pos.detail_row(DetailKind::Summary, rules.clean(summary, caps.body)));
             }
             Content::Image { media, bytes } => {
-                let told = rules.clean(Cow::Owned(format!("{media}, {bytes} bytes")), caps.note);
-                rows.extend(place.detail(DetailKind::Image, told));
+                let description = rules.clean(Cow::Owned(format!("{media}, {bytes} bytes")), caps.note);
+                rows.extend(pos.detail_row(DetailKind::Image, description));
             }
         }
     }
 
     fn answer<'a>(
         &mut self,
-        place: &Place<'a>,
+        pos: &CapturedPosition<'a>,
         text: Cow<'a, str>,
         rules: &Rules<'_, '_>,
         rows: &mut Vec<Row<'a>>,
@@ -228,14 +228,16 @@ impl Gatherer {
             turn.stopped = None;
         }
         if !words.is_blank() {
-            rows.push(Row::Body(place.body(Speaker::Agent, words)));
+            rows.push(Row::Body(pos.message(Speaker::Agent, words)));
         }
     }
 
     fn call<'a>(
         &mut self,
-        place: Place<'a>,
-        (id, tool, input): (&str, Cow<'a, str>, Cow<'a, str>),
+        pos: CapturedPosition<'a>,
+        id: &str,
+        tool: Cow<'a, str>,
+        input: Cow<'a, str>,
         rules: &Rules<'_, '_>,
         rows: &mut Vec<Row<'a>>,
     ) {
@@ -244,8 +246,8 @@ impl Gatherer {
         let deed = (rules.deed)(&tool, input.as_str());
         let is_excluded =
             (rules.is_excluded_tool)(&tool) || deed.paths().any(|path| (rules.is_excluded_path)(path));
-        self.calls.open(Call { is_excluded, ..Call::new(mark, place.turn, &tool, &deed) });
-        if let (None, Some(turn)) = (&place.subagent, &mut self.turn) {
+        self.calls.open(PendingCall { is_excluded, ..PendingCall::new(mark, pos.turn, &tool, &deed) });
+        if let (None, Some(turn)) = (&pos.subagent, &mut self.turn) {
             turn.tools += 1;
             if !is_excluded {
                 turn.digest.did(mark.0.cast_unsigned(), &deed);
@@ -254,21 +256,22 @@ impl Gatherer {
         if is_excluded {
             return;
         }
-        rows.extend(place.turn.into_iter().flat_map(|turn| touched(turn, &deed)));
+        rows.extend(pos.turn.into_iter().flat_map(|turn| touched(turn, &deed)));
         drop(deed);
         rows.push(Row::Detail(Detail {
             tool: Some(tool),
             call: Some(mark),
-            ..place.any(DetailKind::Input, input)
+            ..pos.detail(DetailKind::Input, input)
         }));
     }
 
-    /// A result belongs to the turn of its call, whenever it comes.
+    /// A result belongs to the turn of its call, whenever it arrives.
     fn result<'a>(
         &mut self,
-        place: Place<'a>,
-        (id, outcome): (&str, ToolOutcome),
+        pos: CapturedPosition<'a>,
+        id: &str,
         output: Cow<'a, str>,
+        outcome: ToolOutcome,
         rules: &Rules<'_, '_>,
         rows: &mut Vec<Row<'a>>,
     ) {
@@ -277,10 +280,10 @@ impl Gatherer {
         if call.as_ref().is_some_and(|call| call.is_excluded) {
             return;
         }
-        let output = if fence::is_answer(&output) { without_ours(output) } else { output };
+        let output = if fence::is_answer(&output) { strip_fenced(output) } else { output };
         let output = rules.clean(output, rules.caps.output);
-        let turn = call.as_ref().map_or(place.turn, |call| call.turn);
-        if let (None, Some(running)) = (&place.subagent, &mut self.turn)
+        let turn = call.as_ref().map_or(pos.turn, |call| call.turn);
+        if let (None, Some(running)) = (&pos.subagent, &mut self.turn)
             && Some(running.mark) == turn
         {
             running.failures += u32::from(outcome != ToolOutcome::Done);
@@ -294,21 +297,21 @@ impl Gatherer {
             }),
         );
         let tool = call.map(|call| Cow::Owned(call.tool));
-        let detail = place.any(DetailKind::Output, output);
+        let detail = pos.detail(DetailKind::Output, output);
         rows.push(Row::Detail(Detail { turn, tool, call: Some(mark), outcome: Some(outcome), ..detail }));
     }
 
-    fn stop<'a>(&mut self, place: Place<'a>, how: Stop, words: Clean<'a>, rows: &mut Vec<Row<'a>>) {
-        if let (None, Some(turn)) = (&place.subagent, &mut self.turn) {
+    fn stop<'a>(&mut self, pos: CapturedPosition<'a>, how: Stop, words: Clean<'a>, rows: &mut Vec<Row<'a>>) {
+        if let (None, Some(turn)) = (&pos.subagent, &mut self.turn) {
             turn.stopped = Some(how);
             turn.digest.stopped(how);
         }
-        rows.extend(place.detail(DetailKind::Note, words));
+        rows.extend(pos.detail_row(DetailKind::Note, words));
     }
 }
 
-/// Where a piece stands, without what it says.
-struct Place<'a> {
+/// Position and ownership of a piece, without its content.
+struct CapturedPosition<'a> {
     turn: Option<Mark>,
     mark: Mark,
     id: Cow<'a, str>,
@@ -317,23 +320,23 @@ struct Place<'a> {
     subagent: Option<SubagentId>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> CapturedPosition<'a> {
     fn of(piece: &Piece<'a>, turn: Option<Mark>) -> Self {
         let Piece { id, place, at, subagent, .. } = piece;
         Self { turn, mark: Mark::of(id), id: id.clone(), place: *place, at: *at, subagent: subagent.clone() }
     }
 
-    fn body(&self, speaker: Speaker, text: Clean<'a>) -> Body<'a> {
+    fn message(&self, speaker: Speaker, text: Clean<'a>) -> Body<'a> {
         let Self { turn, mark, place, at, .. } = *self;
         Body { turn, mark, message: self.id.clone(), place, at, speaker, text }
     }
 
-    /// A detail, unless it says nothing.
-    fn detail(self, kind: DetailKind, text: Clean<'a>) -> Option<Row<'a>> {
-        (!text.is_blank()).then(|| Row::Detail(self.any(kind, text)))
+    /// A detail row, unless the text is blank.
+    fn detail_row(self, kind: DetailKind, text: Clean<'a>) -> Option<Row<'a>> {
+        (!text.is_blank()).then(|| Row::Detail(self.detail(kind, text)))
     }
 
-    fn any(self, kind: DetailKind, text: Clean<'a>) -> Detail<'a> {
+    fn detail(self, kind: DetailKind, text: Clean<'a>) -> Detail<'a> {
         let Self { turn, mark, place, at, subagent, .. } = self;
         Detail { turn, mark, place, at, subagent, kind, tool: None, call: None, outcome: None, text }
     }
@@ -341,21 +344,21 @@ impl<'a> Place<'a> {
 
 impl<'a> Body<'a> {
     fn of(piece: &Piece<'a>, turn: Option<Mark>, speaker: Speaker, text: Clean<'a>) -> Self {
-        Place::of(piece, turn).body(speaker, text)
+        CapturedPosition::of(piece, turn).message(speaker, text)
     }
 }
 
-/// What we gave to a session ourselves is known already.
-fn without_ours(text: Cow<'_, str>) -> Cow<'_, str> {
-    if text.contains(fence::OPEN) { Cow::Owned(fence::without_ours(&text).into_owned()) } else { text }
+/// Context that Towline itself gave to the session is stored already.
+fn strip_fenced(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.contains(fence::OPEN) { Cow::Owned(fence::strip_fenced(&text).into_owned()) } else { text }
 }
 
-/// No sensible path is longer.
-const LONGEST_PATH: usize = 1024;
+/// Longer strings are not paths.
+const MAX_PATH_BYTES: usize = 1024;
 
 fn touched<'a>(turn: Mark, deed: &Deed<'_>) -> Vec<Row<'a>> {
     let how = if matches!(deed, Deed::Changed { .. }) { Touch::Changed } else { Touch::Read };
-    let sensible = deed.paths().filter(|path| !path.trim().is_empty() && path.len() <= LONGEST_PATH);
+    let sensible = deed.paths().filter(|path| !path.trim().is_empty() && path.len() <= MAX_PATH_BYTES);
     sensible.map(|path| Row::Touched { turn, path: path.to_owned(), how }).collect()
 }
 

@@ -1,7 +1,6 @@
-//! What is kept of a conversation, piece by piece.
+//! The rows that capture produces from a transcript.
 //!
-//! Plain data in the order of the transcript. A turn is known by the mark of its prompt; its number is given by whoever
-//! keeps it.
+//! Plain data in transcript order. A turn is identified by the mark of its prompt; the store assigns its number.
 
 use crate::deed::Commit;
 use crate::event::{Origin, ToolOutcome};
@@ -13,7 +12,7 @@ use std::borrow::Cow;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Row<'a> {
-    /// Whose file it is: before all others of a file.
+    /// The session that the file belongs to: the first row of a file.
     Opened {
         session: Cow<'a, str>,
         folder: Option<Cow<'a, str>>,
@@ -33,12 +32,12 @@ pub enum Row<'a> {
         commit: Commit,
     },
     Settled(Settled),
-    /// What is older than `at` and stands at the place `from` or behind it was taken back.
+    /// Rows older than `at` at position `from` or later were taken back.
     Reverted {
         from: u64,
         at: Timestamp,
     },
-    /// What was taken back last before `at` was cut to make room: the session was given the memory of it, and it stands.
+    /// The rows taken back last before `at` were cut to make room; they stay, and the session got a memory of them.
     MadeRoom {
         at: Timestamp,
     },
@@ -47,7 +46,7 @@ pub enum Row<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnBegun<'a> {
     pub mark: Mark,
-    /// The agent's name of the prompt.
+    /// The agent's id of the prompt.
     pub id: Cow<'a, str>,
     pub place: u64,
     pub at: Timestamp,
@@ -55,12 +54,12 @@ pub struct TurnBegun<'a> {
     pub agent_turn: Option<TurnId>,
 }
 
-/// Words of a turn.
+/// One message of a turn, by the user or the agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body<'a> {
     pub turn: Option<Mark>,
     pub mark: Mark,
-    /// The agent's own name of the message.
+    /// The agent's id of the message.
     pub message: Cow<'a, str>,
     pub place: u64,
     pub at: Timestamp,
@@ -82,16 +81,16 @@ impl Speaker {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// The inverse of `name`.
     pub fn named(name: &str) -> Option<Speaker> {
         [Speaker::Person, Speaker::Agent].into_iter().find(|speaker| speaker.name() == name)
     }
 }
 
-/// What a turn holds beside its words.
+/// A part of a turn other than its messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Detail<'a> {
-    /// None before the first prompt, and in a helper's own file: whose turn it was is told by the time then.
+    /// `None` before the first prompt and in a subagent's own file; the turn is then found by the time.
     pub turn: Option<Mark>,
     pub mark: Mark,
     pub place: u64,
@@ -99,7 +98,7 @@ pub struct Detail<'a> {
     pub subagent: Option<SubagentId>,
     pub kind: DetailKind,
     pub tool: Option<Cow<'a, str>>,
-    /// What joins an input and its output.
+    /// Joins an input and its output.
     pub call: Option<Mark>,
     pub outcome: Option<ToolOutcome>,
     pub text: Clean<'a>,
@@ -112,11 +111,11 @@ pub enum DetailKind {
     Thinking,
     Image,
     Note,
-    /// What replaced the conversation so far.
+    /// The summary of a compaction, which replaced the conversation so far.
     Summary,
-    /// What a helper was asked.
+    /// The prompt of a subagent.
     Prompt,
-    /// What a helper said.
+    /// The answer of a subagent.
     Answer,
 }
 
@@ -145,13 +144,13 @@ impl DetailKind {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// The inverse of `name`.
     pub fn named(name: &str) -> Option<DetailKind> {
         DetailKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// What one message of the model cost.
+/// Token usage of one model message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UsageRow<'a> {
     pub turn: Option<Mark>,
@@ -176,17 +175,17 @@ impl Touch {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// The inverse of `name`.
     pub fn named(name: &str) -> Option<Touch> {
         [Touch::Read, Touch::Changed].into_iter().find(|how| how.name() == name)
     }
 }
 
-/// A turn as it stands: what happened in it so far.
+/// The state of a turn so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
     pub turn: Mark,
-    /// When the last thing in it happened.
+    /// Time of the turn's latest piece.
     pub until: Timestamp,
     pub tools: u32,
     pub failures: u32,

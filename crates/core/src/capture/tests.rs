@@ -1,6 +1,6 @@
-//! What is made of pieces: which turn each belongs to, what is kept of it, and what is not.
+//! Rows from pieces: the turn each belongs to, the text that is kept and the text that is not.
 //!
-//! Invented pieces; recorded ones are read where transcripts are.
+//! The pieces are invented; the tests of the transcript readers use recorded ones.
 
 use super::*;
 use crate::piece::Tokens;
@@ -16,12 +16,12 @@ fn read_path<'i>(_tool: &str, input: &'i str) -> Deed<'i> {
     }
 }
 
-/// All rows of these pieces, with the turn as it stands at the end.
+/// All rows of these pieces, with the turn's state at the end.
 fn rows<'a>(pieces: Vec<(&'a str, Content<'a>)>) -> Vec<Row<'a>> {
     gathered(pieces, None).0
 }
 
-/// The same where something was forgotten, and what is remembered at the end.
+/// The same with forgotten parts; also returns the serialised state at the end.
 fn gathered<'a>(pieces: Vec<(&'a str, Content<'a>)>, gone: Option<Gone<'_>>) -> (Vec<Row<'a>>, String) {
     let rules = Rules {
         caps: CAPS,
@@ -37,7 +37,7 @@ fn gathered<'a>(pieces: Vec<(&'a str, Content<'a>)>, gone: Option<Gone<'_>>) -> 
         let subagent = id.strip_prefix("helper").map(|_| SubagentId::parse("h1").unwrap());
         let at = Timestamp(1_000 * i64::try_from(place).unwrap());
         gatherer.take(Piece { id: id.into(), place, at, turn: None, subagent, what }, &rules, &mut rows);
-        // What is remembered between two readings must be enough.
+        // The serialised state must be enough to go on with the next read.
         gatherer = serde_json_round_trip(&gatherer);
     }
     rows.extend(gatherer.settled());
@@ -64,8 +64,8 @@ fn result<'a>(call: &'a str, output: &'a str) -> Content<'a> {
     Content::ToolResult { call: call.into(), output: output.into(), outcome: ToolOutcome::Done }
 }
 
-/// One line for each row: its turn, what it is, and its words.
-fn told(rows: &[Row<'_>]) -> Vec<String> {
+/// One line for each row: its turn, its kind and its text.
+fn described(rows: &[Row<'_>]) -> Vec<String> {
     let names = ["p1", "p2", "p3"];
     let turn = |mark: Option<Mark>| {
         names.into_iter().find(|name| Some(Mark::of(name)) == mark).unwrap_or("-").to_owned()
@@ -93,10 +93,10 @@ fn told(rows: &[Row<'_>]) -> Vec<String> {
 }
 
 #[test]
-fn the_memory_of_what_was_cut_says_that_it_was_cut_and_is_not_kept() {
+fn the_memory_of_cut_turns_records_the_cut_and_is_not_stored() {
     let memory =
         |way: &str| format!("<towline-context>\nA memory of a session ({way}).\nPAST\n</towline-context>\n");
-    let noted = |text: String| told(&rows(vec![("n", Content::Note { text: text.into() })]));
+    let noted = |text: String| described(&rows(vec![("n", Content::Note { text: text.into() })]));
     assert_eq!(noted(memory(crate::compose::CUT_TO_MAKE_ROOM)), ["made room"]);
     assert_eq!(noted(memory("/clear in the same pane")), [""; 0]);
     let quoted = format!("somebody's words: {}", crate::compose::CUT_TO_MAKE_ROOM);
@@ -123,7 +123,7 @@ fn a_turn_is_a_prompt_and_all_that_follows_it() {
         ("p2", prompt("thanks")),
     ]);
     assert_eq!(
-        told(&found),
+        described(&found),
         [
             "- note : before",
             "p1 begins",
@@ -150,7 +150,7 @@ fn a_result_that_comes_late_belongs_to_the_turn_of_its_call() {
         ("p2", prompt("and now this")),
         ("r", result("call-1", "[main 1a2b3c4] Subject")),
     ]);
-    let late: Vec<_> = told(&found).into_iter().filter(|row| row.contains("1a2b3c4")).collect();
+    let late: Vec<_> = described(&found).into_iter().filter(|row| row.contains("1a2b3c4")).collect();
     assert_eq!(late, ["p1 commit 1a2b3c4", "p1 output Bash: [main 1a2b3c4] Subject"]);
 }
 
@@ -165,7 +165,7 @@ fn a_wholly_private_prompt_hides_its_turn_and_no_other() {
         ("b", answer("fixed")),
     ]);
     assert_eq!(
-        told(&found),
+        described(&found),
         [
             "p1 begins",
             "p1 settled 0/0 ",
@@ -190,18 +190,18 @@ fn excluded_tools_and_paths_leave_neither_input_nor_output() {
         ("c2", call("2", "Read", "read /a/.env")),
         ("r2", result("2", "hidden")),
     ]);
-    assert_eq!(told(&found), ["p1 begins", "p1 person: look", "p1 settled 2/0 "]);
+    assert_eq!(described(&found), ["p1 begins", "p1 person: look", "p1 settled 2/0 "]);
 }
 
 #[test]
-fn what_a_helper_is_asked_and_says_are_details() {
+fn prompts_and_answers_of_subagents_are_details() {
     let found = rows(vec![
         ("p1", prompt("ask around")),
         ("helper-p", prompt("find x")),
         ("helper-a", answer("x is here")),
     ]);
     assert_eq!(
-        told(&found),
+        described(&found),
         [
             "p1 begins",
             "p1 person: ask around",
@@ -213,7 +213,7 @@ fn what_a_helper_is_asked_and_says_are_details() {
 }
 
 #[test]
-fn secrets_are_gone_from_every_kind_and_what_is_cut_is_stated() {
+fn secrets_are_redacted_in_every_kind_and_cuts_are_marked() {
     let secret = format!("ghp_{}", "A1b2".repeat(9));
     let long = format!("{secret} {}", "y ".repeat(500));
     let found = rows(vec![
@@ -226,7 +226,7 @@ fn secrets_are_gone_from_every_kind_and_what_is_cut_is_stated() {
         ("a", answer(&long)),
         ("x", Content::Stopped { how: Stop::Failed, words: long.as_str().into() }),
     ]);
-    let all = told(&found);
+    let all = described(&found);
     assert_eq!(all.iter().filter(|row| row.contains("[redacted:")).count(), 8, "{all:#?}");
     assert_eq!(all.iter().filter(|row| row.contains("bytes cut")).count(), 8, "{all:#?}");
     assert!(all.iter().all(|row| !row.contains("A1b2")));
@@ -234,15 +234,15 @@ fn secrets_are_gone_from_every_kind_and_what_is_cut_is_stated() {
 }
 
 #[test]
-fn what_we_gave_to_a_session_is_not_captured_back() {
+fn context_that_towline_gave_is_not_captured_back() {
     let given = "<towline-context>\nolder words\n</towline-context>";
     let prompted = format!("go on {given}");
     let found = rows(vec![("p1", prompt(&prompted)), ("n", Content::Note { text: given.into() })]);
-    assert_eq!(told(&found), ["p1 begins", "p1 person: go on ", "p1 settled 0/0 "]);
+    assert_eq!(described(&found), ["p1 begins", "p1 person: go on ", "p1 settled 0/0 "]);
 }
 
 #[test]
-fn what_our_own_tools_answered_is_not_captured_back_and_what_quotes_it_is() {
+fn answers_of_our_own_tools_are_not_captured_but_quotes_of_them_are() {
     let given = "<towline-context>\nolder words\n</towline-context>\n";
     let (wrapped, quoted) = (format!("Wall time: 1 s\n{given}"), format!("1: {given}2: fn main() {{}}"));
     let found = rows(vec![
@@ -254,7 +254,7 @@ fn what_our_own_tools_answered_is_not_captured_back_and_what_quotes_it_is() {
         ("c3", call("3", "Bash", "cat x")),
         ("r3", result("3", &quoted)),
     ]);
-    let outputs: Vec<String> = told(&found).into_iter().filter(|row| row.contains(" output ")).collect();
+    let outputs: Vec<String> = described(&found).into_iter().filter(|row| row.contains(" output ")).collect();
     let kept = format!("p1 output Bash: {quoted}");
     assert_eq!(
         outputs,
@@ -282,7 +282,7 @@ fn a_turn_that_was_forgotten_is_neither_kept_nor_remembered() {
         ("r", result("call-1", "[main 1a2b3c4] zephyr")),
     ];
     let (found, remembered) = gathered(pieces, forgotten.of(&session, &[]));
-    assert_eq!(told(&found), ["p1 begins", "p1 person: first", "p1 agent: one", "p1 settled 0/0 "]);
+    assert_eq!(described(&found), ["p1 begins", "p1 person: first", "p1 agent: one", "p1 settled 0/0 "]);
     assert!(!remembered.contains("zephyr"), "{remembered}");
 }
 
@@ -298,6 +298,6 @@ fn a_piece_that_was_forgotten_leaves_its_turn_as_it_is() {
         ("a", answer("said")),
     ];
     let (found, remembered) = gathered(pieces, forgotten.of(&session, &[]));
-    assert_eq!(told(&found), ["p1 begins", "p1 output Bash: done", "p1 agent: said", "p1 settled 0/0 "]);
+    assert_eq!(described(&found), ["p1 begins", "p1 output Bash: done", "p1 agent: said", "p1 settled 0/0 "]);
     assert!(!remembered.contains("zephyr"), "{remembered}");
 }

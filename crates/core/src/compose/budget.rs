@@ -1,11 +1,10 @@
-//! How much a session may be given, and how large a text is by that measure.
+//! The maximum size of the text given to a session, and how texts are measured against it.
 //!
-//! Sizes add up: that of a text is the sum of those of its lines, so that what was measured once need not be measured
-//! again. Never below what the client counts.
+//! Sizes are additive over lines, so no text has to be measured twice. A size is never below the client's own count.
 
 use super::tokens;
 
-/// The most that a session is given, in the unit in which its client counts.
+/// The size limit of the text given to a session, in the unit that its client counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
     /// UTF-16 code units, as JavaScript measures a string.
@@ -14,7 +13,7 @@ pub enum Budget {
 }
 
 impl Budget {
-    /// What it is counted in, for people.
+    /// The unit's name, for users.
     pub fn unit(self) -> &'static str {
         match self {
             Budget::Characters(_) => "characters",
@@ -53,13 +52,13 @@ impl Budget {
         self.size_if_held(text).is_some()
     }
 
-    /// The size of `text`, unless it is larger than the limit: what is much too long is not looked at.
+    /// The size of `text`, or `None` if it exceeds the limit. A text with far too many bytes is not measured.
     pub fn size_if_held(self, text: &str) -> Option<usize> {
         let may_fit = text.len() <= self.most_bytes();
         may_fit.then(|| self.size_of(text)).filter(|size| *size <= self.limit())
     }
 
-    /// More bytes than this cannot fit, whatever they are.
+    /// Upper bound of the bytes that can fit, whatever the text is.
     pub fn most_bytes(self) -> usize {
         match self {
             Budget::Characters(limit) => limit.saturating_mul(3),
@@ -68,16 +67,16 @@ impl Budget {
     }
 }
 
-/// How many UTF-16 code units a text is of: one for each character, and one more for those of four bytes. Counted by the
-/// bytes that begin a character, many at a time.
+/// The number of UTF-16 code units: one per character, and one more for characters of four bytes. Counts first bytes of
+/// characters, many at a time.
 fn utf16_units(text: &str) -> usize {
     let begins = |byte: &u8| !matches!(byte, 0x80..0xc0);
-    let is_of_two = |byte: &u8| matches!(byte, 0xf0..);
+    let is_surrogate_pair = |byte: &u8| matches!(byte, 0xf0..);
     let count = |chunk: &[u8]| {
-        let units = |byte: &u8| u8::from(begins(byte)) + u8::from(is_of_two(byte));
+        let units = |byte: &u8| u8::from(begins(byte)) + u8::from(is_surrogate_pair(byte));
         usize::from(chunk.iter().map(units).sum::<u8>())
     };
-    // No more bytes at once than a byte can count.
+    // A `u8` sum must not overflow: two per byte at most.
     text.as_bytes().chunks(192).map(count).sum()
 }
 

@@ -1,51 +1,51 @@
-//! Words made fit to be given: without control characters, on one line where that is needed, cut in the middle where they
-//! are too long.
+//! Prepares text for the context: strips control characters, joins lines on request, cuts out the middle if it is too
+//! long.
 //!
-//! A cut says how much is missing and how to get it. No character is cut in half.
+//! A cut states how much is missing and the command that shows it. Grapheme clusters are not split.
 
 use super::budget::Budget;
 use super::fence::defused;
-use crate::escape::turns_direction;
+use crate::escape::is_bidi_mark;
 use crate::text::{clip, clip_start};
 use std::borrow::Cow;
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
-/// How far a cut moves to fall between two words.
-const NEAR: usize = 40;
+/// The maximum distance in characters that a cut moves to fall between two words.
+const MAX_SHIFT: usize = 40;
 
-/// Text, and whether it is all there.
+/// A text, and whether it was cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fitted {
     pub text: String,
     pub is_cut: bool,
 }
 
-/// Returns `text` as it may stand between the fences: line breaks and tabs are all that is left of control characters.
+/// Returns `text` as it may appear between the fences: without control characters other than line breaks and tabs.
 pub fn plain(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if is_plain(text) {
         return defused(text);
     }
-    let is_kept = |c: &char| matches!(c, '\n' | '\t') || !(c.is_control() || turns_direction(*c));
+    let is_kept = |c: &char| matches!(c, '\n' | '\t') || !(c.is_control() || is_bidi_mark(*c));
     let text: String = text.chars().filter(is_kept).collect();
     Cow::Owned(defused(text.trim()).into_owned())
 }
 
-/// Whether nothing has to be left out, as can be seen byte by byte: control characters of two bytes begin with 0xc2, and
-/// marks that turn the direction of writing with three others.
+/// Whether no character has to be removed, checked by bytes: two-byte control characters begin with 0xc2, and
+/// bidirectional marks with one of three other bytes.
 fn is_plain(text: &str) -> bool {
-    let is_fit = |byte: &u8| {
+    let is_allowed = |byte: &u8| {
         let begins_mark = matches!(byte, 0xc2 | 0xd8 | 0xe2 | 0xef);
         matches!(byte, b' '..=0x7e | b'\n' | b'\t' | 0x80..) && !begins_mark
     };
-    // Each stretch to its end, so that many bytes are looked at by one instruction.
-    text.as_bytes().chunks(128).all(|stretch| stretch.iter().fold(true, |fits, byte| fits & is_fit(byte)))
+    // Each chunk is read to its end, so that the loop vectorises.
+    text.as_bytes().chunks(128).all(|chunk| chunk.iter().fold(true, |fit, byte| fit & is_allowed(byte)))
 }
 
-/// Returns `text` on one line, at most `longest` characters of it.
-pub fn one_line(text: &str, longest: usize) -> Cow<'_, str> {
-    if text.len() <= longest && is_one_line(text) {
+/// Returns `text` on one line, at most `max_chars` characters of it.
+pub fn one_line(text: &str, max_chars: usize) -> Cow<'_, str> {
+    if text.len() <= max_chars && is_one_line(text) {
         return defused(text);
     }
     let text = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
@@ -54,35 +54,35 @@ pub fn one_line(text: &str, longest: usize) -> Cow<'_, str> {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.extend(word.chars().filter(|c| !turns_direction(*c)));
-        if line.len() > longest.saturating_mul(4) {
+        line.extend(word.chars().filter(|c| !is_bidi_mark(*c)));
+        if line.len() > max_chars.saturating_mul(4) {
             break;
         }
     }
     let line = defused(&line);
-    if line.len() <= longest || line.chars().count() <= longest {
+    if line.len() <= max_chars || line.chars().count() <= max_chars {
         return Cow::Owned(line.into_owned());
     }
-    Cow::Owned(line.chars().take(longest.saturating_sub(1)).chain(['…']).collect())
+    Cow::Owned(line.chars().take(max_chars.saturating_sub(1)).chain(['…']).collect())
 }
 
-/// Whether it stands on one line already: nothing but single spaces is between its words.
+/// Whether the text is one line already, with only single spaces between words.
 fn is_one_line(text: &str) -> bool {
     let mut before = ' ';
-    let is_fit = |c: char| {
+    let is_allowed = |c: char| {
         let is_second_space = before == ' ' && c == ' ';
         before = c;
         match c {
             ' '..='~' => !is_second_space,
             '\0'..='\x7f' => false,
-            c => !c.is_whitespace() && !c.is_control() && !turns_direction(c),
+            c => !c.is_whitespace() && !c.is_control() && !is_bidi_mark(c),
         }
     };
-    text.chars().all(is_fit) && before != ' '
+    text.chars().all(is_allowed) && before != ' '
 }
 
-/// Returns `text` if `room` holds it, else its beginning and its end around a note on what is missing. The note ends with
-/// `how`, the command that gives all of it. `None` if there is no room for a beginning and an end.
+/// Returns `text` if `room` holds it, else its beginning and end around a note about the cut. The note ends with `how`,
+/// the command that shows the whole text. `None` if there is no room for a beginning and an end.
 pub fn fitted(text: &str, how: &str, room: Budget) -> Option<Fitted> {
     let text = plain(text);
     if room.holds(&text) {
@@ -104,7 +104,7 @@ pub fn fitted(text: &str, how: &str, room: Budget) -> Option<Fitted> {
     best.map(|text| Fitted { text, is_cut: true })
 }
 
-/// The note alone, for a text that cannot be cut where there is room.
+/// Only the note, for a text of which no beginning and end fit.
 pub fn missing(text: &str, how: &str, room: Budget) -> Option<Fitted> {
     let note = note(plain(text).chars().count(), how);
     room.holds(&note).then_some(Fitted { text: note, is_cut: true })
@@ -114,108 +114,108 @@ fn note(missing: usize, how: &str) -> String {
     format!("[… {missing} characters cut: {how} …]")
 }
 
-/// A text that is too long, and the places at which it may be cut.
+/// A text that is too long, and the positions at which it may be cut.
 struct Cutting<'a> {
     text: &'a str,
     characters: usize,
     how: &'a str,
-    heads: Places,
-    tails: Places,
+    heads: CutPositions,
+    tails: CutPositions,
 }
 
 impl<'a> Cutting<'a> {
-    /// More than `longest` bytes are kept of neither end.
-    fn of(text: &'a str, how: &'a str, longest: usize) -> Cutting<'a> {
-        let heads = Places::within(text, 0..clip(text, longest).len());
-        let from = text.len() - clip_start(text, longest).len();
-        let tails = Places::within(text, from..text.len()).and(text.len());
+    /// Keeps at most `max_bytes` bytes of either end.
+    fn of(text: &'a str, how: &'a str, max_bytes: usize) -> Cutting<'a> {
+        let heads = CutPositions::within(text, 0..clip(text, max_bytes).len());
+        let from = text.len() - clip_start(text, max_bytes).len();
+        let tails = CutPositions::within(text, from..text.len()).and(text.len());
         Cutting { text, characters: text.chars().count(), how, heads, tails }
     }
 
     fn most(&self) -> usize {
-        (self.heads.number() + self.tails.number()).saturating_sub(2)
+        (self.heads.count() + self.tails.count()).saturating_sub(2)
     }
 
-    /// The first and the last of the text, `kept` characters in all or a little less.
+    /// The beginning and end of the text, at most `kept` characters in all.
     fn keep(&self, kept: usize) -> String {
         let head = self.heads.nth(kept.div_ceil(2)).unwrap_or(0);
         let tail = self.tails.nth_back(kept / 2).unwrap_or(self.text.len());
-        let head = between_words_before(&self.text[..head]);
-        let tail = between_words_behind(&self.text[tail.max(head.len())..]);
+        let head = end_between_words(&self.text[..head]);
+        let tail = start_between_words(&self.text[tail.max(head.len())..]);
         let missing = self.characters - head.chars().count() - tail.chars().count();
         format!("{head}\n{}\n{tail}", note(missing, self.how)).trim_end().to_owned()
     }
 }
 
-/// Where a text may be cut, in order.
-enum Places {
-    /// Before each byte: all of them are characters that stand by themselves.
+/// Ordered byte positions at which a text may be cut.
+enum CutPositions {
+    /// Every byte position: the text is ASCII.
     Every(Range<usize>),
     Some(Vec<usize>),
 }
 
-impl Places {
-    fn within(text: &str, stretch: Range<usize>) -> Places {
-        if text.is_ascii() { Places::Every(stretch) } else { Places::Some(bounds(text, stretch).collect()) }
+impl CutPositions {
+    fn within(text: &str, range: Range<usize>) -> CutPositions {
+        if text.is_ascii() { Self::Every(range) } else { Self::Some(bounds(text, range).collect()) }
     }
 
-    /// One more, which comes next.
-    fn and(self, end: usize) -> Places {
+    /// Appends one more position.
+    fn and(self, end: usize) -> CutPositions {
         match self {
-            Places::Every(stretch) => Places::Every(stretch.start..end + 1),
-            Places::Some(places) => Places::Some(places.into_iter().chain([end]).collect()),
+            CutPositions::Every(range) => CutPositions::Every(range.start..end + 1),
+            CutPositions::Some(positions) => CutPositions::Some(positions.into_iter().chain([end]).collect()),
         }
     }
 
-    fn number(&self) -> usize {
+    fn count(&self) -> usize {
         match self {
-            Places::Every(stretch) => stretch.len(),
-            Places::Some(places) => places.len(),
+            CutPositions::Every(range) => range.len(),
+            CutPositions::Some(positions) => positions.len(),
         }
     }
 
-    /// So many behind the first, or the last.
+    /// The position `steps` after the first, or the last one.
     fn nth(&self, steps: usize) -> Option<usize> {
-        let at = steps.min(self.number().checked_sub(1)?);
+        let index = steps.min(self.count().checked_sub(1)?);
         match self {
-            Places::Every(stretch) => Some(stretch.start + at),
-            Places::Some(places) => places.get(at).copied(),
+            CutPositions::Every(range) => Some(range.start + index),
+            CutPositions::Some(positions) => positions.get(index).copied(),
         }
     }
 
-    /// So many before the last, or the first.
+    /// The position `steps` before the last, or the first one.
     fn nth_back(&self, steps: usize) -> Option<usize> {
-        self.nth(self.number().saturating_sub(1 + steps))
+        self.nth(self.count().saturating_sub(1 + steps))
     }
 }
 
-/// Not before what is drawn onto the character in front of it, unless that never ends.
+/// Boundaries that do not separate a combining character from its base, unless the sequence exceeds `MAX_JOINED`.
 fn bounds(text: &str, within: Range<usize>) -> impl Iterator<Item = usize> + '_ {
     const JOINER: char = '\u{200d}';
-    /// No sign of any script is made of more.
-    const MOST_JOINED: usize = 32;
+    /// No grapheme cluster of any script is longer.
+    const MAX_JOINED: usize = 32;
     let start = within.start;
     let mut before = text[..start].chars().next_back().unwrap_or(' ');
     let mut joined = 0;
-    text[within].char_indices().filter_map(move |(at, c)| {
-        let is_drawn_onto = !c.is_ascii() && c.width() == Some(0);
-        let is_apart = (before != JOINER && !is_drawn_onto) || joined >= MOST_JOINED;
+    text[within].char_indices().filter_map(move |(index, c)| {
+        let is_combining = !c.is_ascii() && c.width() == Some(0);
+        let is_boundary = (before != JOINER && !is_combining) || joined >= MAX_JOINED;
         before = c;
-        joined = if is_apart { 0 } else { joined + 1 };
-        is_apart.then_some(start + at)
+        joined = if is_boundary { 0 } else { joined + 1 };
+        is_boundary.then_some(start + index)
     })
 }
 
-fn between_words_before(head: &str) -> &str {
+fn end_between_words(head: &str) -> &str {
     match head.rfind(char::is_whitespace) {
-        Some(space) if space > 0 && head[space..].chars().count() <= NEAR => head[..space].trim_end(),
+        Some(space) if space > 0 && head[space..].chars().count() <= MAX_SHIFT => head[..space].trim_end(),
         Some(_) | None => head,
     }
 }
 
-fn between_words_behind(tail: &str) -> &str {
+fn start_between_words(tail: &str) -> &str {
     match tail.find(char::is_whitespace) {
-        Some(space) if tail[..space].chars().count() <= NEAR => tail[space..].trim_start(),
+        Some(space) if tail[..space].chars().count() <= MAX_SHIFT => tail[space..].trim_start(),
         Some(_) | None => tail,
     }
 }
@@ -231,14 +231,14 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_given_as_it_is_without_control_characters() {
+    fn a_text_that_fits_loses_only_its_control_characters() {
         check("a\x1b[31mb\0\r\n\tc\u{9b}\r\n", 40, "a[31mb\n\tc");
         check("a\u{202e}b\u{61c}c\u{2066}\u{feff}“d” é", 40, "abc“d” é");
         assert_eq!(one_line("a\u{202e}b \u{200f}c“", 40), "ab c“");
     }
 
     #[test]
-    fn what_is_too_long_keeps_its_beginning_and_its_end() {
+    fn a_text_that_is_too_long_keeps_its_beginning_and_its_end() {
         let text = "The first sentence is here. ".repeat(3)
             + &"middle ".repeat(100)
             + "And this is the last question?";
@@ -262,12 +262,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_given_where_not_even_the_note_fits() {
+    fn a_text_is_left_out_if_not_even_the_note_fits() {
         check(&"word ".repeat(50), 30, "");
     }
 
     #[test]
-    fn no_sign_is_torn_from_what_is_drawn_onto_it() {
+    fn a_cut_splits_no_grapheme_cluster() {
         for sign in ["e\u{301}", "👩\u{200d}💻", "⚠\u{fe0f}"] {
             let text = sign.repeat(300);
             for longest in 60..90 {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_without_end_on_one_character_are_cut_too() {
+    fn endless_combining_marks_are_cut_too() {
         let text = "a".to_owned() + &"\u{ec8}".repeat(5_000);
         let fitted = fitted(&text, "tow detail a#1", Budget::Characters(400)).unwrap();
         assert!(fitted.is_cut && fitted.text.contains("characters cut"), "{}", fitted.text);

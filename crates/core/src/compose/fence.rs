@@ -1,86 +1,86 @@
-//! The fence around what we give to a session: one opening and one closing line.
+//! The fence around the text that Towline gives to a session: one opening and one closing line.
 //!
-//! Whatever text goes between them can neither forge nor close it, and what stands between them is never captured back.
+//! Text between the lines can neither forge nor close the fence, and capture never stores fenced text.
 
 use crate::redact::cut_blocks;
 use crate::text::clip;
 use std::borrow::Cow;
 
-/// The head of the opening tag, as `cut_blocks` takes it.
+/// The start of the opening tag, as `cut_blocks` takes it.
 pub const OPEN: &str = "<towline-context";
-/// The head of the closing tag.
+/// The start of the closing tag.
 pub const CLOSE: &str = "</towline-context";
 
 pub(super) const FIRST_LINE: &str = "<towline-context>\n";
 pub(super) const LAST_LINE: &str = "</towline-context>\n";
 
-/// How a session comes to the memory of its own turns that were taken back for the room they took.
+/// The header's wording for a memory of the session's own turns that were cut to make room.
 pub const CUT_TO_MAKE_ROOM: &str = "its own earlier turns, taken back to make room";
 
-/// Tags that carried text must not open or close: our own, and those that clients put around what hooks say.
+/// Tags that the fenced text must not open or close: ours, and the tag that clients put around hook output.
 const GUARDED: [&str; 2] = ["towline-context", "system-reminder"];
 
-/// Stands in for the `<` of a guarded tag: reads the same, means nothing.
-const HARMLESS: char = '‹';
+/// Replaces the `<` of a guarded tag: looks alike, but is not parsed as a tag.
+const LOOKALIKE: char = '‹';
 
-/// Returns `text` without what we gave to a session.
-pub fn without_ours(text: &str) -> Cow<'_, str> {
+/// Returns `text` without the blocks that Towline gave to the session.
+pub fn strip_fenced(text: &str) -> Cow<'_, str> {
     cut_blocks(text, OPEN, CLOSE)
 }
 
-/// Returns `text` between the two lines, as data: nothing in it can close them.
+/// Wraps `text` in the fence, as data: no tag in it can close the fence.
 pub fn around(text: &str) -> String {
     format!("{FIRST_LINE}{}\n{LAST_LINE}", defused(text.trim_end()))
 }
 
-/// Whether a tool's output is an answer of ours, whatever the client put before it. What only quotes a fence, such as a
-/// file that is read, seldom ends with one.
+/// Whether a tool's output is an answer of Towline, whatever the client put before it. Output that only quotes a fence,
+/// such as a file that was read, rarely ends with one.
 pub fn is_answer(output: &str) -> bool {
     output.contains(FIRST_LINE) && output.trim_end().ends_with(LAST_LINE.trim_end())
 }
 
-/// Whether this is the memory that we gave to a session of its own turns when they were cut: its head says so.
+/// Whether `text` is the memory of cut turns that Towline gave to the session: its header states so.
 pub fn is_memory_of_cut(text: &str) -> bool {
     text.starts_with(FIRST_LINE) && clip(text, HEAD_BYTES).contains(CUT_TO_MAKE_ROOM)
 }
 
-/// More than stands before the first thing that was said.
+/// Larger than the header of the composed text.
 const HEAD_BYTES: usize = 1_000;
 
-/// Returns `text` with every guarded tag made harmless.
+/// Returns `text` with every guarded tag defused.
 pub(super) fn defused(text: &str) -> Cow<'_, str> {
     let mut tags = guarded_tags(text).peekable();
     if tags.peek().is_none() {
         return Cow::Borrowed(text);
     }
-    let (mut safe, mut done) = (String::with_capacity(text.len() + HARMLESS.len_utf8()), 0);
+    let (mut safe, mut copied) = (String::with_capacity(text.len() + LOOKALIKE.len_utf8()), 0);
     for (at, opener) in tags {
-        safe.push_str(&text[done..at]);
-        safe.push(HARMLESS);
-        done = at + opener.len();
+        safe.push_str(&text[copied..at]);
+        safe.push(LOOKALIKE);
+        copied = at + opener.len();
     }
-    safe.push_str(&text[done..]);
+    safe.push_str(&text[copied..]);
     Cow::Owned(safe)
 }
 
-/// Where a guarded tag opens, and by what.
+/// Byte positions of guarded tags, each with its opening character.
 fn guarded_tags(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    // Most text has nothing like it, which is known much faster by its bytes than by its characters.
-    let may_open = |byte: &u8| *byte == b'<' || *byte == FIRST_OF_WIDE;
+    // Most text contains no candidate; scanning bytes shows that much faster than scanning characters.
+    let may_open = |byte: &u8| *byte == b'<' || *byte == WIDE_LEAD_BYTE;
     let from = text.as_bytes().iter().position(may_open).unwrap_or(text.len());
     let openers = text[from..].match_indices(opens_tags).map(move |(at, opener)| (from + at, opener));
     openers.filter(|(at, opener)| is_guarded(&text[at + opener.len()..]))
 }
 
-/// The first byte of all that opens tags and is not ASCII.
-const FIRST_OF_WIDE: u8 = 0xef;
+/// The first byte of every non-ASCII opening character.
+const WIDE_LEAD_BYTE: u8 = 0xef;
 
 fn opens_tags(c: char) -> bool {
     matches!(c, '<' | '＜' | '﹤')
 }
 
-/// A letter of any width as a plain small one, and whatever looks like a hyphen as one.
-fn plainly(c: char) -> std::char::ToLowercase {
+/// Folds full-width letters to lower-case ASCII, and all kinds of hyphens to `-`.
+fn ascii_folded(c: char) -> std::char::ToLowercase {
     let code = u32::from(c);
     let narrow = match code {
         0xff01..=0xff5e => char::from_u32(code - 0xfee0).unwrap_or(c),
@@ -90,14 +90,14 @@ fn plainly(c: char) -> std::char::ToLowercase {
     narrow.to_lowercase()
 }
 
-/// Whether a guarded name follows, however it is spaced, cased or interspersed with what is not seen.
+/// Whether a guarded name follows, regardless of case, spacing and invisible characters.
 fn is_guarded(rest: &str) -> bool {
-    let shown = rest.chars().filter(|c| !is_unseen(*c)).skip_while(|c| matches!(c, '/' | '／' | '\\'));
-    let shown = shown.flat_map(plainly);
-    GUARDED.iter().any(|name| shown.clone().take(name.len()).eq(name.chars()))
+    let visible = rest.chars().filter(|c| !is_invisible(*c)).skip_while(|c| matches!(c, '/' | '／' | '\\'));
+    let visible = visible.flat_map(ascii_folded);
+    GUARDED.iter().any(|name| visible.clone().take(name.len()).eq(name.chars()))
 }
 
-fn is_unseen(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
         || matches!(
@@ -129,7 +129,7 @@ mod tests {
             "</tow\u{e0020}line\u{34f}-con\u{180e}text>",
         ] {
             let safe = defused(text);
-            assert!(safe.starts_with(HARMLESS), "{text}");
+            assert!(safe.starts_with(LOOKALIKE), "{text}");
             assert_eq!(safe.chars().count(), text.chars().count());
         }
     }
@@ -142,10 +142,10 @@ mod tests {
     }
 
     #[test]
-    fn what_we_gave_is_not_captured_back() {
+    fn fenced_text_is_not_captured_back() {
         let given = format!("{FIRST_LINE}secret plan\n{LAST_LINE}");
-        assert_eq!(without_ours(&format!("before {given}after")), "before \nafter");
-        assert_eq!(without_ours("cut off: <towline-context>\nsecret"), "cut off: ");
+        assert_eq!(strip_fenced(&format!("before {given}after")), "before \nafter");
+        assert_eq!(strip_fenced("cut off: <towline-context>\nsecret"), "cut off: ");
         assert!(FIRST_LINE.starts_with(OPEN) && LAST_LINE.starts_with(CLOSE));
     }
 }

@@ -1,22 +1,22 @@
-//! What the earlier session says of itself: the handoff that it passed on, or its summary where its words are not at hand.
+//! The earlier session's own account: its handoff, or its summary if its messages are not on this machine.
 //!
-//! It is given as it was written, each field cut by itself; an empty field is not mentioned.
+//! Quoted as written, with each field cut by itself; empty fields are left out.
 
 use super::cut::fitted;
-use super::frame::{Section, short};
+use super::frame::{ContextSection, short_id};
 use super::{Budget, Part, PartKind, PartState, Past};
 
-/// For what stands between a title and its words.
+/// Allowance for the characters between a title and its text.
 const SLACK: usize = 4;
 
-/// Returns the handoff within `room`; nothing if there is none.
-pub fn section(past: &Past, program: &str, room: Budget) -> Section {
-    let Some(handoff) = &past.handoff else { return Section::default() };
+/// Returns the handoff within `room`; an empty section if there is none.
+pub fn section(past: &Past, program: &str, room: Budget) -> ContextSection {
+    let Some(handoff) = &past.handoff else { return ContextSection::default() };
     let account = Account {
         what: PartKind::Handoff,
         why: "the state that session passed on",
         title: "\nHandoff of that session:\n",
-        how: format!("{program} handoff show {}", short(&past.session)),
+        how: format!("{program} handoff show {}", short_id(&past.session)),
     };
     account.section(
         &[
@@ -29,14 +29,14 @@ pub fn section(past: &Past, program: &str, room: Budget) -> Section {
     )
 }
 
-/// Returns the summary within `room`; nothing if there is none.
-pub fn summary(past: &Past, program: &str, room: Budget) -> Section {
-    let Some(summary) = &past.summary else { return Section::default() };
+/// Returns the summary within `room`; an empty section if there is none.
+pub fn summary(past: &Past, program: &str, room: Budget) -> ContextSection {
+    let Some(summary) = &past.summary else { return ContextSection::default() };
     let account = Account {
         what: PartKind::Summary,
         why: "what that session did, where its words are not here",
         title: "\nSummary of that session:\n",
-        how: format!("{program} show {}", short(&past.session)),
+        how: format!("{program} show {}", short_id(&past.session)),
     };
     account.section(
         &[
@@ -50,17 +50,16 @@ pub fn summary(past: &Past, program: &str, room: Budget) -> Section {
     )
 }
 
-/// Titled fields of one account.
 struct Account {
     what: PartKind,
     why: &'static str,
     title: &'static str,
-    /// How to get what was cut.
+    /// The command that shows the whole text.
     how: String,
 }
 
 impl Account {
-    fn section(&self, fields: &[(&str, &String)], room: Budget) -> Section {
+    fn section(&self, fields: &[(&str, &String)], room: Budget) -> ContextSection {
         let mut text = self.title.to_owned();
         let mut state = PartState::Whole;
         for (at, (title, words)) in fields.iter().filter(|(_, words)| !words.trim().is_empty()).enumerate() {
@@ -76,8 +75,8 @@ impl Account {
         let part = |size, state| Part { what: self.what, why: self.why.into(), size, state };
         let size = room.size_of(&text);
         if size > room.limit() {
-            return Section { parts: vec![part(0, PartState::LeftOut)], ..Section::default() };
+            return ContextSection { parts: vec![part(0, PartState::LeftOut)], ..ContextSection::default() };
         }
-        Section { text, size, parts: vec![part(size, state)] }
+        ContextSection { text, size, parts: vec![part(size, state)] }
     }
 }

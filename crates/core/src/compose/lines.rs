@@ -1,15 +1,15 @@
-//! Older turns, as one line each: the newest are kept, the oldest come first.
+//! Older turns, one line each: the newest are kept, and the oldest is printed first.
 //!
-//! It says how many there are before the first, and how to list them.
+//! A line above them counts the turns that were left out and names the command that lists them.
 
 use super::cut::one_line;
-use super::frame::{LONGEST_CLOCK, LONGEST_NAME, Section, short};
+use super::frame::{ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS, short_id};
 use super::{Budget, OlderTurn, Part, PartKind, PartState, Past, is_worth_giving};
 use crate::id::SessionKey;
 use std::borrow::Cow;
 
-/// Longer lines are cut: they are to be read at a glance.
-pub const LONGEST_LINE: usize = 200;
+/// Longer lines are cut, so that each can be read at a glance.
+pub const MAX_LINE_CHARS: usize = 200;
 
 /// Lines of one session's turns, to be listed.
 pub struct Listing<'a, I: Iterator<Item = String>> {
@@ -18,22 +18,22 @@ pub struct Listing<'a, I: Iterator<Item = String>> {
     pub title: String,
     pub session: &'a SessionKey,
     pub newest_first: I,
-    /// How many turns there are in all, listed or not.
+    /// Number of turns in all, listed or not.
     pub in_all: usize,
 }
 
 impl<I: Iterator<Item = String>> Listing<'_, I> {
     /// As many lines as `room` holds.
-    pub fn section(self, program: &str, room: Budget) -> Section {
+    pub fn section(self, program: &str, room: Budget) -> ContextSection {
         if self.in_all == 0 {
-            return Section::default();
+            return ContextSection::default();
         }
-        let session = short(self.session);
+        let session = short_id(self.session);
         let earlier = |number: usize| format!("({number} earlier: {program} turns {session})\n");
         let part = |size, state| vec![Part { what: self.what, why: self.why.into(), size, state }];
         let frame = room.size_of(&self.title) + room.size_of(&earlier(self.in_all));
         let Some(left) = room.limit().checked_sub(frame) else {
-            return Section { parts: part(0, PartState::LeftOut), ..Section::default() };
+            return ContextSection { parts: part(0, PartState::LeftOut), ..ContextSection::default() };
         };
         let kept = fitting(self.newest_first, room.of(left));
         let missing = self.in_all.saturating_sub(kept.lines.len());
@@ -43,17 +43,17 @@ impl<I: Iterator<Item = String>> Listing<'_, I> {
         };
         let size = room.size_of(&self.title) + room.size_of(&more) + kept.size;
         let text = [self.title, more].into_iter().chain(kept.lines).collect();
-        Section { text, size, parts: part(size, state) }
+        ContextSection { text, size, parts: part(size, state) }
     }
 }
 
-/// The room that the lines of all turns would take, as far as `room` reaches.
-pub fn wanted(past: &Past, room: Budget) -> usize {
+/// The size of the lines of all turns, as far as `room` reaches.
+pub fn needed_size(past: &Past, room: Budget) -> usize {
     fitting(newest_first(past, past.turns.len()), room).size
 }
 
 /// The lines of the turns before `first`, as many as `room` holds.
-pub fn section(past: &Past, first: usize, program: &str, room: Budget) -> Section {
+pub fn section(past: &Past, first: usize, program: &str, room: Budget) -> ContextSection {
     let is_worth = |turn: &&super::PastTurn| is_worth_giving(turn.origin);
     let given = past.turns[first..].iter().filter(is_worth).count();
     let listed = past.turns[..first].iter().filter(is_worth).count() + worth_giving(&past.older).count();
@@ -68,16 +68,16 @@ pub fn section(past: &Past, first: usize, program: &str, room: Budget) -> Sectio
     listing.section(program, room)
 }
 
-/// A turn on one line. Its number is enough of an id where the session goes without saying.
+/// A turn on one line. Its number is enough of an id if the session is clear from the context.
 pub fn line(session: &SessionKey, id: &str, clock: &str, line: &str) -> String {
-    let (clock, line) = (one_line(clock, LONGEST_CLOCK), one_line(line, LONGEST_LINE));
+    let (clock, line) = (one_line(clock, MAX_CLOCK_CHARS), one_line(line, MAX_LINE_CHARS));
     [&number(session, id), " ", &clock, " ", &line, "\n"].concat()
 }
 
 /// `#12` for a turn of this session, else its id.
 pub fn number<'a>(session: &SessionKey, id: &'a str) -> Cow<'a, str> {
-    let number = id.strip_prefix(short(session)).filter(|rest| rest.starts_with('#'));
-    one_line(number.unwrap_or(id), LONGEST_NAME)
+    let number = id.strip_prefix(short_id(session)).filter(|rest| rest.starts_with('#'));
+    one_line(number.unwrap_or(id), MAX_NAME_CHARS)
 }
 
 pub fn older<'a>(session: &'a SessionKey, turns: &'a [OlderTurn]) -> impl Iterator<Item = String> + 'a {
@@ -95,15 +95,14 @@ fn newest_first(past: &Past, first: usize) -> impl Iterator<Item = String> + '_ 
     turns.chain(older(&past.session, &past.older))
 }
 
-/// Lines, and how large they are.
-struct Kept {
+struct FittedLines {
     lines: Vec<String>,
     size: usize,
 }
 
-/// The first lines that fit, last one first.
-fn fitting(newest_first: impl Iterator<Item = String>, room: Budget) -> Kept {
-    let mut kept = Kept { lines: vec![], size: 0 };
+/// The longest prefix of `newest_first` that fits, reversed into reading order.
+fn fitting(newest_first: impl Iterator<Item = String>, room: Budget) -> FittedLines {
+    let mut kept = FittedLines { lines: vec![], size: 0 };
     for line in newest_first {
         let size = kept.size + room.size_of(&line);
         if size > room.limit() {

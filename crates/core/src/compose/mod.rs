@@ -1,7 +1,7 @@
-//! The composer: makes the one string that a session is given, out of what is known.
+//! The composer: builds the text that a session is given at its start.
 //!
-//! It never gives more than the budget, whatever it is handed; it reads no store and no clock, and the same material
-//! always makes the same text. Nothing of the material can close the fence around it.
+//! The text never exceeds the budget and is deterministic; the composer reads no store and no clock. No part of the
+//! input can close the fence around the text.
 
 mod anchor;
 mod budget;
@@ -26,16 +26,16 @@ use crate::id::SessionKey;
 use crate::memory::SummaryDraft;
 use crate::piece::Stop;
 
-/// All that a session might be given.
+/// Everything that a session might be given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Material {
-    /// The session whose work goes on.
+    /// The session whose work is continued.
     pub past: Option<Past>,
-    /// What the session itself has just lost. Its own past comes before another's: then `past` is not given.
+    /// The turns that this session lost to a compaction. Its own past comes first: `past` is then ignored.
     pub compaction: Option<Compaction>,
-    /// What is known beside that session: finished parts, best first within each.
+    /// Memories from beside that session: finished parts, with the best items first.
     pub remembered: Vec<Remembered>,
-    /// How our command is called where the session runs.
+    /// The command line that invokes Towline in the session's environment.
     pub program: String,
 }
 
@@ -43,37 +43,36 @@ pub struct Material {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Past {
     pub session: SessionKey,
-    /// How the work came from there to here, for the header: `/clear in the same pane`.
+    /// How the work came to the new session, for the header: `/clear in the same pane`.
     pub way: String,
     pub project: Option<String>,
     pub branch: Option<String>,
     pub model: Option<String>,
-    /// When it was last at work, as a person reads clocks.
+    /// When it was last active, as local time for users.
     pub last_active: String,
-    /// Its turns that are worth giving: neither bookmarks nor notifications.
+    /// Number of turns that are worth giving: neither bookmarks nor notifications.
     pub turns_in_all: u32,
-    /// The newest turns with their words, oldest first.
+    /// The newest turns with their messages, oldest first.
     pub turns: Vec<PastTurn>,
-    /// Those before them, oldest first.
+    /// The turns before those, oldest first.
     pub older: Vec<OlderTurn>,
-    /// The last answer as a hook told it: the transcript may lag behind.
+    /// The last answer as reported by a hook: the transcript may lag behind.
     pub answer_heard: Option<String>,
     pub handoff: Option<Handoff>,
-    /// Where it ran, if on another machine.
+    /// The other machine that it ran on, if any.
     pub away: Option<Away>,
-    /// What it did in the words of its summary: given where its own are not at hand.
+    /// Its summary, given if its messages are not on this machine.
     pub summary: Option<SummaryDraft>,
 }
 
-/// Another machine that a session ran on, and what of it stayed there.
+/// Another machine that a session ran on, and the data that is only there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Away {
     pub machine: String,
-    /// In words, for the header; empty if all is here.
+    /// In words, for the header; empty if everything is on this machine.
     pub missing: Vec<&'static str>,
 }
 
-/// A turn with its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastTurn {
     /// `1a2b3c4d#12`.
@@ -82,9 +81,9 @@ pub struct PastTurn {
     pub origin: Origin,
     pub line: String,
     pub words: Vec<Words>,
-    /// Tools and kinds of details, and how many there are of each.
+    /// Tools and kinds of details with their counts.
     pub details: Vec<(String, u32)>,
-    /// How it ended, if it did so without an answer.
+    /// How it ended, if it ended without an answer.
     pub stopped: Option<Stop>,
 }
 
@@ -94,7 +93,7 @@ pub struct Words {
     pub text: String,
 }
 
-/// A turn of which only its line is at hand.
+/// A turn of which only the summary line is loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OlderTurn {
     pub id: String,
@@ -112,10 +111,10 @@ pub struct Handoff {
     pub key_context: String,
 }
 
-/// What a session is given, and what became of each part of it.
+/// The text for a session, and the outcome for each part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Composed {
-    /// Empty if there is nothing to give, or not even room for the header.
+    /// Empty if there is no content, or not even room for the header.
     pub text: String,
     pub parts: Vec<Part>,
 }
@@ -166,20 +165,20 @@ pub enum PartState {
     LeftOut,
 }
 
-/// The path of a program is rarely longer.
-const LONGEST_PROGRAM: usize = 200;
+/// Paths of programs are rarely longer.
+const MAX_PROGRAM_CHARS: usize = 200;
 
-/// Returns what a session is to be given, never larger than `budget`.
+/// Returns the text for a session, never larger than `budget`.
 pub fn compose(material: &Material, budget: Budget) -> Composed {
-    let program = cut::one_line(&material.program, LONGEST_PROGRAM);
+    let program = cut::one_line(&material.program, MAX_PROGRAM_CHARS);
     match (&material.compaction, &material.past) {
-        (Some(compaction), _) => compaction::offered_back(compaction, &program, budget),
-        (None, Some(past)) => frame::carried_over(past, &material.remembered, &program, budget),
-        (None, None) => frame::remembered_alone(&material.remembered, budget),
+        (Some(compaction), _) => compaction::lost_turns(compaction, &program, budget),
+        (None, Some(past)) => frame::continued_session(past, &material.remembered, &program, budget),
+        (None, None) => frame::memories_only(&material.remembered, budget),
     }
 }
 
-/// Whether a turn says anything about the work.
+/// Whether a turn carries information about the work.
 fn is_worth_giving(origin: Origin) -> bool {
     match origin {
         Origin::Human | Origin::Command | Origin::Continuation => true,

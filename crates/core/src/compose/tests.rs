@@ -61,7 +61,7 @@ fn answer(index: usize, subject: &str) -> String {
         + "I changed `src/tide.rs` and all 214 tests pass. Shall I also update the docs?"
 }
 
-/// What is given, with its size and what became of each part.
+/// The composed text with its size and the state of each part.
 fn shown(material: &Material, budget: Budget) -> String {
     let Composed { text, parts } = compose(material, budget);
     let size = budget.size_of(&text);
@@ -82,7 +82,7 @@ fn said(speaker: Speaker, text: &str) -> Words {
 }
 
 #[test]
-fn nothing_makes_nothing() {
+fn empty_input_gives_empty_text() {
     let material = Material { past: None, compaction: None, remembered: vec![], program: "tow".into() };
     assert_eq!(compose(&material, CHARACTERS).text, "");
 }
@@ -185,7 +185,7 @@ fn after_a_compaction_what_was_lost_is_offered_back_in_a_third_of_the_budget() {
 }
 
 #[test]
-fn bookmarks_and_notifications_are_not_given_but_what_the_agent_said_last_is() {
+fn bookmarks_and_notifications_are_left_out_but_the_agents_last_answer_is_given() {
     let mut past = past(4);
     past.turns[2].origin = Origin::Bookmark;
     past.turns[3].origin = Origin::Notification;
@@ -200,7 +200,7 @@ fn bookmarks_and_notifications_are_not_given_but_what_the_agent_said_last_is() {
 }
 
 #[test]
-fn an_answer_that_only_a_hook_told_is_the_anchor_until_the_transcript_has_it() {
+fn an_answer_that_only_a_hook_reported_is_the_anchor_until_the_transcript_has_it() {
     let heard = "All is well. Shall I push?";
     let with = |answer: &[&str]| {
         let mut past = past(2);
@@ -215,7 +215,7 @@ fn an_answer_that_only_a_hook_told_is_the_anchor_until_the_transcript_has_it() {
 }
 
 #[test]
-fn an_answer_heard_that_is_an_older_turns_is_not_given_twice() {
+fn a_reported_answer_of_an_older_turn_is_not_given_twice() {
     let mut past = past(2);
     words(&mut past.turns[1]).truncate(1);
     let older = past.turns[0].words[2].text.clone();
@@ -226,7 +226,7 @@ fn an_answer_heard_that_is_an_older_turns_is_not_given_twice() {
 }
 
 #[test]
-fn no_words_of_the_anchor_are_given_twice() {
+fn no_message_of_the_anchor_is_given_twice() {
     let material = material(past(20));
     let last = &material.past.as_ref().unwrap().turns[19];
     let text = compose(&material, CHARACTERS).text;
@@ -259,7 +259,7 @@ fn assert_fenced(text: &str) {
     let inside = text.strip_prefix(fence::FIRST_LINE).and_then(|text| text.strip_suffix(fence::LAST_LINE));
     let inside = inside.unwrap_or_else(|| panic!("no fence around {text}"));
     assert_eq!(fence::defused(inside), inside);
-    assert_eq!(fence::without_ours(&format!("a {text}b")), "a \nb");
+    assert_eq!(fence::strip_fenced(&format!("a {text}b")), "a \nb");
 }
 
 fn any_text() -> impl Strategy<Value = String> {
@@ -349,7 +349,7 @@ fn any_budget() -> impl Strategy<Value = Budget> {
 
 proptest! {
     #[test]
-    fn whatever_is_given_fits_is_fenced_and_comes_out_the_same_again(
+    fn the_composed_text_fits_is_fenced_and_is_deterministic(
         material in any_material(),
         budget in any_budget(),
     ) {
@@ -366,7 +366,7 @@ proptest! {
     }
 
     #[test]
-    fn after_a_compaction_too(material in any_material(), budget in any_budget()) {
+    fn after_a_compaction_the_text_fits_in_a_third_of_the_budget(material in any_material(), budget in any_budget()) {
         let past = material.past.clone().unwrap();
         let turns: Vec<OlderTurn> = past.older.into_iter().chain(past.turns.into_iter().map(as_older)).collect();
         let compaction = Compaction { session: past.session, turns_in_all: past.turns_in_all, turns };

@@ -1,19 +1,19 @@
-//! How many tokens a text can take at most, without a tokenizer.
+//! An upper estimate of a text's tokens, without a tokenizer.
 //!
-//! Two counts, and the larger is taken: the client's own, which divides bytes, and one by what the characters are. That
-//! one was fitted to a byte-pair vocabulary of 200,000 tokens: words, digits in threes, punctuation, scripts by how well
-//! the vocabulary knows them. Random letters of a known script may take more; written language does not.
+//! Takes the larger of two counts: the client's own, which divides bytes, and one by character classes. The latter was
+//! fitted to a byte-pair vocabulary of 200,000 tokens: words, digits in threes, punctuation, scripts by how well the
+//! vocabulary covers them. Random letters of a covered script may take more; written language does not.
 
 use std::ops::Range;
 
-/// What the client reckons with, whatever the bytes are (`e2e_budget` measures it).
+/// The client's fixed ratio, whatever the bytes are (`e2e_budget` measures it).
 pub const BYTES_PER_TOKEN: usize = 4;
 
 /// Costs are counted in quarters of a token.
 const TOKEN: usize = 4;
 
-/// A run of letters and digits of this length is looked at for what it is: a name, or a key.
-const LEAST_OPAQUE: usize = 8;
+/// Alphanumeric runs from this length on are checked for being a key instead of a name.
+const MIN_KEY_BYTES: usize = 8;
 
 /// An upper estimate for one line, with its line break.
 pub fn of_line(line: &str) -> usize {
@@ -24,14 +24,14 @@ fn by_characters(line: &str) -> usize {
     let (mut quarters, mut rest) = (0, line);
     while let Some(first) = rest.chars().next() {
         let length = run_length(rest, first);
-        let (run, behind) = rest.split_at(length);
-        quarters += cost(run, first, behind);
-        rest = behind;
+        let (run, after) = rest.split_at(length);
+        quarters += cost(run, first, after);
+        rest = after;
     }
     quarters.div_ceil(TOKEN)
 }
 
-/// The bytes of the run that begins with `first`: one class of characters, or one sign again and again.
+/// Bytes of the run that begins with `first`: characters of one class, or one repeated symbol.
 fn run_length(rest: &str, first: char) -> usize {
     match first {
         'a'..='z' | 'A'..='Z' | '0'..='9' => bytes_while(rest, |byte| byte.is_ascii_alphanumeric()),
@@ -45,24 +45,24 @@ fn bytes_while(rest: &str, is_in: impl Fn(u8) -> bool) -> usize {
     rest.bytes().position(|byte| !is_in(byte)).unwrap_or(rest.len())
 }
 
-fn cost(run: &str, first: char, behind: &str) -> usize {
+fn cost(run: &str, first: char, after: &str) -> usize {
     match first {
         'a'..='z' | 'A'..='Z' | '0'..='9' => cost_of_name(run),
-        // A single space goes with the word behind it.
-        ' ' | '\t' if run.len() == 1 && behind.starts_with(|c: char| !c.is_ascii_digit() && c != '\n') => 0,
+        // A single space is part of the token of the following word.
+        ' ' | '\t' if run.len() == 1 && after.starts_with(|c: char| !c.is_ascii_digit() && c != '\n') => 0,
         ' ' | '\t' => TOKEN,
         '\0'..='\x7f' => TOKEN * (1 + (run.len() - 1) / 4),
         _ => cost_of_character(first),
     }
 }
 
-/// Letters and digits without a gap: split where a tokenizer splits them, dearer where they look like a key.
+/// Cost of an alphanumeric run: split as a tokenizer splits it, and more expensive if it looks like a key.
 fn cost_of_name(run: &str) -> usize {
-    let cost = if run.len() >= LEAST_OPAQUE && is_opaque(run) { cost_in_key } else { cost_of_word };
+    let cost = if run.len() >= MIN_KEY_BYTES && looks_like_key(run) { cost_in_key } else { cost_of_word };
     pieces(run.as_bytes()).map(|within| cost(&run[within])).sum()
 }
 
-fn is_opaque(run: &str) -> bool {
+fn looks_like_key(run: &str) -> bool {
     let is_word = |within: &Range<usize>| !run.as_bytes()[within.start].is_ascii_digit();
     let (number, words) = pieces(run.as_bytes())
         .fold((0, 0), |(all, words), piece| (all + 1, words + usize::from(is_word(&piece))));
@@ -89,7 +89,7 @@ fn cost_of_word(piece: &str) -> usize {
     }
 }
 
-/// Capitals with the small letters behind them, and digits in threes.
+/// Capitals with the lower-case letters after them, and digits in threes.
 fn pieces(run: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -107,7 +107,7 @@ fn pieces(run: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// Outside ASCII: never more than its bytes, which a byte-pair vocabulary can always fall back on.
+/// Cost outside ASCII: never more than the bytes, to which a byte-pair vocabulary can always fall back.
 fn cost_of_character(c: char) -> usize {
     match c {
         // Latin, Greek, Cyrillic, Hebrew, Arabic.
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a real tokenizer with 200,000 tokens makes of texts of every kind.
+    /// Counts by a real tokenizer with 200,000 tokens, for texts of every kind.
     const COUNTED: &[(&str, usize)] = &[
         (
             "The client cuts what is longer than its limit, and the model then sees no more than the beginning of it.",
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn english_prose_is_estimated_no_dearer_than_the_client_counts_it() {
+    fn the_estimate_for_english_prose_is_the_clients_count() {
         for (text, real) in &COUNTED[..2] {
             assert_eq!(of_line(text), text.len().div_ceil(BYTES_PER_TOKEN), "{text}");
             assert!(of_line(text) * 4 <= real * 5, "{text}: {}", of_line(text));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_cheaper_than_the_client_counts_it() {
+    fn no_estimate_is_below_the_clients_count() {
         assert_eq!(of_line(&"a".repeat(16)), 4);
         assert_eq!(of_line("é漢🚀\n"), 6);
         assert_eq!(of_line(""), 0);

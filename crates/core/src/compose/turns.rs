@@ -1,49 +1,48 @@
 //! The last turns, whole: chosen newest first, printed oldest first.
 //!
-//! Only the oldest of them may be cut. Turns that say nothing about the work are passed over.
+//! Only the oldest of them may be cut. Turns without information about the work are skipped.
 
-use super::anchor::Anchor;
+use super::anchor::WorkAnchor;
 use super::cut::{fitted, one_line, plain};
-use super::frame::{LONGEST_CLOCK, LONGEST_NAME, Section};
-use super::lines::{LONGEST_LINE, number};
+use super::frame::{ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS};
+use super::lines::{MAX_LINE_CHARS, number};
 use super::{Budget, Part, PartKind, PartState, Past, PastTurn, Speaker, is_worth_giving};
 use crate::event::Origin;
 use crate::piece::Stop;
 
 const TITLE: &str = "\nThe last turns, oldest first:\n";
 
-/// What is behind them can be asked for.
-const MOST_KINDS: usize = 12;
-const LONGEST_SUFFIX: usize = 160;
+/// Further kinds can be listed with the command.
+const MAX_DETAIL_KINDS: usize = 12;
+const MAX_SUFFIX_CHARS: usize = 160;
 
-/// Below this share of the room a cut turn would be a shred.
-const LEAST_SHARE: usize = 8;
+/// A smaller share of the room is too little for a cut turn.
+const MIN_ROOM_DIVISOR: usize = 8;
 
-/// What is chosen among the last turns.
-struct Choice {
+struct ChosenTurns {
     /// Newest first.
     texts: Vec<String>,
     parts: Vec<Part>,
-    /// The index of the oldest that is chosen, or passed over on the way.
+    /// The index of the oldest turn that was chosen or skipped.
     first: usize,
 }
 
-/// Returns the section, and the index of the first turn that is done with: those before it are older.
-pub fn section(past: &Past, anchor: &Anchor<'_>, program: &str, room: Budget) -> (Section, usize) {
+/// Returns the section and the index of its first turn; turns before that index are listed as older.
+pub fn section(past: &Past, anchor: &WorkAnchor<'_>, program: &str, room: Budget) -> (ContextSection, usize) {
     let left = room.limit().saturating_sub(room.size_of(TITLE));
-    let Choice { mut texts, mut parts, first } = chosen(past, anchor, program, room.of(left));
+    let ChosenTurns { mut texts, mut parts, first } = chosen(past, anchor, program, room.of(left));
     if texts.is_empty() {
-        return (Section::default(), first);
+        return (ContextSection::default(), first);
     }
     texts.push(TITLE.to_owned());
     texts.reverse();
     parts.reverse();
     let size = room.size_of(TITLE) + parts.iter().map(|part| part.size).sum::<usize>();
-    (Section { size, text: texts.concat(), parts }, first)
+    (ContextSection { size, text: texts.concat(), parts }, first)
 }
 
-fn chosen(past: &Past, anchor: &Anchor<'_>, program: &str, room: Budget) -> Choice {
-    let mut choice = Choice { texts: vec![], parts: vec![], first: past.turns.len() };
+fn chosen(past: &Past, anchor: &WorkAnchor<'_>, program: &str, room: Budget) -> ChosenTurns {
+    let mut choice = ChosenTurns { texts: vec![], parts: vec![], first: past.turns.len() };
     let mut left = room.limit();
     for (index, turn) in past.turns.iter().enumerate().rev() {
         let mut state = PartState::Whole;
@@ -51,7 +50,7 @@ fn chosen(past: &Past, anchor: &Anchor<'_>, program: &str, room: Budget) -> Choi
             let text = whole(past, index, anchor);
             let (text, size) = match room.of(left).size_if_held(&text) {
                 Some(size) => (text, size),
-                None if left < room.limit() / LEAST_SHARE => break,
+                None if left < room.limit() / MIN_ROOM_DIVISOR => break,
                 None => {
                     state = PartState::Cut;
                     let Some(shorter) = cut(turn, &text, program, room.of(left)) else { break };
@@ -70,29 +69,29 @@ fn chosen(past: &Past, anchor: &Anchor<'_>, program: &str, room: Budget) -> Choi
     choice
 }
 
-/// How a turn ended, if not by an answer, and what details it has.
+/// How a turn ended, if it has no answer, and its details.
 pub fn end_of(turn: &PastTurn) -> String {
     ending(turn.stopped).to_owned() + &suffix(turn).unwrap_or_default()
 }
 
-/// The details of a turn and how to ask for them, as the header says it; none if it has none.
+/// The details of a turn and the command that shows them, or `None` without details.
 fn suffix(turn: &PastTurn) -> Option<String> {
     if turn.details.is_empty() {
         return None;
     }
-    let name = |(kind, count): &(String, u32)| format!("{} ×{count}", one_line(kind, LONGEST_NAME));
-    let names: Vec<String> = turn.details.iter().take(MOST_KINDS).map(name).collect();
-    let (names, id) = (names.join(", "), one_line(&turn.id, LONGEST_NAME));
-    Some(format!("({}: detail {id})\n", one_line(&names, LONGEST_SUFFIX)))
+    let name = |(kind, count): &(String, u32)| format!("{} ×{count}", one_line(kind, MAX_NAME_CHARS));
+    let names: Vec<String> = turn.details.iter().take(MAX_DETAIL_KINDS).map(name).collect();
+    let (names, id) = (names.join(", "), one_line(&turn.id, MAX_NAME_CHARS));
+    Some(format!("({}: detail {id})\n", one_line(&names, MAX_SUFFIX_CHARS)))
 }
 
-fn is_covered(turn: &PastTurn, index: usize, anchor: &Anchor<'_>) -> bool {
+fn is_covered(turn: &PastTurn, index: usize, anchor: &WorkAnchor<'_>) -> bool {
     let is_given =
         |(at, word): (usize, &super::Words)| anchor.covers(index, at) || word.text.trim().is_empty();
     !turn.words.is_empty() && turn.words.iter().enumerate().all(is_given)
 }
 
-fn whole(past: &Past, index: usize, anchor: &Anchor<'_>) -> String {
+fn whole(past: &Past, index: usize, anchor: &WorkAnchor<'_>) -> String {
     let turn = &past.turns[index];
     let mut text = title(past, turn);
     for (at, words) in turn.words.iter().enumerate() {
@@ -103,17 +102,17 @@ fn whole(past: &Past, index: usize, anchor: &Anchor<'_>) -> String {
         }
     }
     if turn.words.is_empty() {
-        text.extend([&one_line(&turn.line, LONGEST_LINE), "\n"]);
+        text.extend([&one_line(&turn.line, MAX_LINE_CHARS), "\n"]);
     }
-    if !anchor.tells_the_end_of(index) {
+    if !anchor.includes_end_of(index) {
         text.push_str(&end_of(turn));
     }
     text
 }
 
-/// What fits of a turn, and its size.
+/// The part of a turn that fits, and its size.
 fn cut(turn: &PastTurn, text: &str, program: &str, room: Budget) -> Option<(String, usize)> {
-    let how = format!("{program} detail {}", one_line(&turn.id, LONGEST_NAME));
+    let how = format!("{program} detail {}", one_line(&turn.id, MAX_NAME_CHARS));
     let text = fitted(text, &how, room.of(room.limit().saturating_sub(1)))?.text + "\n";
     let size = room.size_if_held(&text)?;
     Some((text, size))
@@ -124,7 +123,7 @@ fn title(past: &Past, turn: &PastTurn) -> String {
         Origin::Human | Origin::Command | Origin::Notification | Origin::Bookmark => "",
         Origin::Continuation => ", typed in the person's place",
     };
-    let (number, clock) = (number(&past.session, &turn.id), one_line(&turn.clock, LONGEST_CLOCK));
+    let (number, clock) = (number(&past.session, &turn.id), one_line(&turn.clock, MAX_CLOCK_CHARS));
     ["[", &number, " ", &clock, origin, "]\n"].concat()
 }
 
@@ -145,6 +144,6 @@ fn ending(stopped: Option<Stop>) -> &'static str {
 }
 
 fn part(turn: &PastTurn, size: usize, state: PartState) -> Part {
-    let why = format!("one of the last turns: {}", one_line(&turn.id, LONGEST_NAME));
+    let why = format!("one of the last turns: {}", one_line(&turn.id, MAX_NAME_CHARS));
     Part { what: PartKind::Turn, why, size, state }
 }

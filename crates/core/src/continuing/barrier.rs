@@ -1,7 +1,7 @@
-//! Whether a hop begins at the end of a turn: the threshold, and three barriers that each alone stop a loop.
+//! Decides at the end of a turn whether a hop begins: a threshold, and three barriers that each alone stop a loop.
 //!
-//! A pure function of what is known. The barriers are a cooldown, counters that have limits, and that nothing is done right
-//! after what we did ourselves: somebody must have asked for work since.
+//! A pure function of its input. The barriers are a cooldown, limited counters, and the rule that no hop follows
+//! Towline's own action directly: a prompt must have come in between.
 
 use super::hop::Author;
 use crate::event::Origin;
@@ -13,47 +13,46 @@ use std::fmt;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// How often work may go on by itself.
+/// How often a seat may continue automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Hops in a row without a person in between.
+    /// Hops in a row without the user in between.
     pub most_hops: u32,
     pub per_hour: u32,
     pub per_day: u32,
     pub cooldown_ms: i64,
 }
 
-/// What we did in this seat before.
+/// Earlier hops and compactions in this seat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Past {
-    /// When hops began and compactions were asked for, in the last day.
+    /// Start times of hops and compaction requests in the last day.
     pub begun: Vec<Timestamp>,
-    /// When anything last became of one of them.
+    /// When one of them last changed its stage.
     pub last_moved: Option<Timestamp>,
-    /// When one last began in this very session.
+    /// When one last began in this session.
     pub last_here: Option<Timestamp>,
-    /// Whether one of the seat has not ended.
+    /// Whether a hop of the seat has not ended.
     pub is_open: bool,
-    /// Which one in a row the next would be.
+    /// The position in the chain of the next hop.
     pub ordinal: u32,
-    /// Who asked for the turn that has just ended.
+    /// Origin of the turn that has just ended.
     pub last_turn: Option<Origin>,
 }
 
-/// How the turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     ByItself,
-    /// A hook kept it from ending before: that was somebody else's block, or ours has been dealt with already.
+    /// A hook blocked the end before: another program's hook, or ours, which was handled already.
     AfterABlock,
 }
 
-/// Who is to write the handoff.
+/// How the handoff is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// The agent is asked.
+    /// By the agent, on request.
     Asked,
-    /// It is made of what is known.
+    /// From the captured turns, without a model.
     Mechanically,
 }
 
@@ -67,20 +66,20 @@ impl Written {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// The inverse of `name`.
     pub fn named(name: &str) -> Option<Written> {
         Written::ALL.into_iter().find(|written| written.name() == name)
     }
 }
 
-/// Everything that is known when a turn has ended.
+/// The input of the decision at the end of a turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     pub now: Timestamp,
     pub strategy: Strategy,
     pub written: Written,
     pub at_percent: u8,
-    /// How full the context is, where that is known.
+    /// Context usage, if known.
     pub percent: Option<u8>,
     pub session: &'a Session,
     pub ending: Ending,
@@ -88,21 +87,21 @@ pub struct Moment<'a> {
     pub limits: Limits,
 }
 
-/// One reason why nothing is done although the context is nearly full.
+/// Why no hop begins although the context is nearly full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
-    /// The one before has not ended.
+    /// The previous hop has not ended.
     Open,
     Cooldown,
     Chain,
     Hour,
     Day,
-    /// Nothing was asked for since we did something ourselves.
+    /// No prompt has arrived since Towline's own last action.
     OwnDoing,
 }
 
 impl Barrier {
-    /// Whether a person is to hear of it: a limit that was reached needs them, the others pass by themselves.
+    /// Whether to notify the user: a reached limit needs them, the other barriers pass by themselves.
     pub fn is_a_limit(self) -> bool {
         match self {
             Barrier::Chain | Barrier::Hour | Barrier::Day => true,
@@ -124,23 +123,22 @@ impl fmt::Display for Barrier {
     }
 }
 
-/// What is to be done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Decision {
     Nothing,
     Barred(Barrier),
     Compact,
-    /// A hop begins; its handoff is to be written by this one.
+    /// A hop begins, with a handoff by this author.
     Hop(Author),
 }
 
-/// Decides at the end of a turn of the session itself.
+/// Decides at the end of a turn of the session itself, not of a subagent.
 pub fn at_turns_end(moment: &Moment<'_>) -> Decision {
     let is_full = moment.percent.is_some_and(|percent| percent >= moment.at_percent);
-    // Helpers that still work would be lost with the conversation that they report to.
-    let is_at_rest = moment.session.state == State::Completed && moment.session.seat.is_some();
-    if !moment.strategy.types() || !is_full || !is_at_rest || moment.ending == Ending::AfterABlock {
+    // Running subagents would be lost with the conversation that they report to.
+    let is_finished = moment.session.state == State::Completed && moment.session.seat.is_some();
+    if !moment.strategy.types() || !is_full || !is_finished || moment.ending == Ending::AfterABlock {
         return Decision::Nothing;
     }
     match (barrier(moment), moment.strategy) {
@@ -156,22 +154,22 @@ pub fn at_turns_end(moment: &Moment<'_>) -> Decision {
 
 fn barrier(moment: &Moment<'_>) -> Option<Barrier> {
     let (past, limits, now) = (moment.past, moment.limits, moment.now);
-    let within = |ms: i64| past.begun.iter().filter(|at| now.since_ms(**at) < ms).count();
-    let cools = past.last_moved.is_some_and(|at| now.since_ms(at) < limits.cooldown_ms);
+    let count_within = |ms: i64| past.begun.iter().filter(|at| now.since_ms(**at) < ms).count();
+    let is_cooling = past.last_moved.is_some_and(|at| now.since_ms(at) < limits.cooldown_ms);
     [
         (past.is_open, Barrier::Open),
-        (!has_worked(moment), Barrier::OwnDoing),
-        (cools, Barrier::Cooldown),
+        (!was_prompted_since(moment), Barrier::OwnDoing),
+        (is_cooling, Barrier::Cooldown),
         (past.ordinal > limits.most_hops, Barrier::Chain),
-        (within(HOUR_MS) >= limits.per_hour as usize, Barrier::Hour),
-        (within(DAY_MS) >= limits.per_day as usize, Barrier::Day),
+        (count_within(HOUR_MS) >= limits.per_hour as usize, Barrier::Hour),
+        (count_within(DAY_MS) >= limits.per_day as usize, Barrier::Day),
     ]
     .into_iter()
-    .find_map(|(bars, barrier)| bars.then_some(barrier))
+    .find_map(|(applies, barrier)| applies.then_some(barrier))
 }
 
-/// The turn that has ended was asked for by a person or a continuation, after whatever we did last in this session.
-fn has_worked(moment: &Moment<'_>) -> bool {
+/// Whether the turn was prompted by the user or a continuation, after Towline's last action in this session.
+fn was_prompted_since(moment: &Moment<'_>) -> bool {
     let is_work = match moment.past.last_turn {
         Some(Origin::Human | Origin::Command | Origin::Continuation) => true,
         Some(Origin::Notification | Origin::Bookmark) | None => false,

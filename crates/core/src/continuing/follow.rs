@@ -1,7 +1,7 @@
-//! What an event means for a hop that has not ended.
+//! Applies an event to a hop that has not ended.
 //!
-//! Decides by events alone, so that every fold of one journal ends alike. Anything that is not as it was meant to be ends the
-//! hop: what goes wrong is told, never tried again.
+//! Decides by events alone, so that every replay of a journal gives the same result. Anything unexpected ends the hop
+//! with a reason; no step is retried.
 
 use super::hop::{Author, Hop, Stage};
 use crate::event::{Event, Happening, Observed};
@@ -9,10 +9,10 @@ use crate::id::SessionKey;
 use crate::time::Timestamp;
 use crate::typing::{self, Intent};
 
-/// How long nothing may be heard of a hop: longer than anything waits that is typed.
+/// A hop without progress for this long is overdue: longer than any intent waits.
 const OVERDUE_MS: i64 = 15 * 60_000;
 
-/// The event, and what was to be typed for the hop, as far as it has come.
+/// The event, and the hop's two intents in their current stage.
 #[derive(Clone, Copy)]
 pub struct Around<'a> {
     pub event: &'a Event,
@@ -20,7 +20,7 @@ pub struct Around<'a> {
     pub go_on: Option<&'a Intent>,
 }
 
-/// Where a hop goes.
+/// The next stage of a hop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Next {
     pub to: Stage,
@@ -28,32 +28,32 @@ pub struct Next {
     pub successor: Option<SessionKey>,
 }
 
-/// Where the hop goes by this event; `None` if it stays.
+/// The hop's next stage after this event; `None` if it stays.
 pub fn follow(hop: &Hop, around: &Around<'_>) -> Option<Next> {
     match hop.stage {
-        Stage::Asked | Stage::Written => left_alone(hop, around.event),
+        Stage::Asked | Stage::Written => interrupted(hop, around.event),
         Stage::Clearing => cleared(around),
         Stage::Continuing => prompted(hop, around),
         Stage::Done | Stage::Failed | Stage::Stopped => None,
     }
 }
 
-/// Whether nothing was heard of it for so long that nothing will be.
+/// Whether the hop made no progress for so long that it never will.
 pub fn is_overdue(hop: &Hop, now: Timestamp) -> bool {
     !hop.stage.is_over() && now.since_ms(hop.moved_at) > OVERDUE_MS
 }
 
-/// Until something is typed, whatever else happens in the session means that it goes another way.
-fn left_alone(hop: &Hop, event: &Event) -> Option<Next> {
+/// Before anything is typed, any other activity in the session ends the hop.
+fn interrupted(hop: &Hop, event: &Event) -> Option<Next> {
     if event.session != hop.session || event.subagent.is_some() {
         return None;
     }
-    let is_waited_for = hop.stage == Stage::Asked && hop.asking.author == Author::Agent;
+    let awaits_handoff = hop.stage == Stage::Asked && hop.asking.author == Author::Agent;
     let why = if event.happening.is_real_prompt() {
         "somebody went on in the session"
-    } else if is_end(&event.happening) {
+    } else if is_session_end(&event.happening) {
         "its session ended before anything was typed"
-    } else if is_waited_for && is_stop(&event.happening) {
+    } else if awaits_handoff && is_turn_stop(&event.happening) {
         "the turn was stopped before the handoff was written"
     } else {
         return None;
@@ -61,27 +61,27 @@ fn left_alone(hop: &Hop, event: &Event) -> Option<Next> {
     Some(failed(why.to_owned()))
 }
 
-fn is_end(happening: &Happening) -> bool {
+fn is_session_end(happening: &Happening) -> bool {
     matches!(happening, Happening::SessionEnded { .. } | Happening::Observed { what: Observed::Gone, .. })
 }
 
-fn is_stop(happening: &Happening) -> bool {
-    let seen = [Observed::Interrupted, Observed::Failed, Observed::Limited];
+fn is_turn_stop(happening: &Happening) -> bool {
+    let stops = [Observed::Interrupted, Observed::Failed, Observed::Limited];
     matches!(happening, Happening::Interrupted | Happening::TurnFailed { .. })
-        || matches!(happening, Happening::Observed { what, .. } if seen.contains(what))
+        || matches!(happening, Happening::Observed { what, .. } if stops.contains(what))
 }
 
 fn cleared(around: &Around<'_>) -> Option<Next> {
-    if let Some(why) = [around.clear, around.go_on].into_iter().find_map(ended) {
+    if let Some(why) = [around.clear, around.go_on].into_iter().find_map(intent_failure) {
         return Some(failed(why));
     }
     let clear = around.clear.filter(|clear| clear.stage == typing::Stage::Confirmed)?;
     Some(Next { to: Stage::Continuing, why: None, successor: clear.led_to.clone() })
 }
 
-/// Done only if the prompt came from the successor, and the successor had the handoff with it.
+/// Done only if the successor was prompted and had been given the handoff.
 fn prompted(hop: &Hop, around: &Around<'_>) -> Option<Next> {
-    if let Some(why) = ended(around.go_on) {
+    if let Some(why) = intent_failure(around.go_on) {
         return Some(failed(why));
     }
     let go_on = around.go_on.filter(|go_on| go_on.stage == typing::Stage::Confirmed)?;
@@ -98,12 +98,12 @@ fn prompted(hop: &Hop, around: &Around<'_>) -> Option<Next> {
     }
 }
 
-/// Why what was to be typed never will be.
-fn ended(intent: Option<&Intent>) -> Option<String> {
+/// Why an intent will never be confirmed.
+fn intent_failure(intent: Option<&Intent>) -> Option<String> {
     let Some(intent) = intent else { return Some("what was to be typed is not known any more".to_owned()) };
-    let is_lost = intent.stage.is_over() && intent.stage != typing::Stage::Confirmed;
+    let is_failed = intent.stage.is_over() && intent.stage != typing::Stage::Confirmed;
     let why = intent.why.as_deref().unwrap_or(intent.stage.name());
-    is_lost.then(|| format!("{}: {why}", intent.wish.purpose.name()))
+    is_failed.then(|| format!("{}: {why}", intent.wish.purpose.name()))
 }
 
 fn failed(why: String) -> Next {

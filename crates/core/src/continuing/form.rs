@@ -1,28 +1,27 @@
-//! The form of a handoff: how it is asked for, how it is read, how it is written down.
+//! The handoff format: the request for one, its parser and its renderer.
 //!
-//! Read leniently, since a model writes it; judged strictly, since a session is cleared because of it. Whatever does not
-//! carry the id that was asked for is no handoff of ours.
+//! Parsing is lenient, because a model writes it; validation is strict, because a session is cleared on its strength. A
+//! block without the requested id is not a handoff of ours.
 
 use super::hop::short;
 use crate::compose::Handoff;
 use crate::id::Uid;
 use std::fmt;
 
-/// The longest that is taken.
+/// Larger handoffs are rejected.
 pub const LONGEST_BYTES: usize = 12 * 1024;
 
-/// How the opening tag begins.
 pub const OPENING: &str = "<handoff";
 const CLOSING: &str = "</handoff>";
 
-/// A handoff as it was read, and whether the work is to go on by it.
+/// A parsed handoff, and whether the work continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
     pub handoff: Handoff,
     pub goes_on: bool,
 }
 
-/// What is wrong with a text that should be a handoff.
+/// Why a text is not a valid handoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
     Missing,
@@ -31,7 +30,7 @@ pub enum Flaw {
     TooLong,
     NoTask,
     NoRemaining,
-    /// Whether to go on is neither yes nor no.
+    /// `continue` is neither true nor false.
     Undecided,
 }
 
@@ -49,7 +48,7 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// What the agent is asked, as the reason why its turn does not end yet.
+/// The request to the agent, given as the reason why its turn is blocked from ending.
 pub fn request(id: &str, percent: u8) -> String {
     format!(
         "[towline] The context is {percent} % full. The work goes on in a fresh session that knows only what you hand over. \
@@ -60,22 +59,22 @@ pub fn request(id: &str, percent: u8) -> String {
     )
 }
 
-/// What is typed into the successor.
+/// The prompt typed into the successor.
 pub fn prompt(hop: Uid) -> String {
     format!("Go on with the work as the handoff {} says.", id(hop))
 }
 
-/// What is typed or pasted where the handoff is sent by hand.
+/// The prompt for a handoff that the user sends by hand.
 pub fn sent(text: &str) -> String {
     format!("Go on with this work of an earlier session. Its handoff:\n\n{text}")
 }
 
-/// A hop's id as agents and people write it.
+/// A hop's id as shown to agents and users.
 pub fn id(hop: Uid) -> String {
     short(hop)
 }
 
-/// Reads the handoff with this id out of an answer.
+/// Parses the handoff with this id out of an answer.
 pub fn read(answer: &str, id: &str) -> Result<Read, Flaw> {
     let at = answer.rfind(OPENING).ok_or(Flaw::Missing)?;
     let (attributes, body) = answer[at + OPENING.len()..].split_once('>').ok_or(Flaw::Unclosed)?;
@@ -83,17 +82,16 @@ pub fn read(answer: &str, id: &str) -> Result<Read, Flaw> {
         return Err(Flaw::OtherId);
     }
     let end = body.rfind(CLOSING).ok_or(Flaw::Unclosed)?;
-    judged(&body[..end])
+    validated(&body[..end])
 }
 
-/// Reads a handoff that stands in a file of its own, with front matter or without. Only one that says so goes on.
+/// Parses a handoff file, with or without front matter. Continues only if the file says so explicitly.
 pub fn read_file(text: &str) -> Result<Read, Flaw> {
-    let decided = decision(text)?;
-    let read = judged(text)?;
-    Ok(Read { goes_on: decided == Some(true), ..read })
+    let goes_on = decision(text)? == Some(true);
+    Ok(Read { goes_on, ..validated(text)? })
 }
 
-/// The handoff as it is kept and shown: what `parts` reads back.
+/// The handoff as stored and shown; `parts` is the inverse.
 pub fn render(handoff: &Handoff) -> String {
     let fields = [
         ("Task", &handoff.task),
@@ -108,14 +106,14 @@ pub fn render(handoff: &Handoff) -> String {
     text.trim_end().to_owned()
 }
 
-/// What stands below each heading.
+/// Splits a text by its headings.
 pub fn parts(text: &str) -> Handoff {
     let mut fields: [String; 4] = Default::default();
-    let mut open = None;
+    let mut current = None;
     for line in text.lines() {
-        match (heading(line), open) {
+        match (heading(line), current) {
             (Some((field, rest)), _) => {
-                open = Some(field);
+                current = Some(field);
                 append(&mut fields[field], rest);
             }
             (None, Some(field)) => append(&mut fields[field], line),
@@ -126,7 +124,7 @@ pub fn parts(text: &str) -> Handoff {
     Handoff { task, completed, remaining, key_context }
 }
 
-/// What a handoff lacks.
+/// The first validation error of a handoff, if any.
 pub fn flaw(handoff: &Handoff) -> Option<Flaw> {
     let is_blank = |text: &str| !text.chars().any(char::is_alphanumeric);
     match handoff {
@@ -137,7 +135,7 @@ pub fn flaw(handoff: &Handoff) -> Option<Flaw> {
     }
 }
 
-/// The text without what stands between the tags of handoffs: given once, by itself.
+/// The text without handoff blocks, which are shown separately.
 pub fn without(text: &str) -> String {
     let mut rest = text;
     let mut left = String::new();
@@ -149,26 +147,26 @@ pub fn without(text: &str) -> String {
     left.trim().to_owned()
 }
 
-fn judged(body: &str) -> Result<Read, Flaw> {
+fn validated(body: &str) -> Result<Read, Flaw> {
     if body.len() > LONGEST_BYTES {
         return Err(Flaw::TooLong);
     }
     let handoff = parts(body);
     let goes_on = decision(body)?.unwrap_or(true);
     match flaw(&handoff) {
-        // Whoever is done need not say what remains.
+        // Finished work has nothing remaining.
         Some(Flaw::NoRemaining) if !goes_on => Ok(Read { handoff, goes_on }),
         Some(flaw) => Err(flaw),
         None => Ok(Read { handoff, goes_on }),
     }
 }
 
-/// What the lines before the first heading say about going on.
+/// The value of `continue:` in the lines before the first heading.
 fn decision(text: &str) -> Result<Option<bool>, Flaw> {
     let before = text.lines().take_while(|line| heading(line).is_none());
-    let said = before.filter_map(|line| line.trim().split_once(':'));
-    let mut said = said.filter(|(key, _)| key.trim().eq_ignore_ascii_case("continue"));
-    let Some((_, value)) = said.next() else { return Ok(None) };
+    let pairs = before.filter_map(|line| line.trim().split_once(':'));
+    let mut pairs = pairs.filter(|(key, _)| key.trim().eq_ignore_ascii_case("continue"));
+    let Some((_, value)) = pairs.next() else { return Ok(None) };
     match value.trim().to_ascii_lowercase().trim_matches(['"', '\'', '`', '.']) {
         "true" | "yes" => Ok(Some(true)),
         "false" | "no" => Ok(Some(false)),
@@ -185,7 +183,7 @@ fn id_of(attributes: &str) -> Option<&str> {
 
 const TITLES: [(&str, usize); 4] = [("key context", 3), ("completed", 1), ("remaining", 2), ("task", 0)];
 
-/// Which field a line opens, and what stands behind the title: a heading of any depth, in bold, or with a colon.
+/// The field that a heading opens, and the rest of its line. Accepts any depth, bold, or a trailing colon.
 fn heading(line: &str) -> Option<(usize, &str)> {
     let is_marked = line.trim_start().starts_with(['#', '*']);
     let bare = line.trim().trim_start_matches(['#', '*', ' ']);

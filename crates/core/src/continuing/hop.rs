@@ -1,21 +1,21 @@
-//! A hop: one continuation, from asking for the handoff to the successor that was given it, or to why it stopped.
+//! A hop: one continuation, from the request for a handoff to the successor that received it, or to its failure.
 //!
-//! Its stage only ever goes forward. What has ended is never begun again; its handoff stays.
+//! Stages only move forward. An ended hop never restarts; its handoff stays.
 
 use crate::id::{SessionKey, Uid};
 use crate::text::Kept;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Who wrote a handoff, or is to.
+/// The author of a handoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
-    /// The agent was asked for it.
+    /// On our request.
     Agent,
     /// The agent wrote it into its file in the project.
     File,
-    /// Made of what is known, at no cost.
+    /// Built from the captured turns, without a model.
     Mechanical,
     Person,
 }
@@ -32,28 +32,28 @@ impl Author {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// The inverse of `name`.
     pub fn named(name: &str) -> Option<Author> {
         Author::ALL.into_iter().find(|author| author.name() == name)
     }
 }
 
-/// How far a hop is.
+/// The stage of a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// The handoff was asked for.
+    /// The handoff was requested.
     Asked,
-    /// It is there, and nothing was typed yet.
+    /// The handoff exists; nothing was typed yet.
     Written,
-    /// The agent is to begin anew.
+    /// The agent is being told to clear its conversation.
     Clearing,
-    /// It has; the successor is to go on.
+    /// Cleared; the successor is to be prompted.
     Continuing,
     /// The successor was prompted and had the handoff.
     Done,
     Failed,
-    /// The handoff itself, or a person, said that the work is not to go on.
+    /// The handoff itself, or the user, stopped the continuation.
     Stopped,
 }
 
@@ -80,12 +80,12 @@ impl Stage {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// The inverse of `name`.
     pub fn named(name: &str) -> Option<Stage> {
         Stage::ALL.into_iter().find(|stage| stage.name() == name)
     }
 
-    /// Whether nothing more will become of it.
+    /// Whether the stage is final.
     pub fn is_over(self) -> bool {
         match self {
             Stage::Asked | Stage::Written | Stage::Clearing | Stage::Continuing => false,
@@ -93,7 +93,7 @@ impl Stage {
         }
     }
 
-    /// Only forward, and never from an end.
+    /// Whether `to` is the next stage, or an end for a hop that has not ended.
     pub fn may_become(self, to: Stage) -> bool {
         match to {
             Stage::Asked => false,
@@ -106,64 +106,64 @@ impl Stage {
     }
 }
 
-/// How a hop begins, as it stands in the journal.
+/// The start of a hop, as recorded in the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asking {
     /// The key of the seat.
     pub seat: String,
-    /// Who is to write the handoff.
+    /// The intended author of the handoff.
     pub author: Author,
-    /// Which one in a row it is, without a person in between.
+    /// The position in the chain of hops without the user in between.
     pub ordinal: u32,
-    /// How full the context was, where that was the reason.
+    /// Context usage, if that was the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,
 }
 
-/// What was to be typed for a hop.
+/// Ids of the two intents typed for a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Typed {
     pub clear: Uid,
     pub go_on: Uid,
 }
 
-/// A hop as it is remembered.
+/// A stored hop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
     pub uid: Uid,
-    /// The session whose work goes on.
+    /// The session whose work is continued.
     pub session: SessionKey,
     pub asking: Asking,
     pub began_at: Timestamp,
     pub stage: Stage,
     /// When it reached its stage.
     pub moved_at: Timestamp,
-    /// Why it is where it is, in words.
+    /// The reason for its stage, as text.
     pub why: Option<String>,
-    /// The handoff, and who wrote it.
+    /// The handoff and its author.
     pub handoff: Option<(Kept, Author)>,
     pub typed: Option<Typed>,
     /// The session that began when the agent was cleared.
     pub successor: Option<SessionKey>,
-    /// Who was given the handoff, and when.
+    /// The session that received the handoff, and when.
     pub given: Option<(SessionKey, Timestamp)>,
-    /// When the person was told how it ended.
+    /// When the user was notified of the outcome.
     pub told_at: Option<Timestamp>,
 }
 
 impl Hop {
-    /// What tells it from others where people and agents read it.
+    /// The short id shown to users and agents.
     pub fn short(&self) -> String {
         short(self.uid)
     }
 
-    /// The handoff's text, unless there is none or it was forgotten.
+    /// The handoff's text; `None` if there is none or it was forgotten.
     pub fn text(&self) -> Option<&str> {
         self.handoff.as_ref().map(|(text, _)| text.as_str()).filter(|text| !text.trim().is_empty())
     }
 }
 
-/// The end of an id: it begins with the time.
+/// The end of the id, because it begins with the time.
 pub fn short(uid: Uid) -> String {
     let id = uid.to_string();
     id[id.len() - 8..].to_owned()
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_reads_back() {
+    fn every_name_parses_back() {
         assert!(Stage::ALL.into_iter().all(|stage| Stage::named(stage.name()) == Some(stage)));
         assert!(Author::ALL.into_iter().all(|author| Author::named(author.name()) == Some(author)));
         assert_eq!((Stage::named("x"), Author::named("x")), (None, None));

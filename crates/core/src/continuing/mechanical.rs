@@ -1,36 +1,36 @@
-//! The handoff that is made of what is known, at no cost: the last directive, the lines of the turns, the last answer.
+//! The handoff built without a model: the last directive, the summary lines of the turns, the last answer.
 //!
-//! Invents nothing. It is never as good as one that the agent writes, and says so by what it leaves open.
+//! Invents nothing. It is inferior to a handoff that the agent writes, and leaves fields open accordingly.
 
 use crate::compose::{Handoff, Past, PastTurn, Speaker};
 use crate::event::Origin;
 use crate::text::{clip, clip_start};
 use std::fmt::Write;
 
-/// Bytes of each field: together less than a handoff may have.
-const LONGEST_TASK: usize = 2_500;
-const LONGEST_COMPLETED: usize = 3_000;
-const LONGEST_REMAINING: usize = 4_000;
+/// Bytes of each field: together below the size limit of a handoff.
+const MAX_TASK_BYTES: usize = 2_500;
+const MAX_COMPLETED_BYTES: usize = 3_000;
+const MAX_REMAINING_BYTES: usize = 4_000;
 
-/// How many turns are named.
-const TURNS: usize = 12;
+/// Number of turns listed.
+const MAX_TURNS: usize = 12;
 
 pub fn mechanical(past: &Past) -> Handoff {
-    let task = said(past, Speaker::Person).unwrap_or("The task was not recorded; ask for it.");
-    let answer = said(past, Speaker::Agent).or(past.answer_heard.as_deref());
+    let task = last_message(past, Speaker::Person).unwrap_or("The task was not recorded; ask for it.");
+    let answer = last_message(past, Speaker::Agent).or(past.answer_heard.as_deref());
     let remaining = match answer.map(str::trim).filter(|answer| !answer.is_empty()) {
-        Some(answer) => format!("Go on from the last answer:\n{}", clip_start(answer, LONGEST_REMAINING)),
+        Some(answer) => format!("Go on from the last answer:\n{}", clip_start(answer, MAX_REMAINING_BYTES)),
         None => "Go on with the task.".to_owned(),
     };
     Handoff {
-        task: clip(task.trim(), LONGEST_TASK).to_owned(),
+        task: clip(task.trim(), MAX_TASK_BYTES).to_owned(),
         completed: completed(past),
         remaining,
         key_context: key_context(past),
     }
 }
 
-fn said(past: &Past, speaker: Speaker) -> Option<&str> {
+fn last_message(past: &Past, speaker: Speaker) -> Option<&str> {
     let is_work = |turn: &&PastTurn| match turn.origin {
         Origin::Human | Origin::Command => true,
         Origin::Continuation => speaker == Speaker::Agent,
@@ -49,19 +49,19 @@ fn completed(past: &Past) -> String {
         .chain(past.turns.iter().map(|turn| turn.line.as_str()))
         .filter(|line| !line.is_empty())
         .collect();
-    let newest = &lines[lines.len().saturating_sub(TURNS)..];
+    let newest = &lines[lines.len().saturating_sub(MAX_TURNS)..];
     let mut text = String::new();
     for line in newest {
-        // A text takes whatever is written to it.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "- {line}");
     }
-    clip_start(text.trim_end(), LONGEST_COMPLETED).to_owned()
+    clip_start(text.trim_end(), MAX_COMPLETED_BYTES).to_owned()
 }
 
 fn key_context(past: &Past) -> String {
-    let named = [("project", &past.project), ("branch", &past.branch)];
-    let named = named.iter().filter_map(|(what, name)| Some(format!("{what} {}", name.as_ref()?)));
-    named.chain([format!("earlier session {}", past.session)]).collect::<Vec<_>>().join(", ")
+    let names = [("project", &past.project), ("branch", &past.branch)];
+    let names = names.iter().filter_map(|(what, name)| Some(format!("{what} {}", name.as_ref()?)));
+    names.chain([format!("earlier session {}", past.session)]).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_becomes_the_four_parts() {
+    fn captured_turns_become_the_four_parts() {
         let older = vec![OlderTurn {
             id: "one#0".into(),
             clock: "14:00".into(),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_known_it_is_still_a_sound_handoff() {
+    fn an_empty_session_still_gives_a_valid_handoff() {
         let handoff = mechanical(&past());
         assert!(super::super::form::flaw(&handoff).is_none());
     }

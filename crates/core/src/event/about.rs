@@ -1,18 +1,18 @@
-//! What is asked of every happening: its name, how soon it must be known, whose it is, what it asks for and what it ends.
+//! Properties of every event kind: its name, urgency and actor, whether it is a prompt, and whether it ends something.
 //!
-//! Answers from the happening alone; what it does to a session is decided by `step`.
+//! Derived from the event kind alone; `step` decides the effect on a session.
 
 use super::{Happening, Origin, ToolOutcome};
 use crate::text::Kept;
 
-/// How soon the database must know of an event.
+/// How soon an event must be applied to the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// Whenever somebody folds next: nothing that is shown depends on it.
+    /// With the next projection run, whenever that is: no displayed state depends on it.
     Whenever,
-    /// Like `Whenever` while the session is known to be working; else it may end a block.
+    /// Like `Whenever` while the session is known to be working; otherwise the event may end a block.
     UnlessWorking,
-    /// At once: what is shown changes.
+    /// At once: the displayed state changes.
     Shown,
     /// At once, and the agent waits for an answer that depends on it.
     Answered,
@@ -70,7 +70,7 @@ impl Happening {
         }
     }
 
-    /// The event's kind as one word, for tables and people.
+    /// The event kind as one word, for tables and users.
     pub fn name(&self) -> &'static str {
         match self {
             Happening::SessionStarted { .. } => "session_started",
@@ -121,9 +121,9 @@ impl Happening {
         }
     }
 
-    /// Whether the agent did something; what we found out, or a person looked at or told us, is no sign of life.
+    /// Whether the agent acted. Our own findings and the user's actions are no sign that the agent is alive.
     pub fn is_the_agents(&self) -> bool {
-        let is_a_persons = matches!(
+        let is_users = matches!(
             self,
             Happening::Seen
                 | Happening::BatonPassed
@@ -154,11 +154,10 @@ impl Happening {
                 | Happening::HandoffGiven { .. }
                 | Happening::HopTold { .. }
         );
-        !is_a_persons && !is_ours
+        !is_users && !is_ours
     }
 
-    /// Whether somebody asks the agent for something: what a background task reports, a mark that is typed, and a
-    /// command of ours ask for nothing.
+    /// Whether the prompt asks the agent for work: reports of background tasks, markers and Towline commands do not.
     pub fn is_real_prompt(&self) -> bool {
         let Happening::PromptSubmitted { origin, own: None, .. } = self else { return false };
         match origin {
@@ -167,12 +166,12 @@ impl Happening {
         }
     }
 
-    /// Whether it is a marker that stands in the conversation: nobody asks for anything by it.
+    /// Whether the event is a bookmark marker in the conversation, which asks for nothing.
     pub fn is_marker(&self) -> bool {
         matches!(self, Happening::PromptSubmitted { origin: Origin::Bookmark, .. })
     }
 
-    /// Whether the transcript is worth reading now: something came to its end, or is about to be cut.
+    /// Whether the transcript is worth reading now: a turn or a session ended, or a compaction is about to cut it.
     pub fn ends_something(&self) -> bool {
         matches!(
             self,
@@ -185,7 +184,6 @@ impl Happening {
         )
     }
 
-    /// The tool that the event speaks of.
     pub fn tool(&self) -> Option<&Kept> {
         let (Happening::ToolFinished { tool, .. }
         | Happening::PermissionAsked { tool, .. }

@@ -1,28 +1,27 @@
-//! A text that is looked for wherever it may stand: in any case, plain or inside of JSON, also of JSON within JSON.
+//! The search text of `tow forget`: matched in any case, plain, inside JSON and inside JSON within JSON.
 //!
-//! Never printed and never kept: it is what somebody wants to be gone.
+//! Never printed and never stored: the user wants it gone.
 
 use std::fmt::Write;
 
-/// A text to be forgotten.
 pub struct Needle {
     /// All in lower case.
     forms: Vec<String>,
 }
 
-/// Shorter texts stand everywhere by chance.
-const SHORTEST: usize = 3;
+/// Shorter texts match everywhere by chance.
+const MIN_CHARS: usize = 3;
 
 impl Needle {
-    /// `None` if the text is too short to mean anything.
+    /// `None` if the text is too short.
     pub fn new(text: &str) -> Option<Needle> {
         let plain = text.trim();
-        if plain.chars().count() < SHORTEST {
+        if plain.chars().count() < MIN_CHARS {
             return None;
         }
-        let once = escaped(plain, Beyond::Plain);
-        let ascii = escaped(plain, Beyond::Escaped);
-        let twice = [escaped(&once, Beyond::Plain), escaped(&ascii, Beyond::Plain)];
+        let once = escaped(plain, NonAscii::Plain);
+        let ascii = escaped(plain, NonAscii::Escaped);
+        let twice = [escaped(&once, NonAscii::Plain), escaped(&ascii, NonAscii::Plain)];
         let mut forms: Vec<String> = [plain.to_owned(), once, ascii].into_iter().chain(twice).collect();
         forms.iter_mut().for_each(|form| *form = form.to_lowercase());
         forms.sort();
@@ -35,27 +34,27 @@ impl Needle {
         self.forms.iter().any(|form| text.contains(form))
     }
 
-    /// Also where the bytes around it are no text.
+    /// Also matches between bytes that are not UTF-8.
     pub fn is_in_bytes(&self, bytes: &[u8]) -> bool {
         self.is_in(&String::from_utf8_lossy(bytes))
     }
 
-    /// No form of it is longer: two pieces of a file that overlap by as much hide none.
+    /// Upper bound of a match's length: file chunks that overlap by this much miss no match.
     pub fn longest(&self) -> usize {
-        // A letter may be shorter in the other case.
+        // The other case of a letter may be longer.
         self.forms.iter().map(String::len).max().unwrap_or(0) * 2
     }
 }
 
-/// What becomes of letters beyond ASCII: some programs escape them, some do not.
+/// Treatment of non-ASCII letters: some programs escape them, others do not.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Beyond {
+enum NonAscii {
     Plain,
     Escaped,
 }
 
-/// The text as it stands in a JSON string.
-fn escaped(text: &str, beyond: Beyond) -> String {
+/// The text as escaped in a JSON string.
+fn escaped(text: &str, non_ascii: NonAscii) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -63,7 +62,7 @@ fn escaped(text: &str, beyond: Beyond) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            _ if letter.is_control() || (beyond == Beyond::Escaped && !letter.is_ascii()) => {
+            _ if letter.is_control() || (non_ascii == NonAscii::Escaped && !letter.is_ascii()) => {
                 for unit in letter.encode_utf16(&mut [0; 2]) {
                     // Writing to a string cannot fail.
                     let _ = write!(out, "\\u{unit:04x}");
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_is_no_text() {
+    fn a_text_that_is_too_short_is_refused() {
         assert!(Needle::new(" ab ").is_none() && Needle::new("").is_none());
         assert!(Needle::new("abc").is_some_and(|needle| needle.longest() >= 3));
     }

@@ -1,22 +1,22 @@
-//! Credentials that travel with an address: in URLs, data sources, `.pgpass` records and the paths of webhooks.
+//! Finds credentials inside addresses: URLs, data sources, `.pgpass` records and webhook paths.
 //!
-//! The address itself stays readable. A user's name stays too, unless it is as long as a key.
+//! Keeps the address readable. Keeps a user name too, unless it is as long as a key.
 
 use std::ops::Range;
 
-use super::bytes::{at, contains, ends_with, is_word, length_of, start_of};
-use super::extent::{Extent, Quoting};
+use super::bytes::{byte_at, contains, ends_with, is_word, length_of, start_of};
+use super::extent::{Quoting, ValueExtent};
 use super::kind::{Kind, holds_placeholder};
 use super::makeup::Makeup;
-use super::scan::{Finding, Text};
+use super::scan::{Finding, ScanText};
 use super::stand_in::is_stand_in;
 
 const LONGEST_AUTHORITY: usize = 512;
 
-/// A longer user name is a key: `https://KEY:x@host`.
+/// A longer user name is treated as a key: `https://KEY:x@host`.
 const LONGEST_USER: usize = 19;
 
-/// Paths that end in a secret, and whose they are.
+/// Path fragments of webhook URLs that end in a secret, with the provider's label.
 const WEBHOOKS: &[(&str, &str)] = &[
     ("hooks.slack.com/", "slack"),
     ("discord.com/api/", "discord"),
@@ -27,10 +27,10 @@ const WEBHOOKS: &[(&str, &str)] = &[
     ("maker.ifttt.com/", "ifttt"),
 ];
 
-/// The password in `scheme://user:password@host`, seen from the colon of the scheme.
-pub fn credentials(text: Text<'_>, here: usize) -> Option<Finding> {
+/// Finds the password in `scheme://user:password@host`. `here` is the colon of the scheme.
+pub fn credentials(text: ScanText<'_>, here: usize) -> Option<Finding> {
     let bytes = text.bytes;
-    if at(bytes, here + 2) != Some(b'/') {
+    if byte_at(bytes, here + 2) != Some(b'/') {
         return None;
     }
     let start = here + 3;
@@ -43,7 +43,7 @@ pub fn credentials(text: Text<'_>, here: usize) -> Option<Finding> {
     userinfo(&authority[..user_end]).map(|secret| finding(start + secret.start, start + secret.end))
 }
 
-/// The part of `user:password` that must go.
+/// The secret part of `user:password`.
 fn userinfo(info: &[u8]) -> Option<Range<usize>> {
     if holds_placeholder(info) {
         return None;
@@ -59,8 +59,8 @@ fn userinfo(info: &[u8]) -> Option<Range<usize>> {
     (!password.is_empty() && !is_stand_in(password)).then_some(colon + 1..info.len())
 }
 
-/// `user:password@tcp(host)`, seen from the bracket.
-pub fn data_source(text: Text<'_>, here: usize) -> Option<Finding> {
+/// Finds the password in `user:password@tcp(host)`. `here` is the opening bracket.
+pub fn data_source(text: ScanText<'_>, here: usize) -> Option<Finding> {
     let sign = here.checked_sub(4).filter(|_| ends_with(text.bytes, text.floor, here, "@tcp"));
     let sign =
         sign.or_else(|| here.checked_sub(5).filter(|_| ends_with(text.bytes, text.floor, here, "@unix")))?;
@@ -70,8 +70,8 @@ pub fn data_source(text: Text<'_>, here: usize) -> Option<Finding> {
     Some(finding(start + secret.start, start + secret.end))
 }
 
-/// The last field of `host:port:database:user:password`, seen from the colon behind the port.
-pub fn password_record(text: Text<'_>, here: usize) -> Option<Finding> {
+/// Finds the last field of `host:port:database:user:password`. `here` is the colon after the port.
+pub fn password_record(text: ScanText<'_>, here: usize) -> Option<Finding> {
     let bytes = text.bytes;
     let port = start_of(bytes, text.floor, here, 5, |byte| byte.is_ascii_digit() || byte == b'*');
     let is_port = bytes[port..here] == *b"*" || here - port >= 4;
@@ -80,8 +80,8 @@ pub fn password_record(text: Text<'_>, here: usize) -> Option<Finding> {
     let mut field = here + 1;
     for _ in 0..2 {
         let length = length_of(bytes, field, 15, |byte| is_word(byte) || byte == b'*');
-        let is_named = at(bytes, field).is_some_and(|byte| !byte.is_ascii_digit());
-        if length == 0 || !is_named || at(bytes, field + length) != Some(b':') {
+        let is_named = byte_at(bytes, field).is_some_and(|byte| !byte.is_ascii_digit());
+        if length == 0 || !is_named || byte_at(bytes, field + length) != Some(b':') {
             return None;
         }
         field += length + 1;
@@ -89,7 +89,8 @@ pub fn password_record(text: Text<'_>, here: usize) -> Option<Finding> {
     let password = record_end(bytes, field, host);
     let value = password.probe(bytes);
     let is_fenced = !password.is_bare();
-    let is_whole_line = is_fenced || matches!(at(bytes, password.probed), None | Some(b'\n' | b'\r' | b'\\'));
+    let is_whole_line =
+        is_fenced || matches!(byte_at(bytes, password.probed), None | Some(b'\n' | b'\r' | b'\\'));
     let is_secret = password.start == field && value.len() >= 4 && !is_stand_in(value);
     (is_secret && is_whole_line).then(|| Finding {
         kind: Kind::PASSWORD,
@@ -98,26 +99,27 @@ pub fn password_record(text: Text<'_>, here: usize) -> Option<Finding> {
     })
 }
 
-/// Where the host's name begins that ends at `end`, if nothing else stands before it in its line or string.
-fn host_start(text: Text<'_>, end: usize) -> Option<usize> {
+/// The start of the host name that ends at `end`, if the host begins its line or string.
+fn host_start(text: ScanText<'_>, end: usize) -> Option<usize> {
     let start =
         start_of(text.bytes, text.floor, end, 64, |byte| is_word(byte) || matches!(byte, b'.' | b'*'));
     let begins = start == 0 || matches!(text.bytes[start - 1], b'\n' | b'"' | b'\'' | b'+' | b'\\');
     (start < end && begins).then_some(start)
 }
 
-/// The last field of a record that begins at `host`: to the end of the line or, where it fills a string, of that.
-fn record_end(bytes: &[u8], field: usize, host: usize) -> Extent {
+/// The last field of a record that begins at `host`: up to the end of its string, or else of its line.
+fn record_end(bytes: &[u8], field: usize, host: usize) -> ValueExtent {
     let before = host.checked_sub(1).map(|before| bytes[before]);
     let quote = before.filter(|byte| matches!(byte, b'"' | b'\''));
-    let fenced = quote.map(|quote| Extent::behind(bytes, field, Quoting::Quoted { quote, escapes: 0 }));
-    let is_filled =
-        |extent: &Extent| at(bytes, extent.probed) == quote && !extent.probe(bytes).contains(&b'\\');
-    fenced.filter(is_filled).unwrap_or_else(|| Extent::behind(bytes, field, Quoting::ToBlank))
+    let fenced = quote.map(|quote| ValueExtent::after(bytes, field, Quoting::Quoted { quote, escapes: 0 }));
+    let is_filled = |extent: &ValueExtent| {
+        byte_at(bytes, extent.probed) == quote && !extent.probe(bytes).contains(&b'\\')
+    };
+    fenced.filter(is_filled).unwrap_or_else(|| ValueExtent::after(bytes, field, Quoting::ToBlank))
 }
 
-/// The secret end of a webhook's path.
-pub fn webhook(text: Text<'_>, run: Range<usize>) -> Option<Finding> {
+/// Finds the secret at the end of a webhook's path.
+pub fn webhook(text: ScanText<'_>, run: Range<usize>) -> Option<Finding> {
     let slash = run.start.checked_sub(1)?;
     if slash < text.floor || text.bytes[slash] != b'/' {
         return None;

@@ -1,30 +1,30 @@
-//! Private keys in armour: PEM, OpenSSH, PGP, PuTTY, in lines or in one string with escaped line breaks.
+//! Finds armoured private keys: PEM, OpenSSH, PGP, PuTTY, on several lines or in one string with escaped line breaks.
 //!
-//! A block ends at its last line that looks like one, so a header that is only spoken of takes nothing with it. What
-//! came before a lone end line goes too. Certificates and public keys are not secrets.
+//! A block ends at the last line that looks like key material, so a mere mention of a header removes nothing else. Key
+//! lines before a lone END line are removed too. Certificates and public keys are not secrets.
 
-use super::bytes::{at, contains, is_word, length_of, start_of, starts_with};
+use super::bytes::{byte_at, contains, is_word, length_of, start_of, starts_with};
 use super::kind::Kind;
 use super::makeup::Makeup;
-use super::scan::{Finding, Text};
+use super::scan::{Finding, ScanText};
 
-/// What the title of a secret block says.
+/// A block is secret if its title contains one of these.
 const TITLES: [&str; 2] = ["PRIVATE KEY", "OpenVPN Static key"];
 
 const LONGEST_TITLE: usize = 64;
 
-/// More would let every header that is spoken of read the text to its end.
+/// Without this bound every mentioned header could scan to the end of the text.
 const MOST_HEADERS: usize = 8;
 
-/// A line of a block has at least this many characters, apart from the last.
+/// Minimum length of a line of a block, except the last.
 const LINE: usize = 16;
 
-/// A tail whose head is missing must have one line at least this long.
+/// A tail whose BEGIN line is missing must have one line at least this long.
 const SURE_LINE: usize = 32;
 
-/// `-----BEGIN … PRIVATE KEY-----` and what follows, or what comes before `-----END …` alone.
-pub fn block(text: Text<'_>, here: usize) -> Option<Finding> {
-    if at(text.bytes, here + 1) != Some(b'-') {
+/// Finds `-----BEGIN … PRIVATE KEY-----` and the lines after it, or the lines before a lone `-----END …`.
+pub fn block(text: ScanText<'_>, here: usize) -> Option<Finding> {
+    if byte_at(text.bytes, here + 1) != Some(b'-') {
         return None;
     }
     let title = title_at(text.bytes, here)?;
@@ -36,7 +36,7 @@ pub fn block(text: Text<'_>, here: usize) -> Option<Finding> {
     Some(Finding { kind: Kind::PRIVATE_KEY, start: here, end })
 }
 
-/// Where the lines of a block that begin at `from` end; `None` if there are none.
+/// The end of the key lines that start at `from`; `None` if there are none.
 pub fn body_end(bytes: &[u8], from: usize) -> Option<usize> {
     let (mut here, mut headers, mut end) = (from, 0, None);
     loop {
@@ -69,13 +69,13 @@ struct Title {
     is_end: bool,
 }
 
-/// `-----BEGIN X-----` or `---- END X ----` of a secret block.
+/// Parses `-----BEGIN X-----` or `---- END X ----` of a secret block.
 fn title_at(bytes: &[u8], here: usize) -> Option<Title> {
     let dashes = length_of(bytes, here, usize::MAX, |byte| byte == b'-');
     if dashes < 4 {
         return None;
     }
-    let word = here + dashes + usize::from(at(bytes, here + dashes) == Some(b' '));
+    let word = here + dashes + usize::from(byte_at(bytes, here + dashes) == Some(b' '));
     let is_end = starts_with(bytes, word, "END ");
     if !is_end && !starts_with(bytes, word, "BEGIN ") {
         return None;
@@ -92,15 +92,15 @@ fn is_armour(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Passes over what stands between the lines: breaks as such and escaped, quotes, marks of diffs, comments and
+/// Skips the text between key lines: line breaks (raw or escaped), quotes, and the prefixes of diffs, comments and
 /// listings.
 fn skip_trimmings(bytes: &[u8], from: usize) -> usize {
     let mut here = from;
-    while let Some(byte) = at(bytes, here) {
+    while let Some(byte) = byte_at(bytes, here) {
         here += match byte {
-            b'-' if at(bytes, here + 1) != Some(b'-') => 1,
-            b'+' if at(bytes, here + 1).is_some_and(|next| !is_armour(next)) => 1,
-            // The dash of a diff before the dashes of the end line.
+            b'-' if byte_at(bytes, here + 1) != Some(b'-') => 1,
+            b'+' if byte_at(bytes, here + 1).is_some_and(|next| !is_armour(next)) => 1,
+            // The `-` of a diff before the dashes of the END line.
             b'-' if title_at(bytes, here).is_none() && title_at(bytes, here + 1).is_some() => 1,
             b'\\' => escape_length(bytes, here),
             b'"' | b'\'' | b'`' | b'#' | b'*' | b'>' | b'|' | b',' | b';' | b'(' | b')' => 1,
@@ -114,13 +114,13 @@ fn skip_trimmings(bytes: &[u8], from: usize) -> usize {
     here
 }
 
-/// Backslashes and the letter they make a line break or tab of.
+/// The length of the backslashes and of the letter of an escaped line break or tab.
 fn escape_length(bytes: &[u8], here: usize) -> usize {
     let slashes = length_of(bytes, here, usize::MAX, |byte| byte == b'\\');
-    slashes + usize::from(matches!(at(bytes, here + slashes), Some(b'n' | b'r' | b't')))
+    slashes + usize::from(matches!(byte_at(bytes, here + slashes), Some(b'n' | b'r' | b't')))
 }
 
-/// The number of a line in a listing: `12<tab>`, `12→`, `12:`, `12 |`.
+/// The length of a line number in a listing: `12<tab>`, `12→`, `12:`, `12 |`.
 fn number_length(bytes: &[u8], here: usize) -> usize {
     let digits = length_of(bytes, here, 6, |byte| byte.is_ascii_digit());
     let rest = bytes.get(here + digits..).unwrap_or_default();
@@ -131,19 +131,20 @@ fn number_length(bytes: &[u8], here: usize) -> usize {
     }
 }
 
-/// `Proc-Type: 4,ENCRYPTED` and the like; returns the start of the next line.
+/// Parses `Proc-Type: 4,ENCRYPTED` and similar headers; returns the end of that line.
 fn header_line(bytes: &[u8], here: usize) -> Option<usize> {
     let name = length_of(bytes, here, 24, is_word);
-    if name < 4 || at(bytes, here + name) != Some(b':') || at(bytes, here + name + 1) != Some(b' ') {
+    if name < 4 || byte_at(bytes, here + name) != Some(b':') || byte_at(bytes, here + name + 1) != Some(b' ')
+    {
         return None;
     }
     let value = length_of(bytes, here + name, 120, |byte| !matches!(byte, b'\n' | b'\\'));
     let end = here + name + value;
-    matches!(at(bytes, end), Some(b'\n' | b'\\')).then_some(end)
+    matches!(byte_at(bytes, end), Some(b'\n' | b'\\')).then_some(end)
 }
 
-/// Where the lines that end right before `end` begin, if they can only be those of a key.
-fn tail_start(text: Text<'_>, end: usize) -> Option<usize> {
+/// The start of the lines that end right before `end`, if they can only be key material.
+fn tail_start(text: ScanText<'_>, end: usize) -> Option<usize> {
     let is_between =
         |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'\\' | b'"' | b'\'' | b'-' | b'>');
     let (mut start, mut longest, mut lines) = (end, 0, 0);
@@ -151,7 +152,7 @@ fn tail_start(text: Text<'_>, end: usize) -> Option<usize> {
         let line_end = start_of(text.bytes, text.floor, start, usize::MAX, is_between);
         let line = start_of(text.bytes, text.floor, line_end, usize::MAX, is_armour);
         let length = line_end - line;
-        // The last line may be short, and an escaped break is one letter of it.
+        // The last line may be short, and the letter of an escaped line break counts as part of it.
         let is_cut = || Makeup::of(&text.bytes[line..line_end]).is_mixed();
         if length == 0 || (length < LINE && lines > 1 && !is_cut()) {
             break;
@@ -165,7 +166,7 @@ fn tail_start(text: Text<'_>, end: usize) -> Option<usize> {
 mod tests {
     use super::super::redact;
 
-    /// Lines of a key that is none.
+    /// Lines that look like a key but are not one.
     fn lines(count: usize, between: &str) -> String {
         vec!["MIIEpAIBAAKCAQEAx7k".repeat(3); count].join(between)
     }
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_speaks_of_a_key_stays() {
+    fn text_that_mentions_a_key_header_is_kept() {
         let dashes = "-".repeat(5);
         for text in [
             format!("look for {dashes}BEGIN PRIVATE KEY{dashes} and read on"),

@@ -1,6 +1,6 @@
-//! What chance made, right behind a word that announces a secret: `my API key: …`, `Bearer …`, `the token is …`.
+//! Finds random-looking text right after a word that announces a secret: `my API key: …`, `Bearer …`, `the token is …`.
 //!
-//! The same characters without such a word are a digest, an id or an image, and stay.
+//! The same characters without such a word are a digest, an id or an image, and are kept.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use super::bytes::{is_base64, is_gap, is_quote, length_of, start_of};
 use super::family::{Family, family_of};
 use super::kind::Kind;
 use super::makeup::Makeup;
-use super::provider::behind_escape;
-use super::scan::{Finding, Text};
+use super::provider::after_escape;
+use super::scan::{Finding, ScanText};
 use super::stand_in::is_stand_in;
 use super::wrapped;
 
-/// Words that may stand between.
+/// Words allowed between the announcing word and the secret.
 const LINKS: &[&str] = &[
     "is",
     "was",
@@ -47,50 +47,50 @@ const LINKS: &[&str] = &[
     "below",
 ];
 
-/// Most words that are read back.
+/// How many words are read backwards.
 const STEPS: usize = 4;
 
-/// Schemes that name themselves before what they authorise.
+/// Authorization schemes that precede their credentials.
 const SCHEMES: [&str; 3] = ["bearer", "basic", "digest"];
 
-/// How far before the run its secret may begin, and how much of it is judged.
+/// `HEAD`: how far before the run the secret may begin. `JUDGED`: how much of it is inspected.
 const HEAD: usize = 64;
 const JUDGED: usize = 512;
 
-/// The secret that `run` is a part of, if a word before it says so.
-pub fn secret(text: Text<'_>, run: Range<usize>) -> Option<Finding> {
+/// Finds the secret that contains `run`, if a word before it announces one.
+pub fn secret(text: ScanText<'_>, run: Range<usize>) -> Option<Finding> {
     let bytes = text.bytes;
     let is_part = |byte: u8| is_base64(byte) || matches!(byte, b'.' | b'~');
     let head = start_of(bytes, text.floor, run.start, HEAD, is_part);
-    let start = begin(text, head).min(run.end);
-    // The mark of a diff is no part of what was said.
-    let said = if start > head { head } else { start };
-    // The announcement first: it is rare, and an image in base64 has a run in every line.
-    if run.start.saturating_sub(head) == HEAD || !is_announced(text, said) {
+    let start = value_start(text, head).min(run.end);
+    // The `+` of a diff is not part of the value, but the words end before it.
+    let words_end = if start > head { head } else { start };
+    // Checks the announcement first: it is rare, and a base64 image has a run in every line.
+    if run.start.saturating_sub(head) == HEAD || !is_announced(text, words_end) {
         return None;
     }
     let judged = run.end + length_of(bytes, run.end, JUDGED, is_part);
     let value = &bytes[start..judged.min(start + JUDGED)];
     let makeup = Makeup::of(value);
-    let is_chance = (makeup.is_random() || makeup.is_digest()) && !makeup.is_path() && !is_stand_in(value);
-    is_chance.then(|| {
+    let is_random = (makeup.is_random() || makeup.is_digest()) && !makeup.is_path() && !is_stand_in(value);
+    is_random.then(|| {
         let end = judged + length_of(bytes, judged, usize::MAX, is_part);
         Finding { kind: Kind::SECRET, start, end: wrapped::joined(bytes, end, is_base64) }
     })
 }
 
-/// Where a value begins whose letters were read back to `head`: behind the letter of an escaped line break, and behind
-/// the plus of a diff.
-fn begin(text: Text<'_>, head: usize) -> usize {
-    let start = behind_escape(text.bytes, head).unwrap_or(head);
+/// The start of the value whose characters reach back to `head`: skips the letter of an escaped line break and the `+`
+/// of a diff.
+fn value_start(text: ScanText<'_>, head: usize) -> usize {
+    let start = after_escape(text.bytes, head).unwrap_or(head);
     let before = head.checked_sub(1).filter(|before| *before >= text.floor).map(|before| text.bytes[before]);
     let is_mark = text.bytes[head] == b'+' && before == Some(b'\n');
     if is_mark { head + 1 } else { start }
 }
 
-fn is_announced(text: Text<'_>, start: usize) -> bool {
+fn is_announced(text: ScanText<'_>, start: usize) -> bool {
     let bytes = text.bytes;
-    // No brackets: they end a placeholder, or hold something else.
+    // No brackets: they end a placeholder or enclose something else.
     let is_between = |byte: u8| {
         is_gap(byte) || is_quote(byte) || matches!(byte, b':' | b'=' | b'\\' | b'*' | b'>' | b'\n')
     };
@@ -103,7 +103,7 @@ fn is_announced(text: Text<'_>, start: usize) -> bool {
         let word = &bytes[word_start..word_end];
         let is = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
         let gap = &bytes[word_end..end];
-        // A line break alone ends what was said; behind a colon the secret may come in the next line.
+        // A line break ends the announcement, unless it follows a colon: then the secret may be on the next line.
         let is_apart = gap.contains(&b'\n') && !gap.contains(&b':');
         if word.is_empty() || gap.is_empty() || is_apart {
             return false;
@@ -119,7 +119,7 @@ fn is_announced(text: Text<'_>, start: usize) -> bool {
     false
 }
 
-fn is_secret_name(text: Text<'_>, start: usize, word: &[u8]) -> bool {
+fn is_secret_name(text: ScanText<'_>, start: usize, word: &[u8]) -> bool {
     match family_of(word) {
         Some(Family::Password | Family::Phrase | Family::Token | Family::Authorization) => true,
         Some(Family::Weak) if word.eq_ignore_ascii_case(b"key") => {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_behind_an_announcing_word_is_cut() {
+    fn random_text_after_an_announcing_word_is_cut() {
         for before in
             ["my API key is ", "the token: ", "Bearer ", "here is the secret key ", "password for it is "]
         {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_alone_stays() {
+    fn random_text_alone_stays() {
         for before in
             ["commit ", "sha256:", "token of the tree v1.2 h1:", "cache key ", "integrity sha512-", ""]
         {

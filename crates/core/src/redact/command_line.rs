@@ -1,19 +1,19 @@
-//! Secrets as arguments: `--password x`, `--token=x`, and the short options of programs that take a password.
+//! Finds secrets in arguments: `--password x`, `--token=x`, and the short options of programs that take a password.
 //!
-//! A short option counts only behind the program that gives it that meaning.
+//! A short option counts only after a program that gives it that meaning.
 
-use super::bytes::{at, contains, is_gap, is_quote, is_word, length_of, start_of};
-use super::extent::{Extent, Quoting};
+use super::bytes::{byte_at, contains, is_gap, is_quote, is_word, length_of, start_of};
+use super::extent::{Quoting, ValueExtent};
 use super::family::{Family, family_of};
 use super::header;
-use super::judge::{Setting, is_secret};
+use super::judge::{ValueContext, is_secret};
 use super::kind::{Kind, holds_placeholder};
-use super::scan::{Finding, Text};
+use super::scan::{Finding, ScanText};
 use super::stand_in::is_stand_in;
 
 /// How a short option carries its password.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Carries {
+enum PasswordForm {
     /// `-psecret`
     Joined,
     /// `-p secret`
@@ -22,54 +22,54 @@ enum Carries {
     Pair,
 }
 
-/// A program's name, its option for a password, and how it is carried.
-const SHORT: &[(&str, u8, Carries)] = &[
-    ("mysql", b'p', Carries::Joined),
-    ("mariadb", b'p', Carries::Joined),
-    ("7z", b'p', Carries::Joined),
-    ("sshpass", b'p', Carries::Joined),
-    ("sshpass", b'p', Carries::Apart),
-    ("login", b'p', Carries::Apart),
-    ("redis-cli", b'a', Carries::Apart),
-    ("ldapsearch", b'w', Carries::Apart),
-    ("curl", b'u', Carries::Pair),
-    ("wget", b'u', Carries::Pair),
+/// A program's name, its option for a password, and the form of that option.
+const SHORT: &[(&str, u8, PasswordForm)] = &[
+    ("mysql", b'p', PasswordForm::Joined),
+    ("mariadb", b'p', PasswordForm::Joined),
+    ("7z", b'p', PasswordForm::Joined),
+    ("sshpass", b'p', PasswordForm::Joined),
+    ("sshpass", b'p', PasswordForm::Apart),
+    ("login", b'p', PasswordForm::Apart),
+    ("redis-cli", b'a', PasswordForm::Apart),
+    ("ldapsearch", b'w', PasswordForm::Apart),
+    ("curl", b'u', PasswordForm::Pair),
+    ("wget", b'u', PasswordForm::Pair),
 ];
 
-/// How far back the program's name is looked for.
+/// How far back to look for the program's name.
 const COMMAND: usize = 160;
 
-/// The secret of the option that begins with the dash at `here`.
-pub fn flag(text: Text<'_>, here: usize) -> Option<Finding> {
+/// Finds the secret of the option that begins with the dash at `here`.
+pub fn flag(text: ScanText<'_>, here: usize) -> Option<Finding> {
     let before = here.checked_sub(1).map_or(b' ', |before| text.bytes[before]);
     if !(before.is_ascii_whitespace() || is_quote(before) || matches!(before, b'[' | b'(')) {
         return None;
     }
-    match at(text.bytes, here + 1)? {
+    match byte_at(text.bytes, here + 1)? {
         b'-' => long(text, here + 2),
         letter => short(text, here, letter),
     }
 }
 
-/// `--password x`; with `=` between, it is an assignment like any other.
-fn long(text: Text<'_>, start: usize) -> Option<Finding> {
+/// `--password x`. With `=` instead of the blank, `named` handles it as an assignment.
+fn long(text: ScanText<'_>, start: usize) -> Option<Finding> {
     let bytes = text.bytes;
     let end = start + length_of(bytes, start, 40, is_word);
-    let is_apart = at(bytes, end).is_some_and(|byte| is_gap(byte) || is_quote(byte));
+    let is_apart = byte_at(bytes, end).is_some_and(|byte| is_gap(byte) || is_quote(byte));
     if !is_apart {
         return None;
     }
-    let from = end + usize::from(at(bytes, end).is_some_and(is_quote));
-    // In a list of arguments a comma stands between: `"--token", "x"`.
-    let in_list = at(bytes, from) == Some(b',');
+    let from = end + usize::from(byte_at(bytes, end).is_some_and(is_quote));
+    // In a list of arguments a comma separates them: `"--token", "x"`.
+    let in_list = byte_at(bytes, from) == Some(b',');
     let from = from + usize::from(in_list);
     if &bytes[start..end] == b"user" {
         return pair(text, from);
     }
     let family = family_of(&bytes[start..end])?;
-    let extent = Extent::behind(bytes, from, Quoting::ToBlank);
+    let extent = ValueExtent::after(bytes, from, Quoting::ToBlank);
     let value = extent.probe(bytes);
-    let setting = if extent.is_bare() { Setting::Bare } else { Setting::Quoted };
+    let context = if extent.is_bare() { ValueContext::Bare } else { ValueContext::Quoted };
     match family {
         Family::Cookie => return header::cookie(text, from),
         Family::Authorization => return header::authorization(text, from),
@@ -79,24 +79,24 @@ fn long(text: Text<'_>, start: usize) -> Option<Finding> {
     let is_option = value.first() == Some(&b'-') || (in_list && extent.is_bare());
     let kind = if family == Family::Password { Kind::PASSWORD } else { Kind::SECRET };
     let finding = || Finding { kind, start: extent.start, end: extent.end(bytes) };
-    (!is_option && is_secret(family, setting, value, None)).then(finding)
+    (!is_option && is_secret(family, context, value, None)).then(finding)
 }
 
-fn short(text: Text<'_>, here: usize, letter: u8) -> Option<Finding> {
+fn short(text: ScanText<'_>, here: usize, letter: u8) -> Option<Finding> {
     if !SHORT.iter().any(|(_, option, _)| *option == letter) {
         return None;
     }
     let from = start_of(text.bytes, text.floor, here, COMMAND, |byte| !matches!(byte, b'\n' | b']'));
     let command = &text.bytes[from..here];
-    let is_apart = at(text.bytes, here + 2).is_some_and(is_gap);
-    let fits = |carries: Carries| (carries == Carries::Joined) != is_apart;
-    let (_, _, carries) = SHORT.iter().find(|(program, option, carries)| {
-        *option == letter && fits(*carries) && contains(command, program)
-    })?;
-    match carries {
-        Carries::Pair => pair(text, here + 2),
-        Carries::Joined | Carries::Apart => {
-            let extent = Extent::behind(text.bytes, here + 2, Quoting::ToBlank);
+    let is_apart = byte_at(text.bytes, here + 2).is_some_and(is_gap);
+    let fits = |form: PasswordForm| (form == PasswordForm::Joined) != is_apart;
+    let (_, _, form) = SHORT
+        .iter()
+        .find(|(program, option, form)| *option == letter && fits(*form) && contains(command, program))?;
+    match form {
+        PasswordForm::Pair => pair(text, here + 2),
+        PasswordForm::Joined | PasswordForm::Apart => {
+            let extent = ValueExtent::after(text.bytes, here + 2, Quoting::ToBlank);
             let value = extent.probe(text.bytes);
             let is_secret = value.len() >= 4 && value[0] != b'-' && !is_stand_in(value);
             is_secret.then(|| finding(extent.start, extent.end(text.bytes)))
@@ -104,9 +104,9 @@ fn short(text: Text<'_>, here: usize, letter: u8) -> Option<Finding> {
     }
 }
 
-/// The password of `user:password`.
-fn pair(text: Text<'_>, from: usize) -> Option<Finding> {
-    let extent = Extent::behind(text.bytes, from, Quoting::ToBlank);
+/// Finds the password of `user:password`.
+fn pair(text: ScanText<'_>, from: usize) -> Option<Finding> {
+    let extent = ValueExtent::after(text.bytes, from, Quoting::ToBlank);
     let value = extent.probe(text.bytes);
     let colon = value.iter().position(|byte| *byte == b':')?;
     let (user, password) = (&value[..colon], &value[colon + 1..]);

@@ -1,6 +1,6 @@
-//! Counts the bytes that are looked at, so that tests can prove the work to be linear without a clock.
+//! Counts the bytes inspected, so that tests can prove linear time without a clock.
 //!
-//! Outside of tests nothing is counted and nothing is left of it.
+//! Compiles to nothing outside of tests.
 
 #[cfg(test)]
 use std::cell::Cell;
@@ -10,7 +10,7 @@ thread_local! {
     static SPENT: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Says that so many bytes were looked at.
+/// Counts `bytes` as inspected.
 #[inline(always)]
 pub fn spend(bytes: usize) {
     #[cfg(test)]
@@ -19,7 +19,7 @@ pub fn spend(bytes: usize) {
     let _ = bytes;
 }
 
-/// How many bytes were looked at during `work`.
+/// The number of bytes inspected during `work`.
 #[cfg(test)]
 pub fn spent_on(work: impl FnOnce()) -> usize {
     let before = SPENT.get();

@@ -1,29 +1,29 @@
-//! What a name says of the value beside it: `DB_PASSWORD`, `clientSecret`, `api-key`.
+//! Classifies a name by the value it announces: `DB_PASSWORD`, `clientSecret`, `api-key`.
 //!
-//! The end of the name decides, without regard to case and separators. Names are all it looks at, never values.
+//! The end of the name decides, regardless of case and separators. Looks at names only, never at values.
 
-use super::bytes::{at, ends_with, is_quote, is_word, start_of};
-use super::scan::Text;
+use super::bytes::{byte_at, ends_with, is_quote, is_word, start_of};
+use super::scan::ScanText;
 
-/// How much a name says of its value.
+/// How strongly a name announces a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Whatever stands there is secret, a plain word too.
+    /// Any value is secret, even a plain word.
     Password,
     /// Words with spaces between them are secret.
     Phrase,
-    /// What chance made is secret.
+    /// Random-looking values are secret.
     Token,
-    /// As `Token`, but the name is short and common.
+    /// Like `Token`, but the name is short and common.
     Signature,
-    /// Only what chance made beyond doubt is secret.
+    /// Only values that are random beyond doubt are secret.
     Weak,
-    /// A scheme and what it authorises.
+    /// A scheme and its credentials.
     Authorization,
     Cookie,
     /// The lines of a key follow.
     Lines,
-    /// The value of a name that stands before it: `name: DB_PASSWORD, value: …`.
+    /// The value of a name given before it: `name: DB_PASSWORD, value: …`.
     Value,
 }
 
@@ -35,7 +35,7 @@ pub struct Name {
     pub end: usize,
 }
 
-/// Ends of names, written without separators.
+/// Name endings, written without separators.
 pub const ENDINGS: &[(&str, Family)] = &[
     ("password", Family::Password),
     ("passwd", Family::Password),
@@ -91,7 +91,7 @@ pub const ENDINGS: &[(&str, Family)] = &[
     ("sessid", Family::Weak),
 ];
 
-/// Short ends that count only as a whole word of the name: `DB_PASS`, not `bypass`.
+/// Short endings that count only as a whole word of the name: `DB_PASS`, not `bypass`.
 pub const WORDS: &[(&str, Family)] = &[
     ("pass", Family::Password),
     ("pwd", Family::Password),
@@ -105,33 +105,33 @@ pub const WORDS: &[(&str, Family)] = &[
     ("value", Family::Value),
 ];
 
-/// A bit for the hash of the last four letters of every ending; of the last three, where there are no more.
+/// One bit for the hash of the last four letters of every ending; of the last three, if it has no more.
 static LAST_LETTERS: [u64; 64] = last_letters();
 
 const LONGEST_NAME: usize = 64;
 
-/// The longest ending, and room for what precedes a short one.
-const FOLDED: usize = 24;
+/// The longest ending, with room for the characters before a short one.
+const NORMALISED_LEN: usize = 24;
 
-/// The name that ends at `end`, quotes and brackets around it apart, if its value may be a secret.
-pub fn name_before(text: Text<'_>, end: usize) -> Option<Name> {
+/// The name that ends at `end`, without the quotes and brackets around it, if its value may be a secret.
+pub fn name_before(text: ScanText<'_>, end: usize) -> Option<Name> {
     let end = name_end(text, end)?;
     let end = start_of(text.bytes, text.floor, end, 3, |byte| byte.is_ascii_digit() || byte == b'_');
     if !may_end(text, end) {
         return None;
     }
     let mut start = start_of(text.bytes, text.floor, end, LONGEST_NAME, |byte| is_word(byte) || byte == b'.');
-    if let Some(behind) = super::provider::behind_escape(text.bytes, start) {
-        start = behind.min(end);
+    if let Some(word_start) = super::provider::after_escape(text.bytes, start) {
+        start = word_start.min(end);
     }
     let family = family_of(&text.bytes[start..end])?;
     let family = if family == Family::Weak { spelt_apart(text, start, end) } else { family };
     Some(Name { family, start, end })
 }
 
-/// A cheap look at what stands before `end`: false if it is a word that says nothing. Nearly all are.
-pub fn may_end_name(text: Text<'_>, end: usize) -> bool {
-    let Text { bytes, floor } = text;
+/// A cheap filter: false if the word before `end` cannot be the end of such a name. Most cannot.
+pub fn may_end_name(text: ScanText<'_>, end: usize) -> bool {
+    let ScanText { bytes, floor } = text;
     if end < floor + 5 {
         return end > floor;
     }
@@ -140,20 +140,20 @@ pub fn may_end_name(text: Text<'_>, end: usize) -> bool {
     !bytes[end - 1].is_ascii_alphabetic() || may_end(text, end)
 }
 
-/// What a name says of its value, if anything.
+/// The family of `name`, if its value may be a secret.
 pub fn family_of(name: &[u8]) -> Option<Family> {
-    let mut buffer = [0; FOLDED];
-    let folded = fold(name, &mut buffer);
-    let last = folded.last_chunk::<2>()?;
-    // Two bytes tell most endings apart, without a call.
+    let mut buffer = [0; NORMALISED_LEN];
+    let normalised = normalise(name, &mut buffer);
+    let last = normalised.last_chunk::<2>()?;
+    // Comparing two bytes first avoids a call for most endings.
     let ending = ENDINGS.iter().find(|(ending, _)| {
-        ending.as_bytes().last_chunk::<2>() == Some(last) && folded.ends_with(ending.as_bytes())
+        ending.as_bytes().last_chunk::<2>() == Some(last) && normalised.ends_with(ending.as_bytes())
     });
     ending.or_else(|| WORDS.iter().find(|(word, _)| ends_in_word(name, word))).map(|(_, family)| *family)
 }
 
-/// `API key`, `secret key`: two words say more than the last.
-fn spelt_apart(text: Text<'_>, start: usize, end: usize) -> Family {
+/// `API key`, `secret key`: two words together are stronger than the last alone.
+fn spelt_apart(text: ScanText<'_>, start: usize, end: usize) -> Family {
     const BEFORE: [&str; 8] =
         ["api", "access", "secret", "private", "auth", "service", "encryption", "license"];
     let is_key = end - start == 3 && ends_with(text.bytes, text.floor, end, "key");
@@ -166,9 +166,9 @@ fn spelt_apart(text: Text<'_>, start: usize, end: usize) -> Family {
     }
 }
 
-/// Passes back over blanks, closing quotes as such, escaped or encoded, a closing bracket behind them, and `?` or `:`.
-fn name_end(text: Text<'_>, end: usize) -> Option<usize> {
-    let Text { bytes, floor } = text;
+/// Skips backwards over blanks, closing quotes (raw, escaped or encoded), the bracket after them, and `?` or `:`.
+fn name_end(text: ScanText<'_>, end: usize) -> Option<usize> {
+    let ScanText { bytes, floor } = text;
     let blank = start_of(bytes, floor, end, 8, |byte| matches!(byte, b' ' | b'\t'));
     let operator = usize::from(blank > floor && matches!(bytes[blank - 1], b'?' | b':' | b'+' | b'|'));
     let mut end = start_of(bytes, floor, blank - operator, 4, |byte| matches!(byte, b' ' | b'|'));
@@ -185,8 +185,8 @@ fn name_end(text: Text<'_>, end: usize) -> Option<usize> {
     (end > floor).then_some(end)
 }
 
-/// Whether the letters before `end` are the last ones of an ending. May be wrong, never about an ending.
-fn may_end(text: Text<'_>, end: usize) -> bool {
+/// Whether the letters before `end` may be the last ones of an ending. Has false positives, no false negatives.
+fn may_end(text: ScanText<'_>, end: usize) -> bool {
     let Some([first, second, third, fourth]) = text.bytes[text.floor..end].last_chunk() else {
         return text.bytes[text.floor..end].len() == 3;
     };
@@ -201,7 +201,7 @@ fn is_set(bit: usize) -> bool {
     LAST_LETTERS[bit / 64] & (1 << (bit % 64)) != 0
 }
 
-/// Twelve bits that do not depend on case.
+/// A case-insensitive hash of twelve bits.
 const fn hash(first: u8, second: u8, third: u8, fourth: u8) -> usize {
     let letters = u32::from_le_bytes([first & 31, second & 31, third & 31, fourth & 31]);
     (letters.wrapping_mul(0x9e37_79b1) >> 20) as usize
@@ -227,8 +227,8 @@ const fn last_letters() -> [u64; 64] {
 }
 
 /// The last letters and digits of `name`, in lower case.
-fn fold<'b>(name: &[u8], buffer: &'b mut [u8; FOLDED]) -> &'b [u8] {
-    let mut start = FOLDED;
+fn normalise<'b>(name: &[u8], buffer: &'b mut [u8; NORMALISED_LEN]) -> &'b [u8] {
+    let mut start = NORMALISED_LEN;
     for byte in name.iter().rev().filter(|byte| byte.is_ascii_alphanumeric()) {
         if start == 0 {
             break;
@@ -239,11 +239,11 @@ fn fold<'b>(name: &[u8], buffer: &'b mut [u8; FOLDED]) -> &'b [u8] {
     &buffer[start..]
 }
 
-/// Whether `word` is the last word of `name`: alone, behind a separator, or as a hump of camel case.
+/// Whether `word` is the last word of `name`: alone, after a separator, or as a camel-case word.
 fn ends_in_word(name: &[u8], word: &str) -> bool {
     let Some(start) = name.len().checked_sub(word.len()) else { return false };
     let (head, tail) = name.split_at(start);
-    let before = at(head, head.len().wrapping_sub(1));
+    let before = byte_at(head, head.len().wrapping_sub(1));
     let begins = match before {
         None => true,
         Some(byte) if !byte.is_ascii_alphanumeric() => true,

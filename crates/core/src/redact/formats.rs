@@ -1,11 +1,11 @@
-//! How providers write their keys, as they document it themselves: a fixed beginning, an alphabet, a length.
+//! Key formats as the providers document them: a fixed prefix, an alphabet, a length.
 //!
-//! Public identifiers (account ids, publishable keys) are left out. A beginning that is an ordinary word needs a tail
-//! that no word has.
+//! Excludes public identifiers (account ids, publishable keys). A prefix that is an ordinary word requires a tail that
+//! no word has.
 
 use super::kind::Kind;
 
-/// What a key's tail is made of.
+/// The characters of a key's tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alphabet {
     Hex,
@@ -13,30 +13,30 @@ pub enum Alphabet {
     Alnum,
     /// Letters, digits, `_` and `-`.
     Word,
-    /// `Word` and the rest of both base64 alphabets.
+    /// `Word` plus the rest of both base64 alphabets.
     Base64,
-    /// `Word` and dots.
+    /// `Word` plus dots.
     Dotted,
 }
 
-/// What the tail must be besides.
+/// An additional condition on the tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proof {
-    /// The beginning is proof enough.
-    Beginning,
-    /// A digit among the letters, as chance would have it.
+pub enum TailCheck {
+    /// No condition: the prefix is unambiguous.
+    Any,
+    /// The tail must contain a digit among its letters.
     Digit,
 }
 
-/// One kind of key. `most` is as good as endless where the provider names no length.
+/// One kind of key. `max_len` is unbounded if the provider documents no length.
 #[derive(Clone, Copy, Debug)]
-pub struct Format {
-    pub beginning: &'static str,
+pub struct KeyFormat {
+    pub prefix: &'static str,
     pub kind: Kind,
     pub alphabet: Alphabet,
-    pub least: usize,
-    pub most: usize,
-    pub proof: Proof,
+    pub min_len: usize,
+    pub max_len: usize,
+    pub tail_check: TailCheck,
 }
 
 impl Alphabet {
@@ -53,32 +53,32 @@ impl Alphabet {
     }
 }
 
-impl Format {
+impl KeyFormat {
     pub const fn has_one_length(&self) -> bool {
-        self.least == self.most
+        self.min_len == self.max_len
     }
 }
 
-const ENDLESS: usize = usize::MAX;
+const UNBOUNDED: usize = usize::MAX;
 
-const fn key(label: &'static str, beginning: &'static str, alphabet: Alphabet, least: usize) -> Format {
+const fn key(label: &'static str, prefix: &'static str, alphabet: Alphabet, min_len: usize) -> KeyFormat {
     let kind = Kind::of_provider(label);
-    Format { beginning, kind, alphabet, least, most: ENDLESS, proof: Proof::Beginning }
+    KeyFormat { prefix, kind, alphabet, min_len, max_len: UNBOUNDED, tail_check: TailCheck::Any }
 }
 
-const fn exact(label: &'static str, beginning: &'static str, alphabet: Alphabet, length: usize) -> Format {
-    Format { most: length, ..key(label, beginning, alphabet, length) }
+const fn exact(label: &'static str, prefix: &'static str, alphabet: Alphabet, length: usize) -> KeyFormat {
+    KeyFormat { max_len: length, ..key(label, prefix, alphabet, length) }
 }
 
-/// A key whose beginning is no proof by itself.
-const fn vague(label: &'static str, beginning: &'static str, alphabet: Alphabet, least: usize) -> Format {
-    Format { proof: Proof::Digit, ..key(label, beginning, alphabet, least) }
+/// A key whose prefix alone is ambiguous.
+const fn vague(label: &'static str, prefix: &'static str, alphabet: Alphabet, min_len: usize) -> KeyFormat {
+    KeyFormat { tail_check: TailCheck::Digit, ..key(label, prefix, alphabet, min_len) }
 }
 
 use Alphabet::{Alnum, Base64, Capitals, Dotted, Hex, Word};
 
-/// Keys that begin where a word begins. Sorted by the first byte; longer beginnings before those they contain.
-pub const FORMATS: &[Format] = &[
+/// Keys that begin at the start of a word. Sorted by first byte; longer prefixes before those they contain.
+pub const FORMATS: &[KeyFormat] = &[
     vague("onepassword", "A3-", Word, 34),
     key("artifactory", "AKCp", Alnum, 60),
     exact("aws", "AKIA", Capitals, 16),
@@ -328,12 +328,12 @@ mod tests {
     fn no_format_is_hidden_by_one_before_it() {
         for (at, format) in FORMATS.iter().enumerate() {
             let hidden_by = FORMATS[..at].iter().find(|before| {
-                format.beginning.starts_with(before.beginning)
-                    && format.beginning != before.beginning
+                format.prefix.starts_with(before.prefix)
+                    && format.prefix != before.prefix
                     && before.alphabet == Alphabet::Word
-                    && before.least <= format.least
+                    && before.min_len <= format.min_len
             });
-            assert!(hidden_by.is_none(), "{} by {hidden_by:?}", format.beginning);
+            assert!(hidden_by.is_none(), "{} by {hidden_by:?}", format.prefix);
         }
     }
 }

@@ -1,12 +1,12 @@
-//! The values of `Authorization` and cookie headers, wherever a header is quoted.
+//! Finds the values of `Authorization` and cookie headers, wherever a header is quoted.
 //!
-//! The scheme stays. What only looks like a header in code, a variable or a type, stays as well.
+//! Keeps the scheme. Keeps code that only looks like a header: a variable, a type.
 
-use super::bytes::{at, is_gap, is_word, length_of, starts_with};
-use super::extent::{Extent, Quoting};
+use super::bytes::{byte_at, is_gap, is_word, length_of, starts_with};
+use super::extent::{Quoting, ValueExtent};
 use super::kind::Kind;
 use super::makeup::Makeup;
-use super::scan::{Finding, Text};
+use super::scan::{Finding, ScanText};
 use super::stand_in::{is_code, is_stand_in};
 
 /// Schemes whose credentials are one word.
@@ -15,8 +15,8 @@ const ONE_WORD: [&str; 8] = ["bearer ", "basic ", "token ", "apikey ", "bot ", "
 /// Schemes whose credentials run to the end of the line.
 const WHOLE_LINE: [&str; 5] = ["digest ", "aws4-hmac-sha256 ", "hawk ", "hmac ", "oauth "];
 
-/// The credentials of an `Authorization` header whose value begins at `from`.
-pub fn authorization(text: Text<'_>, from: usize) -> Option<Finding> {
+/// Finds the credentials of an `Authorization` header whose value begins at `from`.
+pub fn authorization(text: ScanText<'_>, from: usize) -> Option<Finding> {
     let bytes = text.bytes;
     let value = value_of(bytes, from);
     let probe = value.probe(bytes);
@@ -36,12 +36,12 @@ pub fn authorization(text: Text<'_>, from: usize) -> Option<Finding> {
     is_secret.then_some(Finding { kind: Kind::AUTHORIZATION, start, end })
 }
 
-/// All cookies of a header whose value begins at `from`.
-pub fn cookie(text: Text<'_>, from: usize) -> Option<Finding> {
+/// Finds all cookies of a header whose value begins at `from`.
+pub fn cookie(text: ScanText<'_>, from: usize) -> Option<Finding> {
     let value = value_of(text.bytes, from);
     let probe = value.probe(text.bytes);
     let name = length_of(probe, 0, 64, |byte| is_word(byte) || byte == b'.');
-    if name == 0 || at(probe, name) != Some(b'=') {
+    if name == 0 || byte_at(probe, name) != Some(b'=') {
         return None;
     }
     let content = &probe[name + 1..];
@@ -53,9 +53,9 @@ pub fn cookie(text: Text<'_>, from: usize) -> Option<Finding> {
     is_secret.then(|| Finding { kind: Kind::COOKIE, start: value.start, end: value.end(text.bytes) })
 }
 
-/// A header's value: what is in quotes, or the rest of the line as far as the string around it goes.
-fn value_of(bytes: &[u8], from: usize) -> Extent {
-    Extent::behind(bytes, from, Quoting::Header)
+/// A header's value: the quoted text, or the rest of the line up to the end of the string around it.
+fn value_of(bytes: &[u8], from: usize) -> ValueExtent {
+    ValueExtent::after(bytes, from, Quoting::Header)
 }
 
 fn word_end(bytes: &[u8], start: usize) -> usize {

@@ -1,13 +1,13 @@
-//! What was found, and the text that stands in its place.
+//! The kinds of secrets, and the placeholders that replace them.
 //!
-//! A placeholder tells the kind and nothing of the secret: no length, no hash, no first characters.
+//! A placeholder names the kind and reveals nothing of the secret: no length, no hash, no first characters.
 
 use std::fmt;
 
-/// How every placeholder begins, those of older versions too.
+/// The prefix of every placeholder, including those of older versions.
 const OPENING: &str = "[redacted";
 
-/// What kind of secret was found: the provider of a key, or what the text around it said.
+/// The kind of a secret: the provider of a key, or the context it was found in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(&'static str);
 
@@ -44,7 +44,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Whether a placeholder stands anywhere in `value`.
+/// Whether `value` contains a placeholder.
 pub(super) fn holds_placeholder(value: &[u8]) -> bool {
     value.windows(OPENING.len()).any(|window| window == OPENING.as_bytes())
 }

@@ -1,10 +1,10 @@
-//! What a string of characters is made of, and whether chance or a person made it.
+//! Character statistics of a string, and whether it looks random or written by hand.
 //!
-//! Counts only: no dictionary, no thresholds that depend on where the string stands.
+//! Counts only: no dictionary, and no thresholds that depend on the string's position.
 
 use super::effort::spend;
 
-/// Counts of a string's characters.
+/// Character counts of a string.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Makeup {
     length: usize,
@@ -16,16 +16,16 @@ pub struct Makeup {
     symbols: usize,
     spaces: usize,
     foreign: usize,
-    /// How often two neighbours are of different classes: lower, upper, digit. A capital before a small letter is
-    /// how words begin, and no change.
+    /// Changes of class (lower, upper, digit) between neighbours. A capital before a small letter starts a word and
+    /// does not count.
     changes: usize,
-    /// Capitals next to each other.
+    /// Pairs of adjacent capitals.
     capital_pairs: usize,
     /// One bit for each of 64 groups of characters that occur.
     seen: u64,
 }
 
-/// The class of a byte as `changes` counts it; separators and the rest have none.
+/// The class of a byte as `changes` counts it; other bytes have none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Lower,
@@ -75,7 +75,7 @@ impl Makeup {
         self.lower + self.upper
     }
 
-    /// Letters alone, perhaps joined by separators: a word, a name, a path.
+    /// Letters only, possibly joined by separators: a word, a name, a path.
     pub fn is_word(&self) -> bool {
         self.digits == 0 && self.symbols == 0 && self.spaces == 0
     }
@@ -84,12 +84,12 @@ impl Makeup {
         self.digits > 0 && self.letters() + self.symbols + self.foreign + self.spaces == 0
     }
 
-    /// Numbers with separators between: a version, a date.
+    /// Numbers joined by separators: a version, a date.
     pub fn is_version(&self) -> bool {
         self.is_number() && self.separators > 0
     }
 
-    /// Letters of both cases without any order of words: `wJalrXUtnFEMI`.
+    /// Letters of both cases that do not form words: `wJalrXUtnFEMI`.
     pub fn is_jumbled(&self) -> bool {
         let is_letters = self.letters() == self.length;
         is_letters && self.capital_pairs >= 2 && self.lower >= 3 && self.changes * 5 >= self.length
@@ -99,12 +99,12 @@ impl Makeup {
         self.spaces > 0
     }
 
-    /// Not of ASCII for the most part: words of a person in another script.
+    /// Mostly non-ASCII: prose in another script.
     pub fn is_foreign(&self) -> bool {
         self.foreign * 2 > self.length
     }
 
-    /// Letters with digits or symbols among them, as a short password has.
+    /// Letters with digits or symbols among them, like a short password.
     pub fn is_mixed(&self) -> bool {
         self.spaces == 0 && self.letters() > 0 && (self.digits > 0 || self.symbols > 0)
     }
@@ -114,12 +114,12 @@ impl Makeup {
         self.is_mixed() && (self.digits >= 2 || self.symbols >= 1)
     }
 
-    /// Letters and digits alone.
+    /// Letters and digits only.
     pub fn is_alnum(&self) -> bool {
         self.letters() + self.digits == self.length
     }
 
-    /// Names with separators between them, as in paths, versions and dates.
+    /// Names joined by separators, as in paths, versions and dates.
     pub fn is_path(&self) -> bool {
         self.separators >= 2 && self.separators * 6 >= self.length
     }
@@ -129,7 +129,7 @@ impl Makeup {
         self.hex >= 20 && self.hex + self.separators == self.length && self.digits > 0
     }
 
-    /// Made by chance, as far as one can tell: many kinds of characters in no order.
+    /// Probably random: many kinds of characters in no order.
     pub fn is_random(&self) -> bool {
         let mostly_alnum = (self.separators + self.symbols) * 4 <= self.length;
         let varied = self.seen.count_ones() >= 8;
@@ -142,14 +142,14 @@ impl Makeup {
             && self.is_unordered()
     }
 
-    /// More changes than words with numbers in them have, or many capitals side by side between changes.
+    /// More class changes than words with numbers have, or many adjacent capitals between changes.
     fn is_unordered(&self) -> bool {
         let changes = self.changes * 100 / self.length.max(1);
         changes >= 23
             || (changes >= 15 && self.capital_pairs * 8 >= self.length && self.lower * 4 >= self.length)
     }
 
-    /// As the rest of a secret in the next line looks: not like a word.
+    /// Looks like the continuation of a secret on the next line, not like a word.
     pub fn is_odd(&self) -> bool {
         self.spaces == 0 && (self.digits >= 2 || (self.digits >= 1 && self.upper >= 1) || self.is_jumbled())
     }
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_told_from_names() {
+    fn random_text_is_distinguished_from_names() {
         check_random("q8Zt3vLw0XkR7mPn2BsD", true);
         check_random("3f9a1c7be2d84f60a5b19c3d7e8f0a12", true);
         check_random("create_table_with_128_columns", false);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn words_numbers_and_mixtures_are_told_apart() {
+    fn words_numbers_and_mixtures_are_distinguished() {
         let of = |text: &str| Makeup::of(text.as_bytes());
         assert!(of("get-secret_name").is_word() && of("123-456").is_number());
         assert!(of("hunter2").is_mixed() && !of("hunter2").is_well_mixed());

@@ -1,11 +1,11 @@
-//! The one function that takes secrets out of text before it is written anywhere.
+//! Removes secrets from text before it is written anywhere.
 //!
-//! Linear in the text whatever it holds: every look back is bounded, every look ahead is bounded or consumes what it
-//! saw. No regular expressions, no configuration, no I/O. What counts as a secret is in the files beside this one.
+//! Linear in the length of the text: every look back is bounded, every look ahead is bounded or consumes its input. No
+//! regular expressions, no configuration, no I/O.
 //!
-//! Redacting twice changes nothing. Two rules keep it so: nothing looks back past the end of the finding before it,
-//! and a value that holds a placeholder is left alone. Where a look ahead ended in something that is gone now, the text
-//! is gone over again.
+//! Redaction is idempotent. Two rules ensure it: no check looks back past the end of the previous match, and a value
+//! that contains a placeholder is left alone. A look ahead may have ended in text that is now removed, so passes repeat
+//! until one matches nothing.
 
 mod address;
 mod armour;
@@ -36,10 +36,10 @@ pub use kind::Kind;
 pub use private::{cut_blocks, is_wholly_private};
 pub use scan::{Finding, Findings};
 
-/// More than ever needed: the second pass finds nothing but in text that was made for it.
+/// More than ever needed: only adversarial text has matches in the second pass.
 const MOST_PASSES: usize = 8;
 
-/// Returns `text` without private parts and secrets; borrowed when there are none.
+/// Returns `text` without private blocks and secrets; borrowed if it has none.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let Some(mut safe) = without_findings(text) else { return Cow::Borrowed(text) };
     for _ in 1..MOST_PASSES {
@@ -49,7 +49,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// `text` with placeholders in place of what is found; `None` if nothing is.
+/// `text` with its secrets replaced by placeholders; `None` if it has none.
 fn without_findings(text: &str) -> Option<String> {
     let mut findings = findings(text).peekable();
     findings.peek()?;
@@ -64,7 +64,7 @@ fn without_findings(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// Returns where the secrets of `text` are, in order and apart from each other.
+/// Returns the secrets of `text`, in order and without overlap.
 pub fn findings(text: &str) -> Findings<'_> {
     Findings::of(text)
 }

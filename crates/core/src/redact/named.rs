@@ -1,28 +1,28 @@
-//! Values beside a name that announces a secret: assignments, JSON, YAML, XML, queries, arguments, pairs.
+//! Finds values next to a name that announces a secret: assignments, JSON, YAML, XML, queries, arguments, pairs.
 //!
-//! Finds the name and the value and how they stand to each other; whether the value is a secret is for `judge`.
+//! Locates the name, the value and their relation; `judge` decides whether the value is a secret.
 
-use super::bytes::{at, ends_with, is_gap, is_quote, length_of, start_of, starts_with};
-use super::extent::{Extent, Quoting};
+use super::bytes::{byte_at, ends_with, is_gap, is_quote, length_of, start_of, starts_with};
+use super::extent::{Quoting, ValueExtent};
 use super::family::{Family, Name, name_before};
-use super::judge::{Setting, is_secret};
+use super::judge::{ValueContext, is_secret};
 use super::kind::Kind;
 use super::makeup::Makeup;
-use super::scan::{Finding, Text};
+use super::scan::{Finding, ScanText};
 use super::{armour, bytes, header, wrapped};
 
-/// What may stand before a name that begins a line.
+/// Words allowed before a name at the start of a line.
 const PREFIXES: [&str; 8] = ["export", "set", "env", "-e", "declare", "local", "readonly", "arg"];
 
-/// A mnemonic has twelve words or more.
+/// A mnemonic has at least twelve words.
 const MNEMONIC_GAPS: usize = 11;
 
-/// Most bytes of a type between a name and its value: `token: Option<&str> = …`.
+/// Maximum length of a type between a name and its value: `token: Option<&str> = …`.
 const LONGEST_TYPE: usize = 40;
 
-/// The value behind the `=` or `:` at `here`.
-pub fn value(text: Text<'_>, here: usize) -> Option<Finding> {
-    let (this, next) = (text.bytes[here], at(text.bytes, here + 1)?);
+/// Finds the value after the `=` or `:` at `here`.
+pub fn value(text: ScanText<'_>, here: usize) -> Option<Finding> {
+    let (this, next) = (text.bytes[here], byte_at(text.bytes, here + 1)?);
     let before = here.checked_sub(1).map_or(b' ', |before| text.bytes[before]);
     let is_operator = matches!((before, this), (b'=' | b'!' | b'<' | b'>' | b'~', b'=') | (b':', b':'))
         || matches!((this, next), (b'=', b'=' | b'~') | (b':', b':' | b'='));
@@ -31,54 +31,54 @@ pub fn value(text: Text<'_>, here: usize) -> Option<Finding> {
     }
     let from = here + 1 + usize::from((this, next) == (b'=', b'>'));
     if let Some(name) = name_before(text, here) {
-        return behind(text, name, from);
+        return value_at(text, name, from);
     }
     let name = (this == b'=').then(|| annotated(text, here, from))??;
-    judged(text, name, Extent::in_quotes(text.bytes, from)?, Setting::Quoted)
+    judged(text, name, ValueExtent::in_quotes(text.bytes, from)?, ValueContext::Quoted)
 }
 
-/// The value behind an encoded `=` or `:`.
-pub fn value_behind_encoded(text: Text<'_>, here: usize) -> Option<Finding> {
+/// Finds the value after a percent-encoded `=` or `:`.
+pub fn value_after_encoded(text: ScanText<'_>, here: usize) -> Option<Finding> {
     let rest = &text.bytes[here..];
     let sign = ["%253d", "%253a", "%3d", "%3a"].iter().find(|sign| starts_with(rest, 0, sign))?;
-    behind(text, name_before(text, here)?, here + sign.len())
+    value_at(text, name_before(text, here)?, here + sign.len())
 }
 
-/// The content of an element: `<password>…</password>`, seen from the bracket that ends its tag.
-pub fn element(text: Text<'_>, here: usize) -> Option<Finding> {
+/// Finds the content of `<password>…</password>`. `here` is the `>` of the opening tag.
+pub fn element(text: ScanText<'_>, here: usize) -> Option<Finding> {
     let last = here.checked_sub(1).map(|last| text.bytes[last])?;
     if !last.is_ascii_alphanumeric() {
         return None;
     }
     let name = name_before(text, here)?;
     let open = name.start.checked_sub(1).map(|open| text.bytes[open])?;
-    let extent = Extent::behind(text.bytes, here + 1, Quoting::Fenced { close: "<" });
+    let extent = ValueExtent::after(text.bytes, here + 1, Quoting::Fenced { close: "<" });
     let is_closed = starts_with(text.bytes, extent.probed, "</");
     let is_element = matches!(open, b'<' | b':') && is_closed && says_enough(name);
-    is_element.then(|| judged(text, name, extent, Setting::Quoted))?
+    is_element.then(|| judged(text, name, extent, ValueContext::Quoted))?
 }
 
-/// The first argument of `setPassword("…")`.
-pub fn argument(text: Text<'_>, here: usize) -> Option<Finding> {
-    let next = at(text.bytes, here + 1)?;
+/// Finds the first argument of `setPassword("…")`.
+pub fn argument(text: ScanText<'_>, here: usize) -> Option<Finding> {
+    let next = byte_at(text.bytes, here + 1)?;
     if !is_quote(next) && next != b'\\' {
         return None;
     }
     let name = name_before(text, here).filter(|name| says_enough(*name))?;
-    judged(text, name, Extent::in_quotes(text.bytes, here + 1)?, Setting::Argument)
+    judged(text, name, ValueExtent::in_quotes(text.bytes, here + 1)?, ValueContext::Argument)
 }
 
-/// The second of `"GITHUB_TOKEN", "…"`.
-pub fn pair(text: Text<'_>, here: usize) -> Option<Finding> {
+/// Finds the second string of `"GITHUB_TOKEN", "…"`.
+pub fn pair(text: ScanText<'_>, here: usize) -> Option<Finding> {
     let before = here.checked_sub(1).map(|before| text.bytes[before])?;
     if !is_quote(before) {
         return None;
     }
     let name = name_before(text, here).filter(|name| says_enough(*name))?;
-    judged(text, name, Extent::in_quotes(text.bytes, here + 1)?, Setting::Argument)
+    judged(text, name, ValueExtent::in_quotes(text.bytes, here + 1)?, ValueContext::Argument)
 }
 
-/// Whether the name alone is enough where no separator stands behind it.
+/// Whether the name is strong enough without a separator after it.
 fn says_enough(name: Name) -> bool {
     match name.family {
         Family::Password | Family::Phrase | Family::Token | Family::Signature => true,
@@ -86,8 +86,8 @@ fn says_enough(name: Name) -> bool {
     }
 }
 
-/// The value at `from`, whose name was found.
-fn behind(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
+/// Finds the value at `from` that belongs to `name`.
+fn value_at(text: ScanText<'_>, name: Name, from: usize) -> Option<Finding> {
     match name.family {
         Family::Authorization => header::authorization(text, from),
         Family::Cookie => header::cookie(text, from),
@@ -95,28 +95,28 @@ fn behind(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
         Family::Value => labelled(text, name, from),
         Family::Phrase => phrase(text, name, from),
         Family::Password | Family::Token | Family::Signature | Family::Weak => {
-            let extent = Extent::behind(text.bytes, from, bare_quoting(text, name, from));
-            judged(text, name, extent, setting(text, name, extent))
+            let extent = ValueExtent::after(text.bytes, from, bare_quoting(text, name, from));
+            judged(text, name, extent, context(text, name, extent))
         }
     }
 }
 
-/// Words in quotes, the words of a mnemonic to the end of the line, or one word like any password.
-fn phrase(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
-    let line = Extent::behind(text.bytes, from, Quoting::ToLineEnd);
+/// Quoted words, a mnemonic up to the end of the line, or one word like any password.
+fn phrase(text: ScanText<'_>, name: Name, from: usize) -> Option<Finding> {
+    let line = ValueExtent::after(text.bytes, from, Quoting::ToLineEnd);
     let words = line.probe(text.bytes);
     let is_mnemonic = words.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b' ')
         && words.iter().filter(|byte| **byte == b' ').count() >= MNEMONIC_GAPS;
     if !line.is_bare() || is_mnemonic {
-        return judged(text, name, line, Setting::Quoted);
+        return judged(text, name, line, ValueContext::Quoted);
     }
-    behind(text, Name { family: Family::Password, ..name }, from)
+    value_at(text, Name { family: Family::Password, ..name }, from)
 }
 
-/// The name before a type: `token: &str = "…"`, `password: str = "…"`.
-fn annotated(text: Text<'_>, here: usize, from: usize) -> Option<Name> {
+/// The name before a type annotation: `token: &str = "…"`, `password: str = "…"`.
+fn annotated(text: ScanText<'_>, here: usize, from: usize) -> Option<Name> {
     let quote = from + length_of(text.bytes, from, 4, is_gap);
-    if !at(text.bytes, quote).is_some_and(|byte| is_quote(byte) || byte == b'\\') {
+    if !byte_at(text.bytes, quote).is_some_and(|byte| is_quote(byte) || byte == b'\\') {
         return None;
     }
     let is_type = |byte: u8| byte.is_ascii_alphanumeric() || b" _&<>'.?|".contains(&byte);
@@ -125,16 +125,16 @@ fn annotated(text: Text<'_>, here: usize, from: usize) -> Option<Name> {
     name_before(text, colon)
 }
 
-/// The lines of a PuTTY key, below the line that counts them.
-fn lines(text: Text<'_>, from: usize) -> Option<Finding> {
+/// Finds the lines of a PuTTY key, below the line that counts them.
+fn lines(text: ScanText<'_>, from: usize) -> Option<Finding> {
     let count = length_of(text.bytes, from, 16, |byte| byte.is_ascii_digit() || is_gap(byte));
     let start = from + count;
     let end = armour::body_end(text.bytes, start)?;
     Some(Finding { kind: Kind::PRIVATE_KEY, start, end })
 }
 
-/// `value: …` of a name that was given before: `name: DB_PASSWORD`.
-fn labelled(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
+/// Finds the `value: …` of a label given before it: `name: DB_PASSWORD`.
+fn labelled(text: ScanText<'_>, name: Name, from: usize) -> Option<Finding> {
     let is_between =
         |byte: u8| byte.is_ascii_whitespace() || is_quote(byte) || matches!(byte, b',' | b'\\' | b'-' | b'+');
     let end = start_of(text.bytes, text.floor, name.start, 32, is_between);
@@ -144,44 +144,44 @@ fn labelled(text: Text<'_>, name: Name, from: usize) -> Option<Finding> {
         Family::Password | Family::Token | Family::Phrase | Family::Signature => true,
         Family::Weak | Family::Authorization | Family::Cookie | Family::Lines | Family::Value => false,
     };
-    let extent = Extent::behind(text.bytes, from, Quoting::Bare);
-    let setting = if extent.is_bare() { Setting::WholeLine } else { Setting::Quoted };
+    let extent = ValueExtent::after(text.bytes, from, Quoting::Bare);
+    let context = if extent.is_bare() { ValueContext::WholeLine } else { ValueContext::Quoted };
     let name = Name { family: label.family, ..name };
-    is_label.then(|| judged(text, name, extent, setting))?
+    is_label.then(|| judged(text, name, extent, context))?
 }
 
-/// In files of settings a bare value ends at a blank; elsewhere at whatever ends an expression.
-fn bare_quoting(text: Text<'_>, name: Name, from: usize) -> Quoting {
-    let is_tight = !at(text.bytes, from).is_some_and(is_gap) && text.bytes[from - 1] == b'=';
+/// In settings files a bare value ends at a blank; elsewhere at any byte that ends an expression.
+fn bare_quoting(text: ScanText<'_>, name: Name, from: usize) -> Quoting {
+    let is_tight = !byte_at(text.bytes, from).is_some_and(is_gap) && text.bytes[from - 1] == b'=';
     let in_record = ends_with(text.bytes, text.floor, name.start, ";");
     let is_setting = is_capitals(text, name) && begins_line(text, name.start);
     if is_tight && (in_record || is_setting) { Quoting::ToBlank } else { Quoting::Bare }
 }
 
-fn setting(text: Text<'_>, name: Name, extent: Extent) -> Setting {
+fn context(text: ScanText<'_>, name: Name, extent: ValueExtent) -> ValueContext {
     let bytes = text.bytes;
     let is_tight = bytes[extent.start - 1] == b'=';
     let ends = || ends_line(bytes, extent.probed);
     let in_query = || name.start > text.floor && matches!(bytes[name.start - 1], b'&' | b'?' | b';');
     match (extent.is_bare(), is_capitals(text, name)) {
-        (false, true) => Setting::Assigned,
-        (false, false) => Setting::Quoted,
-        (true, true) if is_tight || ends() => Setting::Assigned,
-        (true, _) if is_tight && in_query() => Setting::WholeLine,
-        (true, _) if ends() && begins_line(text, name.start) => Setting::WholeLine,
-        (true, _) => Setting::Bare,
+        (false, true) => ValueContext::Assigned,
+        (false, false) => ValueContext::Quoted,
+        (true, true) if is_tight || ends() => ValueContext::Assigned,
+        (true, _) if is_tight && in_query() => ValueContext::WholeLine,
+        (true, _) if ends() && begins_line(text, name.start) => ValueContext::WholeLine,
+        (true, _) => ValueContext::Bare,
     }
 }
 
-/// `DB_PASSWORD`: how variables of the environment are written.
-fn is_capitals(text: Text<'_>, name: Name) -> bool {
+/// `DB_PASSWORD`: the spelling of environment variables.
+fn is_capitals(text: ScanText<'_>, name: Name) -> bool {
     let name = &text.bytes[name.start..name.end];
     !name.iter().any(u8::is_ascii_lowercase) && name.iter().any(u8::is_ascii_uppercase)
 }
 
-/// Whether nothing but indentation, marks of lists and diffs, or a word like `export` stands before `start`.
-fn begins_line(text: Text<'_>, start: usize) -> bool {
-    let Text { bytes, floor } = text;
+/// Whether only indentation, list and diff markers, or a word like `export` precede `start` on its line.
+fn begins_line(text: ScanText<'_>, start: usize) -> bool {
+    let ScanText { bytes, floor } = text;
     let is_mark =
         |byte: u8| is_gap(byte) || is_quote(byte) || matches!(byte, b'+' | b'-' | b'>' | b'*' | b'#' | b'\\');
     let line = start_of(bytes, floor, start, 40, is_mark);
@@ -193,22 +193,22 @@ fn begins_line(text: Text<'_>, start: usize) -> bool {
             .any(|prefix| ends_with(bytes, floor, line, prefix) || ends_with(bytes, floor, start - 1, prefix))
 }
 
-/// Whether the line ends at `end`, a comment apart.
+/// Whether the line ends at `end`, ignoring a comment.
 fn ends_line(bytes: &[u8], end: usize) -> bool {
     let next = end + length_of(bytes, end, 8, is_gap);
-    match at(bytes, next) {
+    match byte_at(bytes, next) {
         None | Some(b'\n' | b'\r') => true,
         Some(b'#') => next > end,
-        Some(b'\\') => matches!(at(bytes, next + 1), Some(b'n' | b'r')),
+        Some(b'\\') => matches!(byte_at(bytes, next + 1), Some(b'n' | b'r')),
         Some(_) => false,
     }
 }
 
-/// The finding, if the value is a secret.
-fn judged(text: Text<'_>, name: Name, extent: Extent, setting: Setting) -> Option<Finding> {
+/// The match, if the value is a secret.
+fn judged(text: ScanText<'_>, name: Name, extent: ValueExtent, context: ValueContext) -> Option<Finding> {
     let value = extent.probe(text.bytes);
-    let after = if extent.is_bare() { at(text.bytes, extent.probed) } else { None };
-    if !is_secret(name.family, setting, value, after) {
+    let after = if extent.is_bare() { byte_at(text.bytes, extent.probed) } else { None };
+    if !is_secret(name.family, context, value, after) {
         return None;
     }
     let kind = match name.family {

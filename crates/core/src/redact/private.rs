@@ -1,19 +1,19 @@
-//! Blocks between an opening and a closing marker: what a person marked as private, what we injected ourselves.
+//! Cuts blocks between an opening and a closing marker: text the user marked private, text that Towline injected.
 //!
-//! Blocks nest; one that is not closed runs to the end of the text; a closing marker alone means nothing. One pass,
-//! however many markers there are and however they are broken.
+//! Blocks nest; an unclosed block runs to the end of the text; a closing marker alone is ignored. One pass, regardless
+//! of the number of markers and of broken ones.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::bytes::{at, length_of, starts_with};
+use super::bytes::{byte_at, length_of, starts_with};
 use super::effort::spend;
 
-/// The tag that a person puts around what must not be kept. Open: attributes may follow.
+/// The tag around text that must not be stored. Not closed here: attributes may follow.
 pub const OPEN: &str = "<private";
 const CLOSE: &str = "</private";
 
-/// Returns `text` without its blocks from `open` to `close`, both included, in any case; borrowed when there are none.
+/// Returns `text` without its blocks from `open` to `close` (inclusive, in any case); borrowed if it has none.
 ///
 /// A marker that begins with `<` and does not end with `>` is the head of a tag: `<name` also opens at `<name a="b">`,
 /// but not at `<names>`.
@@ -34,7 +34,7 @@ pub fn cut_blocks<'a>(text: &'a str, open: &str, close: &str) -> Cow<'a, str> {
     Cow::Owned(out)
 }
 
-/// Whether nothing is left of `text` once its private blocks are gone: then not even that it was said is kept.
+/// Whether `text` is empty without its private blocks. Then the prompt itself is not recorded either.
 pub fn is_wholly_private(text: &str) -> bool {
     if !text.trim_start().starts_with('<') {
         return false;
@@ -43,7 +43,7 @@ pub fn is_wholly_private(text: &str) -> bool {
     rest.len() < text.len() && rest.trim().is_empty()
 }
 
-/// Where the private block that opens at `start` ends; `None` if none does.
+/// The end of the private block that opens at `start`; `None` if no block opens there.
 pub fn private_end(bytes: &[u8], start: usize) -> Option<usize> {
     let markers = Markers { open: OPEN, close: CLOSE };
     markers.opens(bytes, start).then(|| markers.block_end(bytes, start))
@@ -66,7 +66,7 @@ impl Markers<'_> {
             && (!is_tag_head(self.open) || (opens_a_tag(bytes, end) && !is_of_code(bytes, start..end)))
     }
 
-    /// Just behind the marker that closes the block opened at `start`, or the end of the text.
+    /// The end of the marker that closes the block opened at `start`, or the end of the text.
     fn block_end(&self, bytes: &[u8], start: usize) -> usize {
         let mut depth = 1_usize;
         let mut from = start + self.open.len();
@@ -97,7 +97,7 @@ impl Markers<'_> {
             return Some(end);
         }
         let bracket = end + length_of(bytes, end, usize::MAX, |byte| byte.is_ascii_whitespace());
-        (at(bytes, bracket) == Some(b'>')).then_some(bracket + 1)
+        (byte_at(bytes, bracket) == Some(b'>')).then_some(bracket + 1)
     }
 }
 
@@ -105,15 +105,15 @@ fn is_tag_head(marker: &str) -> bool {
     marker.starts_with('<') && !marker.ends_with('>')
 }
 
-/// Whether what follows a tag's name lets it be that tag, and not a longer name or an empty element.
+/// Whether the tag's name ends here, so that it is neither a longer name nor an empty element.
 fn opens_a_tag(bytes: &[u8], end: usize) -> bool {
-    match at(bytes, end) {
+    match byte_at(bytes, end) {
         None | Some(b'>') => true,
         Some(byte) => byte.is_ascii_whitespace(),
     }
 }
 
-/// Whether a tag is the parameter of a type (`Local<Private>`) or only spoken of (`` `<private>` ``).
+/// Whether the tag is a type parameter (`Local<Private>`) or only mentioned (`` `<private>` ``).
 fn is_of_code(bytes: &[u8], tag: Range<usize>) -> bool {
     let before = tag.start.checked_sub(1).map_or(b' ', |before| bytes[before]);
     let is_capital = bytes[tag.clone()].iter().any(u8::is_ascii_uppercase);

@@ -1,54 +1,54 @@
 //! Finds the keys of `formats` in a run of word bytes.
 //!
-//! A key begins where a word begins: at the run, behind `_` or `-` in it, or behind what an escape left at its front.
-//! Never in the middle of a word.
+//! A key begins at the start of a word: at the run, after `_` or `-` inside it, or after the remains of an escape
+//! sequence. Never in the middle of a word.
 
 use std::ops::Range;
 
-use super::bytes::{at, is_base64, length_of, start_of};
-use super::formats::{FORMATS, Format, Proof};
+use super::bytes::{byte_at, is_base64, length_of, start_of};
+use super::formats::{FORMATS, KeyFormat, TailCheck};
 use super::kind::Kind;
-use super::scan::{Finding, Text};
+use super::scan::{Finding, ScanText};
 use super::{shapes, wrapped};
 
-/// No format's beginning is longer before its last dot: `NpmToken.`
+/// Maximum length of a prefix before its last dot: `NpmToken.`
 const LONGEST_DOTTED: usize = 12;
 
-/// How far before a run in base64 its key may begin.
+/// How far before a base64 run its key may begin.
 const LONGEST_HEAD: usize = 96;
 
-/// The secret that belongs to an AWS key id has this length.
+/// Length of the secret that belongs to an AWS key id.
 const AWS_SECRET: usize = 40;
 
-/// Where a key would begin.
+/// The position at which a key begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Start {
+enum KeyStart {
     Word,
-    /// Behind `_` or `-`: random text has such places, and short beginnings turn up there by chance.
+    /// After `_` or `-`: random text has many of these, and short prefixes occur there by chance.
     Joint,
 }
 
-/// The key in `run`, wherever in it one begins.
-pub fn key_in(text: Text<'_>, run: Range<usize>) -> Option<Finding> {
+/// Finds the key in `run`, at any word start.
+pub fn key_in(text: ScanText<'_>, run: Range<usize>) -> Option<Finding> {
     let bytes = text.bytes;
-    let word = behind_escape(bytes, run.start).unwrap_or(run.start + usize::from(bytes[run.start] == b'-'));
+    let word = after_escape(bytes, run.start).unwrap_or(run.start + usize::from(bytes[run.start] == b'-'));
     let starts = [Some(run.start), Some(word), dotted_start(text, run.start), base64_start(text, run.start)];
     for (at, start) in starts.iter().enumerate() {
         if let Some(start) = start
             && !starts[..at].contains(&Some(*start))
-            && let Some(key) = key_at(bytes, *start, &run, Start::Word)
+            && let Some(key) = key_at(bytes, *start, &run, KeyStart::Word)
         {
             return Some(key);
         }
     }
     shapes::key(text, &(word.min(run.end)..run.end)).or_else(|| {
         let joints = run.clone().skip(1).filter(|start| matches!(bytes[start - 1], b'_' | b'-'));
-        joints.into_iter().find_map(|start| key_at(bytes, start, &run, Start::Joint))
+        joints.into_iter().find_map(|start| key_at(bytes, start, &run, KeyStart::Joint))
     })
 }
 
-/// Where base64 begins that has this run in it, if a `+` or `/` cut it into runs too short to be seen.
-fn base64_start(text: Text<'_>, run: usize) -> Option<usize> {
+/// The start of the base64 text that contains this run, if a `+` or `/` split it into runs too short to be noticed.
+fn base64_start(text: ScanText<'_>, run: usize) -> Option<usize> {
     let before = run.checked_sub(1).filter(|before| *before >= text.floor)?;
     if !matches!(text.bytes[before], b'+' | b'/') {
         return None;
@@ -56,44 +56,44 @@ fn base64_start(text: Text<'_>, run: usize) -> Option<usize> {
     let is_part = |byte: u8| is_base64(byte) && byte != b'=';
     let start = start_of(text.bytes, text.floor, before, LONGEST_HEAD, is_part);
     let start = start + length_of(text.bytes, start, run - start, |byte| matches!(byte, b'+' | b'/' | b'-'));
-    Some(behind_escape(text.bytes, start).unwrap_or(start))
+    Some(after_escape(text.bytes, start).unwrap_or(start))
 }
 
-/// Where a beginning with a dot in it starts, if the run stands behind that dot: `hvs.`
-fn dotted_start(text: Text<'_>, run: usize) -> Option<usize> {
+/// The start of a prefix that contains a dot, if the run follows that dot: `hvs.`
+fn dotted_start(text: ScanText<'_>, run: usize) -> Option<usize> {
     let dot = run.checked_sub(1).filter(|dot| *dot >= text.floor)?;
     if !matches!(text.bytes[dot], b'.' | b'~') {
         return None;
     }
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.';
     let start = start_of(text.bytes, text.floor, dot, LONGEST_DOTTED, is_part);
-    Some(behind_escape(text.bytes, start).filter(|behind| *behind < dot).unwrap_or(start))
+    Some(after_escape(text.bytes, start).filter(|word| *word < dot).unwrap_or(start))
 }
 
-/// Where the word begins if the run's first bytes belong to an escape before it: `\n`, `%3D`, the `31m` of a colour.
-pub fn behind_escape(bytes: &[u8], run: usize) -> Option<usize> {
+/// The start of the word if the run's first bytes belong to an escape: `\n`, `%3D`, the `31m` of a colour.
+pub fn after_escape(bytes: &[u8], run: usize) -> Option<usize> {
     let before = run.checked_sub(1).map(|index| bytes[index])?;
     let skipped = match before {
         b'\\' => 1,
-        b'%' if at(bytes, run) == Some(b'2') && at(bytes, run + 1) == Some(b'5') => 4,
+        b'%' if byte_at(bytes, run) == Some(b'2') && byte_at(bytes, run + 1) == Some(b'5') => 4,
         b'%' => 2,
         b'[' | b';' => {
             let digits = length_of(bytes, run, 3, |byte| byte.is_ascii_digit());
-            (digits > 0 && at(bytes, run + digits) == Some(b'm')).then_some(digits + 1)?
+            (digits > 0 && byte_at(bytes, run + digits) == Some(b'm')).then_some(digits + 1)?
         }
         _ => return None,
     };
     Some(run + skipped)
 }
 
-fn key_at(bytes: &[u8], start: usize, run: &Range<usize>, place: Start) -> Option<Finding> {
-    let (first, second) = (at(bytes, start)?, at(bytes, start + 1)?);
+fn key_at(bytes: &[u8], start: usize, run: &Range<usize>, place: KeyStart) -> Option<Finding> {
+    let (first, second) = (byte_at(bytes, start)?, byte_at(bytes, start + 1)?);
     if INDEX.second[usize::from(first)] & second_bit(second) == 0 {
         return shapes::web_token(bytes, start, run.end);
     }
     let mut next = INDEX.head[usize::from(first)];
     while let Some(format) = FORMATS.get(usize::from(next)) {
-        let is_sure = place == Start::Word || format.proof == Proof::Beginning;
+        let is_sure = place == KeyStart::Word || format.tail_check == TailCheck::Any;
         if is_sure && let Some(end) = end_of(bytes, start, format) {
             let end = if format.kind == AWS { with_aws_secret(bytes, end) } else { end };
             return Some(Finding { kind: format.kind, start, end });
@@ -105,35 +105,35 @@ fn key_at(bytes: &[u8], start: usize, run: &Range<usize>, place: Start) -> Optio
 
 const AWS: Kind = Kind::of_provider("aws");
 
-/// Where the key of this format that begins at `start` ends, if it is one.
-fn end_of(bytes: &[u8], start: usize, format: &Format) -> Option<usize> {
-    let beginning = format.beginning.as_bytes();
-    if !bytes[start..].starts_with(beginning) {
+/// The end of a key of this format that begins at `start`, if there is one.
+fn end_of(bytes: &[u8], start: usize, format: &KeyFormat) -> Option<usize> {
+    let prefix = format.prefix.as_bytes();
+    if !bytes[start..].starts_with(prefix) {
         return None;
     }
-    let tail = start + beginning.len();
+    let tail = start + prefix.len();
     let is_part = |byte: u8| format.alphabet.has(byte);
-    // No further than needed to decide: a refusal must not cost the length of the run.
-    let head = tail + length_of(bytes, tail, format.least, is_part);
-    if !is_proven(&bytes[tail..head], format.proof) {
+    // Reads no further than needed to decide: a rejection must not cost the length of the run.
+    let head = tail + length_of(bytes, tail, format.min_len, is_part);
+    if !passes(&bytes[tail..head], format.tail_check) {
         return None;
     }
-    let end = head + length_of(bytes, head, format.most - format.least, is_part);
-    match (head - tail < format.least, format.has_one_length()) {
-        (true, true) => wrapped::rest_of_length(bytes, end, format.least - (end - tail), is_part),
-        (false, true) => (!at(bytes, end).is_some_and(is_part)).then_some(end),
-        (_, false) => Some(wrapped::joined(bytes, end, is_part)).filter(|end| end - tail >= format.least),
+    let end = head + length_of(bytes, head, format.max_len - format.min_len, is_part);
+    match (head - tail < format.min_len, format.has_one_length()) {
+        (true, true) => wrapped::rest_of_length(bytes, end, format.min_len - (end - tail), is_part),
+        (false, true) => (!byte_at(bytes, end).is_some_and(is_part)).then_some(end),
+        (_, false) => Some(wrapped::joined(bytes, end, is_part)).filter(|end| end - tail >= format.min_len),
     }
 }
 
-fn is_proven(tail: &[u8], proof: Proof) -> bool {
-    match proof {
-        Proof::Beginning => true,
-        Proof::Digit => tail.iter().any(u8::is_ascii_digit) && tail.iter().any(u8::is_ascii_alphabetic),
+fn passes(tail: &[u8], check: TailCheck) -> bool {
+    match check {
+        TailCheck::Any => true,
+        TailCheck::Digit => tail.iter().any(u8::is_ascii_digit) && tail.iter().any(u8::is_ascii_alphabetic),
     }
 }
 
-/// Ids and secrets of AWS are listed side by side.
+/// Extends an AWS key id by the secret listed next to it.
 fn with_aws_secret(bytes: &[u8], end: usize) -> usize {
     let is_between =
         |byte: u8| matches!(byte, b',' | b':' | b';' | b' ' | b'\t' | b'"' | b'\'' | b'|' | b'/');
@@ -143,33 +143,33 @@ fn with_aws_secret(bytes: &[u8], end: usize) -> usize {
     if start > end && length == AWS_SECRET { start + length } else { end }
 }
 
-/// The formats by their first byte, as chains through the table; and which second bytes they have.
-struct Index {
+/// The formats by first byte, as chains through the table, and a bit set of their second bytes.
+struct FormatIndex {
     head: [u16; 256],
     next: [u16; FORMATS.len()],
     second: [u64; 256],
 }
 
-/// A shared bit costs a comparison, nothing else.
+/// A collision only costs one comparison.
 const fn second_bit(byte: u8) -> u64 {
     1 << (byte & 63)
 }
 
 const NONE: u16 = u16::MAX;
 
-static INDEX: Index = index();
+static INDEX: FormatIndex = index();
 
-const fn index() -> Index {
-    let mut index = Index { head: [NONE; 256], next: [NONE; FORMATS.len()], second: [0; 256] };
+const fn index() -> FormatIndex {
+    let mut index = FormatIndex { head: [NONE; 256], next: [NONE; FORMATS.len()], second: [0; 256] };
     let mut at = FORMATS.len();
     // Backwards, so that each chain keeps the table's order.
     while at > 0 {
         at -= 1;
-        let beginning = FORMATS[at].beginning.as_bytes();
-        let first = beginning[0] as usize;
+        let prefix = FORMATS[at].prefix.as_bytes();
+        let first = prefix[0] as usize;
         index.next[at] = index.head[first];
         index.head[first] = at as u16;
-        index.second[first] |= second_bit(beginning[1]);
+        index.second[first] |= second_bit(prefix[1]);
     }
     index
 }

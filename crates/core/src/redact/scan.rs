@@ -1,15 +1,15 @@
-//! The secrets of a text, one after the other: asks at each stop those who know that kind of place.
+//! Iterates over the secrets of a text: at each stop it calls the detector for that position.
 //!
-//! Decides nothing itself, and allocates nothing.
+//! Contains no detection rules, and does not allocate.
 
 use std::ops::Range;
 
 use super::bytes::{is_word, length_of};
 use super::kind::Kind;
-use super::stops::{Stop, long_run, next_stop};
+use super::stops::{ScanStop, long_run, next_stop};
 use super::{address, armour, beside, command_line, named, private, provider, spoken};
 
-/// A secret: what kind it is and which bytes it takes.
+/// A secret: its kind and byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub kind: Kind,
@@ -17,20 +17,20 @@ pub struct Finding {
     pub end: usize,
 }
 
-/// The text, and how far one may look back in it: to the end of the finding before.
+/// The text, and the lower bound for looking back: the end of the previous match.
 #[derive(Clone, Copy)]
-pub struct Text<'a> {
+pub struct ScanText<'a> {
     pub bytes: &'a [u8],
     pub floor: usize,
 }
 
-/// The secrets of a text, in order.
+/// Iterator over the secrets of a text, in order.
 pub struct Findings<'a> {
     bytes: &'a [u8],
     from: usize,
 }
 
-/// Dashes that draw a line, and belong to no word; the first is passed when they are counted.
+/// This many dashes are a horizontal rule, not part of a word; the first precedes the counted ones.
 const RULE: usize = 3;
 
 impl<'a> Findings<'a> {
@@ -43,13 +43,13 @@ impl Iterator for Findings<'_> {
     type Item = Finding;
 
     fn next(&mut self) -> Option<Finding> {
-        let text = Text { bytes: self.bytes, floor: self.from };
+        let text = ScanText { bytes: self.bytes, floor: self.from };
         let mut from = self.from;
         while let Some(stop) = next_stop(text, from) {
-            let (found, next) = look_at(text, stop);
-            if let Some(found) = found {
-                self.from = found.end;
-                return Some(found);
+            let (matched, next) = match_at(text, stop);
+            if let Some(matched) = matched {
+                self.from = matched.end;
+                return Some(matched);
             }
             from = next;
         }
@@ -58,22 +58,22 @@ impl Iterator for Findings<'_> {
     }
 }
 
-/// What is found at `stop`, and where the scan goes on if that is nothing.
-fn look_at(text: Text<'_>, stop: Stop) -> (Option<Finding>, usize) {
+/// The match at `stop`, and the offset to continue from if there is none.
+fn match_at(text: ScanText<'_>, stop: ScanStop) -> (Option<Finding>, usize) {
     let run = match stop {
-        Stop::Run(run) => run,
-        Stop::Mark(here) => {
-            let found = at_stop(text, here);
+        ScanStop::Run(run) => run,
+        ScanStop::Mark(here) => {
+            let matched = match_at_mark(text, here);
             let rule = rule_length(text.bytes, here);
-            // The steps begin anew behind this place, and would not see a run that begins before it.
+            // Scanning restarts after this offset and would miss a run that began before it.
             let run = if is_word(text.bytes[here]) && rule == 0 { long_run(text, here) } else { None };
             match run {
-                Some(run) if found.is_none() => run,
-                Some(_) | None => return (found, here + rule.max(1)),
+                Some(run) if matched.is_none() => run,
+                Some(_) | None => return (matched, here + rule.max(1)),
             }
         }
     };
-    (in_run(text, run.clone()), run.end)
+    (match_in_run(text, run.clone()), run.end)
 }
 
 /// The rest of a line of dashes whose second is at `here`; 0 if they are part of a word.
@@ -85,13 +85,13 @@ fn rule_length(bytes: &[u8], here: usize) -> usize {
     if dashes < RULE { 0 } else { dashes }
 }
 
-fn at_stop(text: Text<'_>, here: usize) -> Option<Finding> {
+fn match_at_mark(text: ScanText<'_>, here: usize) -> Option<Finding> {
     let before = here.checked_sub(1).filter(|before| *before >= text.floor);
     match (before.map_or(b'\n', |before| text.bytes[before]), text.bytes[here]) {
         (b':', b'/') => address::credentials(text, here - 1),
         (b':', b'*' | b'a'..=b'z' | b'A'..=b'Z' | b'_') => address::password_record(text, here - 1),
         (_, b'=' | b':') => named::value(text, here),
-        (b'%', _) => named::value_behind_encoded(text, here - 1),
+        (b'%', _) => named::value_after_encoded(text, here - 1),
         (_, b'>') => named::element(text, here),
         (b'(', _) => named::argument(text, here - 1),
         (_, b'(') => address::data_source(text, here),
@@ -107,7 +107,7 @@ fn at_stop(text: Text<'_>, here: usize) -> Option<Finding> {
     }
 }
 
-fn in_run(text: Text<'_>, run: Range<usize>) -> Option<Finding> {
+fn match_in_run(text: ScanText<'_>, run: Range<usize>) -> Option<Finding> {
     if let Some(key) = provider::key_in(text, run.clone()) {
         return Some(key);
     }

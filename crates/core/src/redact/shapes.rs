@@ -1,27 +1,27 @@
-//! Keys that are known by their parts: JSON web tokens, bot tokens, pairs of an id and a secret.
+//! Recognises keys by their parts: JSON web tokens, bot tokens, pairs of an id and a secret.
 //!
-//! Seen from a long run that is one of the parts; the others are measured, never searched for.
+//! Starts from a long run that is one of the parts; the others are measured, never searched for.
 
 use std::ops::Range;
 
-use super::bytes::{at, ends_with, is_word, length_of, start_of};
+use super::bytes::{byte_at, ends_with, is_word, length_of, start_of};
 use super::kind::Kind;
 use super::makeup::Makeup;
-use super::scan::{Finding, Text};
+use super::scan::{Finding, ScanText};
 use super::wrapped;
 
-/// The shortest part of a token that is signed.
+/// Minimum length of a part of a signed token.
 const PART: usize = 10;
 
-/// How the first part of a web token goes on when it stands alone: `alg`, `typ`, `kid`, `enc`.
+/// The first part of a web token that stands alone begins with one of these: `alg`, `typ`, `kid`, `enc`, `cty`.
 const HEADERS: [&str; 5] = ["eyJhbGciO", "eyJ0eXAiO", "eyJraWQiO", "eyJlbmMiO", "eyJjdHkiO"];
 
-/// A header without the rest that is this long is a token cut short.
+/// A header at least this long without other parts is a truncated token.
 const LONE_HEADER: usize = 60;
 
-/// The key that `run` is a part of.
-pub fn key(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
-    let followed = match at(text.bytes, run.end) {
+/// Finds the key that contains `run`.
+pub fn key(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
+    let followed = match byte_at(text.bytes, run.end) {
         Some(b'.') => discord(text.bytes, run),
         Some(b':') => twilio(text.bytes, run),
         _ => None,
@@ -35,13 +35,13 @@ pub fn key(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
     })
 }
 
-/// `eyJ….eyJ….…` from `start` on, whose first part ends at `first`; as many parts as there are.
+/// Finds `eyJ….eyJ….…` from `start` on, with all its parts; the first part ends at `first`.
 pub fn web_token(bytes: &[u8], start: usize, first: usize) -> Option<Finding> {
     if !bytes[start..].starts_with(b"eyJ") || first < start + PART {
         return None;
     }
     let mut end = first;
-    while at(bytes, end) == Some(b'.') {
+    while byte_at(bytes, end) == Some(b'.') {
         let part = length_of(bytes, end + 1, usize::MAX, is_word);
         if part == 0 {
             break;
@@ -56,12 +56,12 @@ pub fn web_token(bytes: &[u8], start: usize, first: usize) -> Option<Finding> {
     })
 }
 
-/// `id.time.signature`, where the id is a number in base64.
+/// `id.time.signature`; the id is a base64 number.
 fn discord(bytes: &[u8], run: &Range<usize>) -> Option<Finding> {
     let is_id = (24..=28).contains(&run.len()) && matches!(bytes[run.start], b'M' | b'N' | b'O');
     let time = length_of(bytes, run.end + 1, 8, is_word);
     let dot = run.end + 1 + time;
-    if !is_id || !(6..=7).contains(&time) || at(bytes, dot) != Some(b'.') {
+    if !is_id || !(6..=7).contains(&time) || byte_at(bytes, dot) != Some(b'.') {
         return None;
     }
     let signature = length_of(bytes, dot + 1, usize::MAX, is_word);
@@ -69,13 +69,13 @@ fn discord(bytes: &[u8], run: &Range<usize>) -> Option<Finding> {
 }
 
 /// `pat` and 14 characters, a dot, 64 hexadecimal digits.
-fn airtable(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+fn airtable(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
     let start = start_of(text.bytes, text.floor, run.start - 1, 17, |byte| byte.is_ascii_alphanumeric());
     let is_key = run.len() == 64 && run.start - 1 - start == 17 && text.bytes[start..].starts_with(b"pat");
     is_key.then(|| finding("airtable", start, run.end))
 }
 
-/// An account's id with its auth token behind it.
+/// An account id followed by its auth token.
 fn twilio(bytes: &[u8], run: &Range<usize>) -> Option<Finding> {
     let is_hex = |byte: u8| byte.is_ascii_hexdigit();
     let is_id = run.len() == 34 && bytes[run.start..].starts_with(b"AC");
@@ -84,14 +84,14 @@ fn twilio(bytes: &[u8], run: &Range<usize>) -> Option<Finding> {
 }
 
 /// A bot's number, a colon, 35 characters.
-fn telegram(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+fn telegram(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
     let digits = start_of(text.bytes, text.floor, run.start - 1, 11, |byte| byte.is_ascii_digit());
     let is_token = (32..=40).contains(&run.len()) && text.bytes[run.start..].starts_with(b"AA");
     ((8..=10).contains(&(run.start - 1 - digits)) && is_token).then(|| finding("telegram", digits, run.end))
 }
 
 /// `1/number:32 hexadecimal digits`.
-fn asana(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+fn asana(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
     let digits = start_of(text.bytes, text.floor, run.start - 1, 17, |byte| byte.is_ascii_digit());
     let is_key =
         run.len() == 32 && run.start - 1 - digits >= 15 && ends_with(text.bytes, text.floor, digits, "/");
@@ -99,7 +99,7 @@ fn asana(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
 }
 
 /// 14 characters, `.atlasv1.`, the rest.
-fn terraform(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+fn terraform(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
     const MIDDLE: &str = ".atlasv1.";
     if run.len() < 50 || !ends_with(text.bytes, text.floor, run.start, MIDDLE) {
         return None;
@@ -109,8 +109,8 @@ fn terraform(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
     Some(finding("terraform", start, run.end))
 }
 
-/// A client's secret: three characters, a digit, `Q~`, the rest.
-fn azure(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+/// A client secret: three characters, a digit, `Q~`, the rest.
+fn azure(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
     let is_part = |byte: u8| is_word(byte) || matches!(byte, b'.' | b'~');
     let start = start_of(text.bytes, text.floor, run.start - 2, 4, is_part);
     let has_mark = ends_with(text.bytes, text.floor, run.start, "Q~") && run.start - 2 - start >= 3;
@@ -119,7 +119,7 @@ fn azure(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
 }
 
 /// `access_token$production$merchant$secret`.
-fn braintree(text: Text<'_>, run: &Range<usize>) -> Option<Finding> {
+fn braintree(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
     let is_part =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'$' | b'_');
     let start = start_of(text.bytes, text.floor, run.start, 64, is_part);

@@ -1,19 +1,19 @@
-//! A password that is said rather than assigned: `password is …`, `login me password …` of a `.netrc`.
+//! Finds passwords in sentences: `password is …`, `login me password …` of a `.netrc`.
 //!
-//! Only the word password is followed so far; longer secrets that are spoken of are found by `beside`.
+//! Recognises only the word password; `beside` finds longer secrets in prose.
 
 use super::bytes::{ends_with, is_gap, length_of, start_of, starts_with};
-use super::extent::{Extent, Quoting};
+use super::extent::{Quoting, ValueExtent};
 use super::kind::Kind;
 use super::makeup::Makeup;
-use super::scan::{Finding, Text};
+use super::scan::{Finding, ScanText};
 use super::stand_in::{is_code, is_stand_in};
 
-/// What may stand between the word and the password.
+/// Words allowed between the word and the password.
 const LINKS: [&str; 9] = ["is ", "was ", "to ", "as ", "=> ", "-> ", "be ", "with ", "will be "];
 
-/// The password behind the word whose `w` is at `here`.
-pub fn password(text: Text<'_>, here: usize) -> Option<Finding> {
+/// Finds the password after the word whose `w` is at `here`.
+pub fn password(text: ScanText<'_>, here: usize) -> Option<Finding> {
     let bytes = text.bytes;
     let start = here.checked_sub(4).filter(|start| *start >= text.floor)?;
     let word = ["password", "passwd", "passwort"].iter().find(|word| starts_with(bytes, start, word))?;
@@ -23,16 +23,16 @@ pub fn password(text: Text<'_>, here: usize) -> Option<Finding> {
         return None;
     }
     let link = LINKS.iter().find(|link| starts_with(bytes, end + gap, link)).map_or(0, |link| link.len());
-    let extent = Extent::behind(bytes, end + gap + link, Quoting::ToBlank);
+    let extent = ValueExtent::after(bytes, end + gap + link, Quoting::ToBlank);
     let value = trimmed(extent.probe(bytes));
-    let is_secret = if in_entry(text, start) { value.len() >= 3 } else { is_said(value, link, extent) };
+    let is_secret = if in_entry(text, start) { value.len() >= 3 } else { is_stated(value, link, extent) };
     let is_other = is_stand_in(value) || (extent.is_bare() && is_code(value, None));
     let is_whole = extent.start + value.len() < extent.probed;
     let end = || if is_whole { extent.start + value.len() } else { extent.end(bytes) };
     (is_secret && !is_other).then(|| Finding { kind: Kind::PASSWORD, start: extent.start, end: end() })
 }
 
-/// Without the marks that end a sentence, and without markup.
+/// Strips closing punctuation and markup.
 fn trimmed(value: &[u8]) -> &[u8] {
     let markup = value.windows(2).position(|pair| pair == b"&q" || pair == b"</");
     let value = &value[..markup.unwrap_or(value.len())];
@@ -40,7 +40,7 @@ fn trimmed(value: &[u8]) -> &[u8] {
     &value[..end]
 }
 
-fn is_said(value: &[u8], link: usize, extent: Extent) -> bool {
+fn is_stated(value: &[u8], link: usize, extent: ValueExtent) -> bool {
     let makeup = Makeup::of(value);
     let quoted = !extent.is_bare() && link > 0;
     let is_call = value.iter().any(|byte| b"()[]{}<>".contains(byte));
@@ -48,9 +48,9 @@ fn is_said(value: &[u8], link: usize, extent: Extent) -> bool {
     !makeup.has_spaces() && (quoted && value.len() >= 4 || is_mixed)
 }
 
-/// Whether a field of a `.netrc` entry stands before: `login me`, `port 993`.
-fn in_entry(text: Text<'_>, start: usize) -> bool {
-    let Text { bytes, floor } = text;
+/// Whether a field of a `.netrc` entry precedes: `login me`, `port 993`.
+fn in_entry(text: ScanText<'_>, start: usize) -> bool {
+    let ScanText { bytes, floor } = text;
     let is_blank = |byte: u8| byte.is_ascii_whitespace();
     let is_part = |byte: u8| byte > b' ' && byte != b']';
     let value_end = start_of(bytes, floor, start, 16, is_blank);

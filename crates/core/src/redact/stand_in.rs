@@ -1,12 +1,12 @@
-//! What stands where a secret would: a variable, a piece of code, a type, an example, a mask.
+//! Recognises values that replace a secret: a variable, a piece of code, a type, an example, a mask.
 //!
-//! Judges the value alone. In doubt it is a secret.
+//! Looks at the value alone. In doubt it is a secret.
 
 use super::bytes::{contains, starts_with};
 use super::kind::holds_placeholder;
 use super::makeup::Makeup;
 
-/// Whole values that are nobody's secret.
+/// Values that are never a secret.
 const WORDS: &str = "\
     string str text number boolean bool bytes any none null nil undefined true false empty required \
     optional default auto yes no on off hidden disabled enabled invalid missing incorrect wrong \
@@ -16,16 +16,16 @@ const WORDS: &str = "\
     file path stdin keyring keychain never always the not and for has was pass passed fail failed \
     failure error ok anonymous";
 
-/// No word of these is longer.
+/// The longest of these words.
 const LONGEST_WORD: usize = longest(WORDS);
 
-/// Parts of values that were written to be replaced; they count among letters only.
+/// Parts of values that are meant to be replaced; they count only in values made of letters.
 const PARTS: &str = "\
     your example placeholder changeme change-me change_me insert replace dummy sample redacted \
     secret-here goes-here fill-in todo password passwd secret token apikey api_key api-key \
     credential";
 
-/// Types that end in the number of their bits.
+/// Types that end in their number of bits.
 const TYPES: &str = "u i f s int uint float char utf ptr word";
 
 const fn longest(words: &str) -> usize {
@@ -39,7 +39,7 @@ const fn longest(words: &str) -> usize {
     longest
 }
 
-/// Whether `value` is no secret of anybody, however it is written.
+/// Whether `value` is a stand-in, however it is written.
 pub fn is_stand_in(value: &[u8]) -> bool {
     let Some(first) = value.first() else { return true };
     let makeup = Makeup::of(value);
@@ -62,7 +62,7 @@ pub fn is_stand_in(value: &[u8]) -> bool {
         || ["${", "#{", "{{", "$(", "%(", "{0}", "{}"].iter().any(|open| contains(value, open))
 }
 
-/// Whether a bare `value` is a piece of code or prose: what follows it is `after`.
+/// Whether a bare `value`, followed by `after`, is code or prose.
 pub fn is_code(value: &[u8], after: Option<u8>) -> bool {
     let is_operator = |byte: &u8| b"&*@|>~^+=?.,/!#\\-".contains(byte);
     let is_chance = Makeup::of(value).is_random();
@@ -76,7 +76,7 @@ pub fn is_code(value: &[u8], after: Option<u8>) -> bool {
         || starts_with(value, 0, "http")
 }
 
-/// `0x0804_8000`: no more digits than a machine word has.
+/// `0x0804_8000`: at most as many digits as a machine word has.
 fn is_number_of_code(value: &[u8]) -> bool {
     value.len() <= 18
         && value
@@ -107,7 +107,7 @@ fn is_identifier_part(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-' | b'!' | b'?' | b'$')
 }
 
-/// `config.token`, `self.secret2`, `user?.password`: names with dots between.
+/// `config.token`, `self.secret2`, `user?.password`: names joined by dots.
 fn is_access(value: &[u8]) -> bool {
     let mut parts = value.split(|byte| *byte == b'.');
     let is_name = |part: &[u8]| {
@@ -118,7 +118,7 @@ fn is_access(value: &[u8]) -> bool {
     value.contains(&b'.') && parts.all(is_name)
 }
 
-/// One character over and over, or dots where the rest was.
+/// One character repeated, or an ellipsis.
 fn is_mask(value: &[u8]) -> bool {
     let is_filler = |byte: &u8| matches!(byte, b'x' | b'X' | b'*' | b'.' | b'-' | b'_' | b'#' | b'0' | b'?');
     value.iter().all(is_filler)
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_told_by_its_dots_and_brackets() {
+    fn code_is_recognised_by_its_dots_and_brackets() {
         let code = |text: &str, after: Option<u8>| is_code(text.as_bytes(), after);
         assert!(
             code("process.env.TOKEN", None) && code("get_secret", Some(b'(')) && code("Token::Ident", None)

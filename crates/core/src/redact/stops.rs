@@ -1,96 +1,96 @@
-//! Where to look closer: three bytes in a row that a secret may stand behind, and long runs of word bytes.
+//! Finds offsets that deserve a closer look: three-byte marks that may precede a secret, and long runs of word bytes.
 //!
-//! This is the loop that every byte goes through. It takes eight at a time and decides once for all of them; what it
-//! lets pass is not looked at again. It knows places, not secrets.
+//! Every byte of a text passes through this loop. It takes eight bytes at a time with one decision for all of them, and
+//! does not look at rejected ones again. It knows positions, not secrets.
 
 use std::ops::Range;
 
-use super::bytes::{at, is_quote, length_of, start_of};
+use super::bytes::{byte_at, is_quote, length_of, start_of};
 use super::effort::spend;
 use super::family::{ENDINGS, WORDS, may_end_name};
-use super::scan::Text;
+use super::scan::ScanText;
 
-/// A place to look closer at.
-pub enum Stop {
+/// An offset that deserves a closer look.
+pub enum ScanStop {
     /// The last of three bytes.
     Mark(usize),
     /// A long run of word bytes.
     Run(Range<usize>),
 }
 
-/// Every key of a provider has a run of this many word bytes in it.
+/// Every provider key contains a run of this many word bytes.
 const LONG_RUN: usize = 18;
 
-/// Bytes that are passed with one decision. A long run has so many in a row wherever the steps fall.
-const STEP: usize = 8;
+/// Bytes passed with one decision. A long run fills at least one chunk at any alignment.
+const CHUNK: usize = 8;
 
-/// What a long run has behind its first full step, at least.
-const HEAD: usize = LONG_RUN - 2 * STEP + 1;
+/// The minimum length of a long run after its first full chunk.
+const HEAD: usize = LONG_RUN - 2 * CHUNK + 1;
 
-/// The first stop at or behind `from`.
-pub fn next_stop(text: Text<'_>, from: usize) -> Option<Stop> {
-    let (steps, rest) = text.bytes[from..].as_chunks::<STEP>();
+/// The first stop at or after `from`.
+pub fn next_stop(text: ScanText<'_>, from: usize) -> Option<ScanStop> {
+    let (chunks, rest) = text.bytes[from..].as_chunks::<CHUNK>();
     let (mut here, mut before, mut full) = (from, two_before(text, from), 0);
-    for step in steps {
-        spend(STEP);
-        let Step { marks, head, words } = summary(step, before);
-        // The step before was full of word bytes, and the first ones of this step are too: the run may be long.
+    for chunk in chunks {
+        spend(CHUNK);
+        let ChunkSummary { marks, head, words } = summary(chunk, before);
+        // The previous chunk was all word bytes, and so are the first ones of this chunk: the run may be long.
         let goes_on = full & head;
         if marks | goes_on != 0 {
-            let mark = mark_in(text, here, step, before).map(Stop::Mark);
+            let mark = mark_in(text, here, chunk, before).map(ScanStop::Mark);
             let stop = mark.or_else(|| run_at(text, here, goes_on));
             if stop.is_some() {
                 return stop;
             }
         }
-        (here, before, full) = (here + STEP, [step[STEP - 2], step[STEP - 1]], words);
+        (here, before, full) = (here + CHUNK, [chunk[CHUNK - 2], chunk[CHUNK - 1]], words);
     }
-    mark_in(text, here, rest, before).map(Stop::Mark).or_else(|| run_at(text, here, full))
+    mark_in(text, here, rest, before).map(ScanStop::Mark).or_else(|| run_at(text, here, full))
 }
 
-/// The long run that reaches to `here`, if one goes on there.
-fn run_at(text: Text<'_>, here: usize, goes_on: u32) -> Option<Stop> {
-    if goes_on == 0 { None } else { long_run(text, here).map(Stop::Run) }
+/// The long run that reaches to `here`, if one continues there.
+fn run_at(text: ScanText<'_>, here: usize, goes_on: u32) -> Option<ScanStop> {
+    if goes_on == 0 { None } else { long_run(text, here).map(ScanStop::Run) }
 }
 
-/// What is to be known of eight bytes.
-struct Step {
-    /// The kinds of marks that end in it.
+/// Properties of eight bytes.
+struct ChunkSummary {
+    /// The kinds of marks that end in the chunk.
     marks: u32,
-    /// `WORD` if it begins with as many word bytes as the shortest long run has behind its first full step.
+    /// `WORD` if it begins with as many word bytes as the shortest long run has after its first full chunk.
     head: u32,
     /// `WORD` if all its bytes are word bytes.
     words: u32,
 }
 
-fn summary(step: &[u8; STEP], before: [u8; 2]) -> Step {
+fn summary(chunk: &[u8; CHUNK], before: [u8; 2]) -> ChunkSummary {
     let [mut first, mut second] = before;
     let (mut marks, mut head, mut words) = (0, WORD, WORD);
-    for (at, byte) in step.iter().enumerate() {
+    for (at, byte) in chunk.iter().enumerate() {
         let third = THIRD[usize::from(*byte)];
         marks |= FIRST[usize::from(first)] & SECOND[usize::from(second)] & third;
         words &= third;
         head = if at < HEAD { words } else { head };
         (first, second) = (second, *byte);
     }
-    Step { marks, head, words }
+    ChunkSummary { marks, head, words }
 }
 
-/// The kinds of marks that three bytes are.
+/// The kinds of marks that three bytes form.
 fn mark(first: u8, second: u8, third: u8) -> u32 {
     FIRST[usize::from(first)] & SECOND[usize::from(second)] & THIRD[usize::from(third)]
 }
 
 /// The run around `here`, if it is long.
-pub fn long_run(text: Text<'_>, here: usize) -> Option<Range<usize>> {
+pub fn long_run(text: ScanText<'_>, here: usize) -> Option<Range<usize>> {
     let is_part = |byte: u8| THIRD[usize::from(byte)] & WORD != 0;
     let start = start_of(text.bytes, text.floor, here, usize::MAX, is_part);
     let end = here + length_of(text.bytes, here, usize::MAX, is_part);
     (end - start >= LONG_RUN).then_some(start..end)
 }
 
-/// Behind a finding everything is as behind the bracket of a placeholder; the text begins like a line.
-fn two_before(text: Text<'_>, here: usize) -> [u8; 2] {
+/// Before the previous match's end, bytes read as the bracket of a placeholder; before the text, as line breaks.
+fn two_before(text: ScanText<'_>, here: usize) -> [u8; 2] {
     let before = |back: usize| match here.checked_sub(back) {
         None => b'\n',
         Some(before) if before < text.floor => b']',
@@ -99,29 +99,29 @@ fn two_before(text: Text<'_>, here: usize) -> [u8; 2] {
     [before(2), before(1)]
 }
 
-/// The first promising mark of a step that begins at `here`.
-fn mark_in(text: Text<'_>, here: usize, step: &[u8], before: [u8; 2]) -> Option<usize> {
+/// The first promising mark of the chunk that begins at `here`.
+fn mark_in(text: ScanText<'_>, here: usize, chunk: &[u8], before: [u8; 2]) -> Option<usize> {
     let [mut first, mut second] = before;
-    let mut places = 0_u32;
-    for (offset, third) in step.iter().enumerate() {
-        places |= u32::from(mark(first, second, *third) != 0) << offset;
+    let mut marks = 0_u32;
+    for (offset, third) in chunk.iter().enumerate() {
+        marks |= u32::from(mark(first, second, *third) != 0) << offset;
         (first, second) = (second, *third);
     }
-    while places != 0 {
-        let place = here + places.trailing_zeros() as usize;
-        if is_promising(text, place) {
-            return Some(place);
+    while marks != 0 {
+        let index = here + marks.trailing_zeros() as usize;
+        if is_promising(text, index) {
+            return Some(index);
         }
-        places &= places - 1;
+        marks &= marks - 1;
     }
     None
 }
 
-/// Whether the bytes around the mark that ends at `here` allow for a secret: a second, cheap look.
-fn is_promising(text: Text<'_>, here: usize) -> bool {
+/// A second, cheap filter: whether the bytes around the mark that ends at `here` allow for a secret.
+fn is_promising(text: ScanText<'_>, here: usize) -> bool {
     let [_, before] = two_before(text, here);
     let this = text.bytes[here];
-    // Nearly all marks are separators behind a name; this order is quicker than a table of jumps.
+    // Nearly all marks are separators after a name; this order is faster than a jump table.
     if this == b'=' {
         may_end_name(text, here) || begins_text(text.bytes, here + 1)
     } else if matches!(this, b':' | b'>' | b',') {
@@ -129,20 +129,20 @@ fn is_promising(text: Text<'_>, here: usize) -> bool {
     } else if before == b'(' {
         may_end_name(text, here - 1)
     } else if this == b'-' && before != b'-' {
-        at(text.bytes, here + 1).is_some_and(|next| matches!(next, b'-' | b'p' | b'u' | b'a' | b'w'))
+        byte_at(text.bytes, here + 1).is_some_and(|next| matches!(next, b'-' | b'p' | b'u' | b'a' | b'w'))
     } else {
         is_promising_mark(text, before, here)
     }
 }
 
-/// As `is_promising`, for marks that are no separators.
-fn is_promising_mark(text: Text<'_>, before: u8, here: usize) -> bool {
-    let Text { bytes, floor } = text;
-    let next = at(bytes, here + 1).unwrap_or(b' ');
+/// Like `is_promising`, for marks that are not separators.
+fn is_promising_mark(text: ScanText<'_>, before: u8, here: usize) -> bool {
+    let ScanText { bytes, floor } = text;
+    let next = byte_at(bytes, here + 1).unwrap_or(b' ');
     let four_before = if here >= floor + 4 { bytes[here - 4] } else { b' ' };
     match (before, bytes[here]) {
         (b':', b'/') | (b'%' | b'-', _) => true,
-        // Behind a port: four digits or a star.
+        // After a port: four digits or a star.
         (b':', _) => four_before.is_ascii_digit() || bytes[here - 2] == b'*',
         (_, b'(') => matches!(four_before, b'@' | b'u'),
         (b'<', _) => matches!(next, b'r' | b'R'),
@@ -150,30 +150,30 @@ fn is_promising_mark(text: Text<'_>, before: u8, here: usize) -> bool {
     }
 }
 
-/// Whether a quote follows: then a type may stand between the name and `=`.
+/// Whether a quote follows: then a type may precede the `=`.
 fn begins_text(bytes: &[u8], here: usize) -> bool {
-    let gap = usize::from(at(bytes, here) == Some(b' '));
-    at(bytes, here + gap).is_some_and(|byte| is_quote(byte) || byte == b'\\')
+    let gap = usize::from(byte_at(bytes, here) == Some(b' '));
+    byte_at(bytes, here + gap).is_some_and(|byte| is_quote(byte) || byte == b'\\')
 }
 
-/// For each byte a bit for each kind of mark that it can be the first byte of.
+/// For each byte, one bit per kind of mark that it can be the first byte of.
 static FIRST: [u32; 256] = table(0);
 
 /// The same for the second byte.
 static SECOND: [u32; 256] = table(1);
 
-/// The same for the third byte; and whether it is a word byte.
+/// The same for the third byte, plus `WORD` for word bytes.
 static THIRD: [u32; 256] = table(2);
 
 const WORD: u32 = 1 << 31;
 
-/// The last letters of endings; each is a kind of mark of its own, whose first bytes are the letters before it.
+/// The last letters of endings; each is its own kind of mark, whose first bytes are the letters before it.
 const LAST: &[u8] = b"dtescnylrhg";
 
-/// Stands for any byte.
+/// Matches any byte.
 const ANY: &[u8] = b"";
 
-/// What a name can end in.
+/// Bytes a name can end in.
 const ENDS: &[u8] = b"dtescnylrhgDTESCNYLRHG0123456789_\"'`\\]*?;) ";
 
 /// The other kinds of marks, by their three bytes.
@@ -195,14 +195,14 @@ const MARKS: [[&[u8]; 3]; 12] = [
 const DIGITS: &[u8] = b"0123456789";
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_*";
 
-const fn table(place: usize) -> [u32; 256] {
+const fn table(index: usize) -> [u32; 256] {
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 256 {
         let this = byte as u8;
         table[byte] =
-            letters_of(this, place, ENDINGS) | letters_of(this, place, WORDS) | marks_of(this, place);
-        if place == 2 && (this.is_ascii_alphanumeric() || this == b'_' || this == b'-') {
+            letters_of(this, index, ENDINGS) | letters_of(this, index, WORDS) | marks_of(this, index);
+        if index == 2 && (this.is_ascii_alphanumeric() || this == b'_' || this == b'-') {
             table[byte] |= WORD;
         }
         byte += 1;
@@ -210,28 +210,28 @@ const fn table(place: usize) -> [u32; 256] {
     table
 }
 
-/// The kinds for which `byte` can stand at `place` in the last two letters of an ending and the separator behind.
-const fn letters_of<T: Copy>(byte: u8, place: usize, endings: &[(&str, T)]) -> u32 {
+/// The kinds for which `byte` fits at `index` in the last two letters of an ending and the separator after it.
+const fn letters_of<T: Copy>(byte: u8, index: usize, endings: &[(&str, T)]) -> u32 {
     let (mut kinds, mut at) = (0, 0);
     while at < endings.len() {
         let ending = endings[at].0.as_bytes();
         let last = ending.len() - 1;
-        let fits = match place {
+        let fits = match index {
             0 => byte.eq_ignore_ascii_case(&ending[last - 1]),
             1 => byte.eq_ignore_ascii_case(&ending[last]),
             _ => has(b"=:>", byte),
         };
-        kinds |= (fits as u32) << place_of(LAST, ending[last]);
+        kinds |= (fits as u32) << index_of(LAST, ending[last]);
         at += 1;
     }
     kinds
 }
 
-/// The other kinds for which `byte` can stand at `place`.
-const fn marks_of(byte: u8, place: usize) -> u32 {
+/// The other kinds for which `byte` fits at `index`.
+const fn marks_of(byte: u8, index: usize) -> u32 {
     let (mut kinds, mut at) = (0, 0);
     while at < MARKS.len() {
-        let set = MARKS[at][place];
+        let set = MARKS[at][index];
         let fits = set.is_empty() || has(set, byte);
         kinds |= (fits as u32) << (LAST.len() + at);
         at += 1;
@@ -240,10 +240,10 @@ const fn marks_of(byte: u8, place: usize) -> u32 {
 }
 
 const fn has(set: &[u8], byte: u8) -> bool {
-    place_of(set, byte) < set.len()
+    index_of(set, byte) < set.len()
 }
 
-const fn place_of(set: &[u8], byte: u8) -> usize {
+const fn index_of(set: &[u8], byte: u8) -> usize {
     let mut at = 0;
     while at < set.len() && set[at] != byte {
         at += 1;
@@ -261,9 +261,9 @@ mod tests {
             for name in [format!("x {ending}"), format!("X {}", ending.to_uppercase())] {
                 for behind in ["=", ":", " = ", "\": ", "1=", "\", \"", "(\""] {
                     let text =
-                        Text { bytes: format!("{name}{behind}        ").into_bytes().leak(), floor: 0 };
+                        ScanText { bytes: format!("{name}{behind}        ").into_bytes().leak(), floor: 0 };
                     let stop = next_stop(text, 0);
-                    assert!(matches!(stop, Some(Stop::Mark(_))), "{name}{behind}");
+                    assert!(matches!(stop, Some(ScanStop::Mark(_))), "{name}{behind}");
                 }
             }
         }
@@ -274,10 +274,10 @@ mod tests {
         for shift in 0..20 {
             for length in 15..60 {
                 let text = format!("{}{}{}", " ".repeat(shift), "x".repeat(length), " ".repeat(20));
-                let stop = next_stop(Text { bytes: text.as_bytes(), floor: 0 }, 0);
+                let stop = next_stop(ScanText { bytes: text.as_bytes(), floor: 0 }, 0);
                 let run = match stop {
-                    Some(Stop::Run(run)) => Some(run),
-                    Some(Stop::Mark(_)) | None => None,
+                    Some(ScanStop::Run(run)) => Some(run),
+                    Some(ScanStop::Mark(_)) | None => None,
                 };
                 assert_eq!(run, (length >= LONG_RUN).then_some(shift..shift + length), "{shift} {length}");
             }

@@ -1,4 +1,4 @@
-//! Redaction as a whole.
+//! Tests of redaction as a whole.
 use super::*;
 
 #[track_caller]
@@ -35,7 +35,7 @@ mod linear {
     use super::*;
     use proptest::prelude::*;
 
-    /// What makes a scan that looks ahead or back too far slow.
+    /// Fragments that would slow down a scan that looks too far ahead or back.
     const PARTS: &[&str] = &[
         "<private",
         "<private>",
@@ -116,7 +116,7 @@ mod linear {
         "0",
     ];
 
-    /// Bytes looked at for each byte of the text, at most: bounded looks, many of them, but no more with more text.
+    /// Maximum number of bytes inspected per byte of text, independent of its length.
     const MOST: usize = 700;
 
     fn effort(unit: &str, length: usize) -> usize {

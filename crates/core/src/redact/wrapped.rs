@@ -1,17 +1,17 @@
-//! A secret that goes on in the next line because something broke it: a terminal's edge, a fixed line length.
+//! Joins a secret that was broken across lines by a terminal's edge or a fixed line length.
 //!
-//! Lines are joined only where nothing else is likely: the line was full, and what follows is no word of a language.
+//! Joins only if nothing else is likely: the line was full, and the continuation does not look like a word.
 
-use super::bytes::{at, length_of};
+use super::bytes::{byte_at, length_of};
 use super::makeup::Makeup;
 
-/// A line shorter than this was not broken by a terminal or an encoder.
+/// A shorter line was not broken by a terminal or an encoder.
 const FULL_LINE: usize = 60;
 
-/// Fewer characters in the next line may be anything.
+/// Fewer characters on the next line may be anything.
 const LEAST_REST: usize = 8;
 
-/// The end of what begins before `end` and may go on in the lines below.
+/// The end of the secret that reaches `end`, including its continuation on the lines below.
 pub fn joined(bytes: &[u8], end: usize, is_part: impl Fn(u8) -> bool) -> usize {
     let mut end = end;
     while let Some(next) = next_line(bytes, end) {
@@ -29,7 +29,7 @@ pub fn joined(bytes: &[u8], end: usize, is_part: impl Fn(u8) -> bool) -> usize {
     end
 }
 
-/// Where the `missing` characters of a key of known length end, if the next line begins with exactly them.
+/// The end of the `missing` characters of a fixed-length key, if the next line begins with exactly that many.
 pub fn rest_of_length(
     bytes: &[u8],
     end: usize,
@@ -41,7 +41,7 @@ pub fn rest_of_length(
     (length == missing && !goes_on(bytes, next + length)).then_some(next + length)
 }
 
-/// The first character of the next line, indentation apart, if this one ends at `end`.
+/// The first character of the next line after its indentation, if this line ends at `end`.
 fn next_line(bytes: &[u8], end: usize) -> Option<usize> {
     let rest = bytes.get(end..)?;
     let break_length = [&b"\r\n"[..], b"\n", b"\\r\\n", b"\\n"].iter().find(|it| rest.starts_with(it))?.len();
@@ -49,15 +49,15 @@ fn next_line(bytes: &[u8], end: usize) -> Option<usize> {
     Some(start + length_of(bytes, start, 16, |byte| byte == b' '))
 }
 
-/// Whether the line that ends at `end` reaches the edge; one byte is one column.
+/// Whether the line that ends at `end` is full; one byte counts as one column.
 fn is_full(bytes: &[u8], end: usize) -> bool {
     let from = end.saturating_sub(FULL_LINE);
     end >= FULL_LINE && !bytes[from..end].contains(&b'\n')
 }
 
-/// Whether the line goes on with something that makes its first word a name: `name = …`, `name(…`.
+/// Whether the next byte makes the first word of the line a name: `name = …`, `name(…`.
 fn goes_on(bytes: &[u8], end: usize) -> bool {
-    matches!(at(bytes, end), Some(b'(' | b'[' | b':' | b'{' | b'!' | b'@'))
+    matches!(byte_at(bytes, end), Some(b'(' | b'[' | b':' | b'{' | b'!' | b'@'))
 }
 
 #[cfg(test)]

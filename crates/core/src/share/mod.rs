@@ -1,7 +1,7 @@
-//! What travels between machines: a row, where it came from, and how two accounts of it become one.
+//! Rows that travel between machines: their content, their provenance, and how two versions of a row merge.
 //!
-//! Merging is the same in any order and however often it is done; where a row was forgotten, nothing of it is left to
-//! merge. Knows neither databases nor networks, and what words of a row mean only by its kind.
+//! Merging is commutative, associative and idempotent; a forgotten row has nothing left to merge. Knows neither
+//! databases nor networks; the content of a row is opaque JSON that depends on its kind.
 
 mod register;
 
@@ -10,12 +10,12 @@ pub use register::{Register, Stamp};
 use crate::id::{SessionKey, Uid};
 use crate::time::Timestamp;
 
-/// What a row is.
+/// The kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowKind {
     Memory,
     Summary,
-    /// The line of a turn, with what is known of the turn.
+    /// The line of a turn, with its digest.
     Line,
     Body,
     Detail,
@@ -46,16 +46,16 @@ impl RowKind {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// The inverse of `name`.
     pub fn named(name: &str) -> Option<RowKind> {
         RowKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// Where a row came from. Stays with it for ever.
+/// The origin of a row. Never changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Provenance {
-    /// What the team calls the person.
+    /// The team's name for the person.
     pub person: String,
     pub machine: Uid,
     pub session: Option<SessionKey>,
@@ -63,63 +63,63 @@ pub struct Provenance {
     pub made_at: Timestamp,
 }
 
-/// What took a memory's place.
+/// The replacement of a memory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Replaced {
-    /// None where it no longer holds and nothing else does instead.
+    /// `None` if the memory no longer holds and has no replacement.
     pub by: Option<Uid>,
     pub at: Timestamp,
     pub why: String,
 }
 
-/// Whether others are to have it.
+/// Whether other machines may have the row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Presence {
     #[default]
     Shared,
-    /// Its person wants it back: whoever else has it drops it. It may be shared again.
+    /// Withdrawn by its owner: every other machine drops it. It may be shared again.
     Withdrawn,
 }
 
-/// A row as one machine, or the hub, knows it.
+/// A row as one machine, or the hub, has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedRow {
     pub uid: Uid,
     pub kind: RowKind,
-    /// The project's id, the same for all who share it.
+    /// The project's id, the same for everyone who shares it.
     pub project: Uid,
     pub from: Provenance,
     pub life: Life,
 }
 
-/// What has become of a row.
+/// Whether a row exists or was forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Life {
     Lives(Box<Registers>),
-    /// For good: nothing brings it back.
+    /// Permanent: no merge brings it back.
     Forgotten {
         at: Timestamp,
         by: String,
     },
 }
 
-/// All of a row that may change.
+/// The mutable parts of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registers {
-    /// JSON, as the row's kind has it. Empty only where it was withdrawn.
+    /// JSON, depending on the row's kind. Empty only if the row was withdrawn.
     pub words: Register<String>,
     /// Since when it is pinned.
     pub pin: Register<Option<Timestamp>>,
     pub standing: Register<Option<Replaced>>,
-    /// Why it is kept from every model until a person releases it.
+    /// Why it is kept from every model until a user releases it.
     pub hold: Register<Option<String>>,
     pub presence: Register<Presence>,
-    /// How often the same was found. Only grows.
+    /// How often the same memory was found. Only grows.
     pub found: u32,
 }
 
 impl Registers {
-    /// Of a row that has words and nothing else that ever changes.
+    /// The registers of a row that has only text.
     pub fn of_words(words: String, stamp: Stamp) -> Registers {
         Registers {
             words: Register { stamp, value: words },
@@ -145,7 +145,7 @@ impl Registers {
 }
 
 impl Life {
-    /// Forgetting outlasts everything; of two, the earlier is told.
+    /// Forgetting wins over every other change; of two, the earlier is kept.
     #[must_use]
     pub fn merged(self, other: Life) -> Life {
         match (self, other) {
@@ -161,16 +161,15 @@ impl Life {
 }
 
 impl SharedRow {
-    /// What both accounts of the same row come to. Where two machines made it, the lower one's account of where it came
-    /// from holds.
+    /// Merges two versions of the same row. If two machines made it, the lower provenance wins.
     #[must_use]
     pub fn merged(self, other: SharedRow) -> SharedRow {
         let (from, project) = (self.from, self.project).min((other.from, other.project));
         SharedRow { uid: self.uid, kind: self.kind, project, from, life: self.life.merged(other.life) }
     }
 
-    /// The same row, taken back by its person together with its project. Nothing that was written before that was known
-    /// brings its words back. Its presence bears the name of the machine that made it: there it stays.
+    /// Withdraws the row together with its project. Text written before the other machines learn of this does not come
+    /// back. The presence is stamped with the machine that made the row: there it stays.
     #[must_use]
     pub fn taken_back(self, here: Uid) -> SharedRow {
         let Life::Lives(registers) = self.life else { return self };
@@ -182,15 +181,15 @@ impl SharedRow {
                 value: String::new(),
             },
             pin,
-            standing: standing.emptied(here),
-            hold: hold.emptied(here),
+            standing: standing.cleared(here),
+            hold: hold.cleared(here),
             presence: Register { stamp: presence.stamp.next(made), value: Presence::Withdrawn },
             found,
         }));
         SharedRow { life, ..self }
     }
 
-    /// Whether others are to see it.
+    /// Whether others may see it.
     pub fn is_shared(&self) -> bool {
         match &self.life {
             Life::Lives(registers) => registers.presence.value == Presence::Shared,

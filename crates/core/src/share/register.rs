@@ -1,11 +1,11 @@
-//! A value that several machines may write, and the stamp by which all of them agree whose value holds.
+//! A value that several machines may write, and the stamp by which all of them agree on the winning value.
 //!
-//! Looks at no clock: clocks of two machines may be an hour apart. What was written more often wins, and of two that were
-//! written as often the one of the higher machine, everywhere.
+//! Uses no clock: the clocks of two machines may be an hour apart. The higher write count wins; on a tie, the higher
+//! machine id.
 
 use crate::id::Uid;
 
-/// When a register was last written: how often it had been, and where.
+/// The last write of a register: its write count and the machine that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp {
     pub count: u64,
@@ -13,21 +13,21 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Of a register that nobody has written.
+    /// The stamp of a register that was never written.
     pub const NEVER: Stamp = Stamp { count: 0, machine: Uid([0; 16]) };
 
-    /// Further than anybody writes words who has not heard yet that they are to go.
+    /// Larger than any number of writes by a machine that has not yet learned of the withdrawal.
     pub const AHEAD: u64 = 1 << 20;
 
-    /// How many bytes it takes.
+    /// The length of the encoded stamp.
     pub const BYTES: usize = 24;
 
-    /// Of what is written here after this.
+    /// The stamp of the next write on `machine`.
     pub fn next(self, machine: Uid) -> Stamp {
         Stamp { count: self.count.saturating_add(1), machine }
     }
 
-    /// Ordered as the stamps are.
+    /// The byte order equals the order of stamps.
     pub fn to_bytes(self) -> [u8; Stamp::BYTES] {
         let mut bytes = [0; Stamp::BYTES];
         bytes[..8].copy_from_slice(&self.count.to_be_bytes());
@@ -35,14 +35,14 @@ impl Stamp {
         bytes
     }
 
-    /// Reads back what `to_bytes` wrote.
+    /// The inverse of `to_bytes`.
     pub fn from_bytes(bytes: &[u8]) -> Option<Stamp> {
         let (count, machine) = bytes.split_first_chunk::<8>()?;
         Some(Stamp { count: u64::from_be_bytes(*count), machine: Uid(machine.try_into().ok()?) })
     }
 }
 
-/// A value with the stamp of its last writing.
+/// A value with the stamp of its last write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register<T> {
     pub stamp: Stamp,
@@ -50,16 +50,16 @@ pub struct Register<T> {
 }
 
 impl<T: Default> Register<T> {
-    /// One that nobody has written.
+    /// A register that was never written.
     pub fn untouched() -> Register<T> {
         Register { stamp: Stamp::NEVER, value: T::default() }
     }
 }
 
 impl<T> Register<Option<T>> {
-    /// Without its value, if it has one.
+    /// Clears the value, if it has one.
     #[must_use]
-    pub(super) fn emptied(self, machine: Uid) -> Register<Option<T>> {
+    pub(super) fn cleared(self, machine: Uid) -> Register<Option<T>> {
         match self.value {
             Some(_) => Register { stamp: self.stamp.next(machine), value: None },
             None => self,
@@ -68,8 +68,8 @@ impl<T> Register<Option<T>> {
 }
 
 impl<T: Ord> Register<T> {
-    /// The one that holds. Two values under one stamp cannot come of machines that work; should they, the greater holds, so
-    /// that all agree on that, too.
+    /// The winner of the two. Working machines never write two values under one stamp; if it happens, the greater value
+    /// wins, so that all machines still agree.
     #[must_use]
     pub fn merged(self, other: Register<T>) -> Register<T> {
         if (self.stamp, &self.value) >= (other.stamp, &other.value) { self } else { other }

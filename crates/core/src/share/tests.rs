@@ -1,4 +1,4 @@
-//! Merging, tried with any rows in any order.
+//! Tests of merging with arbitrary rows in any order.
 
 use super::*;
 use proptest::prelude::*;
@@ -58,7 +58,7 @@ fn row() -> impl Strategy<Value = SharedRow> {
 
 proptest! {
     #[test]
-    fn whatever_the_order_and_however_often_all_come_to_the_same(a in row(), b in row(), c in row()) {
+    fn merging_is_commutative_associative_and_idempotent(a in row(), b in row(), c in row()) {
         let [ab, ba] = [a.clone().merged(b.clone()), b.clone().merged(a.clone())];
         prop_assert_eq!(&ab, &ba);
         prop_assert_eq!(ab.clone().merged(c.clone()), a.clone().merged(b.clone().merged(c)));
@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_forgotten_stays_forgotten(a in row(), b in row()) {
+    fn a_forgotten_row_stays_forgotten(a in row(), b in row()) {
         let gone = SharedRow { life: Life::Forgotten { at: Timestamp(9), by: "ann".into() }, ..a };
         let is_gone = matches!(gone.merged(b).life, Life::Forgotten { .. });
         prop_assert!(is_gone);
@@ -80,7 +80,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_taken_back_has_no_words_whoever_wrote_meanwhile_and_may_be_given_again() {
+fn a_withdrawn_row_stays_empty_after_concurrent_writes_and_can_be_shared_again() {
     let [here, there] = [Uid([1; 16]), Uid([2; 16])];
     let of_words = |text: &str, count| Registers::of_words(text.into(), Stamp { count, machine: there });
     let from =

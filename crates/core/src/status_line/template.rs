@@ -1,28 +1,28 @@
-//! The template of a status line: text, `{parts}` with a colour behind a colon, `[sections]` that may be missing.
+//! Parses the template of a status line: text, `{parts}` with an optional `:colour`, optional `[sections]`.
 //!
-//! Reading gives a pure value; what a part shows is not known here.
+//! A template is a pure value and knows no facts.
 
-/// What a line is made of.
+/// A parsed template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template {
-    pub(super) sections: Vec<Section>,
+    pub(super) sections: Vec<TemplateSection>,
 }
 
 /// Pieces that are shown together or not at all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Section {
-    pub pieces: Vec<Piece>,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct TemplateSection {
+    pub pieces: Vec<TemplatePiece>,
     pub is_optional: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum TemplatePiece {
     Text(String),
-    Part(Part, Colour),
+    Part(StatusPart, Colour),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum StatusPart {
     Model,
     Context,
     Percent,
@@ -37,43 +37,43 @@ pub enum Part {
     Agents,
 }
 
-impl Part {
-    pub const ALL: [Part; 12] = [
-        Part::Model,
-        Part::Context,
-        Part::Percent,
-        Part::Tokens,
-        Part::Place,
-        Part::Project,
-        Part::Branch,
-        Part::Cost,
-        Part::Limits,
-        Part::FiveHours,
-        Part::Week,
-        Part::Agents,
+impl StatusPart {
+    pub const ALL: [StatusPart; 12] = [
+        StatusPart::Model,
+        StatusPart::Context,
+        StatusPart::Percent,
+        StatusPart::Tokens,
+        StatusPart::Place,
+        StatusPart::Project,
+        StatusPart::Branch,
+        StatusPart::Cost,
+        StatusPart::Limits,
+        StatusPart::FiveHours,
+        StatusPart::Week,
+        StatusPart::Agents,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Part::Model => "model",
-            Part::Context => "context",
-            Part::Percent => "percent",
-            Part::Tokens => "tokens",
-            Part::Place => "place",
-            Part::Project => "project",
-            Part::Branch => "branch",
-            Part::Cost => "cost",
-            Part::Limits => "limits",
-            Part::FiveHours => "limit_5h",
-            Part::Week => "limit_7d",
-            Part::Agents => "agents",
+            StatusPart::Model => "model",
+            StatusPart::Context => "context",
+            StatusPart::Percent => "percent",
+            StatusPart::Tokens => "tokens",
+            StatusPart::Place => "place",
+            StatusPart::Project => "project",
+            StatusPart::Branch => "branch",
+            StatusPart::Cost => "cost",
+            StatusPart::Limits => "limits",
+            StatusPart::FiveHours => "limit_5h",
+            StatusPart::Week => "limit_7d",
+            StatusPart::Agents => "agents",
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
-    /// What the part deserves.
+    /// Chosen by the part itself.
     Auto,
     Plain,
     Bold,
@@ -127,7 +127,7 @@ impl Colour {
     }
 }
 
-/// Why a template cannot be read: names the part that is wrong.
+/// Why a template cannot be parsed; names the invalid part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadTemplate {
     NoSuchPart(String),
@@ -140,14 +140,12 @@ impl std::fmt::Display for BadTemplate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             BadTemplate::NoSuchPart(name) => {
-                write!(f, "there is no `{{{name}}}`, there are {}", Part::ALL.map(Part::name).join(", "))
+                let names = StatusPart::ALL.map(StatusPart::name).join(", ");
+                write!(f, "there is no `{{{name}}}`, there are {names}")
             }
             BadTemplate::NoSuchColour(name) => {
-                write!(
-                    f,
-                    "there is no colour `{name}`, there are {}",
-                    Colour::ALL.map(Colour::name).join(", ")
-                )
+                let names = Colour::ALL.map(Colour::name).join(", ");
+                write!(f, "there is no colour `{name}`, there are {names}")
             }
             BadTemplate::Unbalanced(bracket) => {
                 write!(f, "a `{bracket}` has no other half; write it twice to show it")
@@ -157,73 +155,75 @@ impl std::fmt::Display for BadTemplate {
 }
 
 impl Template {
-    /// Reads a template. A bracket that is to be shown is written twice.
+    /// Parses a template. A doubled bracket is a literal one.
     pub fn parse(text: &str) -> Result<Template, BadTemplate> {
-        let mut reading =
-            Reading { sections: vec![], current: Section { pieces: vec![], is_optional: false } };
+        let mut parser = TemplateParser::default();
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
             let after = &rest[c.len_utf8()..];
             rest = match c {
                 '{' | '}' | '[' | ']' if after.starts_with(c) => {
-                    reading.text(c);
+                    parser.push_char(c);
                     &after[c.len_utf8()..]
                 }
                 '{' => {
                     let (part, behind) = after.split_once('}').ok_or(BadTemplate::Unbalanced('{'))?;
-                    reading.current.pieces.push(parse_part(part)?);
+                    parser.current.pieces.push(parse_part(part)?);
                     behind
                 }
-                '[' if !reading.current.is_optional => {
-                    reading.turn_over();
+                '[' if !parser.current.is_optional => {
+                    parser.end_section();
                     after
                 }
-                ']' if reading.current.is_optional => {
-                    reading.turn_over();
+                ']' if parser.current.is_optional => {
+                    parser.end_section();
                     after
                 }
                 '}' | '[' | ']' => return Err(BadTemplate::Unbalanced(c)),
-                // A line has one line, and brings no marks for the terminal of its own.
+                // The line is a single line and must not contain control characters of its own.
                 _ if c.is_control() => after,
                 _ => {
-                    reading.text(c);
+                    parser.push_char(c);
                     after
                 }
             };
         }
-        if reading.current.is_optional {
+        if parser.current.is_optional {
             return Err(BadTemplate::Unbalanced('['));
         }
-        reading.turn_over();
-        Ok(Template { sections: reading.sections })
+        parser.end_section();
+        Ok(Template { sections: parser.sections })
     }
 }
 
-struct Reading {
-    sections: Vec<Section>,
-    current: Section,
+#[derive(Default)]
+struct TemplateParser {
+    sections: Vec<TemplateSection>,
+    current: TemplateSection,
 }
 
-impl Reading {
-    fn text(&mut self, c: char) {
+impl TemplateParser {
+    fn push_char(&mut self, c: char) {
         match self.current.pieces.last_mut() {
-            Some(Piece::Text(text)) => text.push(c),
-            Some(Piece::Part(..)) | None => self.current.pieces.push(Piece::Text(c.to_string())),
+            Some(TemplatePiece::Text(text)) => text.push(c),
+            Some(TemplatePiece::Part(..)) | None => {
+                self.current.pieces.push(TemplatePiece::Text(c.to_string()))
+            }
         }
     }
 
-    /// Ends the section, and begins the next: one that may be missing follows one that may not, and the other way round.
-    fn turn_over(&mut self) {
-        let next = Section { pieces: vec![], is_optional: !self.current.is_optional };
+    /// Ends the section and begins the next: optional and mandatory sections alternate.
+    fn end_section(&mut self) {
+        let next = TemplateSection { pieces: vec![], is_optional: !self.current.is_optional };
         let ended = std::mem::replace(&mut self.current, next);
         self.sections.extend((!ended.pieces.is_empty()).then_some(ended));
     }
 }
 
-fn parse_part(text: &str) -> Result<Piece, BadTemplate> {
+fn parse_part(text: &str) -> Result<TemplatePiece, BadTemplate> {
     let (name, colour) = text.split_once(':').unwrap_or((text, Colour::Auto.name()));
-    let part = Part::ALL.into_iter().find(|part| part.name() == name);
+    let part = StatusPart::ALL.into_iter().find(|part| part.name() == name);
     let part = part.ok_or_else(|| BadTemplate::NoSuchPart(name.to_owned()))?;
-    let known = Colour::ALL.into_iter().find(|known| known.name() == colour);
-    Ok(Piece::Part(part, known.ok_or_else(|| BadTemplate::NoSuchColour(colour.to_owned()))?))
+    let matching = Colour::ALL.into_iter().find(|candidate| candidate.name() == colour);
+    Ok(TemplatePiece::Part(part, matching.ok_or_else(|| BadTemplate::NoSuchColour(colour.to_owned()))?))
 }

@@ -1,4 +1,4 @@
-//! Lines of templates: what is shown, what is left out, and where there is no room.
+//! Tests of rendered lines: shown parts, omitted parts, and lack of room.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn check(template: &str, facts: &Facts, expected: &str) {
 }
 
 #[test]
-fn every_part_has_its_words() {
+fn every_part_is_rendered() {
     check("{model} {percent} {tokens}", &facts(), "Big 5 42% 84.0k/200.0k");
     check("{context}|{place}|{project}|{branch}", &facts(), "▓▓▓▓▓░░░░░ 42%|app/main|app|main");
     check("{cost} {limits}", &facts(), "$1.23 5h 23% ↻2h13m 7d 91% ↻3d1h");
@@ -35,7 +35,7 @@ fn every_part_has_its_words() {
 }
 
 #[test]
-fn a_section_goes_with_what_is_not_known_and_other_text_stays() {
+fn a_section_with_an_unknown_part_is_omitted_and_other_text_stays() {
     let bare = Facts { model: Some("Big 5".into()), ..Facts::default() };
     check("{model}[  {context}][ · {cost}][  {agents}]", &bare, "Big 5");
     check("on {branch}!", &bare, "on !");
@@ -45,7 +45,7 @@ fn a_section_goes_with_what_is_not_known_and_other_text_stays() {
 }
 
 #[test]
-fn where_there_is_no_room_the_last_sections_go_first() {
+fn the_last_sections_are_dropped_first_if_there_is_no_room() {
     let template = Template::parse("{model}[  {context}][  {place}]").unwrap();
     let draw = |columns| template.draw(&facts(), Canvas { columns: Some(columns), ..PLAIN });
     assert_eq!(draw(31), "Big 5  ▓▓▓▓▓░░░░░ 42%  app/main");
@@ -57,7 +57,7 @@ fn where_there_is_no_room_the_last_sections_go_first() {
 }
 
 #[test]
-fn colours_are_those_that_were_asked_for_or_deserved() {
+fn a_part_has_the_requested_colour_or_its_own() {
     let canvas = Canvas { columns: Some(80), colours: Colours::Shown };
     let draw = |text: &str| Template::parse(text).unwrap().draw(&facts(), canvas);
     assert_eq!(draw("{model:cyan} {branch:plain}"), "\u{1b}[36mBig 5\u{1b}[0m main");
@@ -67,14 +67,14 @@ fn colours_are_those_that_were_asked_for_or_deserved() {
 }
 
 #[test]
-fn names_bring_no_marks_of_their_own() {
+fn names_are_escaped_for_the_terminal() {
     let nasty = Facts { branch: Some("a\u{1b}[31mb\u{202e}".into()), ..facts() };
     let line = Template::parse("{branch}\u{7}").unwrap().draw(&nasty, PLAIN);
     assert!(!line.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{line:?}");
 }
 
 #[test]
-fn a_template_that_makes_no_sense_is_named() {
+fn an_invalid_template_names_the_invalid_part() {
     let wrong = |text: &str| Template::parse(text).unwrap_err().to_string();
     assert!(wrong("{modle}").starts_with("there is no `{modle}`, there are model, context"));
     assert!(wrong("{model:pink}").starts_with("there is no colour `pink`, there are auto"));
@@ -93,7 +93,7 @@ fn the_bar_fills_up_to_its_end() {
 }
 
 #[test]
-fn a_limit_that_has_begun_anew_or_says_no_time_shows_its_share_alone() {
+fn a_limit_without_a_future_reset_shows_only_its_percentage() {
     let limit =
         |resets_at| Facts { limits: vec![Limit { span: Span::Week, percent: 5, resets_at }], ..facts() };
     check("{limits}", &limit(None), "7d 5%");

@@ -1,6 +1,6 @@
-//! What others are told of a change: of the state, of the seat, and of a point that one may come back to.
+//! The effects of a change: of the state, of the seat, and of a point to return to.
 //!
-//! Says what there is to do, and to whom; does none of it.
+//! Describes effects as data; carries out none.
 
 use super::is_marker;
 use crate::bookmark::Point;
@@ -30,14 +30,14 @@ pub fn announce_bookmark(session: &Session, event: &Event) -> Option<Effect> {
     }
     let is_end = matches!(event.happening, Happening::TurnEnded { .. }) && event.subagent.is_none();
     let is_return = matches!(event.happening, Happening::SubagentStopped);
-    if is_end || is_return { reached(session, event) } else { None }
+    if is_end || is_return { reached_point(session, event) } else { None }
 }
 
-/// A turn that failed, or that a person stopped, is no point to come back to; nor is any of a session that nobody sits
-/// before. Markers are typed in terminals only.
-fn reached(session: &Session, event: &Event) -> Option<Effect> {
-    let goes_well = matches!(session.state, State::Working | State::Blocked(_) | State::Completed);
-    if session.presence == Presence::Headless || !goes_well || !session.since_bookmark.has_happened() {
+/// A failed or interrupted turn is no point to return to, nor is any turn of a headless session. Markers are typed in
+/// terminals only.
+fn reached_point(session: &Session, event: &Event) -> Option<Effect> {
+    let is_healthy = matches!(session.state, State::Working | State::Blocked(_) | State::Completed);
+    if session.presence == Presence::Headless || !is_healthy || !session.since_bookmark.has_happened() {
         return None;
     }
     Some(Effect::PointReached(Box::new(Point {
@@ -50,7 +50,7 @@ fn reached(session: &Session, event: &Event) -> Option<Effect> {
     })))
 }
 
-pub fn announce_seat(sat_at: Option<&str>, session: &Session) -> Option<Effect> {
-    let seat = session.seat.clone().filter(|seat| sat_at != Some(seat))?;
+pub fn announce_seat(previous_seat: Option<&str>, session: &Session) -> Option<Effect> {
+    let seat = session.seat.clone().filter(|seat| previous_seat != Some(seat))?;
     Some(Effect::SeatTaken { session: session.key.clone(), seat })
 }

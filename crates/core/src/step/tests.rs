@@ -1,4 +1,4 @@
-//! The life of a session, event by event.
+//! Tests of a session's life, event by event.
 
 use super::*;
 use crate::event::Trigger;
@@ -10,7 +10,7 @@ use crate::text::{Keeping, Secrets};
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
 
-/// Folds events one by one, as the store does.
+/// Applies events one by one, as the store does.
 #[derive(Default)]
 struct World {
     sessions: BTreeMap<SessionKey, Session>,
@@ -502,7 +502,7 @@ fn a_marker_that_becomes_work_is_work() {
     assert!(after.state == State::Completed && after.since > finished);
 }
 
-/// Every state against every kind of event, as a table to be read by eye.
+/// Every state against every kind of event, as a snapshot for review.
 #[test]
 fn transition_table() {
     let states = [

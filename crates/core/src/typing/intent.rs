@@ -1,7 +1,6 @@
-//! An intent: something that we mean to type into a seat, from being made to how it ended.
+//! An intent: text to be typed into a seat, from its creation to its outcome.
 //!
-//! Its stage only ever goes forward. What confirms it is an event of the agent, never that time has passed; nothing is
-//! typed twice.
+//! Its stage only moves forward. Only an event of the agent confirms it, never elapsed time; no intent is typed twice.
 
 use crate::event::{Event, Happening, Origin, StartedBy, Trigger};
 use crate::id::{SessionKey, Uid};
@@ -11,25 +10,25 @@ use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The longest text that all agents are known to take whole.
+/// The longest text that all agents are known to accept whole.
 pub const LONGEST_BYTES: usize = 20_000;
 
-/// What a prompt must not begin with: what follows would be run.
+/// A prompt must not begin with one of these: the agent would execute the rest.
 const COMMAND_MARKS: [char; 3] = ['/', '!', '&'];
 
-/// Why something is typed. Decides when it may be, and what confirms it.
+/// Why text is typed. Decides when it may be typed, and which event confirms it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// A marker that becomes a point to come back to.
+    /// A marker that becomes a point to return to.
     Bookmark,
-    /// The agent is to compact its context.
+    /// Make the agent compact its context.
     Compact,
-    /// The agent is to begin anew in the same seat.
+    /// Make the agent start a new session in the same seat.
     Clear,
-    /// Work goes on in the session that has begun anew.
+    /// Continue the work in the new session.
     Continue,
-    /// Work goes on after a usage limit.
+    /// Continue the work after a usage limit.
     Resume,
 }
 
@@ -47,12 +46,12 @@ impl Purpose {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// The inverse of `name`.
     pub fn named(name: &str) -> Option<Purpose> {
         Purpose::ALL.into_iter().find(|purpose| purpose.name() == name)
     }
 
-    /// Whether it is a command of the agent itself: one that comes while a turn runs is lost, or worse.
+    /// Whether it is a command of the agent itself: during a turn such a command is lost, or worse.
     pub fn is_command(self) -> bool {
         match self {
             Purpose::Compact | Purpose::Clear => true,
@@ -60,7 +59,7 @@ impl Purpose {
         }
     }
 
-    /// Whether a session in this state is one that it is meant for.
+    /// Whether it may be typed into a session in this state.
     pub fn suits(self, state: State) -> bool {
         match self {
             Purpose::Bookmark | Purpose::Compact | Purpose::Clear | Purpose::Continue => {
@@ -70,7 +69,7 @@ impl Purpose {
         }
     }
 
-    /// Who the prompt is said to come from; none where it is no prompt.
+    /// The origin of the resulting prompt; `None` if it is a command.
     pub fn origin(self) -> Option<Origin> {
         match self {
             Purpose::Bookmark => Some(Origin::Bookmark),
@@ -79,7 +78,7 @@ impl Purpose {
         }
     }
 
-    /// What is waited for once it was typed, for people.
+    /// The awaited confirmation, for display.
     pub fn confirmation(self) -> &'static str {
         match self {
             Purpose::Bookmark | Purpose::Continue | Purpose::Resume => "the prompt was submitted",
@@ -89,20 +88,20 @@ impl Purpose {
     }
 }
 
-/// How far an intent is.
+/// The progress of an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     Waiting,
-    /// From here on it is never typed again, whatever happens.
+    /// From here on it is never typed again, regardless of the outcome.
     Typing,
     /// Enter was pressed.
     Typed,
-    /// The agent told of what was meant.
+    /// The agent reported the expected event.
     Confirmed,
     Refused,
     Expired,
-    /// A person took it back.
+    /// A user withdrew it.
     Dropped,
 }
 
@@ -129,12 +128,12 @@ impl Stage {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// The inverse of `name`.
     pub fn named(name: &str) -> Option<Stage> {
         Stage::ALL.into_iter().find(|stage| stage.name() == name)
     }
 
-    /// Whether nothing more will become of it.
+    /// Whether the stage is final.
     pub fn is_over(self) -> bool {
         match self {
             Stage::Waiting | Stage::Typing | Stage::Typed => false,
@@ -142,12 +141,12 @@ impl Stage {
         }
     }
 
-    /// Whether keys may have been pressed and the agent has not told of it.
+    /// Whether keys may have been pressed without confirmation by the agent yet.
     pub fn is_in_flight(self) -> bool {
         matches!(self, Stage::Typing | Stage::Typed)
     }
 
-    /// Only forward, and never from an end. What was pressed can be taken back by nobody.
+    /// Only forward, and never out of a final stage. Pressed keys cannot be withdrawn.
     pub fn may_become(self, to: Stage) -> bool {
         match self {
             Stage::Waiting => matches!(to, Stage::Typing | Stage::Refused | Stage::Expired | Stage::Dropped),
@@ -158,7 +157,7 @@ impl Stage {
     }
 }
 
-/// What is asked for when an intent is made: as it stands in the journal.
+/// The request that creates an intent, as stored in the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wish {
     /// The key of the seat.
@@ -166,67 +165,67 @@ pub struct Wish {
     pub purpose: Purpose,
     pub text: Kept,
     pub expires_at: Timestamp,
-    /// Another intent that must be confirmed before. The session that it led to is then the one that is meant.
+    /// An intent that must be confirmed first. The session it led to is then the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Uid>,
 }
 
 /// Why a text is not typed at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadWish {
+pub enum BadIntent {
     Blank,
     TooLong {
         bytes: usize,
     },
-    /// Keys that are no letters would be pressed by it.
+    /// The text would press keys other than letters.
     Control,
-    /// Agents would take it for a command of theirs, or for one to be run by a shell.
+    /// Agents would interpret it as one of their commands, or as a shell command.
     Command,
 }
 
-impl fmt::Display for BadWish {
+impl fmt::Display for BadIntent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BadWish::Blank => write!(f, "there is nothing to type"),
-            BadWish::TooLong { bytes } => {
+            BadIntent::Blank => write!(f, "there is nothing to type"),
+            BadIntent::TooLong { bytes } => {
                 write!(f, "{bytes} bytes are more than the {LONGEST_BYTES} that can be typed")
             }
-            BadWish::Control => write!(f, "the text holds control characters"),
-            BadWish::Command => write!(f, "agents take a text that begins so for a command"),
+            BadIntent::Control => write!(f, "the text holds control characters"),
+            BadIntent::Command => write!(f, "agents take a text that begins so for a command"),
         }
     }
 }
 
-impl std::error::Error for BadWish {}
+impl std::error::Error for BadIntent {}
 
 impl Wish {
-    /// Secrets are taken out whatever the user's settings say: what is typed is kept, shown, and read by the agent.
-    pub fn new(seat: &str, purpose: Purpose, raw: &str, expires_at: Timestamp) -> Result<Wish, BadWish> {
+    /// Redacts secrets regardless of the user's settings: typed text is stored, displayed, and read by the agent.
+    pub fn new(seat: &str, purpose: Purpose, raw: &str, expires_at: Timestamp) -> Result<Wish, BadIntent> {
         let text = raw.trim();
         if text.is_empty() {
-            return Err(BadWish::Blank);
+            return Err(BadIntent::Blank);
         }
         if text.chars().any(|c| c.is_control() && c != '\n') {
-            return Err(BadWish::Control);
+            return Err(BadIntent::Control);
         }
         if purpose.origin().is_some() && text.starts_with(COMMAND_MARKS) {
-            return Err(BadWish::Command);
+            return Err(BadIntent::Command);
         }
         let whole = Keeping { longest_bytes: LONGEST_BYTES * 4, secrets: Secrets::Redacted };
         let text = Kept::new(text, whole);
         match text.as_str().len() {
-            bytes if bytes > LONGEST_BYTES => Err(BadWish::TooLong { bytes }),
+            bytes if bytes > LONGEST_BYTES => Err(BadIntent::TooLong { bytes }),
             _ => Ok(Wish { seat: seat.to_owned(), purpose, text, expires_at, after: None }),
         }
     }
 
-    /// The same, to be typed once `before` is confirmed.
+    /// Delays the request until `before` is confirmed.
     pub fn after(self, before: Uid) -> Wish {
         Wish { after: Some(before), ..self }
     }
 }
 
-/// An intent as it is remembered.
+/// A stored intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intent {
     pub uid: Uid,
@@ -239,15 +238,15 @@ pub struct Intent {
     pub moved_at: Timestamp,
     /// When typing began.
     pub typing_at: Option<Timestamp>,
-    /// Why it is where it is, in words; never a word of what a person had typed.
+    /// Why it is in this stage, as text; never includes text that the user had typed.
     pub why: Option<String>,
     /// The session that it was typed into.
     pub into: Option<SessionKey>,
-    /// The session whose event confirmed it: of a clear, the one that has begun.
+    /// The session whose event confirmed it: for a clear, the new one.
     pub led_to: Option<SessionKey>,
 }
 
-/// Whether this event tells that what is in flight was done. `session` has taken the event in already.
+/// Whether this event confirms the intent in flight. `session` already includes the event.
 pub fn answers(intent: &Intent, event: &Event, session: &Session) -> bool {
     let (Some(into), Some(since)) = (&intent.into, intent.typing_at) else { return false };
     if !intent.stage.is_in_flight() || event.subagent.is_some() || event.at < since {
@@ -267,7 +266,7 @@ pub fn answers(intent: &Intent, event: &Event, session: &Session) -> bool {
     }
 }
 
-/// By the prompt itself or, where the seat is found later than that, by the turn that it began.
+/// Matches the prompt itself or, if the seat is found later than that, the turn that it began.
 fn is_prompted(intent: &Intent, happening: &Happening, session: &Session, since: Timestamp) -> bool {
     if let Happening::PromptSubmitted { prompt, .. } = happening {
         return shows(prompt, &intent.wish.text);
@@ -276,11 +275,11 @@ fn is_prompted(intent: &Intent, happening: &Happening, session: &Session, since:
     *happening == Happening::SeatFound && turn.is_some_and(|turn| shows(&turn.prompt, &intent.wish.text))
 }
 
-/// Whether a prompt is this text, as far as it was kept: prompts are bounded when they are heard.
+/// Whether a prompt is this text, as far as it was stored: prompts are bounded when they are recorded.
 pub fn shows(prompt: &Kept, text: &Kept) -> bool {
     let (prompt, text) = (prompt.as_str().trim(), text.as_str());
-    let is_begun = |kept: &str| !kept.is_empty() && text.len() > kept.len() && text.starts_with(kept);
-    prompt == text || prompt.strip_suffix('…').is_some_and(is_begun)
+    let is_truncated = |kept: &str| !kept.is_empty() && text.len() > kept.len() && text.starts_with(kept);
+    prompt == text || prompt.strip_suffix('…').is_some_and(is_truncated)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Whether an intent may be typed now: a pure function of everything that is known and seen at this moment.
+//! Decides whether an intent may be typed now: a pure function of all facts and observations.
 //!
-//! What is not surely so is a reason not to. Nothing here waits, looks or types; whoever does asks again right before.
+//! Every uncertainty is a reason not to type. Does not wait, observe or type; callers ask again right before they type.
 
 use super::{Abilities, Ability, InputLine, Intent, Look, Purpose, Shown, Stage};
 use crate::arbiter::ProcessSight;
@@ -11,45 +11,44 @@ use crate::text::Kept;
 use crate::time::Timestamp;
 use std::fmt;
 
-/// What the user wants.
+/// The user's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     pub enabled: bool,
     pub pause: Option<Pause>,
-    /// How long nobody must have typed in the seat.
+    /// How long the user must not have typed in the seat.
     pub quiet_ms: i64,
-    /// What the user accepts not to know, where a terminal cannot tell it. Nothing, unless they say so.
+    /// Abilities the user accepts to go without if a terminal lacks them. Empty by default.
     pub without: Vec<Ability>,
 }
 
-/// That nothing is typed for now.
+/// A pause of all typing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     /// When it ends by itself.
     pub until: Option<Timestamp>,
 }
 
-/// When an agent tells that a session has begun.
+/// When an agent reports that a session has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starts {
     AtOnce,
-    /// Only with the first prompt: a clear cannot be confirmed before something was typed behind it.
+    /// Only with the first prompt: a clear cannot be confirmed before text is typed after it.
     WithFirstPrompt,
 }
 
-/// Everything that is known and seen when the question is asked.
+/// All facts and observations at the time of the decision.
 #[derive(Clone, Copy)]
 pub struct Moment<'a> {
     pub now: Timestamp,
-    /// The intent's seat, and the session that is meant; none if they are not known any more.
+    /// The intent's seat and its target session; `None` if they are no longer known.
     pub seat: Option<&'a Seat>,
     pub session: Option<&'a Session>,
-    /// The prompt of the session's last turn, whoever gave it.
+    /// The prompt of the session's last turn, from any origin.
     pub asked: Option<&'a Kept>,
-    /// The intent that this one comes after.
+    /// The intent that this one follows.
     pub before: Option<&'a Intent>,
     pub starts: Starts,
-    /// The agent's process.
     pub process: ProcessSight,
     pub abilities: Abilities,
     pub look: &'a Look,
@@ -58,7 +57,7 @@ pub struct Moment<'a> {
 }
 
 impl Intent {
-    /// The session that is to be typed into.
+    /// The target session.
     pub fn meant<'a>(&'a self, before: Option<&'a Intent>) -> &'a SessionKey {
         before.and_then(|before| before.led_to.as_ref()).unwrap_or(&self.session)
     }
@@ -81,9 +80,9 @@ pub enum Why {
     Paused(Pause),
     Forgotten,
     TooLate,
-    /// What it comes after is not confirmed yet,
+    /// The intent it follows is not confirmed yet.
     Before,
-    /// and never will be.
+    /// It was not confirmed, and never will be.
     BeforeFailed,
     SeatUnknown,
     SeatTaken,
@@ -95,9 +94,9 @@ pub enum Why {
     LimitLasts,
     PromptedSince,
     AgentGone,
-    /// The terminal has no means to tell it.
+    /// The terminal has no means to report it.
     CannotTell(Ability),
-    /// It has, and did not tell it now.
+    /// It has, but did not report it now.
     NotTold(Ability),
     PaneGone,
     OtherProgram,
@@ -107,9 +106,9 @@ pub enum Why {
     Covered,
     NotUnderstood,
     SomebodyTypes,
-    /// The agent shows another session than the one that is meant.
+    /// The agent shows a session other than the target.
     OtherSession,
-    /// What stands in the line is not what was typed.
+    /// The input line does not hold the typed text.
     LineDiffers,
     TypedMeanwhile,
 }
@@ -157,37 +156,37 @@ impl fmt::Display for Why {
     }
 }
 
-/// Whether the intent may be typed at this moment.
+/// Whether the intent may be typed now.
 pub fn may_type(intent: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
-    let checks = [wanted, in_turn, sits, is_suited, is_there, listens, is_empty, is_shown, is_quiet];
-    verdict(&checks, intent, moment, rules)
+    let checks = [is_enabled, in_order, in_seat, is_suited, is_there, gets_keys, is_empty, is_shown, is_idle];
+    first_objection(&checks, intent, moment, rules)
 }
 
-/// Whether Enter may be pressed: all of it still holds, the line holds the text, and nobody typed since `typed_on`, the
-/// look right before typing.
+/// Whether Enter may be pressed: all conditions still hold, the line holds the text, and no key was pressed since
+/// `typed_on`, the observation right before typing.
 pub fn may_press(intent: &Intent, moment: &Moment<'_>, rules: &Rules, typed_on: &Look) -> Verdict {
-    let still =
-        verdict(&[wanted, in_turn, sits, is_suited, is_there, listens, is_shown], intent, moment, rules);
-    if still != Verdict::Ready {
-        return still;
+    let checks = [is_enabled, in_order, in_seat, is_suited, is_there, gets_keys, is_shown];
+    let current = first_objection(&checks, intent, moment, rules);
+    if current != Verdict::Ready {
+        return current;
     }
     if moment.look.last_key_at != typed_on.last_key_at {
         return Verdict::Refused(Why::TypedMeanwhile);
     }
-    holds(intent, moment)
+    line_holds_text(intent, moment)
 }
 
-type Check = fn(&Intent, &Moment<'_>, &Rules) -> Verdict;
+type PermitCheck = fn(&Intent, &Moment<'_>, &Rules) -> Verdict;
 
-/// The first that objects is heard; one that refuses, before all that would wait.
-fn verdict(checks: &[Check], intent: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+/// The first refusal, or else the first reason to wait.
+fn first_objection(checks: &[PermitCheck], intent: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
     let all = || checks.iter().map(|check| check(intent, moment, rules));
     let refused = all().find(|verdict| matches!(verdict, Verdict::Refused(_)));
     let waits = || all().find(|verdict| matches!(verdict, Verdict::NotYet(_)));
     refused.or_else(waits).unwrap_or(Verdict::Ready)
 }
 
-fn wanted(intent: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+fn is_enabled(intent: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
     let pause = rules.pause.filter(|pause| pause.until.is_none_or(|until| moment.now < until));
     match pause {
         _ if !rules.enabled => Verdict::Refused(Why::Off),
@@ -198,23 +197,23 @@ fn wanted(intent: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
     }
 }
 
-/// A clear that only the next prompt can confirm need not be confirmed before that.
-fn in_turn(intent: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
+/// A clear that only the next prompt can confirm need not be confirmed before that prompt.
+fn in_order(intent: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
     let Some(_) = intent.wish.after else { return Verdict::Ready };
     let Some(before) = moment.before else { return Verdict::Refused(Why::BeforeFailed) };
     match before.stage {
         Stage::Confirmed => Verdict::Ready,
-        Stage::Typed if is_told_late(before, moment) => Verdict::Ready,
+        Stage::Typed if is_confirmed_late(before, moment) => Verdict::Ready,
         Stage::Waiting | Stage::Typing | Stage::Typed => Verdict::NotYet(Why::Before),
         Stage::Refused | Stage::Expired | Stage::Dropped => Verdict::Refused(Why::BeforeFailed),
     }
 }
 
-fn is_told_late(before: &Intent, moment: &Moment<'_>) -> bool {
+fn is_confirmed_late(before: &Intent, moment: &Moment<'_>) -> bool {
     moment.starts == Starts::WithFirstPrompt && before.wish.purpose == Purpose::Clear
 }
 
-fn sits(intent: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
+fn in_seat(intent: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
     let (Some(seat), Some(session)) = (moment.seat, moment.session) else {
         return Verdict::Refused(Why::SeatUnknown);
     };
@@ -227,7 +226,7 @@ fn sits(intent: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
     }
 }
 
-/// A person who has gone on since is not to be interrupted by what was meant before.
+/// A user who has continued since must not be interrupted by an older intent.
 fn is_suited(intent: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
     let Some(session) = moment.session else { return Verdict::Refused(Why::SeatUnknown) };
     let purpose = intent.wish.purpose;
@@ -260,29 +259,29 @@ fn is_there(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
         (ProcessSight::Gone, _) => Verdict::Refused(Why::AgentGone),
         (ProcessSight::Alive | ProcessSight::Unknown, Some(true)) => Verdict::Ready,
         (ProcessSight::Alive | ProcessSight::Unknown, Some(false)) => Verdict::Refused(Why::PaneGone),
-        (ProcessSight::Alive | ProcessSight::Unknown, None) => unknown(Ability::Identity, moment, rules),
+        (ProcessSight::Alive | ProcessSight::Unknown, None) => unseen(Ability::Identity, moment, rules),
     }
 }
 
-/// The keys would go to the agent, and to nobody else.
-fn listens(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+/// The keys would go to the agent only.
+fn gets_keys(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
     let agent = moment.seat.map(|seat| seat.place.pid);
     let foreground = match moment.look.foreground {
         Some(pid) if Some(pid) == agent => Verdict::Ready,
         Some(_) => Verdict::NotYet(Why::OtherProgram),
-        None => unknown(Ability::Foreground, moment, rules),
+        None => unseen(Ability::Foreground, moment, rules),
     };
     let mode = match moment.look.in_mode {
         Some(false) => Verdict::Ready,
         Some(true) => Verdict::NotYet(Why::InMode),
-        None => unknown(Ability::Mode, moment, rules),
+        None => unseen(Ability::Mode, moment, rules),
     };
     if matches!(mode, Verdict::Refused(_)) || foreground == Verdict::Ready { mode } else { foreground }
 }
 
 fn is_empty(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
     if moment.look.screen.is_none() {
-        return unknown(Ability::Screen, moment, rules);
+        return unseen(Ability::Screen, moment, rules);
     }
     match moment.line {
         InputLine::Empty => Verdict::Ready,
@@ -293,45 +292,45 @@ fn is_empty(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
     }
 }
 
-/// The agent shows the session that is meant, as far as it says; behind a clear of which nothing was told yet, a new one.
+/// The agent shows the target session, as far as it is visible; after an unconfirmed clear, a new one.
 fn is_shown(_: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
-    let is_cleared = |before: &&Intent| before.stage == Stage::Typed && is_told_late(before, moment);
-    let asked = [moment.asked, moment.session.and_then(|session| session.prompt.as_ref())];
+    let is_cleared = |before: &&Intent| before.stage == Stage::Typed && is_confirmed_late(before, moment);
+    let prompts = [moment.asked, moment.session.and_then(|session| session.prompt.as_ref())];
     match (moment.shown, moment.before.filter(is_cleared)) {
         (Shown::Unknown, _) | (Shown::New, Some(_)) => Verdict::Ready,
         (Shown::Said(_) | Shown::Begins(_), Some(_)) => Verdict::NotYet(Why::Before),
-        (Shown::Said(said), None) if asked.into_iter().flatten().any(|asked| is_prompt(said, asked)) => {
+        (Shown::Said(text), None) if prompts.into_iter().flatten().any(|prompt| is_prompt(text, prompt)) => {
             Verdict::Ready
         }
-        (Shown::Begins(start), None) if asked.into_iter().flatten().any(|asked| begins(start, asked)) => {
+        (Shown::Begins(start), None) if prompts.into_iter().flatten().any(|prompt| begins(start, prompt)) => {
             Verdict::Ready
         }
         (Shown::New | Shown::Said(_) | Shown::Begins(_), None) => Verdict::NotYet(Why::OtherSession),
     }
 }
 
-/// Whether this is how a screen shows the prompt, of which only the beginning may be kept. What is shown ends with the
-/// first blank line at the latest.
-fn is_prompt(said: &str, asked: &Kept) -> bool {
-    let asked = asked.as_str().trim();
-    let paragraph = asked.split("\n\n").next().unwrap_or_default();
-    let is_cut = |start: &str| !start.is_empty() && is_begun(start, said);
-    is_same(said, asked) || is_same(said, paragraph) || asked.strip_suffix('…').is_some_and(is_cut)
+/// Whether the screen shows this prompt, of which only the beginning may be stored. The shown text ends at the first
+/// blank line at the latest.
+fn is_prompt(shown: &str, prompt: &Kept) -> bool {
+    let prompt = prompt.as_str().trim();
+    let paragraph = prompt.split("\n\n").next().unwrap_or_default();
+    let is_cut = |start: &str| !start.is_empty() && is_prefix(start, shown);
+    is_same(shown, prompt) || is_same(shown, paragraph) || prompt.strip_suffix('…').is_some_and(is_cut)
 }
 
-/// Whether the prompt begins with what a screen shows of it, of both of which only the beginning may be there.
-fn begins(start: &str, asked: &Kept) -> bool {
-    let asked = asked.as_str().trim();
-    let is_longer = |kept: &str| !kept.is_empty() && is_begun(kept, start);
-    let is_shown = letters(start).next().is_some() && is_begun(start, asked);
-    is_shown || asked.strip_suffix('…').is_some_and(is_longer)
+/// Whether the prompt begins with the shown text; both may be truncated.
+fn begins(start: &str, prompt: &Kept) -> bool {
+    let prompt = prompt.as_str().trim();
+    let is_longer = |kept: &str| !kept.is_empty() && is_prefix(kept, start);
+    let is_shown = non_blanks(start).next().is_some() && is_prefix(start, prompt);
+    is_shown || prompt.strip_suffix('…').is_some_and(is_longer)
 }
 
-/// A terminal tells the last key no finer than by a second or so, and gives the end of it: until that is over, a key that
-/// comes after the look could not be told from the one before it, however short the user wants to wait.
-fn is_quiet(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+/// Terminals report the last key with a resolution of about a second, rounded up: until then a key pressed after the
+/// observation could not be told from the one before it, however short the configured wait.
+fn is_idle(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
     match moment.look.last_key_at {
-        None => unknown(Ability::Activity, moment, rules),
+        None => unseen(Ability::Activity, moment, rules),
         Some(typed) if moment.now <= typed || moment.now.since_ms(typed) < rules.quiet_ms => {
             Verdict::NotYet(Why::SomebodyTypes)
         }
@@ -339,14 +338,14 @@ fn is_quiet(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
     }
 }
 
-/// A line that is still empty may not be drawn yet; one that holds anything else never will be ours.
-fn holds(intent: &Intent, moment: &Moment<'_>) -> Verdict {
+/// A line that is still empty may not be drawn yet; a line with other text will never match.
+fn line_holds_text(intent: &Intent, moment: &Moment<'_>) -> Verdict {
     if moment.look.screen.is_none() && !moment.abilities.screen {
         return Verdict::Ready;
     }
     match moment.line {
         InputLine::Holds { text } if is_same(text, intent.wish.text.as_str()) => Verdict::Ready,
-        InputLine::Holds { text } if is_begun(text, intent.wish.text.as_str()) => {
+        InputLine::Holds { text } if is_prefix(text, intent.wish.text.as_str()) => {
             Verdict::NotYet(Why::LineDiffers)
         }
         InputLine::Holds { .. } => Verdict::Refused(Why::LineDiffers),
@@ -357,23 +356,24 @@ fn holds(intent: &Intent, moment: &Moment<'_>) -> Verdict {
     }
 }
 
-/// A screen breaks lines where it must, and pads them: blanks do not count, unless they were there before it.
+/// A screen wraps and pads lines, so whitespace is ignored; leading whitespace means the user had already typed
+/// something.
 fn is_same(shown: &str, text: &str) -> bool {
-    letters(shown).eq(letters(text)) && !shown.starts_with(char::is_whitespace)
+    non_blanks(shown).eq(non_blanks(text)) && !shown.starts_with(char::is_whitespace)
 }
 
-fn is_begun(shown: &str, text: &str) -> bool {
-    let mut text = letters(text);
-    letters(shown).all(|letter| text.next() == Some(letter)) && !shown.starts_with(char::is_whitespace)
+fn is_prefix(shown: &str, text: &str) -> bool {
+    let mut text = non_blanks(text);
+    non_blanks(shown).all(|letter| text.next() == Some(letter)) && !shown.starts_with(char::is_whitespace)
 }
 
-fn letters(text: &str) -> impl Iterator<Item = char> + '_ {
+fn non_blanks(text: &str) -> impl Iterator<Item = char> + '_ {
     text.chars().filter(|c| !c.is_whitespace())
 }
 
-/// What a terminal cannot tell is a reason to refuse, unless the user has said that they accept it. What it could tell and
-/// did not is no permission either.
-fn unknown(ability: Ability, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+/// A fact that the terminal cannot report is a reason to refuse, unless the user accepts its absence. A fact that it
+/// could report but did not is no permission either.
+fn unseen(ability: Ability, moment: &Moment<'_>, rules: &Rules) -> Verdict {
     match moment.abilities.has(ability) {
         true => Verdict::NotYet(Why::NotTold(ability)),
         false if rules.without.contains(&ability) => Verdict::Ready,

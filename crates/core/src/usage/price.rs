@@ -1,13 +1,13 @@
-//! The prices of models: which one a model has at a time, and what it makes of tokens.
+//! Model prices: the price of a model at a time, and the cost of tokens.
 //!
-//! Knows no model by itself, and takes no model for another that is only like it.
+//! Contains no built-in models, and never matches a model to a merely similar name.
 
 use super::{Cost, Used};
 use crate::piece::Tokens;
 use crate::time::Timestamp;
 
-/// Sizes of a prompt from which on some models cost more. What is summed is kept apart by them: a price can only change
-/// at one of these.
+/// Prompt sizes above which some models cost more. Sums are kept separate per band: a price can only change at one of
+/// these.
 pub const BANDS: [u64; 4] = [128_000, 200_000, 256_000, 272_000];
 
 /// The band of a prompt: how many of `BANDS` it exceeds.
@@ -15,7 +15,7 @@ pub fn band_of(prompt_tokens: u64) -> u8 {
     BANDS.iter().map(|bound| u8::from(prompt_tokens > *bound)).sum()
 }
 
-/// What a token costs, in millionths of a millionth of a dollar: dollars per million tokens, times a million.
+/// The cost per token, in picodollars: dollars per million tokens, times a million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rates {
     pub input: u64,
@@ -28,15 +28,14 @@ pub struct Rates {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
     pub model: String,
-    /// From then on.
+    /// The price applies from this time on.
     pub from: Timestamp,
     pub rates: Rates,
-    /// The rates of whole messages whose prompts are larger than this: one of `BANDS`.
+    /// The rates of whole messages whose prompts exceed this size: one of `BANDS`.
     pub long: Option<(u64, Rates)>,
 }
 
 impl Price {
-    /// What such tokens cost.
     pub fn cost(&self, used: &Used) -> Cost {
         let rates = match self.long {
             Some((above, rates)) if used.band > band_of(above) => rates,
@@ -48,38 +47,37 @@ impl Price {
 
 impl Rates {
     fn cost(self, tokens: Tokens) -> Cost {
-        let of = |count: u64, rate: u64| u128::from(count) * u128::from(rate);
+        let total = |count: u64, rate: u64| u128::from(count) * u128::from(rate);
         let long_lived = tokens.cache_write_1h.min(tokens.cache_write);
         Cost(
-            of(tokens.input, self.input)
-                + of(tokens.cache_read, self.cache_read)
-                + of(tokens.cache_write - long_lived, self.cache_write)
-                + of(long_lived, self.cache_write_1h)
-                + of(tokens.output, self.output),
+            total(tokens.input, self.input)
+                + total(tokens.cache_read, self.cache_read)
+                + total(tokens.cache_write - long_lived, self.cache_write)
+                + total(long_lived, self.cache_write_1h)
+                + total(tokens.output, self.output),
         )
     }
 }
 
-/// All prices that are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
     all: Vec<Price>,
 }
 
 impl Prices {
-    /// Of prices for the same model from the same time on, the last one counts.
+    /// Of several prices for one model and start time, the last one counts.
     pub fn new(all: Vec<Price>) -> Prices {
         Prices { all }
     }
 
     /// The price of the model at this time.
     pub fn of(&self, model: &str, at: Timestamp) -> Option<&Price> {
-        let of_model = self.all.iter().filter(|price| price.from <= at && is_called(model, &price.model));
-        // Where two names fit, the longer one says more.
+        let of_model = self.all.iter().filter(|price| price.from <= at && matches_name(model, &price.model));
+        // If two names match, the longer one is more specific.
         of_model.max_by_key(|price| (price.model.len(), price.from))
     }
 
-    /// When any price changes, in order: sums over such a time are to be made apart.
+    /// The times at which any price changes, in order: sums must be split there.
     pub fn changes(&self) -> Vec<Timestamp> {
         let mut times: Vec<Timestamp> = self.all.iter().map(|price| price.from).collect();
         times.sort_unstable();
@@ -89,15 +87,15 @@ impl Prices {
     }
 }
 
-/// Whether a model's id is this name, with no more about it than what vendors put there: where it is served from before
-/// it, its date, version or size of context behind it.
-fn is_called(id: &str, name: &str) -> bool {
+/// Whether a model's id is this name plus only the usual vendor additions: a hosting prefix, or a date, version or
+/// context size as suffix.
+fn matches_name(id: &str, name: &str) -> bool {
     let Some(at) = id.find(name) else { return false };
     let (before, after) = (&id[..at], &id[at + name.len()..]);
-    (before.is_empty() || before.ends_with(['/', '.'])) && is_edition(after)
+    (before.is_empty() || before.ends_with(['/', '.'])) && is_vendor_suffix(after)
 }
 
-fn is_edition(rest: &str) -> bool {
+fn is_vendor_suffix(rest: &str) -> bool {
     let is_date = |text: &str| {
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
         digits == 8 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')

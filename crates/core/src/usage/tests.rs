@@ -1,4 +1,4 @@
-//! Prices, costs and sums, held against numbers that a client told itself.
+//! Tests of prices, costs and sums against figures that a client reported.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn a_cost_is_what_the_client_itself_makes_of_the_same_tokens() {
 }
 
 #[test]
-fn what_is_written_to_the_cache_for_an_hour_has_its_own_price() {
+fn one_hour_cache_writes_have_their_own_price() {
     let tokens = Tokens { cache_write: 1_000_000, cache_write_1h: 400_000, ..Tokens::default() };
     let cost = price("m", 0, 4).cost(&used("m", tokens));
     assert_eq!(cost.spelt(), "$6.20");
@@ -86,7 +86,7 @@ fn a_model_is_known_by_its_name_wherever_it_is_served_and_never_by_a_likeness() 
 }
 
 #[test]
-fn what_has_no_price_is_counted_and_said_to_be_unknown() {
+fn tokens_without_a_price_are_counted_and_their_cost_is_unknown() {
     let prices = Prices::new(vec![price("m", 0, 1)]);
     let mut spent = Spent::default();
     assert_eq!(spent.bill(), Bill::Whole(Cost(0)));
@@ -111,6 +111,6 @@ fn money_and_counts_are_spelt_as_people_read_them() {
 }
 
 #[test]
-fn nothing_that_was_sent_has_no_share_of_the_cache() {
+fn without_sent_tokens_there_is_no_cache_percentage() {
     assert_eq!(Spent::default().cache_percent(), None);
 }

@@ -1,6 +1,6 @@
-//! Dates and clock times as they stand in a calendar and on a wall.
+//! Calendar dates and clock times without a zone.
 //!
-//! They belong to no zone: which instants they are is not known here.
+//! Does not know which instants they are.
 
 use crate::time::{civil_from_days, days_from_civil};
 use std::fmt;
@@ -10,12 +10,12 @@ const SECONDS_OF_DAY: u32 = 86_400;
 /// A day of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date {
-    /// Counted from 1970-01-01.
+    /// Days since 1970-01-01.
     days: i64,
 }
 
 impl Date {
-    /// `None` for a day that does not exist, or that no four digits can name.
+    /// `None` for a day that does not exist or has no four-digit year.
     pub fn new(year: i64, month: i64, day: i64) -> Option<Date> {
         let is_sane = (1..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
         let days = is_sane.then(|| days_from_civil(year, month, day))?;
@@ -26,7 +26,7 @@ impl Date {
         civil_from_days(self.days)
     }
 
-    /// Seconds from the epoch to this day's midnight, were the zone universal time.
+    /// Seconds from the epoch to this day's midnight in UTC.
     pub(super) fn utc_seconds(self) -> i64 {
         self.days * i64::from(SECONDS_OF_DAY)
     }
@@ -45,12 +45,12 @@ impl Date {
         (first..=self.days).rev().map(|days| Date { days })
     }
 
-    /// The latest such day, this one included.
+    /// The latest such weekday, this day included.
     pub(super) fn last(self, weekday: Weekday) -> Date {
         let known_monday = days_from_civil(2026, 11, 9);
         let today = (self.days - known_monday).rem_euclid(7);
-        let wanted = Weekday::ALL.iter().position(|day| *day == weekday).map_or(0, |at| at as i64);
-        self.back((today - wanted).rem_euclid(7))
+        let target = Weekday::ALL.iter().position(|day| *day == weekday).map_or(0, |at| at as i64);
+        self.back((today - target).rem_euclid(7))
     }
 }
 
@@ -95,7 +95,7 @@ impl Weekday {
         }
     }
 
-    /// Reads a name or its first three letters, in lower case.
+    /// Parses a name or its first three letters, in lower case.
     pub(super) fn parse(word: &str) -> Option<Weekday> {
         Weekday::ALL.into_iter().find(|day| day.name() == word || &day.name()[..3] == word)
     }
@@ -103,42 +103,42 @@ impl Weekday {
 
 /// A time on the clock. Without seconds it is the whole minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clock {
+pub struct ClockTime {
     pub hour: u8,
     pub minute: u8,
     pub second: Option<u8>,
 }
 
-impl Clock {
-    /// The end of a day, as only the end of a span can be written.
-    pub(super) const MIDNIGHT_AFTER: Clock = Clock { hour: 24, minute: 0, second: None };
+impl ClockTime {
+    /// The end of a day, valid only as the end of a span.
+    pub(super) const MIDNIGHT_AFTER: ClockTime = ClockTime { hour: 24, minute: 0, second: None };
 
     pub(super) fn first_second(self) -> u32 {
         u32::from(self.hour) * 3600 + u32::from(self.minute) * 60 + u32::from(self.second.unwrap_or(0))
     }
 
-    /// The second of the day just behind it.
+    /// The second of the day right after it.
     pub(super) fn end(self) -> u32 {
-        let lasts = if self.second.is_some() { 1 } else { 60 };
-        (self.first_second() + lasts).min(SECONDS_OF_DAY)
+        let duration = if self.second.is_some() { 1 } else { 60 };
+        (self.first_second() + duration).min(SECONDS_OF_DAY)
     }
 }
 
-impl fmt::Display for Clock {
+impl fmt::Display for ClockTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:02}:{:02}", self.hour, self.minute)?;
         self.second.map_or(Ok(()), |second| write!(f, ":{second:02}"))
     }
 }
 
-/// A point in civil time. `second` counts from midnight and may be the whole day's: the next midnight.
+/// A point in civil time. `second` counts from midnight; a whole day's seconds mean the next midnight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
     pub date: Date,
     pub second: u32,
 }
 
-/// A stretch of civil time, the end excluded.
+/// A range of civil time, the end excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     pub from: Moment,

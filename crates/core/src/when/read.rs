@@ -1,16 +1,16 @@
-//! Reads an expression, part by part.
+//! The parser of expressions.
 //!
-//! What looks like a time is read as one and refused as one: a mistyped hour never becomes the name of a session.
+//! Text that looks like a time is parsed as one and rejected as one: a mistyped hour never becomes a session's name.
 
-use super::civil::{Clock, Date, Weekday};
-use super::{BadExpression, Day, SessionHint, Span, Wanted};
+use super::civil::{ClockTime, Date, Weekday};
+use super::{BadExpression, ClockSpan, DayExpr, SessionHint, Wanted};
 use crate::id::{AgentName, SessionId};
 use crate::time::Timestamp;
 
-/// Fewer characters of an id would fit too many sessions.
+/// Fewer characters of an id would match too many sessions.
 const SHORTEST_ID: usize = 4;
 
-pub fn wanted(raw: &str) -> Result<Wanted, BadExpression> {
+pub fn parse_expression(raw: &str) -> Result<Wanted, BadExpression> {
     let text = raw.trim();
     if text.is_empty() {
         return Err(bad(raw, "it is empty"));
@@ -86,21 +86,20 @@ fn duration_ago(text: &str) -> Option<&str> {
     }
 }
 
-/// Numbers with their units: `2h`, `1h30m`, `2 hours`.
+/// Parses numbers with units: `2h`, `1h30m`, `2 hours`.
 fn milliseconds(duration: &str) -> Result<i64, BadExpression> {
     let mut rest = duration;
     let mut sum = 0_i64;
     while !rest.is_empty() {
-        let (number, behind) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
-        let behind = behind.trim_start();
-        let (unit, behind) =
-            behind.split_at(behind.find(|c: char| !c.is_alphabetic()).unwrap_or(behind.len()));
+        let (number, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
+        let after = after.trim_start();
+        let (unit, after) = after.split_at(after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len()));
         let unit = unit_ms(unit).ok_or_else(|| bad(duration, "a duration is a number of s, m, h, d or w"))?;
         let number: i64 =
             number.parse().map_err(|_| bad(duration, "a duration is a number of s, m, h, d or w"))?;
         let part = number.checked_mul(unit).and_then(|part| sum.checked_add(part));
         sum = part.ok_or_else(|| bad(duration, "that is longer than time itself"))?;
-        rest = behind.trim_start();
+        rest = after.trim_start();
     }
     Ok(sum)
 }
@@ -116,23 +115,23 @@ fn unit_ms(unit: &str) -> Option<i64> {
     })
 }
 
-/// The day that an expression begins with, and what follows it.
-fn leading_day(text: &str) -> Result<Option<(Day, &str)>, BadExpression> {
+/// The day that an expression begins with, and the rest.
+fn leading_day(text: &str) -> Result<Option<(DayExpr, &str)>, BadExpression> {
     let (word, rest) = text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()));
     let day = match word.to_ascii_lowercase().as_str() {
-        "today" => Some(Day::Today),
-        "yesterday" => Some(Day::Yesterday),
-        word => Weekday::parse(word).map(Day::Last),
+        "today" => Some(DayExpr::Today),
+        "yesterday" => Some(DayExpr::Yesterday),
+        word => Weekday::parse(word).map(DayExpr::Last),
     };
     if let Some(day) = day {
         return Ok(Some((day, rest)));
     }
     let Some(length) = date_length(text) else { return Ok(None) };
     let (date, rest) = text.split_at(length);
-    Ok(Some((Day::Date(self::date(date)?), rest)))
+    Ok(Some((DayExpr::Date(self::date(date)?), rest)))
 }
 
-/// How long the date is that a text begins with: four digits, and twice a dash with one or two more.
+/// The length of a leading date: four digits, and twice a dash with one or two more.
 fn date_length(text: &str) -> Option<usize> {
     let digits =
         |from: usize| text.as_bytes()[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -154,7 +153,7 @@ fn date(text: &str) -> Result<Date, BadExpression> {
     Date::new(next(), next(), next()).ok_or_else(|| bad(text, "there is no such day"))
 }
 
-fn on_day(day: Day, rest: &str) -> Result<Wanted, BadExpression> {
+fn on_day(day: DayExpr, rest: &str) -> Result<Wanted, BadExpression> {
     let joined = rest.strip_prefix(['T', 't']);
     let time = joined.unwrap_or(rest).trim();
     if time.is_empty() && joined.is_none() {
@@ -163,7 +162,7 @@ fn on_day(day: Day, rest: &str) -> Result<Wanted, BadExpression> {
     if time.is_empty() {
         return Err(bad(&format!("{day}{rest}"), "a time is missing behind the T"));
     }
-    if let Day::Date(date) = day
+    if let DayExpr::Date(date) = day
         && let Some((time, zone)) = split_zone(time, joined.is_some())
     {
         return instant(date, time, zone);
@@ -171,8 +170,8 @@ fn on_day(day: Day, rest: &str) -> Result<Wanted, BadExpression> {
     Ok(Wanted::Clock { span: span(time)?, day: Some(day) })
 }
 
-/// A time and the zone behind it. A dash usually makes a span; only machines write seconds, and then a dash with whole
-/// or half hours, and only in one word with the date.
+/// Splits a time from its zone. A dash usually makes a span; it is an offset only after seconds, which machines write,
+/// with whole or half hours, and in one word with the date.
 fn split_zone(time: &str, is_joined: bool) -> Option<(&str, &str)> {
     if time.ends_with(['Z', 'z']) {
         return Some(time.split_at(time.len() - 1));
@@ -186,7 +185,7 @@ fn split_zone(time: &str, is_joined: bool) -> Option<(&str, &str)> {
 }
 
 fn instant(date: Date, time: &str, zone: &str) -> Result<Wanted, BadExpression> {
-    // What is finer than a second tells no two turns apart.
+    // Fractions of a second distinguish no two turns.
     let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
     if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(bad(time, "a second's fraction is made of digits"));
@@ -201,38 +200,38 @@ fn offset_seconds(zone: &str) -> Result<i64, BadExpression> {
     if zone.eq_ignore_ascii_case("z") {
         return Ok(0);
     }
-    let wrong = || bad(zone, "a zone is Z, +02:00 or -05:00");
+    let error = || bad(zone, "a zone is Z, +02:00 or -05:00");
     let sign = if zone.starts_with('-') { -1 } else { 1 };
     let digits: String = zone[1..].chars().filter(|c| *c != ':').collect();
     let is_plain = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let number: i64 = digits.parse().ok().filter(|_| is_plain).ok_or_else(wrong)?;
+    let number: i64 = digits.parse().ok().filter(|_| is_plain).ok_or_else(error)?;
     let (hours, minutes) = (number / 100, number % 100);
     if hours > 14 || minutes > 59 {
-        return Err(wrong());
+        return Err(error());
     }
     Ok(sign * (hours * 3600 + minutes * 60))
 }
 
-fn span(text: &str) -> Result<Span, BadExpression> {
+fn span(text: &str) -> Result<ClockSpan, BadExpression> {
     let Some((from, to)) = ends(text) else {
         let clock = clock(text)?;
-        return Ok(Span { from: clock, to: clock });
+        return Ok(ClockSpan { from: clock, to: clock });
     };
     let from = clock(from)?;
-    let to = if to.trim() == "24:00" { Clock::MIDNIGHT_AFTER } else { clock(to)? };
-    Ok(Span { from, to })
+    let to = if to.trim() == "24:00" { ClockTime::MIDNIGHT_AFTER } else { clock(to)? };
+    Ok(ClockSpan { from, to })
 }
 
-/// The two ends of a span, however it is written.
+/// The two ends of a span, in any notation.
 fn ends(text: &str) -> Option<(&str, &str)> {
     ["..", "-", "–", "—", " to "].iter().find_map(|between| text.split_once(between))
 }
 
-fn clock(text: &str) -> Result<Clock, BadExpression> {
+fn clock(text: &str) -> Result<ClockTime, BadExpression> {
     let text = text.trim();
     let parts: Vec<&str> = text.split(':').collect();
-    let digits = |part: &str, least: usize| {
-        let is_plain = part.bytes().all(|byte| byte.is_ascii_digit()) && (least..=2).contains(&part.len());
+    let digits = |part: &str, min_len: usize| {
+        let is_plain = part.bytes().all(|byte| byte.is_ascii_digit()) && (min_len..=2).contains(&part.len());
         part.parse::<u8>().ok().filter(|_| is_plain)
     };
     let (hour, minute, second) = match parts.as_slice() {
@@ -247,6 +246,6 @@ fn clock(text: &str) -> Result<Clock, BadExpression> {
         (24.., _, _) => Err(bad(text, "hours go from 0 to 23")),
         (_, 60.., _) => Err(bad(text, "minutes go from 00 to 59")),
         (_, _, 60..) => Err(bad(text, "seconds go from 00 to 59")),
-        _ => Ok(Clock { hour, minute, second }),
+        _ => Ok(ClockTime { hour, minute, second }),
     }
 }

@@ -1,4 +1,4 @@
-//! Every form that is read, every mistake that is named.
+//! Tests of every accepted form and every named mistake.
 
 use super::*;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ fn today() -> Date {
     Date::new(2026, 11, 14).unwrap()
 }
 
-/// The first window that an expression means.
+/// Compares the first window of an expression.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     let wanted = Wanted::parse(text).unwrap_or_else(|error| panic!("{error}"));
@@ -154,7 +154,7 @@ fn a_session_is_named_by_either_end_of_its_id() {
 }
 
 #[test]
-fn what_is_wrong_is_named_and_the_forms_are_shown() {
+fn an_error_names_the_invalid_part_and_lists_the_forms() {
     for (text, part, why) in [
         ("", "", "empty"),
         ("25:10-26:00", "25:10", "hours go from 0 to 23"),
@@ -186,7 +186,7 @@ fn what_is_wrong_is_named_and_the_forms_are_shown() {
 
 proptest! {
     #[test]
-    fn no_text_is_too_strange_to_be_read(text in any::<String>(), like in "[0-9a-zT:#.+ -]{0,30}") {
+    fn parsing_accepts_any_text_without_panic(text in any::<String>(), like in "[0-9a-zT:#.+ -]{0,30}") {
         for text in [&text, &like] {
             if let Ok(wanted) = Wanted::parse(text) {
                 let _ = (wanted.windows(today()).take(3).count(), wanted.stretch(Timestamp(i64::MAX)));
@@ -195,32 +195,32 @@ proptest! {
     }
 
     #[test]
-    fn what_is_printed_reads_back(wanted in any_wanted()) {
+    fn a_printed_expression_parses_back(wanted in any_wanted()) {
         prop_assert_eq!(Wanted::parse(&wanted.to_string()), Ok(wanted));
     }
 }
 
-fn any_clock() -> impl Strategy<Value = Clock> {
-    (0_u8..24, 0_u8..60, proptest::option::of(0_u8..60)).prop_map(|(hour, minute, second)| Clock {
+fn any_clock() -> impl Strategy<Value = ClockTime> {
+    (0_u8..24, 0_u8..60, proptest::option::of(0_u8..60)).prop_map(|(hour, minute, second)| ClockTime {
         hour,
         minute,
         second,
     })
 }
 
-fn any_day() -> impl Strategy<Value = Day> {
+fn any_day() -> impl Strategy<Value = DayExpr> {
     let date =
         (1_i64..=9999, 1_i64..=12, 1_i64..=28).prop_map(|(year, month, day)| Date::new(year, month, day));
     prop_oneof![
-        date.prop_map(|date| Day::Date(date.unwrap())),
-        Just(Day::Today),
-        Just(Day::Yesterday),
-        (0_usize..7).prop_map(|at| Day::Last(Weekday::ALL[at])),
+        date.prop_map(|date| DayExpr::Date(date.unwrap())),
+        Just(DayExpr::Today),
+        Just(DayExpr::Yesterday),
+        (0_usize..7).prop_map(|at| DayExpr::Last(Weekday::ALL[at])),
     ]
 }
 
 fn any_wanted() -> impl Strategy<Value = Wanted> {
-    let span = (any_clock(), any_clock()).prop_map(|(from, to)| Span { from, to });
+    let span = (any_clock(), any_clock()).prop_map(|(from, to)| ClockSpan { from, to });
     let hint =
         (proptest::option::of("[a-z]{3,8}"), "[0-9a-f]{8}").prop_map(|(agent, id)| SessionHint { agent, id });
     let turn = (hint.clone(), 1_u32..10_000, 0_u32..10, proptest::option::of(1_u32..100));

@@ -1,18 +1,18 @@
-//! Secrets that are nobody's: made at run time from the documented shape of each, so that no file holds one.
+//! Invented secrets, generated at run time from each documented format, so that no file contains one.
 
 /// A secret and the text it is recognised in.
 pub struct Sample {
-    /// Whose it is, or what announces it.
+    /// The provider, or the announcing phrase.
     pub name: String,
-    /// The shortest text that gives it away; the secret itself if nothing else is needed.
+    /// The shortest text in which it is recognised; the secret itself if no context is needed.
     pub text: String,
-    /// What must not be left, not even a part of it.
+    /// No part of this may be left.
     pub secret: String,
 }
 
-/// What a part of a secret is made of.
+/// The alphabet of a part of a secret.
 #[derive(Clone, Copy)]
-pub enum Of {
+pub enum Alphabet {
     Hex,
     Capitals,
     Alnum,
@@ -20,19 +20,19 @@ pub enum Of {
     Base64,
 }
 
-impl Of {
+impl Alphabet {
     fn letters(self) -> &'static [u8] {
         match self {
-            Of::Hex => b"0123456789abcdef",
-            Of::Capitals => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
-            Of::Alnum => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
-            Of::Word => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-",
-            Of::Base64 => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+            Alphabet::Hex => b"0123456789abcdef",
+            Alphabet::Capitals => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+            Alphabet::Alnum => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+            Alphabet::Word => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-",
+            Alphabet::Base64 => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
         }
     }
 }
 
-/// The same numbers for the same seed.
+/// A deterministic generator: equal seeds give equal numbers.
 pub struct Chance(u64);
 
 impl Chance {
@@ -47,134 +47,134 @@ impl Chance {
         (self.0 >> 11) as usize % bound
     }
 
-    /// `length` characters, beginning with a letter or a digit and not ending in a mark.
-    pub fn text(&mut self, of: Of, length: usize) -> String {
-        let letters = of.letters();
-        let plain = Of::Alnum.letters();
+    /// `length` characters, beginning with a letter or a digit and not ending in a symbol.
+    pub fn text(&mut self, alphabet: Alphabet, length: usize) -> String {
+        let letters = alphabet.letters();
+        let plain = Alphabet::Alnum.letters();
         let inner: String =
             (0..length.saturating_sub(2)).map(|_| char::from(letters[self.below(letters.len())])).collect();
-        let mut end = || match of {
-            Of::Hex | Of::Capitals => char::from(letters[self.below(letters.len())]),
-            Of::Alnum | Of::Word | Of::Base64 => char::from(plain[self.below(plain.len())]),
+        let mut end = || match alphabet {
+            Alphabet::Hex | Alphabet::Capitals => char::from(letters[self.below(letters.len())]),
+            Alphabet::Alnum | Alphabet::Word | Alphabet::Base64 => char::from(plain[self.below(plain.len())]),
         };
-        // Chance leaves out digits now and then; the tests are not about that.
+        // A random string sometimes lacks a digit; the tests are not about that.
         format!("{}4{}7{}", end(), &inner[inner.len().min(2)..], end())
     }
 
     pub fn uuid(&mut self) -> String {
-        [8, 4, 4, 4, 12].map(|length| self.text(Of::Hex, length)).join("-")
+        [8, 4, 4, 4, 12].map(|length| self.text(Alphabet::Hex, length)).join("-")
     }
 }
 
-/// Keys that their beginning or shape gives away. The beginning is in parts.
-const KEYS: &[(&str, &[&str], Of, usize)] = &[
-    ("anthropic api", &["sk-", "ant-", "api03-"], Of::Word, 95),
-    ("anthropic oauth", &["sk-", "ant-", "oat01-"], Of::Word, 95),
-    ("openai", &["sk", "-"], Of::Alnum, 48),
-    ("openai project", &["sk-", "proj-"], Of::Word, 120),
-    ("openai service", &["sk-", "svcacct-"], Of::Word, 120),
-    ("openai session", &["se", "ss-"], Of::Alnum, 40),
-    ("openrouter", &["sk-", "or-", "v1-"], Of::Hex, 64),
-    ("deepseek", &["sk", "-"], Of::Hex, 32),
-    ("github classic", &["gh", "p_"], Of::Alnum, 36),
-    ("github oauth", &["gh", "o_"], Of::Alnum, 36),
-    ("github user", &["gh", "u_"], Of::Alnum, 36),
-    ("github server", &["gh", "s_"], Of::Alnum, 36),
-    ("github refresh", &["gh", "r_"], Of::Alnum, 76),
-    ("github fine-grained", &["github", "_pat_"], Of::Alnum, 82),
-    ("gitlab", &["gl", "pat-"], Of::Word, 20),
-    ("gitlab deploy", &["gl", "dt-"], Of::Word, 20),
-    ("gitlab runner", &["gl", "rt-"], Of::Word, 20),
-    ("gitlab trigger", &["gl", "ptt-"], Of::Hex, 40),
-    ("gitlab feed", &["gl", "ft-"], Of::Word, 20),
-    ("aws id", &["AK", "IA"], Of::Capitals, 16),
-    ("aws temporary id", &["AS", "IA"], Of::Capitals, 16),
-    ("aws session", &["IQoJ", "b3JpZ2lu"], Of::Base64, 300),
-    ("google api", &["AI", "za"], Of::Word, 35),
-    ("google oauth", &["ya", "29."], Of::Word, 120),
-    ("google client", &["GOC", "SPX-"], Of::Word, 28),
-    ("azure client", &["Xy", "z8", "Q~"], Of::Word, 34),
-    ("slack bot", &["xo", "xb-", "1234567890-"], Of::Alnum, 24),
-    ("slack user", &["xo", "xp-", "1234567890-"], Of::Alnum, 32),
-    ("slack app", &["xa", "pp-", "1-"], Of::Alnum, 64),
-    ("slack refresh", &["xo", "xe-", "1-"], Of::Alnum, 140),
-    ("slack webhook", &["https://hooks.", "slack.com/services/T0/B0/"], Of::Alnum, 24),
-    ("discord webhook", &["https://discord", ".com/api/webhooks/1/"], Of::Word, 68),
-    ("telegram", &["123456", "789:", "AA"], Of::Word, 33),
-    ("stripe", &["sk_", "live_"], Of::Alnum, 24),
-    ("stripe restricted", &["rk_", "live_"], Of::Alnum, 24),
-    ("stripe webhook", &["wh", "sec_"], Of::Alnum, 32),
-    ("twilio", &["S", "K"], Of::Hex, 32),
-    ("sendgrid", &["S", "G.", "abcdefghijklmnopqrstu1."], Of::Word, 43),
-    ("mailgun", &["ke", "y-"], Of::Hex, 32),
-    ("npm", &["np", "m_"], Of::Alnum, 36),
-    ("pypi", &["py", "pi-", "AgEIcHlwaS5vcmc"], Of::Word, 130),
-    ("rubygems", &["ruby", "gems_"], Of::Hex, 48),
-    ("crates.io", &["ci", "o"], Of::Alnum, 32),
-    ("docker", &["dc", "kr_", "pat_"], Of::Word, 27),
-    ("hugging face", &["h", "f_"], Of::Alnum, 34),
-    ("replicate", &["r", "8_"], Of::Alnum, 37),
-    ("digitalocean", &["do", "p_v1_"], Of::Hex, 64),
-    ("digitalocean oauth", &["do", "o_v1_"], Of::Hex, 64),
-    ("heroku", &["HR", "KU-", "AA"], Of::Word, 58),
-    ("shopify", &["sh", "pat_"], Of::Hex, 32),
-    ("shopify shared", &["sh", "pss_"], Of::Hex, 32),
-    ("square", &["sq0", "atp-"], Of::Word, 22),
-    ("square secret", &["sq0", "csp-"], Of::Word, 43),
-    ("atlassian", &["AT", "ATT3x"], Of::Word, 180),
-    ("bitbucket", &["AT", "BB"], Of::Alnum, 32),
-    ("linear", &["lin", "_api_"], Of::Alnum, 40),
-    ("notion", &["sec", "ret_"], Of::Alnum, 43),
-    ("notion new", &["nt", "n_"], Of::Alnum, 46),
-    ("figma", &["fi", "gd_"], Of::Word, 40),
-    ("new relic", &["NR", "AK-"], Of::Capitals, 27),
-    ("grafana cloud", &["gl", "c_"], Of::Base64, 100),
-    ("grafana service", &["gl", "sa_"], Of::Alnum, 41),
-    ("sentry", &["sn", "trys_"], Of::Base64, 120),
-    ("vault", &["hv", "s."], Of::Word, 90),
-    ("terraform", &["AbCdEfGhIjKl12", ".atlas", "v1."], Of::Word, 67),
-    ("databricks", &["da", "pi"], Of::Hex, 32),
-    ("supabase", &["sb", "p_"], Of::Hex, 40),
-    ("supabase secret", &["sb_", "secret_"], Of::Word, 31),
-    ("netlify", &["nf", "p_"], Of::Alnum, 36),
-    ("fly", &["fo", "1_"], Of::Word, 43),
-    ("fly macaroon", &["FlyV1 ", "fm", "2_"], Of::Base64, 200),
-    ("planetscale", &["pscale", "_tkn_"], Of::Word, 43),
-    ("postman", &["PM", "AK-"], Of::Hex, 59),
-    ("groq", &["gs", "k_"], Of::Alnum, 52),
-    ("xai", &["xa", "i-"], Of::Alnum, 80),
-    ("perplexity", &["pp", "lx-"], Of::Alnum, 48),
-    ("age", &["AGE-SEC", "RET-KEY-1"], Of::Capitals, 58),
-    ("tailscale", &["ts", "key-auth-"], Of::Alnum, 40),
-    ("pulumi", &["pu", "l-"], Of::Hex, 40),
-    ("doppler", &["dp", ".pt."], Of::Alnum, 43),
-    ("brevo", &["xkey", "sib-"], Of::Hex, 64),
-    ("langsmith", &["lsv2", "_pt_"], Of::Hex, 32),
-    ("nvidia", &["nv", "api-"], Of::Word, 64),
-    ("dynatrace", &["dt0", "c01.", "ABCDEFGHIJKLMNOPQRSTUVW2."], Of::Capitals, 64),
-    ("sonar", &["sq", "p_"], Of::Hex, 40),
-    ("circleci", &["CCI", "PAT_", "AbCdEf_"], Of::Hex, 40),
-    ("contentful", &["CF", "PAT-"], Of::Word, 43),
-    ("airtable", &["pat", "AbCdEfGhIjKl12", "."], Of::Hex, 64),
-    ("pinecone", &["pc", "sk_"], Of::Word, 60),
-    ("elevenlabs", &["s", "k_"], Of::Hex, 48),
-    ("posthog", &["ph", "x_"], Of::Alnum, 43),
-    ("artifactory", &["AK", "Cp"], Of::Alnum, 69),
-    ("jwt", &["ey", "JhbGciOiJIUzI1NiJ9.", "ey", "JzdWIiOiIxMjM0In0."], Of::Word, 43),
+/// Keys recognised by a prefix or shape. The prefix is split into parts.
+const KEYS: &[(&str, &[&str], Alphabet, usize)] = &[
+    ("anthropic api", &["sk-", "ant-", "api03-"], Alphabet::Word, 95),
+    ("anthropic oauth", &["sk-", "ant-", "oat01-"], Alphabet::Word, 95),
+    ("openai", &["sk", "-"], Alphabet::Alnum, 48),
+    ("openai project", &["sk-", "proj-"], Alphabet::Word, 120),
+    ("openai service", &["sk-", "svcacct-"], Alphabet::Word, 120),
+    ("openai session", &["se", "ss-"], Alphabet::Alnum, 40),
+    ("openrouter", &["sk-", "or-", "v1-"], Alphabet::Hex, 64),
+    ("deepseek", &["sk", "-"], Alphabet::Hex, 32),
+    ("github classic", &["gh", "p_"], Alphabet::Alnum, 36),
+    ("github oauth", &["gh", "o_"], Alphabet::Alnum, 36),
+    ("github user", &["gh", "u_"], Alphabet::Alnum, 36),
+    ("github server", &["gh", "s_"], Alphabet::Alnum, 36),
+    ("github refresh", &["gh", "r_"], Alphabet::Alnum, 76),
+    ("github fine-grained", &["github", "_pat_"], Alphabet::Alnum, 82),
+    ("gitlab", &["gl", "pat-"], Alphabet::Word, 20),
+    ("gitlab deploy", &["gl", "dt-"], Alphabet::Word, 20),
+    ("gitlab runner", &["gl", "rt-"], Alphabet::Word, 20),
+    ("gitlab trigger", &["gl", "ptt-"], Alphabet::Hex, 40),
+    ("gitlab feed", &["gl", "ft-"], Alphabet::Word, 20),
+    ("aws id", &["AK", "IA"], Alphabet::Capitals, 16),
+    ("aws temporary id", &["AS", "IA"], Alphabet::Capitals, 16),
+    ("aws session", &["IQoJ", "b3JpZ2lu"], Alphabet::Base64, 300),
+    ("google api", &["AI", "za"], Alphabet::Word, 35),
+    ("google oauth", &["ya", "29."], Alphabet::Word, 120),
+    ("google client", &["GOC", "SPX-"], Alphabet::Word, 28),
+    ("azure client", &["Xy", "z8", "Q~"], Alphabet::Word, 34),
+    ("slack bot", &["xo", "xb-", "1234567890-"], Alphabet::Alnum, 24),
+    ("slack user", &["xo", "xp-", "1234567890-"], Alphabet::Alnum, 32),
+    ("slack app", &["xa", "pp-", "1-"], Alphabet::Alnum, 64),
+    ("slack refresh", &["xo", "xe-", "1-"], Alphabet::Alnum, 140),
+    ("slack webhook", &["https://hooks.", "slack.com/services/T0/B0/"], Alphabet::Alnum, 24),
+    ("discord webhook", &["https://discord", ".com/api/webhooks/1/"], Alphabet::Word, 68),
+    ("telegram", &["123456", "789:", "AA"], Alphabet::Word, 33),
+    ("stripe", &["sk_", "live_"], Alphabet::Alnum, 24),
+    ("stripe restricted", &["rk_", "live_"], Alphabet::Alnum, 24),
+    ("stripe webhook", &["wh", "sec_"], Alphabet::Alnum, 32),
+    ("twilio", &["S", "K"], Alphabet::Hex, 32),
+    ("sendgrid", &["S", "G.", "abcdefghijklmnopqrstu1."], Alphabet::Word, 43),
+    ("mailgun", &["ke", "y-"], Alphabet::Hex, 32),
+    ("npm", &["np", "m_"], Alphabet::Alnum, 36),
+    ("pypi", &["py", "pi-", "AgEIcHlwaS5vcmc"], Alphabet::Word, 130),
+    ("rubygems", &["ruby", "gems_"], Alphabet::Hex, 48),
+    ("crates.io", &["ci", "o"], Alphabet::Alnum, 32),
+    ("docker", &["dc", "kr_", "pat_"], Alphabet::Word, 27),
+    ("hugging face", &["h", "f_"], Alphabet::Alnum, 34),
+    ("replicate", &["r", "8_"], Alphabet::Alnum, 37),
+    ("digitalocean", &["do", "p_v1_"], Alphabet::Hex, 64),
+    ("digitalocean oauth", &["do", "o_v1_"], Alphabet::Hex, 64),
+    ("heroku", &["HR", "KU-", "AA"], Alphabet::Word, 58),
+    ("shopify", &["sh", "pat_"], Alphabet::Hex, 32),
+    ("shopify shared", &["sh", "pss_"], Alphabet::Hex, 32),
+    ("square", &["sq0", "atp-"], Alphabet::Word, 22),
+    ("square secret", &["sq0", "csp-"], Alphabet::Word, 43),
+    ("atlassian", &["AT", "ATT3x"], Alphabet::Word, 180),
+    ("bitbucket", &["AT", "BB"], Alphabet::Alnum, 32),
+    ("linear", &["lin", "_api_"], Alphabet::Alnum, 40),
+    ("notion", &["sec", "ret_"], Alphabet::Alnum, 43),
+    ("notion new", &["nt", "n_"], Alphabet::Alnum, 46),
+    ("figma", &["fi", "gd_"], Alphabet::Word, 40),
+    ("new relic", &["NR", "AK-"], Alphabet::Capitals, 27),
+    ("grafana cloud", &["gl", "c_"], Alphabet::Base64, 100),
+    ("grafana service", &["gl", "sa_"], Alphabet::Alnum, 41),
+    ("sentry", &["sn", "trys_"], Alphabet::Base64, 120),
+    ("vault", &["hv", "s."], Alphabet::Word, 90),
+    ("terraform", &["AbCdEfGhIjKl12", ".atlas", "v1."], Alphabet::Word, 67),
+    ("databricks", &["da", "pi"], Alphabet::Hex, 32),
+    ("supabase", &["sb", "p_"], Alphabet::Hex, 40),
+    ("supabase secret", &["sb_", "secret_"], Alphabet::Word, 31),
+    ("netlify", &["nf", "p_"], Alphabet::Alnum, 36),
+    ("fly", &["fo", "1_"], Alphabet::Word, 43),
+    ("fly macaroon", &["FlyV1 ", "fm", "2_"], Alphabet::Base64, 200),
+    ("planetscale", &["pscale", "_tkn_"], Alphabet::Word, 43),
+    ("postman", &["PM", "AK-"], Alphabet::Hex, 59),
+    ("groq", &["gs", "k_"], Alphabet::Alnum, 52),
+    ("xai", &["xa", "i-"], Alphabet::Alnum, 80),
+    ("perplexity", &["pp", "lx-"], Alphabet::Alnum, 48),
+    ("age", &["AGE-SEC", "RET-KEY-1"], Alphabet::Capitals, 58),
+    ("tailscale", &["ts", "key-auth-"], Alphabet::Alnum, 40),
+    ("pulumi", &["pu", "l-"], Alphabet::Hex, 40),
+    ("doppler", &["dp", ".pt."], Alphabet::Alnum, 43),
+    ("brevo", &["xkey", "sib-"], Alphabet::Hex, 64),
+    ("langsmith", &["lsv2", "_pt_"], Alphabet::Hex, 32),
+    ("nvidia", &["nv", "api-"], Alphabet::Word, 64),
+    ("dynatrace", &["dt0", "c01.", "ABCDEFGHIJKLMNOPQRSTUVW2."], Alphabet::Capitals, 64),
+    ("sonar", &["sq", "p_"], Alphabet::Hex, 40),
+    ("circleci", &["CCI", "PAT_", "AbCdEf_"], Alphabet::Hex, 40),
+    ("contentful", &["CF", "PAT-"], Alphabet::Word, 43),
+    ("airtable", &["pat", "AbCdEfGhIjKl12", "."], Alphabet::Hex, 64),
+    ("pinecone", &["pc", "sk_"], Alphabet::Word, 60),
+    ("elevenlabs", &["s", "k_"], Alphabet::Hex, 48),
+    ("posthog", &["ph", "x_"], Alphabet::Alnum, 43),
+    ("artifactory", &["AK", "Cp"], Alphabet::Alnum, 69),
+    ("jwt", &["ey", "JhbGciOiJIUzI1NiJ9.", "ey", "JzdWIiOiIxMjM0In0."], Alphabet::Word, 43),
 ];
 
 /// Keys of providers, each alone.
-pub fn keys(chance: &mut Chance) -> Vec<Sample> {
+pub fn keys(rng: &mut Chance) -> Vec<Sample> {
     let mut samples = Vec::new();
-    for (name, beginning, of, length) in KEYS {
-        let secret = chance.text(*of, *length);
+    for (name, beginning, alphabet, length) in KEYS {
+        let secret = rng.text(*alphabet, *length);
         let text = format!("{}{secret}", beginning.concat());
         samples.push(Sample { name: (*name).to_owned(), text, secret });
     }
-    let (id, signature) = (chance.text(Of::Alnum, 23), chance.text(Of::Word, 38));
+    let (id, signature) = (rng.text(Alphabet::Alnum, 23), rng.text(Alphabet::Word, 38));
     let text = format!("M{id}.GabcDe.{signature}");
     samples.push(Sample { name: "discord bot".to_owned(), text, secret: signature });
-    let (account, secret) = (chance.text(Of::Hex, 32), chance.text(Of::Hex, 32));
+    let (account, secret) = (rng.text(Alphabet::Hex, 32), rng.text(Alphabet::Hex, 32));
     samples.push(Sample {
         name: "twilio pair".to_owned(),
         text: format!("A{}{account}:{secret}", "C"),
@@ -183,7 +183,7 @@ pub fn keys(chance: &mut Chance) -> Vec<Sample> {
     samples
 }
 
-/// What announces a secret that has no shape of its own. `{}` is where it stands.
+/// Phrases that announce a secret without a shape of its own. `{}` is the secret.
 const ANNOUNCED: &[&str] = &[
     "AWS_SECRET_ACCESS_KEY={}",
     "aws_secret_access_key = {}",
@@ -275,13 +275,16 @@ const ANNOUNCED: &[&str] = &[
     "\u{1b}[32mpassword\u{1b}[0m: x\nPASSWORD={}\u{1b}[0m",
 ];
 
-/// Secrets without a shape, each with every announcement.
-pub fn announced(chance: &mut Chance) -> Vec<Sample> {
+/// Shapeless secrets, each with every announcement.
+pub fn announced(rng: &mut Chance) -> Vec<Sample> {
     let mut samples = Vec::new();
     for announcement in ANNOUNCED {
-        for secret in
-            [chance.text(Of::Hex, 40), chance.text(Of::Alnum, 32), chance.text(Of::Alnum, 43), chance.uuid()]
-        {
+        for secret in [
+            rng.text(Alphabet::Hex, 40),
+            rng.text(Alphabet::Alnum, 32),
+            rng.text(Alphabet::Alnum, 43),
+            rng.uuid(),
+        ] {
             let text = announcement.replace("{}", &secret);
             samples.push(Sample { name: (*announcement).to_owned(), text, secret });
         }
@@ -289,7 +292,7 @@ pub fn announced(chance: &mut Chance) -> Vec<Sample> {
     samples
 }
 
-/// Announcements behind which any word is a password.
+/// Announcements after which any word is a password.
 const PASSWORDS: &[&str] = &[
     "DB_PASSWORD={}\n",
     "password: \"{}\"",
@@ -313,15 +316,15 @@ pub fn passwords() -> Vec<Sample> {
     all.map(sample).collect()
 }
 
-/// Private keys in armour, with every way to break their lines.
-pub fn armoured(chance: &mut Chance) -> Vec<Sample> {
+/// Private keys in PEM armour, with every way to break their lines.
+pub fn armoured(rng: &mut Chance) -> Vec<Sample> {
     let titles =
         ["RSA PRIVATE KEY", "PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"];
     let breaks = ["\n", "\r\n", "\\n", "\\\\n", "\n+", "\n-", "\n    ", "\n> "];
     let mut samples = Vec::new();
     for title in titles {
         for line_break in breaks {
-            let lines: Vec<String> = (0..6).map(|_| chance.text(Of::Base64, 64)).collect();
+            let lines: Vec<String> = (0..6).map(|_| rng.text(Alphabet::Base64, 64)).collect();
             let (secret, dashes) = (lines.join(line_break), "-".repeat(5));
             let text = format!(
                 "{dashes}BEGIN {title}{dashes}{line_break}{secret}{line_break}{dashes}END {title}{dashes}"
@@ -329,7 +332,7 @@ pub fn armoured(chance: &mut Chance) -> Vec<Sample> {
             samples.push(Sample { name: format!("{title} {line_break:?}"), text, secret });
         }
     }
-    let lines: Vec<String> = (0..4).map(|_| chance.text(Of::Base64, 64)).collect();
+    let lines: Vec<String> = (0..4).map(|_| rng.text(Alphabet::Base64, 64)).collect();
     let secret = lines.join("\n");
     let text = format!(
         "PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\nPrivate-Lines: 4\n{secret}\nPrivate-MAC: 00"

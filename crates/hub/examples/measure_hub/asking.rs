@@ -1,6 +1,6 @@
-//! How long a search takes, by what is asked for and where.
+//! Search latency by kind of query and scope.
 //!
-//! Ann asks, who sees all projects. Beside every question stands the same way to the server and back without one.
+//! Ann, who sees all projects, searches. Each search is timed beside an empty round trip.
 
 use std::time::Instant;
 
@@ -10,11 +10,11 @@ use towline_hub::{Asked, CANDIDATES};
 use crate::chance::Chance;
 use crate::figure;
 use crate::texts::{Texts, WORDS, project};
-use crate::world::World;
+use crate::world::BenchWorld;
 
-/// What is asked for.
+/// The kind of query.
 #[derive(Clone, Copy, Debug)]
-enum Sort {
+enum QuerySort {
     Common,
     Rare,
     Several,
@@ -23,19 +23,19 @@ enum Sort {
     Nowhere,
 }
 
-const SORTS: [(Sort, &str); 6] = [
-    (Sort::Common, "one of the hundred most frequent words"),
-    (Sort::Rare, "a rare word"),
-    (Sort::Several, "four words, as they come"),
-    (Sort::Unfinished, "a word and the beginning of another"),
-    (Sort::Misspelt, "a word with two letters swapped"),
-    (Sort::Nowhere, "a word that nobody wrote"),
+const SORTS: [(QuerySort, &str); 6] = [
+    (QuerySort::Common, "one of the hundred most frequent words"),
+    (QuerySort::Rare, "a rare word"),
+    (QuerySort::Several, "four words, as they come"),
+    (QuerySort::Unfinished, "a word and the beginning of another"),
+    (QuerySort::Misspelt, "a word with two letters swapped"),
+    (QuerySort::Nowhere, "a word that nobody wrote"),
 ];
 
-/// What every question of the hub is wrapped in.
+/// The statements around every hub query.
 const BARE: [&str; 3] = ["begin; set local statement_timeout = 1000", "select 1", "commit"];
 
-pub fn measure(world: &mut World, name: &str, questions: usize) {
+pub fn measure(world: &mut BenchWorld, name: &str, questions: usize) {
     let bare = world.plain();
     let mut trips = Vec::new();
     for (scope, projects) in [("in all projects", vec![]), ("in the largest project", vec![project(0)])] {
@@ -48,42 +48,42 @@ pub fn measure(world: &mut World, name: &str, questions: usize) {
                 times.push(time(|| ask(world, &text, &projects)));
                 trips.push(time(|| BARE.iter().for_each(|script| bare.run(script))));
             }
-            tell(name, &format!("{words}, {scope}"), &times);
+            report(name, &format!("{words}, {scope}"), &times);
             all.extend(times);
         }
-        tell(name, &format!("all of these, {scope}"), &all);
+        report(name, &format!("all of these, {scope}"), &all);
     }
-    tell(name, "no question: the way there and back", &trips);
+    report(name, "no question: the way there and back", &trips);
 }
 
-fn ask(world: &mut World, text: &str, projects: &[Uid]) {
+fn ask(world: &mut BenchWorld, text: &str, projects: &[Uid]) {
     let asked =
         Asked { text: text.to_owned(), projects: projects.to_vec(), most: CANDIDATES, ..Asked::default() };
     world.hub.search(&world.membership, &asked).unwrap();
 }
 
-fn question(sort: Sort, texts: &Texts, chance: &mut Chance) -> String {
+fn question(sort: QuerySort, texts: &Texts, chance: &mut Chance) -> String {
     let among =
         |from: usize, to: usize, chance: &mut Chance| texts.words()[from + chance.below(to - from)].clone();
     match sort {
-        Sort::Common => among(0, 100, chance),
-        Sort::Rare => among(WORDS / 2, WORDS, chance),
-        Sort::Several => texts.some_words(4, chance),
-        Sort::Unfinished => {
+        QuerySort::Common => among(0, 100, chance),
+        QuerySort::Rare => among(WORDS / 2, WORDS, chance),
+        QuerySort::Several => texts.some_words(4, chance),
+        QuerySort::Unfinished => {
             let word = among(100, WORDS / 2, chance);
             format!("{} {}", texts.some_words(1, chance), &word[..4])
         }
-        Sort::Misspelt => swapped(&among(300, WORDS / 2, chance)),
-        Sort::Nowhere => (0..9).map(|_| char::from(b"xzqjwy"[chance.below(6)])).collect(),
+        QuerySort::Misspelt => swapped(&among(300, WORDS / 2, chance)),
+        QuerySort::Nowhere => (0..9).map(|_| char::from(b"xzqjwy"[chance.below(6)])).collect(),
     }
 }
 
-/// With its third and fourth letters in the other order, or the next two that differ.
+/// Swaps the third and fourth letters, or the next two that differ.
 fn swapped(word: &str) -> String {
     let mut letters: Vec<char> = word.chars().collect();
-    let place = (2..letters.len() - 1).find(|place| letters[*place] != letters[place + 1]);
-    if let Some(place) = place {
-        letters.swap(place, place + 1);
+    let index = (2..letters.len() - 1).find(|index| letters[*index] != letters[index + 1]);
+    if let Some(index) = index {
+        letters.swap(index, index + 1);
     }
     letters.into_iter().collect()
 }
@@ -94,18 +94,18 @@ fn time(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64() * 1000.0
 }
 
-fn tell(name: &str, row: &str, times: &[f64]) {
+fn report(name: &str, row: &str, times: &[f64]) {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
     for percent in [50, 95, 99] {
-        // Nearest rank: a time that was measured.
+        // Nearest rank: a measured value.
         let rank = (sorted.len() * percent).div_ceil(100).max(1);
-        let shown = sorted.get(rank - 1).copied().unwrap_or(f64::NAN);
+        let value = sorted.get(rank - 1).copied().unwrap_or(f64::NAN);
         figure(
             &format!("Milliseconds of a search, {name} rows"),
             row,
             &format!("p{percent}"),
-            format!("{shown:.1}"),
+            format!("{value:.1}"),
         );
     }
 }

@@ -1,6 +1,6 @@
-//! Chance that comes again: the same seed, the same numbers.
+//! Deterministic pseudo-random numbers.
 //!
-//! Good enough for texts and for choosing; no secret is made of it.
+//! Good enough for texts and choices; not for secrets.
 
 pub struct Chance(u64);
 
@@ -9,7 +9,7 @@ impl Chance {
         Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
     }
 
-    /// By splitmix64.
+    /// splitmix64.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -22,27 +22,27 @@ impl Chance {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
-    /// From 0 up to 1.
+    /// In `0.0..1.0`.
     fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
-/// Places by how often they come: the first most, by Zipf's law as Mandelbrot mended it.
+/// Samples indexes by a Zipf-Mandelbrot distribution, the first most often.
 pub struct Zipf {
-    /// Alias method: a place, or another in its stead.
+    /// Alias method: an index, or its alias.
     kept: Vec<f64>,
     other: Vec<usize>,
 }
 
 impl Zipf {
-    pub fn new(places: usize, shift: f64) -> Zipf {
-        let weights: Vec<f64> = (1..=places).map(|rank| 1.0 / (rank as f64 + shift)).collect();
+    pub fn new(count: usize, shift: f64) -> Zipf {
+        let weights: Vec<f64> = (1..=count).map(|rank| 1.0 / (rank as f64 + shift)).collect();
         let sum: f64 = weights.iter().sum();
-        let mut kept: Vec<f64> = weights.iter().map(|weight| weight / sum * places as f64).collect();
-        let mut other = vec![0; places];
+        let mut kept: Vec<f64> = weights.iter().map(|weight| weight / sum * count as f64).collect();
+        let mut other = vec![0; count];
         let (mut small, mut large): (Vec<usize>, Vec<usize>) =
-            (0..places).partition(|place| kept[*place] < 1.0);
+            (0..count).partition(|index| kept[*index] < 1.0);
         while let (Some(less), Some(more)) = (small.pop(), large.last().copied()) {
             other[less] = more;
             kept[more] -= 1.0 - kept[less];
@@ -51,12 +51,12 @@ impl Zipf {
                 small.push(more);
             }
         }
-        small.into_iter().chain(large).for_each(|place| kept[place] = 1.0);
+        small.into_iter().chain(large).for_each(|index| kept[index] = 1.0);
         Zipf { kept, other }
     }
 
-    pub fn place(&self, chance: &mut Chance) -> usize {
-        let place = chance.below(self.kept.len());
-        if chance.share() < self.kept[place] { place } else { self.other[place] }
+    pub fn index(&self, chance: &mut Chance) -> usize {
+        let index = chance.below(self.kept.len());
+        if chance.share() < self.kept[index] { index } else { self.other[index] }
     }
 }

@@ -1,5 +1,5 @@
-//! A connection without the hub: the same library, encryption and password, for what the hub is compared with and for what
-//! only an administrator may do.
+//! A connection without the hub client, with the same library, encryption and password: for comparison, and for
+//! administration.
 
 use std::error::Error;
 use std::path::Path;
@@ -30,7 +30,7 @@ impl Database {
         config.host(&address.host).port(address.port).dbname(&address.database).user(&address.user);
         config.password(password).ssl_mode(tokio_postgres::config::SslMode::Require);
         let client = runtime.block_on(async {
-            let (client, connection) = config.connect(trusting(ca)).await.unwrap();
+            let (client, connection) = config.connect(connector(ca)).await.unwrap();
             tokio::spawn(async move { drop(connection.await) });
             client
         });
@@ -58,7 +58,7 @@ impl Database {
     }
 }
 
-fn trusting(ca: &Path) -> MakeRustlsConnect {
+fn connector(ca: &Path) -> MakeRustlsConnect {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(ca).unwrap() {
         roots.add(certificate.unwrap()).unwrap();
@@ -70,9 +70,9 @@ fn trusting(ca: &Path) -> MakeRustlsConnect {
 
 /// A uid as PostgreSQL's `uuid`.
 #[derive(Debug)]
-pub struct SqlUid(pub Uid);
+pub struct BenchUid(pub Uid);
 
-impl ToSql for SqlUid {
+impl ToSql for BenchUid {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         out.extend_from_slice(&self.0.0);
         Ok(IsNull::No)

@@ -1,20 +1,20 @@
-//! What rows take on the disk, and what server and client hold in memory.
+//! Disk space of rows, and memory of server and client.
 //!
-//! The server tells the sizes, the kernel the memory.
+//! Sizes come from the server, memory from the kernel.
 
 use std::fs;
 
 use crate::figure;
-use crate::world::World;
+use crate::world::BenchWorld;
 
-/// One line for each table and each index, over all its parts.
+/// One line per table and index, summed over its partitions.
 const SIZES: &str = "
     select p.relname::text as name, sum(pg_table_size(t.relid))::bigint as bytes
     from pg_class p, lateral pg_partition_tree(p.oid) t
     where p.relnamespace = 'towline'::regnamespace and p.relkind in ('p', 'I') and not p.relispartition and t.isleaf
     group by p.relname, p.relkind order by p.relkind desc, p.relname";
 
-const TOLD: [&str; 9] = [
+const SETTINGS: [&str; 9] = [
     "server_version",
     "shared_buffers",
     "work_mem",
@@ -26,14 +26,14 @@ const TOLD: [&str; 9] = [
     "synchronous_commit",
 ];
 
-pub fn settings(world: &mut World) {
-    for name in TOLD {
-        let told = world.admin.ask("select current_setting($1)", &[&name]);
-        figure("Settings", name, "is", told[0].get::<_, &str>(0));
+pub fn settings(world: &mut BenchWorld) {
+    for name in SETTINGS {
+        let value = world.admin.ask("select current_setting($1)", &[&name]);
+        figure("Settings", name, "is", value[0].get::<_, &str>(0));
     }
 }
 
-pub fn sizes(world: &mut World, name: &str) {
+pub fn sizes(world: &mut BenchWorld, name: &str) {
     let rows = world.admin.number("select count(*) from towline.rows") as f64;
     let mut sum = 0.0;
     for row in world.admin.ask(SIZES, &[]) {
@@ -54,16 +54,16 @@ pub fn sizes(world: &mut World, name: &str) {
     figure("Bytes a row", "whole hub, MB", name, format!("{:.0}", sum / 1e6));
 }
 
-/// What the server's processes hold, apart from what they share.
-pub fn memory(world: &mut World, name: &str) {
+/// The private memory of the server's processes.
+pub fn memory(world: &mut BenchWorld, name: &str) {
     let mut private: Vec<f64> =
         world.postgres.processes().iter().filter_map(|process| private_mb(process.pid)).collect();
     private.sort_by(f64::total_cmp);
-    let tell = |row, mb: f64| figure("Memory, MB", row, name, format!("{mb:.1}"));
-    tell("the server's processes, without what they share", private.iter().sum());
-    tell("the largest of them", private.last().copied().unwrap_or(f64::NAN));
+    let report = |row, mb: f64| figure("Memory, MB", row, name, format!("{mb:.1}"));
+    report("the server's processes, without what they share", private.iter().sum());
+    report("the largest of them", private.last().copied().unwrap_or(f64::NAN));
     let shared = "select (setting::bigint * 8192) from pg_settings where name = 'shared_buffers'";
-    tell("shared buffers", world.admin.number(shared) as f64 / 1e6);
+    report("shared buffers", world.admin.number(shared) as f64 / 1e6);
 }
 
 fn private_mb(pid: u32) -> Option<f64> {
@@ -72,7 +72,7 @@ fn private_mb(pid: u32) -> Option<f64> {
     Some((kilobytes("Private_Clean:")? + kilobytes("Private_Dirty:")?) / 1000.0)
 }
 
-/// The most memory that this process had.
+/// The peak memory of this process.
 pub fn peak_mb() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     after(&status, "VmHWM:").unwrap_or(f64::NAN) / 1000.0

@@ -1,7 +1,7 @@
-//! Millions of rows, laid down as pushing would have left them, faster than by pushing.
+//! Bulk-loads millions of rows as pushing would have left them, but faster.
 //!
-//! Rows go in by the administrator, in large pieces and on all cores; what searching reads is made of the same texts by the
-//! hub's own function. Indexes of words are dropped before and made again by the crate.
+//! The administrator inserts rows in large chunks on all cores; the hub's own function computes the search terms. Word
+//! indexes are dropped before and recreated by the crate.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,11 +11,11 @@ use tokio_postgres::Statement;
 use towline_core::id::Uid;
 use towline_core::share::Life;
 
-use crate::database::{Database, SqlUid};
-use crate::texts::{Made, PEOPLE, Texts};
-use crate::world::{Laid, World};
+use crate::database::{BenchUid, Database};
+use crate::texts::{MadeRow, PEOPLE, Texts};
+use crate::world::{BenchWorld, Laid};
 
-const PIECE: u64 = 10_000;
+const CHUNK: u64 = 10_000;
 
 const DROP: &str = "
     do $$ declare it text; begin
@@ -26,7 +26,7 @@ const DROP: &str = "
         end loop;
     end $$";
 
-/// Numbers follow the team's counter, as those of a push would.
+/// Sequence numbers follow the team's counter, as those of a push would.
 const LAY: &str = "
     with b as materialized (
         select * from unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[],
@@ -39,14 +39,14 @@ const LAY: &str = "
     insert into towline.finds (team, uid, project, made_at, kind, terms)
     select $1, uid, project, made_at, kind, to_tsvector('pg_catalog.english', towline.spaced(body)) from b";
 
-/// Makes the hub as large as that.
-pub fn up_to(world: &mut World, size: u64) {
+/// Grows the hub to `size` rows.
+pub fn up_to(world: &mut BenchWorld, size: u64) {
     let before = world.admin.number("select count(*) from towline.rows") as u64;
     let seq = world.admin.number("select seq from towline.teams") as u64;
     let numbers = world.next..world.next + size.saturating_sub(before);
     world.next = numbers.end;
     world.admin.run(DROP);
-    let job = Job { taken: AtomicU64::new(numbers.start), laid: Laid { numbers, seq } };
+    let job = LoadJob { taken: AtomicU64::new(numbers.start), laid: Laid { numbers, seq } };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let words: BTreeSet<String> = thread::scope(|scope| {
         let (world, job) = (&*world, &job);
@@ -65,35 +65,36 @@ pub fn up_to(world: &mut World, size: u64) {
     world.admin.run("checkpoint");
 }
 
-struct Job {
+struct LoadJob {
     laid: Laid,
-    /// The first number that nobody works at.
+    /// The first number that no worker has taken.
     taken: AtomicU64,
 }
 
-impl Job {
-    /// Takes piece after piece until none is left, and gives the words that were in them.
+impl LoadJob {
+    /// Loads chunk after chunk until none is left, and returns their words.
     fn lay(&self, texts: &Texts, admin: &Database, team: Uid) -> HashSet<String> {
-        // A run that is killed begins anew anyway.
+        // A killed run starts over anyway.
         admin.run("set synchronous_commit = off");
         let statement = admin.prepared(LAY);
         let mut words = HashSet::new();
         loop {
-            let start = self.taken.fetch_add(PIECE, Ordering::Relaxed);
+            let start = self.taken.fetch_add(CHUNK, Ordering::Relaxed);
             if start >= self.laid.numbers.end {
                 return words;
             }
-            let numbers = start..(start + PIECE).min(self.laid.numbers.end);
-            let rows: Vec<Made> = numbers.map(|number| laid(texts, number)).collect();
-            self.put(admin, &statement, team, (start, &rows));
+            let numbers = start..(start + CHUNK).min(self.laid.numbers.end);
+            let rows: Vec<MadeRow> = numbers.map(|number| laid(texts, number)).collect();
+            self.put(admin, &statement, team, start, &rows);
             rows.iter().for_each(|made| collect(&mut words, &made.outgoing.text));
         }
     }
 
-    fn put(&self, admin: &Database, statement: &Statement, team: Uid, (start, rows): (u64, &[Made])) {
-        let uids: Vec<SqlUid> = rows.iter().map(|made| SqlUid(made.outgoing.row.uid)).collect();
-        let projects: Vec<SqlUid> = rows.iter().map(|made| SqlUid(made.outgoing.row.project)).collect();
-        let machines: Vec<SqlUid> = rows.iter().map(|made| SqlUid(made.outgoing.row.from.machine)).collect();
+    fn put(&self, admin: &Database, statement: &Statement, team: Uid, start: u64, rows: &[MadeRow]) {
+        let uids: Vec<BenchUid> = rows.iter().map(|made| BenchUid(made.outgoing.row.uid)).collect();
+        let projects: Vec<BenchUid> = rows.iter().map(|made| BenchUid(made.outgoing.row.project)).collect();
+        let machines: Vec<BenchUid> =
+            rows.iter().map(|made| BenchUid(made.outgoing.row.from.machine)).collect();
         let numbers = start..start + rows.len() as u64;
         let seqs: Vec<i64> = numbers.map(|number| self.laid.seq_of(number)).collect();
         let times: Vec<i64> = rows.iter().map(|made| made.outgoing.row.from.made_at.0).collect();
@@ -110,7 +111,7 @@ impl Job {
         admin.execute(
             statement,
             &[
-                &SqlUid(team),
+                &BenchUid(team),
                 &uids,
                 &projects,
                 &machines,
@@ -128,10 +129,10 @@ impl Job {
     }
 }
 
-/// At once, and not by several at a time: who adds a word waits for whoever adds the same.
-fn spell(world: &World, words: &BTreeSet<String>) {
+/// In one call: concurrent inserts of the same word would wait for each other.
+fn spell(world: &BenchWorld, words: &BTreeSet<String>) {
     let words: Vec<&String> = words.iter().collect();
-    world.admin.ask("select towline.spell($1, $2)", &[&SqlUid(world.team), &words]);
+    world.admin.ask("select towline.spell($1, $2)", &[&BenchUid(world.team), &words]);
 }
 
 fn collect(words: &mut HashSet<String>, text: &str) {
@@ -142,17 +143,17 @@ fn collect(words: &mut HashSet<String>, text: &str) {
     }
 }
 
-/// The words of a text that a vocabulary may keep.
+/// The words of a text that the vocabulary may keep.
 pub fn spelt(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| word.chars().all(char::is_alphabetic))
 }
 
-/// The row of this number, of any of the team.
-pub fn laid(texts: &Texts, number: u64) -> Made {
+/// The row of this number, made by a member of the team.
+pub fn laid(texts: &Texts, number: u64) -> MadeRow {
     texts.row(number, (number % PEOPLE.len() as u64) as usize)
 }
 
-fn words(made: &Made) -> Option<(&str, Vec<u8>)> {
+fn words(made: &MadeRow) -> Option<(&str, Vec<u8>)> {
     match &made.outgoing.row.life {
         Life::Lives(it) => Some((it.words.value.as_str(), it.words.stamp.to_bytes().to_vec())),
         Life::Forgotten { .. } => None,

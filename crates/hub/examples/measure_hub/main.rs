@@ -1,7 +1,7 @@
-//! What `cargo xtask bench hub` runs: a hub with as many rows as one likes, on a real server, and what it costs to use it.
+//! The program behind `cargo xtask bench hub`: the cost of a hub of any size on a real server.
 //!
-//! Each figure is printed as `table, row, column, figure` with tabs between, one a line. It measures; it judges nothing but
-//! that what it put there is what pushing would have put there.
+//! Each figure is printed as `table, row, column, figure` separated by tabs, one per line. It judges nothing, but
+//! checks that the bulk-loaded rows equal pushed ones.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -24,7 +24,7 @@ mod world;
 use std::path::Path;
 use std::time::Instant;
 
-use world::World;
+use world::BenchWorld;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,22 +39,22 @@ fn main() {
     }
 }
 
-/// How much of everything.
+/// The amounts to measure.
 struct Amounts {
-    /// How many rows the hub has while it is measured, least first.
+    /// Numbers of rows in the hub, ascending.
     sizes: Vec<u64>,
-    /// Rows that are pushed at each size.
+    /// Rows pushed at each size.
     pushed: usize,
-    /// Questions of each sort.
+    /// Queries of each kind.
     questions: usize,
 }
 
 fn measure(folder: &Path, amounts: &Amounts) {
-    let mut world = World::start(folder);
+    let mut world = BenchWorld::start(folder);
     holding::settings(&mut world);
-    let mut clock = Clock::start();
+    let mut clock = ProgressClock::start();
     travelling::measure(&mut world, "empty", amounts.pushed);
-    // Before anything is laid down, which takes memory that no client needs.
+    // Before bulk loading, which takes memory that no client needs.
     figure(
         "Memory, MB",
         "the client at most, and the rows that it pushed",
@@ -83,16 +83,16 @@ fn figure(table: &str, row: &str, column: &str, figure: impl std::fmt::Display) 
     println!("{table}\t{row}\t{column}\t{figure}");
 }
 
-/// Says how far it is: a run takes minutes.
-struct Clock(Instant);
+/// Reports progress: a run takes minutes.
+struct ProgressClock(Instant);
 
-impl Clock {
-    fn start() -> Clock {
-        Clock(Instant::now())
+impl ProgressClock {
+    fn start() -> ProgressClock {
+        ProgressClock(Instant::now())
     }
 
-    fn tell(&mut self, what: &str) {
-        eprintln!("{what}: {:.0} s", self.0.elapsed().as_secs_f64());
+    fn tell(&mut self, stage: &str) {
+        eprintln!("{stage}: {:.0} s", self.0.elapsed().as_secs_f64());
         self.0 = Instant::now();
     }
 }
@@ -101,7 +101,7 @@ fn number(digits: &str) -> usize {
     digits.parse().unwrap()
 }
 
-/// A count as people say it.
+/// A rounded count.
 fn short(count: u64) -> String {
     match count {
         1_000_000.. => format!("{} M", count / 1_000_000),

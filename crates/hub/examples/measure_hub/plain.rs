@@ -1,13 +1,13 @@
-//! What the hub is compared with: the same columns in a table without policies, partitions or indexes but its key, written
-//! by prepared statements over the same library and the same encryption.
+//! The baseline for comparison: the same columns in a table with no policies, partitions or indexes but its key,
+//! written by prepared statements over the same library and encryption.
 
 use tokio_postgres::Statement;
 use towline_core::id::Uid;
 use towline_core::share::Life;
 use towline_hub::Outgoing;
 
-use crate::database::{Database, SqlUid};
-use crate::world::World;
+use crate::database::{BenchUid, Database};
+use crate::world::BenchWorld;
 
 const TABLE: &str = "
     create schema if not exists plain;
@@ -28,7 +28,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    pub fn new(world: &World) -> Plain {
+    pub fn new(world: &BenchWorld) -> Plain {
         world.admin.run(TABLE);
         world.admin.run("truncate plain.rows");
         let database = world.plain();
@@ -36,12 +36,12 @@ impl Plain {
         Plain { database, statement, team: world.team, seq: 0 }
     }
 
-    /// A transaction for each row.
+    /// One transaction per row.
     pub fn one_by_one(&mut self, rows: &[Outgoing]) {
         rows.iter().for_each(|outgoing| self.insert(outgoing));
     }
 
-    /// One transaction for all, and still a statement for each.
+    /// One transaction for all, with one statement per row.
     pub fn together(&mut self, rows: &[Outgoing]) {
         self.database.run("begin");
         self.one_by_one(rows);
@@ -58,10 +58,10 @@ impl Plain {
         self.database.execute(
             &self.statement,
             &[
-                &SqlUid(self.team),
-                &SqlUid(row.uid),
-                &SqlUid(row.project),
-                &SqlUid(row.from.machine),
+                &BenchUid(self.team),
+                &BenchUid(row.uid),
+                &BenchUid(row.project),
+                &BenchUid(row.from.machine),
                 &self.seq,
                 &row.from.made_at.0,
                 &0_i64,

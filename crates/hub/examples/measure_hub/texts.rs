@@ -1,6 +1,6 @@
-//! Rows like those that machines push: memories and lines of turns, of invented words that come as often as words do.
+//! Generated rows like those that machines push: memories and turn lines, of invented words with natural frequencies.
 //!
-//! A row's number makes the whole row, so that any of them can be told again and compared.
+//! A row is a function of its number, so that any of them can be generated again and compared.
 
 use std::fmt::Write as _;
 
@@ -11,14 +11,14 @@ use towline_hub::Outgoing;
 
 use crate::chance::{Chance, Zipf};
 
-/// Words that are worth looking for.
+/// The number of content words.
 pub const WORDS: usize = 60_000;
-/// The most frequent of them is in a third of all rows, as in prose without its little words.
+/// With this shift the most frequent word is in a third of all rows, as in prose without stop words.
 const SHIFT: f64 = 10.0;
-/// Of a hundred words so many are little.
-const LITTLE: usize = 35;
+/// Percentage of stop words.
+const STOP_WORD_PERCENT: usize = 35;
 pub const PROJECTS: usize = 100;
-/// One row in so many has a word that no other row has: a number, a hash.
+/// One row in so many has a unique word: a number, a hash.
 const NAMED: u64 = 4;
 const BEGINNING: i64 = 1_700_000_000_000;
 const APART_MS: i64 = 4_000;
@@ -40,10 +40,10 @@ pub struct Texts {
     by_size: Zipf,
 }
 
-/// A row, and what it is found by.
-pub struct Made {
+/// A row, and its unique word.
+pub struct MadeRow {
     pub outgoing: Outgoing,
-    /// Its own word, if it has one.
+    /// The unique word, if it has one.
     pub name: Option<String>,
 }
 
@@ -58,19 +58,19 @@ impl Texts {
         &self.words
     }
 
-    /// The row of this number, as `person` made it.
-    pub fn row(&self, number: u64, person: usize) -> Made {
+    /// The row of this number, made by `person`.
+    pub fn row(&self, number: u64, person: usize) -> MadeRow {
         let mut chance = Chance::of(number);
         let made_at = Timestamp(BEGINNING + number as i64 * APART_MS);
         let uid = Uid::v7(made_at, random(&mut chance));
-        let project = project(self.by_size.place(&mut chance));
+        let project = project(self.by_size.index(&mut chance));
         let name = number.is_multiple_of(NAMED).then(|| format!("{:x}q{number}", chance.below(1 << 20)));
-        let said = |count: usize, chance: &mut Chance| self.said(count, chance);
+        let prose = |count: usize, chance: &mut Chance| self.prose(count, chance);
         let (kind, words, text) = if chance.below(10) < 6 {
-            let (words, text) = memory(&mut chance, name.as_deref(), said);
+            let (words, text) = memory(&mut chance, name.as_deref(), prose);
             (RowKind::Memory, words, text)
         } else {
-            let (words, text) = line(&mut chance, uid, name.as_deref(), said);
+            let (words, text) = line(&mut chance, uid, name.as_deref(), prose);
             (RowKind::Line, words, text)
         };
         let session = format!("agent:{:08x}-0000-4000-8000-{:012x}", number / 40, number / 40);
@@ -84,54 +84,54 @@ impl Texts {
         };
         let life = Life::Lives(Box::new(Registers::of_words(words, Stamp { count: 1, machine })));
         let row = SharedRow { uid, kind, project, from, life };
-        Made { outgoing: Outgoing { row, text, meaning: None }, name }
+        MadeRow { outgoing: Outgoing { row, text, meaning: None }, name }
     }
 
-    /// Words of a row, as somebody asks for it: without the little ones.
+    /// Content words of a row, as a user searches for it.
     pub fn some_words(&self, count: usize, chance: &mut Chance) -> String {
-        let some: Vec<&str> = (0..count).map(|_| self.words[self.by_use.place(chance)].as_str()).collect();
+        let some: Vec<&str> = (0..count).map(|_| self.words[self.by_use.index(chance)].as_str()).collect();
         some.join(" ")
     }
 
-    fn said(&self, count: usize, chance: &mut Chance) -> String {
+    fn prose(&self, count: usize, chance: &mut Chance) -> String {
         let mut text = String::with_capacity(count * 7);
-        for place in 0..count {
-            if place > 0 {
+        for index in 0..count {
+            if index > 0 {
                 text.push(' ');
             }
-            let is_little = chance.below(100) < LITTLE;
-            text.push_str(if is_little {
+            let is_stop_word = chance.below(100) < STOP_WORD_PERCENT;
+            text.push_str(if is_stop_word {
                 STOP[chance.below(STOP.len())]
             } else {
-                &self.words[self.by_use.place(chance)]
+                &self.words[self.by_use.index(chance)]
             });
         }
         text
     }
 }
 
-pub fn project(place: usize) -> Uid {
-    Uid([0x70, place as u8, 0, 0, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 1])
+pub fn project(index: usize) -> Uid {
+    Uid([0x70, index as u8, 0, 0, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 1])
 }
 
 pub fn machine(person: usize) -> Uid {
     Uid([0x6d, person as u8, 0, 0, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 2])
 }
 
-/// In the form of the words that `tow` gives to a hub.
+/// In the format in which `tow` pushes a memory.
 fn memory(
     chance: &mut Chance,
     name: Option<&str>,
-    said: impl Fn(usize, &mut Chance) -> String,
+    prose: impl Fn(usize, &mut Chance) -> String,
 ) -> (String, String) {
-    let title = format!("{} {}", said(6, chance), name.unwrap_or_default());
-    let (subtitle, narrative) = (said(6, chance), said(28, chance));
-    let facts = [said(9, chance), said(9, chance)];
+    let title = format!("{} {}", prose(6, chance), name.unwrap_or_default());
+    let (subtitle, narrative) = (prose(6, chance), prose(28, chance));
+    let facts = [prose(9, chance), prose(9, chance)];
     let words = format!(
         r#"{{"type":"discovery","title":"{title}","subtitle":"{subtitle}","facts":["{}","{}"],"narrative":"{narrative}","concepts":["how-it-works","gotcha"],"files":[["src/{}/mod.rs","changed"]],"branch":"main","commit":"{:010x}","maker":"rules","trust":"tool","confidence":{},"cost":{},"valid_from":{}}}"#,
         facts[0],
         facts[1],
-        said(1, chance),
+        prose(1, chance),
         chance.below(1 << 40),
         60 + chance.below(40),
         chance.below(9000),
@@ -145,9 +145,9 @@ fn line(
     chance: &mut Chance,
     uid: Uid,
     name: Option<&str>,
-    said: impl Fn(usize, &mut Chance) -> String,
+    prose: impl Fn(usize, &mut Chance) -> String,
 ) -> (String, String) {
-    let text = format!("{}: {} {}", said(12, chance), said(14, chance), name.unwrap_or_default());
+    let text = format!("{}: {} {}", prose(12, chance), prose(14, chance), name.unwrap_or_default());
     let mut words = String::with_capacity(text.len() + 400);
     let _ = write!(
         words,
@@ -163,13 +163,13 @@ fn line(
     (words, text)
 }
 
-/// A word of its own for every number, short ones first.
+/// A unique word per number, short ones first.
 fn invented(number: usize) -> String {
     let syllables = FIRST.len() * VOWELS.len();
     let mut left = number;
     let mut word = String::new();
     loop {
-        // By a number that has nothing in common with the count of syllables, so that neighbours do not look alike.
+        // The factors are coprime to the number of syllables, so that neighbouring words do not look alike.
         let syllable = (left % syllables * 77 + left / syllables * 31) % syllables;
         word.push_str(FIRST[syllable / VOWELS.len()]);
         word.push_str(VOWELS[syllable % VOWELS.len()]);
@@ -178,7 +178,7 @@ fn invented(number: usize) -> String {
             break;
         }
     }
-    // A consonant in the end keeps the stems apart.
+    // A final consonant keeps the stems distinct.
     word.push_str(["k", "l", "m", "n", "r", "t"][number % 6]);
     word.push_str(ENDINGS[number * 7 % ENDINGS.len()]);
     word

@@ -1,6 +1,6 @@
-//! Pushing beside plain inserting, round by round, and pulling.
+//! Pushing compared with plain inserts, in alternating rounds, and pulling.
 //!
-//! Rows are made before the clock runs.
+//! Rows are generated before the clock starts.
 
 use std::time::Instant;
 
@@ -9,16 +9,16 @@ use towline_hub::Outgoing;
 use crate::figure;
 use crate::plain::Plain;
 use crate::texts::{PROJECTS, project};
-use crate::world::World;
+use crate::world::BenchWorld;
 
 const ROUNDS: usize = 10;
 const BATCH: usize = 1000;
-/// A row in a transaction of its own takes long enough that fewer will do.
+/// A transaction per row is slow enough that fewer rows suffice.
 const FEWER: usize = 10;
 const PULLED: usize = 50_000;
 const PAGE: u32 = 1000;
 
-/// Rows, and the seconds that they took.
+/// Rows, and the seconds they took.
 #[derive(Default)]
 struct Rate {
     rows: usize,
@@ -38,7 +38,7 @@ impl Rate {
     }
 }
 
-pub fn measure(world: &mut World, name: &str, pushed: usize) {
+pub fn measure(world: &mut BenchWorld, name: &str, pushed: usize) {
     let mut plain = Plain::new(world);
     let [mut hub, mut single, mut together] = [Rate::default(), Rate::default(), Rate::default()];
     let each = (pushed / ROUNDS).max(1);
@@ -52,33 +52,33 @@ pub fn measure(world: &mut World, name: &str, pushed: usize) {
     let mut pulled = Rate::default();
     pull(world, &mut pulled);
     let ratio = |rate: &Rate| hub.per_second() / rate.per_second();
-    let tell = |column, rate: f64| figure("Rows a second", name, column, format!("{rate:.0}"));
-    tell("push", hub.per_second());
-    tell("plain INSERT", single.per_second());
-    tell("plain, 1000 in a transaction", together.per_second());
+    let report = |column, rate: f64| figure("Rows a second", name, column, format!("{rate:.0}"));
+    report("push", hub.per_second());
+    report("plain INSERT", single.per_second());
+    report("plain, 1000 in a transaction", together.per_second());
     figure("Rows a second", name, "push / plain INSERT", format!("{:.2}", ratio(&single)));
     figure("Rows a second", name, "push / plain, 1000", format!("{:.2}", ratio(&together)));
-    tell("pull", pulled.per_second());
+    report("pull", pulled.per_second());
 }
 
-fn rows(world: &mut World, count: usize) -> Vec<Outgoing> {
+fn rows(world: &mut BenchWorld, count: usize) -> Vec<Outgoing> {
     let numbers = world.next..world.next + count as u64;
     world.next = numbers.end;
     numbers.map(|number| world.texts.row(number, 0).outgoing).collect()
 }
 
-fn push(world: &mut World, batch: &[Outgoing]) {
+fn push(world: &mut BenchWorld, batch: &[Outgoing]) {
     let pushed = world.hub.push(&world.membership, batch).unwrap();
     assert_eq!(pushed.changed, batch.len() as u64, "every row is new");
 }
 
-/// Project by project, the largest first, from its beginning.
-fn pull(world: &mut World, rate: &mut Rate) {
-    for place in 0..PROJECTS {
+/// Pulls project by project, the largest first, from the beginning.
+fn pull(world: &mut BenchWorld, rate: &mut Rate) {
+    for number in 0..PROJECTS {
         let mut after = 0;
         loop {
             let start = Instant::now();
-            let pulled = world.hub.pull(&world.membership, project(place), after, PAGE).unwrap();
+            let pulled = world.hub.pull(&world.membership, project(number), after, PAGE).unwrap();
             rate.seconds += start.elapsed().as_secs_f64();
             rate.rows += pulled.rows.len();
             after = pulled.after;

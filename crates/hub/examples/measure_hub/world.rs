@@ -1,6 +1,6 @@
 //! A server with a hub, a team of five and a hundred projects.
 //!
-//! The hub is made by the crate itself. Only an administrator's login goes past it.
+//! The hub is created by the crate itself. Only an administrator's login bypasses it.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,28 +16,28 @@ use crate::texts::{PEOPLE, PROJECTS, Texts, machine, project};
 const DATABASE: &str = "shared";
 const OWNER: &str = "olga";
 const ADMINISTRATOR: &str = "root";
-/// Making the indexes of millions of rows takes minutes.
+/// Building the indexes of millions of rows takes minutes.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
-pub struct World {
+pub struct BenchWorld {
     pub postgres: Postgres,
     pub texts: Texts,
     pub team: Uid,
     /// Ann, who sees all projects.
     pub hub: Hub,
     pub membership: Membership,
-    /// Goes past all policies.
+    /// Bypasses all policies.
     pub admin: Database,
     /// The number of the next row.
     pub next: u64,
     pub laid: Laid,
 }
 
-/// What was laid down last.
+/// The rows loaded last.
 #[derive(Default)]
 pub struct Laid {
     pub numbers: Range<u64>,
-    /// Where the team's counter stood before.
+    /// The team's counter before loading.
     pub seq: u64,
 }
 
@@ -47,8 +47,8 @@ impl Laid {
     }
 }
 
-impl World {
-    pub fn start(folder: &Path) -> World {
+impl BenchWorld {
+    pub fn start(folder: &Path) -> BenchWorld {
         let postgres = Postgres::debian_roomy(folder);
         for login in PEOPLE.iter().chain([&OWNER, &ADMINISTRATOR]) {
             let owner = if *login == OWNER { DATABASE } else { "postgres" };
@@ -64,28 +64,28 @@ impl World {
         }
         let mut hub = connect(&postgres, PEOPLE[0]);
         let membership = join(&mut hub, 0);
-        for place in 0..PROJECTS {
-            let name = format!("p{place}");
+        for number in 0..PROJECTS {
+            let name = format!("p{number}");
             let key = format!("example.com/{name}");
-            hub.share(&membership, &HubProject { id: project(place), key, name, reach: Reach::Team })
+            hub.share(&membership, &HubProject { id: project(number), key, name, reach: Reach::Team })
                 .unwrap();
         }
         let admin = database(&postgres, ADMINISTRATOR);
         let (team, texts, laid) = (membership.team, Texts::new(), Laid::default());
-        World { postgres, texts, team, hub, membership, admin, next: 0, laid }
+        BenchWorld { postgres, texts, team, hub, membership, admin, next: 0, laid }
     }
 
-    /// Lets the crate make what is missing of its schema, as after an upgrade.
+    /// Lets the crate recreate missing schema objects, as after an upgrade.
     pub fn look_after(&self) {
         connect(&self.postgres, OWNER).init(&Wanted::default()).unwrap();
     }
 
-    /// One more connection of the administrator.
+    /// Another administrator connection.
     pub fn administrator(&self) -> Database {
         database(&self.postgres, ADMINISTRATOR)
     }
 
-    /// Ann again, without the hub.
+    /// Ann's direct connection, without the hub client.
     pub fn plain(&self) -> Database {
         database(&self.postgres, PEOPLE[0])
     }

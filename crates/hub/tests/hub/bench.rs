@@ -1,6 +1,6 @@
 //! A server with a hub, two teams, and logins for their members.
 //!
-//! Decides nothing about the hub: all of it goes through the crate's own functions.
+//! Everything goes through the crate's own functions.
 
 use std::time::Duration;
 
@@ -15,17 +15,17 @@ use towline_testkit::Postgres;
 pub const PATIENCE: Duration = Duration::from_secs(20);
 pub const DATABASE: &str = "shared";
 
-/// All who have a login. Olga owns the hub and is an administrator of the red team; dan is of the blue team, eve of none.
+/// All logins. Olga owns the hub and administers the red team; dan is in the blue team, eve in none.
 pub const LOGINS: [&str; 6] = ["olga", "ann", "bob", "cat", "dan", "eve"];
 
-/// Seen by all of the red team.
+/// Visible to all of the red team.
 pub const OPEN: Uid = Uid([0x11; 16]);
-/// Seen by ann alone.
+/// Visible to ann alone.
 pub const CLOSED: Uid = Uid([0x22; 16]);
 /// Of the blue team.
 pub const BLUE: Uid = Uid([0x33; 16]);
 
-pub struct Bench {
+pub struct HubBench {
     pub postgres: Postgres,
     pub build: Build,
 }
@@ -36,24 +36,24 @@ pub enum Build {
     Vectors,
 }
 
-impl Bench {
-    /// A server with logins, and no hub yet.
-    pub fn empty(build: Build) -> Bench {
+impl HubBench {
+    /// A server with logins, but no hub yet.
+    pub fn empty(build: Build) -> HubBench {
         let postgres = match build {
             Build::Debian => Postgres::debian(),
             Build::Vectors => Postgres::with_vectors(),
         };
         LOGINS.iter().for_each(|name| postgres.create_login(name, &password(name), DATABASE));
         if build == Build::Vectors {
-            // Its makers have not marked it as safe for everybody, so an administrator creates it.
+            // The extension is not marked as trusted, so an administrator creates it.
             postgres.run_in(DATABASE, "create extension vector");
         }
-        Bench { postgres, build }
+        HubBench { postgres, build }
     }
 
     /// A server with both teams: ann, bob and cat are red, dan is blue.
-    pub fn new(build: Build) -> Bench {
-        let bench = Bench::empty(build);
+    pub fn new(build: Build) -> HubBench {
+        let bench = HubBench::empty(build);
         let mut olga = bench.connect("olga");
         olga.init(&Wanted { partitions: 4 }).unwrap();
         olga.found_team("red", "olga").unwrap();
@@ -98,7 +98,7 @@ impl Bench {
         (hub, membership)
     }
 
-    /// Runs SQL under a login and gives what it printed, or what the server said against it.
+    /// Runs SQL under a login and returns its output, or the server's error.
     pub fn sql_as(&self, user: &str, sql: &str) -> Result<String, String> {
         let run = self.postgres.run_as((user, &password(user)), DATABASE, sql);
         if run.status.success() { Ok(run.stdout.trim_end().to_owned()) } else { Err(run.stderr) }
@@ -122,7 +122,7 @@ pub fn project(id: Uid, reach: Reach) -> HubProject {
     HubProject { id, key: format!("example.com/{}", id.0[0]), name: format!("p{}", id.0[0]), reach }
 }
 
-/// A memory of this person with these words.
+/// A memory of this user with these words.
 pub fn memory(person: &str, uid: u8, words: &str) -> SharedRow {
     let at = machine(person).id;
     SharedRow {
@@ -148,7 +148,7 @@ pub fn outgoing(row: SharedRow) -> Outgoing {
     Outgoing { row, text, meaning: None }
 }
 
-/// Everything of a project, as this member pulls it from the beginning.
+/// All rows of a project, as this member pulls them from the beginning.
 pub fn all_of(hub: &mut Hub, membership: &Membership, project: Uid) -> Vec<SharedRow> {
     let pulled = hub.pull(membership, project, 0, 10_000).unwrap();
     assert!(pulled.is_all);

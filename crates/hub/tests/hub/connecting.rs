@@ -1,13 +1,13 @@
-//! Connections that must not come about, and what is said of them; and servers that do not answer.
+//! Connections that must be refused, their error messages, and servers that do not answer.
 
-use crate::bench::{Bench, Build, DATABASE, PATIENCE, password};
+use crate::bench::{Build, DATABASE, HubBench, PATIENCE, password};
 use std::time::Duration;
 use towline_hub::{Address, Hub, HubError, Secret, Tls};
 use towline_testkit::{Cut, Served};
 
 const WRONG: &str = "hush-wrong-hush";
 
-/// Connecting fails, and nothing that is said has a password in it.
+/// Asserts that connecting fails and that the error contains no password.
 #[track_caller]
 fn refusal(address: &Address, secret: &str, patience: Duration) -> HubError {
     let Err(error) = Hub::connect(address, Some(&Secret::new(secret)), patience) else {
@@ -20,7 +20,7 @@ fn refusal(address: &Address, secret: &str, patience: Duration) -> HubError {
 
 #[test]
 fn a_server_that_does_not_prove_its_name_is_refused() {
-    let bench = Bench::empty(Build::Debian);
+    let bench = HubBench::empty(Build::Debian);
     let right = bench.address("ann");
     let with_ca = |ca| Address { tls: Tls::Verified { ca: Some(ca) }, ..right.clone() };
     let secret = password("ann");
@@ -44,15 +44,15 @@ fn a_server_that_does_not_prove_its_name_is_refused() {
 
 #[test]
 fn plain_text_is_refused_by_either_side() {
-    let bench = Bench::empty(Build::Debian);
+    let bench = HubBench::empty(Build::Debian);
     let plain = Address { tls: Tls::Plain, ..bench.address("ann") };
     assert!(matches!(refusal(&plain, &password("ann"), PATIENCE), HubError::Unprotected { .. }));
     let far = Address { host: "db.example.com".into(), ..plain };
     let error = refusal(&far, &password("ann"), PATIENCE);
     assert!(error.to_string().contains("on another machine, and TLS is off"), "{error}");
 
-    // A server without TLS, or somebody between who says that it has none.
-    let bench = Bench::empty(Build::Vectors);
+    // A server without TLS, or a man in the middle who claims so.
+    let bench = HubBench::empty(Build::Vectors);
     let wanted = Address { tls: Tls::Verified { ca: None }, ..bench.address("ann") };
     let error = refusal(&wanted, &password("ann"), PATIENCE);
     assert!(matches!(&error, HubError::Unprotected { .. }), "{error:?}");
@@ -60,9 +60,9 @@ fn plain_text_is_refused_by_either_side() {
 }
 
 #[test]
-fn a_wrong_login_is_told_as_that() {
+fn a_wrong_login_is_reported_as_such() {
     for build in [Build::Debian, Build::Vectors] {
-        let bench = Bench::empty(build);
+        let bench = HubBench::empty(build);
         for (user, secret) in [("ann", WRONG), ("nobody", WRONG), ("ann", "")] {
             let error = refusal(&bench.address(user), secret, PATIENCE);
             assert!(matches!(&error, HubError::Login { .. }), "{error:?}");
@@ -78,7 +78,7 @@ fn a_wrong_login_is_told_as_that() {
 
 #[test]
 fn a_server_that_is_gone_silent_or_slow_costs_no_more_than_the_patience() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let cut = Cut::before(bench.postgres.port());
     let address = Address { port: cut.port(), ..bench.address("ann") };
     let secret = Secret::new(password("ann"));
@@ -103,7 +103,7 @@ fn a_server_that_is_gone_silent_or_slow_costs_no_more_than_the_patience() {
 
 #[test]
 fn a_connection_does_not_outlive_a_restart_of_the_server_but_a_new_one_works() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let mut hub = bench.connect("ann");
     assert!(hub.teams().is_ok());
     bench.postgres.restart();
@@ -114,7 +114,7 @@ fn a_connection_does_not_outlive_a_restart_of_the_server_but_a_new_one_works() {
 
 #[test]
 fn a_database_that_does_not_exist_is_named() {
-    let bench = Bench::empty(Build::Debian);
+    let bench = HubBench::empty(Build::Debian);
     let address = Address { database: format!("{DATABASE}2"), ..bench.address("ann") };
     let error = refusal(&address, &password("ann"), PATIENCE);
     assert!(error.to_string().contains("\"shared2\" does not exist"), "{error}");

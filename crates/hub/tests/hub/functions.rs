@@ -1,8 +1,8 @@
-//! What each function does, on both servers.
+//! The hub functions, on both servers.
 
 use std::ops::ControlFlow;
 
-use crate::bench::{BLUE, Bench, Build, CLOSED, OPEN, all_of, machine, memory, outgoing, project};
+use crate::bench::{BLUE, Build, CLOSED, HubBench, OPEN, all_of, machine, memory, outgoing, project};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::share::{Life, Presence, Register, Registers, Replaced, RowKind, SharedRow, Stamp};
 use towline_core::time::Timestamp;
@@ -11,7 +11,7 @@ use towline_hub::{
     Wanted,
 };
 
-/// One row with everything in it that a row can have.
+/// A row with every field set.
 fn full(uid: u8) -> SharedRow {
     let mut row = memory("ann", uid, r#"{"title":"parseHeader reads the length first"}"#);
     row.from.session = Some(SessionKey::parse("codex:0199-aa").unwrap());
@@ -47,7 +47,7 @@ fn for_words(text: &str) -> Asked {
 #[test]
 fn a_hub_is_made_once_and_looked_after_again() {
     for build in [Build::Debian, Build::Vectors] {
-        let bench = Bench::empty(build);
+        let bench = HubBench::empty(build);
         let mut olga = bench.connect("olga");
         let before = olga.standing().unwrap();
         assert_eq!((before.schema, before.owner, before.login.as_str()), (Schema::Absent, None, "olga"));
@@ -74,7 +74,7 @@ fn a_hub_is_made_once_and_looked_after_again() {
 #[test]
 fn a_row_comes_back_as_it_was_pushed() {
     for build in [Build::Debian, Build::Vectors] {
-        let bench = Bench::new(build);
+        let bench = HubBench::new(build);
         let (mut ann, red) = bench.join("ann");
         let mut gone = memory("ann", 2, "");
         gone.life = Life::Forgotten { at: Timestamp(9), by: "ann".into() };
@@ -89,7 +89,7 @@ fn a_row_comes_back_as_it_was_pushed() {
 
 #[test]
 fn a_pull_goes_on_where_the_last_one_ended() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut ann, red) = bench.join("ann");
     let sent: Vec<_> = (1..=5).map(|uid| outgoing(memory("ann", uid, "w"))).collect();
     ann.push(&red, &sent).unwrap();
@@ -109,7 +109,7 @@ fn a_pull_goes_on_where_the_last_one_ended() {
 
 #[test]
 fn a_teammate_changes_and_forgets_but_never_brings_rows_of_others() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut ann, of_ann) = bench.join("ann");
     let (mut bob, of_bob) = bench.join("bob");
     assert_eq!(bob.push(&of_bob, &[outgoing(memory("ann", 1, "forged"))]).unwrap().changed, 0);
@@ -132,7 +132,7 @@ fn a_teammate_changes_and_forgets_but_never_brings_rows_of_others() {
 #[test]
 fn words_are_found_whole_in_part_and_by_any_of_them() {
     for build in [Build::Debian, Build::Vectors] {
-        let bench = Bench::new(build);
+        let bench = HubBench::new(build);
         let (mut ann, red) = bench.join("ann");
         let words = [
             "parseHeader reads the length first",
@@ -166,7 +166,7 @@ fn words_are_found_whole_in_part_and_by_any_of_them() {
 
 #[test]
 fn what_was_withdrawn_is_not_found_until_it_is_shared_again() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut ann, red) = bench.join("ann");
     ann.push(&red, &[outgoing(memory("ann", 1, "a lantern"))]).unwrap();
     let mut row = memory("ann", 1, "a lantern");
@@ -181,10 +181,10 @@ fn what_was_withdrawn_is_not_found_until_it_is_shared_again() {
 
 #[test]
 fn no_word_of_what_was_forgotten_or_changed_is_kept_for_its_spelling() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut ann, red) = bench.join("ann");
     let words =
-        |bench: &Bench| bench.sql("select string_agg(word, ' ' order by word) from towline.vocabulary");
+        |bench: &HubBench| bench.sql("select string_agg(word, ' ' order by word) from towline.vocabulary");
     ann.push(
         &red,
         &[outgoing(memory("ann", 1, "lanterns of Zanzibar")), outgoing(memory("ann", 2, "Lisbon"))],
@@ -206,7 +206,7 @@ fn no_word_of_what_was_forgotten_or_changed_is_kept_for_its_spelling() {
 
 #[test]
 fn members_come_and_go() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut olga, red) = bench.join("olga");
     assert_eq!(red.rights, Rights::Admin);
     let teams: Vec<String> = olga.teams().unwrap().into_iter().map(|team| team.name).collect();
@@ -233,7 +233,7 @@ fn members_come_and_go() {
 
 #[test]
 fn a_closed_project_opens_to_whoever_is_allowed() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut ann, of_ann) = bench.join("ann");
     let (mut bob, of_bob) = bench.join("bob");
     let seen = |hub: &mut Hub, of: &Membership| -> Vec<Uid> {
@@ -258,7 +258,7 @@ fn a_closed_project_opens_to_whoever_is_allowed() {
 
 #[test]
 fn seats_are_shown_to_their_person_on_every_machine() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut ann, of_ann) = bench.join("ann");
     let seat = FleetSeat {
         seat: "%3".into(),
@@ -288,7 +288,7 @@ fn seats_are_shown_to_their_person_on_every_machine() {
 
 #[test]
 fn export_shows_every_row_that_is_seen_until_it_is_told_to_stop() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut ann, of_ann) = bench.join("ann");
     let mut sent: Vec<_> = (1..=4).map(|uid| outgoing(memory("ann", uid, "w"))).collect();
     sent[3].row.project = CLOSED;

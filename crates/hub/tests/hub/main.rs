@@ -1,6 +1,6 @@
 //! The hub against real servers: Debian's, with TLS and SCRAM, and one with pgvector.
 //!
-//! Every test has a server of its own, which ends with it.
+//! Every test has its own server, which ends with it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests report by panicking")]
 
 mod bench;

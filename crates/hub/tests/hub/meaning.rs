@@ -1,6 +1,6 @@
-//! Vectors: found by, of one model alone, of the words that a row has, and given later to rows that have none.
+//! Vectors: search, one model per team, only for a row's current text, and later upload for rows without one.
 
-use crate::bench::{BLUE, Bench, Build, CLOSED, OPEN, memory, outgoing};
+use crate::bench::{BLUE, Build, CLOSED, HubBench, OPEN, memory, outgoing};
 use towline_core::id::Uid;
 use towline_core::share::{Life, Presence, Register, Registers, RowKind, SharedRow, Stamp};
 use towline_core::time::Timestamp;
@@ -9,7 +9,7 @@ use towline_hub::{Asked, Hub, HubError, Meaning, Meanings, Membership, Outgoing,
 const MODEL: u64 = 0x0123_4567_89ab_cdef;
 const OTHER: u64 = 7;
 
-/// Towards one of the axes, and not a bit towards any other.
+/// The unit vector of an axis.
 fn towards(axis: usize, model: u64) -> Meaning {
     let mut vector = vec![0.0; VECTOR_LENGTH];
     vector[axis] = 1.0;
@@ -43,7 +43,7 @@ fn registers(row: &mut SharedRow) -> &mut Registers {
 
 #[test]
 fn the_nearest_by_meaning_are_found_without_a_common_word() {
-    let bench = Bench::new(Build::Vectors);
+    let bench = HubBench::new(Build::Vectors);
     let (mut ann, red) = bench.join("ann");
     let sent =
         [0, 1, 2].map(|axis| meant(memory("ann", axis as u8 + 1, "plain words"), towards(axis, MODEL)));
@@ -59,7 +59,7 @@ fn the_nearest_by_meaning_are_found_without_a_common_word() {
 
 #[test]
 fn a_hub_without_vectors_takes_rows_and_questions_and_leaves_vectors_out() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut ann, red) = bench.join("ann");
     ann.push(&red, &[meant(memory("ann", 1, "a lantern"), towards(0, MODEL))]).unwrap();
     assert_eq!(ann.meanings(&red).unwrap(), Meanings::None);
@@ -69,7 +69,7 @@ fn a_hub_without_vectors_takes_rows_and_questions_and_leaves_vectors_out() {
 
 #[test]
 fn vectors_of_two_models_are_never_compared() {
-    let bench = Bench::new(Build::Vectors);
+    let bench = HubBench::new(Build::Vectors);
     let (mut ann, red) = bench.join("ann");
     assert_eq!(ann.meanings(&red).unwrap(), Meanings::Undecided);
     ann.push(&red, &[meant(memory("ann", 1, "one"), towards(0, MODEL))]).unwrap();
@@ -95,7 +95,7 @@ fn vectors_of_two_models_are_never_compared() {
 
 #[test]
 fn rows_that_have_no_vector_get_theirs_later_piece_by_piece() {
-    let bench = Bench::new(Build::Vectors);
+    let bench = HubBench::new(Build::Vectors);
     let (mut ann, red) = bench.join("ann");
     let mut sent: Vec<Outgoing> = (1..=5).map(|uid| outgoing(memory("ann", uid, "w"))).collect();
     sent[2].row.kind = RowKind::Detail;
@@ -119,7 +119,7 @@ fn rows_that_have_no_vector_get_theirs_later_piece_by_piece() {
 
 #[test]
 fn a_row_whose_words_change_has_no_vector_until_the_one_of_the_new_words_comes() {
-    let bench = Bench::new(Build::Vectors);
+    let bench = HubBench::new(Build::Vectors);
     let (mut ann, red) = bench.join("ann");
     let before = memory("ann", 1, "the mast is of oak");
     ann.push(&red, &[meant(before.clone(), towards(0, MODEL))]).unwrap();
@@ -144,7 +144,7 @@ fn a_row_whose_words_change_has_no_vector_until_the_one_of_the_new_words_comes()
 
 #[test]
 fn what_was_withdrawn_or_forgotten_has_no_vector() {
-    let bench = Bench::new(Build::Vectors);
+    let bench = HubBench::new(Build::Vectors);
     let (mut ann, red) = bench.join("ann");
     let rows = [memory("ann", 1, "a lantern"), memory("ann", 2, "a lamp")];
     let sent = rows.clone().map(|row| meant(row, towards(0, MODEL)));
@@ -160,7 +160,7 @@ fn what_was_withdrawn_or_forgotten_has_no_vector() {
     assert!(without(&mut ann, &red).is_empty());
 }
 
-/// A direction of its own, and as much of the first axis as `weight` says.
+/// A direction of its own, plus `weight` of the first axis.
 fn noisy(number: u8, weight: f32) -> Meaning {
     let noise = |axis: usize| 0.05 * (12.9898 * f32::from(number) * (axis + 1) as f32).sin();
     let mut vector: Vec<f32> = (0..VECTOR_LENGTH).map(noise).collect();
@@ -168,9 +168,9 @@ fn noisy(number: u8, weight: f32) -> Meaning {
     Meaning { model: MODEL, vector }
 }
 
-/// Two thousand rows of ann's closed project that come nearer to the first axis than the three of the open one.
-fn crowded() -> Bench {
-    let bench = Bench::new(Build::Vectors);
+/// Two thousand rows of ann's closed project that are nearer to the first axis than the three of the open one.
+fn crowded() -> HubBench {
+    let bench = HubBench::new(Build::Vectors);
     let (mut ann, red) = bench.join("ann");
     ann.push(&red, &[1, 2, 3].map(|uid| meant(memory("ann", uid, "small"), noisy(uid, 0.3)))).unwrap();
     bench.sql(
@@ -198,7 +198,7 @@ fn a_small_project_beside_a_large_one_is_found_by_meaning() {
         found(&mut ann, &red, &asked).len()
     };
     assert_eq!(search(), 3, "as the server plans it");
-    // Without any way to compare the small project whole, only the index of vectors is left.
+    // Without a way to compare the small project completely, only the vector index is left.
     bench.sql("alter database shared set enable_sort = off; drop index towline.finds_meant");
     assert_eq!(search(), 3, "the index of vectors goes on behind those of the other project");
     bench.sql("alter function towline.near reset hnsw.iterative_scan");
@@ -207,7 +207,7 @@ fn a_small_project_beside_a_large_one_is_found_by_meaning() {
 
 #[test]
 fn machines_are_named_to_their_own_team_alone() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut bob, red) = bench.join("bob");
     let names: Vec<String> = bob.machines(&red).unwrap().into_iter().map(|machine| machine.name).collect();
     assert!(

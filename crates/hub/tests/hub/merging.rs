@@ -1,6 +1,6 @@
-//! The database merges as `towline-core` does, whatever came in whichever order, and readers miss nothing.
+//! The database merges as `towline-core` does, in any order of arrival, and readers miss nothing.
 
-use crate::bench::{Bench, Build, DATABASE, OPEN, all_of, machine, memory, outgoing, password};
+use crate::bench::{Build, DATABASE, HubBench, OPEN, all_of, machine, memory, outgoing, password};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ fn registers() -> impl Strategy<Value = Registers> {
         })
 }
 
-/// Sessions whose names sort otherwise as plain text than as agent and id.
+/// Sessions whose names sort differently as plain text than as agent and id.
 fn origin() -> impl Strategy<Value = Provenance> {
     let session = proptest::option::of(prop_oneof![Just("codex:b"), Just("codex-x:a"), Just("codex:-")]);
     (0_u8..2, session, proptest::option::of(0_u32..2), 0_i64..2).prop_map(|(machine, session, turn, at)| {
@@ -69,7 +69,7 @@ fn row() -> impl Strategy<Value = SharedRow> {
     })
 }
 
-/// What `core` makes of the same rows.
+/// The merge of the same rows by `core`.
 fn merged(rows: &[SharedRow]) -> BTreeMap<Uid, SharedRow> {
     let mut all: BTreeMap<Uid, SharedRow> = BTreeMap::new();
     for row in rows {
@@ -84,7 +84,7 @@ fn merged(rows: &[SharedRow]) -> BTreeMap<Uid, SharedRow> {
 
 #[test]
 fn the_hub_comes_to_what_core_comes_to() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (ann, red) = bench.join("ann");
     let pushes = proptest::collection::vec(proptest::collection::vec(row(), 1..5), 1..8);
     let mut runner = TestRunner::new(Config { cases: 80, failure_persistence: None, ..Config::default() });
@@ -112,7 +112,7 @@ fn the_hub_comes_to_what_core_comes_to() {
 
 #[test]
 fn writers_that_commit_out_of_order_leave_no_gap() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut bob, of_bob) = bench.join("bob");
     let (mut ann, of_ann) = bench.join("ann");
     // Ann's transaction has its number and is not committed yet; bob's push has to wait for it.
@@ -144,7 +144,7 @@ fn writers_that_commit_out_of_order_leave_no_gap() {
 
 #[test]
 fn many_writers_at_once_are_all_read_by_one_cursor() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut cat, of_cat) = bench.join("cat");
     let write = |person: &'static str, first: u8| {
         let (mut hub, membership) = bench.join(person);
@@ -170,7 +170,7 @@ fn many_writers_at_once_are_all_read_by_one_cursor() {
 
 #[test]
 fn a_push_that_is_cut_off_is_there_whole_or_not_at_all() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let cut = towline_testkit::Cut::before(bench.postgres.port());
     let mut address = bench.address("ann");
     address.port = cut.port();
@@ -183,7 +183,7 @@ fn a_push_that_is_cut_off_is_there_whole_or_not_at_all() {
         let red = hub.join("red", &machine("ann")).unwrap();
         let pushed = std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Any moment will do: the point is that it is another one each time.
+                // Any moment will do, as long as it differs each time.
                 towline_testkit::wait::holds_within(std::time::Duration::from_millis(delay_ms), || false);
                 cut.cut();
             });

@@ -1,10 +1,10 @@
-//! What grows with the hub is read by an index, also below the policies.
+//! Queries whose cost would grow with the hub use an index, even under the policies.
 
-use crate::bench::{Bench, Build, OPEN};
+use crate::bench::{Build, HubBench, OPEN};
 
-/// Twenty thousand rows in the open project and as many in others, all with one word, put there by the superuser.
-fn filled() -> Bench {
-    let bench = Bench::new(Build::Debian);
+/// Twenty thousand rows in the open project and as many in others, all with one word, inserted by the superuser.
+fn filled() -> HubBench {
+    let bench = HubBench::new(Build::Debian);
     bench.sql(
         "with t as (select id from towline.teams where name = 'red'), r as (
             insert into towline.rows (team, uid, project, machine, seq, made_at, found, is_withdrawn, kind, person, words)

@@ -1,6 +1,6 @@
-//! Through PgBouncer in transaction mode: connections to the server change hands after every transaction.
+//! Through PgBouncer in transaction mode: server connections change hands after every transaction.
 
-use crate::bench::{Bench, Build, DATABASE, LOGINS, OPEN, all_of, machine, memory, outgoing, password};
+use crate::bench::{Build, DATABASE, HubBench, LOGINS, OPEN, all_of, machine, memory, outgoing, password};
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -15,8 +15,8 @@ struct Pool {
 }
 
 impl Pool {
-    /// With one connection to the server for each login, however many clients it has.
-    fn before(bench: &Bench) -> Pool {
+    /// One server connection per login, however many clients it has.
+    fn before(bench: &HubBench) -> Pool {
         let folder = tempfile::Builder::new().prefix("towpool").tempdir_in("/tmp").unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let users: Vec<String> =
@@ -40,7 +40,7 @@ impl Pool {
     }
 }
 
-/// As another user than root, which it refuses to be; and not longer than this test.
+/// Not as root, which PgBouncer refuses; it ends with the test.
 #[expect(clippy::disallowed_methods, reason = "a test of a real pool starts one")]
 fn spawn(folder: &std::path::Path) -> Child {
     let mut command = Command::new("setpriv");
@@ -62,7 +62,7 @@ impl Drop for Pool {
 
 #[test]
 fn clients_that_share_one_connection_do_not_disturb_each_other() {
-    let bench = Bench::new(Build::Vectors);
+    let bench = HubBench::new(Build::Vectors);
     let pool = Pool::before(&bench);
     let connect = |user: &str| {
         let address = Address { port: pool.port, tls: Tls::Plain, ..bench.address(user) };

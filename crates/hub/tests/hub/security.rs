@@ -1,16 +1,18 @@
-//! Row-level security, tried by SQL: as another member, another team, a revoked member, a login that is none.
+//! Row-level security, tested with SQL: as another member, another team, a revoked member, a non-member login.
 //!
-//! Tables and functions are taken from the catalogue: one that is added later is tried without being named here.
+//! Tables and functions come from the catalogue: later additions are tested without being named here.
 
-use crate::bench::{BLUE, Bench, Build, CLOSED, DATABASE, OPEN, all_of, machine, memory, outgoing, password};
+use crate::bench::{
+    BLUE, Build, CLOSED, DATABASE, HubBench, OPEN, all_of, machine, memory, outgoing, password,
+};
 use towline_core::id::Uid;
 use towline_core::share::{Life, SharedRow};
 use towline_core::time::Timestamp;
 use towline_hub::{Asked, FleetSeat, HubError};
 
 /// A hub with a secret of ann's in the closed project, one of dan's in the blue team, and a seat of ann's.
-fn bench() -> Bench {
-    let bench = Bench::new(Build::Debian);
+fn bench() -> HubBench {
+    let bench = HubBench::new(Build::Debian);
     let (mut ann, red) = bench.join("ann");
     let closed = SharedRow { project: CLOSED, ..memory("ann", 1, "closed lantern") };
     ann.push(&red, &[outgoing(closed), outgoing(memory("ann", 2, "open lantern"))]).unwrap();
@@ -35,26 +37,26 @@ fn bench() -> Bench {
     bench
 }
 
-fn tables(bench: &Bench) -> Vec<String> {
+fn tables(bench: &HubBench) -> Vec<String> {
     let query = "select table_name from information_schema.tables where table_schema = 'towline' order by 1";
     bench.sql(query).lines().map(str::to_owned).collect()
 }
 
-/// What this login reads of all these tables, as text; what is refused is not there.
-fn reads(bench: &Bench, user: &str, tables: &[String]) -> String {
+/// The contents of all these tables that this login can read, as text.
+fn reads(bench: &HubBench, user: &str, tables: &[String]) -> String {
     let each = tables.iter().map(|table| format!("select t::text from towline.{table} t;\n"));
-    said(bench, user, &each.collect::<String>()).0
+    outcome(bench, user, &each.collect::<String>()).0
 }
 
-/// What came of every statement of a script: what was printed, and how many of them the server refused.
-fn said(bench: &Bench, user: &str, script: &str) -> (String, usize) {
+/// A script's output, and the number of its statements that the server refused.
+fn outcome(bench: &HubBench, user: &str, script: &str) -> (String, usize) {
     let script = format!("\\set ON_ERROR_STOP off\n{script}");
     let run = bench.postgres.run_as((user, &password(user)), DATABASE, &script);
     (run.stdout.trim_end().to_owned(), run.stderr.matches("ERROR:").count())
 }
 
-/// Everything that is in these tables.
-fn contents(bench: &Bench, tables: &[String]) -> Vec<String> {
+/// The full contents of these tables.
+fn contents(bench: &HubBench, tables: &[String]) -> Vec<String> {
     let each = tables.iter().map(|table| format!("select t::text from towline.{table} t order by 1"));
     each.map(|query| bench.sql(&query)).collect()
 }
@@ -113,12 +115,12 @@ fn nobody_but_the_owner_writes_a_table() {
         .collect();
     let before = contents(&bench, &tables);
     for user in ["ann", "bob", "cat", "dan", "eve"] {
-        assert_eq!(said(&bench, user, &statements.concat()).1, statements.len(), "{user}");
+        assert_eq!(outcome(&bench, user, &statements.concat()).1, statements.len(), "{user}");
     }
     assert_eq!(contents(&bench, &tables), before);
 }
 
-/// Even where a careless administrator has granted everything, the policies hold.
+/// The policies hold even if a careless administrator has granted everything.
 #[test]
 fn with_every_privilege_policies_and_the_trigger_still_hold() {
     let bench = bench();
@@ -137,7 +139,7 @@ fn with_every_privilege_policies_and_the_trigger_still_hold() {
     let deletions: String = tables.iter().map(|table| format!("delete from towline.{table};\n")).collect();
     let before = contents(&bench, &tables);
     for user in ["cat", "dan", "eve", "bob"] {
-        said(&bench, user, &deletions);
+        outcome(&bench, user, &deletions);
     }
     assert_eq!(contents(&bench, &tables), before);
     assert_eq!(bench.sql("select count(*) from towline.rows"), "3");
@@ -156,7 +158,7 @@ fn with_every_privilege_policies_and_the_trigger_still_hold() {
 fn a_dishonest_change_is_refused() {
     let bench = bench();
     bench.sql("grant update on towline.rows to bob");
-    for (change, said) in [
+    for (change, outcome) in [
         ("person = 'bob', seq = 1000", "came from"),
         ("project = '22222222-2222-2222-2222-222222222222', seq = 1000", "came from"),
         ("words_stamp = null, seq = 3", "does not go back"),
@@ -166,7 +168,7 @@ fn a_dishonest_change_is_refused() {
     ] {
         let statement = format!("update towline.rows set {change} where words like 'open%'");
         let error = bench.sql_as("bob", &statement).unwrap_err();
-        assert!(error.contains(said), "{change}: {error}");
+        assert!(error.contains(outcome), "{change}: {error}");
     }
     let (mut ann, red) = bench.join("ann");
     let mut gone = memory("ann", 2, "");
@@ -179,7 +181,7 @@ fn a_dishonest_change_is_refused() {
 
 #[test]
 fn nobody_tells_where_anothers_row_came_from() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut ann, red) = bench.join("ann");
     ann.push(&red, &[outgoing(memory("ann", 7, "by ann"))]).unwrap();
     let mut forged = memory("ann", 7, "by ann");
@@ -202,7 +204,7 @@ fn every_function_is_closed_to_those_who_are_no_members() {
     assert!(calls.lines().count() >= 25, "{calls}");
     let script = calls.replace('\n', ";\n") + ";\n";
     for user in ["cat", "eve"] {
-        assert_eq!(said(&bench, user, &script), (String::new(), calls.lines().count()), "{user}");
+        assert_eq!(outcome(&bench, user, &script), (String::new(), calls.lines().count()), "{user}");
     }
     for inner in ["advance", "admit", "expel", "me", "my_admin", "found_team", "terms"] {
         let call = calls.lines().find(|call| call.contains(&format!("towline.{inner}("))).unwrap();
@@ -226,7 +228,7 @@ fn a_member_reaches_nothing_of_another_team_or_a_closed_project() {
     assert!(matches!(bob.push(&of_bob, &[outgoing(into_closed)]), Err(HubError::Refused { .. })));
     let taken_over = memory("bob", 1, "bob knows its id and names another project");
     assert_eq!(bob.push(&of_bob, &[outgoing(taken_over)]).unwrap().changed, 0);
-    // Dan claims to be of the red team.
+    // Dan claims to be in the red team.
     of_dan.team = red.team;
     assert!(matches!(dan.search(&of_dan, &asked), Err(HubError::NotAMember { .. })));
     assert!(matches!(dan.pull(&of_dan, OPEN, 0, 9), Err(HubError::NotAMember { .. })));

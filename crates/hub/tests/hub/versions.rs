@@ -1,11 +1,11 @@
-//! Hubs of other versions than this program's, and several programs that make one at once.
+//! Hubs of other versions than this program's, and concurrent initialisation.
 
-use crate::bench::{Bench, Build, DATABASE, memory, outgoing, password};
+use crate::bench::{Build, DATABASE, HubBench, memory, outgoing, password};
 use towline_hub::{Hub, HubError, Initialised, VERSION, Wanted};
 
 #[test]
 fn four_at_once_make_one_hub() {
-    let bench = Bench::empty(Build::Debian);
+    let bench = HubBench::empty(Build::Debian);
     let made: Vec<Initialised> = std::thread::scope(|scope| {
         let makers: Vec<_> = (0..4)
             .map(|_| scope.spawn(|| bench.connect("olga").init(&Wanted { partitions: 2 }).unwrap()))
@@ -19,7 +19,7 @@ fn four_at_once_make_one_hub() {
 
 #[test]
 fn an_older_program_writes_a_newer_hub_only_while_that_allows_it() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     let (mut connected, red) = bench.join("ann");
     bench.sql("update towline.facts set value = '99' where name = 'version'");
     let (mut ann, _) = bench.join("ann");
@@ -38,7 +38,7 @@ fn an_older_program_writes_a_newer_hub_only_while_that_allows_it() {
 
 #[test]
 fn a_newer_program_asks_for_the_hub_to_be_brought_up_to_date() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     bench.sql("update towline.facts set value = '0' where name = 'version'");
     let error = bench.connect("ann").teams().unwrap_err();
     assert!(matches!(error, HubError::SchemaTooOld { found: 0, .. }), "{error:?}");
@@ -47,7 +47,7 @@ fn a_newer_program_asks_for_the_hub_to_be_brought_up_to_date() {
 
 #[test]
 fn only_the_owner_looks_after_a_hub() {
-    let bench = Bench::new(Build::Debian);
+    let bench = HubBench::new(Build::Debian);
     for user in ["ann", "eve"] {
         let error = bench.connect(user).init(&Wanted::default()).unwrap_err();
         assert!(matches!(error, HubError::Refused { .. }), "{user}: {error:?}");
@@ -56,7 +56,7 @@ fn only_the_owner_looks_after_a_hub() {
 
 #[test]
 fn a_superuser_makes_no_hub_for_policies_would_not_hold() {
-    let bench = Bench::empty(Build::Debian);
+    let bench = HubBench::empty(Build::Debian);
     let script = Hub::sql(&Wanted::default());
     let run = bench.postgres.try_in(DATABASE, &script);
     assert!(run.stderr.contains("policies do not hold for postgres"), "{}", run.stderr);
@@ -65,7 +65,7 @@ fn a_superuser_makes_no_hub_for_policies_would_not_hold() {
 
 #[test]
 fn the_printed_script_makes_the_same_hub_by_hand() {
-    let bench = Bench::empty(Build::Debian);
+    let bench = HubBench::empty(Build::Debian);
     let script = Hub::sql(&Wanted { partitions: 3 });
     for _ in 0..2 {
         bench.postgres.run_as(("olga", &password("olga")), DATABASE, &script).ok();
@@ -78,7 +78,7 @@ fn the_printed_script_makes_the_same_hub_by_hand() {
 
 #[test]
 fn extensions_that_come_later_are_taken_up_by_the_next_init() {
-    let bench = Bench::empty(Build::Vectors);
+    let bench = HubBench::empty(Build::Vectors);
     bench.sql("drop extension vector");
     let mut olga = bench.connect("olga");
     olga.init(&Wanted { partitions: 1 }).unwrap();

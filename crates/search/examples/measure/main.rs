@@ -1,6 +1,6 @@
-//! What `cargo xtask bench search` runs: quality on sets of questions, speed on documents made of real text.
+//! The program behind `cargo xtask bench search`: quality on question sets, speed on documents made of real text.
 //!
-//! Each figure is printed as `name = number`, one a line. It measures; it judges nothing.
+//! Each figure is printed as `name = number`, one per line. It measures and judges nothing.
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -21,10 +21,12 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        ["quality"] => quality(Shown::Figures),
-        ["quality", "missed"] => quality(Shown::Missed),
-        ["model", folder] => model(&Encoder::open(Path::new(folder)).unwrap(), Shown::Figures),
-        ["model", folder, "missed"] => model(&Encoder::open(Path::new(folder)).unwrap(), Shown::Missed),
+        ["quality"] => quality(OutputDetail::Figures),
+        ["quality", "missed"] => quality(OutputDetail::Missed),
+        ["model", folder] => model(&Encoder::open(Path::new(folder)).unwrap(), OutputDetail::Figures),
+        ["model", folder, "missed"] => {
+            model(&Encoder::open(Path::new(folder)).unwrap(), OutputDetail::Missed)
+        }
         ["embed", folder, rounds] => speed::embed(Path::new(folder), rounds.parse().unwrap()),
         ["vector", folder, text] => println!("{:?}", Encoder::open(Path::new(folder)).unwrap().embed(text)),
         ["open", folder] => speed::open(Path::new(folder)),
@@ -42,26 +44,26 @@ fn main() {
     }
 }
 
-/// What is printed beside the figures.
+/// Whether missed questions are printed besides the figures.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum OutputDetail {
     Figures,
     Missed,
 }
 
-fn quality(shown: Shown) {
+fn quality(output: OutputDetail) {
     for (name, set) in [("DevMemBench", sets::dev_mem_bench()), ("own", sets::own())] {
         for tier in [Tier::Words, Tier::Meaning, Tier::Whole] {
             let ranks = set.ranks(tier);
             print_figures(&format!("{name}, {tier:?}"), &ranks);
-            if tier == Tier::Whole && shown == Shown::Missed {
+            if tier == Tier::Whole && output == OutputDetail::Missed {
                 print_missed(&set, &ranks);
             }
         }
     }
 }
 
-/// What the model ranks beside everything else.
+/// Ranks with the model's vectors added to all other stages.
 fn ranks_near(set: &Set, encoder: &Encoder) -> Ranks {
     let folder = tempfile::tempdir().unwrap();
     let of = VectorsOf { model: 1, dimensions: encoder.dimensions() };
@@ -77,12 +79,12 @@ fn ranks_near(set: &Set, encoder: &Encoder) -> Ranks {
     })
 }
 
-/// The same questions with a model beside everything else.
-fn model(encoder: &Encoder, shown: Shown) {
+/// The question sets with the model's vectors added.
+fn model(encoder: &Encoder, output: OutputDetail) {
     for (name, set) in [("DevMemBench", sets::dev_mem_bench()), ("own", sets::own())] {
         let ranks = ranks_near(&set, encoder);
         print_figures(&format!("{name}, Whole with MiniLM"), &ranks);
-        if shown == Shown::Missed {
+        if output == OutputDetail::Missed {
             print_missed(&set, &ranks);
         }
     }

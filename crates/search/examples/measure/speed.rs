@@ -1,6 +1,6 @@
-//! How fast documents are indexed and found, how large the index is, and how much memory a search needs.
+//! Indexing and search speed, index size, and memory of a search.
 //!
-//! Documents are cut from real source code and prose, so that words are as common and as rare as they are in life.
+//! Documents are cut from real source code and prose, so that word frequencies are realistic.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,34 +14,34 @@ const IN_PROJECT: usize = 50;
 /// About as long as a message or the result of a tool.
 const LENGTH: usize = 480;
 const WORDS_ASKED: usize = 6;
-/// The kernel counts a running process in ticks of some milliseconds: a question is asked often to be measured.
+/// The kernel's CPU accounting has a resolution of some milliseconds: each query is repeated to be measured.
 const REPEATED: u32 = 20;
 const QUESTIONS: &str = "questions.txt";
 
-/// Indexes `wanted` documents made of the files below `texts`, and says what it cost.
-pub fn index(folder: &Path, wanted: usize, texts: &[&str]) {
-    let cuts = cuts(texts, wanted);
+/// Indexes `wanted` documents made of the files below `texts`, and prints the cost.
+pub fn index(folder: &Path, count: usize, texts: &[&str]) {
+    let cuts = cuts(texts, count);
     let before = cpu_seconds();
     let index = Index::rebuild(&folder.join("index")).unwrap();
     let mut writer = index.writer().unwrap();
-    for number in 0..wanted {
+    for number in 0..count {
         writer.add(&document(number, &cuts)).unwrap();
         if number % 20_000 == 19_999 {
             writer.commit(number as i64).unwrap();
         }
     }
-    writer.commit(wanted as i64).unwrap();
+    writer.commit(count as i64).unwrap();
     writer.close().unwrap();
     println!("indexing, CPU s = {:.2}", cpu_seconds() - before);
     println!("index, MB = {:.1}", size_of(&folder.join("index")) as f64 / 1e6);
     println!(
         "text, MB = {:.1}",
-        (0..wanted).map(|number| text_of(number, &cuts).len()).sum::<usize>() as f64 / 1e6
+        (0..count).map(|number| text_of(number, &cuts).len()).sum::<usize>() as f64 / 1e6
     );
     std::fs::write(folder.join(QUESTIONS), questions(&cuts).join("\n")).unwrap();
 }
 
-/// Asks in one process, and says what a question costs once the index is in memory.
+/// Searches in one process, and prints the cost per query once the index is in memory.
 pub fn ask(folder: &Path, rounds: usize) {
     let index = Index::open(&folder.join("index")).unwrap();
     let questions = std::fs::read_to_string(folder.join(QUESTIONS)).unwrap();
@@ -62,7 +62,7 @@ pub fn ask(folder: &Path, rounds: usize) {
     println!("memory at most, mapped files included, MB = {:.1}", memory("VmHWM:"));
 }
 
-/// Starts a process for each question: opening the index, and one search.
+/// Starts a process per query: opening the index, and one search.
 pub fn cold(folder: &Path, rounds: usize) {
     let questions = std::fs::read_to_string(folder.join(QUESTIONS)).unwrap();
     let before = children_seconds();
@@ -74,7 +74,7 @@ pub fn cold(folder: &Path, rounds: usize) {
     println!("whole process, CPU ms, mean = {:.2}", (children_seconds() - before) * 1000.0 / rounds as f64);
 }
 
-/// The same, with nothing of the index in the kernel's memory before each question.
+/// `cold` with the index evicted from the page cache before each query.
 pub fn evicted(folder: &Path, rounds: usize) {
     let questions = std::fs::read_to_string(folder.join(QUESTIONS)).unwrap();
     let before = children_seconds();
@@ -109,8 +109,8 @@ pub fn once(folder: &Path, question: &str) {
 
 const QUESTION: &str = "why does the login cookie expire after a restart";
 
-/// What a model costs: for a question and for a document of full length, in a process that has it mapped, for a question in a
-/// process of its own, and for a scan of a hundred thousand vectors.
+/// The cost of a model: embedding a query and a full-length document with the model mapped, a query in a process of
+/// its own, and a scan of 100,000 vectors.
 pub fn embed(folder: &Path, rounds: usize) {
     let encoder = Encoder::open(folder).unwrap();
     let document = "the session cookie was written before its key was read from the settings ".repeat(40);
@@ -160,8 +160,8 @@ fn query(text: &str) -> Query {
     Query { text: text.to_owned(), limit: 20, now: 1_800_000_000_000, ..Query::default() }
 }
 
-/// Pieces of files, a few lines each.
-fn cuts(texts: &[&str], wanted: usize) -> Vec<String> {
+/// Chunks of files, a few lines each.
+fn cuts(texts: &[&str], count: usize) -> Vec<String> {
     let mut cuts = Vec::new();
     let mut folders: Vec<PathBuf> = texts.iter().map(PathBuf::from).collect();
     while let Some(folder) = folders.pop() {
@@ -171,7 +171,7 @@ fn cuts(texts: &[&str], wanted: usize) -> Vec<String> {
         for path in entries {
             if path.is_dir() {
                 folders.push(path);
-            } else if cuts.len() < wanted && is_text(&path) {
+            } else if cuts.len() < count && is_text(&path) {
                 cuts.extend(std::fs::read_to_string(&path).ok().into_iter().flat_map(|text| cut(&text)));
             }
         }
@@ -198,7 +198,7 @@ fn cut(text: &str) -> Vec<String> {
     cuts
 }
 
-/// Where there are more documents than cuts, a document is the halves of two.
+/// Beyond the number of cuts, a document consists of the halves of two.
 fn text_of(number: usize, cuts: &[String]) -> String {
     let first = &cuts[number % cuts.len()];
     if number < cuts.len() {
@@ -224,7 +224,7 @@ fn document(number: usize, cuts: &[String]) -> Document {
     }
 }
 
-/// Six words of a document each, as somebody would remember them.
+/// Six words of a document each, as a user would remember them.
 fn questions(cuts: &[String]) -> Vec<String> {
     let mut seed = 0x2545_F491_4F6C_DD1D_u64;
     let mut random = |below: usize| {
@@ -251,7 +251,7 @@ fn size_of(folder: &Path) -> u64 {
     std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum()
 }
 
-/// A field of `/proc/self/stat`, in hundredths of a second; 14 and 15 are our own, 16 and 17 our children's.
+/// A field of `/proc/self/stat` in seconds; 14 and 15 are our own, 16 and 17 our children's.
 fn ticks(first: usize) -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let after_name = stat.rsplit_once(')').unwrap().1;

@@ -1,51 +1,47 @@
-//! Documents that are not in the index yet, searched as they are.
+//! Documents that are not indexed yet, searched in memory.
 //!
-//! They are few: everything is counted in memory, by the same rules as in the index, and nothing is written.
+//! They are few: all terms are counted by the same rules as in the index, and nothing is written.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::Error;
 use crate::document::Document;
-use crate::source::{Facts, Matches, Source, Weighed};
-use crate::table::Piece;
-use crate::words::{Kinship, Term, Vocabulary, each_term, is_kin};
+use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
+use crate::table::WordPiece;
+use crate::words::{Relation, Term, TermDictionary, each_term, is_related};
 
 pub struct Fresh {
-    documents: Vec<Counted>,
-    holders: HashMap<String, u32>,
+    documents: Vec<FreshDocument>,
+    doc_freq: HashMap<String, u32>,
     words: u64,
 }
 
-/// A document with its words counted.
-struct Counted {
-    facts: Facts,
+/// A document with its terms counted.
+struct FreshDocument {
+    facts: DocFacts,
     counts: HashMap<String, u32>,
     length: u32,
-    marks: Vec<String>,
-    pieces: Vec<Piece>,
+    tags: Vec<String>,
+    pieces: Vec<WordPiece>,
 }
 
 impl Fresh {
     pub fn new(documents: &[Document]) -> Fresh {
-        let documents: Vec<Counted> = documents.iter().map(counted).collect();
-        let mut holders: HashMap<String, u32> = HashMap::new();
+        let documents: Vec<FreshDocument> = documents.iter().map(count_terms).collect();
+        let mut doc_freq: HashMap<String, u32> = HashMap::new();
         for word in documents.iter().flat_map(|document| document.counts.keys()) {
-            *holders.entry(word.clone()).or_default() += 1;
+            *doc_freq.entry(word.clone()).or_default() += 1;
         }
         let words = documents.iter().map(|document| u64::from(document.length)).sum();
-        Fresh { documents, holders, words }
+        Fresh { documents, doc_freq, words }
     }
 
-    fn places_that(&self, is_meant: impl Fn(&Counted) -> bool) -> Vec<u32> {
-        (0u32..)
-            .zip(&self.documents)
-            .filter(|(_, document)| is_meant(document))
-            .map(|(place, _)| place)
-            .collect()
+    fn docs_where(&self, matches: impl Fn(&FreshDocument) -> bool) -> Vec<u32> {
+        (0u32..).zip(&self.documents).filter(|(_, document)| matches(document)).map(|(doc, _)| doc).collect()
     }
 }
 
-fn counted(document: &Document) -> Counted {
+fn count_terms(document: &Document) -> FreshDocument {
     let mut counts: HashMap<String, u32> = HashMap::new();
     let mut length = 0;
     for text in document.texts() {
@@ -54,11 +50,17 @@ fn counted(document: &Document) -> Counted {
             length += 1;
         });
     }
-    Counted { facts: document.facts(), counts, length, marks: document.marks(), pieces: document.meant() }
+    FreshDocument {
+        facts: document.facts(),
+        counts,
+        length,
+        tags: document.tags(),
+        pieces: document.word_pieces(),
+    }
 }
 
-impl Source for Fresh {
-    fn places(&self) -> u32 {
+impl DocSource for Fresh {
+    fn doc_count(&self) -> u32 {
         self.documents.len() as u32
     }
 
@@ -66,22 +68,22 @@ impl Source for Fresh {
         self.words
     }
 
-    fn is_there(&self, place: u32) -> bool {
-        (place as usize) < self.documents.len()
+    fn is_live(&self, doc: u32) -> bool {
+        (doc as usize) < self.documents.len()
     }
 
-    fn holders(&self, word: &str) -> Result<u32, Error> {
-        Ok(self.holders.get(word).copied().unwrap_or_default())
+    fn doc_freq(&self, word: &str) -> Result<u32, Error> {
+        Ok(self.doc_freq.get(word).copied().unwrap_or_default())
     }
 
-    fn matches(&self, sought: &[Weighed<'_>]) -> Result<Matches, Error> {
-        let mut matches = Matches::none(self.places());
-        for (place, document) in (0u32..).zip(&self.documents) {
-            for (number, weighed) in sought.iter().enumerate() {
-                for (spelling, worth) in weighed.spellings {
+    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches, Error> {
+        let mut matches = Matches::none(self.doc_count());
+        for (doc, document) in (0u32..).zip(&self.documents) {
+            for (number, term) in terms.iter().enumerate() {
+                for (spelling, weight) in term.spellings {
                     if let Some(count) = document.counts.get(spelling) {
-                        let score = weighed.bm25.times(*worth).score(*count as f32, document.length as f32);
-                        matches.add(place, score, number);
+                        let score = term.bm25.times(*weight).score(*count as f32, document.length as f32);
+                        matches.add(doc, score, number);
                     }
                 }
             }
@@ -89,42 +91,43 @@ impl Source for Fresh {
         Ok(matches)
     }
 
-    fn facts(&self, place: u32) -> Facts {
-        self.documents[place as usize].facts
+    fn facts(&self, doc: u32) -> DocFacts {
+        self.documents[doc as usize].facts
     }
 
-    fn at(&self, place: u32) -> i64 {
-        self.documents[place as usize].facts.at
+    fn at(&self, doc: u32) -> i64 {
+        self.documents[doc as usize].facts.at
     }
 
-    fn place_of(&self, id: i64) -> Result<Option<u32>, Error> {
-        Ok(self.places_that(|document| document.facts.id == id).pop())
+    fn find_id(&self, id: i64) -> Result<Option<u32>, Error> {
+        Ok(self.docs_where(|document| document.facts.id == id).pop())
     }
 
-    fn members(&self, session: u64) -> Result<Vec<u32>, Error> {
-        Ok(self.places_that(|document| document.facts.session == session))
+    fn in_session(&self, session: u64) -> Result<Vec<u32>, Error> {
+        Ok(self.docs_where(|document| document.facts.session == session))
     }
 
-    fn marked(&self, mark: &str) -> Result<Vec<u32>, Error> {
-        let is_it = |own: &String| own == mark || (mark.ends_with('/') && own.starts_with(mark));
-        Ok(self.places_that(|document| document.marks.iter().any(is_it)))
+    fn tagged(&self, tag: &str) -> Result<Vec<u32>, Error> {
+        let is_match = |own: &String| own == tag || (tag.ends_with('/') && own.starts_with(tag));
+        Ok(self.docs_where(|document| document.tags.iter().any(is_match)))
     }
 
-    fn marks(&self, beginning: &str) -> Result<Vec<String>, Error> {
-        let marks = self.documents.iter().flat_map(|document| &document.marks);
-        Ok(marks.filter(|mark| mark.starts_with(beginning)).cloned().collect())
+    fn tags(&self, prefix: &str) -> Result<Vec<String>, Error> {
+        let tags = self.documents.iter().flat_map(|document| &document.tags);
+        Ok(tags.filter(|tag| tag.starts_with(prefix)).cloned().collect())
     }
 
-    fn pieces(&self, place: u32) -> Result<Vec<Piece>, Error> {
-        Ok(self.documents[place as usize].pieces.clone())
+    fn pieces(&self, doc: u32) -> Result<Vec<WordPiece>, Error> {
+        Ok(self.documents[doc as usize].pieces.clone())
     }
 }
 
-impl Vocabulary for Fresh {
-    fn gather(&self, kinship: Kinship, word: &str, found: &mut BTreeMap<String, u32>) {
-        for (spelling, holders) in self.holders.iter().filter(|(spelling, _)| is_kin(spelling, kinship, word))
+impl TermDictionary for Fresh {
+    fn gather(&self, relation: Relation, word: &str, found: &mut BTreeMap<String, u32>) {
+        for (spelling, doc_freq) in
+            self.doc_freq.iter().filter(|(spelling, _)| is_related(spelling, relation, word))
         {
-            *found.entry(spelling.clone()).or_default() += holders;
+            *found.entry(spelling.clone()).or_default() += doc_freq;
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The index in its folder: opened, written, searched, made anew.
+//! The index folder: open, write, search, rebuild.
 //!
-//! What was committed is there after a kill at any moment; what was not is as if it had never been. An index that
-//! cannot be read is never repaired: the caller makes it anew from the truth.
+//! Committed documents survive a kill at any moment; uncommitted ones leave no trace. An unreadable index is never
+//! repaired: the caller rebuilds it from the database.
 
 mod fresh;
 mod schema;
@@ -21,7 +21,7 @@ use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher};
 use crate::document::Document;
 use crate::query::Query;
 use crate::rank::{self, Hit, Tier};
-use crate::source::Source;
+use crate::source::DocSource;
 use crate::vectors::Near;
 
 use fresh::Fresh;
@@ -33,25 +33,25 @@ pub use writer::Writer;
 /// Why an index cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The folder itself is the trouble.
+    /// The folder itself cannot be used.
     #[error("could not use the folder of the search index at {path}")]
     Folder { path: PathBuf, source: std::io::Error },
-    /// Make it anew: `Index::rebuild`.
+    /// Rebuild it: `Index::rebuild`.
     #[error("the search index at {path} was made by another version")]
     OtherFormat { path: PathBuf },
-    /// Make it anew: `Index::rebuild`.
+    /// Rebuild it: `Index::rebuild`.
     #[error("the search index is damaged: {complaint}")]
     Damaged { complaint: String },
-    /// Somebody else writes; try later.
+    /// Another process writes; try later.
     #[error("the search index is being written by another process")]
     Busy,
-    /// It was not written; what was there before still is.
+    /// The write failed; the previous content is intact.
     #[error("could not write the search index: {complaint}")]
     Write { complaint: String },
 }
 
 impl Error {
-    /// Whether making the index anew mends it.
+    /// Whether a rebuild fixes the error.
     pub fn calls_for_rebuild(&self) -> bool {
         match self {
             Error::OtherFormat { .. } | Error::Damaged { .. } => true,
@@ -74,14 +74,14 @@ impl From<std::io::Error> for Error {
     }
 }
 
-/// What is kept with every commit.
+/// Data stored with every commit.
 #[derive(Serialize, Deserialize)]
 struct Payload {
     format: u32,
     checkpoint: Option<i64>,
 }
 
-/// A folder with documents to be found.
+/// A search index in a folder.
 pub struct Index {
     folder: PathBuf,
     index: tantivy::Index,
@@ -92,26 +92,26 @@ pub struct Index {
 /// Small blocks: a search reads some two hundred documents from all over the index.
 const BLOCK: usize = 4096;
 
-/// Made by the library when there is something to open.
+/// Created by the library with the first commit.
 const META: &str = "meta.json";
 
 impl Index {
-    /// Opens the index, or makes an empty one where there is nothing.
+    /// Opens the index, or creates an empty one if there is none.
     pub fn open(folder: &Path) -> Result<Index, Error> {
-        shielded(|| Index::open_files(folder))
+        catch_panics(|| Index::open_files(folder))
     }
 
-    /// Opens the index if there is one, and makes nothing.
+    /// Opens the index if there is one; creates nothing.
     pub fn open_existing(folder: &Path) -> Result<Option<Index>, Error> {
         if folder.join(META).exists() { Index::open(folder).map(Some) } else { Ok(None) }
     }
 
     fn open_files(folder: &Path) -> Result<Index, Error> {
-        make_folder(folder)?;
+        create_folder(folder)?;
         if !folder.join(META).exists() {
-            make(folder)?;
+            create(folder)?;
         }
-        let (index, fields) = files_in(folder)?;
+        let (index, fields) = open_or_create(folder)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).num_warming_threads(0);
         let reader = reader.try_into().map_err(Error::damaged)?;
         let index = Index { folder: folder.to_owned(), index, reader, fields };
@@ -119,7 +119,7 @@ impl Index {
         Ok(index)
     }
 
-    /// Deletes whatever is in the folder, and makes an empty index there.
+    /// Deletes the folder's content and creates an empty index there.
     pub fn rebuild(folder: &Path) -> Result<Index, Error> {
         match std::fs::remove_dir_all(folder) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
@@ -130,34 +130,34 @@ impl Index {
         Index::open(folder)
     }
 
-    /// What the last commit said of how far it goes. `None`: nothing was committed yet.
+    /// The checkpoint of the last commit; `None` before the first.
     pub fn checkpoint(&self) -> Result<Option<i64>, Error> {
         let meta = self.index.load_metas().map_err(Error::damaged)?;
         let Some(payload) = meta.payload else {
             let is_new = meta.segments.is_empty();
-            return if is_new { Ok(None) } else { Err(self.of_other_format()) };
+            return if is_new { Ok(None) } else { Err(self.other_format()) };
         };
         match serde_json::from_str::<Payload>(&payload) {
             Ok(payload) if payload.format == FORMAT => Ok(payload.checkpoint),
-            Ok(_) | Err(_) => Err(self.of_other_format()),
+            Ok(_) | Err(_) => Err(self.other_format()),
         }
     }
 
-    fn of_other_format(&self) -> Error {
+    fn other_format(&self) -> Error {
         Error::OtherFormat { path: self.folder.clone() }
     }
 
-    /// How many documents can be found.
+    /// The number of searchable documents.
     pub fn documents(&self) -> u64 {
         self.reader.searcher().num_docs()
     }
 
-    /// Looks at what others have committed since this index was opened.
+    /// Loads commits that other processes made since this index was opened.
     pub fn reload(&self) -> Result<(), Error> {
         self.reader.reload().map_err(Error::damaged)
     }
 
-    /// Compares every file with its checksum: what a doctor asks, not a search.
+    /// Compares every file with its checksum. For `doctor`; too slow for a search.
     pub fn verify(&self) -> Result<(), Error> {
         let broken = self.index.validate_checksum().map_err(Error::damaged)?;
         match broken.iter().next() {
@@ -166,44 +166,44 @@ impl Index {
         }
     }
 
-    /// Opens it for writing. At most one writer at a time, on the whole machine.
+    /// Opens the index for writing. There is at most one writer at a time, on the whole machine.
     pub fn writer(&self) -> Result<Writer<'_>, Error> {
         Writer::open(self)
     }
 
-    /// The best hits, best first. `fresh` are documents that are not indexed yet, or in another form.
+    /// The best hits, best first. `fresh` holds documents that are not indexed yet, or changed since.
     pub fn search(&self, query: &Query, fresh: &[Document]) -> Result<Vec<Hit>, Error> {
         self.search_with(Tier::Whole, query, fresh)
     }
 
-    /// The same, with less than all means: to measure what each is worth.
+    /// `search` limited to some ranking stages, to measure what each is worth.
     pub fn search_with(&self, tier: Tier, query: &Query, fresh: &[Document]) -> Result<Vec<Hit>, Error> {
-        self.answer(tier, query, fresh, None)
+        self.ranked(tier, query, fresh, None)
     }
 
-    /// The same, with a model's vectors beside all other means.
+    /// `search` with a model's vectors in addition.
     pub fn search_near(
         &self,
         query: &Query,
         fresh: &[Document],
         near: Option<&Near<'_>>,
     ) -> Result<Vec<Hit>, Error> {
-        self.answer(Tier::Whole, query, fresh, near)
+        self.ranked(Tier::Whole, query, fresh, near)
     }
 
-    fn answer(
+    fn ranked(
         &self,
         tier: Tier,
         query: &Query,
         fresh: &[Document],
         near: Option<&Near<'_>>,
     ) -> Result<Vec<Hit>, Error> {
-        shielded(|| {
+        catch_panics(|| {
             let searcher = self.reader.searcher();
             let segments = self.segments(&searcher, fresh)?;
             let fresh = Fresh::new(fresh);
-            let mut sources: Vec<&dyn Source> =
-                segments.iter().map(|segment| segment as &dyn Source).collect();
+            let mut sources: Vec<&dyn DocSource> =
+                segments.iter().map(|segment| segment as &dyn DocSource).collect();
             sources.push(&fresh);
             rank::rank(tier, query, &sources, near)
         })
@@ -215,38 +215,38 @@ impl Index {
     }
 }
 
-/// Files that are not what was written can lead the library astray: it panics then, and the index is damaged.
-fn shielded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+/// Catches panics of the library, which damaged files can cause, and reports the index as damaged.
+fn catch_panics<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(Error::damaged("a file is not what was written")))
 }
 
-fn files_in(folder: &Path) -> Result<(tantivy::Index, Fields), Error> {
+fn open_or_create(folder: &Path) -> Result<(tantivy::Index, Fields), Error> {
     let (schema, fields) = schema();
     let directory = MmapDirectory::open(folder).map_err(Error::damaged)?;
     let builder =
         tantivy::Index::builder().schema(schema).settings(settings()).tokenizers(schema::tokenizers());
-    let index = builder.open_or_create(directory).map_err(|error| opening(folder, &error))?;
+    let index = builder.open_or_create(directory).map_err(|error| open_error(folder, &error))?;
     Ok((index, fields))
 }
 
-/// Makes an empty index beside the folder and moves it there whole: who opens it at the same time sees all of it or nothing.
-fn make(folder: &Path) -> Result<(), Error> {
+/// Creates an empty index beside the folder and renames it into place: concurrent openers see all of it or nothing.
+fn create(folder: &Path) -> Result<(), Error> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let aside = folder.with_extension(format!("new.{}.{number}", std::process::id()));
-    make_folder(&aside)?;
-    let moved = files_in(&aside).map(|_| std::fs::rename(&aside, folder).is_ok());
-    // Where it was moved, nothing is left of it.
+    create_folder(&aside)?;
+    let moved = open_or_create(&aside).map(|_| std::fs::rename(&aside, folder).is_ok());
+    // After a successful rename there is nothing to remove.
     let _ = std::fs::remove_dir_all(&aside);
-    // Somebody else may have been faster.
+    // Another process may have been faster.
     if moved? || folder.join(META).exists() {
         return Ok(());
     }
     Err(Error::damaged(format!("{META} is missing in {}", folder.display())))
 }
 
-fn make_folder(folder: &Path) -> Result<(), Error> {
+fn create_folder(folder: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(folder).map_err(|source| Error::Folder { path: folder.to_owned(), source })
 }
 
@@ -259,7 +259,7 @@ fn settings() -> IndexSettings {
     }
 }
 
-fn opening(folder: &Path, error: &tantivy::TantivyError) -> Error {
+fn open_error(folder: &Path, error: &tantivy::TantivyError) -> Error {
     if let tantivy::TantivyError::SchemaError(_) | tantivy::TantivyError::IncompatibleIndex(_) = error {
         return Error::OtherFormat { path: folder.to_owned() };
     }

@@ -1,6 +1,6 @@
-//! Documents of one part of the index.
+//! The documents of one index segment.
 //!
-//! Scores are our own, read from the postings: the library's constants are fixed, and all documents are scored once.
+//! BM25 is computed here from the postings: the library's constants are fixed, and every document is scored once.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -14,24 +14,24 @@ use tantivy::{InvertedIndexReader, SegmentReader, TantivyDocument, TantivyError,
 use super::Error;
 use super::schema::{AT, Fields, ID, KIND, SESSION, TURN};
 use crate::document::{Document, Kind};
-use crate::source::{Facts, Matches, Source, Weighed};
-use crate::table::{PIECES, Piece};
-use crate::words::{Bm25, Kinship, Slips, Vocabulary, Within, shortened};
+use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
+use crate::table::{PIECES, WordPiece};
+use crate::words::{Bm25, EditAutomaton, Relation, SubstringAutomaton, TermDictionary, short_hashes};
 
-/// So many blocks of pieces are kept: neighbours often lie in one.
+/// The number of cached doc store blocks: neighbouring documents often share one.
 const BLOCKS_KEPT: usize = 8;
 
 pub struct Segment<'a> {
     reader: &'a SegmentReader,
     fields: Fields,
     words: Arc<InvertedIndexReader>,
-    marks: Arc<InvertedIndexReader>,
+    tags: Arc<InvertedIndexReader>,
     sessions: Arc<InvertedIndexReader>,
     ids: Arc<InvertedIndexReader>,
     lengths: FieldNormReader,
     store: StoreReader,
     columns: Columns,
-    /// Places whose document is there in a newer form.
+    /// Documents with a newer version among the fresh ones.
     outdated: HashSet<u32>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Segment<'a> {
             reader,
             fields,
             words: reader.inverted_index(fields.words)?,
-            marks: reader.inverted_index(fields.marks)?,
+            tags: reader.inverted_index(fields.tags)?,
             sessions: reader.inverted_index(fields.session)?,
             ids: reader.inverted_index(fields.id)?,
             lengths: reader.get_fieldnorms_reader(fields.words)?,
@@ -84,32 +84,32 @@ fn outdated(
     fields: Fields,
     fresh: &[Document],
 ) -> Result<HashSet<u32>, TantivyError> {
-    let mut places = HashSet::new();
+    let mut docs = HashSet::new();
     if fresh.is_empty() {
-        return Ok(places);
+        return Ok(docs);
     }
     let ids = reader.inverted_index(fields.id)?;
     for document in fresh {
         let found = postings(&ids, &Term::from_field_i64(fields.id, document.id))?;
-        places.extend(found);
+        docs.extend(found);
     }
-    Ok(places)
+    Ok(docs)
 }
 
-/// All places that hold a term.
+/// All documents that contain a term.
 fn postings(index: &InvertedIndexReader, term: &Term) -> std::io::Result<Vec<u32>> {
-    let mut places = Vec::new();
+    let mut docs = Vec::new();
     if let Some(mut blocks) = index.read_block_postings(term, IndexRecordOption::Basic)? {
         while blocks.block_len() > 0 {
-            places.extend_from_slice(blocks.docs());
+            docs.extend_from_slice(blocks.docs());
             blocks.advance();
         }
     }
-    Ok(places)
+    Ok(docs)
 }
 
-impl Source for Segment<'_> {
-    fn places(&self) -> u32 {
+impl DocSource for Segment<'_> {
+    fn doc_count(&self) -> u32 {
         self.reader.max_doc()
     }
 
@@ -117,72 +117,72 @@ impl Source for Segment<'_> {
         self.words.total_num_tokens()
     }
 
-    fn is_there(&self, place: u32) -> bool {
-        !self.reader.is_deleted(place) && !self.outdated.contains(&place)
+    fn is_live(&self, doc: u32) -> bool {
+        !self.reader.is_deleted(doc) && !self.outdated.contains(&doc)
     }
 
-    fn holders(&self, word: &str) -> Result<u32, Error> {
+    fn doc_freq(&self, word: &str) -> Result<u32, Error> {
         Ok(self.words.doc_freq(&self.word(word))?)
     }
 
-    fn matches(&self, sought: &[Weighed<'_>]) -> Result<Matches, Error> {
-        let mut matches = Matches::none(self.places());
-        for (number, weighed) in sought.iter().enumerate() {
-            for (spelling, worth) in weighed.spellings {
-                self.add_matches(spelling, weighed.bm25.times(*worth), number, &mut matches)?;
+    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches, Error> {
+        let mut matches = Matches::none(self.doc_count());
+        for (number, term) in terms.iter().enumerate() {
+            for (spelling, weight) in term.spellings {
+                self.add_matches(spelling, term.bm25.times(*weight), number, &mut matches)?;
             }
         }
         Ok(matches)
     }
 
-    fn facts(&self, place: u32) -> Facts {
+    fn facts(&self, doc: u32) -> DocFacts {
         let columns = &self.columns;
-        let kind = columns.kind.first(place).unwrap_or_default() as usize;
-        Facts {
-            id: columns.id.first(place).unwrap_or_default(),
+        let kind = columns.kind.first(doc).unwrap_or_default() as usize;
+        DocFacts {
+            id: columns.id.first(doc).unwrap_or_default(),
             kind: Kind::ALL.get(kind).copied().unwrap_or(Kind::Body),
-            at: self.at(place),
-            session: columns.session.first(place).unwrap_or_default(),
-            turn: u32::try_from(columns.turn.first(place).unwrap_or_default()).unwrap_or(u32::MAX),
+            at: self.at(doc),
+            session: columns.session.first(doc).unwrap_or_default(),
+            turn: u32::try_from(columns.turn.first(doc).unwrap_or_default()).unwrap_or(u32::MAX),
         }
     }
 
-    fn at(&self, place: u32) -> i64 {
-        self.columns.at.first(place).unwrap_or_default()
+    fn at(&self, doc: u32) -> i64 {
+        self.columns.at.first(doc).unwrap_or_default()
     }
 
-    fn place_of(&self, id: i64) -> Result<Option<u32>, Error> {
-        let places = postings(&self.ids, &Term::from_field_i64(self.fields.id, id))?;
-        Ok(places.into_iter().find(|place| self.is_there(*place)))
+    fn find_id(&self, id: i64) -> Result<Option<u32>, Error> {
+        let docs = postings(&self.ids, &Term::from_field_i64(self.fields.id, id))?;
+        Ok(docs.into_iter().find(|doc| self.is_live(*doc)))
     }
 
-    fn members(&self, session: u64) -> Result<Vec<u32>, Error> {
+    fn in_session(&self, session: u64) -> Result<Vec<u32>, Error> {
         Ok(postings(&self.sessions, &Term::from_field_u64(self.fields.session, session))?)
     }
 
-    fn marked(&self, mark: &str) -> Result<Vec<u32>, Error> {
-        if !mark.ends_with('/') {
-            return Ok(postings(&self.marks, &Term::from_field_text(self.fields.marks, mark))?);
+    fn tagged(&self, tag: &str) -> Result<Vec<u32>, Error> {
+        if !tag.ends_with('/') {
+            return Ok(postings(&self.tags, &Term::from_field_text(self.fields.tags, tag))?);
         }
-        let mut places = Vec::new();
-        for mark in self.marks(mark)? {
-            places.extend(postings(&self.marks, &Term::from_field_text(self.fields.marks, &mark))?);
+        let mut docs = Vec::new();
+        for tag in self.tags(tag)? {
+            docs.extend(postings(&self.tags, &Term::from_field_text(self.fields.tags, &tag))?);
         }
-        places.sort_unstable();
-        Ok(places)
+        docs.sort_unstable();
+        Ok(docs)
     }
 
-    fn marks(&self, beginning: &str) -> Result<Vec<String>, Error> {
+    fn tags(&self, prefix: &str) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
-        let mut stream = self.marks.terms().range().ge(beginning).into_stream()?;
-        while stream.advance() && stream.key().starts_with(beginning.as_bytes()) {
+        let mut stream = self.tags.terms().range().ge(prefix).into_stream()?;
+        while stream.advance() && stream.key().starts_with(prefix.as_bytes()) {
             found.push(String::from_utf8_lossy(stream.key()).into_owned());
         }
         Ok(found)
     }
 
-    fn pieces(&self, place: u32) -> Result<Vec<Piece>, Error> {
-        let document: TantivyDocument = self.store.get(place).map_err(Error::damaged)?;
+    fn pieces(&self, doc: u32) -> Result<Vec<WordPiece>, Error> {
+        let document: TantivyDocument = self.store.get(doc).map_err(Error::damaged)?;
         let bytes =
             document.get_first(self.fields.pieces).and_then(|value| value.as_bytes()).unwrap_or_default();
         let pieces = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
@@ -205,50 +205,52 @@ impl Segment<'_> {
         let damping: [f32; 256] =
             std::array::from_fn(|id| bm25.damping(FieldNormReader::id_to_fieldnorm(id as u8) as f32));
         while blocks.block_len() > 0 {
-            for (place, count) in blocks.docs().iter().zip(blocks.freqs()) {
-                let damping = damping[usize::from(self.lengths.fieldnorm_id(*place))];
-                matches.add(*place, bm25.score_damped(*count as f32, damping), number);
+            for (doc, count) in blocks.docs().iter().zip(blocks.freqs()) {
+                let damping = damping[usize::from(self.lengths.fieldnorm_id(*doc))];
+                matches.add(*doc, bm25.score_damped(*count as f32, damping), number);
             }
             blocks.advance();
         }
         Ok(())
     }
 
-    fn gather_within(
+    fn gather_related(
         &self,
-        kinship: Kinship,
+        relation: Relation,
         word: &str,
         found: &mut BTreeMap<String, u32>,
     ) -> std::io::Result<()> {
         let terms = self.words.terms();
-        let mut add = |spelling: &[u8], holders: u32| {
-            *found.entry(String::from_utf8_lossy(spelling).into_owned()).or_default() += holders;
+        let mut add = |spelling: &[u8], doc_freq: u32| {
+            *found.entry(String::from_utf8_lossy(spelling).into_owned()).or_default() += doc_freq;
         };
-        match kinship {
-            Kinship::Shortened => {
-                for shorter in shortened(word) {
+        match relation {
+            Relation::Prefix => {
+                for shorter in short_hashes(word) {
                     if let Some(info) = terms.get(shorter)? {
                         add(shorter.as_bytes(), info.doc_freq);
                     }
                 }
             }
-            Kinship::Longer => {
+            Relation::Extension => {
                 let mut stream = terms.range().ge(word).into_stream()?;
                 while stream.advance() && stream.key().starts_with(word.as_bytes()) {
                     add(stream.key(), stream.value().doc_freq);
                 }
             }
-            Kinship::Near(distance) => {
+            Relation::EditDistance(distance) => {
                 let first = word.as_bytes().first().copied().unwrap_or_default();
-                let slips =
-                    terms.search(Slips::new(word, distance)).ge([first]).lt([first.saturating_add(1)]);
-                let mut stream = slips.into_stream()?;
+                let edits = terms
+                    .search(EditAutomaton::new(word, distance))
+                    .ge([first])
+                    .lt([first.saturating_add(1)]);
+                let mut stream = edits.into_stream()?;
                 while stream.advance() {
                     add(stream.key(), stream.value().doc_freq);
                 }
             }
-            Kinship::Around => {
-                let mut stream = terms.search(Within::new(word)).into_stream()?;
+            Relation::Containing => {
+                let mut stream = terms.search(SubstringAutomaton::new(word)).into_stream()?;
                 while stream.advance() {
                     add(stream.key(), stream.value().doc_freq);
                 }
@@ -258,10 +260,10 @@ impl Segment<'_> {
     }
 }
 
-impl Vocabulary for Segment<'_> {
-    fn gather(&self, kinship: Kinship, word: &str, found: &mut BTreeMap<String, u32>) {
-        // Kin are a help where nothing was found: without them the search is as it was.
-        if self.gather_within(kinship, word, found).is_err() {
+impl TermDictionary for Segment<'_> {
+    fn gather(&self, relation: Relation, word: &str, found: &mut BTreeMap<String, u32>) {
+        // Expansion only helps where nothing was found: without it the search still works.
+        if self.gather_related(relation, word, found).is_err() {
             found.clear();
         }
     }

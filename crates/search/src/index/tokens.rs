@@ -1,4 +1,4 @@
-//! Our words, as the index library takes them.
+//! The adapter that feeds our terms to the index library.
 //!
 //! It decides nothing: `words::each_term` does.
 
@@ -6,25 +6,25 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use crate::words::{Term, each_term};
 
-/// Cuts a text into words.
+/// A tokenizer over `each_term`.
 #[derive(Clone, Default)]
 pub struct WordTokenizer {
-    /// All words of the text at hand, one after another.
+    /// All terms of the current text, concatenated.
     letters: String,
     ends: Vec<usize>,
     token: Token,
 }
 
-/// The words of one text.
-pub struct Words<'a> {
+/// The terms of one text.
+pub struct WordTokenStream<'a> {
     source: &'a mut WordTokenizer,
     next: usize,
 }
 
 impl Tokenizer for WordTokenizer {
-    type TokenStream<'a> = Words<'a>;
+    type TokenStream<'a> = WordTokenStream<'a>;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Words<'a> {
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordTokenStream<'a> {
         self.letters.clear();
         self.ends.clear();
         each_term(text, &mut |term: Term<'_>| {
@@ -32,11 +32,11 @@ impl Tokenizer for WordTokenizer {
             self.ends.push(self.letters.len());
         });
         self.token.reset();
-        Words { source: self, next: 0 }
+        WordTokenStream { source: self, next: 0 }
     }
 }
 
-impl TokenStream for Words<'_> {
+impl TokenStream for WordTokenStream<'_> {
     fn advance(&mut self) -> bool {
         let Some(end) = self.source.ends.get(self.next).copied() else { return false };
         let start = self.next.checked_sub(1).map_or(0, |before| self.source.ends[before]);

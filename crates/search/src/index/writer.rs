@@ -1,7 +1,7 @@
-//! Changing the index: documents in, out and erased, in commits that hold all or nothing.
+//! Index updates: documents are added, removed and erased in atomic commits.
 //!
-//! A commit carries the caller's checkpoint, so that index and checkpoint can never disagree. Nothing that was not
-//! committed is ever found.
+//! A commit carries the caller's checkpoint, so that index and checkpoint can never disagree. Uncommitted documents are
+//! never found.
 
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
@@ -10,14 +10,14 @@ use super::schema::FORMAT;
 use super::{Error, Index, Payload};
 use crate::document::{Document, Kind};
 
-/// What is held in memory before it becomes a segment.
+/// Bytes buffered in memory before they become a segment.
 const HEAP: usize = 40_000_000;
-/// So many segments of a size are merged into one: fewer to search, more to write.
+/// Number of similar-sized segments merged into one: fewer to search, more to write.
 const SEGMENTS_TO_MERGE: usize = 6;
-/// A segment with a larger share of deleted documents is written anew.
+/// A segment with a larger share of deleted documents is rewritten.
 const DELETED_AT_MOST: f32 = 0.3;
 
-/// The one writer of an index.
+/// The single writer of an index.
 pub struct Writer<'a> {
     index: &'a Index,
     writer: IndexWriter,
@@ -30,7 +30,7 @@ impl<'a> Writer<'a> {
             .num_merge_threads(1)
             .memory_budget_per_thread(HEAP)
             .build();
-        let writer: IndexWriter = index.index.writer_with_options(options).map_err(locking)?;
+        let writer: IndexWriter = index.index.writer_with_options(options).map_err(open_error)?;
         let mut policy = LogMergePolicy::default();
         policy.set_min_num_segments(SEGMENTS_TO_MERGE);
         policy.set_del_docs_ratio_before_merge(DELETED_AT_MOST);
@@ -38,25 +38,25 @@ impl<'a> Writer<'a> {
         Ok(Writer { index, writer })
     }
 
-    /// Adds a document; one with the same id is replaced.
+    /// Adds a document, replacing one with the same id.
     pub fn add(&self, document: &Document) -> Result<(), Error> {
         self.remove(document.id);
         self.writer.add_document(self.indexed(document)).map_err(Error::write)?;
         Ok(())
     }
 
-    /// Removes a document, if it is there. Its words may stay in the files until they are merged: see `erase`.
+    /// Removes a document, if present. Its words may stay in the files until they are merged: see `erase`.
     pub fn remove(&self, id: i64) {
         self.writer.delete_term(Term::from_field_i64(self.index.fields.id, id));
     }
 
-    /// Makes everything since the last commit findable, together with the caller's `checkpoint`.
+    /// Commits all changes since the last commit together with the caller's `checkpoint`.
     pub fn commit(&mut self, checkpoint: i64) -> Result<(), Error> {
         self.commit_as(Some(checkpoint))
     }
 
-    /// Removes documents so that nothing of them is left in any file, and waits for it. What was added before is
-    /// committed too; the checkpoint stays.
+    /// Removes documents so that nothing of them is left in any file, and waits for it. Earlier changes are committed
+    /// too; the checkpoint stays.
     pub fn erase(mut self, ids: &[i64]) -> Result<(), Error> {
         ids.iter().for_each(|id| self.remove(*id));
         let checkpoint = self.index.checkpoint()?;
@@ -71,7 +71,7 @@ impl<'a> Writer<'a> {
         self.close()
     }
 
-    /// Waits until merges that were begun are done. A writer that is dropped leaves them to the next.
+    /// Waits for running merges. A writer that is dropped leaves them to the next.
     pub fn close(self) -> Result<(), Error> {
         self.writer.wait_merging_threads().map_err(Error::write)?;
         self.index.reload()
@@ -93,20 +93,20 @@ impl<'a> Writer<'a> {
         made.add_i64(fields.at, facts.at);
         made.add_u64(fields.session, facts.session);
         made.add_u64(fields.turn, u64::from(facts.turn));
-        made.add_u64(fields.kind, number_of(facts.kind));
+        made.add_u64(fields.kind, kind_number(facts.kind));
         document.texts().into_iter().for_each(|text| made.add_text(fields.words, text));
-        document.marks().into_iter().for_each(|mark| made.add_text(fields.marks, mark));
-        let pieces: Vec<u8> = document.meant().into_iter().flat_map(u16::to_le_bytes).collect();
+        document.tags().into_iter().for_each(|tag| made.add_text(fields.tags, tag));
+        let pieces: Vec<u8> = document.word_pieces().into_iter().flat_map(u16::to_le_bytes).collect();
         made.add_bytes(fields.pieces, &pieces);
         made
     }
 }
 
 /// A kind's number in the index.
-fn number_of(kind: Kind) -> u64 {
+fn kind_number(kind: Kind) -> u64 {
     Kind::ALL.iter().position(|known| *known == kind).unwrap_or_default() as u64
 }
 
-fn locking(error: TantivyError) -> Error {
+fn open_error(error: TantivyError) -> Error {
     if let TantivyError::LockFailure(..) = error { Error::Busy } else { Error::write(error) }
 }

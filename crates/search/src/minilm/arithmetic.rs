@@ -1,91 +1,91 @@
-//! The arithmetic of the model, in a form that the compiler makes into instructions on eight numbers at once.
+//! The model's arithmetic, written so that the compiler vectorises it to eight lanes.
 //!
-//! The one place that asks the processor what it can do. Everything is inlined into one function for each answer; no
-//! number differs by more than rounding.
+//! The only module that queries CPU features. Everything is inlined into one function per feature set; results differ
+//! only by rounding.
 
 use super::weights::Stored;
 
-/// How a product is added to a sum: one instruction where the processor has it, two elsewhere.
-pub trait Adding: Copy {
+/// Multiply-add: one fused instruction if the CPU has it, two otherwise.
+pub trait MulAdd: Copy {
     fn add(sum: f32, a: f32, b: f32) -> f32;
 }
 
 #[derive(Clone, Copy)]
-pub struct InOne;
+pub struct Fused;
 
 #[derive(Clone, Copy)]
-pub struct InTwo;
+pub struct Separate;
 
-impl Adding for InOne {
+impl MulAdd for Fused {
     #[inline(always)]
     fn add(sum: f32, a: f32, b: f32) -> f32 {
         a.mul_add(b, sum)
     }
 }
 
-impl Adding for InTwo {
+impl MulAdd for Separate {
     #[inline(always)]
     fn add(sum: f32, a: f32, b: f32) -> f32 {
         sum + a * b
     }
 }
 
-/// Work that is compiled once for each sort of processor. Its `run` must be inlined.
-pub trait Work {
-    fn run<A: Adding>(&mut self);
+/// A computation compiled once per CPU feature set. Its `run` must be inlined.
+pub trait Kernel {
+    fn run<A: MulAdd>(&mut self);
 }
 
-/// Does the work by the best means that this processor has.
+/// Runs the kernel with the best instructions this CPU has.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "calling code for a processor that was asked for it has no safe form")]
-pub fn run(work: &mut impl Work) {
+pub fn run(kernel: &mut impl Kernel) {
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the processor was just asked, and has both.
-        unsafe { run_wide(work) }
+        // SAFETY: both features were just detected.
+        unsafe { run_wide(kernel) }
     } else {
-        work.run::<InTwo>();
+        kernel.run::<Separate>();
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn run_wide(work: &mut impl Work) {
-    work.run::<InOne>();
+fn run_wide(kernel: &mut impl Kernel) {
+    kernel.run::<Fused>();
 }
 
-/// Other processors have what is needed, or are not known well enough.
+/// Other architectures have what is needed by default, or are not known well enough.
 #[cfg(not(target_arch = "x86_64"))]
-pub fn run(work: &mut impl Work) {
-    work.run::<InTwo>();
+pub fn run(kernel: &mut impl Kernel) {
+    kernel.run::<Separate>();
 }
 
-/// Numbers that are worked on at once.
+/// Numbers processed at once.
 pub const LANES: usize = 8;
-/// Rows of texts and of weights that are multiplied at once: their sums fill the processor's registers.
+/// Rows of input and of weights multiplied at once: their sums fill the CPU's registers.
 pub const ROWS: usize = 4;
 const COLUMNS: usize = 2;
 
 type Lanes = [f32; LANES];
 type StoredLanes = [Stored; LANES];
 
-/// A table of weights with a row for each number that comes out, and what is added to each.
+/// A linear layer's weights, one row per output, and its bias.
 #[derive(Clone, Copy)]
-pub struct Table<'a> {
+pub struct LinearWeights<'a> {
     pub weights: &'a [Stored],
     pub bias: &'a [Stored],
 }
 
-/// Rows of `x` through a table. There are `ROWS` rows or a multiple, and an even number of columns.
+/// Applies a linear layer to the rows of `x`. The row count is a multiple of `ROWS`, the output count even.
 #[inline(always)]
-pub fn through<A: Adding>(x: &[f32], table: Table<'_>, out: &mut [f32]) {
-    let outer = table.bias.len();
-    let inner = table.weights.len() / outer.max(1);
+pub fn linear_forward<A: MulAdd>(x: &[f32], layer: LinearWeights<'_>, out: &mut [f32]) {
+    let outer = layer.bias.len();
+    let inner = layer.weights.len() / outer.max(1);
     let (x, _) = x.as_chunks::<LANES>();
-    let (weights, _) = table.weights.as_chunks::<LANES>();
+    let (weights, _) = layer.weights.as_chunks::<LANES>();
     let steps = inner / LANES;
     for (pair, weights) in weights.chunks_exact(steps * COLUMNS).enumerate() {
         let bias: [f32; COLUMNS] =
-            std::array::from_fn(|column| f32::from_le_bytes(table.bias[pair * COLUMNS + column]));
+            std::array::from_fn(|column| f32::from_le_bytes(layer.bias[pair * COLUMNS + column]));
         for (block, x) in x.chunks_exact(steps * ROWS).enumerate() {
             let sums = product::<A>(x, weights, steps);
             for row in 0..ROWS {
@@ -99,7 +99,7 @@ pub fn through<A: Adding>(x: &[f32], table: Table<'_>, out: &mut [f32]) {
 }
 
 #[inline(always)]
-fn product<A: Adding>(x: &[Lanes], weights: &[StoredLanes], steps: usize) -> [[f32; COLUMNS]; ROWS] {
+fn product<A: MulAdd>(x: &[Lanes], weights: &[StoredLanes], steps: usize) -> [[f32; COLUMNS]; ROWS] {
     let rows: [&[Lanes]; ROWS] = std::array::from_fn(|row| &x[row * steps..][..steps]);
     let columns: [&[StoredLanes]; COLUMNS] =
         std::array::from_fn(|column| &weights[column * steps..][..steps]);
@@ -120,7 +120,7 @@ fn product<A: Adding>(x: &[Lanes], weights: &[StoredLanes], steps: usize) -> [[f
 }
 
 #[inline(always)]
-pub fn dot<A: Adding>(a: &[f32], b: &[f32]) -> f32 {
+pub fn dot<A: MulAdd>(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0_f32; LANES];
     for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
         for lane in 0..LANES {
@@ -131,30 +131,30 @@ pub fn dot<A: Adding>(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[inline(always)]
-pub fn add_scaled<A: Adding>(sum: &mut [f32], values: &[f32], by: f32) {
+pub fn add_scaled<A: MulAdd>(sum: &mut [f32], values: &[f32], by: f32) {
     for (sum, value) in sum.iter_mut().zip(values) {
         *sum = A::add(*sum, *value, by);
     }
 }
 
-/// Makes shares of a whole out of scores.
+/// Softmax.
 #[inline(always)]
-pub fn shares<A: Adding>(scores: &mut [f32]) {
+pub fn softmax<A: MulAdd>(scores: &mut [f32]) {
     let most = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     scores.iter_mut().for_each(|score| *score = exp::<A>(*score - most));
     let total: f32 = scores.iter().sum();
     scores.iter_mut().for_each(|score| *score /= total);
 }
 
-/// What a neuron lets through (GELU), for each of many.
+/// GELU activation.
 #[inline(always)]
-pub fn let_through<A: Adding>(values: &mut [f32]) {
+pub fn gelu<A: MulAdd>(values: &mut [f32]) {
     values.iter_mut().for_each(|value| *value = 0.5 * *value * (1.0 + error_function::<A>(*value)));
 }
 
-/// The error function of `x` by the root of two: Abramowitz and Stegun 7.1.26, right to seven digits.
+/// erf(x / √2), Abramowitz and Stegun 7.1.26, accurate to seven digits.
 #[inline(always)]
-fn error_function<A: Adding>(x: f32) -> f32 {
+fn error_function<A: MulAdd>(x: f32) -> f32 {
     let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
     let t = 1.0 / A::add(1.0, 0.327_591_1, z);
     let sum = [1.061_405_4, -1.453_152_1, 1.421_413_8, -0.284_496_72, 0.254_829_6_f32];
@@ -162,10 +162,10 @@ fn error_function<A: Adding>(x: f32) -> f32 {
     (1.0 - series * exp::<A>(-z * z)).copysign(x)
 }
 
-/// e to the power of `x`, right to six digits: a whole power of two, and a series for the rest.
+/// e^x, accurate to six digits: a power of two times a series for the remainder.
 #[inline(always)]
-fn exp<A: Adding>(x: f32) -> f32 {
-    /// Adding it rounds to a whole number, which then stands in the lowest bits.
+fn exp<A: MulAdd>(x: f32) -> f32 {
+    /// Adding it rounds to a whole number, which then is in the lowest bits.
     const ROUNDING: f32 = 12_582_912.0;
     let x = x.clamp(-87.0, 87.0) * std::f32::consts::LOG2_E;
     let shifted = x + ROUNDING;
@@ -175,14 +175,14 @@ fn exp<A: Adding>(x: f32) -> f32 {
     small * f32::from_bits((shifted.to_bits() << 23).wrapping_add(1.0_f32.to_bits()))
 }
 
-/// Each row with a mean of nought and a spread of one, then scaled and moved as the model learnt it.
+/// Layer normalisation: each row gets mean 0 and variance 1, then the learnt scale and shift.
 #[inline(always)]
-pub fn even_out<A: Adding>(values: &mut [f32], (scale, shift): (&[Stored], &[Stored]), tiny: f32) {
+pub fn layer_norm<A: MulAdd>(values: &mut [f32], scale: &[Stored], shift: &[Stored], epsilon: f32) {
     for row in values.chunks_exact_mut(scale.len()) {
         let mean = row.iter().sum::<f32>() / row.len() as f32;
         row.iter_mut().for_each(|value| *value -= mean);
-        let spread = dot::<A>(row, row) / row.len() as f32;
-        let by = 1.0 / (spread + tiny).sqrt();
+        let variance = dot::<A>(row, row) / row.len() as f32;
+        let by = 1.0 / (variance + epsilon).sqrt();
         for (value, (scale, shift)) in row.iter_mut().zip(scale.iter().zip(shift)) {
             *value = A::add(f32::from_le_bytes(*shift), *value * by, f32::from_le_bytes(*scale));
         }
@@ -197,19 +197,19 @@ mod tests {
     fn powers_and_errors_are_right_to_six_digits() {
         for x in [-20.0_f32, -3.3, -0.5, -1e-3, 0.0, 1e-3, 0.7, 4.2, 20.0] {
             let right = f64::from(x).exp();
-            assert!((f64::from(exp::<InTwo>(x)) / right - 1.0).abs() < 2e-6, "{x}");
+            assert!((f64::from(exp::<Separate>(x)) / right - 1.0).abs() < 2e-6, "{x}");
         }
-        assert_eq!(exp::<InTwo>(-500.0), exp::<InTwo>(-87.0));
+        assert_eq!(exp::<Separate>(-500.0), exp::<Separate>(-87.0));
         let known = [(0.0_f32, 0.0_f32), (1.0, 0.682_689_5), (-2.0, -0.954_499_7), (6.0, 1.0)];
         for (x, right) in known {
-            assert!((error_function::<InTwo>(x) - right).abs() < 1e-6, "{x}");
+            assert!((error_function::<Separate>(x) - right).abs() < 1e-6, "{x}");
         }
     }
 
     #[test]
-    fn shares_are_of_one_whole() {
+    fn softmax_sums_to_one() {
         let mut scores = [3.0, 1.0, 1.0, -60.0];
-        shares::<InTwo>(&mut scores);
+        softmax::<Separate>(&mut scores);
         assert!((scores.iter().sum::<f32>() - 1.0).abs() < 1e-6);
         assert!(scores[0] > 0.78 && scores[1] == scores[2] && scores[3] < 1e-20);
     }

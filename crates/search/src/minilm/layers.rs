@@ -1,60 +1,61 @@
-//! The net itself: pieces become vectors, each layer lets them look at each other, and their mean is the text's meaning.
+//! The network: piece embeddings, attention layers, and the mean of the outputs as the text's embedding.
 //!
-//! Shapes are proven when the net is read; from then on nothing can be missing.
+//! All shapes are checked when the network is loaded; nothing can be missing afterwards.
 
 use std::path::Path;
 
 use serde::Deserialize;
 
 use super::arithmetic::{
-    Adding, LANES, ROWS, Table, Work, add_scaled, dot, even_out, let_through, run, shares, through,
+    Kernel, LANES, LinearWeights, MulAdd, ROWS, add_scaled, dot, gelu, layer_norm, linear_forward, run,
+    softmax,
 };
 use super::weights::{Tensor, Weights};
 use super::{ModelError, unfit, unread};
 
-/// What the model's own description says of its shape.
+/// The model's `config.json`.
 #[derive(Clone, Copy, Debug, Deserialize)]
-struct Shape {
+struct ModelShape {
     #[serde(rename = "hidden_size")]
     dimensions: usize,
     #[serde(rename = "intermediate_size")]
-    wide: usize,
+    intermediate_size: usize,
     #[serde(rename = "num_attention_heads")]
     heads: usize,
     #[serde(rename = "num_hidden_layers")]
     layers: usize,
     #[serde(rename = "max_position_embeddings")]
-    longest: usize,
+    max_positions: usize,
     #[serde(rename = "vocab_size")]
-    words: usize,
+    vocabulary_size: usize,
     #[serde(rename = "layer_norm_eps", default = "usual_tiny")]
-    tiny: f32,
+    epsilon: f32,
 }
 
 fn usual_tiny() -> f32 {
     1e-12
 }
 
-impl Shape {
-    fn complaint(&self) -> Option<String> {
+impl ModelShape {
+    fn check(&self) -> Option<String> {
         let by_lanes = |length: usize| length > 0 && length.is_multiple_of(LANES);
         let is_sound = by_lanes(self.dimensions)
-            && by_lanes(self.wide)
+            && by_lanes(self.intermediate_size)
             && self.heads > 0
             && self.dimensions.is_multiple_of(self.heads)
             && by_lanes(self.dimensions / self.heads)
             && (1..=64).contains(&self.layers)
-            && (2..=4096).contains(&self.longest)
-            && self.dimensions.max(self.wide) <= 1 << 14;
+            && (2..=4096).contains(&self.max_positions)
+            && self.dimensions.max(self.intermediate_size) <= 1 << 14;
         (!is_sound).then(|| format!("no net can have this shape: {self:?}"))
     }
 }
 
 pub struct Net {
-    shape: Shape,
-    words: Tensor,
-    places: Tensor,
-    sorts: Tensor,
+    shape: ModelShape,
+    vocabulary_size: Tensor,
+    positions: Tensor,
+    token_types: Tensor,
     norm: Norm,
     layers: Vec<Layer>,
 }
@@ -62,35 +63,35 @@ pub struct Net {
 /// Scale and shift.
 struct Norm(Tensor, Tensor);
 
-/// Weights and what is added.
+/// Weights and bias.
 struct Linear(Tensor, Tensor);
 
 struct Layer {
-    asks: Linear,
-    offers: Linear,
-    gives: Linear,
-    joins: Linear,
-    after_looking: Norm,
-    widens: Linear,
-    narrows: Linear,
-    after_all: Norm,
+    query: Linear,
+    key: Linear,
+    value: Linear,
+    attention_output: Linear,
+    attention_norm: Norm,
+    intermediate: Linear,
+    output: Linear,
+    output_norm: Norm,
 }
 
 impl Net {
     pub fn read(weights: &Weights, description: &Path) -> Result<Net, ModelError> {
         let text = std::fs::read(description).map_err(|source| unread(description, source))?;
-        let shape: Shape =
+        let shape: ModelShape =
             serde_json::from_slice(&text).map_err(|error| unfit(description, error.to_string()))?;
-        if let Some(complaint) = shape.complaint() {
+        if let Some(complaint) = shape.check() {
             return Err(unfit(description, complaint));
         }
-        let Shape { dimensions, longest, words, .. } = shape;
+        let ModelShape { dimensions, max_positions, vocabulary_size, .. } = shape;
         let table =
             |name: &str, rows| weights.tensor(&format!("embeddings.{name}.weight"), &[rows, dimensions]);
         Ok(Net {
-            words: table("word_embeddings", words)?,
-            places: table("position_embeddings", longest)?,
-            sorts: table("token_type_embeddings", 0)?,
+            vocabulary_size: table("word_embeddings", vocabulary_size)?,
+            positions: table("position_embeddings", max_positions)?,
+            token_types: table("token_type_embeddings", 0)?,
             norm: norm(weights, "embeddings.LayerNorm", dimensions)?,
             layers: (0..shape.layers)
                 .map(|number| layer(weights, shape, number))
@@ -103,35 +104,35 @@ impl Net {
         self.shape.dimensions
     }
 
-    pub fn words(&self) -> usize {
-        self.shape.words
+    pub fn vocabulary_size(&self) -> usize {
+        self.shape.vocabulary_size
     }
 
-    /// So many pieces are taken at once.
-    pub fn longest(&self) -> usize {
-        self.shape.longest
+    /// The maximum number of pieces per text.
+    pub fn max_positions(&self) -> usize {
+        self.shape.max_positions
     }
 
     pub fn embed(&self, weights: &Weights, pieces: &[u32]) -> Vec<f32> {
-        let mut pass = Pass { net: self, weights, pieces, meaning: vec![] };
+        let mut pass = ForwardPass { net: self, weights, pieces, embedding: vec![] };
         run(&mut pass);
-        pass.meaning
+        pass.embedding
     }
 }
 
-fn layer(weights: &Weights, shape: Shape, number: usize) -> Result<Layer, ModelError> {
-    let Shape { dimensions, wide, .. } = shape;
+fn layer(weights: &Weights, shape: ModelShape, number: usize) -> Result<Layer, ModelError> {
+    let ModelShape { dimensions, intermediate_size, .. } = shape;
     let named = |name: &str| format!("encoder.layer.{number}.{name}");
     let square = |name: &str| linear(weights, &named(name), [dimensions, dimensions]);
     Ok(Layer {
-        asks: square("attention.self.query")?,
-        offers: square("attention.self.key")?,
-        gives: square("attention.self.value")?,
-        joins: square("attention.output.dense")?,
-        after_looking: norm(weights, &named("attention.output.LayerNorm"), dimensions)?,
-        widens: linear(weights, &named("intermediate.dense"), [wide, dimensions])?,
-        narrows: linear(weights, &named("output.dense"), [dimensions, wide])?,
-        after_all: norm(weights, &named("output.LayerNorm"), dimensions)?,
+        query: square("attention.self.query")?,
+        key: square("attention.self.key")?,
+        value: square("attention.self.value")?,
+        attention_output: square("attention.output.dense")?,
+        attention_norm: norm(weights, &named("attention.output.LayerNorm"), dimensions)?,
+        intermediate: linear(weights, &named("intermediate.dense"), [intermediate_size, dimensions])?,
+        output: linear(weights, &named("output.dense"), [dimensions, intermediate_size])?,
+        output_norm: norm(weights, &named("output.LayerNorm"), dimensions)?,
     })
 }
 
@@ -145,121 +146,128 @@ fn norm(weights: &Weights, name: &str, dimensions: usize) -> Result<Norm, ModelE
     Ok(Norm(part("weight")?, part("bias")?))
 }
 
-/// One text on its way through the net.
-struct Pass<'a> {
+/// One text on its way through the network.
+struct ForwardPass<'a> {
     net: &'a Net,
     weights: &'a Weights,
     pieces: &'a [u32],
-    meaning: Vec<f32>,
+    embedding: Vec<f32>,
 }
 
-/// What a layer writes on: one row for each piece, and some that nobody looks at to fill the last block.
-struct Sheets {
-    asks: Vec<f32>,
-    offers: Vec<f32>,
-    gives: Vec<f32>,
-    seen: Vec<f32>,
-    joined: Vec<f32>,
-    wide: Vec<f32>,
+/// Scratch buffers of a layer: one row per piece, padded to fill the last block.
+struct Buffers {
+    query: Vec<f32>,
+    key: Vec<f32>,
+    value: Vec<f32>,
+    attended: Vec<f32>,
+    projected: Vec<f32>,
+    intermediate: Vec<f32>,
 }
 
-impl Work for Pass<'_> {
+impl Kernel for ForwardPass<'_> {
     #[inline(always)]
-    fn run<A: Adding>(&mut self) {
-        let Shape { dimensions, wide, .. } = self.net.shape;
+    fn run<A: MulAdd>(&mut self) {
+        let ModelShape { dimensions, intermediate_size, .. } = self.net.shape;
         let rows = self.pieces.len().next_multiple_of(ROWS);
-        let sheet = || vec![0.0; rows * dimensions];
-        let (asks, offers, gives, seen, joined) = (sheet(), sheet(), sheet(), sheet(), sheet());
-        let mut sheets = Sheets { asks, offers, gives, seen, joined, wide: vec![0.0; rows * wide] };
-        let mut x = self.beginning::<A>(rows);
+        let buffer = || vec![0.0; rows * dimensions];
+        let (query, key, value, attended, projected) = (buffer(), buffer(), buffer(), buffer(), buffer());
+        let mut buffers = Buffers {
+            query,
+            key,
+            value,
+            attended,
+            projected,
+            intermediate: vec![0.0; rows * intermediate_size],
+        };
+        let mut x = self.embed_pieces::<A>(rows);
         for layer in &self.net.layers {
-            self.look::<A>(layer, &mut x, &mut sheets);
-            self.think::<A>(layer, &mut x, &mut sheets);
+            self.attention_block::<A>(layer, &mut x, &mut buffers);
+            self.feed_forward::<A>(layer, &mut x, &mut buffers);
         }
-        self.meaning = mean::<A>(&x[..self.pieces.len() * dimensions], dimensions);
+        self.embedding = mean::<A>(&x[..self.pieces.len() * dimensions], dimensions);
     }
 }
 
-impl Pass<'_> {
+impl ForwardPass<'_> {
     #[inline(always)]
-    fn beginning<A: Adding>(&self, rows: usize) -> Vec<f32> {
+    fn embed_pieces<A: MulAdd>(&self, rows: usize) -> Vec<f32> {
         let dimensions = self.net.shape.dimensions;
         let row = |tensor: &Tensor, number: usize| {
             &self.weights.numbers(tensor)[number * dimensions..][..dimensions]
         };
         let mut x = vec![0.0; rows * dimensions];
-        for (place, (piece, x)) in self.pieces.iter().zip(x.chunks_exact_mut(dimensions)).enumerate() {
+        for (position, (piece, x)) in self.pieces.iter().zip(x.chunks_exact_mut(dimensions)).enumerate() {
             let parts = [
-                row(&self.net.words, *piece as usize),
-                row(&self.net.places, place),
-                row(&self.net.sorts, 0),
+                row(&self.net.vocabulary_size, *piece as usize),
+                row(&self.net.positions, position),
+                row(&self.net.token_types, 0),
             ];
             for (at, x) in x.iter_mut().enumerate() {
                 *x = parts.iter().map(|part| f32::from_le_bytes(part[at])).sum();
             }
         }
-        self.even_out::<A>(&self.net.norm, &mut x);
+        self.layer_norm::<A>(&self.net.norm, &mut x);
         x
     }
 
-    /// Every piece looks at all others.
+    /// Self-attention with residual connection.
     #[inline(always)]
-    fn look<A: Adding>(&self, layer: &Layer, x: &mut [f32], sheets: &mut Sheets) {
-        through::<A>(x, self.table(&layer.asks), &mut sheets.asks);
-        through::<A>(x, self.table(&layer.offers), &mut sheets.offers);
-        through::<A>(x, self.table(&layer.gives), &mut sheets.gives);
-        self.attend::<A>(sheets);
-        through::<A>(&sheets.seen, self.table(&layer.joins), &mut sheets.joined);
-        add_scaled::<A>(x, &sheets.joined, 1.0);
-        self.even_out::<A>(&layer.after_looking, x);
+    fn attention_block<A: MulAdd>(&self, layer: &Layer, x: &mut [f32], buffers: &mut Buffers) {
+        linear_forward::<A>(x, self.table(&layer.query), &mut buffers.query);
+        linear_forward::<A>(x, self.table(&layer.key), &mut buffers.key);
+        linear_forward::<A>(x, self.table(&layer.value), &mut buffers.value);
+        self.attend::<A>(buffers);
+        linear_forward::<A>(&buffers.attended, self.table(&layer.attention_output), &mut buffers.projected);
+        add_scaled::<A>(x, &buffers.projected, 1.0);
+        self.layer_norm::<A>(&layer.attention_norm, x);
     }
 
     #[inline(always)]
-    fn attend<A: Adding>(&self, sheets: &mut Sheets) {
-        let Shape { dimensions, heads, .. } = self.net.shape;
+    fn attend<A: MulAdd>(&self, buffers: &mut Buffers) {
+        let ModelShape { dimensions, heads, .. } = self.net.shape;
         let head_size = dimensions / heads;
-        let by = 1.0 / (head_size as f32).sqrt();
+        let scale_by = 1.0 / (head_size as f32).sqrt();
         let count = self.pieces.len();
         let mut scores = vec![0.0; count];
-        sheets.seen.fill(0.0);
+        buffers.attended.fill(0.0);
         for from in (0..dimensions).step_by(head_size) {
             let part = |row: usize| row * dimensions + from..row * dimensions + from + head_size;
             for row in 0..count {
-                let asks = &sheets.asks[part(row)];
+                let query = &buffers.query[part(row)];
                 for (other, score) in scores.iter_mut().enumerate() {
-                    *score = by * dot::<A>(asks, &sheets.offers[part(other)]);
+                    *score = scale_by * dot::<A>(query, &buffers.key[part(other)]);
                 }
-                shares::<A>(&mut scores);
+                softmax::<A>(&mut scores);
                 for (other, share) in scores.iter().enumerate() {
-                    add_scaled::<A>(&mut sheets.seen[part(row)], &sheets.gives[part(other)], *share);
+                    add_scaled::<A>(&mut buffers.attended[part(row)], &buffers.value[part(other)], *share);
                 }
             }
         }
     }
 
-    /// Every piece by itself.
+    /// Feed-forward block with residual connection.
     #[inline(always)]
-    fn think<A: Adding>(&self, layer: &Layer, x: &mut [f32], sheets: &mut Sheets) {
-        through::<A>(x, self.table(&layer.widens), &mut sheets.wide);
-        let_through::<A>(&mut sheets.wide);
-        through::<A>(&sheets.wide, self.table(&layer.narrows), &mut sheets.joined);
-        add_scaled::<A>(x, &sheets.joined, 1.0);
-        self.even_out::<A>(&layer.after_all, x);
+    fn feed_forward<A: MulAdd>(&self, layer: &Layer, x: &mut [f32], buffers: &mut Buffers) {
+        linear_forward::<A>(x, self.table(&layer.intermediate), &mut buffers.intermediate);
+        gelu::<A>(&mut buffers.intermediate);
+        linear_forward::<A>(&buffers.intermediate, self.table(&layer.output), &mut buffers.projected);
+        add_scaled::<A>(x, &buffers.projected, 1.0);
+        self.layer_norm::<A>(&layer.output_norm, x);
     }
 
     #[inline(always)]
-    fn table(&self, Linear(weights, bias): &Linear) -> Table<'_> {
-        Table { weights: self.weights.numbers(weights), bias: self.weights.numbers(bias) }
+    fn table(&self, Linear(weights, bias): &Linear) -> LinearWeights<'_> {
+        LinearWeights { weights: self.weights.numbers(weights), bias: self.weights.numbers(bias) }
     }
 
     #[inline(always)]
-    fn even_out<A: Adding>(&self, Norm(scale, shift): &Norm, x: &mut [f32]) {
-        even_out::<A>(x, (self.weights.numbers(scale), self.weights.numbers(shift)), self.net.shape.tiny);
+    fn layer_norm<A: MulAdd>(&self, Norm(scale, shift): &Norm, x: &mut [f32]) {
+        layer_norm::<A>(x, self.weights.numbers(scale), self.weights.numbers(shift), self.net.shape.epsilon);
     }
 }
 
 #[inline(always)]
-fn mean<A: Adding>(rows: &[f32], dimensions: usize) -> Vec<f32> {
+fn mean<A: MulAdd>(rows: &[f32], dimensions: usize) -> Vec<f32> {
     let mut mean = vec![0.0; dimensions];
     rows.chunks_exact(dimensions).for_each(|row| add_scaled::<A>(&mut mean, row, 1.0));
     let length = dot::<A>(&mean, &mean).sqrt().max(f32::MIN_POSITIVE);

@@ -1,7 +1,7 @@
-//! A small model of sentences (MiniLM, a BERT of six layers) read where its files lie: from a text to a vector.
+//! A small sentence-embedding model (MiniLM, a six-layer BERT): from a text to a vector.
 //!
-//! Nothing is fetched and nothing is kept here; no file is read whole before it is needed. It runs in the caller's thread
-//! and is never asked by a hook.
+//! The files are memory-mapped. The module downloads and caches nothing, runs in the caller's thread, and is never
+//! used by a hook.
 
 mod arithmetic;
 mod layers;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::document::Document;
 use crate::source::{boundary, session_key};
 use layers::Net;
-use pieces::Vocabulary;
+use pieces::PieceVocabulary;
 use weights::Weights;
 
 /// The files of a model, by their usual names.
@@ -32,49 +32,49 @@ pub enum ModelError {
     Unfit { path: PathBuf, complaint: String },
 }
 
-/// A model that is ready to be asked.
+/// A loaded model.
 pub struct Encoder {
     weights: Weights,
     net: Net,
-    vocabulary: Vocabulary,
+    vocabulary: PieceVocabulary,
 }
 
 impl Encoder {
-    /// Opens the model of a folder. The weights are mapped, not read.
+    /// Opens the model in a folder. The weights are mapped, not read.
     pub fn open(folder: &Path) -> Result<Encoder, ModelError> {
         let weights = Weights::open(folder, WEIGHTS)?;
         let net = Net::read(&weights, &folder.join(SHAPE))?;
-        let vocabulary = Vocabulary::open(&folder.join(VOCABULARY), net.words())?;
+        let vocabulary = PieceVocabulary::open(&folder.join(VOCABULARY), net.vocabulary_size())?;
         Ok(Encoder { weights, net, vocabulary })
     }
 
-    /// How many numbers a vector has.
+    /// The length of a vector.
     pub fn dimensions(&self) -> usize {
         self.net.dimensions()
     }
 
-    /// What a text means, as a vector of length 1: its beginning, where it is long.
+    /// The text's embedding, normalised to length 1. Only the beginning of a long text counts.
     pub fn embed(&self, text: &str) -> Vec<f32> {
-        let pieces = self.vocabulary.pieces(text, PIECES_EMBEDDED.min(self.net.longest()));
+        let pieces = self.vocabulary.pieces(text, PIECES_EMBEDDED.min(self.net.max_positions()));
         self.net.embed(&self.weights, &pieces)
     }
 }
 
-/// What a model is given of a document.
+/// The text that is embedded for a document.
 pub fn embedded(document: &Document) -> String {
     let title = document.title.trim();
     let text = &document.text[..boundary(&document.text, LETTERS_EMBEDDED)];
     if title.is_empty() || text.starts_with(title) { text.to_owned() } else { format!("{title}. {text}") }
 }
 
-/// Tells one embedded text from another.
+/// A hash that identifies an embedded text.
 pub fn mark_of(text: &str) -> u64 {
     session_key(text)
 }
 
-/// Pieces of a text that the model looks at. Twice as many cost more than twice as much, and say little more.
+/// Pieces per text given to the model. Doubling it more than doubles the cost and adds little.
 const PIECES_EMBEDDED: usize = 128;
-/// More letters than so many pieces have.
+/// More bytes than so many pieces have.
 const LETTERS_EMBEDDED: usize = 1200;
 
 fn unfit(path: &Path, complaint: impl Into<String>) -> ModelError {

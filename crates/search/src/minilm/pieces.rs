@@ -1,6 +1,6 @@
-//! Texts as the model was taught to see them: lower-cased, without accents, cut into pieces of words by its own list.
+//! WordPiece tokenisation as the model was trained: lower-cased, accents removed, split by its own vocabulary.
 //!
-//! Unlike the static table's cut, signs are pieces too, and a word without pieces is the piece for the unknown.
+//! Unlike the static table's tokeniser, punctuation yields pieces too, and a word without pieces becomes `[UNK]`.
 
 use std::path::Path;
 
@@ -9,29 +9,29 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::{ModelError, unfit, unread};
 
-/// Words of more letters are unknown.
+/// Words with more characters become `[UNK]`.
 const LONGEST_WORD: usize = 100;
 const EMPTY: u32 = u32::MAX;
 
 /// The model's list of pieces.
-pub struct Vocabulary {
+pub struct PieceVocabulary {
     text: String,
-    /// Where each piece begins and ends.
-    ends: Vec<(u32, u32)>,
-    /// Numbers of pieces by the hash of their spelling.
+    /// The byte range of each piece in `text`.
+    ranges: Vec<(u32, u32)>,
+    /// Hash table of piece numbers, keyed by spelling.
     slots: Vec<u32>,
     unknown: u32,
     begin: u32,
     end: u32,
 }
 
-impl Vocabulary {
-    pub fn open(path: &Path, words: usize) -> Result<Vocabulary, ModelError> {
+impl PieceVocabulary {
+    pub fn open(path: &Path, words: usize) -> Result<PieceVocabulary, ModelError> {
         let text = std::fs::read_to_string(path).map_err(|source| unread(path, source))?;
         let mut vocabulary =
-            Vocabulary { ends: ends(&text), text, slots: vec![], unknown: 0, begin: 0, end: 0 };
-        if vocabulary.ends.len() != words {
-            let complaint = format!("it has {} pieces, and the weights {words}", vocabulary.ends.len());
+            PieceVocabulary { ranges: ranges(&text), text, slots: vec![], unknown: 0, begin: 0, end: 0 };
+        if vocabulary.ranges.len() != words {
+            let complaint = format!("it has {} pieces, and the weights {words}", vocabulary.ranges.len());
             return Err(unfit(path, complaint));
         }
         vocabulary.fill_slots();
@@ -42,45 +42,45 @@ impl Vocabulary {
         Ok(vocabulary)
     }
 
-    /// The numbers of a text's pieces between those for its begin and its end, at most so many in all.
+    /// The piece numbers of a text between `[CLS]` and `[SEP]`, at most `most` in all.
     pub fn pieces(&self, text: &str, most: usize) -> Vec<u32> {
-        let mut found = vec![self.begin];
+        let mut numbers = vec![self.begin];
         let room = most.max(2) - 1;
         let mut word = String::new();
         for letter in text.chars() {
-            if found.len() >= room {
+            if numbers.len() >= room {
                 break;
             }
-            match sort(letter) {
-                Sort::Nothing => {}
-                Sort::Gap => self.flush(&mut word, &mut found),
-                Sort::Alone => {
-                    self.flush(&mut word, &mut found);
+            match char_class(letter) {
+                CharClass::Nothing => {}
+                CharClass::Gap => self.flush(&mut word, &mut numbers),
+                CharClass::Alone => {
+                    self.flush(&mut word, &mut numbers);
                     push(letter, &mut word);
-                    self.flush(&mut word, &mut found);
+                    self.flush(&mut word, &mut numbers);
                 }
-                Sort::Letter => push(letter, &mut word),
+                CharClass::Letter => push(letter, &mut word),
             }
         }
-        self.flush(&mut word, &mut found);
-        found.truncate(room);
-        found.push(self.end);
-        found
+        self.flush(&mut word, &mut numbers);
+        numbers.truncate(room);
+        numbers.push(self.end);
+        numbers
     }
 
-    fn flush(&self, word: &mut String, found: &mut Vec<u32>) {
+    fn flush(&self, word: &mut String, numbers: &mut Vec<u32>) {
         if !word.is_empty() {
-            let before = found.len();
-            if word.chars().count() > LONGEST_WORD || !self.cut(word, found) {
-                found.truncate(before);
-                found.push(self.unknown);
+            let before = numbers.len();
+            if word.chars().count() > LONGEST_WORD || !self.cut(word, numbers) {
+                numbers.truncate(before);
+                numbers.push(self.unknown);
             }
             word.clear();
         }
     }
 
-    /// The longest piece first, then the longest rest; whether there was one for all of it.
-    fn cut(&self, word: &str, found: &mut Vec<u32>) -> bool {
+    /// Greedy longest match; returns whether the whole word could be split.
+    fn cut(&self, word: &str, numbers: &mut Vec<u32>) -> bool {
         let mut rest = word;
         let mut spelled = String::new();
         while !rest.is_empty() {
@@ -94,7 +94,7 @@ impl Vocabulary {
                 Some((self.number(&spelled)?, end))
             });
             let Some((piece, end)) = longest else { return false };
-            found.push(piece);
+            numbers.push(piece);
             rest = &rest[end..];
         }
         true
@@ -115,13 +115,13 @@ impl Vocabulary {
     }
 
     fn spelling(&self, number: u32) -> &str {
-        let (from, to) = self.ends[number as usize];
+        let (from, to) = self.ranges[number as usize];
         &self.text[from as usize..to as usize]
     }
 
     fn fill_slots(&mut self) {
-        self.slots = vec![EMPTY; (self.ends.len() * 2 + 2).next_power_of_two()];
-        for number in 0..self.ends.len() as u32 {
+        self.slots = vec![EMPTY; (self.ranges.len() * 2 + 2).next_power_of_two()];
+        for number in 0..self.ranges.len() as u32 {
             let mut slot = hashed(self.spelling(number)) & (self.slots.len() - 1);
             while self.slots[slot] != EMPTY {
                 slot = (slot + 1) & (self.slots.len() - 1);
@@ -131,8 +131,8 @@ impl Vocabulary {
     }
 }
 
-/// Where the lines of the list begin and end.
-fn ends(text: &str) -> Vec<(u32, u32)> {
+/// The byte ranges of the list's lines.
+fn ranges(text: &str) -> Vec<(u32, u32)> {
     let mut from = 0;
     let lines = text.split_inclusive('\n').map(|line| {
         let begin = from;
@@ -142,7 +142,7 @@ fn ends(text: &str) -> Vec<(u32, u32)> {
     lines.collect()
 }
 
-/// FNV-1a of 32 bits.
+/// 32-bit FNV-1a.
 fn hashed(text: &str) -> usize {
     let hash = |value: u32, byte: u8| (value ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     text.bytes().fold(0x811C_9DC5_u32, hash) as usize
@@ -156,35 +156,35 @@ fn push(letter: char, word: &mut String) {
     }
 }
 
-/// What a letter does to the word before it.
-enum Sort {
-    /// It is not seen at all.
+/// How a character affects tokenisation.
+enum CharClass {
+    /// Ignored.
     Nothing,
     Gap,
-    /// It is a word by itself.
+    /// A word by itself.
     Alone,
     Letter,
 }
 
-fn sort(letter: char) -> Sort {
+fn char_class(letter: char) -> CharClass {
     match letter {
-        ' ' | '\t' | '\n' | '\r' => Sort::Gap,
-        '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{AD}' | '\u{200B}'..='\u{200F}' => Sort::Nothing,
-        '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFFD}' => Sort::Nothing,
+        ' ' | '\t' | '\n' | '\r' => CharClass::Gap,
+        '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{AD}' | '\u{200B}'..='\u{200F}' => CharClass::Nothing,
+        '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFFD}' => CharClass::Nothing,
         letter if letter.is_ascii() => {
             if letter.is_ascii_punctuation() {
-                Sort::Alone
+                CharClass::Alone
             } else {
-                Sort::Letter
+                CharClass::Letter
             }
         }
-        letter if letter.is_whitespace() => Sort::Gap,
-        letter if is_sign(letter) || is_ideograph(letter) => Sort::Alone,
-        _ => Sort::Letter,
+        letter if letter.is_whitespace() => CharClass::Gap,
+        letter if is_sign(letter) || is_ideograph(letter) => CharClass::Alone,
+        _ => CharClass::Letter,
     }
 }
 
-/// Signs of punctuation outside of ASCII, where they are usual.
+/// Common non-ASCII punctuation.
 fn is_sign(letter: char) -> bool {
     matches!(letter,
         '\u{A1}' | '\u{A7}' | '\u{AB}' | '\u{B6}' | '\u{B7}' | '\u{BB}' | '\u{BF}'

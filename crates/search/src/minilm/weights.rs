@@ -1,6 +1,6 @@
-//! The weights of a model as they lie in their file (safetensors): names, shapes, and numbers in place.
+//! A model's weights in a memory-mapped safetensors file: names, shapes and numbers.
 //!
-//! Only the list at the beginning is parsed. Numbers are never copied, and only those of 32 bits are understood.
+//! Only the header is parsed. Numbers are never copied, and only 32-bit floats are supported.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,12 +11,12 @@ use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
 use super::{ModelError, unfit, unread};
 
-/// A number as it lies in the file.
+/// A little-endian `f32` as stored in the file.
 pub type Stored = [u8; 4];
 
-/// The list of a usual file has some ten thousand bytes.
-const LONGEST_LIST: u64 = 1 << 20;
-const LENGTH: usize = 8;
+/// Usual headers have some ten thousand bytes.
+const MAX_HEADER: u64 = 1 << 20;
+const LENGTH_PREFIX: usize = 8;
 
 pub struct Weights {
     path: PathBuf,
@@ -24,7 +24,7 @@ pub struct Weights {
     tensors: BTreeMap<String, Tensor>,
 }
 
-/// Where the numbers of one table lie, in bytes of the file.
+/// The byte range and shape of one tensor.
 #[derive(Clone, Debug)]
 pub struct Tensor {
     pub shape: Vec<usize>,
@@ -32,7 +32,7 @@ pub struct Tensor {
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct TensorEntry {
     dtype: String,
     shape: Vec<usize>,
     data_offsets: (usize, usize),
@@ -46,11 +46,11 @@ impl Weights {
             mapped.open_read(Path::new(name)).map_err(std::io::Error::other)?.read_bytes()
         };
         let bytes = file().map_err(|source| unread(&path, source))?;
-        let tensors = listed(&bytes).map_err(|complaint| unfit(&path, complaint))?;
+        let tensors = parse_header(&bytes).map_err(|complaint| unfit(&path, complaint))?;
         Ok(Weights { path, bytes, tensors })
     }
 
-    /// The place of a table that must have this shape; 0 stands for any length.
+    /// Looks up a tensor that must have this shape; 0 stands for any length.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<Tensor, ModelError> {
         let found =
             self.tensors.get(name).ok_or_else(|| unfit(&self.path, format!("`{name}` is missing")))?;
@@ -66,26 +66,27 @@ impl Weights {
     }
 }
 
-fn listed(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, String> {
-    let length = bytes.first_chunk::<LENGTH>().map(|length| u64::from_le_bytes(*length));
-    let length = length.filter(|length| *length <= LONGEST_LIST).ok_or("it has no list of tables")?;
-    let (list, numbers) =
-        bytes[LENGTH..].split_at_checked(length as usize).ok_or("it ends within its list of tables")?;
+fn parse_header(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, String> {
+    let length = bytes.first_chunk::<LENGTH_PREFIX>().map(|length| u64::from_le_bytes(*length));
+    let length = length.filter(|length| *length <= MAX_HEADER).ok_or("it has no list of tables")?;
+    let (list, numbers) = bytes[LENGTH_PREFIX..]
+        .split_at_checked(length as usize)
+        .ok_or("it ends within its list of tables")?;
     let mut list: BTreeMap<String, serde_json::Value> =
         serde_json::from_slice(list).map_err(|error| format!("its list of tables is broken: {error}"))?;
     list.remove("__metadata__");
     let mut tensors = BTreeMap::new();
     for (name, entry) in list {
-        let entry = Listed::deserialize(entry).map_err(|error| format!("`{name}`: {error}"))?;
-        if let Some(tensor) = tensor(entry, LENGTH + length as usize, numbers.len()) {
+        let entry = TensorEntry::deserialize(entry).map_err(|error| format!("`{name}`: {error}"))?;
+        if let Some(tensor) = tensor(entry, LENGTH_PREFIX + length as usize, numbers.len()) {
             tensors.insert(name, tensor);
         }
     }
     Ok(tensors)
 }
 
-/// None where the numbers are of another sort, or not all there: whoever needs them finds them missing.
-fn tensor(entry: Listed, begin: usize, available: usize) -> Option<Tensor> {
+/// `None` if the tensor is not `F32` or not complete; `Weights::tensor` then reports it as missing.
+fn tensor(entry: TensorEntry, begin: usize, available: usize) -> Option<Tensor> {
     let (from, to) = entry.data_offsets;
     let size = entry.shape.iter().try_fold(4_usize, |size, length| size.checked_mul(*length))?;
     let fits = entry.dtype == "F32" && from <= to && to <= available && to - from == size;

@@ -1,6 +1,6 @@
-//! Which documents are worth a second look: the best by words, and those beside them.
+//! RankCandidate selection: the best documents by words, and documents near them.
 //!
-//! Nothing is ranked here. A question without words asks for the newest.
+//! Candidates are not ranked here. A query without words selects the newest documents.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,56 +9,58 @@ use super::filter::Filter;
 use super::{Boost, Tier, Why};
 use crate::index::Error;
 use crate::query::Query;
-use crate::source::{Facts, Matches, Source, Weighed};
-use crate::table::Piece;
+use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
+use crate::table::WordPiece;
 use crate::vectors::Near;
-use crate::words::{Bm25, Collection, Reach, Sought, Vocabulary, WORDS_AT_MOST, Word, kin, words_of};
+use crate::words::{
+    Bm25, Collection, Expansion, MAX_TERMS, QueryTerm, QueryWord, TermDictionary, expand, words_of,
+};
 
-/// So many documents get a second look.
+/// The number of documents that are ranked.
 const CANDIDATES: usize = 200;
-/// No question gets more hits than this.
+/// The maximum number of hits per query.
 const HITS_AT_MOST: usize = 5000;
-/// So many get one by a model's vectors, of at most so many that are looked up; each must come so near.
+/// The number of candidates added by vector, the number looked up for them, and the minimum cosine.
 const BY_VECTORS: usize = 50;
 const VECTORS_LOOKED_UP: usize = 1000;
 const NEAR_BY_VECTORS: f32 = 0.35;
-/// Where there are no more documents than this, every one gets a second look.
+/// With no more documents than this, every one becomes a candidate.
 const SMALL: f32 = 500.0;
 
-/// Where a document is.
+/// A document's source and its number in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct DocAddress {
     pub source: usize,
-    pub place: u32,
+    pub doc: u32,
 }
 
-/// How a document came to be a candidate.
+/// How a document became a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// By its words, or as one of the newest where there were none.
-    Asked,
+pub enum FoundBy {
+    /// By its words, or as one of the newest if the query has no words.
+    Matched,
     /// By its vector.
     Vector,
-    /// By a time that was named.
+    /// By a time that the query names.
     Time,
-    /// It is near another one, or the store is small: it must prove itself by its meaning.
-    Beside,
+    /// It is near another candidate, or the store is small: it is kept only if its meaning is similar.
+    Nearby,
 }
 
-/// A document that gets a second look.
-pub struct Candidate {
-    pub place: Place,
-    pub way: Way,
-    pub facts: Facts,
+/// A document to be ranked.
+pub struct RankCandidate {
+    pub address: DocAddress,
+    pub found_by: FoundBy,
+    pub facts: DocFacts,
     /// Its score by words.
     pub words: f32,
-    /// Which words it has, bit by bit.
+    /// Bit set of the query terms it contains.
     pub matched: u64,
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<WordPiece>,
     pub boosts: Vec<Boost>,
 }
 
-impl Candidate {
+impl RankCandidate {
     pub fn boost(&mut self, why: Why, by: f32) {
         if by != 0.0 {
             self.boosts.push(Boost { why, by });
@@ -74,180 +76,187 @@ impl Candidate {
     }
 }
 
-/// What a question found by words.
-pub struct Found<'a> {
+/// A query with its terms and their matches in all sources.
+pub struct SearchContext<'a> {
     pub query: &'a Query,
-    /// Times that the question names.
+    /// Times that the query names.
     pub times: Times,
-    pub sources: &'a [&'a dyn Source],
+    pub sources: &'a [&'a dyn DocSource],
     pub near: Option<&'a Near<'a>>,
     pub collection: Collection,
-    pub sought: Vec<Sought>,
-    /// One for each source.
+    pub terms: Vec<QueryTerm>,
+    /// One per source.
     pub matches: Vec<Matches>,
 }
 
-impl<'a> Found<'a> {
-    pub fn look(
+impl<'a> SearchContext<'a> {
+    pub fn new(
         query: &'a Query,
-        sources: &'a [&'a dyn Source],
+        sources: &'a [&'a dyn DocSource],
         near: Option<&'a Near<'a>>,
-    ) -> Result<Found<'a>, Error> {
+    ) -> Result<SearchContext<'a>, Error> {
         let collection = collection(sources);
-        let times = Times::named(query);
-        let sought = sought(query, &times, sources)?;
-        let mut found = Found { times, query, sources, near, collection, sought, matches: Vec::new() };
-        let weighed: Vec<Weighed<'_>> = (0..found.sought.len())
-            .map(|number| Weighed { spellings: &found.sought[number].spellings, bm25: found.bm25(number) })
+        let times = Times::parse(query);
+        let terms = terms(query, &times, sources)?;
+        let mut search =
+            SearchContext { times, query, sources, near, collection, terms, matches: Vec::new() };
+        let weighted: Vec<WeightedTerm<'_>> = (0..search.terms.len())
+            .map(|number| WeightedTerm {
+                spellings: &search.terms[number].spellings,
+                bm25: search.bm25(number),
+            })
             .collect();
-        let matches = sources.iter().map(|source| source.matches(&weighed)).collect::<Result<_, _>>()?;
-        found.matches = matches;
-        Ok(found)
+        let matches = sources.iter().map(|source| source.matches(&weighted)).collect::<Result<_, _>>()?;
+        search.matches = matches;
+        Ok(search)
     }
 
     pub fn bm25(&self, number: usize) -> Bm25 {
-        Bm25::new(self.collection, self.sought[number].holders as f32)
+        Bm25::new(self.collection, self.terms[number].doc_freq as f32)
     }
 
-    fn wanted(&self) -> usize {
+    fn candidate_limit(&self) -> usize {
         CANDIDATES.max(self.query.limit.min(HITS_AT_MOST))
     }
 
-    pub fn score(&self, place: Place) -> f32 {
-        self.matches[place.source].scores[place.place as usize]
+    pub fn score(&self, address: DocAddress) -> f32 {
+        self.matches[address.source].scores[address.doc as usize]
     }
 
-    pub fn matched(&self, place: Place) -> u64 {
-        self.matches[place.source].words[place.place as usize]
+    pub fn matched(&self, address: DocAddress) -> u64 {
+        self.matches[address.source].words[address.doc as usize]
     }
 
-    /// All places of a session's documents.
-    pub fn members(&self, session: u64) -> Result<Vec<Place>, Error> {
+    /// All live documents of a session.
+    pub fn in_session(&self, session: u64) -> Result<Vec<DocAddress>, Error> {
         let mut members = Vec::new();
         for (source, documents) in self.sources.iter().enumerate() {
-            let places = documents.members(session)?.into_iter().filter(|place| documents.is_there(*place));
-            members.extend(places.map(|place| Place { source, place }));
+            let addresses = documents.in_session(session)?.into_iter().filter(|doc| documents.is_live(*doc));
+            members.extend(addresses.map(|doc| DocAddress { source, doc }));
         }
         Ok(members)
     }
 
-    fn at(&self, place: Place) -> i64 {
-        self.sources[place.source].at(place.place)
+    fn at(&self, address: DocAddress) -> i64 {
+        self.sources[address.source].at(address.doc)
     }
 
-    pub fn facts(&self, place: Place) -> Facts {
-        self.sources[place.source].facts(place.place)
+    pub fn facts(&self, address: DocAddress) -> DocFacts {
+        self.sources[address.source].facts(address.doc)
     }
 
-    pub fn candidates(&self, tier: Tier) -> Result<Vec<Candidate>, Error> {
+    pub fn candidates(&self, tier: Tier) -> Result<Vec<RankCandidate>, Error> {
         let filter = Filter::new(self.query, self.sources)?;
-        let asked = if self.sought.is_empty() { self.newest(&filter) } else { self.best(&filter) };
-        let mut places: BTreeMap<Place, Way> = asked.iter().map(|place| (*place, Way::Asked)).collect();
-        for place in self.by_vectors(&filter)? {
-            places.entry(place).or_insert(Way::Vector);
+        let matched = if self.terms.is_empty() { self.newest(&filter) } else { self.best(&filter) };
+        let mut addresses: BTreeMap<DocAddress, FoundBy> =
+            matched.iter().map(|address| (*address, FoundBy::Matched)).collect();
+        for address in self.by_vectors(&filter)? {
+            addresses.entry(address).or_insert(FoundBy::Vector);
         }
         let times = &self.times;
         if tier == Tier::Whole && times.are_named() {
-            self.of_times(times, &filter).into_iter().for_each(|place| {
-                places.entry(place).or_insert(Way::Time);
+            self.of_times(times, &filter).into_iter().for_each(|address| {
+                addresses.entry(address).or_insert(FoundBy::Time);
             });
         }
         if tier != Tier::Words {
-            self.fill_up(&asked, &mut places, &filter)?;
+            self.fill_up(&matched, &mut addresses, &filter)?;
         }
-        places.into_iter().map(|(place, way)| self.candidate(place, way, tier)).collect()
+        addresses.into_iter().map(|(address, found_by)| self.candidate(address, found_by, tier)).collect()
     }
 
-    fn candidate(&self, place: Place, way: Way, tier: Tier) -> Result<Candidate, Error> {
+    fn candidate(&self, address: DocAddress, found_by: FoundBy, tier: Tier) -> Result<RankCandidate, Error> {
         let pieces = match tier {
             Tier::Words => Vec::new(),
-            Tier::Meaning | Tier::Whole => self.sources[place.source].pieces(place.place)?,
+            Tier::Meaning | Tier::Whole => self.sources[address.source].pieces(address.doc)?,
         };
-        Ok(Candidate {
-            place,
-            way,
-            facts: self.facts(place),
-            words: self.score(place),
-            matched: self.matched(place),
+        Ok(RankCandidate {
+            address,
+            found_by,
+            facts: self.facts(address),
+            words: self.score(address),
+            matched: self.matched(address),
             pieces,
             boosts: Vec::new(),
         })
     }
 
     /// The best by words.
-    fn best(&self, filter: &Filter) -> Vec<Place> {
-        let mut best = Top::new(self.wanted());
+    fn best(&self, filter: &Filter) -> Vec<DocAddress> {
+        let mut best = TopDocs::new(self.candidate_limit());
         for (source, matches) in self.matches.iter().enumerate() {
-            for (place, score) in (0u32..).zip(&matches.scores).filter(|(_, score)| **score > 0.0) {
-                let place = Place { source, place };
-                if best.would_take(*score) && self.is_open(place, filter) {
-                    best.take(*score, place);
+            for (doc, score) in (0u32..).zip(&matches.scores).filter(|(_, score)| **score > 0.0) {
+                let address = DocAddress { source, doc };
+                if best.accepts(*score) && self.is_eligible(address, filter) {
+                    best.push(*score, address);
                 }
             }
         }
-        best.places()
+        best.addresses()
     }
 
-    /// A question that names a time may have no other word in common with its answer.
-    fn of_times(&self, times: &Times, filter: &Filter) -> Vec<Place> {
-        let mut best = Top::new(CANDIDATES / 2);
-        for place in self.all(filter) {
-            let score = self.score(place) + f32::EPSILON;
-            if best.would_take(score) && times.hold(self.at(place)) {
-                best.take(score, place);
+    /// Documents of the named times: they may share no word with the query.
+    fn of_times(&self, times: &Times, filter: &Filter) -> Vec<DocAddress> {
+        let mut best = TopDocs::new(CANDIDATES / 2);
+        for address in self.all(filter) {
+            let score = self.score(address) + f32::EPSILON;
+            if best.accepts(score) && times.contain(self.at(address)) {
+                best.push(score, address);
             }
         }
-        best.places()
+        best.addresses()
     }
 
-    /// Those that mean something like it, whatever their words are.
-    fn by_vectors(&self, filter: &Filter) -> Result<Vec<Place>, Error> {
-        let mut places = Vec::new();
-        let Some(near) = self.near.filter(|_| !self.sought.is_empty()) else { return Ok(places) };
+    /// Documents similar in meaning, whatever their words are.
+    fn by_vectors(&self, filter: &Filter) -> Result<Vec<DocAddress>, Error> {
+        let mut addresses = Vec::new();
+        let Some(near) = self.near.filter(|_| !self.terms.is_empty()) else { return Ok(addresses) };
         for id in near.nearest(NEAR_BY_VECTORS, VECTORS_LOOKED_UP) {
             for (source, documents) in self.sources.iter().enumerate() {
-                let place = documents.place_of(id)?.map(|place| Place { source, place });
-                places.extend(place.filter(|place| self.is_open(*place, filter)));
+                let address = documents.find_id(id)?.map(|doc| DocAddress { source, doc });
+                addresses.extend(address.filter(|address| self.is_eligible(*address, filter)));
             }
-            if places.len() >= BY_VECTORS {
+            if addresses.len() >= BY_VECTORS {
                 break;
             }
         }
-        Ok(places)
+        Ok(addresses)
     }
 
-    fn newest(&self, filter: &Filter) -> Vec<Place> {
-        let mut newest: Vec<(i64, Place)> = self.all(filter).map(|place| (self.at(place), place)).collect();
+    fn newest(&self, filter: &Filter) -> Vec<DocAddress> {
+        let mut newest: Vec<(i64, DocAddress)> =
+            self.all(filter).map(|address| (self.at(address), address)).collect();
         newest.sort_unstable_by(|a, b| b.cmp(a));
-        newest.truncate(self.wanted());
-        newest.into_iter().map(|(_, place)| place).collect()
+        newest.truncate(self.candidate_limit());
+        newest.into_iter().map(|(_, address)| address).collect()
     }
 
-    fn all(&self, filter: &Filter) -> impl Iterator<Item = Place> {
-        let places = self.sources.iter().enumerate().flat_map(|(source, documents)| {
-            (0..documents.places()).map(move |place| Place { source, place })
+    fn all(&self, filter: &Filter) -> impl Iterator<Item = DocAddress> {
+        let addresses = self.sources.iter().enumerate().flat_map(|(source, documents)| {
+            (0..documents.doc_count()).map(move |doc| DocAddress { source, doc })
         });
-        places.filter(|place| self.is_open(*place, filter))
+        addresses.filter(|address| self.is_eligible(*address, filter))
     }
 
-    fn is_open(&self, place: Place, filter: &Filter) -> bool {
-        self.sources[place.source].is_there(place.place) && filter.lets(place, self.sources)
+    fn is_eligible(&self, address: DocAddress, filter: &Filter) -> bool {
+        self.sources[address.source].is_live(address.doc) && filter.allows(address, self.sources)
     }
 
-    /// Few matches leave room for documents without any: those beside the best, and in a small store all.
+    /// Few matches leave room for documents without any: those of the best sessions, and all in a small store.
     fn fill_up(
         &self,
-        asked: &[Place],
-        places: &mut BTreeMap<Place, Way>,
+        matched: &[DocAddress],
+        addresses: &mut BTreeMap<DocAddress, FoundBy>,
         filter: &Filter,
     ) -> Result<(), Error> {
-        if places.len() >= CANDIDATES || self.sought.is_empty() {
+        if addresses.len() >= CANDIDATES || self.terms.is_empty() {
             return Ok(());
         }
         let mut beside = Vec::new();
-        for session in self.sessions(asked) {
-            beside
-                .extend(self.members(session)?.into_iter().filter(|place| filter.lets(*place, self.sources)));
+        for session in self.sessions(matched) {
+            beside.extend(
+                self.in_session(session)?.into_iter().filter(|address| filter.allows(*address, self.sources)),
+            );
             if beside.len() > CANDIDATES {
                 break;
             }
@@ -256,82 +265,83 @@ impl<'a> Found<'a> {
         if self.collection.documents <= SMALL {
             beside.extend(self.all(filter));
         }
-        beside.into_iter().for_each(|place| {
-            places.entry(place).or_insert(Way::Beside);
+        beside.into_iter().for_each(|address| {
+            addresses.entry(address).or_insert(FoundBy::Nearby);
         });
         Ok(())
     }
 
-    /// The sessions of some documents, in their order.
-    fn sessions(&self, places: &[Place]) -> Vec<u64> {
+    /// The distinct sessions of some documents, in their order.
+    fn sessions(&self, addresses: &[DocAddress]) -> Vec<u64> {
         let mut seen = BTreeSet::new();
-        let sessions = places.iter().map(|place| self.facts(*place).session);
+        let sessions = addresses.iter().map(|address| self.facts(*address).session);
         sessions.filter(|session| *session != 0 && seen.insert(*session)).collect()
     }
 }
 
-fn collection(sources: &[&dyn Source]) -> Collection {
-    let documents: u32 = sources.iter().map(|source| source.places()).sum();
+fn collection(sources: &[&dyn DocSource]) -> Collection {
+    let documents: u32 = sources.iter().map(|source| source.doc_count()).sum();
     let words: u64 = sources.iter().map(|source| source.words()).sum();
     Collection { documents: documents as f32, mean_length: words as f32 / documents.max(1) as f32 }
 }
 
-/// The words worth looking for, each with its kin where nobody has it; the rarest of too many.
-fn sought(query: &Query, times: &Times, sources: &[&dyn Source]) -> Result<Vec<Sought>, Error> {
-    let mut found = Vec::new();
+/// The query's terms, expanded if no document contains them; the rarest of too many.
+fn terms(query: &Query, times: &Times, sources: &[&dyn DocSource]) -> Result<Vec<QueryTerm>, Error> {
+    let mut looked_up = Vec::new();
     for word in words_of(&query.text) {
-        let holders: u32 =
-            sources.iter().map(|source| source.holders(&word.indexed)).sum::<Result<_, _>>()?;
-        found.push((word, holders));
+        let doc_freq: u32 =
+            sources.iter().map(|source| source.doc_freq(&word.indexed)).sum::<Result<_, _>>()?;
+        looked_up.push((word, doc_freq));
     }
-    if found.len() > WORDS_AT_MOST {
-        found.retain(|(_, holders)| *holders > 0);
-        found.sort_by_key(|(_, holders)| *holders);
-        found.truncate(WORDS_AT_MOST);
+    if looked_up.len() > MAX_TERMS {
+        looked_up.retain(|(_, doc_freq)| *doc_freq > 0);
+        looked_up.sort_by_key(|(_, doc_freq)| *doc_freq);
+        looked_up.truncate(MAX_TERMS);
     }
-    let vocabularies: Vec<&dyn Vocabulary> =
-        sources.iter().map(|source| *source as &dyn Vocabulary).collect();
-    let mut sought: Vec<Sought> = found.into_iter().map(|(word, holders)| as_it_is(word, holders)).collect();
-    for reach in [Reach::Near, Reach::Anywhere] {
-        let finds_nothing = sought.iter().all(|sought| sought.holders == 0);
-        if reach == Reach::Near || finds_nothing {
-            let widened = sought.iter_mut().filter(|sought| !times.are_named_by(&sought.word.written));
-            widened.for_each(|sought| widen(sought, reach, &vocabularies));
+    let dictionaries: Vec<&dyn TermDictionary> =
+        sources.iter().map(|source| *source as &dyn TermDictionary).collect();
+    let mut terms: Vec<QueryTerm> =
+        looked_up.into_iter().map(|(word, doc_freq)| exact(word, doc_freq)).collect();
+    for scope in [Expansion::Indexed, Expansion::FullScan] {
+        let finds_nothing = terms.iter().all(|term| term.doc_freq == 0);
+        if scope == Expansion::Indexed || finds_nothing {
+            let widened = terms.iter_mut().filter(|term| !times.are_named_by(&term.word.written));
+            widened.for_each(|term| widen(term, scope, &dictionaries));
         }
     }
-    Ok(sought)
+    Ok(terms)
 }
 
-fn as_it_is(word: Word, holders: u32) -> Sought {
-    Sought { spellings: vec![(word.indexed.clone(), 1.0)], word, holders }
+fn exact(word: QueryWord, doc_freq: u32) -> QueryTerm {
+    QueryTerm { spellings: vec![(word.indexed.clone(), 1.0)], word, doc_freq }
 }
 
-/// Gives a word that nobody has its kin.
-fn widen(sought: &mut Sought, reach: Reach, vocabularies: &[&dyn Vocabulary]) {
-    if sought.holders == 0 {
-        (sought.spellings, sought.holders) = kin(&sought.word, reach, vocabularies);
+/// Expands a term that no document contains to related spellings.
+fn widen(term: &mut QueryTerm, scope: Expansion, dictionaries: &[&dyn TermDictionary]) {
+    if term.doc_freq == 0 {
+        (term.spellings, term.doc_freq) = expand(&term.word, scope, dictionaries);
     }
 }
 
-/// The highest of many scores.
-struct Top {
+/// Keeps the documents with the highest scores.
+struct TopDocs {
     most: usize,
-    /// Twice as many as wanted at most; then the lower half is thrown away.
-    kept: Vec<(f32, Place)>,
+    /// At most twice `most` entries; then the lower half is dropped.
+    kept: Vec<(f32, DocAddress)>,
     least: f32,
 }
 
-impl Top {
-    fn new(most: usize) -> Top {
-        Top { most, kept: Vec::with_capacity(most.min(1024) * 2), least: 0.0 }
+impl TopDocs {
+    fn new(most: usize) -> TopDocs {
+        TopDocs { most, kept: Vec::with_capacity(most.min(1024) * 2), least: 0.0 }
     }
 
-    fn would_take(&self, score: f32) -> bool {
+    fn accepts(&self, score: f32) -> bool {
         score > self.least
     }
 
-    fn take(&mut self, score: f32, place: Place) {
-        self.kept.push((score, place));
+    fn push(&mut self, score: f32, address: DocAddress) {
+        self.kept.push((score, address));
         if self.kept.len() >= self.most.saturating_mul(2) {
             self.cut();
         }
@@ -345,13 +355,13 @@ impl Top {
         }
     }
 
-    fn places(mut self) -> Vec<Place> {
+    fn addresses(mut self) -> Vec<DocAddress> {
         self.cut();
-        self.kept.into_iter().map(|(_, place)| place).collect()
+        self.kept.into_iter().map(|(_, address)| address).collect()
     }
 }
 
-/// Candidates by their place.
-pub fn by_place(candidates: &[Candidate]) -> HashMap<Place, usize> {
-    candidates.iter().enumerate().map(|(number, candidate)| (candidate.place, number)).collect()
+/// Index of each candidate by its address.
+pub fn by_address(candidates: &[RankCandidate]) -> HashMap<DocAddress, usize> {
+    candidates.iter().enumerate().map(|(number, candidate)| (candidate.address, number)).collect()
 }

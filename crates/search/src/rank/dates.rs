@@ -1,6 +1,6 @@
-//! Times that a question names: days, months, years, and what is counted from now.
+//! Times named in a query: days, months, years, and spans relative to now.
 //!
-//! The clock and the user's offset come with the question. A word that may be something else is no time.
+//! The clock and the user's offset come with the query. A word with another common meaning is not taken for a time.
 
 use crate::query::Query;
 
@@ -21,13 +21,13 @@ const MONTHS: [&str; 12] = [
 ];
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const LATEST: [&str; 6] = ["latest", "newest", "recent", "recently", "currently", "lately"];
-/// Words that tell that a month is meant where its name is also another word.
+/// Words before a month name that also has another meaning ("may", "march") that make it a month.
 const BEFORE_A_TIME: [&str; 6] = ["in", "since", "during", "last", "early", "late"];
 
-/// The times that a question names.
+/// The times that a query names.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    dates: Vec<Date>,
+    dates: Vec<PartialDate>,
     /// First day and the day after the last.
     spans: Vec<(i64, i64)>,
     /// The words that name them.
@@ -36,16 +36,16 @@ pub struct Times {
     latest: bool,
 }
 
-/// A date, as much of it as was said.
+/// A date in which any part may be missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Date {
+struct PartialDate {
     year: Option<i64>,
     month: Option<u32>,
     day: Option<u32>,
 }
 
 impl Times {
-    pub fn named(query: &Query) -> Times {
+    pub fn parse(query: &Query) -> Times {
         let today = query.now.saturating_add(query.utc_offset_ms).div_euclid(DAY);
         let text = &query.text[..crate::source::boundary(&query.text, 4096)];
         let words: Vec<&str> = text
@@ -65,11 +65,11 @@ impl Times {
         times
     }
 
-    /// Whether a moment is within one of them.
-    pub fn hold(&self, at: i64) -> bool {
+    /// Whether a timestamp lies within one of them.
+    pub fn contain(&self, at: i64) -> bool {
         let day = at.saturating_add(self.offset).div_euclid(DAY);
         self.spans.iter().any(|(first, end)| (*first..*end).contains(&day))
-            || self.dates.iter().any(|date| date.holds(day))
+            || self.dates.iter().any(|date| date.contains(day))
     }
 
     /// Whether any is named.
@@ -77,7 +77,7 @@ impl Times {
         !(self.dates.is_empty() && self.spans.is_empty())
     }
 
-    /// Whether this word names one of them: what it says is no slip of another word.
+    /// Whether this word names one of them: such a word is never treated as a typo.
     pub fn are_named_by(&self, word: &str) -> bool {
         self.words.iter().any(|named| named == word)
     }
@@ -87,8 +87,8 @@ impl Times {
     }
 }
 
-impl Date {
-    fn holds(&self, day: i64) -> bool {
+impl PartialDate {
+    fn contains(&self, day: i64) -> bool {
         let (year, month, day) = civil(day);
         self.year.is_none_or(|named| named == year)
             && self.month.is_none_or(|named| named == month)
@@ -96,7 +96,7 @@ impl Date {
     }
 }
 
-/// A span that is counted from today: `yesterday`, `last week`, `3 days ago`, `on monday`.
+/// A span relative to today: `yesterday`, `last week`, `3 days ago`, `on monday`.
 fn span(words: &[&str], at: usize, today: i64) -> Option<(i64, i64)> {
     let word = words[at].to_lowercase();
     let before = at.checked_sub(1).and_then(|before| words.get(before)).map(|word| word.to_lowercase());
@@ -119,7 +119,7 @@ fn span(words: &[&str], at: usize, today: i64) -> Option<(i64, i64)> {
     }
 }
 
-/// `3 days ago` with a day of grace on both sides for longer units.
+/// `3 days ago`; longer units get some days of tolerance on both sides.
 fn ago(unit: &str, count: &str, today: i64) -> Option<(i64, i64)> {
     let count = match count.to_lowercase().as_str() {
         "a" | "an" | "one" => 1,
@@ -137,7 +137,7 @@ fn ago(unit: &str, count: &str, today: i64) -> Option<(i64, i64)> {
 }
 
 /// A date that begins at a word: `2025-01-15`, `January 15`, `Jan 2025`, `15 January`, `2024`.
-fn date(words: &[&str], at: usize) -> Option<Date> {
+fn date(words: &[&str], at: usize) -> Option<PartialDate> {
     if let Some(date) = iso(words[at]) {
         return Some(date);
     }
@@ -146,19 +146,21 @@ fn date(words: &[&str], at: usize) -> Option<Date> {
     if let Some(month) = month(words[at], before, after) {
         let day = before.and_then(day_of_month).or(after.and_then(day_of_month));
         let year = after.and_then(year).or(words.get(at + 2).copied().and_then(year));
-        return Some(Date { year, month: Some(month), day });
+        return Some(PartialDate { year, month: Some(month), day });
     }
     let is_said_as_year =
         before.is_some_and(|before| BEFORE_A_TIME.contains(&before.to_lowercase().as_str()));
-    year(words[at]).filter(|_| is_said_as_year).map(|year| Date { year: Some(year), ..Date::default() })
+    year(words[at])
+        .filter(|_| is_said_as_year)
+        .map(|year| PartialDate { year: Some(year), ..PartialDate::default() })
 }
 
-fn iso(word: &str) -> Option<Date> {
+fn iso(word: &str) -> Option<PartialDate> {
     let mut parts = word.split('-');
     let year = year(parts.next()?)?;
     let month = parts.next()?.parse().ok().filter(|month| (1..=12).contains(month))?;
     let day = parts.next().and_then(|day| day.parse().ok());
-    Some(Date { year: Some(year), month: Some(month), day })
+    Some(PartialDate { year: Some(year), month: Some(month), day })
 }
 
 fn year(word: &str) -> Option<i64> {
@@ -218,10 +220,10 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, held: &[(i64, u32, u32)], not_held: &[(i64, u32, u32)]) {
-        let times = Times::named(&Query { text: text.to_owned(), now: NOW, ..Query::default() });
+        let times = Times::parse(&Query { text: text.to_owned(), now: NOW, ..Query::default() });
         let at = |(year, month, day): (i64, u32, u32)| (days(year, month) + i64::from(day) - 1) * DAY + 1;
-        assert!(held.iter().all(|date| times.hold(at(*date))), "{text}: {times:?}");
-        assert!(!not_held.iter().any(|date| times.hold(at(*date))), "{text}: {times:?}");
+        assert!(held.iter().all(|date| times.contain(at(*date))), "{text}: {times:?}");
+        assert!(!not_held.iter().any(|date| times.contain(at(*date))), "{text}: {times:?}");
     }
 
     #[test]
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_from_now() {
+    fn spans_relative_to_now_are_resolved() {
         check("yesterday's crash", &[(2026, 8, 18)], &[(2026, 8, 19), (2026, 8, 17)]);
         check("last week", &[(2026, 8, 10), (2026, 8, 16)], &[(2026, 8, 17), (2026, 8, 9)]);
         check("last month", &[(2026, 7, 1), (2026, 7, 31)], &[(2026, 8, 1)]);

@@ -1,94 +1,95 @@
-//! What a hit must be, document by document.
+//! Query filters.
 //!
-//! What several values of one filter allow is added up; several filters must all hold.
+//! The values of one filter are alternatives; several filters must all hold.
 
-use super::candidates::Place;
+use super::candidates::DocAddress;
 use crate::index::Error;
 use crate::query::{Filters, Query};
-use crate::source::{Marked, Source, mark, session_key};
+use crate::source::{DocSource, TagKind, session_key, tag};
 
-/// What is let through.
+/// The set of documents a query's filters allow.
 pub struct Filter {
-    /// For each source, the places that are let; `None` lets all.
-    places: Option<Vec<Vec<bool>>>,
+    /// Per source, whether each document is allowed; `None` allows all.
+    allowed: Option<Vec<Vec<bool>>>,
     from: i64,
     until: i64,
 }
 
 impl Filter {
-    pub fn new(query: &Query, sources: &[&dyn Source]) -> Result<Filter, Error> {
+    pub fn new(query: &Query, sources: &[&dyn DocSource]) -> Result<Filter, Error> {
         let filters = &query.filters;
         let mut filter = Filter {
-            places: None,
+            allowed: None,
             from: filters.from.unwrap_or(i64::MIN),
             until: filters.until.unwrap_or(i64::MAX),
         };
-        for marks in wanted_marks(filters) {
-            filter.narrow(sources, |source| marked_by_any(source, &marks))?;
+        for tags in required_tags(filters) {
+            filter.narrow(sources, |source| tagged_by_any(source, &tags))?;
         }
         if let Some(session) = &filters.session {
-            filter.narrow(sources, |source| source.members(session_key(session)))?;
+            filter.narrow(sources, |source| source.in_session(session_key(session)))?;
         }
         Ok(filter)
     }
 
-    pub fn lets(&self, place: Place, sources: &[&dyn Source]) -> bool {
-        let is_marked = self.places.as_ref().is_none_or(|places| places[place.source][place.place as usize]);
-        is_marked && self.is_in_time(place, sources)
+    pub fn allows(&self, address: DocAddress, sources: &[&dyn DocSource]) -> bool {
+        let is_tagged =
+            self.allowed.as_ref().is_none_or(|allowed| allowed[address.source][address.doc as usize]);
+        is_tagged && self.is_in_time(address, sources)
     }
 
-    fn is_in_time(&self, place: Place, sources: &[&dyn Source]) -> bool {
+    fn is_in_time(&self, address: DocAddress, sources: &[&dyn DocSource]) -> bool {
         if (self.from, self.until) == (i64::MIN, i64::MAX) {
             return true;
         }
-        (self.from..self.until).contains(&sources[place.source].at(place.place))
+        (self.from..self.until).contains(&sources[address.source].at(address.doc))
     }
 
     fn narrow(
         &mut self,
-        sources: &[&dyn Source],
-        wanted: impl Fn(&dyn Source) -> Result<Vec<u32>, Error>,
+        sources: &[&dyn DocSource],
+        matching: impl Fn(&dyn DocSource) -> Result<Vec<u32>, Error>,
     ) -> Result<(), Error> {
         let mut narrowed = Vec::new();
         for (number, source) in sources.iter().enumerate() {
-            let mut lets = vec![false; source.places() as usize];
-            for place in wanted(*source)? {
-                let was_let = self.places.as_ref().is_none_or(|places| places[number][place as usize]);
-                lets[place as usize] = was_let;
+            let mut narrowed_source = vec![false; source.doc_count() as usize];
+            for doc in matching(*source)? {
+                let was_allowed = self.allowed.as_ref().is_none_or(|allowed| allowed[number][doc as usize]);
+                narrowed_source[doc as usize] = was_allowed;
             }
-            narrowed.push(lets);
+            narrowed.push(narrowed_source);
         }
-        self.places = Some(narrowed);
+        self.allowed = Some(narrowed);
         Ok(())
     }
 }
 
-/// For each filter that asks for something: the marks that satisfy it.
-fn wanted_marks(filters: &Filters) -> Vec<Vec<String>> {
-    let named = |marked: Marked, names: &[String]| names.iter().map(|name| mark(marked, name)).collect();
-    let one = |marked: Marked, name: &Option<String>| name.iter().map(|name| mark(marked, name)).collect();
+/// For each filter that is set: the tags that satisfy it.
+fn required_tags(filters: &Filters) -> Vec<Vec<String>> {
+    let named = |tagged: TagKind, names: &[String]| names.iter().map(|name| tag(tagged, name)).collect();
+    let one = |tagged: TagKind, name: &Option<String>| name.iter().map(|name| tag(tagged, name)).collect();
     let all: [Vec<String>; 7] = [
-        filters.kinds.iter().map(|kind| mark(Marked::Kind, kind.word())).collect(),
-        named(Marked::Type, &filters.types),
-        named(Marked::Concept, &filters.concepts),
-        filters.files.iter().flat_map(|file| file_marks(file)).collect(),
-        one(Marked::Project, &filters.project),
-        one(Marked::Agent, &filters.agent),
-        one(Marked::Branch, &filters.branch),
+        filters.kinds.iter().map(|kind| tag(TagKind::Kind, kind.word())).collect(),
+        named(TagKind::Type, &filters.types),
+        named(TagKind::Concept, &filters.concepts),
+        filters.files.iter().flat_map(|file| file_tags(file)).collect(),
+        one(TagKind::Project, &filters.project),
+        one(TagKind::Agent, &filters.agent),
+        one(TagKind::Branch, &filters.branch),
     ];
-    all.into_iter().filter(|marks| !marks.is_empty()).collect()
+    all.into_iter().filter(|tags| !tags.is_empty()).collect()
 }
 
-/// The marks of a file: by itself, and of all that is below it if it is a folder.
-pub fn file_marks(file: &str) -> [String; 2] {
+/// The tags of a file: for the file itself, and as a prefix in case it is a folder.
+pub fn file_tags(file: &str) -> [String; 2] {
     let file = file.strip_prefix("./").unwrap_or(file).trim_matches('/');
-    [mark(Marked::File, file), format!("{}/", mark(Marked::File, file))]
+    [tag(TagKind::File, file), format!("{}/", tag(TagKind::File, file))]
 }
 
-fn marked_by_any(source: &dyn Source, marks: &[String]) -> Result<Vec<u32>, Error> {
-    let mut places = Vec::new();
-    for mark in marks {
-        places.extend(source.marked(mark)?);
+fn tagged_by_any(source: &dyn DocSource, tags: &[String]) -> Result<Vec<u32>, Error> {
+    let mut allowed = Vec::new();
+    for tag in tags {
+        allowed.extend(source.tagged(tag)?);
     }
-    Ok(places)
+    Ok(allowed)
 }

@@ -1,6 +1,6 @@
-//! From a question to hits in order: words choose, meaning and structure rank.
+//! Ranking: query terms select candidates, meaning and structure order them.
 //!
-//! Every hit says why it is where it is. Nothing here writes, and no question is an error.
+//! Every hit carries the reasons for its rank. This module never writes, and no query is an error.
 
 mod boosts;
 mod candidates;
@@ -12,112 +12,112 @@ mod structure;
 use crate::document::Kind;
 use crate::index::Error;
 use crate::query::Query;
-use crate::source::Source;
+use crate::source::DocSource;
 use crate::vectors::Near;
 
-use candidates::{Candidate, Found};
+use candidates::{RankCandidate, SearchContext};
 
-/// A document that was found.
+/// A search result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     pub id: i64,
     pub kind: Kind,
     pub at: i64,
-    /// Higher is better; of use only beside the other hits of the same question.
+    /// Higher is better; comparable only among hits of the same query.
     pub score: f32,
-    /// Words of the question that the document has, as they were asked.
+    /// Words of the query that the document contains, as the user wrote them.
     pub words: Vec<String>,
     pub boosts: Vec<Boost>,
 }
 
-/// What moved a hit up.
+/// One contribution to a hit's score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Boost {
     pub why: Why,
     pub by: f32,
 }
 
-/// Why a hit is where it is.
+/// The reason for a boost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Why {
-    /// It has words of the question.
+    /// It contains words of the query.
     Words,
-    /// It means something like it.
+    /// Its meaning is similar.
     Meaning,
-    /// The document before or after it fits.
+    /// A neighbouring document matches.
     Neighbour,
-    /// Its session as a whole fits.
+    /// Its session as a whole matches.
     Session,
-    /// Quoted words stand there together.
+    /// It contains a quoted phrase.
     Phrase,
-    /// A file that was named, or that is being worked on.
+    /// A file that the query names, or that is being worked on.
     File,
-    /// The project that was named, or the one at hand.
+    /// The project that the query names, or the current one.
     Project,
-    /// The branch at hand.
+    /// The current branch.
     Branch,
-    /// The question names its time.
+    /// The query names its date.
     Date,
-    /// The question asks for the latest.
+    /// The query asks for the latest.
     Recent,
-    /// What was distilled says more than what was merely said.
+    /// Distilled kinds (memories, summaries) rank above raw text.
     Kind,
 }
 
-/// How much is done for an answer.
+/// Which ranking stages run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// Words alone.
+    /// BM25 alone.
     Words,
     /// Words and meaning.
     Meaning,
-    /// Everything.
+    /// All stages.
     Whole,
 }
 
-/// Scores that differ by less are the same: then the newer one comes first.
+/// Scores that differ by less count as equal: the newer document comes first.
 const SAME: f32 = 0.002;
 
-/// `near` is the question beside the vectors of a model's, where there is one.
+/// `near` holds the query's similarity to document vectors, if a model is available.
 pub fn rank(
     tier: Tier,
     query: &Query,
-    sources: &[&dyn Source],
+    sources: &[&dyn DocSource],
     near: Option<&Near<'_>>,
 ) -> Result<Vec<Hit>, Error> {
-    let found = Found::look(query, sources, near)?;
-    let mut candidates = found.candidates(tier)?;
+    let search = SearchContext::new(query, sources, near)?;
+    let mut candidates = search.candidates(tier)?;
     match tier {
         Tier::Words => {
             candidates.iter_mut().for_each(|candidate| candidate.boost(Why::Words, candidate.words))
         }
-        Tier::Meaning => meaning::fuse(&found, &mut candidates),
+        Tier::Meaning => meaning::fuse(&search, &mut candidates),
         Tier::Whole => {
-            meaning::fuse(&found, &mut candidates);
-            structure::lend(&found, &mut candidates)?;
-            boosts::add(&found, &mut candidates)?;
+            meaning::fuse(&search, &mut candidates);
+            structure::lend(&search, &mut candidates)?;
+            boosts::add(&search, &mut candidates)?;
         }
     }
-    Ok(in_order(&found, candidates))
+    Ok(in_order(&search, candidates))
 }
 
-fn in_order(found: &Found<'_>, mut candidates: Vec<Candidate>) -> Vec<Hit> {
-    let step = |candidate: &Candidate| (candidate.score() / SAME).round() as i64;
+fn in_order(search: &SearchContext<'_>, mut candidates: Vec<RankCandidate>) -> Vec<Hit> {
+    let step = |candidate: &RankCandidate| (candidate.score() / SAME).round() as i64;
     candidates.sort_by_key(|candidate| {
         std::cmp::Reverse((step(candidate), candidate.facts.at, candidate.facts.id))
     });
-    candidates.truncate(found.query.limit);
-    candidates.into_iter().map(|candidate| hit(found, candidate)).collect()
+    candidates.truncate(search.query.limit);
+    candidates.into_iter().map(|candidate| hit(search, candidate)).collect()
 }
 
-fn hit(found: &Found<'_>, candidate: Candidate) -> Hit {
-    let words = (0..).zip(&found.sought).filter(|(number, _)| candidate.has(*number));
+fn hit(search: &SearchContext<'_>, candidate: RankCandidate) -> Hit {
+    let words = (0..).zip(&search.terms).filter(|(number, _)| candidate.has(*number));
     Hit {
         id: candidate.facts.id,
         kind: candidate.facts.kind,
         at: candidate.facts.at,
         score: candidate.score(),
-        words: words.map(|(_, sought)| sought.word.written.clone()).collect(),
+        words: words.map(|(_, term)| term.word.written.clone()).collect(),
         boosts: candidate.boosts,
     }
 }

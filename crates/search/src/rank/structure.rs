@@ -1,29 +1,29 @@
-//! What a document gains from where it stands: beside a turn that fits, in a session that fits.
+//! Boosts for a document's context: neighbouring turns and sessions that match.
 //!
-//! Sessions are judged by all their documents that have words of the question, not by the candidates alone.
+//! A session is judged by all its documents that contain query terms, not by the candidates alone.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Why;
-use super::candidates::{Candidate, Found, Place, by_place};
+use super::candidates::{DocAddress, RankCandidate, SearchContext, by_address};
 use super::meaning::scaled;
 use crate::index::Error;
 use crate::words::{Bm25, Collection};
 
-/// What the turn before lends, the turn after, and the rest of the same turn.
+/// Shares of the score of the previous turn, the next turn, and the rest of the same turn.
 const FROM_BEFORE: f32 = 0.3;
 const FROM_AFTER: f32 = 0.1;
 const FROM_SAME: f32 = 0.2;
-/// What the best session lends.
+/// The boost from the best session.
 const FROM_SESSION: f32 = 0.3;
-/// What a match is worth that is no candidate, beside the best: meaning was not asked.
+/// The weight of a match that is no candidate, relative to the best: its meaning was not compared.
 const BY_WORDS_ALONE: f32 = 0.4;
 
-pub fn lend(found: &Found<'_>, candidates: &mut [Candidate]) -> Result<(), Error> {
-    let sessions = Sessions::of(found, candidates)?;
+pub fn lend(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Result<(), Error> {
+    let sessions = SessionMatches::of(search, candidates)?;
     let best_words = candidates.iter().map(|candidate| candidate.words).fold(f32::MIN_POSITIVE, f32::max);
-    let turns = turns(found, &sessions, candidates, best_words);
-    let priors = sessions.priors(found);
+    let turns = turns(search, &sessions, candidates, best_words);
+    let priors = sessions.priors(search);
     for candidate in candidates.iter_mut().filter(|candidate| candidate.facts.session != 0) {
         let session = candidate.facts.session;
         if let Some(turns) = turns.get(&session) {
@@ -35,36 +35,37 @@ pub fn lend(found: &Found<'_>, candidates: &mut [Candidate]) -> Result<(), Error
     Ok(())
 }
 
-/// The documents of the candidates' sessions that have words of the question.
-struct Sessions {
-    matching: BTreeMap<u64, Vec<Place>>,
-    /// How many documents a session has.
+/// The documents of the candidates' sessions that contain query terms.
+struct SessionMatches {
+    matching: BTreeMap<u64, Vec<DocAddress>>,
+    /// The number of documents per session.
     lengths: HashMap<u64, usize>,
 }
 
-impl Sessions {
-    fn of(found: &Found<'_>, candidates: &[Candidate]) -> Result<Sessions, Error> {
-        let mut sessions = Sessions { matching: BTreeMap::new(), lengths: HashMap::new() };
+impl SessionMatches {
+    fn of(search: &SearchContext<'_>, candidates: &[RankCandidate]) -> Result<SessionMatches, Error> {
+        let mut sessions = SessionMatches { matching: BTreeMap::new(), lengths: HashMap::new() };
         let named: BTreeSet<u64> = candidates.iter().map(|candidate| candidate.facts.session).collect();
         for session in named.into_iter().filter(|session| *session != 0) {
-            let members = found.members(session)?;
-            sessions.lengths.insert(session, members.len());
-            let matching = members.into_iter().filter(|place| found.matched(*place) != 0);
+            let in_session = search.in_session(session)?;
+            sessions.lengths.insert(session, in_session.len());
+            let matching = in_session.into_iter().filter(|address| search.matched(*address) != 0);
             sessions.matching.insert(session, matching.collect());
         }
         Ok(sessions)
     }
 
-    /// How well each session fits, from 0 to 1: a session is a text whose words are its matching documents.
-    fn priors(&self, found: &Found<'_>) -> HashMap<u64, f32> {
+    /// How well each session matches, from 0 to 1: BM25 over the session, with its matching documents as terms.
+    fn priors(&self, search: &SearchContext<'_>) -> HashMap<u64, f32> {
         let mean_length = self.lengths.values().sum::<usize>() as f32 / self.lengths.len().max(1) as f32;
-        let collection = Collection { mean_length, ..found.collection };
+        let collection = Collection { mean_length, ..search.collection };
         let words: Vec<Bm25> =
-            found.sought.iter().map(|sought| Bm25::new(collection, sought.holders as f32)).collect();
-        let scores = self.matching.iter().map(|(session, places)| {
+            search.terms.iter().map(|term| Bm25::new(collection, term.doc_freq as f32)).collect();
+        let scores = self.matching.iter().map(|(session, addresses)| {
             let length = self.lengths.get(session).copied().unwrap_or_default() as f32;
             let of_word = |(number, bm25): (usize, &Bm25)| {
-                let count = places.iter().filter(|place| found.matched(**place) >> number & 1 == 1).count();
+                let count =
+                    addresses.iter().filter(|address| search.matched(**address) >> number & 1 == 1).count();
                 bm25.score(count as f32, length)
             };
             words.iter().enumerate().map(of_word).sum::<f32>()
@@ -73,56 +74,56 @@ impl Sessions {
     }
 }
 
-/// The two best scores of each turn, with whose the best is.
+/// The two best scores of a turn, and the document with the best.
 #[derive(Clone, Copy, Default)]
-struct Turn {
+struct TurnScores {
     best: f32,
-    whose: Option<Place>,
+    best_document: Option<DocAddress>,
     second: f32,
 }
 
-impl Turn {
-    fn add(&mut self, place: Place, score: f32) {
+impl TurnScores {
+    fn add(&mut self, address: DocAddress, score: f32) {
         if score > self.best {
             self.second = self.best;
-            (self.best, self.whose) = (score, Some(place));
+            (self.best, self.best_document) = (score, Some(address));
         } else {
             self.second = self.second.max(score);
         }
     }
 
-    fn best_beside(&self, place: Place) -> f32 {
-        if self.whose == Some(place) { self.second } else { self.best }
+    fn best_beside(&self, address: DocAddress) -> f32 {
+        if self.best_document == Some(address) { self.second } else { self.best }
     }
 }
 
-type Turns = BTreeMap<u32, Turn>;
+type Turns = BTreeMap<u32, TurnScores>;
 
 fn turns(
-    found: &Found<'_>,
-    sessions: &Sessions,
-    candidates: &[Candidate],
+    search: &SearchContext<'_>,
+    sessions: &SessionMatches,
+    candidates: &[RankCandidate],
     best_words: f32,
 ) -> HashMap<u64, Turns> {
-    let known = by_place(candidates);
+    let is_candidate = by_address(candidates);
     let mut turns: HashMap<u64, Turns> = HashMap::new();
     for candidate in candidates {
         let session = turns.entry(candidate.facts.session).or_default();
-        session.entry(candidate.facts.turn).or_default().add(candidate.place, candidate.score());
+        session.entry(candidate.facts.turn).or_default().add(candidate.address, candidate.score());
     }
-    for (session, places) in &sessions.matching {
-        for place in places.iter().filter(|place| !known.contains_key(place)) {
-            let score = BY_WORDS_ALONE * found.score(*place) / best_words;
-            let turn = found.facts(*place).turn;
-            turns.entry(*session).or_default().entry(turn).or_default().add(*place, score);
+    for (session, addresses) in &sessions.matching {
+        for address in addresses.iter().filter(|address| !is_candidate.contains_key(address)) {
+            let score = BY_WORDS_ALONE * search.score(*address) / best_words;
+            let turn = search.facts(*address).turn;
+            turns.entry(*session).or_default().entry(turn).or_default().add(*address, score);
         }
     }
     turns
 }
 
-fn from_neighbours(turns: &Turns, candidate: &Candidate) -> f32 {
+fn from_neighbours(turns: &Turns, candidate: &RankCandidate) -> f32 {
     let turn = candidate.facts.turn;
     let best_of = |turn: Option<u32>| turn.and_then(|turn| turns.get(&turn)).map_or(0.0, |turn| turn.best);
-    let same = turns.get(&turn).map_or(0.0, |turn| turn.best_beside(candidate.place));
+    let same = turns.get(&turn).map_or(0.0, |turn| turn.best_beside(candidate.address));
     FROM_BEFORE * best_of(turn.checked_sub(1)) + FROM_AFTER * best_of(turn.checked_add(1)) + FROM_SAME * same
 }

@@ -1,19 +1,19 @@
-//! The static table: a vector for each piece of a word, compiled in and read where it lies.
+//! The static table: a vector for each word piece, compiled in and read in place.
 //!
-//! Nothing is parsed or copied at start: a process that does not search pays nothing for it. How the table was made:
-//! `recipes/static-table`.
+//! Startup parses and copies nothing: a process that does not search pays nothing for it. `recipes/static-table`
+//! documents how the table was made.
 
 mod pieces;
 
 pub use pieces::pieces;
 
-/// The number of a piece of a word.
-pub type Piece = u16;
+/// The number of a word piece.
+pub type WordPiece = u16;
 
-/// Numbers in each row.
+/// Numbers per row.
 pub const DIMENSIONS: usize = 128;
 
-/// How many pieces there are.
+/// The number of pieces.
 pub const PIECES: usize = 30_522;
 
 const SLOTS: usize = 1 << 16;
@@ -21,29 +21,29 @@ const EMPTY: u16 = u16::MAX;
 
 static BYTES: &[u8] = include_bytes!("../../table.bin");
 
-// The parts, one after another: see `recipes/static-table/distil.py`.
-const HEAD: usize = 20;
-const ROWS: usize = HEAD;
+// The sections in file order: see `recipes/static-table/distil.py`.
+const HEADER: usize = 20;
+const ROWS: usize = HEADER;
 const SCALES: usize = ROWS + PIECES * DIMENSIONS;
 const SHARES: usize = SCALES + PIECES * 2;
 const ENDS: usize = SHARES + PIECES * 2;
 const HASHES: usize = ENDS + PIECES * 4;
 const SPELLINGS: usize = HASHES + SLOTS * 2;
 
-/// A piece's row; each number is to be multiplied by the scale.
-pub fn row(piece: Piece) -> (&'static [u8], f32) {
+/// A piece's row and the scale to multiply its numbers by.
+pub fn row(piece: WordPiece) -> (&'static [u8], f32) {
     let at = ROWS + usize::from(piece) * DIMENSIONS;
     let scale = f32::from_bits(u32::from(half(SCALES, usize::from(piece))) << 16);
     (&BYTES[at..at + DIMENSIONS], scale)
 }
 
-/// The share of ordinary texts that hold the piece.
-pub fn share(piece: Piece) -> f32 {
+/// The share of ordinary texts that contain the piece.
+pub fn share(piece: WordPiece) -> f32 {
     f32::from(half(SHARES, usize::from(piece))) / 65_535.0
 }
 
-/// The piece that is spelled so; the rest of a word is spelled with `##` before it.
-fn spelled(bytes: &[u8]) -> Option<Piece> {
+/// The piece with this spelling; a continuation is spelled with a leading `##`.
+fn find_piece(bytes: &[u8]) -> Option<WordPiece> {
     let mut slot = usize::from(hashed(bytes));
     loop {
         let piece = half(HASHES, slot);
@@ -57,7 +57,7 @@ fn spelled(bytes: &[u8]) -> Option<Piece> {
     }
 }
 
-fn spelling(piece: Piece) -> &'static [u8] {
+fn spelling(piece: WordPiece) -> &'static [u8] {
     let number = usize::from(piece);
     let start = if number == 0 { 0 } else { end(number - 1) };
     &BYTES[SPELLINGS + start..SPELLINGS + end(number)]
@@ -72,7 +72,7 @@ fn half(part: usize, number: usize) -> u16 {
     u16::from_le_bytes([BYTES[part + number * 2], BYTES[part + number * 2 + 1]])
 }
 
-/// FNV-1a of 32 bits, folded to 16.
+/// 32-bit FNV-1a, folded to 16 bits.
 fn hashed(bytes: &[u8]) -> u16 {
     let whole = bytes
         .iter()
@@ -97,10 +97,10 @@ mod tests {
 
     #[test]
     fn every_piece_is_found_by_its_spelling() {
-        for piece in 0..PIECES as Piece {
-            assert_eq!(spelled(spelling(piece)), Some(piece));
+        for piece in 0..PIECES as WordPiece {
+            assert_eq!(find_piece(spelling(piece)), Some(piece));
         }
-        assert_eq!(spelled(b"no such piece"), None);
+        assert_eq!(find_piece(b"no such piece"), None);
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn vector(word: &str) -> Vec<f32> {
-        let (row, scale) = row(spelled(word.as_bytes()).unwrap());
+        let (row, scale) = row(find_piece(word.as_bytes()).unwrap());
         row.iter().map(|byte| f32::from(*byte as i8) * scale).collect()
     }
 }

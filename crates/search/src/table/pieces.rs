@@ -1,43 +1,42 @@
-//! Texts as pieces of words (WordPiece): the longest piece first, then the longest rest.
+//! WordPiece tokenisation for the static table: greedy longest match.
 //!
-//! Words of an identifier are told apart before letters are lowered. No text is too strange: what has no piece is left
-//! out.
+//! Identifiers are split into words before lower-casing. No text is an error: a word without pieces is dropped.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::{Piece, spelled};
+use super::{WordPiece, find_piece};
 
-/// Words longer than this have no meaning: they are data.
+/// Longer words are data and have no meaning.
 const LONGEST_WORD: usize = 64;
 
 /// The pieces of `text`, in order, at most `limit` of them.
-pub fn pieces(text: &str, limit: usize) -> Vec<Piece> {
-    let mut found = Vec::with_capacity(limit.min(text.len() / 3 + 4));
-    let mut word = Spelled::default();
+pub fn pieces(text: &str, limit: usize) -> Vec<WordPiece> {
+    let mut out = Vec::with_capacity(limit.min(text.len() / 3 + 4));
+    let mut word = WordBuffer::default();
     let mut before = ' ';
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
-        if found.len() >= limit {
+        if out.len() >= limit {
             break;
         }
         if !letter.is_alphanumeric() && !is_combining_mark(letter) {
-            word.flush(&mut found);
+            word.flush(&mut out);
         } else if is_ideograph(letter) {
-            word.flush(&mut found);
+            word.flush(&mut out);
             word.push(letter);
-            word.flush(&mut found);
+            word.flush(&mut out);
         } else {
             if begins_word(before, letter, letters.peek().copied()) {
-                word.flush(&mut found);
+                word.flush(&mut out);
             }
             word.push(letter);
         }
         before = letter;
     }
-    word.flush(&mut found);
-    found.truncate(limit);
-    found
+    word.flush(&mut out);
+    out.truncate(limit);
+    out
 }
 
 /// Whether an identifier's next word begins here: `parseFile`, `HTTPServer`.
@@ -52,16 +51,16 @@ fn is_ideograph(letter: char) -> bool {
     matches!(letter, '\u{4E00}'..='\u{9FFF}')
 }
 
-/// The word in the making: two marks of a rest, then its letters.
-struct Spelled(Vec<u8>);
+/// The word being read: the continuation mark `##`, then its letters.
+struct WordBuffer(Vec<u8>);
 
-impl Default for Spelled {
-    fn default() -> Spelled {
-        Spelled(b"##".to_vec())
+impl Default for WordBuffer {
+    fn default() -> WordBuffer {
+        WordBuffer(b"##".to_vec())
     }
 }
 
-impl Spelled {
+impl WordBuffer {
     fn push(&mut self, letter: char) {
         if letter.is_ascii() {
             self.0.push(letter.to_ascii_lowercase() as u8);
@@ -72,25 +71,25 @@ impl Spelled {
         }
     }
 
-    fn flush(&mut self, found: &mut Vec<Piece>) {
+    fn flush(&mut self, out: &mut Vec<WordPiece>) {
         if (3..=LONGEST_WORD + 2).contains(&self.0.len()) {
-            self.cut(found);
+            self.cut(out);
         }
         self.0.truncate(2);
     }
 
-    fn cut(&mut self, found: &mut Vec<Piece>) {
-        let Some((first, mut start)) = longest(&self.0, 2, Place::Start) else { return };
-        let before = found.len();
-        found.push(first);
+    fn cut(&mut self, out: &mut Vec<WordPiece>) {
+        let Some((first, mut start)) = longest(&self.0, 2, PiecePosition::Start) else { return };
+        let before = out.len();
+        out.push(first);
         while start < self.0.len() {
             self.0[start - 2..start].copy_from_slice(b"##");
-            let Some((piece, end)) = longest(&self.0, start, Place::Rest) else {
-                // A word with a rest that has no piece has none at all, as the teacher saw it.
-                found.truncate(before);
+            let Some((piece, end)) = longest(&self.0, start, PiecePosition::Continuation) else {
+                // If any part of a word has no piece, the word has none, as in the model the table was distilled from.
+                out.truncate(before);
                 break;
             };
-            found.push(piece);
+            out.push(piece);
             start = end;
         }
         self.0[..2].copy_from_slice(b"##");
@@ -98,18 +97,18 @@ impl Spelled {
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum PiecePosition {
     Start,
-    Rest,
+    Continuation,
 }
 
-/// The longest piece that begins at `start`, and where it ends.
-fn longest(word: &[u8], start: usize, place: Place) -> Option<(Piece, usize)> {
-    let from = match place {
-        Place::Start => start,
-        Place::Rest => start - 2,
+/// The longest piece that begins at `start`, and its end.
+fn longest(word: &[u8], start: usize, position: PiecePosition) -> Option<(WordPiece, usize)> {
+    let from = match position {
+        PiecePosition::Start => start,
+        PiecePosition::Continuation => start - 2,
     };
-    (start + 1..=word.len()).rev().find_map(|end| Some((spelled(&word[from..end])?, end)))
+    (start + 1..=word.len()).rev().find_map(|end| Some((find_piece(&word[from..end])?, end)))
 }
 
 #[cfg(test)]
@@ -119,11 +118,11 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let found: Vec<&str> = pieces(text, 100)
+        let out: Vec<&str> = pieces(text, 100)
             .into_iter()
             .map(|piece| std::str::from_utf8(spelling(piece)).unwrap())
             .collect();
-        assert_eq!(found, expected, "{text}");
+        assert_eq!(out, expected, "{text}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Vectors of documents in one file: rows of one length, only ever added at its end, mapped and scanned as they lie.
+//! The vector file: fixed-length rows, append-only, memory-mapped and scanned in place.
 //!
-//! Derived, like the index. A row that was cut off by a kill is passed over; a file of another model is as good as none.
-//! Nothing here is repaired in place: whoever has the file mapped must not see it shrink.
+//! Derived data, like the index. A row torn by a kill is skipped; a file of another model is treated as missing.
+//! Files are never repaired in place: a reader that has the file mapped must not see it shrink.
 
 mod near;
 mod writer;
@@ -17,70 +17,70 @@ use std::path::Path;
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
-/// Whose vectors a file holds: others cannot be compared with them.
+/// The model and length of a file's vectors. Vectors of different models cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VectorsOf {
-    /// Tells one model from another.
+    /// Identifies the model.
     pub model: u64,
     pub dimensions: usize,
 }
 
-/// The file's first bytes: `TOWV`, a version, the length of a vector, the model.
-const HEAD: usize = 24;
+/// The file header: `TOWV`, a version, the vector length, the model.
+const HEADER: usize = 24;
 const MAGIC: &[u8; 4] = b"TOWV";
 const VERSION: u32 = 1;
 
-/// Before a row's numbers: the document, what was embedded of it, what the numbers are to be multiplied by.
-const BEFORE: usize = 20;
-/// After them: a checksum of all of it.
-const AFTER: usize = 4;
+/// Bytes before a row's numbers: the document id, the hash of the embedded text, the scale.
+const ROW_PREFIX: usize = 20;
+/// Bytes after them: a checksum of the row.
+const ROW_SUFFIX: usize = 4;
 
-/// The row that says how far the file goes carries this in place of a document.
+/// A row with this document id holds the caller's checkpoint.
 const CHECKPOINT: i64 = i64::MIN;
 
 impl VectorsOf {
-    /// Whose vectors a file holds; `None` where there is no such file.
+    /// Reads the header of a file; `None` if there is no vector file.
     pub fn of_file(file: &Path) -> Result<Option<VectorsOf>, Error> {
-        let mut head = [0; HEAD];
-        match File::open(file).and_then(|mut file| file.read_exact(&mut head)) {
+        let mut header = [0; HEADER];
+        match File::open(file).and_then(|mut file| file.read_exact(&mut header)) {
             Ok(()) => {}
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof) => {
                 return Ok(None);
             }
             Err(error) => return Err(error),
         }
-        let (dimensions, model) = (Row(&head).number(8) as usize, Row(&head).number(16));
-        let of = VectorsOf { model, dimensions };
-        Ok((head == of.head()).then_some(of))
+        let (dimensions, model) = (VectorRow(&header).number(8) as usize, VectorRow(&header).number(16));
+        let format = VectorsOf { model, dimensions };
+        Ok((header == format.header()).then_some(format))
     }
 
-    fn head(self) -> [u8; HEAD] {
-        let mut head = [0; HEAD];
-        head[..4].copy_from_slice(MAGIC);
-        head[4..8].copy_from_slice(&VERSION.to_le_bytes());
-        head[8..16].copy_from_slice(&(self.dimensions as u64).to_le_bytes());
-        head[16..].copy_from_slice(&self.model.to_le_bytes());
-        head
+    fn header(self) -> [u8; HEADER] {
+        let mut header = [0; HEADER];
+        header[..4].copy_from_slice(MAGIC);
+        header[4..8].copy_from_slice(&VERSION.to_le_bytes());
+        header[8..16].copy_from_slice(&(self.dimensions as u64).to_le_bytes());
+        header[16..].copy_from_slice(&self.model.to_le_bytes());
+        header
     }
 
-    fn row(self) -> usize {
-        BEFORE + self.dimensions + AFTER
+    fn row_len(self) -> usize {
+        ROW_PREFIX + self.dimensions + ROW_SUFFIX
     }
 }
 
-/// A file of vectors, mapped.
+/// A memory-mapped vector file.
 pub struct Vectors {
-    of: VectorsOf,
+    format: VectorsOf,
     bytes: OwnedBytes,
 }
 
-/// One row of it.
+/// One row of the file.
 #[derive(Clone, Copy)]
-struct Row<'a>(&'a [u8]);
+struct VectorRow<'a>(&'a [u8]);
 
 impl Vectors {
-    /// Opens the file for reading; `None` where there is none of this model.
-    pub fn open(file: &Path, of: VectorsOf) -> Result<Option<Vectors>, Error> {
+    /// Opens the file for reading; `None` if there is no file of this model.
+    pub fn open(file: &Path, format: VectorsOf) -> Result<Option<Vectors>, Error> {
         let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
             return Err(Error::from(ErrorKind::InvalidFilename));
         };
@@ -92,10 +92,10 @@ impl Vectors {
             Err(OpenReadError::FileDoesNotExist(_)) => return Ok(None),
             opened => opened.map_err(Error::other)?.read_bytes()?,
         };
-        Ok(bytes.starts_with(&of.head()).then_some(Vectors { of, bytes }))
+        Ok(bytes.starts_with(&format.header()).then_some(Vectors { format, bytes }))
     }
 
-    /// How many rows there are, those that were replaced included.
+    /// The number of rows, replaced ones included.
     pub fn len(&self) -> usize {
         self.rows().len()
     }
@@ -104,37 +104,38 @@ impl Vectors {
         self.len() == 0
     }
 
-    /// The documents that have a vector, each with the mark of what was embedded of it.
+    /// The documents that have a vector, each with the hash of the text that was embedded.
     pub fn known(&self) -> HashMap<i64, u64> {
-        let sound = self.rows().filter(|row| row.id() != CHECKPOINT && row.is_sound());
-        sound.map(|row| (row.id(), row.mark())).collect()
+        let valid = self.rows().filter(|row| row.id() != CHECKPOINT && row.is_valid());
+        valid.map(|row| (row.id(), row.mark())).collect()
     }
 
-    /// Where the vector of each embedded text is, by the text's mark.
+    /// The row number of each embedded text, by the text's hash.
     pub fn places(&self) -> HashMap<u64, usize> {
         let rows = self.rows().enumerate().filter(|(_, row)| row.id() != CHECKPOINT);
-        rows.map(|(place, row)| (row.mark(), place)).collect()
+        rows.map(|(row_number, row)| (row.mark(), row_number)).collect()
     }
 
-    /// The vector at a place of `places`; `None` where it is torn.
-    pub fn at(&self, place: usize) -> Option<Vec<f32>> {
-        let start = HEAD + place * self.of.row();
-        let row = Some(Row(self.bytes.get(start..start + self.of.row())?)).filter(|row| row.is_sound())?;
+    /// The vector of a row number from `places`; `None` if the row is torn.
+    pub fn at(&self, row_number: usize) -> Option<Vec<f32>> {
+        let start = HEADER + row_number * self.format.row_len();
+        let row = Some(VectorRow(self.bytes.get(start..start + self.format.row_len())?))
+            .filter(|row| row.is_valid())?;
         Some(row.numbers().iter().map(|number| f32::from(*number as i8) * row.scale()).collect())
     }
 
-    /// How far the file goes, in the caller's own count.
+    /// The caller's checkpoint of the last commit.
     pub fn checkpoint(&self) -> Option<i64> {
-        let last = self.rows().rev().find(|row| row.id() == CHECKPOINT && row.is_sound())?;
+        let last = self.rows().rev().find(|row| row.id() == CHECKPOINT && row.is_valid())?;
         Some(last.mark() as i64)
     }
 
-    fn rows(&self) -> impl DoubleEndedIterator<Item = Row<'_>> + ExactSizeIterator {
-        self.bytes[HEAD..].chunks_exact(self.of.row()).map(Row)
+    fn rows(&self) -> impl DoubleEndedIterator<Item = VectorRow<'_>> + ExactSizeIterator {
+        self.bytes[HEADER..].chunks_exact(self.format.row_len()).map(VectorRow)
     }
 }
 
-impl<'a> Row<'a> {
+impl<'a> VectorRow<'a> {
     fn id(self) -> i64 {
         self.number(0) as i64
     }
@@ -152,21 +153,21 @@ impl<'a> Row<'a> {
     }
 
     fn numbers(self) -> &'a [u8] {
-        &self.0[BEFORE..self.0.len() - AFTER]
+        &self.0[ROW_PREFIX..self.0.len() - ROW_SUFFIX]
     }
 
-    /// Whether it is what was written.
-    fn is_sound(self) -> bool {
-        let (row, sum) = self.0.split_at(self.0.len() - AFTER);
+    /// Whether the checksum matches.
+    fn is_valid(self) -> bool {
+        let (row, sum) = self.0.split_at(self.0.len() - ROW_SUFFIX);
         crc32fast::hash(row).to_le_bytes() == *sum
     }
 }
 
-/// A row as it is written. A vector's largest number becomes 127.
+/// Serialises a row. Values are scaled so that the largest becomes 127.
 fn row(id: i64, mark: u64, vector: &[f32]) -> Vec<u8> {
     let largest = vector.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
     let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
-    let mut row = Vec::with_capacity(BEFORE + vector.len() + AFTER);
+    let mut row = Vec::with_capacity(ROW_PREFIX + vector.len() + ROW_SUFFIX);
     row.extend(id.to_le_bytes());
     row.extend(mark.to_le_bytes());
     row.extend(scale.to_le_bytes());

@@ -1,47 +1,47 @@
-//! How near documents are to a question, by their vectors: one scan over all of them.
+//! Cosine similarity between a query and all document vectors, computed in one scan.
 //!
-//! A row is proven only when it is used; one that is torn counts as none.
+//! A row's checksum is verified only when the row is used; a torn row counts as missing.
 
 use std::collections::HashMap;
 
-use super::{CHECKPOINT, Row, Vectors};
+use super::{CHECKPOINT, VectorRow, Vectors};
 
 const LANES: usize = 16;
 
-/// A question beside the vectors of documents.
+/// The similarity of a query to documents.
 #[derive(Default)]
 pub struct Near<'a> {
-    /// None where only others are known.
+    /// `None` if only `others` is known.
     vectors: Option<&'a Vectors>,
-    /// One for each row.
+    /// One per row.
     cosines: Vec<f32>,
-    /// How near documents come whose vectors are kept elsewhere.
+    /// Similarities of documents whose vectors are stored elsewhere.
     others: HashMap<i64, f32>,
 }
 
 impl<'a> Near<'a> {
-    /// `asked` is the question's vector, of length 1.
-    pub fn to(vectors: &'a Vectors, asked: &[f32]) -> Near<'a> {
-        let largest = asked.iter().fold(f32::MIN_POSITIVE, |most, value| most.max(value.abs()));
-        // Sums of products of two such numbers stay far from what 32 bits hold.
+    /// `asked` is the query's vector, normalised to length 1.
+    pub fn to(vectors: &'a Vectors, query: &[f32]) -> Near<'a> {
+        let largest = query.iter().fold(f32::MIN_POSITIVE, |most, value| most.max(value.abs()));
+        // With 10-bit queries and 8-bit rows the sum of products stays far below 32 bits.
         let scale = largest / 1023.0;
-        let asked: Vec<i16> = asked.iter().map(|value| (value / scale).round() as i16).collect();
-        let cosine = |row: Row<'_>| product(row.numbers(), &asked) as f32 * row.scale() * scale;
+        let query: Vec<i16> = query.iter().map(|value| (value / scale).round() as i16).collect();
+        let cosine = |row: VectorRow<'_>| product(row.numbers(), &query) as f32 * row.scale() * scale;
         let cosines = vectors.rows().map(|row| if row.id() == CHECKPOINT { 0.0 } else { cosine(row) });
         Near { vectors: Some(vectors), cosines: cosines.collect(), others: HashMap::new() }
     }
 
-    /// And documents that somebody else has compared with the question, by the same model.
+    /// Adds documents that another store (the hub) compared with the query, by the same model.
     #[must_use]
     pub fn with_others(self, others: impl IntoIterator<Item = (i64, f32)>) -> Near<'a> {
         Near { others: others.into_iter().collect(), ..self }
     }
 
-    fn rows(&self) -> impl Iterator<Item = Row<'a>> {
+    fn rows(&self) -> impl Iterator<Item = VectorRow<'a>> {
         self.vectors.into_iter().flat_map(Vectors::rows)
     }
 
-    /// The nearest documents with how near they are, nearest first: those that come at least so near.
+    /// The most similar documents with a cosine of at least `at_least`, best first.
     pub(crate) fn nearest(&self, at_least: f32, most: usize) -> Vec<i64> {
         let mut near: Vec<(f32, usize)> =
             self.cosines.iter().copied().zip(0..).filter(|(cosine, _)| *cosine >= at_least).collect();
@@ -52,7 +52,7 @@ impl<'a> Near<'a> {
         }
         let here = near.into_iter().filter_map(|(cosine, number)| {
             let row = self.vectors?.rows().nth(number)?;
-            row.is_sound().then(|| (cosine, row.id()))
+            row.is_valid().then(|| (cosine, row.id()))
         });
         let others = self.others.iter().map(|(id, cosine)| (*cosine, *id));
         let mut all: Vec<(f32, i64)> = here.chain(others.filter(|(cosine, _)| *cosine >= at_least)).collect();
@@ -60,14 +60,14 @@ impl<'a> Near<'a> {
         all.into_iter().take(most).map(|(_, id)| id).collect()
     }
 
-    /// How near each of these documents is; `None` for those without a vector.
+    /// The similarity of each document; `None` for those without a vector.
     pub(crate) fn of(&self, ids: &[i64]) -> Vec<Option<f32>> {
         let mut last: HashMap<i64, Option<f32>> = ids.iter().map(|id| (*id, None)).collect();
         for (row, cosine) in self.rows().zip(&self.cosines) {
-            if let Some(found) = last.get_mut(&row.id())
-                && row.is_sound()
+            if let Some(similarity) = last.get_mut(&row.id())
+                && row.is_valid()
             {
-                *found = Some(*cosine);
+                *similarity = Some(*cosine);
             }
         }
         let of = |id: &i64| last.get(id).copied().flatten().or_else(|| self.others.get(id).copied());
@@ -75,16 +75,16 @@ impl<'a> Near<'a> {
     }
 }
 
-/// Sixteen sums side by side: what the compiler makes into few instructions.
-fn product(row: &[u8], asked: &[i16]) -> i32 {
+/// Sixteen parallel sums, which the compiler vectorises.
+fn product(row: &[u8], query: &[i16]) -> i32 {
     let mut sums = [0_i32; LANES];
     let (row, row_rest) = row.as_chunks::<LANES>();
-    let (asked, asked_rest) = asked.as_chunks::<LANES>();
-    for (row, asked) in row.iter().zip(asked) {
+    let (query, query_rest) = query.as_chunks::<LANES>();
+    for (row, query) in row.iter().zip(query) {
         for lane in 0..LANES {
-            sums[lane] += i32::from(i16::from(row[lane] as i8)) * i32::from(asked[lane]);
+            sums[lane] += i32::from(i16::from(row[lane] as i8)) * i32::from(query[lane]);
         }
     }
-    let rest = row_rest.iter().zip(asked_rest).map(|(row, asked)| i32::from(*row as i8) * i32::from(*asked));
+    let rest = row_rest.iter().zip(query_rest).map(|(row, query)| i32::from(*row as i8) * i32::from(*query));
     sums.iter().sum::<i32>() + rest.sum::<i32>()
 }

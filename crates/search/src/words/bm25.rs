@@ -1,19 +1,19 @@
-//! How well a document matches the words, one word at a time.
+//! BM25, one word at a time.
 //!
-//! The constants were measured on conversations; they are not those of the index library, which fixes its own.
+//! The constants were measured on conversations; the index library fixes its own, so they are not used.
 
 const K1: f32 = 0.9;
 const B: f32 = 0.4;
 
-/// What a score must know of all documents together.
+/// Statistics of all documents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collection {
     pub documents: f32,
-    /// Words in a document, on average.
+    /// The average number of words per document.
     pub mean_length: f32,
 }
 
-/// The part of a score that one word gives.
+/// The score contribution of one word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bm25 {
     weight: f32,
@@ -21,33 +21,33 @@ pub struct Bm25 {
 }
 
 impl Bm25 {
-    /// For a word that `holders` documents have.
-    pub fn new(collection: Collection, holders: f32) -> Bm25 {
-        Bm25 { weight: rarity(collection.documents, holders), mean_length: collection.mean_length }
+    /// For a word that occurs in `doc_freq` documents.
+    pub fn new(collection: Collection, doc_freq: f32) -> Bm25 {
+        Bm25 { weight: rarity(collection.documents, doc_freq), mean_length: collection.mean_length }
     }
 
     pub fn times(self, factor: f32) -> Bm25 {
         Bm25 { weight: self.weight * factor, ..self }
     }
 
-    /// The score of a document that has the word `count` times among `length` words.
+    /// The score of a document with `count` occurrences among `length` words.
     pub fn score(self, count: f32, length: f32) -> f32 {
         self.score_damped(count, self.damping(length))
     }
 
-    /// What stands beside the count in a document of that length; known for all lengths before postings are read.
+    /// The length-dependent term beside the count; computed for all lengths before postings are read.
     pub fn damping(self, length: f32) -> f32 {
         K1 * (1.0 - B + B * length / self.mean_length.max(1.0))
     }
 
-    /// The same with what `damping` said.
+    /// `score` with a precomputed `damping`.
     pub fn score_damped(self, count: f32, damping: f32) -> f32 {
         self.weight * count * (K1 + 1.0) / (count + damping)
     }
 }
 
-fn rarity(documents: f32, holders: f32) -> f32 {
-    (1.0 + (documents - holders + 0.5).max(0.0) / (holders + 0.5)).ln()
+fn rarity(documents: f32, doc_freq: f32) -> f32 {
+    (1.0 + (documents - doc_freq + 0.5).max(0.0) / (doc_freq + 0.5)).ln()
 }
 
 #[cfg(test)]

@@ -1,98 +1,102 @@
-//! What a word may have meant that no document has: a part of a longer word, or a slip of the finger.
+//! Spelling expansion for a word that no document contains: a part of a longer word, or a typo.
 //!
-//! Words that are found as they are have no kin: a search that works is never made wider.
+//! A word that is found as written is never expanded: a search that works is not made wider.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use tantivy_fst::Automaton;
 
-use super::sought::Word;
+use super::sought::QueryWord;
 use super::terms::Role;
 
 /// How a spelling is related to the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kinship {
-    /// It is the beginning of the word: a commit's short name.
-    Shortened,
-    /// It begins with the word.
-    Longer,
-    /// So many letters are other, missing, too many or exchanged; the first is the same.
-    Near(u8),
-    /// The word is somewhere in it.
-    Around,
+pub enum Relation {
+    /// A prefix of the word: a commit's short hash.
+    Prefix,
+    /// The word is its prefix.
+    Extension,
+    /// Edit distance; the first letter is the same.
+    EditDistance(u8),
+    /// Contains the word.
+    Containing,
 }
 
-/// All words of some documents.
-pub trait Vocabulary {
-    /// Adds every spelling that is so related to `word`, with the number of documents that have it.
-    fn gather(&self, kinship: Kinship, word: &str, found: &mut BTreeMap<String, u32>);
+/// The terms of some documents.
+pub trait TermDictionary {
+    /// Adds every spelling with this relation to `word`, with the number of documents that contain it.
+    fn gather(&self, relation: Relation, word: &str, found: &mut BTreeMap<String, u32>);
 }
 
-/// How far a word may be widened.
+/// How much of the dictionary expansion may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// As far as a dictionary can be asked quickly.
-    Near,
-    /// Through the whole dictionary: only where a question would find nothing at all.
-    Anywhere,
+pub enum Expansion {
+    /// Ranges that the dictionary can look up quickly.
+    Indexed,
+    /// The whole dictionary: only if a query would find nothing at all.
+    FullScan,
 }
 
-impl Reach {
-    /// The kinships to try one after the other, and what each is worth.
-    fn stages(self) -> &'static [(Kinship, f32)] {
+impl Expansion {
+    /// The relations to try in order, and their weights.
+    fn stages(self) -> &'static [(Relation, f32)] {
         match self {
-            Reach::Near => &[
-                (Kinship::Shortened, 0.9),
-                (Kinship::Longer, 0.8),
-                (Kinship::Near(1), 0.7),
-                (Kinship::Near(2), 0.5),
+            Expansion::Indexed => &[
+                (Relation::Prefix, 0.9),
+                (Relation::Extension, 0.8),
+                (Relation::EditDistance(1), 0.7),
+                (Relation::EditDistance(2), 0.5),
             ],
-            Reach::Anywhere => &[(Kinship::Around, 0.5)],
+            Expansion::FullScan => &[(Relation::Containing, 0.5)],
         }
     }
 }
 
-const KIN_AT_MOST: usize = 24;
+const MAX_EXPANSIONS: usize = 24;
 const SHORTEST: usize = 3;
-/// From this length on a word may have a slip, or be looked for within others.
-const SHORTEST_TO_SLIP: usize = 4;
-/// From this length on two slips are believed.
-const SHORTEST_TO_SLIP_TWICE: usize = 7;
+/// From this length on a word may have a typo, or be searched for inside others.
+const SHORTEST_WITH_TYPO: usize = 4;
+/// From this length on two typos are accepted.
+const SHORTEST_WITH_TWO_TYPOS: usize = 7;
 const SHORTEST_COMMIT: usize = 7;
 
-/// The nearest spellings that somebody has, what they count, and how many documents have them.
-pub fn kin(word: &Word, reach: Reach, vocabularies: &[&dyn Vocabulary]) -> (Vec<(String, f32)>, u32) {
-    for (kinship, worth) in reach.stages().iter().filter(|(kinship, _)| is_open_to(word, *kinship)) {
+/// The nearest spellings that occur, their weights, and the number of documents that contain them.
+pub fn expand(
+    word: &QueryWord,
+    scope: Expansion,
+    dictionaries: &[&dyn TermDictionary],
+) -> (Vec<(String, f32)>, u32) {
+    for (relation, weight) in scope.stages().iter().filter(|(relation, _)| allows(word, *relation)) {
         let mut found = BTreeMap::new();
-        vocabularies.iter().for_each(|vocabulary| vocabulary.gather(*kinship, &word.indexed, &mut found));
+        dictionaries.iter().for_each(|dictionary| dictionary.gather(*relation, &word.indexed, &mut found));
         if !found.is_empty() {
-            return commonest(found, *worth);
+            return commonest(found, *weight);
         }
     }
     (Vec::new(), 0)
 }
 
-fn commonest(found: BTreeMap<String, u32>, worth: f32) -> (Vec<(String, f32)>, u32) {
+fn commonest(found: BTreeMap<String, u32>, weight: f32) -> (Vec<(String, f32)>, u32) {
     let mut found: Vec<(String, u32)> = found.into_iter().collect();
-    found.sort_by_key(|(_, holders)| std::cmp::Reverse(*holders));
-    found.truncate(KIN_AT_MOST);
-    let holders = found.iter().map(|(_, holders)| holders).sum();
-    (found.into_iter().map(|(spelling, _)| (spelling, worth)).collect(), holders)
+    found.sort_by_key(|(_, doc_freq)| std::cmp::Reverse(*doc_freq));
+    found.truncate(MAX_EXPANSIONS);
+    let doc_freq = found.iter().map(|(_, doc_freq)| doc_freq).sum();
+    (found.into_iter().map(|(spelling, _)| (spelling, weight)).collect(), doc_freq)
 }
 
-fn is_open_to(word: &Word, kinship: Kinship) -> bool {
-    // The parts of an identifier are looked for too: they may be widened in its place.
+fn allows(word: &QueryWord, relation: Relation) -> bool {
+    // The parts of an identifier are query words too: they are expanded in its place.
     let is_whole = word.role == Role::Whole;
     let word = word.indexed.as_str();
     let letters = word.chars().count();
     let is_wordlike = !word.bytes().any(|byte| byte.is_ascii_digit());
-    match kinship {
-        Kinship::Shortened => is_commit(word) && letters > SHORTEST_COMMIT,
-        Kinship::Longer => !word.is_ascii() || (letters >= SHORTEST && (is_wordlike || is_commit(word))),
-        Kinship::Near(1) => is_wordlike && letters >= SHORTEST_TO_SLIP,
-        Kinship::Near(_) => is_wordlike && !is_whole && letters >= SHORTEST_TO_SLIP_TWICE,
-        Kinship::Around => is_wordlike && !is_whole && letters >= SHORTEST_TO_SLIP,
+    match relation {
+        Relation::Prefix => is_commit(word) && letters > SHORTEST_COMMIT,
+        Relation::Extension => !word.is_ascii() || (letters >= SHORTEST && (is_wordlike || is_commit(word))),
+        Relation::EditDistance(1) => is_wordlike && letters >= SHORTEST_WITH_TYPO,
+        Relation::EditDistance(_) => is_wordlike && !is_whole && letters >= SHORTEST_WITH_TWO_TYPOS,
+        Relation::Containing => is_wordlike && !is_whole && letters >= SHORTEST_WITH_TYPO,
     }
 }
 
@@ -100,43 +104,43 @@ fn is_commit(word: &str) -> bool {
     word.len() >= SHORTEST_COMMIT && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether `spelling` is so related to `word`; what an index answers from its dictionary.
-pub fn is_kin(spelling: &str, kinship: Kinship, word: &str) -> bool {
-    match kinship {
-        Kinship::Shortened => spelling.len() >= SHORTEST_COMMIT && word.starts_with(spelling),
-        Kinship::Longer => spelling.starts_with(word),
-        Kinship::Near(distance) => {
+/// Whether `spelling` has this relation to `word`; an index answers the same from its dictionary.
+pub fn is_related(spelling: &str, relation: Relation, word: &str) -> bool {
+    match relation {
+        Relation::Prefix => spelling.len() >= SHORTEST_COMMIT && word.starts_with(spelling),
+        Relation::Extension => spelling.starts_with(word),
+        Relation::EditDistance(distance) => {
             spelling.as_bytes().first() == word.as_bytes().first()
-                && Slips::new(word, distance).accepts(spelling.as_bytes())
+                && EditAutomaton::new(word, distance).accepts(spelling.as_bytes())
         }
-        Kinship::Around => spelling.contains(word),
+        Relation::Containing => spelling.contains(word),
     }
 }
 
-/// The short names of a commit, longest first.
-pub fn shortened(word: &str) -> impl Iterator<Item = &str> {
+/// The short hashes of a commit, longest first.
+pub fn short_hashes(word: &str) -> impl Iterator<Item = &str> {
     (SHORTEST_COMMIT..word.len()).rev().filter_map(|end| word.get(..end))
 }
 
 const LONGEST: usize = 32;
 
-/// Accepts what is at most `distance` slips away from a word; an exchange of neighbours is one.
-pub struct Slips<'a> {
+/// Accepts spellings within `distance` edits of a word (Damerau-Levenshtein: a transposition is one edit).
+pub struct EditAutomaton<'a> {
     word: &'a [u8],
     distance: u8,
 }
 
-/// Two rows of the table of distances, and the byte that led from one to the other.
+/// Two rows of the distance matrix, and the byte that led from one to the other.
 #[derive(Clone, Copy)]
-pub struct Rows {
+pub struct EditRows {
     before: [u8; LONGEST + 1],
     now: [u8; LONGEST + 1],
     byte: u8,
 }
 
-impl<'a> Slips<'a> {
-    pub fn new(word: &'a str, distance: u8) -> Slips<'a> {
-        Slips { word: &word.as_bytes()[..word.len().min(LONGEST)], distance }
+impl<'a> EditAutomaton<'a> {
+    pub fn new(word: &'a str, distance: u8) -> EditAutomaton<'a> {
+        EditAutomaton { word: &word.as_bytes()[..word.len().min(LONGEST)], distance }
     }
 
     fn accepts(&self, spelling: &[u8]) -> bool {
@@ -145,30 +149,30 @@ impl<'a> Slips<'a> {
     }
 }
 
-impl Automaton for Slips<'_> {
-    type State = Rows;
+impl Automaton for EditAutomaton<'_> {
+    type State = EditRows;
 
-    fn start(&self) -> Rows {
+    fn start(&self) -> EditRows {
         let now = std::array::from_fn(|at| at as u8);
-        Rows { before: [u8::MAX / 2; LONGEST + 1], now, byte: 0 }
+        EditRows { before: [u8::MAX / 2; LONGEST + 1], now, byte: 0 }
     }
 
-    fn is_match(&self, rows: &Rows) -> bool {
+    fn is_match(&self, rows: &EditRows) -> bool {
         rows.now[self.word.len()] <= self.distance
     }
 
-    fn can_match(&self, rows: &Rows) -> bool {
-        rows.now[..=self.word.len()].iter().any(|slips| *slips <= self.distance)
+    fn can_match(&self, rows: &EditRows) -> bool {
+        rows.now[..=self.word.len()].iter().any(|edits| *edits <= self.distance)
     }
 
-    fn accept(&self, rows: &Rows, byte: u8) -> Rows {
-        let mut next = Rows { before: rows.now, now: rows.now, byte };
+    fn accept(&self, rows: &EditRows, byte: u8) -> EditRows {
+        let mut next = EditRows { before: rows.now, now: rows.now, byte };
         next.now[0] = rows.now[0].saturating_add(1);
         for (at, letter) in self.word.iter().enumerate() {
             let other = rows.now[at] + u8::from(*letter != byte);
             let mut least = other.min(rows.now[at + 1] + 1).min(next.now[at] + 1);
-            let is_exchange = at > 0 && *letter == rows.byte && self.word[at - 1] == byte;
-            if is_exchange {
+            let is_transposition = at > 0 && *letter == rows.byte && self.word[at - 1] == byte;
+            if is_transposition {
                 least = least.min(rows.before[at - 1] + 1);
             }
             next.now[at + 1] = least.min(u8::MAX / 2);
@@ -177,21 +181,21 @@ impl Automaton for Slips<'_> {
     }
 }
 
-/// Accepts what has the word somewhere in it, until so many letters were looked at.
-pub struct Within<'a> {
+/// Accepts spellings that contain the word, until a byte budget is used up.
+pub struct SubstringAutomaton<'a> {
     word: &'a [u8],
     left: Cell<u32>,
 }
 
-/// A dictionary cannot be asked for the middle of its words: all are looked at, but no more than this.
-const LOOKED_AT: u32 = 1_000_000;
+/// A dictionary has no index on the middle of its terms: all are scanned, up to this many bytes.
+const SCAN_BUDGET: u32 = 1_000_000;
 
-impl<'a> Within<'a> {
-    pub fn new(word: &'a str) -> Within<'a> {
-        Within { word: word.as_bytes(), left: Cell::new(LOOKED_AT) }
+impl<'a> SubstringAutomaton<'a> {
+    pub fn new(word: &'a str) -> SubstringAutomaton<'a> {
+        SubstringAutomaton { word: word.as_bytes(), left: Cell::new(SCAN_BUDGET) }
     }
 
-    /// How much of the word stands at the end, after `byte` followed so much of it.
+    /// The length of the matched prefix after `byte` (Knuth-Morris-Pratt).
     fn follow(&self, mut matched: usize, byte: u8) -> usize {
         while matched > 0 && self.word[matched] != byte {
             matched = self.overlap(matched);
@@ -199,7 +203,7 @@ impl<'a> Within<'a> {
         if self.word[matched] == byte { matched + 1 } else { matched }
     }
 
-    /// The longest beginning of the word that is also the end of its first `length` bytes.
+    /// The longest proper prefix of the word that is also a suffix of its first `length` bytes.
     fn overlap(&self, length: usize) -> usize {
         (0..length)
             .rev()
@@ -208,7 +212,7 @@ impl<'a> Within<'a> {
     }
 }
 
-impl Automaton for Within<'_> {
+impl Automaton for SubstringAutomaton<'_> {
     type State = usize;
 
     fn start(&self) -> usize {
@@ -235,26 +239,27 @@ mod tests {
 
     struct Words(&'static [&'static str]);
 
-    impl Vocabulary for Words {
-        fn gather(&self, kinship: Kinship, word: &str, found: &mut BTreeMap<String, u32>) {
-            let related = self.0.iter().filter(|spelling| is_kin(spelling, kinship, word));
+    impl TermDictionary for Words {
+        fn gather(&self, relation: Relation, word: &str, found: &mut BTreeMap<String, u32>) {
+            let related = self.0.iter().filter(|spelling| is_related(spelling, relation, word));
             found.extend(related.map(|spelling| ((*spelling).to_owned(), 1)));
         }
     }
 
     #[track_caller]
     fn check(word: &str, words: &'static [&'static str], expected: &[&str]) {
-        let word = Word { indexed: word.to_owned(), written: word.to_owned(), role: Role::Word };
-        let words: [&dyn Vocabulary; 1] = [&Words(words)];
-        let near = kin(&word, Reach::Near, &words);
-        let (found, holders) = if near.1 > 0 { near } else { kin(&word, Reach::Anywhere, &words) };
+        let word = QueryWord { indexed: word.to_owned(), written: word.to_owned(), role: Role::Word };
+        let words: [&dyn TermDictionary; 1] = [&Words(words)];
+        let indexed = expand(&word, Expansion::Indexed, &words);
+        let (found, doc_freq) =
+            if indexed.1 > 0 { indexed } else { expand(&word, Expansion::FullScan, &words) };
         let found: Vec<&str> = found.iter().map(|(spelling, _)| spelling.as_str()).collect();
         assert_eq!(found, expected, "{word:?}");
-        assert_eq!(holders as usize, expected.len());
+        assert_eq!(doc_freq as usize, expected.len());
     }
 
     #[test]
-    fn slips_are_letters_other_missing_too_many_or_exchanged() {
+    fn typos_are_substitutions_deletions_insertions_and_transpositions() {
         for typed in ["cahce", "cach", "caache", "cashe"] {
             check(typed, &["cache", "catch-all"], &["cache"]);
         }
@@ -277,7 +282,7 @@ mod tests {
     #[test]
     fn word_within_another_is_followed_past_false_beginnings() {
         let accepts = |word: &str, spelling: &str| {
-            let within = Within::new(word);
+            let within = SubstringAutomaton::new(word);
             within.is_match(
                 &spelling.bytes().fold(within.start(), |matched, byte| within.accept(&matched, byte)),
             )
@@ -286,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_no_kin() {
+    fn numbers_are_not_expanded() {
         check("5433", &["5432", "54331"], &[]);
     }
 }

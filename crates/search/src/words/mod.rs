@@ -1,4 +1,4 @@
-//! Finding by words: which words a text has, which of them are sought, and how well a document matches.
+//! Words: splitting texts into terms, the terms of a query, spelling expansion, and BM25.
 
 mod bm25;
 mod kin;
@@ -7,6 +7,8 @@ mod stop;
 mod terms;
 
 pub use bm25::{Bm25, Collection};
-pub use kin::{Kinship, Reach, Slips, Vocabulary, Within, is_kin, kin, shortened};
-pub use sought::{Sought, WORDS_AT_MOST, Word, words_of};
+pub use kin::{
+    EditAutomaton, Expansion, Relation, SubstringAutomaton, TermDictionary, expand, is_related, short_hashes,
+};
+pub use sought::{MAX_TERMS, QueryTerm, QueryWord, words_of};
 pub use terms::{Term, each_term};

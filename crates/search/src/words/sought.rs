@@ -1,56 +1,56 @@
-//! The words of a query that are worth looking for.
+//! The terms of a query.
 //!
-//! Stop words are left out unless there is nothing else. A query of any length is answered: the rarest words decide,
-//! and that is known only when they were looked up.
+//! Stop words are dropped unless there is nothing else. A query of any length is answered: its rarest terms decide,
+//! which are known only after the lookup.
 
 use crate::source::boundary;
 
 use super::stop::is_stop_word;
 use super::terms::{Role, Term, each_term};
 
-/// So many words are looked for; of a longer query, the rarest.
-pub const WORDS_AT_MOST: usize = 48;
+/// The number of terms looked up; of a longer query, the rarest.
+pub const MAX_TERMS: usize = 48;
 
-/// So many bytes of a query are read.
-const READ_AT_MOST: usize = 16 * 1024;
+/// The number of bytes of a query that are read.
+const MAX_QUERY_BYTES: usize = 16 * 1024;
 
 /// One word of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct QueryWord {
     pub indexed: String,
     pub written: String,
     pub role: Role,
 }
 
-/// A word with everything that counts as it.
+/// A query word with all spellings that match it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sought {
-    pub word: Word,
-    /// What is looked for in its place, and what it counts: the word itself, or its kin where nobody has it.
+pub struct QueryTerm {
+    pub word: QueryWord,
+    /// The spellings looked up and their weights: the word itself, or related spellings if no document contains it.
     pub spellings: Vec<(String, f32)>,
-    /// How many documents have one of the spellings.
-    pub holders: u32,
+    /// The number of documents that contain one of the spellings.
+    pub doc_freq: u32,
 }
 
-/// The different words of `text`, in order.
-pub fn words_of(text: &str) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
+/// The distinct words of `text`, in order.
+pub fn words_of(text: &str) -> Vec<QueryWord> {
+    let mut words: Vec<QueryWord> = Vec::new();
     each_term(bounded(text), &mut |term: Term<'_>| {
         if !words.iter().any(|word| word.indexed == term.indexed) {
-            words.push(Word {
+            words.push(QueryWord {
                 indexed: term.indexed.to_owned(),
                 written: term.written.to_owned(),
                 role: term.role,
             });
         }
     });
-    let (telling, common): (Vec<Word>, Vec<Word>) =
+    let (significant, common): (Vec<QueryWord>, Vec<QueryWord>) =
         words.into_iter().partition(|word| !is_stop_word(&word.written));
-    if telling.is_empty() { common } else { telling }
+    if significant.is_empty() { common } else { significant }
 }
 
 fn bounded(text: &str) -> &str {
-    &text[..boundary(text, READ_AT_MOST)]
+    &text[..boundary(text, MAX_QUERY_BYTES)]
 }
 
 #[cfg(test)]

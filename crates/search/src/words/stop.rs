@@ -1,8 +1,8 @@
-//! Words that say nothing about what is sought.
+//! Stop words: words too common to help a search.
 //!
-//! They are left out of queries alone: documents keep them, so that a query of nothing else still finds something.
+//! Only queries drop them. Documents keep them, so that a query of nothing but stop words still finds something.
 
-/// English alone: other languages have too few documents here to tell.
+/// English only: other languages have too few documents here to tell.
 const STOP: [&str; 130] = [
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "aren", "as", "at", "be",
     "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "could", "did",

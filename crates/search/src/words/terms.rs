@@ -1,7 +1,7 @@
-//! The words of a text, as they are indexed: for prose and for code.
+//! Splits prose and code into indexed terms.
 //!
-//! An identifier is a word as a whole, and so is each part of it. Scripts without spaces are cut into pairs of letters.
-//! Nothing is left out because it is common: that is the query's business.
+//! An identifier is a term as a whole, and so is each of its parts. Scripts without spaces are split into letter pairs.
+//! Stop words are not dropped here: that is the query's business.
 
 use std::borrow::Cow;
 
@@ -11,31 +11,31 @@ use unicode_normalization::char::is_combining_mark;
 
 /// Longer runs of letters are data, not words.
 const LONGEST: usize = 64;
-/// A part of digits or letters of an identifier is a word of its own from this length on.
+/// Minimum length of an identifier's part to be a term of its own.
 const SHORTEST_PART: usize = 3;
 
-/// One word of a text.
+/// One term of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term<'a> {
-    /// As it is indexed.
+    /// Lower-cased and stemmed, as in the index.
     pub indexed: &'a str,
-    /// As it was written, in small letters.
+    /// Lower-cased, as written.
     pub written: &'a str,
     pub role: Role,
 }
 
-/// What a word is to those around it.
+/// How a term relates to its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A word by itself.
     Word,
-    /// An identifier whose parts come too.
+    /// An identifier whose parts follow as terms.
     Whole,
     /// A part of an identifier.
     Part,
 }
 
-/// Calls `emit` with every word of `text`, in order. The same word may come more than once.
+/// Calls `emit` with every term of `text`, in order. The same term may come more than once.
 pub fn each_term(text: &str, emit: &mut impl FnMut(Term<'_>)) {
     let mut rest = text;
     while let Some(start) = rest.find(char::is_alphanumeric) {
@@ -44,9 +44,9 @@ pub fn each_term(text: &str, emit: &mut impl FnMut(Term<'_>)) {
             if rest.starts_with(is_unspaced) { run_of_unspaced(rest) } else { run_of_compound(rest) };
         let (run, after) = rest.split_at(length);
         if run.starts_with(is_unspaced) {
-            each_pair(run, emit);
+            emit_pairs(run, emit);
         } else {
-            each_of_compound(run, emit);
+            emit_compound(run, emit);
         }
         rest = after;
     }
@@ -65,7 +65,7 @@ fn run_of_unspaced(text: &str) -> usize {
     text.find(|letter: char| !is_unspaced(letter)).unwrap_or(text.len())
 }
 
-/// The length of what is joined at the beginning of `text`: `stock_quantity`, `3.12`, `login.rs`, `e2e-test`.
+/// The length of the compound at the beginning of `text`: `stock_quantity`, `3.12`, `login.rs`, `e2e-test`.
 fn run_of_compound(text: &str) -> usize {
     let mut end = 0;
     for (at, letter) in text.char_indices() {
@@ -79,8 +79,8 @@ fn run_of_compound(text: &str) -> usize {
     end
 }
 
-/// Pairs of letters; a letter by itself only where it stands alone.
-fn each_pair(run: &str, emit: &mut impl FnMut(Term<'_>)) {
+/// Pairs of letters; a single letter only if it stands alone.
+fn emit_pairs(run: &str, emit: &mut impl FnMut(Term<'_>)) {
     let ends: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();
     if ends.len() == 2 {
         emit(Term { indexed: run, written: run, role: Role::Word });
@@ -91,7 +91,7 @@ fn each_pair(run: &str, emit: &mut impl FnMut(Term<'_>)) {
     }
 }
 
-fn each_of_compound(run: &str, emit: &mut impl FnMut(Term<'_>)) {
+fn emit_compound(run: &str, emit: &mut impl FnMut(Term<'_>)) {
     let is_joined = run.contains(['_', '-', '.']);
     if is_joined && run.len() <= LONGEST {
         let whole = lowered(run).replace('-', "_");
@@ -99,18 +99,18 @@ fn each_of_compound(run: &str, emit: &mut impl FnMut(Term<'_>)) {
         let role = if is_version { Role::Word } else { Role::Whole };
         emit(Term { indexed: &whole, written: &whole, role });
         if is_version {
-            each_of_version(&whole, emit);
+            emit_version(&whole, emit);
             return;
         }
     }
     let role = if is_joined { Role::Part } else { Role::Word };
     for atom in run.split(['_', '-', '.']).filter(|atom| !atom.is_empty() && atom.len() <= LONGEST) {
-        each_of_atom(atom, role, emit);
+        emit_atom(atom, role, emit);
     }
 }
 
 /// `3.12.1` is also `3.12`.
-fn each_of_version(whole: &str, emit: &mut impl FnMut(Term<'_>)) {
+fn emit_version(whole: &str, emit: &mut impl FnMut(Term<'_>)) {
     let dots: Vec<usize> = whole.match_indices('.').map(|(at, _)| at).collect();
     if let [_, second, ..] = dots[..] {
         emit(Term { indexed: &whole[..second], written: &whole[..second], role: Role::Part });
@@ -118,12 +118,12 @@ fn each_of_version(whole: &str, emit: &mut impl FnMut(Term<'_>)) {
 }
 
 /// A run of letters and digits: as a whole, and each word of `camelCase`.
-fn each_of_atom(atom: &str, role: Role, emit: &mut impl FnMut(Term<'_>)) {
+fn emit_atom(atom: &str, role: Role, emit: &mut impl FnMut(Term<'_>)) {
     let whole = lowered(atom);
-    let has_parts = Parts(atom).next().is_some_and(|part| part.len() < atom.len());
+    let has_parts = CamelCaseParts(atom).next().is_some_and(|part| part.len() < atom.len());
     let role = if has_parts { Role::Whole } else { role };
     emit(Term { indexed: &stemmed(&whole), written: &whole, role });
-    for part in Parts(atom).filter(|_| has_parts) {
+    for part in CamelCaseParts(atom).filter(|_| has_parts) {
         if part.len() >= SHORTEST_PART || (part.len() == 2 && part.chars().all(char::is_alphabetic)) {
             let part = lowered(part);
             emit(Term { indexed: &stemmed(&part), written: &part, role: Role::Part });
@@ -131,10 +131,10 @@ fn each_of_atom(atom: &str, role: Role, emit: &mut impl FnMut(Term<'_>)) {
     }
 }
 
-/// The words of an identifier without joints: `parseHTTPHeader2` has four.
-struct Parts<'a>(&'a str);
+/// The words of a camelCase identifier: `parseHTTPHeader2` has four.
+struct CamelCaseParts<'a>(&'a str);
 
-impl<'a> Iterator for Parts<'a> {
+impl<'a> Iterator for CamelCaseParts<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
@@ -163,7 +163,7 @@ fn is_boundary(before: char, letter: char, after: Option<char>) -> bool {
         && (before.is_lowercase() || (before.is_uppercase() && after.is_some_and(char::is_lowercase)))
 }
 
-/// Small letters without accents.
+/// Lower-cased, without accents.
 fn lowered(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
         return Cow::Borrowed(text);

@@ -1,4 +1,4 @@
-//! Questions with known answers, and how many of them are answered.
+//! Questions with known answers, and search quality figures.
 //!
 //! Shared by the tests, which keep a floor, and by `cargo xtask bench search`, which prints the figures.
 #![expect(clippy::unwrap_used, reason = "a set that cannot be read ends the test")]
@@ -13,55 +13,55 @@ use towline_search::{Document, Hit, Index, Kind, Query, Tier};
 pub struct Set {
     pub documents: Vec<Document>,
     pub questions: Vec<Question>,
-    /// When the questions are asked.
+    /// The clock of the queries.
     pub now: i64,
 }
 
 pub struct Question {
     pub text: String,
-    /// What sort of question it is.
+    /// The question's category.
     pub sort: String,
-    /// The answers, any of which will do: a session, or a turn of it, `session#3`.
+    /// Accepted answers: a session, or a turn of it, `session#3`.
     pub answers: Vec<String>,
 }
 
-/// How well a set was answered.
+/// The quality of the answers to a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
     pub questions: usize,
-    /// Questions, in percent, whose first answer was right.
+    /// Percentage of questions whose first answer was right.
     pub first: f64,
-    /// Questions, in percent, with a right answer among the first five.
+    /// Percentage of questions with a right answer among the first five.
     pub five: f64,
-    /// The mean of one by the rank of the first right answer, in percent.
+    /// Mean reciprocal rank of the first right answer, in percent.
     pub mrr: f64,
 }
 
-/// The question's number among all, and the rank of its first right answer.
+/// For each question, the rank of its first right answer.
 pub type Ranks = Vec<Option<usize>>;
 
 impl Set {
-    /// Ranks of the first right answer of each question: among sessions or, where a turn is asked for, among turns.
+    /// The rank of each question's first right answer: among sessions or, if a turn is asked for, among turns.
     pub fn ranks(&self, tier: Tier) -> Ranks {
         self.ranks_by(&|index, query| index.search_with(tier, query, &[]).unwrap())
     }
 
-    /// The same, by whatever searches.
+    /// `ranks` with a custom search function.
     pub fn ranks_by(&self, search: &dyn Fn(&Index, &Query) -> Vec<Hit>) -> Ranks {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::open(folder.path()).unwrap();
         let mut writer = index.writer().unwrap();
         self.documents.iter().for_each(|document| writer.add(document).unwrap());
         writer.commit(1).unwrap();
-        let rank = |asked: &Question| {
-            let query = Query { text: asked.text.clone(), now: self.now, limit: 1000, ..Query::default() };
-            self.rank(&search(&index, &query), asked)
+        let rank = |question: &Question| {
+            let query = Query { text: question.text.clone(), now: self.now, limit: 1000, ..Query::default() };
+            self.rank(&search(&index, &query), question)
         };
         self.questions.iter().map(rank).collect()
     }
 
-    fn rank(&self, hits: &[Hit], asked: &Question) -> Option<usize> {
-        let by_turn = asked.answers.iter().any(|answer| answer.contains('#'));
+    fn rank(&self, hits: &[Hit], question: &Question) -> Option<usize> {
+        let by_turn = question.answers.iter().any(|answer| answer.contains('#'));
         let mut seen: Vec<String> = Vec::new();
         for hit in hits {
             let document = &self.documents[hit.id as usize - 1];
@@ -71,10 +71,10 @@ impl Set {
                 seen.push(key);
             }
         }
-        seen.iter().position(|key| asked.answers.contains(key)).map(|at| at + 1)
+        seen.iter().position(|key| question.answers.contains(key)).map(|at| at + 1)
     }
 
-    /// Figures by sort of question.
+    /// Figures by category.
     pub fn by_sort(&self, ranks: &Ranks) -> BTreeMap<String, Figures> {
         let mut sorts: BTreeMap<String, Ranks> = BTreeMap::new();
         for (question, rank) in self.questions.iter().zip(ranks) {
@@ -99,7 +99,7 @@ pub fn figures(ranks: &Ranks) -> Figures {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Session {
+struct BenchSession {
     session_id: String,
     metadata: Metadata,
     messages: Vec<Message>,
@@ -119,16 +119,16 @@ struct Message {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked {
+struct BenchQuestion {
     question: String,
     question_type: String,
     haystack_session_ids: Vec<String>,
 }
 
-/// DevMemBench: each message is a document, an answer is a session. Questions without an answer are left out.
+/// DevMemBench: each message is a document, an answer is a session. Questions without an answer are dropped.
 pub fn dev_mem_bench() -> Set {
-    let sessions: Vec<Session> = read("devmembench/sessions.json");
-    let asked: Vec<Asked> = read("devmembench/questions.json");
+    let sessions: Vec<BenchSession> = read("devmembench/sessions.json");
+    let entries: Vec<BenchQuestion> = read("devmembench/questions.json");
     let mut documents = Vec::new();
     for session in &sessions {
         for (turn, message) in (0..).zip(&session.messages) {
@@ -143,8 +143,8 @@ pub fn dev_mem_bench() -> Set {
         }
     }
     let now = documents.iter().map(|document| document.at).max().unwrap_or_default() + 86_400_000;
-    let questions = asked.into_iter().filter(|asked| !asked.haystack_session_ids.is_empty()).map(|asked| {
-        Question { text: asked.question, sort: asked.question_type, answers: asked.haystack_session_ids }
+    let questions = entries.into_iter().filter(|entry| !entry.haystack_session_ids.is_empty()).map(|entry| {
+        Question { text: entry.question, sort: entry.question_type, answers: entry.haystack_session_ids }
     });
     Set { documents, questions: questions.collect(), now }
 }
@@ -177,34 +177,34 @@ struct OwnQuestion {
     answers: Vec<String>,
 }
 
-/// Our own: what people look for in the history of their work.
+/// Our own set: typical searches in one's work history.
 pub fn own() -> Set {
     let sessions: Vec<OwnSession> = read("own/sessions.json");
-    let asked: Vec<OwnQuestion> = read("own/questions.json");
+    let entries: Vec<OwnQuestion> = read("own/questions.json");
     let mut documents = Vec::new();
     for session in sessions {
-        for (turn, said) in (0..).zip(session.turns) {
+        for (turn, own) in (0..).zip(session.turns) {
             documents.push(Document {
-                title: said.title,
-                memory_type: said.memory_type,
-                files: said.files,
+                title: own.title,
+                memory_type: own.memory_type,
+                files: own.files,
                 session: session.session.clone(),
                 project: session.project.clone(),
                 branch: session.branch.clone(),
                 turn,
                 at: day(&session.date) + i64::from(turn) * 60_000,
-                ..Document::plain(documents.len() as i64 + 1, Kind::of_word(&said.kind).unwrap(), &said.text)
+                ..Document::plain(documents.len() as i64 + 1, Kind::of_word(&own.kind).unwrap(), &own.text)
             });
         }
     }
-    let questions = asked
+    let questions = entries
         .into_iter()
         .map(|OwnQuestion { sort, text, answers }| Question { text, sort, answers })
         .collect();
     Set { documents, questions, now: day("2026-07-29") + 43_200_000 }
 }
 
-/// Milliseconds of a day that is written `2025-01-15`.
+/// Milliseconds of a date such as `2025-01-15`.
 pub fn day(text: &str) -> i64 {
     let parts: Vec<i64> = text.split('-').map(|part| part.parse().unwrap()).collect();
     let (year, month) = if parts[1] <= 2 { (parts[0] - 1, parts[1] + 9) } else { (parts[0], parts[1] - 3) };

@@ -1,6 +1,6 @@
-//! What lies around a time: memories, summaries and turns before it and after it.
+//! Memories, summaries and turns before and after a time.
 //!
-//! No more is read than is asked for; of one project, by its index.
+//! Reads no more rows than requested; those of one project through its index.
 
 use super::memories::{MEMORY, memory};
 use super::read::{Conversation, TURN, TurnRow};
@@ -10,16 +10,16 @@ use crate::StoreError;
 use towline_core::memory::Memory;
 use towline_core::time::Timestamp;
 
-/// On which side of a time.
+/// Before or after a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Before,
-    /// The time itself counts to it.
+    /// Includes the time itself.
     After,
 }
 
 impl Side {
-    /// How it is compared, and what is nearest.
+    /// The SQL comparison, and the order that puts the nearest row first.
     pub(crate) fn words(self) -> (&'static str, &'static str) {
         match self {
             Side::Before => ("<", "desc"),
@@ -29,8 +29,8 @@ impl Side {
 }
 
 impl Archive {
-    /// The nearest memories, in the order of time. Of all projects, the nearest of each are looked at: their index is by
-    /// project, and all would have to be sorted else.
+    /// The nearest memories, in order of time. For all projects, reads the nearest of each: the index is by project,
+    /// and without it all memories would have to be sorted.
     pub fn memories_around(
         &self,
         project: Option<i64>,
@@ -43,7 +43,7 @@ impl Archive {
         };
         let mut found = vec![];
         for project in projects {
-            found.extend(self.memories_of_project_around(project, at, (side, most))?);
+            found.extend(self.memories_of_project_around(project, at, side, most)?);
         }
         found.sort_by_key(|memory| (memory.made_at, memory.number));
         let surplus = found.len().saturating_sub(usize::try_from(most).unwrap_or(usize::MAX));
@@ -54,18 +54,19 @@ impl Archive {
         Ok(found)
     }
 
-    /// `None` for those of no project.
+    /// `None` selects memories without a project.
     fn memories_of_project_around(
         &self,
         project: Option<i64>,
         at: Timestamp,
-        (side, most): (Side, u32),
+        side: Side,
+        most: u32,
     ) -> Result<Vec<Memory>, StoreError> {
         let mut statement = self.db.prepare_cached(&nearest(side))?;
         Ok(statement.query_map((project, at.0, most), memory)?.collect::<Result<_, _>>()?)
     }
 
-    /// The nearest summaries, in the order of time.
+    /// The nearest summaries, in order of time.
     pub fn summaries_around(
         &self,
         project: Option<i64>,
@@ -83,7 +84,7 @@ impl Archive {
         Ok(found)
     }
 
-    /// The nearest turns that stand and in which somebody asked for something, in the order of time.
+    /// The nearest turns with a request that were not reverted, in order of time.
     pub fn turns_around(
         &self,
         project: Option<i64>,

@@ -1,6 +1,6 @@
-//! Some of many: the latest turns of a session or a project, the latest sessions.
+//! Bounded queries: the latest turns of a session or project, the latest sessions.
 //!
-//! Whatever is asked, what is read is bounded by what is wanted, or by one conversation; no history is walked through.
+//! Each query reads at most the requested rows or one conversation, never the whole history.
 
 use super::Archive;
 use super::read::{CONVERSATION, Conversation, TURN, TurnRow};
@@ -8,46 +8,45 @@ use crate::StoreError;
 use std::fmt;
 use towline_core::time::Timestamp;
 
-/// Which turns are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// Without bookmarks, notifications and what was taken back.
+    /// Without bookmarks, notifications and reverted turns.
     Standing,
     All,
 }
 
-/// The last turns that lie within bounds.
+/// The last turns within bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnsAsked {
     pub since: Timestamp,
-    /// Not included.
+    /// Exclusive.
     pub before: Timestamp,
-    /// Not included.
+    /// Exclusive.
     pub before_ordinal: u32,
     pub which: Which,
     pub most: usize,
 }
 
 impl TurnsAsked {
-    /// The last so many of all.
+    /// The last `most` turns of all.
     pub fn last(most: usize, which: Which) -> Self {
         let (since, before) = (Timestamp(i64::MIN), Timestamp(i64::MAX));
         Self { since, before, before_ordinal: u32::MAX, which, most }
     }
 }
 
-/// The latest sessions that lie within bounds.
+/// The latest sessions within bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionsAsked<'a> {
     pub project: Option<i64>,
     pub agent: Option<&'a str>,
     pub since: Timestamp,
-    /// Those behind this place in the order of the list.
+    /// The page starts behind this session.
     pub behind: Option<PageKey>,
     pub most: usize,
 }
 
-/// Where a list of sessions was cut: the last one that was shown.
+/// The last session of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageKey {
     last_at: Timestamp,
@@ -59,7 +58,7 @@ impl PageKey {
         PageKey { last_at: last.last_at, row: last.id }
     }
 
-    /// As it was written by `Display`.
+    /// Parses the `Display` format.
     pub fn parse(text: &str) -> Option<PageKey> {
         let (last_at, row) = text.split_once('.')?;
         Some(PageKey { last_at: Timestamp(last_at.parse().ok()?), row: row.parse().ok()? })
@@ -97,31 +96,36 @@ const OF_ALL: &str = "
     where c.last_at >= ?1 and (c.last_at, c.id) < (?2, ?3) and (?4 is null or c.agent = ?4)
     order by c.last_at desc, c.id desc limit ?5";
 
-/// How many sessions are looked at before it is asked whether older ones can still hold anything that is wanted.
+/// Sessions read before checking whether older ones can still contain a requested turn.
 const AT_A_TIME: usize = 32;
 
 impl Archive {
     /// The last turns of a conversation within the bounds, in order.
-    pub fn turns_of(&self, of: &Conversation, asked: &TurnsAsked) -> Result<Vec<TurnRow>, StoreError> {
+    pub fn turns_of(
+        &self,
+        conversation: &Conversation,
+        asked: &TurnsAsked,
+    ) -> Result<Vec<TurnRow>, StoreError> {
         let query = format!("{TURN} {}", OF_CONVERSATION.replace("standing", STANDING));
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
         let (since, before) = (asked.since.0, asked.before.0);
         let all = asked.which == Which::All;
-        let mut turns = self.turn_rows(&query, (of.id, asked.before_ordinal, since, before, all, most))?;
+        let mut turns =
+            self.turn_rows(&query, (conversation.id, asked.before_ordinal, since, before, all, most))?;
         turns.reverse();
         Ok(turns)
     }
 
-    /// The first turns of a conversation behind this one, in order.
+    /// The first turns of a conversation after this one, in order.
     pub fn turns_after(
         &self,
-        of: &Conversation,
+        conversation: &Conversation,
         after: u32,
         asked: &TurnsAsked,
     ) -> Result<Vec<TurnRow>, StoreError> {
         let query = format!("{TURN} {}", BEHIND_TURN.replace("standing", STANDING));
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
-        self.turn_rows(&query, (of.id, after, asked.which == Which::All, most))
+        self.turn_rows(&query, (conversation.id, after, asked.which == Which::All, most))
     }
 
     /// The last turns within the bounds over all sessions of a project, or of all, oldest first.
@@ -154,26 +158,29 @@ impl Archive {
         }
     }
 
-    /// How many turns of a conversation lie within the bounds: all, and those that stand.
-    pub fn count_turns(&self, of: &Conversation, asked: &TurnsAsked) -> Result<(u32, u32), StoreError> {
+    /// The number of turns of a conversation within the bounds: all, and the standing ones.
+    pub fn count_turns(
+        &self,
+        conversation: &Conversation,
+        asked: &TurnsAsked,
+    ) -> Result<(u32, u32), StoreError> {
         let mut statement = self.db.prepare_cached(&COUNT.replace("standing", STANDING))?;
-        let row = (of.id, asked.before_ordinal, asked.since.0, asked.before.0);
+        let row = (conversation.id, asked.before_ordinal, asked.since.0, asked.before.0);
         Ok(statement.query_row(row, |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 
-    /// The first and the last line of a conversation that stand.
+    /// The first and the last line of a conversation's standing turns.
     pub fn first_and_last_line(
         &self,
-        of: &Conversation,
+        conversation: &Conversation,
     ) -> Result<(Option<String>, Option<String>), StoreError> {
         let line = |query: &str| -> Result<Option<String>, StoreError> {
             let mut statement = self.db.prepare_cached(&query.replace("standing", STANDING))?;
-            Ok(statement.query_map([of.id], |row| row.get(0))?.next().transpose()?)
+            Ok(statement.query_map([conversation.id], |row| row.get(0))?.next().transpose()?)
         };
         Ok((line(FIRST_LINE)?, line(LAST_LINE)?))
     }
 
-    /// When the first turn of all began.
     pub fn first_turn_at(&self) -> Result<Option<Timestamp>, StoreError> {
         let mut statement = self.db.prepare_cached("select min(at) from turns")?;
         Ok(statement.query_row([], |row| row.get::<_, Option<i64>>(0))?.map(Timestamp))

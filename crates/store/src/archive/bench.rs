@@ -1,6 +1,6 @@
-//! An archive of a test's own, filled row by row.
+//! A temporary archive for tests, filled row by row.
 //!
-//! Goes through `restore` like any export: no table is written by hand.
+//! Uses `restore` like any import: no table is written by hand.
 
 use super::keep::{KeptConversation, KeptDetail, KeptRow, KeptTurn};
 use super::restore::Restoring;
@@ -41,14 +41,14 @@ impl Bench {
 
     /// A session of one project with turns that begin and end at these times.
     pub fn session(&self, key: &str, project: &str, turns: &[(i64, i64)]) {
-        let spans = (1..).zip(turns).map(|(ordinal, (at, until))| turn(key, ordinal, (*at, *until)));
+        let spans = (1..).zip(turns).map(|(ordinal, (at, until))| turn(key, ordinal, *at, *until));
         let first = turns.first().map_or(0, |(at, _)| *at);
         let last = turns.iter().map(|(_, until)| *until).max().unwrap_or(0);
-        let head = KeptRow::Conversation(conversation(key, project, (first, last)));
+        let head = KeptRow::Conversation(conversation(key, project, first, last));
         self.put(std::iter::once(head).chain(spans.map(KeptRow::Turn)).collect());
     }
 
-    /// The lines of the query's plan.
+    /// The lines of the query plan.
     pub fn plan(&self, query: &str) -> String {
         let mut statement = self.archive.db.prepare(&format!("explain query plan {query}")).unwrap();
         let nulls = vec![rusqlite::types::Null; statement.parameter_count()];
@@ -57,7 +57,7 @@ impl Bench {
     }
 }
 
-pub fn conversation(key: &str, project: &str, (first, last): (i64, i64)) -> KeptConversation {
+pub fn conversation(key: &str, project: &str, first: i64, last: i64) -> KeptConversation {
     let traces =
         ProjectTraces { root: format!("/{project}"), remote: None, name: None, branch: Some("main".into()) };
     KeptConversation {
@@ -71,7 +71,7 @@ pub fn conversation(key: &str, project: &str, (first, last): (i64, i64)) -> Kept
     }
 }
 
-pub fn turn(key: &str, ordinal: u32, (at, until): (i64, i64)) -> KeptTurn {
+pub fn turn(key: &str, ordinal: u32, at: i64, until: i64) -> KeptTurn {
     KeptTurn {
         uid: Uid::derived(Timestamp(at), &[key, &ordinal.to_string()]),
         ordinal,

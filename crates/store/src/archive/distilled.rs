@@ -1,6 +1,6 @@
-//! What whoever distils asks of the archive: conversations by the places that changed, and what was made of them before.
+//! Archive queries of the distiller: conversations by row, and the memories made from their turns.
 //!
-//! Every question is answered by an index: a long history costs a turn no more than a short one.
+//! Every query uses an index: a long history costs a turn no more than a short one.
 
 use super::memories::{MEMORY, memory};
 use super::{Archive, Conversation};
@@ -14,35 +14,35 @@ const OF_TURNS: &str = "where m.conversation = ?1 and m.turn between ?2 and ?3 o
 const NOTE_ALL: &str = "
     insert into changes (what, row, from_turn) select 'conversation', id, 0 from conversations order by id";
 
-/// What retention calls a conversation whose details are gone.
+/// The value of `expired` for a conversation whose details were deleted.
 const WITHOUT_DETAILS: &str = "details";
 
 impl Archive {
-    /// Whether this machine captured it: what others' sessions came to they tell themselves.
-    pub fn is_captured_here(&self, of: &Conversation) -> Result<bool, StoreError> {
+    /// Whether this machine captured it: every machine distils its own sessions.
+    pub fn is_captured_here(&self, conversation: &Conversation) -> Result<bool, StoreError> {
         const HERE: &str = "select machine = ?2 from conversations where id = ?1";
-        Ok(self.db.prepare_cached(HERE)?.query_row((of.id, self.machine.0), |row| row.get(0))?)
+        Ok(self.db.prepare_cached(HERE)?.query_row((conversation.id, self.machine.0), |row| row.get(0))?)
     }
 
-    /// Whether time has taken the details of a conversation: what was made of them cannot be made again.
-    pub fn has_lost_details(&self, of: &Conversation) -> Result<bool, StoreError> {
+    /// Whether retention deleted the details of a conversation: memories made from them cannot be made again.
+    pub fn has_lost_details(&self, conversation: &Conversation) -> Result<bool, StoreError> {
         let expired: Option<String> =
-            self.db.prepare_cached(EXPIRED)?.query_row([of.id], |row| row.get(0)).optional()?;
+            self.db.prepare_cached(EXPIRED)?.query_row([conversation.id], |row| row.get(0)).optional()?;
         Ok(expired.as_deref() == Some(WITHOUT_DETAILS))
     }
 
     /// The memories of these turns, in order.
     pub fn memories_of(
         &self,
-        of: &Conversation,
+        conversation: &Conversation,
         turns: RangeInclusive<u32>,
     ) -> Result<Vec<Memory>, StoreError> {
         let mut statement = self.db.prepare_cached(&format!("{MEMORY} {OF_TURNS}"))?;
-        let rows = statement.query_map((of.id, *turns.start(), *turns.end()), memory)?;
+        let rows = statement.query_map((conversation.id, *turns.start(), *turns.end()), memory)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Notes every conversation as changed: for whoever derives something from the archive for the first time.
+    /// Records every conversation as changed, for a consumer's first run.
     pub fn note_all_conversations(&self) -> Result<(), StoreError> {
         self.db.prepare_cached(NOTE_ALL)?.execute([])?;
         Ok(())

@@ -1,9 +1,9 @@
-//! Erasing from the archive: what goes is noted by its marks first, then deleted in one transaction.
+//! Erases rows from the archive: records their marks first, then deletes them in one transaction.
 //!
-//! A rehearsal does the same and takes it back, so that what is shown before is what happens after. How far files were
-//! read is forgotten with what was read: a reader remembers words of the turn that runs.
+//! A rehearsal does the same and rolls back, so that the preview is exact. The offsets of affected files are dropped
+//! too: a reader's state holds text of the running turn.
 
-use super::share::{Burial, Fate};
+use super::share::{Burial, TombFate};
 use super::{Archive, Conversation, gone};
 use crate::StoreError;
 use crate::sql_text::{add_holds, add_unpacked};
@@ -16,49 +16,48 @@ use towline_core::id::{Mark, SessionKey};
 use towline_core::share::RowKind;
 use towline_core::time::Timestamp;
 
-/// What is to be erased.
+/// Selects what to erase.
 pub enum Extent<'a> {
-    /// Turns of one conversation by number, both ends included, wherever a fork has copied them to.
+    /// Turns of one conversation by ordinal, both ends included, and their copies in forks.
     Turns { of: &'a Conversation, from: u32, to: u32 },
-    /// What these sessions said and did in a stretch of time.
+    /// The content of these sessions in a time range.
     Sessions { sessions: &'a [SessionKey], stretch: Stretch },
-    /// What was said and done in a project in a stretch of time.
+    /// The content of a project in a time range.
     Project { project: &'a KnownProject, stretch: Stretch },
-    /// What anybody said and did in a stretch of time.
+    /// All content of a time range.
     Everyone { stretch: Stretch },
     /// Memories, by their numbers.
     Memories(&'a [i64]),
-    /// Everything that holds this text.
+    /// Every row that contains this text.
     Text(Arc<Needle>),
 }
 
 impl Extent<'_> {
-    /// What is named goes everywhere. What somebody wants gone by time or text is for them to say of their own.
-    fn of_others(&self) -> Fate {
+    /// Rows selected by name go everywhere. By time or text, users decide only about their own rows.
+    fn others_fate(&self) -> TombFate {
         match self {
-            Extent::Turns { .. } | Extent::Sessions { .. } | Extent::Memories(_) => Fate::Forgotten,
-            Extent::Project { .. } | Extent::Everyone { .. } | Extent::Text(_) => Fate::Away,
+            Extent::Turns { .. } | Extent::Sessions { .. } | Extent::Memories(_) => TombFate::Forgotten,
+            Extent::Project { .. } | Extent::Everyone { .. } | Extent::Text(_) => TombFate::Away,
         }
     }
 }
 
-/// Whether it is done, or only shown what would be.
+/// Whether to commit, or only to preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Erasing {
     ForGood,
     Rehearsal,
 }
 
-/// How many rows went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ErasedRows {
     pub conversations: usize,
     pub turns: usize,
     pub bodies: usize,
     pub details: usize,
-    /// Summaries are counted with them.
+    /// Includes summaries.
     pub memories: usize,
-    /// Lines of turns that stay, names of places, bookmarks and batons of other machines.
+    /// Lines of remaining turns, folder names, bookmarks and batons of other machines.
     pub others: usize,
 }
 
@@ -82,15 +81,15 @@ impl ErasedRows {
 const TURNS: &str = "
     select ordinal, mark, at, until from turns where conversation = ?1 and ordinal between ?2 and ?3";
 const COPIES: &str = "select conversation, ordinal from turns where mark = ?1 and at = ?2";
-const HELPERS: &str = "
+const SUBAGENT_MARKS: &str = "
     select mark from details where conversation = ?1 and turn = ?2 and subagent is not null";
 const DROP_SUMMARY: &str = "delete from summaries where conversation = ?1";
-/// What was done for turns that stay is not done again.
+/// Jobs of remaining turns are not repeated.
 const DROP_JOBS: &str = "
     delete from jobs where conversation = ?1 and turn not in (select ordinal from turns where conversation = ?1)";
 const BEGUN: &str = "select ordinal from turns where conversation = ?1 and at between ?2 and ?3";
 
-/// The rows of a turn; how often each statement changed a row is told by its place.
+/// The rows of a turn; `drop_turn` relies on the order of the first three.
 pub(super) const DROP_TURN: [&str; 6] = [
     "delete from turns where conversation = ?1 and ordinal = ?2",
     "delete from bodies where conversation = ?1 and turn = ?2",
@@ -102,18 +101,18 @@ pub(super) const DROP_TURN: [&str; 6] = [
 
 const BODIES_OF: &str = "select turn, mark, at from bodies where conversation = ?1 and turn = ?2";
 const DETAILS_OF: &str = "select turn, mark, at from details where conversation = ?1 and turn = ?2";
-const BODIES_THEN: &str =
+const BODIES_IN_RANGE: &str =
     "select turn, mark, at from bodies where conversation = ?1 and at between ?2 and ?3";
-const DETAILS_THEN: &str =
+const DETAILS_IN_RANGE: &str =
     "select turn, mark, at from details where conversation = ?1 and at between ?2 and ?3";
-const DROP_BODIES_THEN: &str = "delete from bodies where conversation = ?1 and at between ?2 and ?3";
-const DROP_DETAILS_THEN: &str = "delete from details where conversation = ?1 and at between ?2 and ?3";
-const DROP_USAGE_THEN: &str = "delete from usage where conversation = ?1 and at between ?2 and ?3";
-/// What a turn came to may be of then; read again, it gets a line of what is left.
-const DROP_LINES_THEN: &str = "
+const DROP_BODIES_IN_RANGE: &str = "delete from bodies where conversation = ?1 and at between ?2 and ?3";
+const DROP_DETAILS_IN_RANGE: &str = "delete from details where conversation = ?1 and at between ?2 and ?3";
+const DROP_USAGE_IN_RANGE: &str = "delete from usage where conversation = ?1 and at between ?2 and ?3";
+/// The line may describe erased content; rereading the file creates one from the rest.
+const DROP_LINES_IN_RANGE: &str = "
     update turns set line = '', revision = revision + 1
     where conversation = ?1 and at < ?2 and until >= ?2 and line <> ''";
-const DROP_TOUCHED_THEN: [&str; 2] = [
+const DROP_TOUCHED_IN_RANGE: [&str; 2] = [
     "delete from files where conversation = ?1 and turn in
         (select ordinal from turns where conversation = ?1 and at < ?2 and until >= ?2)",
     "delete from commits where conversation = ?1 and turn in
@@ -124,9 +123,9 @@ pub(super) const IS_EMPTY: &str = "
     select not exists (select 1 from turns where conversation = ?1)
         and not exists (select 1 from bodies where conversation = ?1)
         and not exists (select 1 from details where conversation = ?1)";
-const UNREAD: &str = "delete from sources where conversation = ?1";
-/// A project of which nothing is left.
-pub(super) const LONE_PROJECTS: &str = "
+const DROP_SOURCES: &str = "delete from sources where conversation = ?1";
+/// Projects without any rows left.
+pub(super) const DROP_UNUSED_PROJECTS: &str = "
     delete from projects where id not in (select project from conversations where project is not null)
         and id not in (select project from memories where project is not null)
         and id not in (select project from shared_projects)
@@ -140,7 +139,7 @@ const OF_PROJECT: &str = "
 const OF_TIME: &str = "select id from conversations where first_at <= ?2 and last_at >= ?1";
 
 impl Archive {
-    /// Erases what is meant, and sees to it that no capture and no other machine brings it back.
+    /// Erases the selected rows, and prevents captures and other machines from bringing them back.
     pub fn erase(
         &mut self,
         extent: &Extent<'_>,
@@ -153,10 +152,10 @@ impl Archive {
         }
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let by = self.own_person()?;
-        let mut work =
-            Work::new(self, Burial { at, by: &by, of_own: Fate::Forgotten, of_others: extent.of_others() });
-        work.erase(extent)?;
-        let Work { erased, forgotten, .. } = work;
+        let burial = Burial { at, by: &by, own_fate: TombFate::Forgotten, others_fate: extent.others_fate() };
+        let mut eraser = ArchiveEraser::new(self, burial);
+        eraser.erase(extent)?;
+        let ArchiveEraser { erased, forgotten, .. } = eraser;
         if erasing == Erasing::Rehearsal {
             transaction.rollback()?;
             return Ok(erased);
@@ -183,32 +182,32 @@ impl Archive {
     }
 }
 
-/// One erasing, as far as it has come.
-pub(super) struct Work<'a> {
+/// One erase in progress.
+pub(super) struct ArchiveEraser<'a> {
     archive: &'a Archive,
-    /// What is noted of it for other machines.
+    /// The tombs that other machines get.
     burial: Burial<'a>,
     erased: ErasedRows,
     forgotten: Forgotten,
-    /// The turns that went: what was learnt from them went into memories of other turns, too.
+    /// Erased turns: memories of other turns may have taken facts from them.
     dropped: BTreeSet<(SessionKey, i64)>,
 }
 
-impl<'a> Work<'a> {
-    pub(super) fn new(archive: &'a Archive, burial: Burial<'a>) -> Work<'a> {
+impl<'a> ArchiveEraser<'a> {
+    pub(super) fn new(archive: &'a Archive, burial: Burial<'a>) -> ArchiveEraser<'a> {
         let (erased, forgotten) = (ErasedRows::default(), Forgotten::default());
-        Work { archive, burial, erased, forgotten, dropped: BTreeSet::new() }
+        ArchiveEraser { archive, burial, erased, forgotten, dropped: BTreeSet::new() }
     }
 
     fn erase(&mut self, extent: &Extent<'_>) -> Result<(), StoreError> {
-        self.seat_memories()?;
+        self.link_memories()?;
         match extent {
-            Extent::Turns { of, from, to } => self.turns(of, *from, *to)?,
+            Extent::Turns { of, from, to } => self.erase_turns(of, *from, *to)?,
             Extent::Sessions { sessions, stretch } => {
                 for session in *sessions {
                     self.forgotten.add_stretch(session, *stretch);
                     let named = (session.agent.as_str(), session.id.as_str());
-                    self.stretch_of(&self.archive.list(OF_SESSION, named, |row| row.get(0))?, *stretch)?;
+                    self.erase_stretch(&self.archive.list(OF_SESSION, named, |row| row.get(0))?, *stretch)?;
                     self.memories_of_session(session, *stretch)?;
                     self.notes_of_session(session, *stretch)?;
                 }
@@ -217,30 +216,30 @@ impl<'a> Work<'a> {
                 let marks = project_marks(&project.root, project.remote.as_deref());
                 self.forgotten.add_project(&marks, *stretch);
                 let named = (&project.root, &project.remote);
-                self.stretch_of(&self.archive.list(OF_PROJECT, named, |row| row.get(0))?, *stretch)?;
+                self.erase_stretch(&self.archive.list(OF_PROJECT, named, |row| row.get(0))?, *stretch)?;
                 self.memories_of_project(project, *stretch)?;
                 self.notes_of_project(project, *stretch)?;
             }
             Extent::Everyone { stretch } => {
                 self.forgotten.add_everyone(*stretch);
                 let ends = (stretch.from.0, stretch.until.0);
-                self.stretch_of(&self.archive.list(OF_TIME, ends, |row| row.get(0))?, *stretch)?;
-                self.memories_of_then(*stretch)?;
-                self.notes_of_then(*stretch)?;
+                self.erase_stretch(&self.archive.list(OF_TIME, ends, |row| row.get(0))?, *stretch)?;
+                self.memories_in_range(*stretch)?;
+                self.notes_in_range(*stretch)?;
             }
             Extent::Memories(numbers) => {
                 for number in *numbers {
-                    self.memory(*number)?;
+                    self.erase_memory(*number)?;
                 }
             }
-            Extent::Text(_) => self.text()?,
+            Extent::Text(_) => self.erase_text()?,
         }
-        self.shed_findings()?;
-        self.archive.change(LONE_PROJECTS, [])?;
+        self.drop_taken_facts()?;
+        self.archive.change(DROP_UNUSED_PROJECTS, [])?;
         Ok(())
     }
 
-    fn turns(&mut self, of: &Conversation, from: u32, to: u32) -> Result<(), StoreError> {
+    fn erase_turns(&mut self, of: &Conversation, from: u32, to: u32) -> Result<(), StoreError> {
         let known = |row: &Row<'_>| Ok((Mark(row.get(1)?), Timestamp(row.get(2)?), Timestamp(row.get(3)?)));
         for (mark, from, until) in self.archive.list(TURNS, (of.id, from, to), known)? {
             let pair = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
@@ -248,25 +247,25 @@ impl<'a> Work<'a> {
                 let session = self.archive.conversation_by_row(conversation)?.session;
                 self.forgotten.add_turn(&session, mark, Stretch { from, until });
                 self.drop_turn(conversation, ordinal)?;
-                self.leave(conversation)?;
+                self.finish_conversation(conversation)?;
             }
         }
         Ok(())
     }
 
-    /// A helper's file does not say which turn it belongs to: its pieces are noted one by one.
+    /// A subagent's file does not name its turn, so the marks of its pieces are recorded one by one.
     fn drop_turn(&mut self, conversation: i64, ordinal: i64) -> Result<(), StoreError> {
         let session = self.archive.conversation_by_row(conversation)?.session;
         let turn = (conversation, ordinal);
-        for mark in self.archive.list(HELPERS, turn, |row| row.get(0).map(Mark))? {
+        for mark in self.archive.list(SUBAGENT_MARKS, turn, |row| row.get(0).map(Mark))? {
             self.forgotten.add_piece(&session, mark);
         }
-        self.bury_turn(turn)?;
+        self.bury_turn(conversation, ordinal)?;
         let mut dropped = [0; DROP_TURN.len()];
         for (statement, dropped) in DROP_TURN.iter().zip(&mut dropped) {
             *dropped = self.archive.change(statement, turn)?;
         }
-        self.memories_of_turn(turn)?;
+        self.memories_of_turn(conversation, ordinal)?;
         self.notes_of_turn(&session, ordinal)?;
         self.dropped.insert((session, ordinal));
         self.erased.turns += dropped[0];
@@ -275,42 +274,43 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    fn bury_turn(&self, turn: (i64, i64)) -> Result<(), StoreError> {
-        self.archive.bury_turn(turn, self.burial)?;
-        self.archive.bury_pieces(turn.0, RowKind::Body, (BODIES_OF, turn), self.burial)?;
-        self.archive.bury_pieces(turn.0, RowKind::Detail, (DETAILS_OF, turn), self.burial)
+    fn bury_turn(&self, conversation: i64, ordinal: i64) -> Result<(), StoreError> {
+        let turn = (conversation, ordinal);
+        self.archive.bury_turn(conversation, ordinal, self.burial)?;
+        self.archive.bury_pieces(conversation, RowKind::Body, BODIES_OF, turn, self.burial)?;
+        self.archive.bury_pieces(conversation, RowKind::Detail, DETAILS_OF, turn, self.burial)
     }
 
-    /// Turns that began then go whole, of the others what was said and done then.
-    fn stretch_of(&mut self, conversations: &[i64], stretch: Stretch) -> Result<(), StoreError> {
+    /// Deletes turns that began in the range whole, and from other turns the rows within it.
+    fn erase_stretch(&mut self, conversations: &[i64], stretch: Stretch) -> Result<(), StoreError> {
         for id in conversations {
-            let then = (*id, stretch.from.0, stretch.until.0);
+            let range = (*id, stretch.from.0, stretch.until.0);
             let before = self.erased;
-            for ordinal in self.archive.list(BEGUN, then, |row| row.get(0))? {
+            for ordinal in self.archive.list(BEGUN, range, |row| row.get(0))? {
                 self.drop_turn(*id, ordinal)?;
             }
-            self.archive.bury_pieces(*id, RowKind::Body, (BODIES_THEN, then), self.burial)?;
-            self.archive.bury_pieces(*id, RowKind::Detail, (DETAILS_THEN, then), self.burial)?;
-            self.erased.bodies += self.archive.change(DROP_BODIES_THEN, then)?;
-            self.erased.details += self.archive.change(DROP_DETAILS_THEN, then)?;
-            self.archive.change(DROP_USAGE_THEN, then)?;
+            self.archive.bury_pieces(*id, RowKind::Body, BODIES_IN_RANGE, range, self.burial)?;
+            self.archive.bury_pieces(*id, RowKind::Detail, DETAILS_IN_RANGE, range, self.burial)?;
+            self.erased.bodies += self.archive.change(DROP_BODIES_IN_RANGE, range)?;
+            self.erased.details += self.archive.change(DROP_DETAILS_IN_RANGE, range)?;
+            self.archive.change(DROP_USAGE_IN_RANGE, range)?;
             if self.erased != before {
-                for statement in DROP_TOUCHED_THEN {
+                for statement in DROP_TOUCHED_IN_RANGE {
                     self.archive.change(statement, (*id, stretch.from.0))?;
                 }
-                self.archive.change(DROP_LINES_THEN, (*id, stretch.from.0))?;
+                self.archive.change(DROP_LINES_IN_RANGE, (*id, stretch.from.0))?;
                 self.archive.bury_others_lines(*id, self.burial)?;
-                self.memories_that_ran_into(*id, stretch.from)?;
+                self.memories_of_cut_turns(*id, stretch.from)?;
             }
-            self.leave(*id)?;
+            self.finish_conversation(*id)?;
         }
         Ok(())
     }
 
-    /// A conversation of which something went is read again; one of which nothing is left goes too.
-    fn leave(&mut self, conversation: i64) -> Result<(), StoreError> {
-        self.archive.change(UNREAD, [conversation])?;
-        // What a summary tells of the rest is told again from the rest.
+    /// An affected conversation is read again; an empty one is deleted.
+    fn finish_conversation(&mut self, conversation: i64) -> Result<(), StoreError> {
+        self.archive.change(DROP_SOURCES, [conversation])?;
+        // A summary of the remaining turns is made again from them.
         self.archive.bury_summary(conversation, self.burial.at)?;
         self.erased.memories += self.archive.change(DROP_SUMMARY, [conversation])?;
         self.archive.change(DROP_JOBS, [conversation])?;

@@ -1,6 +1,6 @@
-//! Facts about the archive itself: how far somebody came, by a name of their own.
+//! Key-value facts about the archive itself, such as the cursors of its consumers.
 //!
-//! Small texts. Nothing that was captured is kept here.
+//! Short texts. Captured content is not stored here.
 
 use super::Archive;
 use crate::StoreError;
@@ -25,7 +25,7 @@ mod tests {
     use super::super::bench::Bench;
 
     #[test]
-    fn a_fact_is_what_was_said_last() {
+    fn a_fact_holds_its_last_value() {
         let bench = Bench::new();
         assert_eq!(bench.archive.fact("place").unwrap(), None);
         bench.archive.set_fact("place", "1").unwrap();

@@ -1,15 +1,14 @@
-//! How much there is: counts over everything, by project, and how a conversation's context grew.
+//! Counts over the whole archive and by project, and the context size of a conversation over time.
 //!
-//! Counts by indexes, reads no text.
+//! Counts by index, reads no text.
 
 use super::{Archive, Conversation};
 use crate::StoreError;
 use rusqlite::Row;
 use towline_core::time::Timestamp;
 
-/// How much was captured and learnt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counts {
+pub struct ArchiveCounts {
     pub projects: u64,
     pub sessions: u64,
     pub turns: u64,
@@ -19,7 +18,7 @@ pub struct Counts {
     pub summaries: u64,
 }
 
-/// A project with what is known of it.
+/// A project with its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectFigures {
     pub name: String,
@@ -27,11 +26,11 @@ pub struct ProjectFigures {
     pub remote: Option<String>,
     pub sessions: u64,
     pub memories: u64,
-    /// When something last happened in it.
+    /// When it was last active.
     pub last_at: Option<Timestamp>,
 }
 
-/// How full the context was at one answer.
+/// The context size at one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextPoint {
     pub at: Timestamp,
@@ -51,21 +50,21 @@ const PROJECTS: &str = "
         (select max(c.last_at) from conversations c where c.project = p.id)
     from projects p order by 6 desc, p.name";
 
-/// The last answer of each turn is as full as the turn got. Helpers have a context of their own.
+/// The last answer of each turn has the turn's largest context. Subagents have contexts of their own.
 const CONTEXT: &str = "
     select max(at), turn, input + cache_read + cache_write from usage
     where conversation = ?1 and subagent is null and turn > 0 group by turn order by turn";
 
-/// What the jobs look like, in a number that is another whenever one of them is.
-const JOBS: &str = "
+/// A checksum over all jobs.
+const JOBS_CHECKSUM: &str = "
     select count(*) * 31 + total(id) + total(lease) * 7 + total(due_at % 1000003)
         + total(length(state)) * 13 + total(ifnull(leased_until, 0) % 1000033) from jobs";
 
 impl Archive {
-    pub fn counts(&self) -> Result<Counts, StoreError> {
+    pub fn counts(&self) -> Result<ArchiveCounts, StoreError> {
         let mut statement = self.db.prepare_cached(COUNTS)?;
         Ok(statement.query_row([], |row| {
-            Ok(Counts {
+            Ok(ArchiveCounts {
                 projects: count(row, 0)?,
                 sessions: count(row, 1)?,
                 turns: count(row, 2)?,
@@ -77,7 +76,7 @@ impl Archive {
         })?)
     }
 
-    /// The one in which something happened last comes first.
+    /// The most recently active project first.
     pub fn project_figures(&self) -> Result<Vec<ProjectFigures>, StoreError> {
         let mut statement = self.db.prepare_cached(PROJECTS)?;
         let read = |row: &Row<'_>| {
@@ -94,17 +93,17 @@ impl Archive {
     }
 
     /// One point for each turn, in order.
-    pub fn context_points(&self, of: &Conversation) -> Result<Vec<ContextPoint>, StoreError> {
+    pub fn context_points(&self, conversation: &Conversation) -> Result<Vec<ContextPoint>, StoreError> {
         let mut statement = self.db.prepare_cached(CONTEXT)?;
         let read = |row: &Row<'_>| {
             Ok(ContextPoint { at: Timestamp(row.get(0)?), turn: row.get(1)?, tokens: count(row, 2)? })
         };
-        Ok(statement.query_map([of.id], read)?.collect::<Result<_, _>>()?)
+        Ok(statement.query_map([conversation.id], read)?.collect::<Result<_, _>>()?)
     }
 
-    /// Another number whenever a job is made, leased, tried, ended or gone.
+    /// A checksum that changes whenever a job is made, leased, tried, ended or deleted.
     pub fn jobs_mark(&self) -> Result<i64, StoreError> {
-        Ok(self.db.prepare_cached(JOBS)?.query_row([], |row| row.get::<_, f64>(0))? as i64)
+        Ok(self.db.prepare_cached(JOBS_CHECKSUM)?.query_row([], |row| row.get::<_, f64>(0))? as i64)
     }
 }
 
@@ -118,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_there_is_is_counted_over_all_and_by_project() {
+    fn rows_are_counted_over_all_and_by_project() {
         let bench = Bench::new();
         bench.session("a:1", "boat", &[(MINUTE, MINUTE), (3 * MINUTE, 3 * MINUTE)]);
         bench.session("a:2", "car", &[(2 * MINUTE, 9 * MINUTE)]);
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn without_any_job_the_mark_stays() {
+    fn without_any_job_the_checksum_stays() {
         let bench = Bench::new();
         assert_eq!(bench.archive.jobs_mark().unwrap(), bench.archive.jobs_mark().unwrap());
     }

@@ -1,6 +1,6 @@
-//! The file that says what must not be captured again.
+//! The file that lists what must not be captured again.
 //!
-//! Kept beside the archive, not in it: it outlives an archive that is damaged, or made anew. Marks and times, no text.
+//! Stored beside the archive, so that it survives a damaged or recreated one. Holds marks and times, no text.
 
 use crate::StoreError;
 use crate::home::{Home, put_for_good};
@@ -8,7 +8,7 @@ use std::fs;
 use std::io::ErrorKind;
 use towline_core::forget::Forgotten;
 
-/// A file that cannot be read stops whoever would write: better nothing is captured than what somebody wanted gone.
+/// An unreadable file is an error for every writer: capturing nothing is better than capturing forgotten content.
 pub(super) fn load(home: &Home) -> Result<Forgotten, StoreError> {
     let path = home.forgotten();
     match fs::read_to_string(&path) {
@@ -18,7 +18,7 @@ pub(super) fn load(home: &Home) -> Result<Forgotten, StoreError> {
     }
 }
 
-/// On the disk before anything is erased: what is erased must not come back in between.
+/// Durable before rows are erased: they must not be captured again in between.
 pub(super) fn save(home: &Home, forgotten: &Forgotten) -> Result<(), StoreError> {
     let path = home.forgotten();
     put_for_good(&path, forgotten.to_string().as_bytes())

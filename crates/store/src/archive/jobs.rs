@@ -1,7 +1,7 @@
-//! Work for later on what was captured: asked for once, leased, and ended together with what came of it.
+//! The job queue of the distiller: a job is made once per turn, leased, and finished together with its results.
 //!
-//! A job is leased, not taken: whoever dies with it gives it back by the lease's end, and with it what was set aside for
-//! its call. Nothing is done twice: only the last lease can end a job, in the transaction that keeps what came of it.
+//! A worker that dies loses its lease when it expires, and with it the tokens reserved for the call. A job is never
+//! finished twice: only the latest lease can finish it, in the transaction that stores the results.
 
 use super::memories::NewMemory;
 use super::read::unknown;
@@ -16,7 +16,7 @@ use towline_core::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobKind {
-    /// Put what a turn taught into words, by a model.
+    /// Distil a turn into memories, by a model.
     Distil,
 }
 
@@ -36,9 +36,9 @@ impl JobKind {
 pub enum JobState {
     Waiting,
     Done,
-    /// Failed too often; a person can have it tried again.
+    /// Failed too often; a user can retry it.
     Dead,
-    /// A person wants it left.
+    /// Dropped by a user.
     Dropped,
 }
 
@@ -59,7 +59,6 @@ impl JobState {
     }
 }
 
-/// Work on a turn that is to be asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct NewJob<'a> {
     pub kind: JobKind,
@@ -68,7 +67,7 @@ pub struct NewJob<'a> {
     pub at: Timestamp,
 }
 
-/// A job that this process may do until its lease ends.
+/// A job that this process may work on until its lease expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     id: i64,
@@ -76,20 +75,19 @@ pub struct Job {
     pub uid: Uid,
     pub conversation: i64,
     pub turn: u32,
-    /// How often it has failed by itself.
+    /// Failures caused by the job itself.
     pub attempts: u32,
-    /// Up to when the turn had gone.
+    /// The end of the turn when the job was made.
     pub covers: Timestamp,
 }
 
 impl Job {
-    /// What people call it by.
     pub fn number(&self) -> i64 {
         self.id
     }
 }
 
-/// What came of a job.
+/// The results of a job.
 #[derive(Clone, Debug)]
 pub struct Came {
     pub memories: Vec<NewMemory>,
@@ -99,7 +97,7 @@ pub struct Came {
     pub at: Timestamp,
 }
 
-/// What keeps a job from being done now.
+/// Why a job was given up for now.
 #[derive(Clone, Debug)]
 pub struct Abandoned<'a> {
     pub error: &'a str,
@@ -107,15 +105,15 @@ pub struct Abandoned<'a> {
     pub spent: Spent,
     pub at: Timestamp,
     pub again_at: Timestamp,
-    /// Counts as one of the job's own failures, of which it may have so many; `None` where another's fault it was.
+    /// The job's own failure, and how many of those it may have; `None` if the job is not to blame.
     pub most_attempts: Option<u32>,
 }
 
-/// A job as people are shown it.
+/// A job as shown to users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptJob {
     pub number: i64,
-    /// `None` for a kind that only a newer version knows.
+    /// `None` for a kind of a newer version.
     pub kind: Option<JobKind>,
     pub state: JobState,
     pub session: Option<SessionKey>,
@@ -134,11 +132,11 @@ pub struct JobCounts {
     pub done: u64,
     pub dead: u64,
     pub dropped: u64,
-    /// Among those that wait: leased by somebody now.
+    /// Waiting jobs that are leased now.
     pub running: u64,
 }
 
-/// A turn that went on much longer than what was looked at is looked at again; asking twice is asking once.
+/// A finished turn that went on for more than 30 s is queued again; queueing twice is a no-op.
 const MAKE: &str = "
     insert into jobs (uid, kind, conversation, turn, covers, made_at, due_at, attempts, lease, reserved, state)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?6, 0, 0, 0, 'waiting')
@@ -155,7 +153,7 @@ const LEASE: &str = "
 const DUE: &str = "
     select 1 from jobs where state = 'waiting' and due_at <= ?1 and ifnull(leased_until, 0) <= ?1 limit 1";
 
-const IS_OURS: &str = "select 1 from jobs where id = ?1 and lease = ?2 and state = 'waiting'";
+const HOLDS_LEASE: &str = "select 1 from jobs where id = ?1 and lease = ?2 and state = 'waiting'";
 
 const RESERVE: &str =
     "update jobs set reserved = ?3, reserved_day = ?4 where id = ?1 and lease = ?2 and state = 'waiting'";
@@ -165,7 +163,7 @@ const FINISH: &str = "
         error = null
     where id = ?1";
 
-/// One that failed by itself is dead only if the provider has answered others since it first failed.
+/// A job is dead after too many failures of its own, but only if the provider has answered others since the first one.
 const ABANDON: &str = "
     update jobs set leased_until = null, reserved = 0, reserved_day = null, due_at = ?2, error = ?3,
         attempts = attempts + (?4 is not null), failed_at = ifnull(failed_at, ?5),
@@ -182,11 +180,11 @@ const GIVE_BACK: &str = "
 const RETRY: &str = "
     update jobs set state = 'waiting', attempts = 0, failed_at = null, due_at = ?2, ended_at = null
     where id = ?1 and (state = 'dead' or state = 'dropped' or state = 'waiting' and ifnull(leased_until, 0) <= ?2)";
-const LEAVE: &str = "
+const DROP: &str = "
     update jobs set state = 'dropped', ended_at = ?2, reserved = 0, reserved_day = null, leased_until = null
     where id = ?1 and state in ('waiting', 'dead')";
 
-const KEPT: &str = "
+const JOB: &str = "
     select j.id, j.kind, j.state, c.agent || ':' || c.session, j.turn, j.made_at, j.due_at, j.attempts, j.leased_until,
         j.error, j.ended_at
     from jobs j left join conversations c on c.id = j.conversation";
@@ -194,14 +192,14 @@ const KEPT: &str = "
 const COUNTS: &str = "
     select state, count(*), sum(state = 'waiting' and ifnull(leased_until, 0) > ?1) from jobs group by state";
 
-/// Memories of a turn that nobody touched: they give way to what is told better.
+/// Memories of a turn that no user changed: better ones supersede them.
 const UNTOUCHED: &str = "
     select m.id from memories m where m.conversation = ?1 and m.turn = ?2 and m.maker <> 'person'
         and m.superseded_at is null and m.pinned_at is null and not exists
         (select 1 from memory_trace t where t.memory = m.id and t.what not in ('made', 'found again'))";
 
 impl Archive {
-    /// Asks for work on a turn. False where it was asked for before.
+    /// Queues work on a turn. False if it is queued already.
     pub fn make_job(&self, new: NewJob<'_>) -> Result<bool, StoreError> {
         let (kind, turn) = (new.kind.name(), new.turn.ordinal.to_string());
         let uid = Uid::derived(new.turn.at, &["job", kind, &new.of.session.to_string(), &turn]);
@@ -213,7 +211,7 @@ impl Archive {
         Ok(self.db.prepare_cached(DUE)?.exists([now.0])?)
     }
 
-    /// The job of this kind that is due longest, leased until `until`.
+    /// Leases the job of this kind that has been due longest, until `until`.
     pub fn lease_job(
         &self,
         kind: JobKind,
@@ -235,70 +233,72 @@ impl Archive {
         Ok(statement.query_map((now.0, until.0, kind.name()), job)?.next().transpose()?)
     }
 
-    /// What the job is about; `None` where that is gone by now.
+    /// The conversation and the turn of a job; `None` if they were deleted.
     pub fn subject(&self, job: &Job) -> Result<Option<(Conversation, TurnRow)>, StoreError> {
-        let Some(of) = self.conversation_at(job.conversation)? else { return Ok(None) };
-        let turn = self.turns(&of, job.turn, job.turn)?.into_iter().next();
-        Ok(turn.map(|turn| (of, turn)))
+        let Some(conversation) = self.conversation_at(job.conversation)? else { return Ok(None) };
+        let turn = self.turns(&conversation, job.turn, job.turn)?.into_iter().next();
+        Ok(turn.map(|turn| (conversation, turn)))
     }
 
-    /// Sets tokens aside for the job's call. False where the lease was lost.
-    pub(super) fn set_aside_for(&self, job: &Job, tokens: u64, now: Timestamp) -> Result<bool, StoreError> {
+    /// Reserves tokens for the job's call. False if the lease was lost.
+    pub(super) fn reserve_tokens(&self, job: &Job, tokens: u64, now: Timestamp) -> Result<bool, StoreError> {
         let row = (job.id, job.lease, tokens.cast_signed(), day(now));
         Ok(self.db.prepare_cached(RESERVE)?.execute(row)? > 0)
     }
 
-    /// Ends the job and keeps what came of it, as one. The numbers of the memories; `None` where somebody else has the job.
-    pub fn finish_job(&self, job: &Job, came: &Came) -> Result<Option<Vec<i64>>, StoreError> {
+    /// Finishes the job and stores its results in one transaction. Returns the memory numbers; `None` if the lease was
+    /// lost.
+    pub fn finish_job(&self, job: &Job, results: &Came) -> Result<Option<Vec<i64>>, StoreError> {
         self.as_one(|| {
-            if !self.is_ours(job)? {
+            if !self.holds_lease(job)? {
                 return Ok(None);
             }
-            let kept = came.memories.iter().map(|new| self.keep_once(new)).collect::<Result<Vec<_>, _>>()?;
-            if let Some(best) = kept.first() {
-                self.tell_better((job, came.at), *best, &kept)?;
+            let kept =
+                results.memories.iter().map(|new| self.store_once(new)).collect::<Result<Vec<_>, _>>()?;
+            self.supersede_untouched(job, &kept, results.at)?;
+            if let Some(summary) = &results.summary {
+                self.put_newer_summary(job.conversation, summary)?;
             }
-            if let (Some(summary), Some(of)) = (&came.summary, self.conversation_at(job.conversation)?) {
-                self.put_newer_summary(&of, summary)?;
-            }
-            self.db.prepare_cached(FINISH)?.execute((job.id, came.at.0, job.covers.0))?;
+            self.db.prepare_cached(FINISH)?.execute((job.id, results.at.0, job.covers.0))?;
             let kept_number = u64::try_from(kept.len()).unwrap_or(0);
-            self.pay(&came.provider, came.spent, (kept_number, came.at))?;
+            self.pay(&results.provider, results.spent, kept_number, results.at)?;
             Ok(Some(kept))
         })
     }
 
-    /// What is known word by word is not kept twice.
-    fn keep_once(&self, new: &NewMemory) -> Result<i64, StoreError> {
-        if let Some(known) = self.same_memory(&new.content, new.project)? {
-            self.found_memory_again(known, new.at)?;
-            return Ok(known);
+    /// A memory with the same words is counted, not stored twice.
+    fn store_once(&self, new: &NewMemory) -> Result<i64, StoreError> {
+        if let Some(existing) = self.same_memory(&new.content, new.project)? {
+            self.found_memory_again(existing, new.at)?;
+            return Ok(existing);
         }
         self.add_memory(new)
     }
 
-    fn tell_better(&self, (job, at): (&Job, Timestamp), best: i64, kept: &[i64]) -> Result<(), StoreError> {
+    fn supersede_untouched(&self, job: &Job, kept: &[i64], at: Timestamp) -> Result<(), StoreError> {
+        let Some(best) = kept.first() else { return Ok(()) };
         let mut statement = self.db.prepare_cached(UNTOUCHED)?;
         let rows = statement.query_map((job.conversation, job.turn), |row| row.get::<_, i64>(0))?;
-        let worse = rows.collect::<Result<Vec<_>, _>>()?;
-        for number in worse.into_iter().filter(|number| !kept.contains(number)) {
-            self.supersede_memory(number, Some(best), (at, "told better"))?;
+        let superseded = rows.collect::<Result<Vec<_>, _>>()?;
+        for number in superseded.into_iter().filter(|number| !kept.contains(number)) {
+            self.supersede_memory(number, Some(*best), (at, "told better"))?;
         }
         Ok(())
     }
 
-    /// A person's own words, and an account of more turns, stay.
-    fn put_newer_summary(&self, of: &Conversation, summary: &KeptSummary) -> Result<(), StoreError> {
-        match self.summary(of)? {
-            Some(known) if known.turn > summary.turn || known.maker == Maker::Person => Ok(()),
-            Some(_) | None => self.put_summary(of, summary),
+    /// Keeps a summary written by a user, and one that covers more turns.
+    fn put_newer_summary(&self, row: i64, summary: &KeptSummary) -> Result<(), StoreError> {
+        let Some(conversation) = self.conversation_at(row)? else { return Ok(()) };
+        match self.summary(&conversation)? {
+            Some(existing) if existing.turn > summary.turn || existing.maker == Maker::Person => Ok(()),
+            Some(_) | None => self.put_summary(&conversation, summary),
         }
     }
 
-    /// It failed: it waits for its next time, or is dead. `None` where somebody else has the job.
+    /// Records a failure: the job waits for its next attempt, or is dead. `None` if the lease was lost.
     pub fn abandon_job(&self, job: &Job, why: &Abandoned<'_>) -> Result<Option<JobState>, StoreError> {
         self.as_one(|| {
-            if !self.is_ours(job)? {
+            if !self.holds_lease(job)? {
                 return Ok(None);
             }
             self.db.prepare_cached(ABANDON)?.execute(params![
@@ -309,31 +309,31 @@ impl Archive {
                 why.at.0,
                 why.provider
             ])?;
-            self.pay(why.provider, why.spent, (0, why.at))?;
+            self.pay(why.provider, why.spent, 0, why.at)?;
             let state = "select state from jobs where id = ?1";
             let state: String = self.db.prepare_cached(state)?.query_row([job.id], |row| row.get(0))?;
             Ok(JobState::named(&state))
         })
     }
 
-    /// Nothing was tried: it waits as before, at least until then.
+    /// Returns an untried job to the queue, due no earlier than `until`.
     pub fn give_job_back(&self, job: &Job, until: Timestamp) -> Result<(), StoreError> {
         self.db.prepare_cached(GIVE_BACK)?.execute((job.id, job.lease, until.0))?;
         Ok(())
     }
 
-    fn is_ours(&self, job: &Job) -> Result<bool, StoreError> {
-        Ok(self.db.prepare_cached(IS_OURS)?.exists((job.id, job.lease))?)
+    fn holds_lease(&self, job: &Job) -> Result<bool, StoreError> {
+        Ok(self.db.prepare_cached(HOLDS_LEASE)?.exists((job.id, job.lease))?)
     }
 
-    /// Has these tried again at once. How many there were to try.
+    /// Retries these jobs at once. Returns how many changed.
     pub fn retry_jobs(&self, numbers: &[i64], now: Timestamp) -> Result<usize, StoreError> {
         self.each_job(RETRY, numbers, now)
     }
 
-    /// Leaves these for good. How many there were to leave.
+    /// Drops these jobs. Returns how many changed.
     pub fn drop_jobs(&self, numbers: &[i64], now: Timestamp) -> Result<usize, StoreError> {
-        self.each_job(LEAVE, numbers, now)
+        self.each_job(DROP, numbers, now)
     }
 
     fn each_job(&self, statement: &str, numbers: &[i64], now: Timestamp) -> Result<usize, StoreError> {
@@ -347,16 +347,16 @@ impl Archive {
         })
     }
 
-    /// In the order in which they were asked for, the newest first.
+    /// The newest first.
     pub fn jobs(&self, states: &[JobState], most: u32) -> Result<Vec<KeptJob>, StoreError> {
         let names: Vec<String> = states.iter().map(|state| format!("'{}'", state.name())).collect();
-        let query = format!("{KEPT} where j.state in ({}) order by j.id desc limit ?1", names.join(", "));
+        let query = format!("{JOB} where j.state in ({}) order by j.id desc limit ?1", names.join(", "));
         let mut statement = self.db.prepare_cached(&query)?;
         Ok(statement.query_map([most], kept_job)?.collect::<Result<_, _>>()?)
     }
 
     pub fn job(&self, number: i64) -> Result<Option<KeptJob>, StoreError> {
-        let query = format!("{KEPT} where j.id = ?1");
+        let query = format!("{JOB} where j.id = ?1");
         Ok(self.db.prepare_cached(&query)?.query_row([number], kept_job).optional()?)
     }
 

@@ -1,14 +1,14 @@
-//! Everything that an archive holds of a conversation, row by row: for an export, and for what takes it in again.
+//! All rows of a conversation, one by one: for an export and for its import.
 //!
-//! Rows name each other as the agents did, or by numbers of the conversation; nothing in them belongs to one database.
+//! Rows refer to each other by the agent's ids or by ordinals within the conversation, never by database row ids.
 
 use super::memories::{MEMORY, memory};
-use super::pack::Content;
+use super::pack::DetailBytes;
 use super::read::{CONVERSATION, Conversation, unknown};
 use super::tally::touch;
 use super::{Archive, KeptSummary};
 use crate::StoreError;
-use rusqlite::{Params, Row};
+use rusqlite::Row;
 use towline_core::capture::{DetailKind, Speaker, Touch};
 use towline_core::deed::Commit;
 use towline_core::event::Origin;
@@ -18,12 +18,12 @@ use towline_core::piece::{Stop, Tokens};
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
 
-/// A row of an archive. Its texts are plain on the way out and clean on the way in.
+/// A row of an archive. Its text type is plain for export and `Clean` for import.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeptRow<Text> {
-    /// Before all others of its conversation.
+    /// Precedes all other rows of its conversation.
     Conversation(KeptConversation),
-    /// Before what it holds.
+    /// Precedes the rows it contains.
     Turn(KeptTurn),
     Body(KeptBody<Text>),
     Detail(KeptDetail<Text>),
@@ -41,9 +41,8 @@ pub enum KeptRow<Text> {
         from: u64,
         at: Timestamp,
     },
-    /// What the conversation was about.
     Summary(KeptSummary),
-    /// Belongs to no conversation: it outlives its own.
+    /// Belongs to no conversation: a memory outlives its session.
     Memory(Box<KeptMemory>),
 }
 
@@ -51,9 +50,9 @@ pub enum KeptRow<Text> {
 pub struct KeptConversation {
     pub session: SessionKey,
     pub folder: Option<String>,
-    /// With the branch.
+    /// Includes the branch.
     pub project: Option<ProjectTraces>,
-    /// The session it was forked from, and the place up to which it shares that one's turns.
+    /// The session it was forked from, and the position up to which the two share turns.
     pub base: Option<(String, u64)>,
     pub first_at: Timestamp,
     pub last_at: Timestamp,
@@ -115,21 +114,21 @@ pub struct KeptUsage {
     pub tokens: Tokens,
 }
 
-/// A memory with all that is needed to take it in elsewhere; its trace stays where it is.
+/// A memory with all that an import needs, except its trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptMemory {
     pub memory: Memory,
-    /// The project that it belongs to, by what it is known by elsewhere.
+    /// The traces of its project, by which another machine finds it.
     pub traces: Option<ProjectTraces>,
-    /// What took its place, by its global id.
+    /// The global id of the memory that replaced it.
     pub replaced_by: Option<Uid>,
 }
 
-/// Which memories are given out.
+/// Selects the memories of an export.
 #[derive(Clone, Copy, Debug)]
 pub enum WhichMemories<'a> {
     OfSession(&'a SessionKey),
-    /// Of a project, or of all, made since then.
+    /// Of one project or of all, made since then.
     Since {
         project: Option<i64>,
         since: Timestamp,
@@ -137,7 +136,7 @@ pub enum WhichMemories<'a> {
 }
 
 impl<Text> KeptRow<Text> {
-    /// The same row with another kind of text.
+    /// The same row with another text type.
     pub fn map_text<Other>(self, map: impl FnOnce(Text) -> Other) -> KeptRow<Other> {
         match self {
             KeptRow::Conversation(conversation) => KeptRow::Conversation(conversation),
@@ -197,18 +196,18 @@ const COMMITS: &str = "
 
 const REVERTS: &str = "select from_place, at from reverts where conversation = ?1 order by from_place, at";
 
-const BEHIND: &str = "
+const AFTER: &str = "
     where m.id > ?1 and (?2 is null or m.session = ?2) and (?3 is null or m.project = ?3) and m.made_at >= ?4
     order by m.id limit ?5";
 const OF_MEMORY: &str = "
     select p.root, p.remote, p.name, (select b.uid from memories b where b.id = m.superseded_by)
     from memories m left join projects p on p.id = m.project where m.id = ?1";
 
-/// Takes the rows one after the other; an error ends it.
-type Each<'a, E> = &'a mut dyn FnMut(KeptRow<String>) -> Result<(), E>;
+/// Receives the rows one by one; an error stops the iteration.
+type EachRow<'a, E> = &'a mut dyn FnMut(KeptRow<String>) -> Result<(), E>;
 
 impl Archive {
-    /// The conversations of a project or of all that had something since, in the order of their beginnings.
+    /// Conversations of one project or of all that were active since `since`, by start time.
     pub fn conversations_since(
         &self,
         since: Timestamp,
@@ -221,30 +220,34 @@ impl Archive {
         self.conversations(&query, (since.0, project))
     }
 
-    /// Gives every row of a conversation; no more than one is in memory.
-    pub fn each_row<E: From<StoreError>>(&self, of: &Conversation, each: Each<'_, E>) -> Result<(), E> {
-        each(KeptRow::Conversation(self.kept_conversation(of)?))?;
-        self.each_of(TURNS, of, &mut |row| Ok(KeptRow::Turn(kept_turn(row)?)), each)?;
-        self.each_of(BODIES, of, &mut |row| Ok(KeptRow::Body(kept_body(row)?)), each)?;
-        self.each_of(DETAILS, of, &mut |row| Ok(KeptRow::Detail(kept_detail(row)?)), each)?;
-        self.each_of(USAGE, of, &mut |row| Ok(KeptRow::Usage(kept_usage(row)?)), each)?;
-        self.each_of(FILES, of, &mut kept_file, each)?;
-        self.each_of(COMMITS, of, &mut kept_commit, each)?;
-        self.each_of(REVERTS, of, &mut kept_revert, each)?;
-        let summary = self.summary(of)?;
+    /// Passes every row of a conversation to `each`; holds one row in memory at a time.
+    pub fn each_row<E: From<StoreError>>(
+        &self,
+        conversation: &Conversation,
+        each: EachRow<'_, E>,
+    ) -> Result<(), E> {
+        each(KeptRow::Conversation(self.kept_conversation(conversation)?))?;
+        self.each_of(TURNS, conversation, &mut |row| Ok(KeptRow::Turn(kept_turn(row)?)), each)?;
+        self.each_of(BODIES, conversation, &mut |row| Ok(KeptRow::Body(kept_body(row)?)), each)?;
+        self.each_of(DETAILS, conversation, &mut |row| Ok(KeptRow::Detail(kept_detail(row)?)), each)?;
+        self.each_of(USAGE, conversation, &mut |row| Ok(KeptRow::Usage(kept_usage(row)?)), each)?;
+        self.each_of(FILES, conversation, &mut kept_file, each)?;
+        self.each_of(COMMITS, conversation, &mut kept_commit, each)?;
+        self.each_of(REVERTS, conversation, &mut kept_revert, each)?;
+        let summary = self.summary(conversation)?;
         summary.map_or(Ok(()), |summary| each(KeptRow::Summary(summary)))
     }
 
-    /// Gives every memory that is asked for, in the order of their numbers.
+    /// Passes every selected memory to `each`, by number.
     pub fn each_memory<E: From<StoreError>>(
         &self,
         which: WhichMemories<'_>,
-        each: Each<'_, E>,
+        each: EachRow<'_, E>,
     ) -> Result<(), E> {
         const AT_ONCE: u32 = 200;
         let mut last = 0;
         loop {
-            let memories = self.memories_behind(which, (last, AT_ONCE))?;
+            let memories = self.memories_after(which, last, AT_ONCE)?;
             let Some(end) = memories.last().map(|kept| kept.memory.number) else { return Ok(()) };
             last = end;
             for kept in memories {
@@ -253,16 +256,17 @@ impl Archive {
         }
     }
 
-    fn memories_behind(
+    fn memories_after(
         &self,
         which: WhichMemories<'_>,
-        (last, most): (i64, u32),
+        last: i64,
+        most: u32,
     ) -> Result<Vec<KeptMemory>, StoreError> {
         let (session, project, since) = match which {
             WhichMemories::OfSession(session) => (Some(session.to_string()), None, i64::MIN),
             WhichMemories::Since { project, since } => (None, project, since.0),
         };
-        let query = format!("{MEMORY} {BEHIND}");
+        let query = format!("{MEMORY} {AFTER}");
         let mut statement = self.db.prepare_cached(&query)?;
         let found = statement.query_map((last, session, project, since, most), memory)?;
         let found = found.collect::<Result<Vec<_>, _>>()?;
@@ -283,40 +287,36 @@ impl Archive {
     fn each_of<E: From<StoreError>>(
         &self,
         query: &str,
-        of: &Conversation,
+        conversation: &Conversation,
         read: &mut dyn FnMut(&Row<'_>) -> Result<KeptRow<String>, StoreError>,
-        each: Each<'_, E>,
+        each: EachRow<'_, E>,
     ) -> Result<(), E> {
         let mut statement = self.db.prepare_cached(query).map_err(StoreError::from)?;
-        let mut rows = statement.query(parameters(of)).map_err(StoreError::from)?;
+        let mut rows = statement.query([conversation.id]).map_err(StoreError::from)?;
         while let Some(row) = rows.next().map_err(StoreError::from)? {
             each(read(row)?)?;
         }
         Ok(())
     }
 
-    fn kept_conversation(&self, of: &Conversation) -> Result<KeptConversation, StoreError> {
+    fn kept_conversation(&self, conversation: &Conversation) -> Result<KeptConversation, StoreError> {
         let mut statement = self.db.prepare_cached(HEAD)?;
-        let (project, before) = statement.query_row([of.id], |row| {
+        let (project, before) = statement.query_row([conversation.id], |row| {
             let root: Option<String> = row.get(0)?;
-            let (remote, name, branch) = (row.get(1)?, row.get(2)?, of.branch.clone());
+            let (remote, name, branch) = (row.get(1)?, row.get(2)?, conversation.branch.clone());
             let project = root.map(|root| ProjectTraces { root, remote, name, branch });
             Ok((project, row.get::<_, Option<i64>>(3)?))
         })?;
         Ok(KeptConversation {
-            session: of.session.clone(),
-            folder: of.folder.clone(),
+            session: conversation.session.clone(),
+            folder: conversation.folder.clone(),
             project,
-            base: of.base.clone().zip(before.map(i64::cast_unsigned)),
-            first_at: of.first_at,
-            last_at: of.last_at,
-            turns: of.turns,
+            base: conversation.base.clone().zip(before.map(i64::cast_unsigned)),
+            first_at: conversation.first_at,
+            last_at: conversation.last_at,
+            turns: conversation.turns,
         })
     }
-}
-
-fn parameters(of: &Conversation) -> impl Params {
-    [of.id]
 }
 
 pub(super) fn kept_turn(row: &Row<'_>) -> Result<KeptTurn, StoreError> {
@@ -352,7 +352,7 @@ pub(super) fn kept_body(row: &Row<'_>) -> Result<KeptBody<String>, StoreError> {
 
 pub(super) fn kept_detail(row: &Row<'_>) -> Result<KeptDetail<String>, StoreError> {
     let bytes: Vec<u8> = row.get(11)?;
-    let content = if row.get(10)? { Content::Packed(bytes) } else { Content::Plain(bytes) };
+    let content = if row.get(10)? { DetailBytes::Packed(bytes) } else { DetailBytes::Plain(bytes) };
     Ok(KeptDetail {
         turn: row.get(0)?,
         mark: Mark(row.get(1)?),

@@ -1,14 +1,14 @@
-//! Memories: what was learnt, kept with where it came from and with what became of it.
+//! Memories, with their provenance and the history of their changes.
 //!
-//! Whatever changes one leaves a trace of what it was before, in the same transaction, by which it can be taken back.
-//! Takes only `Content`, which went through redaction.
+//! Every change records the previous row as a trace in the same transaction, so that it can be undone. Accepts only
+//! `Content`, which is redacted.
 
 mod listing;
 
 use super::Archive;
 use super::name::SHORT;
 use super::read::unknown;
-use super::share::{Burial, Fate};
+use super::share::{Burial, TombFate};
 use crate::StoreError;
 use listing::listing;
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params, params_from_iter};
@@ -23,7 +23,6 @@ use towline_core::share::Presence;
 use towline_core::text::clip_start;
 use towline_core::time::Timestamp;
 
-/// A memory that is to be kept.
 #[derive(Clone, Debug)]
 pub struct NewMemory {
     pub uid: Uid,
@@ -43,7 +42,7 @@ pub struct NewMemory {
     pub quarantine: Option<String>,
 }
 
-/// Which memories are asked for. What is left out does not matter.
+/// Selects memories; `None` matches all.
 #[derive(Clone, Debug, Default)]
 pub struct MemoriesAsked<'a> {
     pub project: Option<i64>,
@@ -57,7 +56,7 @@ pub struct MemoriesAsked<'a> {
     pub from: Option<Timestamp>,
     pub until: Option<Timestamp>,
     pub only: Only,
-    /// Those that come behind this one in the order of the list.
+    /// The page starts behind this memory.
     pub before: Option<i64>,
     pub limit: u32,
 }
@@ -66,13 +65,13 @@ pub struct MemoriesAsked<'a> {
 pub enum Only {
     #[default]
     All,
-    /// Neither replaced nor held back.
+    /// Neither superseded nor in quarantine.
     Standing,
     Pinned,
     HeldBack,
 }
 
-/// What said the same as a memory that was known: by this its trace knows it again.
+/// An occurrence of something that a known memory says already; its id in the trace makes it count once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding<'a> {
     pub uid: Uid,
@@ -90,7 +89,7 @@ impl fmt::Display for Finding<'_> {
     }
 }
 
-/// What became of a memory.
+/// One entry of a memory's history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     pub at: Timestamp,
@@ -117,17 +116,17 @@ pub(super) const MEMORY: &str = "
         m.presence, (select n.name from machine_names n where n.id = m.machine)
     from memories m left join projects p on p.id = m.project";
 
-/// By the time they were made, as the index has them: by their numbers, all of a project would have to be sorted.
+/// In the order of the index on creation time: by number, all memories of the project would have to be sorted.
 const NEWEST: &str = "where m.project = ?1 and m.superseded_at is null and m.quarantine is null
     order by m.made_at desc, m.id desc limit ?2";
-/// Pinned ones are few, and have an index of their own; left to itself, the planner reads all of the project.
+/// Pinned memories are few and have their own index; by default the planner reads the whole project.
 const PINNED: &str = "where m.id in (
         select id from memories indexed by memories_pinned where pinned_at is not null and project is null
         union all select id from memories indexed by memories_pinned where pinned_at is not null and project = ?1)
     and m.superseded_at is null and m.quarantine is null order by m.id limit 100";
 
-/// The row as it was, enough to put it back.
-const BEFORE: &str = "
+/// The columns that an undo restores.
+const ROW_JSON: &str = "
     select json_object('type', type, 'title', title, 'subtitle', subtitle, 'facts', facts, 'narrative', narrative,
         'concepts', concepts, 'valid_from', valid_from, 'superseded_by', superseded_by, 'superseded_at', superseded_at,
         'superseded_why', superseded_why, 'superseded_uid', hex(superseded_uid), 'presence', presence,
@@ -136,7 +135,8 @@ const BEFORE: &str = "
         'files', (select json_group_array(json_array(path, how)) from memory_files where memory = memories.id))
     from memories where id = ?1";
 
-/// How often it was found does not go back where others have counted with it. What replaced it was not told by its global id once.
+/// `found` never decreases once the memory was sent: other machines have merged the count. Old traces lack
+/// `superseded_uid`.
 const PUT_BACK: &str = "
     update memories set revision = revision + 1, changed_at = ?3, type = ?2 ->> 'type', title = ?2 ->> 'title',
         subtitle = ?2 ->> 'subtitle', facts = ?2 ->> 'facts', narrative = ?2 ->> 'narrative',
@@ -156,18 +156,18 @@ const LAST_TRACE: &str = "
     select id, what, before from memory_trace where memory = ?1 and undone_at is null order by id desc limit 1";
 const TRACE: &str = "select at, what, why, undone_at from memory_trace where memory = ?1 order by id";
 
-/// All that belongs to a memory, and at last its own row.
+/// Deletes a memory, its own row last.
 pub(super) const DROP: [&str; 5] = [
     "delete from memory_files where memory = ?1",
     "delete from memory_concepts where memory = ?1",
     "delete from memory_trace where memory = ?1",
-    // What it replaced stays replaced, by something that is gone.
+    // Memories it superseded stay superseded, without a successor.
     "update memories set superseded_by = null, revision = revision + 1 where superseded_by = ?1",
     "delete from memories where id = ?1",
 ];
 
 impl Archive {
-    /// Keeps it, and gives its number. The same one is kept once.
+    /// Stores a memory and returns its number. Adding the same uid again is a no-op.
     pub fn add_memory(&self, new: &NewMemory) -> Result<i64, StoreError> {
         self.as_one(|| {
             let content = &new.content;
@@ -202,27 +202,26 @@ impl Archive {
             let number = self.memory_by_uid(new.uid)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
             if is_new {
                 self.put_lists(number, content)?;
-                self.raise(new.uid)?;
-                self.leave_trace(number, new.at, ("made", new.maker.name(), None))?;
+                self.revive(new.uid)?;
+                self.leave_trace(number, new.at, "made", new.maker.name(), None)?;
                 self.note_change("memory", number, None)?;
             }
             Ok(number)
         })
     }
 
-    /// The number of the memory that has this global id.
     pub fn memory_by_uid(&self, uid: Uid) -> Result<Option<i64>, StoreError> {
         let mut statement = self.db.prepare_cached("select id from memories where uid = ?1")?;
         Ok(statement.query_row([uid.0], |row| row.get(0)).optional()?)
     }
 
-    /// Whether this archive has a place for memories: one that was written last by an older version has none.
+    /// Whether the archive has the `memories` table: one last written by an older version does not.
     pub fn remembers(&self) -> Result<bool, StoreError> {
         const TABLE: &str = "select exists (select 1 from sqlite_master where name = 'memories')";
         Ok(self.db.query_row(TABLE, [], |row| row.get(0))?)
     }
 
-    /// Whether it is of what was forgotten here.
+    /// Whether it belongs to content that was forgotten here.
     pub fn is_memory_forgotten(&self, new: &NewMemory) -> Result<bool, StoreError> {
         const PROJECT: &str = "select root, remote from projects where id = ?1";
         if marks_of(new.uid, &new.content).iter().any(|mark| self.forgotten.is_memory_gone(*mark)) {
@@ -242,33 +241,33 @@ impl Archive {
         Ok(self.db.prepare_cached(&query)?.query_row([number], memory).optional()?)
     }
 
-    /// The newest first: of one project by the time they were made, as its index has them, of all by their numbers.
+    /// The newest first: of one project by creation time, as indexed; of all projects by number.
     pub fn memories(&self, asked: &MemoriesAsked<'_>) -> Result<Vec<Memory>, StoreError> {
         let (query, values) = listing(asked);
         let mut statement = self.db.prepare_cached(&query)?;
         Ok(statement.query_map(params_from_iter(values), memory)?.collect::<Result<_, _>>()?)
     }
 
-    /// What stands in a project, the last made first. Costs the same however many there are: an agent waits for it.
+    /// The newest standing memories of a project. An agent waits for this: the cost does not depend on their number.
     pub fn newest_memories(&self, project: i64, most: u32) -> Result<Vec<Memory>, StoreError> {
         let query = format!("{MEMORY} {NEWEST}");
         Ok(self.db.prepare_cached(&query)?.query_map((project, most), memory)?.collect::<Result<_, _>>()?)
     }
 
-    /// What was pinned in the project, and what was pinned for all of them, the oldest first.
+    /// The memories pinned in the project and those pinned globally, oldest first.
     pub fn pinned_memories(&self, project: Option<i64>) -> Result<Vec<Memory>, StoreError> {
         let query = format!("{MEMORY} {PINNED}");
         Ok(self.db.prepare_cached(&query)?.query_map([project], memory)?.collect::<Result<_, _>>()?)
     }
 
-    /// The numbers of those that this one took the place of.
+    /// The numbers of the memories that this one superseded.
     pub fn memories_replaced_by(&self, number: i64) -> Result<Vec<i64>, StoreError> {
         const REPLACED: &str = "select id from memories where superseded_by = ?1 order by id";
         let mut statement = self.db.prepare_cached(REPLACED)?;
         Ok(statement.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// One that stands in the project and says the same, word by word.
+    /// A standing memory of the project with the same words.
     pub fn same_memory(&self, content: &Content, project: Option<i64>) -> Result<Option<i64>, StoreError> {
         const QUERY: &str = "
             select id from memories where fingerprint = ?1 and project is ?2 and superseded_at is null limit 1";
@@ -276,15 +275,15 @@ impl Archive {
         Ok(statement.query_row((fingerprint(content).0, project), |row| row.get(0)).optional()?)
     }
 
-    /// The same was found again: it is not kept twice.
+    /// Counts another occurrence of the same memory.
     pub fn found_memory_again(&self, number: i64, at: Timestamp) -> Result<bool, StoreError> {
         let again = "update memories set revision = revision + 1, found = found + 1, changed_at = max(changed_at, ?2) where id = ?1";
-        self.change_memory(number, at, ("found again", ""), || {
+        self.change_memory(number, at, "found again", "", || {
             Ok(self.db.prepare_cached(again)?.execute((number, at.0))?)
         })
     }
 
-    /// The same was found again, and adds something: these words hold from now on. Counted once for each finding.
+    /// Counts another occurrence that adds facts, and stores the merged words. Each occurrence counts once.
     pub fn merge_memory(
         &self,
         number: i64,
@@ -299,20 +298,20 @@ impl Archive {
             return Ok(false);
         }
         let again = "update memories set found = found + 1 where id = ?1";
-        self.change_memory(number, at, ("found again", &finding.to_string()), || {
+        self.change_memory(number, at, "found again", &finding.to_string(), || {
             self.db.prepare_cached(again)?.execute([number])?;
             self.put_words(number, content, at)
         })
     }
 
-    /// Other words for the same memory.
+    /// Replaces the words of a memory.
     pub fn edit_memory(
         &self,
         number: i64,
         content: &Content,
         (at, why): (Timestamp, &str),
     ) -> Result<bool, StoreError> {
-        self.change_memory(number, at, ("edited", why), || self.put_words(number, content, at))
+        self.change_memory(number, at, "edited", why, || self.put_words(number, content, at))
     }
 
     pub(super) fn put_words(
@@ -339,7 +338,7 @@ impl Archive {
         Ok(changed)
     }
 
-    /// Pins it, or takes the pin out.
+    /// Pins or unpins it.
     pub fn pin_memory(
         &self,
         number: i64,
@@ -349,12 +348,12 @@ impl Archive {
         let what = if pinned.is_some() { "pinned" } else { "unpinned" };
         let pin = "update memories set revision = revision + 1, changed_at = ?2, pinned_at = ?3
             where id = ?1 and (pinned_at is null) <> (?3 is null)";
-        self.change_memory(number, at, (what, ""), || {
+        self.change_memory(number, at, what, "", || {
             Ok(self.db.prepare_cached(pin)?.execute((number, at.0, pinned.map(|at| at.0)))?)
         })
     }
 
-    /// It no longer holds: another one does instead, or none.
+    /// Marks it as superseded, by another memory or by none.
     pub fn supersede_memory(
         &self,
         number: i64,
@@ -365,12 +364,12 @@ impl Archive {
             update memories set revision = revision + 1, changed_at = ?2, superseded_by = ?3, superseded_at = ?2,
                 superseded_why = ?4, superseded_uid = (select b.uid from memories b where b.id = ?3)
             where id = ?1 and id is not ?3";
-        self.change_memory(number, at, ("superseded", why), || {
+        self.change_memory(number, at, "superseded", why, || {
             Ok(self.db.prepare_cached(supersede)?.execute((number, at.0, by, why))?)
         })
     }
 
-    /// Holds it back from every model, or releases it.
+    /// Puts it in quarantine, which hides it from every model, or releases it.
     pub fn quarantine_memory(
         &self,
         number: i64,
@@ -380,12 +379,12 @@ impl Archive {
         let what = if reason.is_some() { "held back" } else { "released" };
         let hold =
             "update memories set revision = revision + 1, changed_at = ?2, quarantine = ?3 where id = ?1";
-        self.change_memory(number, at, (what, reason.unwrap_or("")), || {
+        self.change_memory(number, at, what, reason.unwrap_or(""), || {
             Ok(self.db.prepare_cached(hold)?.execute((number, at.0, reason))?)
         })
     }
 
-    /// Takes the last change back that was not. Gives what that was; `None` where there is nothing to take back.
+    /// Undoes the last change not undone yet. Returns its name; `None` if there is nothing to undo.
     pub fn undo_memory(&self, number: i64, at: Timestamp) -> Result<Option<String>, StoreError> {
         self.as_one(|| {
             let read = |row: &Row<'_>| {
@@ -393,7 +392,7 @@ impl Archive {
             };
             let last = self.db.prepare_cached(LAST_TRACE)?.query_row([number], read).optional()?;
             let Some((trace, what, Some(before))) = last else { return Ok(None) };
-            let undone = self.row_as_told(number)?.unwrap_or_default();
+            let undone = self.row_json(number)?.unwrap_or_default();
             self.db.prepare_cached(PUT_BACK)?.execute((number, &before, at.0))?;
             let content = self.memory(number)?.map(|memory| memory.content.into_draft());
             let files = serde_json::from_str::<serde_json::Value>(&before).unwrap_or_default();
@@ -410,7 +409,7 @@ impl Archive {
         })
     }
 
-    /// What became of it, in order.
+    /// The history of a memory, in order.
     pub fn memory_trace(&self, number: i64) -> Result<Vec<Trace>, StoreError> {
         let read = |row: &Row<'_>| {
             Ok(Trace {
@@ -423,7 +422,7 @@ impl Archive {
         Ok(self.db.prepare_cached(TRACE)?.query_map([number], read)?.collect::<Result<_, _>>()?)
     }
 
-    /// Keeps it from all others, or lets them have it. Only its own person does.
+    /// Makes it private or shared. Only its owner can.
     pub fn keep_private(&self, number: i64, presence: Presence, at: Timestamp) -> Result<bool, StoreError> {
         const KEEP: &str = "
             update memories set revision = revision + 1, changed_at = ?2, presence = ?3
@@ -432,16 +431,16 @@ impl Archive {
             Presence::Withdrawn => ("kept private", "private"),
             Presence::Shared => ("shared", "shared"),
         };
-        self.change_memory(number, at, (what, ""), || {
+        self.change_memory(number, at, what, "", || {
             Ok(self.db.prepare_cached(KEEP)?.execute((number, at.0, word))?)
         })
     }
 
-    /// Nothing is left of it. Whoever else has it drops it too; it may be made again.
+    /// Deletes it, here and on all other machines; it may be made again.
     pub fn drop_memory(&self, number: i64) -> Result<bool, StoreError> {
         self.as_one(|| {
-            let (of_own, of_others) = (Fate::Withdrawn, Fate::Away);
-            self.bury_memory(number, Burial { at: Timestamp(0), by: "", of_own, of_others })?;
+            let (own_fate, others_fate) = (TombFate::Withdrawn, TombFate::Away);
+            self.bury_memory(number, Burial { at: Timestamp(0), by: "", own_fate, others_fate })?;
             let mut dropped = 0;
             for statement in DROP {
                 dropped = self.db.prepare_cached(statement)?.execute([number])?;
@@ -451,42 +450,45 @@ impl Archive {
         })
     }
 
-    /// A change with a trace of what was before it. Nothing is left where nothing changed.
+    /// Runs a change and records the previous row. A change of no rows leaves no trace.
     fn change_memory(
         &self,
         number: i64,
         at: Timestamp,
-        (what, why): (&str, &str),
+        what: &str,
+        why: &str,
         change: impl FnOnce() -> Result<usize, StoreError>,
     ) -> Result<bool, StoreError> {
         self.as_one(|| {
-            let Some(before) = self.row_as_told(number)? else { return Ok(false) };
+            let Some(before) = self.row_json(number)? else { return Ok(false) };
             if change()? == 0 {
                 return Ok(false);
             }
             self.stamp_changes(number, &before)?;
-            self.leave_trace(number, at, (what, why, Some(&before)))?;
+            self.leave_trace(number, at, what, why, Some(&before))?;
             self.note_change("memory", number, None)?;
             Ok(true)
         })
     }
 
-    /// The row as a trace tells it.
-    pub(super) fn row_as_told(&self, number: i64) -> Result<Option<String>, StoreError> {
-        Ok(self.db.prepare_cached(BEFORE)?.query_row([number], |row| row.get(0)).optional()?)
+    /// The row as JSON, as traces store it.
+    pub(super) fn row_json(&self, number: i64) -> Result<Option<String>, StoreError> {
+        Ok(self.db.prepare_cached(ROW_JSON)?.query_row([number], |row| row.get(0)).optional()?)
     }
 
     pub(super) fn leave_trace(
         &self,
         number: i64,
         at: Timestamp,
-        (what, why, before): (&str, &str, Option<&str>),
+        what: &str,
+        why: &str,
+        before: Option<&str>,
     ) -> Result<(), StoreError> {
         self.db.prepare_cached(LEAVE_TRACE)?.execute((number, at.0, what, why, before))?;
         Ok(())
     }
 
-    /// Files and concepts have rows of their own, to be found by.
+    /// Files and concepts have tables of their own for lookups.
     pub(super) fn put_lists(&self, number: i64, content: &Content) -> Result<(), StoreError> {
         self.db.prepare_cached(DROP[0])?.execute([number])?;
         self.db.prepare_cached(DROP[1])?.execute([number])?;
@@ -505,7 +507,7 @@ impl Archive {
         Ok(())
     }
 
-    /// All of it, or nothing; part of what goes on already, if something does.
+    /// Runs `work` in a transaction, or in the current one if there is one.
     pub fn as_one<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
         if !self.db.is_autocommit() {
             return work();
@@ -517,7 +519,7 @@ impl Archive {
     }
 }
 
-/// A mark of the words: the same title and facts are the same memory, however they are spaced and cased.
+/// A hash of title and facts that ignores case, spacing and punctuation.
 pub(super) fn fingerprint(content: &Content) -> Mark {
     let words = |text: &str| {
         let letters =
@@ -528,7 +530,7 @@ pub(super) fn fingerprint(content: &Content) -> Mark {
     Mark::of(&format!("{}\n{}\n{}", content.kind, words(&content.title), facts.join("\n")))
 }
 
-/// What a memory is known by when it was forgotten: its id, and its words.
+/// The marks by which a forgotten memory is recognised: its id and its words.
 pub(super) fn marks_of(uid: Uid, content: &Content) -> [Mark; 2] {
     [Mark::of(&uid.to_string()), fingerprint(content)]
 }
@@ -587,7 +589,7 @@ fn citation(row: &Row<'_>) -> rusqlite::Result<Option<Citation>> {
     Ok(Some(Citation { session, short, turn: row.get(10)?, branch: row.get(11)?, commit: row.get(12)? }))
 }
 
-/// Pairs of a path and what was done to it; what is not one is passed over.
+/// Pairs of a path and a touch; invalid pairs are skipped.
 fn files_in(json: &str) -> Vec<(String, Touch)> {
     let pairs: Vec<(String, String)> = serde_json::from_str(json).unwrap_or_default();
     pairs.into_iter().filter_map(|(path, how)| Some((path, Touch::named(&how)?))).collect()

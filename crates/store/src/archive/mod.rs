@@ -1,8 +1,9 @@
-//! The archive: what was captured from the agents' transcripts and learnt from it, in a database of its own.
+//! The archive: conversations captured from the agents' transcripts, and the memories learnt from them, in their own
+//! database.
 //!
-//! No hook opens it but one that may have something to give: what is inherited and remembered, what a compaction took.
-//! Takes only text that is `Clean`, and `Content` and `Summary` of memories. What the agents delete later stays here: it cannot be made anew from anything, so it is never part of a
-//! rebuild.
+//! Only hooks that may return something (inherited context, memories, turns lost to a compaction) open it. Accepts only
+//! `Clean` text and the `Content` and `Summary` of memories. Agents delete their transcripts, so archived rows cannot
+//! be recreated: the archive is never part of a rebuild.
 
 mod around;
 mod ask;
@@ -39,7 +40,7 @@ pub use around::Side;
 pub use ask::{PageKey, SessionsAsked, TurnsAsked, Which};
 pub use changes::Change;
 pub use erase::{ErasedRows, Erasing, Extent};
-pub use figures::{ContextPoint, Counts, ProjectFigures};
+pub use figures::{ArchiveCounts, ContextPoint, ProjectFigures};
 pub use jobs::{Abandoned, Came, Job, JobCounts, JobKind, JobState, KeptJob, NewJob};
 pub use keep::{
     KeptBody, KeptConversation, KeptDetail, KeptMemory, KeptRow, KeptTurn, KeptUsage, WhichMemories,
@@ -88,22 +89,20 @@ const MIGRATIONS: [&str; 6] = [
     include_str!("migrations/0006_hub_more.sql"),
 ];
 
-/// Beyond this, whoever writes writes it back: a reader that comes alone reads all of the log before anything else.
-const LOG_WANTS_UPKEEP: u64 = 256 * 1024;
+/// WAL size above which a writer checkpoints: a reader that opens the file alone reads the whole WAL first.
+const CHECKPOINT_ABOVE: u64 = 256 * 1024;
 
-/// How large it may become while much is written.
-const LOG_MUST_SHRINK: u64 = 64 * 1024 * 1024;
+/// WAL size limit during bulk writes.
+const CHECKPOINT_ABOVE_IN_BULK: u64 = 64 * 1024 * 1024;
 
-/// Pages that a writer remembers, in KiB: enough that the ends of all indexes stay at hand, and all that an import changes
-/// before it is written.
+/// Page cache of a writer in KiB: holds the tails of all indexes and everything an import changes before it is written.
 const CACHE_KIB: i64 = 64 * 1024;
 
-/// While it lasts, nothing of the archive changes for whoever reads. What is written meanwhile is taken back at its end.
-pub struct Moment<'a> {
+/// A read snapshot: reads see one state of the archive until it is dropped. Writes made meanwhile are rolled back.
+pub struct Snapshot<'a> {
     _transaction: Transaction<'a>,
 }
 
-/// The open archive of one data folder.
 pub struct Archive {
     db: Connection,
     home: Home,
@@ -112,7 +111,8 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens for writing, making or migrating what is not there yet. `new_machine` names this machine if it has no name.
+    /// Opens for writing; creates or migrates the file if necessary. `new_machine` is this machine's id if it has none
+    /// yet.
     pub fn open(
         home: &Home,
         _lock: &ArchiveLock,
@@ -120,10 +120,10 @@ impl Archive {
         new_machine: Uid,
     ) -> Result<Archive, StoreError> {
         let db = open_for_writing(&home.archive(), patience, &MIGRATIONS)?;
-        // What is deleted is gone: see `tow forget`.
+        // Deleted content is overwritten: see `tow forget`.
         db.pragma_update(None, "secure_delete", true)?;
         db.pragma_update(None, "cache_size", -CACHE_KIB)?;
-        // What a statement may have to take back lies in no file of the system's folder for such.
+        // Statement journals stay in memory: no captured text may reach the system's temporary folder.
         db.pragma_update(None, "temp_store", "memory")?;
         db.execute_batch(usage::TRIGGERS)?;
         let machine = machine_name(home, new_machine)?;
@@ -138,32 +138,32 @@ impl Archive {
         Ok(db.map(|db| Archive { db, home: home.clone(), machine, forgotten: Forgotten::default() }))
     }
 
-    /// Opens for reading what is there at this moment. For those who ask and leave.
+    /// Opens for reading and holds one snapshot. For short-lived readers.
     pub fn glance(home: &Home, patience: Duration) -> Result<Option<Archive>, StoreError> {
         let archive = Archive::read(home, patience)?;
         archive.iter().try_for_each(Archive::hold_still)?;
         Ok(archive)
     }
 
-    /// All that is read from now on is of one moment, and costs one look at the locks.
+    /// Starts a read transaction: all later reads see one snapshot and take the locks once.
     pub fn hold_still(&self) -> Result<(), StoreError> {
         self.db.execute_batch("begin deferred")?;
         Ok(())
     }
 
-    /// All that is read until it is dropped is of one moment.
-    pub fn moment(&self) -> Result<Moment<'_>, StoreError> {
-        Ok(Moment { _transaction: Transaction::new_unchecked(&self.db, TransactionBehavior::Deferred)? })
+    /// Returns a snapshot that lasts until it is dropped.
+    pub fn moment(&self) -> Result<Snapshot<'_>, StoreError> {
+        Ok(Snapshot { _transaction: Transaction::new_unchecked(&self.db, TransactionBehavior::Deferred)? })
     }
 
-    /// Looks at every page; an empty answer means that the archive is sound.
+    /// Checks every page; an empty answer means that the archive is sound.
     pub fn complaints(&self) -> Result<Vec<String>, StoreError> {
         complaints(&self.db)
     }
 
-    /// Leaves nothing behind of what was erased: no free page, no log.
+    /// Removes the remains of erased rows: free pages and the WAL.
     pub fn compact(&self) -> Result<(), StoreError> {
-        // The archive is laid out anew beside itself, which may be more than fits into memory. Changing this drops triggers.
+        // `VACUUM` copies the archive, which may not fit into memory. Changing `temp_store` drops temporary triggers.
         self.db.pragma_update(None, "temp_store", "file")?;
         let compacted = compact(&self.db);
         self.db.pragma_update(None, "temp_store", "memory")?;
@@ -171,19 +171,19 @@ impl Archive {
         compacted
     }
 
-    /// All projects of which something was captured.
+    /// All projects with captured content.
     pub fn projects(&self) -> Result<Vec<KnownProject>, StoreError> {
         Projects { db: &self.db, machine: self.machine }.all()
     }
 
-    /// Writes the log back if it has grown. Readers that are in the way are not waited for.
+    /// Checkpoints the WAL if it has grown. Does not wait for readers that block it.
     pub fn tidy(&self) -> Result<(), StoreError> {
-        self.checkpoint_above(LOG_WANTS_UPKEEP)
+        self.checkpoint_above(CHECKPOINT_ABOVE)
     }
 
-    /// The same while much is written: the same page is written back once, however often it changed.
+    /// Like `tidy` for bulk writes: a page that changed many times is written back once.
     pub fn tidy_at_times(&self) -> Result<(), StoreError> {
-        self.checkpoint_above(LOG_MUST_SHRINK)
+        self.checkpoint_above(CHECKPOINT_ABOVE_IN_BULK)
     }
 
     fn checkpoint_above(&self, bytes: u64) -> Result<(), StoreError> {
@@ -195,7 +195,7 @@ impl Archive {
         Ok(())
     }
 
-    /// What must not be captured again.
+    /// Marks and time ranges that must not be captured again.
     pub fn forgotten(&self) -> &Forgotten {
         &self.forgotten
     }
@@ -206,12 +206,12 @@ impl Archive {
     }
 }
 
-/// When the archive was written last; `None` if there is none.
+/// When the archive was last written; `None` if it does not exist.
 pub fn written_at(home: &Home) -> Option<Timestamp> {
     home::modified_at(&home.archive()).max(home::modified_at(&home.archive_log()))
 }
 
-/// Moves a damaged archive aside, never deletes it, and returns its new place.
+/// Moves a damaged archive aside, never deletes it, and returns its new path.
 pub fn set_aside(home: &Home, _lock: &ArchiveLock, now: Timestamp) -> io::Result<PathBuf> {
     move_aside(&home.archive(), now)
 }

@@ -1,6 +1,6 @@
-//! Finding by name: conversations by what people and models call them, projects by theirs.
+//! Finds conversations, projects and turns by name or id.
 //!
-//! Long histories are asked through indexes; only a name shorter than a short one looks at all short names.
+//! Uses indexes; only a name shorter than a short id scans the short ids.
 
 use super::Archive;
 use super::read::{CONVERSATION, Conversation, TurnRow};
@@ -9,18 +9,18 @@ use rusqlite::OptionalExtension;
 use towline_core::id::Uid;
 use towline_core::text::clip_start;
 
-/// How many letters of a session's id people and models call it by.
+/// Length of the short id that users and models use.
 pub(super) const SHORT: usize = 8;
 
-/// More candidates than this tell nobody anything.
-const MOST: usize = 20;
+/// Longer lists of candidates help no user.
+const MAX_CANDIDATES: usize = 20;
 
 const NEXT_AGENT: &str = "select min(agent) from conversations where agent > ?1";
 const PROJECTS: &str = "select id, name, root, remote from projects order by name, id";
-/// A global id begins with its turn's time, by which turns are found anyway.
+/// A global id starts with the time of its turn, which is indexed.
 const TURN_BY_UID: &str = "select conversation, ordinal from turns where at = ?1 and uid = ?2";
 
-/// A project of which something was captured.
+/// A project with captured content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectRow {
     pub row: i64,
@@ -30,7 +30,7 @@ pub struct ProjectRow {
 }
 
 impl Archive {
-    /// Those that are called so: by the last letters of the id, its first ones, or all of them.
+    /// Conversations whose id ends with, begins with or equals `name`.
     pub fn conversations_called(&self, name: &str) -> Result<Vec<Conversation>, StoreError> {
         let by_short = format!("{CONVERSATION} where c.short = ?1 limit 200");
         let mut found = self.conversations(&by_short, [clip_start(name, SHORT)])?;
@@ -43,13 +43,13 @@ impl Archive {
             let from = -i64::try_from(name.len()).unwrap_or(0);
             found = self.conversations(&by_end, (name, from))?;
         }
-        found.truncate(MOST);
+        found.truncate(MAX_CANDIDATES);
         Ok(found)
     }
 
-    /// By the index of agents and ids, agent by agent.
+    /// Uses the index on agent and id, agent by agent.
     fn conversations_beginning(&self, name: &str) -> Result<Vec<Conversation>, StoreError> {
-        // No letter of an id comes behind this one.
+        // Sorts after every character of an id.
         let end = format!("{name}\u{7f}");
         let query = format!("{CONVERSATION} where c.agent = ?1 and c.session between ?2 and ?3 limit 200");
         let mut found = vec![];
@@ -59,7 +59,7 @@ impl Archive {
         Ok(found)
     }
 
-    /// The agents that said anything, each found behind the one before.
+    /// All agents with conversations; each index lookup starts behind the previous one.
     pub fn agents(&self) -> Result<Vec<String>, StoreError> {
         let mut statement = self.db.prepare_cached(NEXT_AGENT)?;
         let mut found: Vec<String> = vec![];
@@ -72,7 +72,6 @@ impl Archive {
         Ok(found)
     }
 
-    /// All projects by name.
     pub fn project_rows(&self) -> Result<Vec<ProjectRow>, StoreError> {
         let mut statement = self.db.prepare_cached(PROJECTS)?;
         let project = |row: &rusqlite::Row<'_>| {
@@ -81,12 +80,11 @@ impl Archive {
         Ok(statement.query_map([], project)?.collect::<Result<_, _>>()?)
     }
 
-    /// The turn that has this global id.
     pub fn turn_by_uid(&self, uid: Uid) -> Result<Option<(Conversation, TurnRow)>, StoreError> {
         let mut statement = self.db.prepare_cached(TURN_BY_UID)?;
-        let place =
+        let found =
             statement.query_row((uid.at().0, uid.0), |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-        let Some((conversation, ordinal)) = place else { return Ok(None) };
+        let Some((conversation, ordinal)) = found else { return Ok(None) };
         let conversation = self.conversation_by_row(conversation)?;
         let turn = self.turns(&conversation, ordinal, ordinal)?.into_iter().next();
         Ok(turn.map(|turn| (conversation, turn)))

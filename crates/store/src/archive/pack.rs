@@ -1,6 +1,6 @@
-//! Rows made ready to be written, away from the database: owned, and compressed where that pays.
+//! Prepares rows for writing, away from the database: owned, and compressed if that saves space.
 //!
-//! So that several files can be read at once while one writes. Nothing is decided about what is kept.
+//! Several files can be read in parallel while one thread writes. Does not decide which rows are kept.
 
 use crate::StoreError;
 use std::io;
@@ -12,13 +12,13 @@ use towline_core::piece::Tokens;
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
 
-/// Shorter texts gain nothing worth the call.
+/// Shorter texts gain too little to be worth compressing.
 const WORTH_PACKING: usize = 1024;
 
-/// Fast: what is packed once is read seldom, but everything is packed.
+/// Fast: every detail is compressed once, few are ever read.
 const LEVEL: i32 = 1;
 
-/// No text is longer than its cap; what claims to be is damaged.
+/// No text exceeds this limit; a frame that claims more is damaged.
 const LARGEST: usize = 64 << 20;
 
 /// A row that borrows nothing.
@@ -36,7 +36,7 @@ pub enum Packed {
     MadeRoom { at: Timestamp },
 }
 
-/// Whose file it is. The project is found by whoever can look at the folder.
+/// The session of a file. The caller resolves the project, because only it can look at the folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackedOpening {
     pub session: String,
@@ -80,12 +80,12 @@ pub struct PackedDetail {
     pub(super) outcome: Option<ToolOutcome>,
     pub(super) size: i64,
     pub(super) cut: i64,
-    pub(super) content: Content,
+    pub(super) content: DetailBytes,
 }
 
-/// The bytes of a detail as they are written.
+/// The bytes of a detail as stored.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Content {
+pub enum DetailBytes {
     Plain(Vec<u8>),
     Packed(Vec<u8>),
 }
@@ -100,7 +100,7 @@ pub struct PackedUsage {
     pub(super) subagent: Option<SubagentId>,
 }
 
-/// Packs rows, with the memory that the compressor needs kept between them.
+/// Packs rows; reuses the compressor's memory between them.
 pub struct Packer {
     compressor: zstd::bulk::Compressor<'static>,
 }
@@ -171,22 +171,22 @@ impl Packer {
         }
     }
 
-    /// What does not get smaller, or cannot be packed, stays as it is.
-    pub(super) fn content(&mut self, text: &str) -> Content {
+    /// Keeps the text plain if compression fails or does not make it smaller.
+    pub(super) fn content(&mut self, text: &str) -> DetailBytes {
         let packed = (text.len() >= WORTH_PACKING).then(|| self.compressor.compress(text.as_bytes()).ok());
         match packed.flatten() {
-            Some(packed) if packed.len() < text.len() => Content::Packed(packed),
-            Some(_) | None => Content::Plain(text.as_bytes().to_vec()),
+            Some(packed) if packed.len() < text.len() => DetailBytes::Packed(packed),
+            Some(_) | None => DetailBytes::Plain(text.as_bytes().to_vec()),
         }
     }
 }
 
-impl Content {
-    /// The text, from the bytes as they were written.
+impl DetailBytes {
+    /// Decodes the stored bytes.
     pub(super) fn text(self) -> Result<String, StoreError> {
         let bytes = match self {
-            Content::Plain(bytes) => bytes,
-            Content::Packed(bytes) => decompress(&bytes)?,
+            DetailBytes::Plain(bytes) => bytes,
+            DetailBytes::Packed(bytes) => decompress(&bytes)?,
         };
         let lossy =
             |error: std::string::FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
@@ -194,9 +194,9 @@ impl Content {
     }
 }
 
-/// The text of a detail as it lies in its row; empty where nothing can be made of it.
+/// The text of a detail's row; empty if it cannot be decompressed.
 pub(crate) fn unpacked(is_packed: bool, content: Vec<u8>) -> String {
-    let content = if is_packed { Content::Packed(content) } else { Content::Plain(content) };
+    let content = if is_packed { DetailBytes::Packed(content) } else { DetailBytes::Plain(content) };
     content.text().unwrap_or_default()
 }
 

@@ -1,31 +1,30 @@
-//! How model providers are: when each last answered as it should, and what keeps it from that.
+//! Health of model providers: the last answer of each, and the current failure.
 //!
-//! A provider that fails is left alone for a while, whoever asks; it is well again by answering once.
+//! After a failure no process calls the provider until `again_at`; one answer clears the failure.
 
 use super::Archive;
 use crate::StoreError;
 use rusqlite::{OptionalExtension, Row};
 use towline_core::time::Timestamp;
 
-/// What is known of a provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     pub answered_at: Option<Timestamp>,
     pub trouble: Option<Trouble>,
-    /// Not to be asked before.
+    /// Earliest time of the next call.
     pub again_at: Timestamp,
-    /// The most that a single call has cost, in tokens.
+    /// The highest cost of a single call, in tokens.
     pub dearest: u64,
 }
 
-/// What keeps a provider from answering.
+/// A series of failed calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     pub since: Timestamp,
     pub last_at: Timestamp,
-    /// How often it failed, one failure after the other.
+    /// Consecutive failures.
     pub failures: u32,
-    /// One word for what it is.
+    /// One word.
     pub cause: String,
     pub detail: String,
 }
@@ -49,13 +48,13 @@ const DEAREST: &str = "
     on conflict (name) do update set dearest = max(dearest, excluded.dearest)";
 
 impl Archive {
-    /// How a provider is; one that was never asked is well.
+    /// The health of a provider; one that was never called is healthy.
     pub fn health(&self, provider: &str) -> Result<Health, StoreError> {
         let found = self.db.prepare_cached(HEALTH)?.query_row([provider], health).optional()?;
         Ok(found.unwrap_or_default())
     }
 
-    /// It answered as it should. Returns what had kept it from that.
+    /// Records an answer. Returns the failure it ends.
     pub fn provider_answered(&self, provider: &str, at: Timestamp) -> Result<Option<Trouble>, StoreError> {
         self.as_one(|| {
             let before = self.health(provider)?.trouble;
@@ -64,7 +63,7 @@ impl Archive {
         })
     }
 
-    /// It did not. `again_at`: not to be asked before.
+    /// Records a failure. `again_at`: earliest time of the next call.
     pub fn provider_failed(
         &self,
         provider: &str,
@@ -75,7 +74,7 @@ impl Archive {
         Ok(())
     }
 
-    /// A person says that it is worth asking again.
+    /// Lifts all backoffs, at a user's request.
     pub fn ask_providers_again(&self) -> Result<(), StoreError> {
         self.db.prepare_cached(AT_ONCE)?.execute([])?;
         Ok(())

@@ -1,9 +1,9 @@
-//! Getting back what was captured: conversations, their turns, the words and details of a turn.
+//! Reads captured content back: conversations, their turns, messages and details.
 //!
-//! Every question is answered by an index, however long the history; nothing is unpacked that nobody asked for.
+//! Every query uses an index, however long the history; compressed text is unpacked only on request.
 
 use super::Archive;
-use super::pack::Content;
+use super::pack::DetailBytes;
 use crate::StoreError;
 use rusqlite::{OptionalExtension, Params, Row};
 use std::collections::HashMap;
@@ -13,13 +13,13 @@ use towline_core::id::{Mark, SessionKey, Uid};
 use towline_core::piece::Stop;
 use towline_core::time::Timestamp;
 
-/// A session as it was captured.
+/// A captured session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversation {
     pub(super) id: i64,
     pub uid: Uid,
     pub session: SessionKey,
-    /// What people and models call it by.
+    /// The id that users and models use.
     pub short: String,
     pub folder: Option<String>,
     pub project: Option<String>,
@@ -31,7 +31,7 @@ pub struct Conversation {
     pub turns: u32,
 }
 
-/// A turn without its words.
+/// A turn without its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnRow {
     pub(super) conversation: i64,
@@ -45,13 +45,13 @@ pub struct TurnRow {
     pub tools: u32,
     pub failures: u32,
     pub line: String,
-    /// It was taken back afterwards.
+    /// The user rewound the session to before this turn.
     pub reverted: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BodyRow {
-    /// The agent's own name of the message.
+    /// The agent's own id of the message.
     pub message: String,
     pub at: Timestamp,
     pub speaker: Speaker,
@@ -62,7 +62,7 @@ pub struct BodyRow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DetailRow {
     id: i64,
-    /// Counted within the turn, from 1.
+    /// Position within the turn, from 1.
     pub number: u32,
     pub at: Timestamp,
     pub kind: DetailKind,
@@ -72,7 +72,7 @@ pub struct DetailRow {
     pub call: Option<i64>,
     pub outcome: Option<String>,
     pub size: u64,
-    /// How many bytes were left out when it was kept.
+    /// Bytes that were cut off when it was captured.
     pub cut: u64,
 }
 
@@ -85,7 +85,7 @@ pub(super) const TURN: &str = "
     select t.conversation, t.uid, t.ordinal, t.at, t.until, t.origin, t.stopped, t.tools, t.failures, t.line, t.reverted
     from turns t";
 
-/// Turns of up to an hour by their beginning, longer ones by an index of their own: neither looks at a whole day.
+/// Turns of up to an hour are found by their start, longer ones through their own index: neither scans a whole day.
 pub(super) const LONG: &str = "
     cross join conversations c on c.id = t.conversation
     where t.until - t.at > 3600000 and t.at between ?3 - 604800000 and ?3 - 3600001 and t.until >= ?3
@@ -95,14 +95,14 @@ pub(super) const UNDER_WAY: &str = "
     where t.at between ?1 and ?2 and t.until >= ?3 and (?4 is null or c.project = ?4)
     order by 4, 1, 3 limit 1000";
 
-/// What is shorter is found by its beginning.
+/// Shorter turns are found by their start.
 const HOUR_MS: i64 = 3_600_000;
 
 const BODIES: &str = "
     select message, at, speaker, text from bodies where conversation = ?1 and turn = ?2 order by place, id";
 
-/// What helpers did comes last: their files are read at other times, and no number of the session's own details may change
-/// by it.
+/// Details of subagents sort last: their files are read at other times and must not change the numbers of the session's
+/// own details.
 const DETAILS: &str = "
     select id, at, kind, subagent, tool, call, outcome, size, cut from details
     where conversation = ?1 and turn = ?2 order by subagent is not null, subagent, place, id";
@@ -116,12 +116,12 @@ impl DetailRow {
 }
 
 impl Conversation {
-    /// The row that changes name it by.
+    /// The row id by which changes refer to it.
     pub fn row(&self) -> i64 {
         self.id
     }
 
-    /// What people and models call one of its turns.
+    /// The id of one of its turns for users and models.
     pub fn turn_id(&self, turn: &TurnRow) -> String {
         format!("{}#{}", self.short, turn.ordinal)
     }
@@ -159,42 +159,42 @@ impl Archive {
         Ok(statement.query_map(params, conversation)?.collect::<Result<_, _>>()?)
     }
 
-    /// The turns of a conversation from one number to another, in order.
-    pub fn turns(&self, of: &Conversation, from: u32, to: u32) -> Result<Vec<TurnRow>, StoreError> {
+    /// The turns of a conversation between two ordinals, in order.
+    pub fn turns(&self, conversation: &Conversation, from: u32, to: u32) -> Result<Vec<TurnRow>, StoreError> {
         let query =
             format!("{TURN} where t.conversation = ?1 and t.ordinal between ?2 and ?3 order by t.ordinal");
-        self.turn_rows(&query, (of.id, from, to))
+        self.turn_rows(&query, (conversation.id, from, to))
     }
 
-    /// The last turns of a conversation that still stand and in which somebody asked for something, in order.
-    pub fn last_turns(&self, of: &Conversation, most: usize) -> Result<Vec<TurnRow>, StoreError> {
+    /// The last turns of a conversation with a request that were not reverted, in order.
+    pub fn last_turns(&self, conversation: &Conversation, most: usize) -> Result<Vec<TurnRow>, StoreError> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let query = format!(
             "{TURN} where t.conversation = ?1 and t.reverted = 0 and t.origin not in ('bookmark', 'notification')
              order by t.ordinal desc limit ?2"
         );
-        let mut turns = self.turn_rows(&query, (of.id, most))?;
+        let mut turns = self.turn_rows(&query, (conversation.id, most))?;
         turns.reverse();
         Ok(turns)
     }
 
-    /// When each turn of a conversation began, and its mark, in order.
-    pub fn turn_marks(&self, of: &Conversation) -> Result<Vec<(Timestamp, Mark)>, StoreError> {
+    /// Start time and mark of each turn of a conversation, in order.
+    pub fn turn_marks(&self, conversation: &Conversation) -> Result<Vec<(Timestamp, Mark)>, StoreError> {
         const MARKS: &str = "select at, mark from turns where conversation = ?1 order by ordinal";
         let pair = |row: &Row<'_>| Ok((Timestamp(row.get(0)?), Mark(row.get(1)?)));
-        Ok(self.db.prepare_cached(MARKS)?.query_map([of.id], pair)?.collect::<Result<_, _>>()?)
+        Ok(self.db.prepare_cached(MARKS)?.query_map([conversation.id], pair)?.collect::<Result<_, _>>()?)
     }
 
-    /// How many turns of a conversation still stand in which somebody asked for something.
-    pub fn turns_worth_giving(&self, of: &Conversation) -> Result<u32, StoreError> {
+    /// Counts the turns of a conversation with a request that were not reverted.
+    pub fn turns_worth_giving(&self, conversation: &Conversation) -> Result<u32, StoreError> {
         const COUNT: &str = "
             select count(*) from turns
             where conversation = ?1 and reverted = 0 and origin not in ('bookmark', 'notification')";
-        Ok(self.db.prepare_cached(COUNT)?.query_row([of.id], |row| row.get(0))?)
+        Ok(self.db.prepare_cached(COUNT)?.query_row([conversation.id], |row| row.get(0))?)
     }
 
-    /// Turns that were under way between two times, both included, with their conversations: of one project, or of all.
-    /// A turn that began earlier counts if it lasted into that time and did not begin more than a week before it.
+    /// Turns that were running between two times, both included, with their conversations: of one project, or of all.
+    /// An earlier turn counts if it lasted into that time and began at most a week before it.
     pub fn turns_between(
         &self,
         from: Timestamp,
@@ -221,16 +221,16 @@ impl Archive {
         Ok(self.db.prepare_cached(&query)?.query_row([id], conversation)?)
     }
 
-    /// The conversation of a change or a job; `None` where it is gone by now.
+    /// The conversation of a change or a job; `None` if it was deleted.
     pub fn conversation_at(&self, row: i64) -> Result<Option<Conversation>, StoreError> {
         let query = format!("{CONVERSATION} where c.id = ?1");
         Ok(self.db.prepare_cached(&query)?.query_row([row], conversation).optional()?)
     }
 
-    /// The row of a conversation's project.
-    pub fn project_of(&self, of: &Conversation) -> Result<Option<i64>, StoreError> {
+    pub fn project_of(&self, conversation: &Conversation) -> Result<Option<i64>, StoreError> {
         const PROJECT: &str = "select project from conversations where id = ?1";
-        Ok(self.db.prepare_cached(PROJECT)?.query_row([of.id], |row| row.get(0)).optional()?.flatten())
+        let mut find = self.db.prepare_cached(PROJECT)?;
+        Ok(find.query_row([conversation.id], |row| row.get(0)).optional()?.flatten())
     }
 
     pub(super) fn turn_rows(&self, query: &str, params: impl Params) -> Result<Vec<TurnRow>, StoreError> {
@@ -238,7 +238,7 @@ impl Archive {
         Ok(statement.query_map(params, turn)?.collect::<Result<_, _>>()?)
     }
 
-    /// What was said in a turn, in order.
+    /// The messages of a turn, in order.
     pub fn bodies(&self, turn: &TurnRow) -> Result<Vec<BodyRow>, StoreError> {
         let mut statement = self.db.prepare_cached(BODIES)?;
         let body = |row: &Row<'_>| {
@@ -252,12 +252,12 @@ impl Archive {
         Ok(statement.query_map((turn.conversation, turn.ordinal), body)?.collect::<Result<_, _>>()?)
     }
 
-    /// What else a turn holds, in order and numbered, without the texts.
+    /// The details of a turn, in order and numbered, without their texts.
     pub fn details(&self, turn: &TurnRow) -> Result<Vec<DetailRow>, StoreError> {
         self.detail_rows(turn.conversation, turn.ordinal)
     }
 
-    /// What a conversation holds that belongs to no turn: what came before the first prompt.
+    /// Details that belong to no turn: they precede the first prompt.
     pub fn details_before(&self, first_turn_of: &Conversation) -> Result<Vec<DetailRow>, StoreError> {
         self.detail_rows(first_turn_of.id, 0)
     }
@@ -269,14 +269,13 @@ impl Archive {
         Ok(numbered.collect::<Result<_, _>>()?)
     }
 
-    /// The text of a detail.
     pub fn content(&self, detail: &DetailRow) -> Result<String, StoreError> {
         let mut statement = self.db.prepare_cached(CONTENT)?;
         let content = |row: &Row<'_>| {
             let bytes: Vec<u8> = row.get(1)?;
-            Ok(if row.get(0)? { Content::Packed(bytes) } else { Content::Plain(bytes) })
+            Ok(if row.get(0)? { DetailBytes::Packed(bytes) } else { DetailBytes::Plain(bytes) })
         };
-        statement.query_row([detail.id], content).optional()?.map_or(Ok(String::new()), Content::text)
+        statement.query_row([detail.id], content).optional()?.map_or(Ok(String::new()), DetailBytes::text)
     }
 }
 
@@ -338,7 +337,7 @@ mod tests {
     use rusqlite::StatementStatus;
 
     #[test]
-    fn what_is_asked_of_each_turn_is_planned_once() {
+    fn the_queries_of_each_turn_are_prepared_once() {
         let bench = Bench::new();
         bench.session("agent:s1", "app", &[(1, 2), (3, 4), (5, 6)]);
         let archive = &bench.archive;

@@ -1,10 +1,10 @@
-//! Taking in what an archive gave out: conversations with all that belongs to them.
+//! Imports exported conversations with all their rows.
 //!
-//! Adds what is not known and leaves what is: doing it again changes nothing. Takes only text that is `Clean`, and nothing
-//! that was forgotten here.
+//! Adds missing rows and leaves existing ones alone: importing twice changes nothing. Accepts only `Clean` text, and no
+//! row that was forgotten here.
 
 use super::keep::{KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, KeptUsage};
-use super::pack::{Content, Packer};
+use super::pack::{DetailBytes, Packer};
 use super::summaries::KeptSummary;
 use super::usage::add_usage;
 use super::write::{FIND_TURN, project_uid};
@@ -36,7 +36,7 @@ const ADD_TURN: &str = "
         stopped, tools, failures, line, reverted)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
 
-/// Whoever saw more of a turn knows it better.
+/// The version that covers more of a turn wins.
 const SETTLE_TURN: &str = "
     update turns set revision = revision + 1, until = ?3, tools = ?4, failures = ?5, stopped = ?6, line = ?7
     where conversation = ?1 and mark = ?2 and until < ?3";
@@ -53,7 +53,7 @@ const ADD_DETAIL: &str = "
         packed, content)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
-/// Not `or ignore`: that would hold for what follows from it, too.
+/// Not `or ignore`: that would also apply to the triggers it fires.
 const ADD_USAGE: &str = add_usage!("do nothing");
 
 const ADD_FILE: &str = "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
@@ -61,10 +61,9 @@ const ADD_COMMIT: &str =
     "insert or ignore into commits (conversation, turn, hash, subject) values (?1, ?2, ?3, ?4)";
 const ADD_REVERT: &str = "insert or ignore into reverts (conversation, from_place, at) values (?1, ?2, ?3)";
 
-/// What was added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// Conversations that were given, known or not.
+    /// Conversations in the export, known or not.
     pub conversations: usize,
     pub turns: usize,
     pub bodies: usize,
@@ -73,22 +72,22 @@ pub struct Restored {
     pub summaries: usize,
 }
 
-/// What is remembered between two calls of `restore`.
+/// State between two calls of `restore`.
 pub struct Restoring {
     packer: Packer,
-    whose: Option<Whose>,
-    /// Whose rows come now, and the marks of its project: by them it is known what was forgotten.
-    of: Option<(SessionKey, Vec<Mark>)>,
-    /// A conversation of which something was forgotten: made with the first row that may be kept.
+    target: Option<ImportTarget>,
+    /// The session of the current rows and the marks of its project, to find what was forgotten.
+    session: Option<(SessionKey, Vec<Mark>)>,
+    /// A conversation with forgotten parts: created with the first row that may be kept.
     pending: Option<KeptConversation>,
     forgotten_turns: HashSet<u32>,
-    /// Memories that were replaced by one that has not come yet, by its id.
+    /// Memories superseded by one that has not been imported yet, by its id.
     replaced: HashMap<Uid, Vec<i64>>,
     pub done: Restored,
 }
 
-/// The conversation that rows are added to, and which of its turns are which here.
-pub(super) struct Whose {
+/// The conversation that rows are added to, and its mapping of exported to local turn numbers.
+pub(super) struct ImportTarget {
     pub(super) id: i64,
     ordinals: HashMap<u32, u32>,
 }
@@ -97,8 +96,8 @@ impl Restoring {
     pub fn new() -> io::Result<Restoring> {
         Ok(Restoring {
             packer: Packer::new()?,
-            whose: None,
-            of: None,
+            target: None,
+            session: None,
             pending: None,
             forgotten_turns: HashSet::new(),
             replaced: HashMap::new(),
@@ -108,7 +107,7 @@ impl Restoring {
 }
 
 impl Archive {
-    /// Adds some rows in one transaction. Those of a conversation follow it, in this call or the next ones.
+    /// Adds rows in one transaction. The rows of a conversation follow it, in this call or the next ones.
     pub fn restore(
         &self,
         restoring: &mut Restoring,
@@ -118,9 +117,9 @@ impl Archive {
         for row in rows {
             self.restore_row(restoring, row)?;
         }
-        // The rest of its rows may follow in the next call: whoever looks meanwhile has to look again.
-        if let Some(whose) = &restoring.whose {
-            self.note_change("conversation", whose.id, Some(0))?;
+        // More rows may follow in the next call: a consumer that reads in between has to read again.
+        if let Some(target) = &restoring.target {
+            self.note_change("conversation", target.id, Some(0))?;
         }
         transaction.commit()?;
         Ok(())
@@ -137,19 +136,19 @@ impl Archive {
             return Ok(());
         }
         if let Some(conversation) = restoring.pending.take() {
-            restoring.whose = Some(self.made(&conversation)?);
+            restoring.target = Some(self.create_target(&conversation)?);
         }
-        let Restoring { packer, whose: Some(whose), done, .. } = restoring else { return Ok(()) };
+        let Restoring { packer, target: Some(target), done, .. } = restoring else { return Ok(()) };
         match row {
             KeptRow::Conversation(_) | KeptRow::Memory(_) => {}
-            KeptRow::Turn(turn) => done.turns += self.restore_turn(whose, &turn)?,
-            KeptRow::Body(body) => done.bodies += self.restore_body(whose, &body)?,
-            KeptRow::Detail(detail) => done.details += self.restore_detail(whose, &detail, packer)?,
-            KeptRow::Usage(usage) => self.restore_usage(whose, &usage)?,
-            KeptRow::File { turn, path, how } => self.restore_file(whose, turn, (&path, how))?,
-            KeptRow::Commit { turn, commit } => self.restore_commit(whose, turn, &commit)?,
-            KeptRow::Revert { from, at } => self.restore_revert(whose, from, at)?,
-            KeptRow::Summary(summary) => done.summaries += self.restore_summary(whose, &summary)?,
+            KeptRow::Turn(turn) => done.turns += self.restore_turn(target, &turn)?,
+            KeptRow::Body(body) => done.bodies += self.restore_body(target, &body)?,
+            KeptRow::Detail(detail) => done.details += self.restore_detail(target, &detail, packer)?,
+            KeptRow::Usage(usage) => self.restore_usage(target, &usage)?,
+            KeptRow::File { turn, path, how } => self.restore_file(target, turn, &path, how)?,
+            KeptRow::Commit { turn, commit } => self.restore_commit(target, turn, &commit)?,
+            KeptRow::Revert { from, at } => self.restore_revert(target, from, at)?,
+            KeptRow::Summary(summary) => done.summaries += self.restore_summary(target, &summary)?,
         }
         Ok(())
     }
@@ -164,35 +163,37 @@ impl Archive {
         restoring.forgotten_turns.clear();
         restoring.done.conversations += 1;
         match self.forgotten.of(&session, &marks) {
-            None => restoring.whose = Some(self.made(&conversation)?),
+            None => restoring.target = Some(self.create_target(&conversation)?),
             Some(gone) => {
                 if gone.is_place_gone() {
                     (conversation.folder, conversation.project) = (None, None);
                 }
-                restoring.whose = None;
+                restoring.target = None;
                 restoring.pending = Some(conversation);
             }
         }
-        restoring.of = Some((session, marks));
+        restoring.session = Some((session, marks));
         Ok(())
     }
 
-    fn made(&self, conversation: &KeptConversation) -> Result<Whose, StoreError> {
-        Ok(Whose::of(self.restore_conversation(conversation)?))
+    fn create_target(&self, conversation: &KeptConversation) -> Result<ImportTarget, StoreError> {
+        Ok(ImportTarget::new(self.restore_conversation(conversation)?))
     }
 
-    /// Whether the row is part of what was forgotten here.
+    /// Whether the row was forgotten here.
     fn is_forgotten(&self, restoring: &mut Restoring, row: &KeptRow<Clean<'_>>) -> bool {
-        let Restoring { of: Some((session, marks)), forgotten_turns, .. } = restoring else { return false };
+        let Restoring { session: Some((session, marks)), forgotten_turns, .. } = restoring else {
+            return false;
+        };
         let Some(gone) = self.forgotten.of(session, marks) else { return false };
-        let spoken = |helper: &Option<String>| match helper {
+        let owner_of = |subagent: &Option<String>| match subagent {
             Some(_) => Speaker::Helper,
             None => Speaker::Session,
         };
-        let of_turn = |turn: &u32| forgotten_turns.contains(turn);
+        let in_gone_turn = |turn: &u32| forgotten_turns.contains(turn);
         match row {
             KeptRow::Conversation(_) | KeptRow::Revert { .. } | KeptRow::Memory(_) => false,
-            // What it tells of the rest is told again from the rest.
+            // A summary of the remaining turns is made again from them.
             KeptRow::Summary(_) => true,
             KeptRow::Turn(turn) => {
                 let is_gone = gone.is_turn_gone(turn.mark, turn.at);
@@ -202,16 +203,16 @@ impl Archive {
                 is_gone
             }
             KeptRow::Body(body) => {
-                of_turn(&body.turn) || gone.is_piece_gone(body.mark, body.at, Speaker::Session)
+                in_gone_turn(&body.turn) || gone.is_piece_gone(body.mark, body.at, Speaker::Session)
             }
             KeptRow::Detail(detail) => {
-                let spoken = spoken(&detail.subagent);
-                of_turn(&detail.turn) || gone.is_piece_gone(detail.mark, detail.at, spoken)
+                let owner = owner_of(&detail.subagent);
+                in_gone_turn(&detail.turn) || gone.is_piece_gone(detail.mark, detail.at, owner)
             }
             KeptRow::Usage(usage) => {
-                of_turn(&usage.turn) || gone.is_time_gone(usage.at, spoken(&usage.subagent))
+                in_gone_turn(&usage.turn) || gone.is_time_gone(usage.at, owner_of(&usage.subagent))
             }
-            KeptRow::File { turn, .. } | KeptRow::Commit { turn, .. } => of_turn(turn),
+            KeptRow::File { turn, .. } | KeptRow::Commit { turn, .. } => in_gone_turn(turn),
         }
     }
 
@@ -230,7 +231,7 @@ impl Archive {
         Ok(id)
     }
 
-    /// The row of a project, made if it is not known. One that is keeps the name and the place that it has here.
+    /// The row of a project, created if it is unknown. A known project keeps its local name and path.
     pub fn project_made(&self, traces: &ProjectTraces) -> Result<i64, StoreError> {
         let projects = Projects { db: &self.db, machine: self.machine };
         match projects.find(traces)? {
@@ -239,17 +240,21 @@ impl Archive {
         }
     }
 
-    pub(super) fn restore_turn(&self, whose: &mut Whose, turn: &KeptTurn) -> Result<usize, StoreError> {
-        if let Some(ordinal) = self.known_turn(whose.id, turn.mark)? {
-            whose.ordinals.insert(turn.ordinal, ordinal);
-            self.restore_outcome(whose.id, turn)?;
+    pub(super) fn restore_turn(
+        &self,
+        target: &mut ImportTarget,
+        turn: &KeptTurn,
+    ) -> Result<usize, StoreError> {
+        if let Some(ordinal) = self.find_turn(target.id, turn.mark)? {
+            target.ordinals.insert(turn.ordinal, ordinal);
+            self.restore_outcome(target.id, turn)?;
             return Ok(0);
         }
-        let ordinal = self.free_ordinal(whose.id, turn.ordinal)?;
+        let ordinal = self.local_ordinal(target.id, turn.ordinal)?;
         let added = self.db.prepare_cached(ADD_TURN)?.execute(params![
             turn.uid.0,
             self.machine.0,
-            whose.id,
+            target.id,
             ordinal,
             turn.mark.0,
             turn.place.cast_signed(),
@@ -264,13 +269,13 @@ impl Archive {
             turn.reverted,
         ])?;
         if added > 0 {
-            whose.ordinals.insert(turn.ordinal, ordinal);
-            self.db.prepare_cached(GROW)?.execute((whose.id, ordinal, turn.at.0, turn.at.0))?;
+            target.ordinals.insert(turn.ordinal, ordinal);
+            self.db.prepare_cached(GROW)?.execute((target.id, ordinal, turn.at.0, turn.at.0))?;
         }
         Ok(added)
     }
 
-    pub(super) fn known_turn(&self, conversation: i64, mark: Mark) -> Result<Option<u32>, StoreError> {
+    pub(super) fn find_turn(&self, conversation: i64, mark: Mark) -> Result<Option<u32>, StoreError> {
         let mut find = self.db.prepare_cached(FIND_TURN)?;
         Ok(find.query_row((conversation, mark.0), |row| row.get(0)).optional()?)
     }
@@ -285,11 +290,11 @@ impl Archive {
         Ok(())
     }
 
-    /// The number it had, unless another turn has it here.
-    fn free_ordinal(&self, conversation: i64, wanted: u32) -> Result<u32, StoreError> {
+    /// The exported ordinal, unless another turn has it here.
+    fn local_ordinal(&self, conversation: i64, exported: u32) -> Result<u32, StoreError> {
         let mut is_taken = self.db.prepare_cached(IS_TAKEN)?;
-        if !is_taken.exists((conversation, wanted))? {
-            return Ok(wanted);
+        if !is_taken.exists((conversation, exported))? {
+            return Ok(exported);
         }
         let highest: u32 = self.db.prepare_cached(HIGHEST)?.query_row([conversation], |row| row.get(0))?;
         Ok(highest + 1)
@@ -297,12 +302,12 @@ impl Archive {
 
     pub(super) fn restore_body(
         &self,
-        whose: &Whose,
+        target: &ImportTarget,
         body: &KeptBody<Clean<'_>>,
     ) -> Result<usize, StoreError> {
         Ok(self.db.prepare_cached(ADD_BODY)?.execute(params![
-            whose.id,
-            whose.ordinal(body.turn),
+            target.id,
+            target.ordinal(body.turn),
             body.mark.0,
             body.message,
             body.place.cast_signed(),
@@ -315,18 +320,18 @@ impl Archive {
 
     pub(super) fn restore_detail(
         &self,
-        whose: &Whose,
+        target: &ImportTarget,
         detail: &KeptDetail<Clean<'_>>,
         packer: &mut Packer,
     ) -> Result<usize, StoreError> {
         let text = detail.text.as_str();
         let (is_packed, bytes) = match packer.content(text) {
-            Content::Plain(bytes) => (false, bytes),
-            Content::Packed(bytes) => (true, bytes),
+            DetailBytes::Plain(bytes) => (false, bytes),
+            DetailBytes::Packed(bytes) => (true, bytes),
         };
         Ok(self.db.prepare_cached(ADD_DETAIL)?.execute(params![
-            whose.id,
-            whose.ordinal(detail.turn),
+            target.id,
+            target.ordinal(detail.turn),
             detail.mark.0,
             detail.place.cast_signed(),
             detail.at.0,
@@ -342,11 +347,11 @@ impl Archive {
         ])?)
     }
 
-    fn restore_usage(&self, whose: &Whose, usage: &KeptUsage) -> Result<(), StoreError> {
+    fn restore_usage(&self, target: &ImportTarget, usage: &KeptUsage) -> Result<(), StoreError> {
         self.db.prepare_cached(ADD_USAGE)?.execute(params![
-            whose.id,
+            target.id,
             usage.message,
-            whose.ordinal(usage.turn),
+            target.ordinal(usage.turn),
             usage.at.0,
             usage.subagent,
             usage.model,
@@ -359,35 +364,41 @@ impl Archive {
         Ok(())
     }
 
-    fn restore_file(&self, whose: &Whose, turn: u32, (path, how): (&str, Touch)) -> Result<(), StoreError> {
-        let row = (whose.id, whose.ordinal(turn), path, how.name());
+    fn restore_file(
+        &self,
+        target: &ImportTarget,
+        turn: u32,
+        path: &str,
+        how: Touch,
+    ) -> Result<(), StoreError> {
+        let row = (target.id, target.ordinal(turn), path, how.name());
         self.db.prepare_cached(ADD_FILE)?.execute(row)?;
         Ok(())
     }
 
-    fn restore_commit(&self, whose: &Whose, turn: u32, commit: &Commit) -> Result<(), StoreError> {
-        let row = (whose.id, whose.ordinal(turn), &commit.hash, &commit.subject);
+    fn restore_commit(&self, target: &ImportTarget, turn: u32, commit: &Commit) -> Result<(), StoreError> {
+        let row = (target.id, target.ordinal(turn), &commit.hash, &commit.subject);
         self.db.prepare_cached(ADD_COMMIT)?.execute(row)?;
         Ok(())
     }
 
-    fn restore_revert(&self, whose: &Whose, from: u64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.prepare_cached(ADD_REVERT)?.execute((whose.id, from.cast_signed(), at.0))?;
+    fn restore_revert(&self, target: &ImportTarget, from: u64, at: Timestamp) -> Result<(), StoreError> {
+        self.db.prepare_cached(ADD_REVERT)?.execute((target.id, from.cast_signed(), at.0))?;
         Ok(())
     }
 }
 
-impl Whose {
-    pub(super) fn of(id: i64) -> Whose {
-        Whose { id, ordinals: HashMap::new() }
+impl ImportTarget {
+    pub(super) fn new(id: i64) -> ImportTarget {
+        ImportTarget { id, ordinals: HashMap::new() }
     }
 
-    /// With a turn that is known by another number here.
-    pub(super) fn with(id: i64, (exported, here): (u32, u32)) -> Whose {
-        Whose { id, ordinals: HashMap::from([(exported, here)]) }
+    /// With one turn that may have another number here.
+    pub(super) fn with_turn(id: i64, exported: u32, local: u32) -> ImportTarget {
+        ImportTarget { id, ordinals: HashMap::from([(exported, local)]) }
     }
 
-    /// Where a turn of the export is found here; 0 is what stands before the first.
+    /// The local ordinal of an exported turn; 0 means before the first.
     pub(super) fn ordinal(&self, exported: u32) -> u32 {
         self.ordinals.get(&exported).copied().unwrap_or(0)
     }

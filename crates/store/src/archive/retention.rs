@@ -1,6 +1,6 @@
-//! What keeps the archive within its bounds: what is old goes, kind by kind, and the oldest first where it is too large.
+//! Retention: deletes old rows kind by kind, and the oldest details when the archive is too large.
 //!
-//! Done a little at a time, where no agent waits for it; may be interrupted and repeated at any point.
+//! Works in small steps while no agent waits; may be interrupted and repeated at any point.
 
 use super::Archive;
 use crate::StoreError;
@@ -9,10 +9,10 @@ use towline_core::time::Timestamp;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// How many conversations are looked at in one go.
+/// Conversations processed in one run.
 const AT_ONCE: u32 = 200;
 
-/// How long things are kept, in days (0 is for ever), and how large the archive may become.
+/// Retention periods in days (0 means forever), and the size limit of the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArchiveRetention {
     pub words_days: u32,
@@ -21,7 +21,6 @@ pub struct ArchiveRetention {
     pub most_mb: u64,
 }
 
-/// What the archive holds and takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     pub conversations: u64,
@@ -37,12 +36,12 @@ const OLD: &str =
 const OLDEST_WITH_DETAILS: &str =
     "select id from conversations where expired <> 'details' order by last_at limit 1";
 const OLD_WORDS: &str = "select id from conversations where last_at < ?1 limit ?2";
-const MARK: &str = "update conversations set expired = ?2, revision = revision + 1 where id = ?1";
+const SET_EXPIRED: &str = "update conversations set expired = ?2, revision = revision + 1 where id = ?1";
 const DROP_DETAILS: &str = "delete from details where conversation = ?1";
 const DROP_THINKING: &str = "delete from details where conversation = ?1 and kind = 'thinking'";
 
-/// The rows that belong to a conversation, and at last its own. How far files were read stays, so that what is gone does
-/// not come back.
+/// Deletes a conversation, its own row last. The offsets of its files stay, so that deleted rows are not captured
+/// again.
 pub(super) const DROP_CONVERSATION: [&str; 13] = [
     DROP_DETAILS,
     "delete from bodies where conversation = ?1",
@@ -52,7 +51,7 @@ pub(super) const DROP_CONVERSATION: [&str; 13] = [
     "delete from reverts where conversation = ?1",
     "delete from turns where conversation = ?1",
     "update sources set conversation = null where conversation = ?1",
-    // What was learnt from it stays, and says where it came from.
+    // Memories outlive their conversation, and still name their session.
     "update memories set conversation = null where conversation = ?1",
     "delete from summaries where conversation = ?1",
     "delete from jobs where conversation = ?1",
@@ -61,30 +60,29 @@ pub(super) const DROP_CONVERSATION: [&str; 13] = [
 ];
 
 impl Archive {
-    /// Takes away what is older than it may be. Returns how many conversations lost something.
+    /// Deletes expired rows. Returns the number of conversations affected.
     pub fn expire(&self, retention: ArchiveRetention, now: Timestamp) -> Result<u32, StoreError> {
         let before = |days: u32| now.plus_ms(-(i64::from(days) * DAY_MS));
         let mut changed = 0;
         if retention.words_days > 0 {
             let old = self.ids(OLD_WORDS, (before(retention.words_days).0, AT_ONCE))?;
-            changed += self.each(&old, |id| self.drop_conversation(id))?;
+            changed += self.each_in_transaction(&old, |id| self.drop_conversation(id))?;
         }
         if retention.details_days > 0 {
             let old = self.ids(OLD, (before(retention.details_days).0, "details", AT_ONCE))?;
-            changed += self.each(&old, |id| self.strip(id, DROP_DETAILS, "details"))?;
+            changed += self.each_in_transaction(&old, |id| self.strip(id, DROP_DETAILS, "details"))?;
         }
         if retention.thinking_days > 0 {
             let old = self.ids(OLD, (before(retention.thinking_days).0, "thinking", AT_ONCE))?;
-            changed += self.each(&old, |id| self.strip(id, DROP_THINKING, "thinking"))?;
+            changed += self.each_in_transaction(&old, |id| self.strip(id, DROP_THINKING, "thinking"))?;
         }
         changed += self.shrink(retention.most_mb * 1024 * 1024)?;
         self.db.execute_batch("pragma incremental_vacuum(2000)")?;
         Ok(changed)
     }
 
-    /// Rows by kind, and bytes on the disk.
     pub fn sizes(&self) -> Result<Sizes, StoreError> {
-        // The highest id stands for the number of rows: counting them would read every page.
+        // The highest id approximates the row count: counting would read every page.
         let top = |table: &str| -> Result<u64, StoreError> {
             let query = format!("select ifnull(max(id), 0) from {table}");
             Ok(self.db.query_row(&query, [], |row| row.get::<_, i64>(0))?.cast_unsigned())
@@ -99,7 +97,7 @@ impl Archive {
         })
     }
 
-    /// Few enough to be counted; none where an older version wrote last.
+    /// Memories are few enough to count; 0 if an older version wrote the archive last.
     fn count_memories(&self) -> Result<u64, StoreError> {
         if !self.remembers()? {
             return Ok(0);
@@ -108,13 +106,13 @@ impl Archive {
         Ok(counted.cast_unsigned())
     }
 
-    /// Takes the details of the oldest conversations until what is used fits.
+    /// Deletes the details of the oldest conversations until the archive fits.
     fn shrink(&self, most_bytes: u64) -> Result<u32, StoreError> {
         let mut changed = 0;
         while changed < AT_ONCE && self.used_bytes()? > most_bytes {
             let oldest = self.db.query_row(OLDEST_WITH_DETAILS, [], |row| row.get(0)).optional()?;
             let Some(id) = oldest else { break };
-            changed += self.each(&[id], |id| self.strip(id, DROP_DETAILS, "details"))?;
+            changed += self.each_in_transaction(&[id], |id| self.strip(id, DROP_DETAILS, "details"))?;
         }
         Ok(changed)
     }
@@ -130,8 +128,12 @@ impl Archive {
         Ok(statement.query_map(params, |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// Each conversation in a transaction of its own: none waits for all.
-    fn each(&self, ids: &[i64], act: impl Fn(i64) -> Result<(), StoreError>) -> Result<u32, StoreError> {
+    /// One transaction per conversation, so that other writers get their turn.
+    fn each_in_transaction(
+        &self,
+        ids: &[i64],
+        act: impl Fn(i64) -> Result<(), StoreError>,
+    ) -> Result<u32, StoreError> {
         for id in ids {
             let transaction = self.db.unchecked_transaction()?;
             act(*id)?;
@@ -142,7 +144,7 @@ impl Archive {
 
     fn strip(&self, id: i64, statement: &str, expired: &str) -> Result<(), StoreError> {
         self.db.prepare_cached(statement)?.execute([id])?;
-        self.db.prepare_cached(MARK)?.execute((id, expired))?;
+        self.db.prepare_cached(SET_EXPIRED)?.execute((id, expired))?;
         self.note_change("conversation", id, Some(0))
     }
 

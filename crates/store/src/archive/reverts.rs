@@ -1,6 +1,6 @@
-//! Turns that were taken back, and what was cut only to make room.
+//! Reverted turns, and turns that were only cut to make room.
 //!
-//! Erases nothing: a turn that was taken back is marked, whether it was read before or is read after that was said.
+//! Deletes no turn: a reverted turn is marked, whether it is read before the revert or after it.
 
 use super::Archive;
 use crate::StoreError;
@@ -11,7 +11,7 @@ const REVERT: &str = "
     update turns set revision = revision + 1, reverted = 1
     where conversation = ?1 and place >= ?2 and at < ?3 and reverted = 0";
 
-/// What was cut to make room was not undone: it is as if it had not been taken back, also for turns that are read later.
+/// Turns cut to make room were not undone: their revert is dropped, so that turns read later are not marked either.
 const DROP_REVERT: &str = "
     delete from reverts where conversation = ?1
         and at = (select max(at) from reverts where conversation = ?1 and at <= ?2)";

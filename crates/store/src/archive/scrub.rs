@@ -1,66 +1,64 @@
-//! Applying the rules of today to what was captured before they were made.
+//! Applies the current rules to content captured before they existed.
 //!
-//! A batch at a time, each written whole with the place where the next one begins: it may be stopped at any point and goes
-//! on there. Only what changes is written.
+//! Works in batches; each commits its changes together with the cursor of the next, so it can be interrupted anywhere
+//! and resumes there. Writes only rows that change.
 
-use super::erase::LONE_PROJECTS;
-use super::share::{Burial, Fate};
+use super::erase::DROP_UNUSED_PROJECTS;
+use super::share::{Burial, TombFate};
 use super::{Archive, Erasing, Packer};
 use crate::StoreError;
-use crate::archive::pack::Content;
+use crate::archive::pack::DetailBytes;
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior};
 use towline_core::id::Mark;
 use towline_core::share::RowKind;
 use towline_core::time::Timestamp;
 
-/// The rules: what is left of a text, and what leaves no trace.
+/// The rules: how a text is redacted, and which folders, calls and paths are excluded.
 pub struct Cleaner<'c> {
     /// A text without its secrets; `None` if it has none.
     pub clean: &'c dyn Fn(&str) -> Option<String>,
     pub is_excluded_folder: &'c dyn Fn(&str) -> bool,
-    /// Whether what a tool was given and gave stays private: by agent, tool and input.
+    /// Whether a tool call is excluded: by agent, tool and input.
     pub is_excluded_call: &'c dyn Fn(&str, &str, &str) -> bool,
     pub is_excluded_path: &'c dyn Fn(&str) -> bool,
-    /// Other rules have another mark: what was done by them does not count.
+    /// Identifies the rules: work done under other rules does not count.
     pub rules: Mark,
 }
 
-/// What was, or would be, changed.
+/// Counts of changed rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scrubbed {
     pub conversations: usize,
     pub bodies: usize,
     pub details: usize,
-    /// Memories, what their traces tell, and summaries.
+    /// Memories, their traces, and summaries.
     pub memories: usize,
     /// Lines, paths, subjects.
     pub others: usize,
 }
 
-/// Rows that are looked at in one transaction.
 const BATCH: u32 = 500;
 
-/// Where the work stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    part: usize,
+struct ScrubCursor {
+    step: usize,
     after: i64,
 }
 
-/// The parts, in the order in which they are gone through.
-const PARTS: [Part; 7] = [
-    // Before the conversations, by whose folders it is known what is excluded.
-    Part::Memories,
-    Part::Traces,
-    Part::Conversations,
-    Part::Details,
-    Part::Bodies,
-    Part::Lines,
-    Part::Summaries,
+/// The steps, in order.
+const STEPS: [ScrubStep; 7] = [
+    // Before the conversations, whose folders decide what is excluded.
+    ScrubStep::Memories,
+    ScrubStep::Traces,
+    ScrubStep::Conversations,
+    ScrubStep::Details,
+    ScrubStep::Bodies,
+    ScrubStep::Lines,
+    ScrubStep::Summaries,
 ];
 
 #[derive(Clone, Copy)]
-enum Part {
+enum ScrubStep {
     Conversations,
     Details,
     Bodies,
@@ -70,23 +68,23 @@ enum Part {
     Summaries,
 }
 
-impl Part {
+impl ScrubStep {
     fn table(self) -> &'static str {
         match self {
-            Part::Conversations => "conversations",
-            Part::Details => "details",
-            Part::Bodies => "bodies",
-            Part::Lines => "turns",
-            Part::Memories => "memories",
-            Part::Traces => "memory_trace",
-            Part::Summaries => "summaries",
+            ScrubStep::Conversations => "conversations",
+            ScrubStep::Details => "details",
+            ScrubStep::Bodies => "bodies",
+            ScrubStep::Lines => "turns",
+            ScrubStep::Memories => "memories",
+            ScrubStep::Traces => "memory_trace",
+            ScrubStep::Summaries => "summaries",
         }
     }
 }
 
-const PLACE: &str = "select value from facts where name = 'scrub'";
-const SAVE_PLACE: &str = "insert or replace into facts (name, value) values ('scrub', ?1)";
-const FORGET_PLACE: &str = "delete from facts where name = 'scrub'";
+const CURSOR: &str = "select value from facts where name = 'scrub'";
+const SAVE_CURSOR: &str = "insert or replace into facts (name, value) values ('scrub', ?1)";
+const DROP_CURSOR: &str = "delete from facts where name = 'scrub'";
 
 const CONVERSATIONS: &str = "
     select id, folder from conversations where id > ?1 order by id limit ?2";
@@ -96,9 +94,9 @@ const DETAILS: &str = "
 const BODIES: &str = "select id, text from bodies where id > ?1 order by id limit ?2";
 const LINES: &str = "select id, line from turns where id > ?1 order by id limit ?2";
 
-/// What is excluded now was never to travel.
+/// Excluded content must not stay on other machines.
 const EXCLUDED: Burial<'_> =
-    Burial { at: Timestamp(0), by: "", of_own: Fate::Forgotten, of_others: Fate::Away };
+    Burial { at: Timestamp(0), by: "", own_fate: TombFate::Forgotten, others_fate: TombFate::Away };
 const CALL: &str = "
     select turn, mark, at from details where id = ?1 or ?3 is not null and conversation = ?2 and call = ?3";
 const DROP_CALL: &str = "
@@ -107,7 +105,7 @@ const CHANGE_DETAIL: &str =
     "update details set revision = revision + 1, packed = ?2, content = ?3, size = ?4 where id = ?1";
 const CHANGE_BODY: &str = "update bodies set revision = revision + 1, text = ?2 where id = ?1";
 const CHANGE_LINE: &str = "update turns set line = ?2, revision = revision + 1 where id = ?1";
-/// A line may tell of the call; read again, the turn gets one of what is left.
+/// The line may mention the call; rereading the file creates one without it.
 const DROP_LINE: &str = "
     update turns set line = '', revision = revision + 1 where conversation = ?1 and ordinal = ?2 and line <> ''";
 const UNREAD: &str = "delete from sources where conversation = ?1";
@@ -120,7 +118,7 @@ const STATES: &str = "select path, state from sources";
 const DROP_SOURCE: &str = "delete from sources where path = ?1";
 
 impl Archive {
-    /// Goes through everything, from where it was left. `progress` is told of rows gone through, and of all.
+    /// Scrubs everything, from the saved cursor. `progress` receives the rows done and their total.
     pub fn scrub(
         &self,
         cleaner: &Cleaner<'_>,
@@ -129,25 +127,25 @@ impl Archive {
     ) -> Result<Scrubbed, StoreError> {
         let unpackable = |source| StoreError::Unpack { source };
         let packer = Packer::new().map_err(unpackable)?;
-        let mut work = Work { archive: self, cleaner, packer, done: Scrubbed::default() };
-        let sizes = PARTS.map(|part| self.highest(part.table()));
+        let mut scrubber = Scrubber { archive: self, cleaner, packer, done: Scrubbed::default() };
+        let sizes = STEPS.map(|step| self.highest(step.table()));
         let sizes = sizes.into_iter().collect::<Result<Vec<_>, _>>()?;
         let all = sizes.iter().sum();
-        let mut place = match erasing {
-            Erasing::ForGood => self.place(cleaner.rules)?,
-            Erasing::Rehearsal => Place { part: 0, after: 0 },
+        let mut cursor = match erasing {
+            Erasing::ForGood => self.saved_cursor(cleaner.rules)?,
+            Erasing::Rehearsal => ScrubCursor { step: 0, after: 0 },
         };
-        while let Some(part) = PARTS.get(place.part) {
-            let before: u64 = sizes[..place.part].iter().sum();
-            progress(before + place.after.cast_unsigned(), all);
-            place = work.batch(*part, place, erasing)?;
+        while let Some(step) = STEPS.get(cursor.step) {
+            let before: u64 = sizes[..cursor.step].iter().sum();
+            progress(before + cursor.after.cast_unsigned(), all);
+            cursor = scrubber.batch(*step, cursor, erasing)?;
         }
-        work.names(erasing)?;
+        scrubber.scrub_names(erasing)?;
         if erasing == Erasing::ForGood && !self.shared_projects()?.is_empty() {
-            // Which rows changed is not noted: the hub is told of all that it does not have so.
+            // Changed rows are not recorded: the scan compares everything with what the hub has.
             self.begin_scan()?;
         }
-        Ok(work.done)
+        Ok(scrubber.done)
     }
 
     fn highest(&self, table: &str) -> Result<u64, StoreError> {
@@ -155,53 +153,58 @@ impl Archive {
         Ok(self.db.query_row(&query, [], |row| row.get::<_, i64>(0))?.cast_unsigned())
     }
 
-    /// Where work by the same rules was left.
-    fn place(&self, rules: Mark) -> Result<Place, StoreError> {
-        let saved: Option<String> = self.db.query_row(PLACE, [], |row| row.get(0)).optional()?;
+    /// The cursor saved by a run under the same rules.
+    fn saved_cursor(&self, rules: Mark) -> Result<ScrubCursor, StoreError> {
+        let saved: Option<String> = self.db.query_row(CURSOR, [], |row| row.get(0)).optional()?;
         let parsed = saved.and_then(|saved| {
             let numbers: Vec<i64> = saved.split(' ').filter_map(|word| word.parse().ok()).collect();
-            let [mark, part, after] = numbers.as_slice() else { return None };
-            (*mark == rules.0).then_some(Place { part: usize::try_from(*part).ok()?, after: *after })
+            let [mark, step, after] = numbers.as_slice() else { return None };
+            (*mark == rules.0).then_some(ScrubCursor { step: usize::try_from(*step).ok()?, after: *after })
         });
-        Ok(parsed.unwrap_or(Place { part: 0, after: 0 }))
+        Ok(parsed.unwrap_or(ScrubCursor { step: 0, after: 0 }))
     }
 }
 
-struct Work<'a> {
+struct Scrubber<'a> {
     archive: &'a Archive,
     cleaner: &'a Cleaner<'a>,
     packer: Packer,
     done: Scrubbed,
 }
 
-impl Work<'_> {
-    /// One transaction; where the next one begins.
-    fn batch(&mut self, part: Part, place: Place, erasing: Erasing) -> Result<Place, StoreError> {
+impl Scrubber<'_> {
+    /// Runs one transaction and returns the next cursor.
+    fn batch(
+        &mut self,
+        step: ScrubStep,
+        cursor: ScrubCursor,
+        erasing: Erasing,
+    ) -> Result<ScrubCursor, StoreError> {
         let transaction = Transaction::new_unchecked(&self.archive.db, TransactionBehavior::Immediate)?;
-        let next = match self.step(part, place.after)? {
-            Some(last) => Place { after: last, ..place },
-            None => Place { part: place.part + 1, after: 0 },
+        let next = match self.run_step(step, cursor.after)? {
+            Some(last) => ScrubCursor { after: last, ..cursor },
+            None => ScrubCursor { step: cursor.step + 1, after: 0 },
         };
         if erasing == Erasing::Rehearsal {
             transaction.rollback()?;
             return Ok(next);
         }
-        let saved = format!("{} {} {}", self.cleaner.rules.0, next.part, next.after);
-        self.change(SAVE_PLACE, [saved])?;
+        let saved = format!("{} {} {}", self.cleaner.rules.0, next.step, next.after);
+        self.change(SAVE_CURSOR, [saved])?;
         transaction.commit()?;
         Ok(next)
     }
 
-    /// Goes through the rows behind an id; returns the last one, `None` if there was none.
-    fn step(&mut self, part: Part, after: i64) -> Result<Option<i64>, StoreError> {
-        match part {
-            Part::Conversations => self.conversations(after),
-            Part::Details => self.details(after),
-            Part::Bodies => self.bodies(after),
-            Part::Lines => self.lines(after),
-            Part::Memories => self.memories(after),
-            Part::Traces => self.traces(after),
-            Part::Summaries => self.summaries(after),
+    /// Processes the rows behind an id; returns the last id, `None` if there were no rows.
+    fn run_step(&mut self, step: ScrubStep, after: i64) -> Result<Option<i64>, StoreError> {
+        match step {
+            ScrubStep::Conversations => self.conversations(after),
+            ScrubStep::Details => self.details(after),
+            ScrubStep::Bodies => self.bodies(after),
+            ScrubStep::Lines => self.lines(after),
+            ScrubStep::Memories => self.memories(after),
+            ScrubStep::Traces => self.traces(after),
+            ScrubStep::Summaries => self.summaries(after),
         }
     }
 
@@ -224,15 +227,15 @@ impl Work<'_> {
         for row in &rows {
             if row.is_input && (self.cleaner.is_excluded_call)(&row.agent, &row.tool, &row.text) {
                 let call = (row.id, row.conversation, row.call);
-                self.archive.bury_pieces(row.conversation, RowKind::Detail, (CALL, call), EXCLUDED)?;
+                self.archive.bury_pieces(row.conversation, RowKind::Detail, CALL, call, EXCLUDED)?;
                 self.done.details += self.change(DROP_CALL, (row.id, row.conversation, row.call))?;
                 self.done.others += self.change(DROP_LINE, (row.conversation, row.turn))?;
                 self.unlearn(row.conversation, row.turn)?;
                 self.change(UNREAD, [row.conversation])?;
             } else if let Some(clean) = (self.cleaner.clean)(&row.text) {
                 let (is_packed, bytes) = match self.packer.content(&clean) {
-                    Content::Plain(bytes) => (false, bytes),
-                    Content::Packed(bytes) => (true, bytes),
+                    DetailBytes::Plain(bytes) => (false, bytes),
+                    DetailBytes::Packed(bytes) => (true, bytes),
                 };
                 let size = i64::try_from(clean.len()).unwrap_or(i64::MAX);
                 self.done.details += self.change(CHANGE_DETAIL, (row.id, is_packed, bytes, size))?;
@@ -242,22 +245,18 @@ impl Work<'_> {
     }
 
     fn bodies(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
-        let (last, changed) = self.texts((BODIES, CHANGE_BODY), after)?;
+        let (last, changed) = self.texts(BODIES, CHANGE_BODY, after)?;
         self.done.bodies += changed;
         Ok(last)
     }
 
     fn lines(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
-        let (last, changed) = self.texts((LINES, CHANGE_LINE), after)?;
+        let (last, changed) = self.texts(LINES, CHANGE_LINE, after)?;
         self.done.others += changed;
         Ok(last)
     }
 
-    fn texts(
-        &mut self,
-        (find, change): (&str, &str),
-        after: i64,
-    ) -> Result<(Option<i64>, usize), StoreError> {
+    fn texts(&mut self, find: &str, change: &str, after: i64) -> Result<(Option<i64>, usize), StoreError> {
         let text = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
         let rows = self.rows(find, after, text)?;
         let mut changed = 0;
@@ -269,19 +268,19 @@ impl Work<'_> {
         Ok((rows.last().map(|(id, _)| *id), changed))
     }
 
-    /// Few and short: all at once, and at the end. What a reader remembers is a text too.
-    fn names(&mut self, erasing: Erasing) -> Result<(), StoreError> {
+    /// Few and short: in one transaction at the end. A reader's state is text too.
+    fn scrub_names(&mut self, erasing: Erasing) -> Result<(), StoreError> {
         let transaction = Transaction::new_unchecked(&self.archive.db, TransactionBehavior::Immediate)?;
         let db = &self.archive.db;
-        let one = |row: &Row<'_>| row.get::<_, String>(0);
-        let paths = db.prepare(PATHS)?.query_map([], one)?.collect::<Result<Vec<_>, _>>()?;
+        let text = |row: &Row<'_>| row.get::<_, String>(0);
+        let paths = db.prepare(PATHS)?.query_map([], text)?.collect::<Result<Vec<_>, _>>()?;
         for path in paths {
             if (self.cleaner.is_excluded_path)(&path) || (self.cleaner.clean)(&path).is_some() {
                 self.unlearn_path(&path)?;
                 self.done.others += self.change(DROP_PATH, [path])?;
             }
         }
-        let subjects = db.prepare(SUBJECTS)?.query_map([], one)?.collect::<Result<Vec<_>, _>>()?;
+        let subjects = db.prepare(SUBJECTS)?.query_map([], text)?.collect::<Result<Vec<_>, _>>()?;
         for subject in subjects {
             if let Some(clean) = (self.cleaner.clean)(&subject) {
                 self.done.others += self.change(CHANGE_SUBJECT, [&subject, &clean])?;
@@ -294,8 +293,8 @@ impl Work<'_> {
                 self.change(DROP_SOURCE, [path])?;
             }
         }
-        self.change(LONE_PROJECTS, [])?;
-        self.change(FORGET_PLACE, [])?;
+        self.change(DROP_UNUSED_PROJECTS, [])?;
+        self.change(DROP_CURSOR, [])?;
         match erasing {
             Erasing::ForGood => transaction.commit()?,
             Erasing::Rehearsal => transaction.rollback()?,

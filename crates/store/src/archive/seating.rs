@@ -1,22 +1,22 @@
-//! Rows that were read before the turn they belong to, and find it by the time at which they were written.
+//! Assigns rows that were read before their turn to that turn, by their time.
 //!
-//! Moves rows between turns and nothing else: what they say stays as it was taken in.
+//! Only moves rows between turns, never changes their content.
 
 use super::Archive;
 use crate::StoreError;
 
-/// A helper's file may be read before that of its session.
-const SEAT_HELPERS: &str = "
+/// A subagent's file may be read before the file of its session.
+const ADOPT_SUBAGENTS: &str = "
     update details set turn = (
         select ifnull(max(t.ordinal), 0) from turns t where t.conversation = details.conversation and t.at <= details.at)
     where subagent is not null and turn = 0";
 
-const NOTE_HELPERS: &str = "
+const NOTE_SUBAGENTS: &str = "
     insert into changes (what, row, from_turn)
     select 'conversation', conversation, 0 from details where subagent is not null and turn = 0 group by conversation";
 
-/// A client may write its first answer before the prompt that it answers: what stands before the first turn and came after it
-/// belongs to it.
+/// A client may write its first answer before the prompt that it answers: a row that precedes the first turn but is
+/// newer than its start belongs to it.
 const ADOPT_BODIES: &str = "
     update bodies set turn = 1, place = t.place + 1 from turns t
     where bodies.conversation = ?1 and bodies.turn = 0 and t.conversation = ?1 and t.ordinal = 1 and bodies.at > t.at";
@@ -30,15 +30,15 @@ const ADOPT_USAGE: &str = "
         and t.conversation = ?1 and t.ordinal = 1 and usage.at > t.at";
 
 impl Archive {
-    /// Finds the turns of helpers whose files were read before those of their sessions.
+    /// Assigns the details of subagents whose files were read before those of their sessions.
     pub fn seat_helpers(&self) -> Result<(), StoreError> {
-        self.db.execute(NOTE_HELPERS, [])?;
-        self.db.execute(SEAT_HELPERS, [])?;
+        self.db.execute(NOTE_SUBAGENTS, [])?;
+        self.db.execute(ADOPT_SUBAGENTS, [])?;
         Ok(())
     }
 
-    /// Gives the first turn what its client wrote before its prompt.
-    pub(super) fn seat_early(&self, conversation: i64) -> Result<(), StoreError> {
+    /// Moves rows that the client wrote before the first prompt into the first turn.
+    pub(super) fn adopt_early_rows(&self, conversation: i64) -> Result<(), StoreError> {
         for adopt in [ADOPT_BODIES, ADOPT_DETAILS, ADOPT_USAGE] {
             self.db.prepare_cached(adopt)?.execute([conversation])?;
         }

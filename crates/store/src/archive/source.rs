@@ -1,6 +1,6 @@
-//! The files that are captured: how far each was read, and by which its reader goes on.
+//! Captured files: the offset each was read up to, and the state with which its reader resumes.
 //!
-//! Knows nothing of agents: what a reader remembers is a text here.
+//! Independent of agents: the reader's state is opaque text here.
 
 use super::{Archive, PackedOpening};
 use crate::StoreError;
@@ -22,39 +22,38 @@ const SAVE: &str = "
         head = excluded.head, head_bytes = excluded.head_bytes, tail = excluded.tail, state = excluded.state,
         read_at = excluded.read_at, turn = excluded.turn, modified = excluded.modified";
 
-/// A file that is captured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     pub path: String,
     pub agent: String,
     pub(super) conversation: Option<i64>,
-    /// In which turn of its session a helper began whose file it is.
+    /// For a subagent's file: the turn of its session in which it began.
     pub(super) turn: Option<i64>,
-    /// The session whose file it is, and what its project is known by, once that is known.
+    /// The session of the file, and the marks of its project, once known.
     pub(super) session: Option<SessionKey>,
     pub(super) project: Vec<Mark>,
-    /// How the file begins, for as long as nothing of it may be kept.
+    /// The opening row of the file, while none of its content may be kept.
     pub(super) opening: Option<PackedOpening>,
     pub reading: Reading,
 }
 
-/// How far a file was read, and what its bytes were.
+/// How far a file was read, and checksums of those bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     pub offset: u64,
-    /// A checksum of the file's first bytes, and of how many.
+    /// A checksum of the file's first `head_bytes` bytes.
     pub head: u32,
     pub head_bytes: u32,
     /// A checksum of the last bytes before the offset.
     pub tail: u32,
-    /// When the file was changed last, in nanoseconds, as its folder says.
+    /// The file's modification time in nanoseconds.
     pub modified: i64,
-    /// What the reader remembers.
+    /// The reader's state.
     pub state: String,
 }
 
 impl Source {
-    /// A file of which nothing was read yet, or nothing that still stands.
+    /// A file that has not been read yet, or must be read again.
     pub fn fresh(agent: &str, path: &str) -> Self {
         let (path, agent) = (path.to_owned(), agent.to_owned());
         Self {
@@ -69,19 +68,19 @@ impl Source {
         }
     }
 
-    /// What was forgotten of the session whose file it is.
+    /// The forgotten parts of the file's session.
     pub fn gone<'f>(&self, forgotten: &'f Forgotten) -> Option<Gone<'f>> {
         forgotten.of(self.session.as_ref()?, &self.project)
     }
 
-    /// Says whose file it is.
+    /// Records the session and the project of the file.
     pub(super) fn opened(&mut self, session: SessionKey, opening: &PackedOpening) {
         self.session = Some(session);
         self.project = opening.project.as_ref().map(towline_core::forget::marks_of).unwrap_or_default();
     }
 }
 
-/// The session of an agent, if both names are ones.
+/// The session key, if both names are valid.
 pub(super) fn session_of(agent: &str, session: &str) -> Option<SessionKey> {
     Some(SessionKey { agent: AgentName::parse(agent).ok()?, id: SessionId::parse(session).ok()? })
 }
@@ -114,20 +113,20 @@ impl Archive {
         Ok(statement.query_row([path], source).optional()?)
     }
 
-    /// Where the session of a file worked, if that is known.
+    /// The working folder of the file's session, if known.
     pub fn folder_of(&self, source: &Source) -> Result<Option<String>, StoreError> {
         const FOLDER: &str = "select folder from conversations where id = ?1";
         let mut statement = self.db.prepare_cached(FOLDER)?;
         Ok(statement.query_row([source.conversation], |row| row.get(0)).optional()?.flatten())
     }
 
-    /// Whether a file of so many bytes that was changed last at this time was read to its end.
+    /// Whether a file of this size and modification time was read to its end.
     pub fn is_read_to(&self, path: &str, (bytes, modified): (u64, i64)) -> Result<bool, StoreError> {
         const READ: &str = "select 1 from sources where path = ?1 and offset = ?2 and modified = ?3";
         Ok(self.db.prepare_cached(READ)?.exists((path, bytes.cast_signed(), modified))?)
     }
 
-    /// Forgets how far a file was read: it is read again from its beginning, and adds nothing that is known.
+    /// Resets the offset of a file: it is reread from its start, which adds nothing that is already stored.
     pub fn forget_source(&self, path: &str) -> Result<(), StoreError> {
         self.db.prepare_cached("delete from sources where path = ?1")?.execute([path])?;
         Ok(())

@@ -1,7 +1,7 @@
-//! What model providers were paid, by day in universal time, and what may still be spent.
+//! Tokens spent on model providers per UTC day, and the remaining budget.
 //!
-//! Tokens are set aside before a call and paid afterwards. What is set aside stands with its job and lasts as long as its
-//! lease: whoever dies gives it back. No two processes together go beyond a limit.
+//! Tokens are reserved before a call and paid after it. A reservation belongs to its job and ends with the lease, so a
+//! dead worker's reservation expires. Concurrent processes together never exceed a limit.
 
 use super::Archive;
 use super::jobs::Job;
@@ -9,7 +9,6 @@ use crate::StoreError;
 use rusqlite::Row;
 use towline_core::time::Timestamp;
 
-/// What a call cost, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     pub calls: u64,
@@ -23,26 +22,25 @@ impl Spent {
     }
 }
 
-/// How a day's tokens stand.
+/// Tokens of one day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     pub spent: u64,
-    /// For calls that are under way.
+    /// Reserved for running calls.
     pub reserved: u64,
 }
 
-/// What one provider was paid on one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpentDay {
     pub day: String,
     pub provider: String,
     pub spent: Spent,
-    /// Memories that came of it.
+    /// Memories made from the answers.
     pub kept: u64,
 }
 
 const SPENT: &str = "select ifnull(sum(input + output), 0) from spending where day = ?1";
-/// Without what the job itself had set aside before.
+/// Excludes the job's own earlier reservation.
 const RESERVED: &str = "
     select ifnull(sum(reserved), 0) from jobs
     where reserved_day = ?1 and reserved > 0 and leased_until > ?2 and id is not ?3";
@@ -53,13 +51,13 @@ const PAY: &str = "
 const DAYS: &str = "
     select day, provider, calls, input, output, kept from spending order by day desc, provider limit ?1";
 
-/// The day of a time, in universal time.
+/// The UTC day of a time.
 pub(super) fn day(at: Timestamp) -> String {
     at.to_utc()[..10].to_owned()
 }
 
 impl Archive {
-    /// Sets tokens aside for the job's call, unless the day's limit would be exceeded by what is spent and set aside.
+    /// Reserves tokens for the job's call. False if spent and reserved tokens would exceed the day's limit.
     pub fn reserve(
         &self,
         job: &Job,
@@ -67,13 +65,13 @@ impl Archive {
         (limit, now): (u64, Timestamp),
     ) -> Result<bool, StoreError> {
         self.as_one(|| {
-            let known = self.budget_without(Some(job.number()), now)?;
-            let wanted = known.spent.saturating_add(known.reserved).saturating_add(tokens);
-            if wanted > limit { Ok(false) } else { self.set_aside_for(job, tokens, now) }
+            let today = self.budget_without(Some(job.number()), now)?;
+            let total = today.spent.saturating_add(today.reserved).saturating_add(tokens);
+            if total > limit { Ok(false) } else { self.reserve_tokens(job, tokens, now) }
         })
     }
 
-    /// How this day's tokens stand.
+    /// The tokens spent and reserved today.
     pub fn budget(&self, now: Timestamp) -> Result<Budget, StoreError> {
         self.budget_without(None, now)
     }
@@ -90,7 +88,8 @@ impl Archive {
         &self,
         provider: &str,
         spent: Spent,
-        (kept, at): (u64, Timestamp),
+        kept: u64,
+        at: Timestamp,
     ) -> Result<(), StoreError> {
         if spent == Spent::default() && kept == 0 {
             return Ok(());
@@ -102,7 +101,7 @@ impl Archive {
         self.note_dearest(provider, spent.tokens())
     }
 
-    /// What was spent, the newest day first.
+    /// Spending per day, newest first.
     pub fn spending(&self, most: u32) -> Result<Vec<SpentDay>, StoreError> {
         let mut statement = self.db.prepare_cached(DAYS)?;
         let read = |row: &Row<'_>| {

@@ -1,8 +1,8 @@
-//! Summaries: what each session did, the newest account of each.
+//! Session summaries: the newest one of each session.
 //!
-//! Takes only `Summary`, which went through redaction.
+//! Accepts only `Summary`, which is redacted.
 
-use super::share::Part;
+use super::share::RegisterId;
 use super::{Archive, Conversation};
 use crate::StoreError;
 use rusqlite::{OptionalExtension, Row, params};
@@ -10,12 +10,12 @@ use towline_core::id::{SessionKey, Uid};
 use towline_core::memory::{Maker, Summary, SummaryDraft, Trust};
 use towline_core::time::Timestamp;
 
-/// The summary of a session, with what it tells of and who wrote it.
+/// The summary of a session, with its range and its author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptSummary {
     pub summary: Summary,
     pub session: SessionKey,
-    /// The last turn that it tells of.
+    /// The last turn that it covers.
     pub turn: u32,
     pub maker: Maker,
     pub trust: Trust,
@@ -37,16 +37,16 @@ pub(super) const SUMMARY: &str = "
     from summaries s join conversations c on c.id = s.conversation";
 
 impl Archive {
-    /// Keeps it in the place of the one before.
-    pub fn put_summary(&self, of: &Conversation, kept: &KeptSummary) -> Result<(), StoreError> {
+    /// Replaces the previous summary.
+    pub fn put_summary(&self, conversation: &Conversation, kept: &KeptSummary) -> Result<(), StoreError> {
         self.as_one(|| {
             let words = &kept.summary;
-            let uid = Uid::derived(of.first_at, &["summary", &of.session.to_string()]);
-            let revision = self.revision_raised(uid)?;
+            let uid = Uid::derived(conversation.first_at, &["summary", &conversation.session.to_string()]);
+            let revision = self.next_revision(uid)?;
             self.db.prepare_cached(PUT)?.execute(params![
                 uid.0,
                 self.machine.0,
-                of.id,
+                conversation.id,
                 kept.turn,
                 words.request,
                 words.investigated,
@@ -59,24 +59,24 @@ impl Archive {
                 kept.at.0,
                 revision,
             ])?;
-            self.note_change("summary", of.id, None)
+            self.note_change("summary", conversation.id, None)
         })
     }
 
-    /// How often it will have been written: one that went and is made again is newer than its going.
-    fn revision_raised(&self, uid: Uid) -> Result<i64, StoreError> {
-        let raised = self.raise(uid)?;
-        self.clear_stamp(uid, Part::Words)?;
-        Ok(raised.map_or(1, u64::cast_signed))
+    /// The first revision of a summary: one that was withdrawn and is made again must be newer than its withdrawal.
+    fn next_revision(&self, uid: Uid) -> Result<i64, StoreError> {
+        let revived = self.revive(uid)?;
+        self.clear_stamp(uid, RegisterId::Words)?;
+        Ok(revived.map_or(1, u64::cast_signed))
     }
 
-    pub fn summary(&self, of: &Conversation) -> Result<Option<KeptSummary>, StoreError> {
+    pub fn summary(&self, conversation: &Conversation) -> Result<Option<KeptSummary>, StoreError> {
         let query = format!("{SUMMARY} where s.conversation = ?1");
-        let found = self.db.prepare_cached(&query)?.query_row([of.id], summary).optional()?;
+        let found = self.db.prepare_cached(&query)?.query_row([conversation.id], summary).optional()?;
         Ok(found.flatten())
     }
 
-    /// This person's newest of a project, the newest first: what others mean to do next is theirs.
+    /// This user's latest summaries of a project, newest first: the next steps of teammates are not ours.
     pub fn latest_summaries(&self, project: Option<i64>, most: u32) -> Result<Vec<KeptSummary>, StoreError> {
         let query = format!(
             "{SUMMARY} where (?1 is null or c.project = ?1) and c.person is null order by c.last_at desc limit ?2"
@@ -87,7 +87,7 @@ impl Archive {
     }
 }
 
-/// None where nothing was left of its words.
+/// `None` if redaction left no text.
 pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<KeptSummary>> {
     let draft = SummaryDraft {
         request: row.get(0)?,

@@ -1,4 +1,4 @@
-//! What a turn or a whole conversation adds up to: details, files, commits, tokens.
+//! Totals of turns and conversations: details, files, commits, tokens.
 //!
 //! Reads the rows of one conversation at most.
 
@@ -20,7 +20,6 @@ pub struct TouchedFile {
     pub how: Touch,
 }
 
-/// What the answers of one model cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelUsage {
     pub model: Option<String>,
@@ -31,7 +30,7 @@ pub struct ModelUsage {
 const DETAIL_COUNTS: &str = "
     select turn, count(*) from details where conversation = ?1 and turn between ?2 and ?3 group by turn";
 
-/// An input and its output are one thing.
+/// An input and its output count once.
 const TOOLS: &str = "
     select turn, ifnull(tool, kind), count(*) from details
     where conversation = ?1 and turn between ?2 and ?3 and kind in ('input', 'image', 'summary') and subagent is null
@@ -49,23 +48,23 @@ const USAGE: &str = "
     where conversation = ?1 and turn between ?2 and ?3 group by model order by model";
 
 impl Archive {
-    /// How many details each of these turns holds; one that holds none is not in it.
+    /// The number of details of each of these turns; turns without details are left out.
     pub fn detail_counts(
         &self,
-        of: &Conversation,
+        conversation: &Conversation,
         turns: RangeInclusive<u32>,
     ) -> Result<HashMap<u32, u32>, StoreError> {
-        self.of_turns(DETAIL_COUNTS, (of, turns), |row| Ok((row.get(0)?, row.get(1)?)))
+        self.query_turns(DETAIL_COUNTS, conversation, turns, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    /// How many details each of these turns holds of each tool or kind, in the order of their first use.
+    /// The number of details per tool or kind of each of these turns, in the order of first use.
     pub fn tools(
         &self,
-        of: &Conversation,
+        conversation: &Conversation,
         turns: RangeInclusive<u32>,
     ) -> Result<HashMap<u32, Vec<(String, u32)>>, StoreError> {
-        let rows: Vec<(u32, (String, u32))> =
-            self.of_turns(TOOLS, (of, turns), |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+        let rows: Vec<(u32, (String, u32))> = self
+            .query_turns(TOOLS, conversation, turns, |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
         let mut by_turn: HashMap<u32, Vec<(String, u32)>> = HashMap::new();
         rows.into_iter().for_each(|(turn, used)| by_turn.entry(turn).or_default().push(used));
         Ok(by_turn)
@@ -73,25 +72,31 @@ impl Archive {
 
     pub fn files(
         &self,
-        of: &Conversation,
+        conversation: &Conversation,
         turns: RangeInclusive<u32>,
     ) -> Result<Vec<TouchedFile>, StoreError> {
-        self.of_turns(FILES, (of, turns), |row| {
+        self.query_turns(FILES, conversation, turns, |row| {
             Ok(TouchedFile { turn: row.get(0)?, path: row.get(1)?, how: touch(row, 2)? })
         })
     }
 
-    pub fn commits(&self, of: &Conversation, turns: RangeInclusive<u32>) -> Result<Vec<Commit>, StoreError> {
-        self.of_turns(COMMITS, (of, turns), |row| Ok(Commit { hash: row.get(0)?, subject: row.get(1)? }))
+    pub fn commits(
+        &self,
+        conversation: &Conversation,
+        turns: RangeInclusive<u32>,
+    ) -> Result<Vec<Commit>, StoreError> {
+        self.query_turns(COMMITS, conversation, turns, |row| {
+            Ok(Commit { hash: row.get(0)?, subject: row.get(1)? })
+        })
     }
 
-    /// What these turns cost, by model, helpers included.
+    /// Usage of these turns by model, subagents included.
     pub fn usage(
         &self,
-        of: &Conversation,
+        conversation: &Conversation,
         turns: RangeInclusive<u32>,
     ) -> Result<Vec<ModelUsage>, StoreError> {
-        self.of_turns(USAGE, (of, turns), |row| {
+        self.query_turns(USAGE, conversation, turns, |row| {
             let tokens = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
             Ok(ModelUsage {
                 model: row.get(0)?,
@@ -107,14 +112,15 @@ impl Archive {
         })
     }
 
-    fn of_turns<T, All: FromIterator<T>>(
+    fn query_turns<T, All: FromIterator<T>>(
         &self,
         query: &str,
-        (of, turns): (&Conversation, RangeInclusive<u32>),
+        conversation: &Conversation,
+        turns: RangeInclusive<u32>,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<All, StoreError> {
         let mut statement = self.db.prepare_cached(query)?;
-        let rows = statement.query_map((of.id, *turns.start(), *turns.end()), read)?;
+        let rows = statement.query_map((conversation.id, *turns.start(), *turns.end()), read)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }

@@ -1,6 +1,6 @@
-//! The archive on real files: rows that come twice, out of order, late; pages that are damaged.
+//! The archive on real files: duplicate, unordered and late rows; damaged pages.
 //!
-//! What is made of transcripts is tested where they are read.
+//! The transcript readers have their own tests.
 
 use super::*;
 use std::borrow::Cow;
@@ -148,7 +148,7 @@ fn what_was_cut_to_make_room_stands_whichever_is_read_first_and_how_often() {
             let cut = [Row::Reverted { from: 2, at: Timestamp(30) }, Row::MadeRoom { at: Timestamp(31) }];
             [vec![opened("s1")], cut.to_vec(), vec![turn("p4", 2, 40), turn("p5", 3, 45)]].concat()
         },
-        // A person took back the last turn. The session has used its place before: what was cut there goes with it.
+        // The user reverted the last turn. Its position was reused, so turns cut there are reverted too.
         || vec![opened("s1"), Row::Reverted { from: 3, at: Timestamp(50) }, turn("p6", 3, 60)],
     ];
     for order in [[0, 1, 2, 0, 1], [1, 0, 2, 1, 0], [2, 1, 0, 2, 1]] {
@@ -165,7 +165,7 @@ fn what_was_cut_to_make_room_stands_whichever_is_read_first_and_how_often() {
 }
 
 #[test]
-fn rows_without_a_session_of_a_proven_name_have_no_home() {
+fn rows_without_a_valid_session_id_are_dropped() {
     let bench = Bench::new();
     let archive = bench.open();
     let taken = take_in(&archive, vec![opened("../../etc"), turn("p", 1, 5), body("p", "p", "words")]);
@@ -233,7 +233,7 @@ fn thinking(turn: &str, id: &str) -> Row<'static> {
     Row::Detail(Detail { kind: DetailKind::Thinking, ..detail })
 }
 
-/// How many turns, bodies and details are left of the only conversation.
+/// Counts of the turns, bodies and details left of the only conversation.
 fn left(archive: &Archive) -> (usize, usize, usize) {
     let Some(conversation) = archive.latest_conversations(None, 9).unwrap().pop() else { return (0, 0, 0) };
     let turns = archive.turns(&conversation, 0, 9).unwrap();
@@ -280,7 +280,7 @@ fn an_archive_that_is_too_large_loses_its_oldest_details_first() {
 }
 
 #[test]
-fn what_was_forgotten_is_not_taken_in_again_by_whoever_reads_it() {
+fn forgotten_turns_are_not_captured_again() {
     let bench = Bench::new();
     let rows = || {
         let mut packer = Packer::new().unwrap();

@@ -1,16 +1,15 @@
-//! The texts that can be found again: what was asked, what was answered, what tools were given and gave.
+//! Searchable texts: prompts, answers, tool inputs and outputs.
 //!
-//! Reads one conversation at a time, in order; a long text by its beginning and its end.
+//! Reads one conversation at a time, in order; a long text is reduced to its start and its end.
 
 use super::Archive;
-use super::pack::Content;
+use super::pack::DetailBytes;
 use super::read::Conversation;
 use crate::StoreError;
 use rusqlite::{OptionalExtension, Row};
 use towline_core::text::{clip, clip_start};
 use towline_core::time::Timestamp;
 
-/// Whose words a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextKind {
     Prompt,
@@ -18,7 +17,7 @@ pub enum TextKind {
     Detail,
 }
 
-/// One text, with what leads back to it.
+/// One text, with the ids that lead back to its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
     pub kind: TextKind,
@@ -28,38 +27,38 @@ pub struct Text {
     /// The turn's line for a prompt, the tool of a detail.
     pub title: String,
     pub text: String,
-    /// The agent's own name of the message; a detail has none.
+    /// The agent's own id of the message; a detail has none.
     pub message: String,
 }
 
 const BODIES: &str = "
     select b.id, b.turn, b.at, b.speaker, ifnull(t.line, ''), b.text, b.message
     from bodies b left join turns t on t.conversation = b.conversation and t.ordinal = b.turn";
-/// Thinking is found by nobody: it says what was not done as well.
+/// Thinking is not searchable: it also mentions what was not done.
 const DETAILS: &str = "
     select id, turn, at, ifnull(tool, kind), packed, content from details";
-const SPOKEN: &str = "where b.conversation = ?1 and b.turn >= ?2 order by b.turn, b.place, b.id";
-const DONE: &str =
+const BODIES_FROM: &str = "where b.conversation = ?1 and b.turn >= ?2 order by b.turn, b.place, b.id";
+const DETAILS_FROM: &str =
     "where conversation = ?1 and turn >= ?2 and kind not in ('thinking', 'image') order by turn, place, id";
 
-/// Of a long text, so much of its beginning and of its end.
+/// Lengths of the start and the end that are kept of a long text.
 const HEAD: usize = 6_000;
 const TAIL: usize = 2_000;
 
 type ReadText = fn(&Row<'_>) -> Result<Text, StoreError>;
 
 impl Archive {
-    /// The texts of a conversation from this turn on, one after the other.
+    /// Passes the texts of a conversation from this turn on to `each`.
     pub fn each_text<E: From<StoreError>>(
         &self,
-        of: &Conversation,
+        conversation: &Conversation,
         from_turn: u32,
         each: &mut dyn FnMut(Text) -> Result<(), E>,
     ) -> Result<(), E> {
         for (query, read) in self.queries() {
             let failed = |error| E::from(StoreError::from(error));
             let mut statement = self.db.prepare_cached(&query).map_err(failed)?;
-            let mut rows = statement.query((of.id, from_turn)).map_err(failed)?;
+            let mut rows = statement.query((conversation.id, from_turn)).map_err(failed)?;
             while let Some(row) = rows.next().map_err(failed)? {
                 each(read(row)?)?;
             }
@@ -68,21 +67,21 @@ impl Archive {
     }
 
     fn queries(&self) -> [(String, ReadText); 2] {
-        [(format!("{BODIES} {SPOKEN}"), said), (format!("{DETAILS} {DONE}"), done)]
+        [(format!("{BODIES} {BODIES_FROM}"), body), (format!("{DETAILS} {DETAILS_FROM}"), detail)]
     }
 
-    /// One text and its conversation, if they are still there.
+    /// One text and its conversation, if they still exist.
     pub fn text_of(&self, kind: TextKind, row: i64) -> Result<Option<(Conversation, Text)>, StoreError> {
-        let (query, whose, read): (_, _, ReadText) = match kind {
+        let (query, owner, read): (_, _, ReadText) = match kind {
             TextKind::Prompt | TextKind::Answer => {
-                (format!("{BODIES} where b.id = ?1"), "select conversation from bodies where id = ?1", said)
+                (format!("{BODIES} where b.id = ?1"), "select conversation from bodies where id = ?1", body)
             }
             TextKind::Detail => {
-                (format!("{DETAILS} where id = ?1"), "select conversation from details where id = ?1", done)
+                (format!("{DETAILS} where id = ?1"), "select conversation from details where id = ?1", detail)
             }
         };
         let conversation: Option<i64> =
-            self.db.prepare_cached(whose)?.query_row([row], |row| row.get(0)).optional()?;
+            self.db.prepare_cached(owner)?.query_row([row], |row| row.get(0)).optional()?;
         let Some(conversation) = conversation else { return Ok(None) };
         let mut statement = self.db.prepare_cached(&query)?;
         let mut rows = statement.query([row])?;
@@ -90,7 +89,7 @@ impl Archive {
         Ok(Some((self.conversation_by_row(conversation)?, read(found)?)))
     }
 
-    /// The rows of conversations behind this one, in order.
+    /// The rows of the conversations after this one, in order.
     pub fn conversation_rows_after(&self, row: i64, most: u32) -> Result<Vec<i64>, StoreError> {
         const QUERY: &str = "select id from conversations where id > ?1 order by id limit ?2";
         let mut statement = self.db.prepare_cached(QUERY)?;
@@ -98,15 +97,15 @@ impl Archive {
     }
 
     /// The number of a detail within its turn, as `tow detail` counts.
-    pub fn detail_number(&self, of: &Conversation, found: &Text) -> Result<Option<u32>, StoreError> {
-        let turns = self.turns(of, found.turn, found.turn)?;
+    pub fn detail_number(&self, conversation: &Conversation, text: &Text) -> Result<Option<u32>, StoreError> {
+        let turns = self.turns(conversation, text.turn, text.turn)?;
         let Some(turn) = turns.first() else { return Ok(None) };
         let details = self.details(turn)?;
-        Ok(details.iter().find(|detail| detail.is_row(found.row)).map(|detail| detail.number))
+        Ok(details.iter().find(|detail| detail.is_row(text.row)).map(|detail| detail.number))
     }
 }
 
-fn said(row: &Row<'_>) -> Result<Text, StoreError> {
+fn body(row: &Row<'_>) -> Result<Text, StoreError> {
     let is_prompt = row.get_ref(3)?.as_str().is_ok_and(|speaker| speaker == "person");
     let text: String = row.get(5)?;
     Ok(Text {
@@ -120,9 +119,9 @@ fn said(row: &Row<'_>) -> Result<Text, StoreError> {
     })
 }
 
-fn done(row: &Row<'_>) -> Result<Text, StoreError> {
+fn detail(row: &Row<'_>) -> Result<Text, StoreError> {
     let bytes: Vec<u8> = row.get(5)?;
-    let content = if row.get(4)? { Content::Packed(bytes) } else { Content::Plain(bytes) };
+    let content = if row.get(4)? { DetailBytes::Packed(bytes) } else { DetailBytes::Plain(bytes) };
     Ok(Text {
         kind: TextKind::Detail,
         row: row.get(0)?,
@@ -152,9 +151,9 @@ mod tests {
         let bench = Bench::new();
         let long = format!("begin {} end", "x".repeat(50_000));
         bench.put(vec![
-            KeptRow::Conversation(conversation("a:1", "boat", (0, 9))),
-            KeptRow::Turn(turn("a:1", 1, (0, 5))),
-            KeptRow::Turn(turn("a:1", 2, (6, 9))),
+            KeptRow::Conversation(conversation("a:1", "boat", 0, 9)),
+            KeptRow::Turn(turn("a:1", 1, 0, 5)),
+            KeptRow::Turn(turn("a:1", 2, 6, 9)),
             KeptRow::Body(body(1, "paint the mast")),
             KeptRow::Body(body(2, "and the boom")),
             KeptRow::Detail(detail(2, &long)),
@@ -174,8 +173,8 @@ mod tests {
         assert_eq!((all[0].title.as_str(), all[0].text.as_str()), ("line 1", "paint the mast"));
         assert!(all[2].text.len() < 9_000 && all[2].text.ends_with(" end") && all[2].title == "Bash");
         assert_eq!(texts(2).len(), 2);
-        let (whose, found) = bench.archive.text_of(TextKind::Detail, all[2].row).unwrap().unwrap();
-        assert_eq!((&whose, &found), (&of, &all[2]));
+        let (conversation, found) = bench.archive.text_of(TextKind::Detail, all[2].row).unwrap().unwrap();
+        assert_eq!((&conversation, &found), (&of, &all[2]));
         assert_eq!(bench.archive.detail_number(&of, &found).unwrap(), Some(1));
         assert!(bench.archive.text_of(TextKind::Prompt, 99).unwrap().is_none());
         assert_eq!(bench.archive.conversation_rows_after(0, 9).unwrap().len(), 1);

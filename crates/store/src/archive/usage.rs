@@ -1,6 +1,6 @@
-//! What was used, added up by SQL: by quarter of an hour, project, model, session or agent.
+//! Token usage summed by SQL: by quarter of an hour, project, model, session or agent.
 //!
-//! Reads the sums that follow the rows of messages, never the messages themselves. Knows no prices.
+//! Reads the sums that triggers maintain, never the message rows. Knows no prices.
 
 use super::Archive;
 use crate::StoreError;
@@ -11,11 +11,11 @@ use towline_core::piece::Tokens;
 use towline_core::time::Timestamp;
 use towline_core::usage::Used;
 
-/// What keeps the sums, for a connection that writes.
+/// The triggers that maintain the sums, for connections that write.
 pub(super) const TRIGGERS: &str = include_str!("usage/triggers.sql");
 
-/// Adds what a message used, and says whether it counts: a fork copies messages into another session's file. A copy is
-/// known by the time of the message or by all that it used: ids alone are not to be relied on with every server.
+/// Inserts a message's usage and decides whether it counts: a fork copies messages into another session's file. A copy
+/// has the same id and the same time or the same counts: some servers reuse ids.
 macro_rules! add_usage {
     ($if_known:literal) => {
         concat!(
@@ -32,10 +32,10 @@ macro_rules! add_usage {
 }
 pub(super) use add_usage;
 
-/// By what usage is summed.
+/// The key that usage is grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageBy {
-    /// The finest that is kept apart: whoever wants days puts them together.
+    /// The finest grain stored; callers add quarters up to days.
     Quarter,
     Project,
     Model,
@@ -43,29 +43,27 @@ pub enum UsageBy {
     Agent,
 }
 
-/// Which usage is meant.
 #[derive(Clone, Debug)]
 pub struct UsageAsked {
-    /// To the quarter of an hour: a time within one means its beginning.
+    /// Rounded down to the quarter of an hour.
     pub times: Range<Timestamp>,
-    /// The row of the project; none for all.
+    /// The row of the project; `None` for all.
     pub project: Option<i64>,
     pub agent: Option<String>,
 }
 
-/// What one sum is of.
+/// The group of one sum.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum UsageOf {
     /// The quarter of an hour that begins then.
     Quarter(Timestamp),
-    /// None is what belongs to no project.
+    /// `None` for usage outside any project.
     Project(Option<Named>),
     Model,
     Session(Box<UsedSession>),
     Agent(String),
 }
 
-/// A project's row and name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Named {
     pub row: i64,
@@ -81,10 +79,9 @@ pub struct UsedSession {
     pub last_at: Timestamp,
 }
 
-/// A quarter of an hour in milliseconds.
 const QUARTER_MS: i64 = 900_000;
 
-/// What is summed, at the same places in every query: model, band, then the sums.
+/// Every query returns model, band and sums in the same columns.
 macro_rules! sums {
     ($of:literal, $joins:literal, $group:literal) => {
         concat!(
@@ -126,7 +123,7 @@ const OF_SESSION: &str = "
     order by s.quarter";
 
 impl Archive {
-    /// What was used, each sum with what it is of. Sums of one thing stand together.
+    /// Usage sums with their groups. Sums of one group are adjacent.
     pub fn usage_sums(&self, by: UsageBy, asked: &UsageAsked) -> Result<Vec<(UsageOf, Used)>, StoreError> {
         let query = match by {
             UsageBy::Quarter => BY_QUARTER,
@@ -138,21 +135,22 @@ impl Archive {
         let quarter = |at: Timestamp| at.0.div_euclid(QUARTER_MS);
         let (from, until) = (quarter(asked.times.start), quarter(asked.times.end));
         let mut statement = self.db.prepare_cached(query)?;
-        let rows = statement
-            .query_map((from, until, asked.project, &asked.agent), |row| Ok((of(by, row)?, used(row)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// What a session used, with when; in order.
-    pub fn usage_of_session(&self, session: &SessionKey) -> Result<Vec<(Timestamp, Used)>, StoreError> {
-        let mut statement = self.db.prepare_cached(OF_SESSION)?;
-        let rows = statement.query_map((session.agent.as_str(), session.id.as_str()), |row| {
-            Ok((Timestamp(row.get::<_, i64>(0)? * QUARTER_MS), used(row)?))
+        let rows = statement.query_map((from, until, asked.project, &asked.agent), |row| {
+            Ok((read_group(by, row)?, read_used(row)?))
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// When the first and the last thing was used; none if nothing was.
+    /// The usage of a session per quarter of an hour, in order.
+    pub fn usage_of_session(&self, session: &SessionKey) -> Result<Vec<(Timestamp, Used)>, StoreError> {
+        let mut statement = self.db.prepare_cached(OF_SESSION)?;
+        let rows = statement.query_map((session.agent.as_str(), session.id.as_str()), |row| {
+            Ok((Timestamp(row.get::<_, i64>(0)? * QUARTER_MS), read_used(row)?))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The time span of all usage; `None` if there is none.
     pub fn usage_span(&self) -> Result<Option<Range<Timestamp>>, StoreError> {
         const SPAN: &str = "
             select (select min(quarter) from usage_sums), (select max(quarter) from usage_sums)";
@@ -163,7 +161,7 @@ impl Archive {
     }
 }
 
-fn of(by: UsageBy, row: &Row<'_>) -> rusqlite::Result<UsageOf> {
+fn read_group(by: UsageBy, row: &Row<'_>) -> rusqlite::Result<UsageOf> {
     Ok(match by {
         UsageBy::Quarter => UsageOf::Quarter(Timestamp(row.get::<_, i64>(0)? * QUARTER_MS)),
         UsageBy::Model => UsageOf::Model,
@@ -182,7 +180,7 @@ fn of(by: UsageBy, row: &Row<'_>) -> rusqlite::Result<UsageOf> {
     })
 }
 
-fn used(row: &Row<'_>) -> rusqlite::Result<Used> {
+fn read_used(row: &Row<'_>) -> rusqlite::Result<Used> {
     let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
     let model: String = row.get(5)?;
     Ok(Used {

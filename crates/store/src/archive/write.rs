@@ -1,12 +1,12 @@
-//! Taking in what was read of a file: its rows and how far it was read, in one transaction.
+//! Writes the rows read from a transcript and the offset they were read up to, in one transaction.
 //!
-//! Exactly once by construction: the offset moves with the rows. A file that has to be read again from its beginning adds
-//! nothing either, since everything is known by the agent's own name for it.
+//! Exactly once by construction: the offset moves with the rows. Rereading a file from its start adds nothing either,
+//! because every row is keyed by the agent's own id for it.
 
 mod wanted;
 
 use super::name::SHORT;
-use super::pack::{Content, Packed, PackedBody, PackedDetail, PackedOpening, PackedTurn, PackedUsage};
+use super::pack::{DetailBytes, Packed, PackedBody, PackedDetail, PackedOpening, PackedTurn, PackedUsage};
 use super::source::session_of;
 use super::usage::add_usage;
 use super::{Archive, Source};
@@ -23,7 +23,7 @@ use towline_core::piece::Stop;
 use towline_core::project::ProjectTraces;
 use towline_core::text::clip_start;
 use towline_core::time::Timestamp;
-use wanted::{is_gone, says_something};
+use wanted::{creates_conversation, is_forgotten};
 
 const FIND_CONVERSATION: &str = "select id from conversations where agent = ?1 and session = ?2";
 
@@ -32,7 +32,7 @@ const ADD_CONVERSATION: &str = "
         first_at, last_at, turns)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, 0)";
 
-/// What a session began as stays; only what is not known yet is taken over.
+/// A session keeps the values it began with; only missing ones are filled in.
 const COMPLETE_CONVERSATION: &str = "
     update conversations set revision = revision + 1, folder = ifnull(folder, ?2), project = ifnull(project, ?3),
         branch = ifnull(branch, ?4), base = ifnull(base, ?5), base_before = ifnull(base_before, ?6)
@@ -58,12 +58,11 @@ const SETTLE_TURN: &str = "
     update turns set revision = revision + 1, until = ?3, tools = ?4, failures = ?5, stopped = ?6, line = ?7
     where conversation = ?1 and mark = ?2 and (until <> ?3 or tools <> ?4 or line <> ?7 or stopped is not ?6)";
 
-/// A helper's doings belong to the turn in which it began.
+/// The details of a subagent belong to the turn in which it began.
 const TURN_AT: &str = "
     select ordinal from turns where conversation = ?1 and at <= ?2 order by ordinal desc limit 1";
 
-/// What is there already is changed by a statement of its own: for one that may do both, the database first copies every
-/// page that it touches.
+/// Insert and update are separate statements: for an upsert, SQLite first copies every page that it touches.
 const ADD_BODY: [&str; 2] = [
     "insert into bodies (conversation, turn, mark, message, place, at, speaker, cut, text)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) on conflict (conversation, mark) do nothing",
@@ -80,8 +79,8 @@ const ADD_DETAIL: [&str; 2] = [
     where conversation = ?1 and mark = ?3",
 ];
 
-/// A message that corrects what it cost replaces what it said before. Counts only grow while it is written: the largest is
-/// the last, in whatever order its lines are met.
+/// A message that corrects its usage replaces the earlier figures. Counts only grow while a message is written, so the
+/// largest is the last, in whatever order its lines are read.
 const ADD_USAGE: &str = add_usage!(
     "do update set input = excluded.input, cache_read = excluded.cache_read,
         cache_write = excluded.cache_write, cache_write_1h = excluded.cache_write_1h, output = excluded.output
@@ -92,13 +91,13 @@ const ADD_USAGE: &str = add_usage!(
 const ADD_FILE: &str = "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
 const ADD_COMMIT: &str =
     "insert or ignore into commits (conversation, turn, hash, subject) values (?1, ?2, ?3, ?4)";
-/// What one call took in.
+/// Row counts of one `take_in`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     pub turns: u32,
     pub bodies: u32,
     pub details: u32,
-    /// Rows that no session could be found for.
+    /// Rows without a session.
     pub homeless: u32,
 }
 
@@ -113,14 +112,14 @@ impl Taken {
     }
 }
 
-/// Several readings that are written together or not at all.
+/// Several reads that are written in one transaction.
 pub struct Together<'a> {
     archive: &'a Archive,
     transaction: Transaction<'a>,
 }
 
 impl Archive {
-    /// Writes the rows of one file and the place up to which they were read.
+    /// Writes the rows of one file and the offset they were read up to.
     pub fn take_in(
         &self,
         source: &mut Source,
@@ -133,7 +132,7 @@ impl Archive {
         Ok(taken)
     }
 
-    /// Begins to write what several readings found.
+    /// Starts a transaction for several reads.
     pub fn together(&self) -> Result<Together<'_>, StoreError> {
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         Ok(Together { archive: self, transaction })
@@ -147,12 +146,12 @@ impl Together<'_> {
         rows: Vec<Packed>,
         now: Timestamp,
     ) -> Result<Taken, StoreError> {
-        let mut writer = Writer::new(self.archive, source)?;
+        let mut writer = RowWriter::new(self.archive, source)?;
         for row in rows {
             writer.row(row)?;
         }
         let taken = writer.finish()?;
-        // Where all was forgotten, not even the name of the file is kept: it is read anew until something is.
+        // If everything was forgotten, not even the file name is stored: the file is reread until a row may be kept.
         if source.opening.is_none() {
             self.archive.save_source(source, now)?;
         }
@@ -165,7 +164,7 @@ impl Together<'_> {
 }
 
 /// The conversation that rows are added to.
-struct Whose {
+struct OpenConversation {
     id: i64,
     agent: String,
     session: String,
@@ -174,108 +173,108 @@ struct Whose {
     last_at: i64,
 }
 
-struct Writer<'a> {
+struct RowWriter<'a> {
     archive: &'a Archive,
     source: &'a mut Source,
-    whose: Option<Whose>,
-    /// The conversation was made in this reading: nothing in it is known from before.
+    current: Option<OpenConversation>,
+    /// The conversation was created by this read: it has no earlier rows to look up.
     is_new: bool,
-    /// What was forgotten of the conversation.
+    /// The parts of the conversation that were forgotten.
     gone: Option<Gone<'a>>,
     ordinals: HashMap<Mark, i64>,
-    /// A turn that has begun: how it stands is told in the same reading, and then it is written once.
-    begun: Option<Begun>,
-    /// The first turn of the conversation of which anything is new.
+    /// A turn that has begun. Its outcome usually follows in the same read, so that it is written once.
+    pending: Option<PendingTurn>,
+    /// The first turn of the conversation with a change.
     changed_from: Option<i64>,
     taken: Taken,
 }
 
-struct Begun {
+struct PendingTurn {
     turn: PackedTurn,
     ordinal: u32,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> RowWriter<'a> {
     fn new(archive: &'a Archive, source: &'a mut Source) -> Result<Self, StoreError> {
-        let whose = source.conversation.map(|id| archive.whose(id)).transpose()?;
+        let current = source.conversation.map(|id| archive.load_conversation(id)).transpose()?;
         let gone = source.gone(&archive.forgotten);
         let ordinals = HashMap::new();
-        let (is_new, begun, changed_from, taken) = (false, None, None, Taken::default());
-        Ok(Writer { archive, source, whose, is_new, gone, ordinals, begun, changed_from, taken })
+        let (is_new, pending, changed_from, taken) = (false, None, None, Taken::default());
+        Ok(RowWriter { archive, source, current, is_new, gone, ordinals, pending, changed_from, taken })
     }
 
     fn row(&mut self, row: Packed) -> Result<(), StoreError> {
         if let Packed::Opened(opening) = row {
             return self.open(opening);
         }
-        if self.gone.as_ref().is_some_and(|gone| is_gone(gone, &row)) {
+        if self.gone.as_ref().is_some_and(|gone| is_forgotten(gone, &row)) {
             return Ok(());
         }
-        if let Some(opening) = self.source.opening.take_if(|_| says_something(&row)) {
+        if let Some(opening) = self.source.opening.take_if(|_| creates_conversation(&row)) {
             self.begin(&opening)?;
         }
-        let Some(whose) = &mut self.whose else {
+        let Some(current) = &mut self.current else {
             self.taken.homeless += 1;
             return Ok(());
         };
-        let id = whose.id;
+        let id = current.id;
         match row {
             Packed::Opened(_) => Ok(()),
             Packed::Turn(turn) => {
-                whose.saw(turn.at);
+                current.extend_to(turn.at);
                 self.turn(turn)
             }
             Packed::Body(body) => {
-                whose.saw(body.at);
+                current.extend_to(body.at);
                 self.body(id, &body)
             }
             Packed::Detail(detail) => {
-                whose.saw(detail.at);
+                current.extend_to(detail.at);
                 self.detail(id, &detail)
             }
             Packed::Usage(usage) => self.usage(id, &usage),
-            Packed::Touched { turn, path, how } => self.file(id, turn, (&path, how)),
+            Packed::Touched { turn, path, how } => self.file(id, turn, &path, how),
             Packed::Committed { turn, commit } => self.commit(id, turn, &commit),
             Packed::Settled(settled) => self.settle(id, settled),
             Packed::Reverted { from, at } => {
-                self.add_begun()?;
+                self.write_pending()?;
                 self.changed(0);
                 self.archive.revert(id, from, at)
             }
             Packed::MadeRoom { at } => {
-                self.add_begun()?;
+                self.write_pending()?;
                 self.archive.make_room(id, at)
             }
         }
     }
 
     fn finish(mut self) -> Result<Taken, StoreError> {
-        self.add_begun()?;
-        if let Some(whose) = &self.whose {
+        self.write_pending()?;
+        if let Some(current) = &self.current {
             if let Some(0 | 1) = self.changed_from {
-                self.archive.seat_early(whose.id)?;
+                self.archive.adopt_early_rows(current.id)?;
             }
-            let row = (whose.id, whose.turns, whose.first_at, whose.last_at);
+            let row = (current.id, current.turns, current.first_at, current.last_at);
             self.archive.db.prepare_cached(GROW_CONVERSATION)?.execute(row)?;
         }
         self.note_changes()?;
         Ok(self.taken)
     }
 
-    /// Once for all that was read of a conversation.
+    /// Called once per conversation and read.
     fn note_changes(&mut self) -> Result<(), StoreError> {
-        let (Some(from), Some(whose)) = (self.changed_from.take(), &self.whose) else { return Ok(()) };
-        self.archive.note_change("conversation", whose.id, Some(from))
+        let (Some(from), Some(current)) = (self.changed_from.take(), &self.current) else { return Ok(()) };
+        self.archive.note_change("conversation", current.id, Some(from))
     }
 
     fn changed(&mut self, turn: i64) {
         self.changed_from = Some(self.changed_from.map_or(turn, |from| from.min(turn)));
     }
 
-    /// A name that is no session's would be one of our making: what such a file holds has no home.
+    /// Rows of a file whose session id is invalid are dropped: we do not invent one.
     fn open(&mut self, mut opening: PackedOpening) -> Result<(), StoreError> {
         let Some(session) = session_of(&self.source.agent, &opening.session) else { return Ok(()) };
-        self.add_begun()?;
+        self.write_pending()?;
         self.note_changes()?;
         self.source.opened(session, &opening);
         self.gone = self.source.gone(&self.archive.forgotten);
@@ -284,47 +283,47 @@ impl<'a> Writer<'a> {
         if gone.is_place_gone() {
             (opening.folder, opening.project) = (None, None);
         }
-        // There is no conversation before there is something in it that may be kept.
-        self.whose = None;
+        // The conversation is created with its first row that may be kept.
+        self.current = None;
         self.source.opening = Some(opening);
         Ok(())
     }
 
     fn begin(&mut self, opening: &PackedOpening) -> Result<(), StoreError> {
         let id = self.archive.conversation_of(&self.source.agent, opening)?;
-        let whose = self.archive.whose(id)?;
-        self.is_new = whose.turns == 0 && self.source.conversation.is_none();
+        let current = self.archive.load_conversation(id)?;
+        self.is_new = current.turns == 0 && self.source.conversation.is_none();
         self.source.conversation = Some(id);
-        self.whose = Some(whose);
+        self.current = Some(current);
         Ok(())
     }
 
     fn turn(&mut self, turn: PackedTurn) -> Result<(), StoreError> {
-        self.add_begun()?;
-        let Some(whose) = &mut self.whose else { return Ok(()) };
-        let known = match (self.ordinals.get(&turn.mark).filter(|ordinal| **ordinal > 0), self.is_new) {
+        self.write_pending()?;
+        let Some(current) = &mut self.current else { return Ok(()) };
+        let existing = match (self.ordinals.get(&turn.mark).filter(|ordinal| **ordinal > 0), self.is_new) {
             (Some(ordinal), _) => Some(*ordinal),
             (None, true) => None,
-            (None, false) => self.archive.ordinal_of(whose.id, turn.mark)?,
+            (None, false) => self.archive.ordinal_of(current.id, turn.mark)?,
         };
-        if let Some(ordinal) = known {
+        if let Some(ordinal) = existing {
             self.ordinals.insert(turn.mark, ordinal);
             return Ok(());
         }
-        whose.turns += 1;
-        self.ordinals.insert(turn.mark, whose.turns.into());
-        let ordinal = whose.turns;
-        self.begun = Some(Begun { turn, ordinal });
+        current.turns += 1;
+        self.ordinals.insert(turn.mark, current.turns.into());
+        let ordinal = current.turns;
+        self.pending = Some(PendingTurn { turn, ordinal });
         self.changed(ordinal.into());
         self.taken.turns += 1;
         Ok(())
     }
 
     fn settle(&mut self, conversation: i64, settled: Settled) -> Result<(), StoreError> {
-        match self.begun.take() {
-            Some(begun) if begun.turn.mark == settled.turn => self.add_turn(&begun, &settled),
-            begun => {
-                self.begun = begun;
+        match self.pending.take() {
+            Some(pending) if pending.turn.mark == settled.turn => self.add_turn(&pending, &settled),
+            pending => {
+                self.pending = pending;
                 let turn = self.ordinal(conversation, Some(settled.turn))?;
                 self.changed(turn);
                 self.archive.settle(conversation, &settled)
@@ -332,22 +331,23 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a turn of which nothing is known but that it began.
-    fn add_begun(&mut self) -> Result<(), StoreError> {
-        let Some(begun) = self.begun.take() else { return Ok(()) };
-        let turn = &begun.turn;
+    /// Writes a turn whose outcome has not been read.
+    fn write_pending(&mut self) -> Result<(), StoreError> {
+        let Some(pending) = self.pending.take() else { return Ok(()) };
+        let turn = &pending.turn;
         let (tools, failures, line) = (0, 0, String::new());
         let open = Settled { turn: turn.mark, until: turn.at, tools, failures, stopped: None, line };
-        self.add_turn(&begun, &open)
+        self.add_turn(&pending, &open)
     }
 
-    fn add_turn(&self, Begun { turn, ordinal }: &Begun, settled: &Settled) -> Result<(), StoreError> {
-        let Some(whose) = &self.whose else { return Ok(()) };
-        let uid = Uid::derived(turn.at, &[&whose.agent, &whose.session, &turn.id]);
+    fn add_turn(&self, pending: &PendingTurn, settled: &Settled) -> Result<(), StoreError> {
+        let PendingTurn { turn, ordinal } = pending;
+        let Some(current) = &self.current else { return Ok(()) };
+        let uid = Uid::derived(turn.at, &[&current.agent, &current.session, &turn.id]);
         self.archive.db.prepare_cached(ADD_TURN)?.execute(params![
             uid.0,
             self.archive.machine.0,
-            whose.id,
+            current.id,
             ordinal,
             turn.mark.0,
             turn.place.cast_signed(),
@@ -363,7 +363,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The number of the turn; 0 is what stands before the first.
+    /// The ordinal of the turn; 0 means before the first.
     fn ordinal(&mut self, conversation: i64, turn: Option<Mark>) -> Result<i64, StoreError> {
         let Some(mark) = turn else { return Ok(0) };
         if let Some(ordinal) = self.ordinals.get(&mark) {
@@ -374,23 +374,23 @@ impl<'a> Writer<'a> {
         Ok(ordinal)
     }
 
-    /// A helper's own file does not say in which turn it was asked: its beginning does.
-    fn turn_of_helper(&mut self, conversation: i64, at: Timestamp) -> Result<i64, StoreError> {
+    /// A subagent's file does not name its turn: the time of its first row decides.
+    fn subagent_turn(&mut self, conversation: i64, at: Timestamp) -> Result<i64, StoreError> {
         if let Some(turn) = self.source.turn {
             return Ok(turn);
         }
-        self.add_begun()?;
+        self.write_pending()?;
         let mut find = self.archive.db.prepare_cached(TURN_AT)?;
         let turn = find.query_row((conversation, at.0), |row| row.get(0)).optional()?;
         self.source.turn = turn;
         Ok(turn.unwrap_or(0))
     }
 
-    /// Adds a row, or changes the one that is there.
-    fn put(&self, [add, change]: [&str; 2], row: &[&dyn ToSql]) -> Result<(), StoreError> {
+    /// Inserts a row, or updates the existing one.
+    fn put(&self, [insert, update]: [&str; 2], row: &[&dyn ToSql]) -> Result<(), StoreError> {
         let db = &self.archive.db;
-        if db.prepare_cached(add)?.execute(row)? == 0 {
-            db.prepare_cached(change)?.execute(row)?;
+        if db.prepare_cached(insert)?.execute(row)? == 0 {
+            db.prepare_cached(update)?.execute(row)?;
         }
         Ok(())
     }
@@ -418,13 +418,13 @@ impl<'a> Writer<'a> {
 
     fn detail(&mut self, conversation: i64, detail: &PackedDetail) -> Result<(), StoreError> {
         let turn = match (&detail.subagent, detail.turn) {
-            (Some(_), None) => self.turn_of_helper(conversation, detail.at)?,
+            (Some(_), None) => self.subagent_turn(conversation, detail.at)?,
             (Some(_) | None, turn) => self.ordinal(conversation, turn)?,
         };
         self.changed(turn);
         let (is_packed, bytes) = match &detail.content {
-            Content::Plain(bytes) => (false, bytes),
-            Content::Packed(bytes) => (true, bytes),
+            DetailBytes::Plain(bytes) => (false, bytes),
+            DetailBytes::Packed(bytes) => (true, bytes),
         };
         self.put(
             ADD_DETAIL,
@@ -451,7 +451,7 @@ impl<'a> Writer<'a> {
 
     fn usage(&mut self, conversation: i64, usage: &PackedUsage) -> Result<(), StoreError> {
         let turn = match (&usage.subagent, usage.turn) {
-            (Some(_), None) => self.turn_of_helper(conversation, usage.at)?,
+            (Some(_), None) => self.subagent_turn(conversation, usage.at)?,
             (Some(_) | None, turn) => self.ordinal(conversation, turn)?,
         };
         self.archive.db.prepare_cached(ADD_USAGE)?.execute(params![
@@ -470,7 +470,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn file(&mut self, conversation: i64, turn: Mark, (path, how): (&str, Touch)) -> Result<(), StoreError> {
+    fn file(&mut self, conversation: i64, turn: Mark, path: &str, how: Touch) -> Result<(), StoreError> {
         let turn = self.ordinal(conversation, Some(turn))?;
         self.archive.db.prepare_cached(ADD_FILE)?.execute((conversation, turn, path, how.name()))?;
         Ok(())
@@ -484,9 +484,9 @@ impl<'a> Writer<'a> {
     }
 }
 
-impl Whose {
-    fn saw(&mut self, at: Timestamp) {
-        // A conversation's row is made before anything in it has a time.
+impl OpenConversation {
+    fn extend_to(&mut self, at: Timestamp) {
+        // A conversation's row is created before any of its rows has a time.
         self.first_at = if self.first_at == 0 { at.0 } else { self.first_at.min(at.0) };
         self.last_at = self.last_at.max(at.0);
     }
@@ -498,9 +498,9 @@ impl Archive {
         Ok(find.query_row((conversation, turn.0), |row| row.get(0)).optional()?)
     }
 
-    fn whose(&self, id: i64) -> Result<Whose, StoreError> {
-        let whose = |row: &rusqlite::Row<'_>| {
-            Ok(Whose {
+    fn load_conversation(&self, id: i64) -> Result<OpenConversation, StoreError> {
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(OpenConversation {
                 id,
                 agent: row.get(0)?,
                 session: row.get(1)?,
@@ -509,7 +509,7 @@ impl Archive {
                 last_at: row.get(4)?,
             })
         };
-        Ok(self.db.prepare_cached(LOAD_CONVERSATION)?.query_row([id], whose)?)
+        Ok(self.db.prepare_cached(LOAD_CONVERSATION)?.query_row([id], read)?)
     }
 
     fn conversation_of(&self, agent: &str, opening: &PackedOpening) -> Result<i64, StoreError> {
@@ -519,7 +519,7 @@ impl Archive {
         self.conversation_row(agent, opening, project.transpose()?)
     }
 
-    /// The row of a conversation, made or completed.
+    /// The row of a conversation, created or completed.
     pub(super) fn conversation_row(
         &self,
         agent: &str,
@@ -530,9 +530,9 @@ impl Archive {
         let branch = opening.project.as_ref().and_then(|traces| traces.branch.as_deref());
         let base = opening.base.as_ref().map(|(session, _)| session);
         let before = opening.base.as_ref().map(|(_, before)| before.cast_signed());
-        let known = self.db.prepare_cached(FIND_CONVERSATION)?;
-        let known = { known }.query_row((agent, &opening.session), |row| row.get(0)).optional()?;
-        if let Some(id) = known {
+        let mut find = self.db.prepare_cached(FIND_CONVERSATION)?;
+        let existing = find.query_row((agent, &opening.session), |row| row.get(0)).optional()?;
+        if let Some(id) = existing {
             let row = (id, &opening.folder, project, branch, base, before);
             self.db.prepare_cached(COMPLETE_CONVERSATION)?.execute(row)?;
             return Ok(id);
@@ -567,7 +567,7 @@ impl Archive {
     }
 }
 
-/// The same wherever the project is met.
+/// Derived from the project alone: the same on every machine.
 pub(super) fn project_uid(traces: &ProjectTraces) -> Uid {
     Uid::derived(Timestamp(0), &[traces.remote.as_deref().unwrap_or(&traces.root)])
 }

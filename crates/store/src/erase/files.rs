@@ -1,7 +1,6 @@
-//! Small files of the data folder that may hold what is erased, and databases that were set aside.
+//! Erasing from the small files of the data folder, and finding databases that were set aside.
 //!
-//! What is derived is removed, what is a log loses its lines. A database that was set aside cannot be cleaned: whoever
-//! asks decides what becomes of it.
+//! Derived files are removed, logs lose the matching lines. Databases that were set aside are left to the caller.
 
 use crate::home::{Home, put_for_good, size};
 use crate::{marks, meters, warned};
@@ -12,14 +11,13 @@ use std::path::{Path, PathBuf};
 use towline_core::forget::Needle;
 use towline_core::id::SessionKey;
 
-/// A database that was set aside, or a file that goes with it.
+/// A database that was set aside, or a file that belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aside {
     pub path: PathBuf,
     pub bytes: u64,
 }
 
-/// Read at a time when a file is looked through.
 const BLOCK: usize = 4 << 20;
 
 impl Aside {
@@ -31,7 +29,7 @@ impl Aside {
     }
 }
 
-/// Whether the bytes of a file hold the text; what is packed in it cannot be seen so.
+/// Whether the raw bytes of a file contain the text; does not look into compressed content.
 pub fn shows(path: &Path, needle: &Needle) -> io::Result<bool> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
@@ -46,17 +44,17 @@ pub fn shows(path: &Path, needle: &Needle) -> io::Result<bool> {
         if needle.is_in_bytes(&window) {
             return Ok(true);
         }
-        // What lies across two blocks is in the end of the one and the beginning of the other.
+        // Keeps the end of the block, for a match across two blocks.
         window.drain(..window.len().saturating_sub(needle.longest()));
     }
 }
 
-/// The files below the data folder whose bytes hold the text, the user's own settings that were kept left out.
+/// The files below the data folder whose bytes contain the text, except backups of the user's settings.
 pub fn holding(home: &Home, needle: &Needle) -> io::Result<Vec<PathBuf>> {
     let mut found = vec![];
     let mut folders = vec![home.folder().to_owned()];
     while let Some(folder) = folders.pop() {
-        for path in listed(&folder)? {
+        for path in files_in(&folder)? {
             if shows(&path, needle)? {
                 found.push(path);
             }
@@ -67,10 +65,10 @@ pub fn holding(home: &Home, needle: &Needle) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The databases that were set aside when they were damaged or made anew.
+/// The databases that were set aside when they were damaged or rebuilt.
 pub fn set_aside_files(home: &Home) -> io::Result<Vec<Aside>> {
     let mut found = vec![];
-    for path in listed(home.folder())? {
+    for path in files_in(home.folder())? {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.contains(".db.damaged-") {
             found.push(Aside { bytes: size(&path), path });
@@ -80,7 +78,7 @@ pub fn set_aside_files(home: &Home) -> io::Result<Vec<Aside>> {
     Ok(found)
 }
 
-/// Takes the lines out of a log that hold the text; whether there were any.
+/// Removes the lines that contain the text from a log; returns whether there were any.
 pub fn shed_lines(log: &Path, needle: &Needle) -> io::Result<bool> {
     let bytes = match fs::read(log) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
@@ -95,11 +93,11 @@ pub fn shed_lines(log: &Path, needle: &Needle) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Removes what the next refresh makes anew: what it compares, and whatever of the bars holds the text.
+/// Removes files that the next refresh recreates, and those about status bars that contain the text.
 pub fn drop_derived(home: &Home, needle: Option<&Needle>) -> io::Result<()> {
-    for path in listed(&home.bars())? {
+    for path in files_in(&home.bars())? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // A draft that nobody finished begins with a dot.
+        // An unfinished temporary file begins with a dot.
         let is_derived = name.starts_with('.') || ["quiet", "strays"].contains(&name.as_str());
         let holds = |needle: &Needle| fs::read(&path).is_ok_and(|bytes| needle.is_in_bytes(&bytes));
         if is_derived || needle.is_some_and(holds) {
@@ -109,25 +107,25 @@ pub fn drop_derived(home: &Home, needle: Option<&Needle>) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes what is remembered of sessions that are no more.
+/// Removes the small files of erased sessions.
 pub(super) fn forget_sessions(home: &Home, sessions: &BTreeSet<SessionKey>) -> io::Result<()> {
     for session in sessions {
         marks::remove(home, session)?;
         meters::remove(home, session)?;
         warned::remove(home, session)?;
     }
-    let beginnings: Vec<String> = sessions.iter().map(|key| format!("{}.{}.", key.agent, key.id)).collect();
-    for path in listed(&home.told())? {
+    let prefixes: Vec<String> = sessions.iter().map(|key| format!("{}.{}.", key.agent, key.id)).collect();
+    for path in files_in(&home.told())? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if beginnings.iter().any(|beginning| name.starts_with(beginning)) {
+        if prefixes.iter().any(|prefix| name.starts_with(prefix)) {
             fs::remove_file(path)?;
         }
     }
     Ok(())
 }
 
-/// The files of a folder; none if it is not there.
-fn listed(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// The files of a folder; empty if it does not exist.
+fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(entries(folder)?.into_iter().filter(|path| path.is_file()).collect())
 }
 

@@ -1,8 +1,7 @@
-//! Erasing from everything but the archive: the journal, the database that is folded from it, and the small files beside
-//! them.
+//! Erasing from everything but the archive: the journal, the database projected from it, and the small files.
 //!
-//! May be stopped at any point and done again. What is erased from the journal is erased from the database too, so that a
-//! rebuilt one is like the old. Nothing is noted of what went.
+//! May be interrupted at any point and repeated. Erases the same data from journal and database, so that a rebuilt
+//! database equals the old one. Keeps no record of the erased data.
 
 mod files;
 mod records;
@@ -25,20 +24,20 @@ use std::sync::Arc;
 use towline_core::forget::{Needle, Stretch};
 use towline_core::id::{SessionKey, Uid};
 
-/// What is to be erased of what hooks told.
+/// Selects the hook data to erase.
 #[derive(Clone)]
 pub enum Traces {
-    /// Of these sessions, in a stretch of time.
+    /// Data of these sessions in a stretch of time.
     Sessions { sessions: BTreeSet<SessionKey>, stretch: Stretch },
-    /// Of all sessions, in a stretch of time.
+    /// Data of all sessions in a stretch of time.
     Everyone { stretch: Stretch },
-    /// Everything that holds this text.
+    /// Everything that contains this text.
     Text(Arc<Needle>),
-    /// What single events told of, by their ids: bookmarks, and batons of any machine.
+    /// Single bookmarks, and batons of any machine, by their ids, with all events about them.
     Notes(BTreeSet<Uid>),
 }
 
-/// What was, or would be, erased.
+/// The number of rows and records that were, or would be, erased.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Erased {
     pub rows: ErasedTraces,
@@ -61,10 +60,10 @@ impl Erased {
 }
 
 impl Store {
-    /// Counts what would go, and changes nothing.
+    /// Counts what would be erased, and changes nothing.
     pub fn rehearse_erasing(&self, traces: &Traces) -> Result<Erased, StoreError> {
         let whole = self.whole_sessions(traces)?;
-        let mut decide = |entry: journal::Entry<'_>| records::fate(entry, traces, &whole);
+        let mut decide = |entry: journal::JournalEntry<'_>| records::fate(entry, traces, &whole);
         let journal =
             journal::rehearse(&self.home, &mut decide).map_err(|source| self.journal_error(source))?;
         Ok(Erased { rows: self.erase_rows(traces, &whole, Erasing::Rehearsal)?, journal })
@@ -73,7 +72,7 @@ impl Store {
     /// Erases from the journal and from the database. Everything in the journal must have been folded: see `settle`.
     pub fn erase(&self, lock: &FoldLock, traces: &Traces) -> Result<Erased, StoreError> {
         let whole = self.whole_sessions(traces)?;
-        let mut decide = |entry: journal::Entry<'_>| records::fate(entry, traces, &whole);
+        let mut decide = |entry: journal::JournalEntry<'_>| records::fate(entry, traces, &whole);
         let journal = self.rewrite_journal(lock, &mut decide)?;
         let rows = self.erase_rows(traces, &whole, Erasing::ForGood)?;
         files::forget_sessions(&self.home, &whole).map_err(|source| self.journal_error(source))?;
@@ -83,12 +82,12 @@ impl Store {
     pub(crate) fn rewrite_journal(
         &self,
         lock: &FoldLock,
-        decide: &mut dyn FnMut(journal::Entry<'_>) -> journal::Fate,
+        decide: &mut dyn FnMut(journal::JournalEntry<'_>) -> journal::Rewrite,
     ) -> Result<Rewritten, StoreError> {
         journal::rewrite(&self.home, lock, decide).map_err(|source| self.journal_error(source))
     }
 
-    /// Folds everything, seals the journal, and folds to its end: from then on no place in a sealed segment is remembered.
+    /// Folds everything, seals the journal, and folds again, so that the stored position is not in a sealed segment.
     pub fn settle(&self, lock: &FoldLock, pace: &Pace<'_>) -> Result<crate::Folded, StoreError> {
         let mut folded = self.fold(pace)?;
         match journal::seal(&self.home, lock) {
@@ -103,9 +102,9 @@ impl Store {
         if segments.after(at.segment).is_some() { Err(StoreError::NewerJournal) } else { Ok(folded) }
     }
 
-    /// Leaves nothing behind of what was erased: no free page, no log.
+    /// Removes the erased data from free pages and from the WAL.
     pub fn compact(&self) -> Result<(), StoreError> {
-        // What a vacuum writes over is not what a log has held.
+        // Vacuum overwrites pages of the database, but not copies of them in the WAL.
         self.db.pragma_update(None, "secure_delete", true)?;
         compact(&self.db)
     }
@@ -119,19 +118,19 @@ impl Store {
     }
 }
 
-/// The right to erase, and the note that somebody does: until it is taken away, files may still hold what was erased.
-/// Whoever is killed leaves the note behind, but not the right.
+/// The right to erase, and a file that shows an erase in progress: until `end` removes it, other files may still
+/// contain erased data. A killed process leaves the file behind, but not the lock.
 pub struct Eraser {
     home: Home,
     _lock: File,
 }
 
 impl Eraser {
-    /// `None` if somebody else is at it.
+    /// `None` if another process is erasing.
     pub fn begin(home: &Home) -> io::Result<Option<Eraser>> {
         loop {
             let Some(lock) = wait_for(&home.erasing(), [])? else { return Ok(None) };
-            // Whoever was done at this moment has taken the note away that we hold.
+            // The previous holder may have removed the file that we hold just now.
             if home.erasing().exists() {
                 lock.sync_all()?;
                 return Ok(Some(Eraser { home: home.clone(), _lock: lock }));
@@ -139,13 +138,13 @@ impl Eraser {
         }
     }
 
-    /// Nothing is left of what was erased.
+    /// Called when no erased data is left in any file.
     pub fn end(self) -> io::Result<()> {
         fs::remove_file(self.home.erasing())
     }
 }
 
-/// Whether somebody was stopped while erasing, or is at it.
+/// Whether an erase is in progress or was interrupted.
 pub fn is_unfinished(home: &Home) -> bool {
     home.erasing().exists()
 }

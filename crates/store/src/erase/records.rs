@@ -1,10 +1,10 @@
-//! What becomes of one record of the journal when something is erased.
+//! Decides for each journal record whether an erase keeps, changes or removes it.
 //!
-//! What tells where a session sits, and that it began and ended, stays unless the whole session goes: the rest of it must
-//! fold as before. Bookmarks and batons that are meant one by one go with all that tells of them.
+//! Events about a session's seat, start and end stay unless the whole session is erased: the rest of it must fold as
+//! before. Single bookmarks and batons are removed with all events about them.
 
 use super::Traces;
-use crate::journal::{Entry, Fate, Record};
+use crate::journal::{JournalEntry, Record, Rewrite};
 use std::collections::BTreeSet;
 use towline_core::bookmark::Code;
 use towline_core::event::{Event, Happening, Scene};
@@ -14,33 +14,35 @@ use towline_core::text::Kept;
 use towline_core::time::Timestamp;
 use towline_core::typing::Wish;
 
-pub(super) fn fate(entry: Entry<'_>, traces: &Traces, whole: &BTreeSet<SessionKey>) -> Fate {
+pub(super) fn fate(entry: JournalEntry<'_>, traces: &Traces, whole: &BTreeSet<SessionKey>) -> Rewrite {
     match (entry, traces) {
-        (Entry::Record(record), Traces::Text(needle)) => without_text(record, needle),
-        (Entry::Bytes(bytes), Traces::Text(needle)) => gone_if(needle.is_in_bytes(bytes)),
-        (Entry::Record(Record::Fault(_)), _) => Fate::Kept,
-        (Entry::Record(Record::Event(event)), Traces::Sessions { sessions, stretch }) => {
-            let is_meant = sessions.contains(&event.session) && stretch.holds(time_of(&event));
-            gone_if(is_meant && (whole.contains(&event.session) || !is_structure(&event.happening)))
+        (JournalEntry::Record(record), Traces::Text(needle)) => without_text(record, needle),
+        (JournalEntry::Bytes(bytes), Traces::Text(needle)) => remove_if(needle.is_in_bytes(bytes)),
+        (JournalEntry::Record(Record::Fault(_)), _) => Rewrite::Keep,
+        (JournalEntry::Record(Record::Event(event)), Traces::Sessions { sessions, stretch }) => {
+            let is_selected = sessions.contains(&event.session) && stretch.holds(time_of(&event));
+            remove_if(is_selected && (whole.contains(&event.session) || !is_structure(&event.happening)))
         }
-        (Entry::Record(Record::Event(event)), Traces::Everyone { stretch }) => {
+        (JournalEntry::Record(Record::Event(event)), Traces::Everyone { stretch }) => {
             let is_whole = whole.contains(&event.session);
-            gone_if(stretch.holds(time_of(&event)) && (is_whole || !is_structure(&event.happening)))
+            remove_if(stretch.holds(time_of(&event)) && (is_whole || !is_structure(&event.happening)))
         }
-        (Entry::Record(Record::Event(event)), Traces::Notes(notes)) => gone_if(tells_of(&event, notes)),
-        (Entry::Bytes(_), Traces::Notes(_)) => Fate::Kept,
-        // What nobody can read may be part of it.
-        (Entry::Bytes(bytes), Traces::Sessions { sessions, .. }) => {
+        (JournalEntry::Record(Record::Event(event)), Traces::Notes(notes)) => {
+            remove_if(is_about(&event, notes))
+        }
+        (JournalEntry::Bytes(_), Traces::Notes(_)) => Rewrite::Keep,
+        // Unreadable bytes may be part of a record of the session.
+        (JournalEntry::Bytes(bytes), Traces::Sessions { sessions, .. }) => {
             let text = String::from_utf8_lossy(bytes);
-            gone_if(sessions.iter().any(|session| text.contains(session.id.as_str())))
+            remove_if(sessions.iter().any(|session| text.contains(session.id.as_str())))
         }
-        (Entry::Bytes(_), Traces::Everyone { .. }) => Fate::Gone,
+        (JournalEntry::Bytes(_), Traces::Everyone { .. }) => Rewrite::Remove,
     }
 }
 
-/// Whether it set one of these, or told of it later.
-fn tells_of(event: &Event, notes: &BTreeSet<Uid>) -> bool {
-    let of = if let Happening::BatonCame(far) = &event.happening {
+/// Whether the event created one of these notes, or refers to it.
+fn is_about(event: &Event, notes: &BTreeSet<Uid>) -> bool {
+    let note = if let Happening::BatonCame(far) = &event.happening {
         far.baton
     } else if let Happening::BookmarkPlaced { bookmark, .. }
     | Happening::BookmarkDeleted { bookmark }
@@ -50,19 +52,19 @@ fn tells_of(event: &Event, notes: &BTreeSet<Uid>) -> bool {
     } else {
         event.uid
     };
-    notes.contains(&of)
+    notes.contains(&note)
 }
 
-/// A baton that came is as old as it was when it was passed.
+/// The time of an event; for a baton of another machine, the time it was passed.
 fn time_of(event: &Event) -> Timestamp {
     if let Happening::BatonCame(far) = &event.happening { far.passed_at } else { event.at }
 }
 
-fn gone_if(is_gone: bool) -> Fate {
-    if is_gone { Fate::Gone } else { Fate::Kept }
+fn remove_if(is_removed: bool) -> Rewrite {
+    if is_removed { Rewrite::Remove } else { Rewrite::Keep }
 }
 
-/// Whether it tells of the session itself, and not of what was said or done in it.
+/// Whether the event is about the session itself, not about what was said or done in it.
 pub(super) fn is_structure(happening: &Happening) -> bool {
     STRUCTURE.contains(&happening.name())
 }
@@ -85,22 +87,22 @@ pub(super) const STRUCTURE: [&str; 15] = [
     "hop_told",
 ];
 
-/// Texts that hold it become empty, places that do are left out; what still holds it then goes whole.
-fn without_text(record: Record, needle: &Needle) -> Fate {
+/// Blanks texts and omits places that contain the needle; removes the record if it still contains it.
+fn without_text(record: Record, needle: &Needle) -> Rewrite {
     if !holds(&record, needle) {
-        return Fate::Kept;
+        return Rewrite::Keep;
     }
-    let Record::Event(event) = record else { return Fate::Gone };
+    let Record::Event(event) = record else { return Rewrite::Remove };
     let blank = |text: Kept| if needle.is_in(text.as_str()) { Kept::default() } else { text };
     let changed = Record::Event(without_place(with_texts(event, &blank), needle));
-    if holds(&changed, needle) { Fate::Gone } else { Fate::Changed(changed) }
+    if holds(&changed, needle) { Rewrite::Remove } else { Rewrite::Replace(changed) }
 }
 
 fn holds(record: &Record, needle: &Needle) -> bool {
     serde_json::to_string(record).is_ok_and(|json| needle.is_in(&json))
 }
 
-/// The event with each of its texts as `change` leaves it; an answer that becomes empty was not heard.
+/// The event with `change` applied to each of its texts; an answer that becomes empty is removed.
 pub(super) fn with_texts(mut event: Event, change: &dyn Fn(Kept) -> Kept) -> Event {
     match &mut event.happening {
         Happening::PromptSubmitted { prompt: text, .. }

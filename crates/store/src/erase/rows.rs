@@ -1,6 +1,6 @@
-//! Erasing from the database that is folded from the journal.
+//! Erasing from the database that is projected from the journal.
 //!
-//! One transaction; a rehearsal takes it back. Changes what the same erasing changes in the journal.
+//! One transaction, which a rehearsal rolls back. Changes the same data as the erase of the journal.
 
 use super::records::STRUCTURE;
 use super::{Erasing, Traces};
@@ -12,7 +12,7 @@ use towline_core::forget::Stretch;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
 
-/// How many rows went, or lost their text.
+/// How many rows were deleted or lost their text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ErasedTraces {
     pub sessions: usize,
@@ -24,7 +24,7 @@ pub struct ErasedTraces {
 
 const SPANS: &str = "select id, agent || ':' || session, started_at, last_event_at from sessions";
 
-/// What points to a session goes before it.
+/// References to a session are removed before the session.
 const DROP_SESSION: [&str; 15] = [
     "delete from hops where session = ?1",
     "update hops set successor = null where successor = ?1",
@@ -48,20 +48,20 @@ const DROP_SESSION: [&str; 15] = [
 const COUNT_EVENTS: &str = "select count(*) from events where session = ?1";
 const COUNT_TURNS: &str = "select count(*) from heard_turns where session = ?1";
 
-const DROP_TURNS_THEN: &str = "delete from heard_turns where session = ?1 and started_at between ?2 and ?3";
-const DROP_WAITS_THEN: &str = "delete from waits where session = ?1 and ended_at between ?2 and ?3";
-const DROP_INTENTS_THEN: &str = "delete from intents where session = ?1 and made_at between ?2 and ?3";
-const DROP_BOOKMARKS_THEN: &str = "delete from bookmarks where session = ?1 and at between ?2 and ?3";
-const DROP_HOPS_THEN: &str = "delete from hops where session = ?1 and began_at between ?2 and ?3";
-const DROP_HANDOFFS_THEN: &str = "
+const DROP_TURNS_IN: &str = "delete from heard_turns where session = ?1 and started_at between ?2 and ?3";
+const DROP_WAITS_IN: &str = "delete from waits where session = ?1 and ended_at between ?2 and ?3";
+const DROP_INTENTS_IN: &str = "delete from intents where session = ?1 and made_at between ?2 and ?3";
+const DROP_BOOKMARKS_IN: &str = "delete from bookmarks where session = ?1 and at between ?2 and ?3";
+const DROP_HOPS_IN: &str = "delete from hops where session = ?1 and began_at between ?2 and ?3";
+const BLANK_HANDOFFS_IN: &str = "
     update hops set text = '', revision = revision + 1 where session = ?1 and written_at between ?2 and ?3";
-const DROP_WORDS_THEN: &str = "
+const BLANK_SESSION_TEXTS_IN: &str = "
     update sessions set revision = revision + 1, asked_tool = null, asked_subagent = null, asked_at = null,
         prompt = case when prompted_at between ?2 and ?3 then null else prompt end,
         answer = case when last_event_at >= ?2 and ifnull(prompted_at, 0) <= ?3 then null else answer end
     where id = ?1";
 
-/// What is known of sessions of other machines, which have no row here.
+/// Data about sessions of other machines, which have no row here.
 const DROP_FAR: [&str; 2] = [
     "delete from inheritances where (?1 is null or far = ?1) and far is not null and decided_at between ?2 and ?3",
     "delete from batons where (?1 is null or far = ?1) and far is not null and passed_at between ?2 and ?3",
@@ -72,11 +72,11 @@ const DROP_NOTE: [&str; 2] = ["delete from bookmarks where uid = ?1", "delete fr
 const KNOWS_NOTE: &str = "
     select exists (select 1 from bookmarks where uid = ?1) or exists (select 1 from batons where uid = ?1)";
 
-pub(super) const LONE_PROJECTS: &str = "
+pub(super) const DROP_UNUSED_PROJECTS: &str = "
     delete from projects where id not in (select project from sessions where project is not null)
         and id not in (select project from batons where project is not null)";
 
-/// What holds the text: turns, sessions, then the rest.
+/// Blanks columns that contain the text: turns, sessions, then the rest.
 const BLANK_TURNS: &str = "
     update heard_turns set prompt = '', revision = revision + 1 where holds(prompt)";
 const BLANK_SESSIONS: &str = "
@@ -115,21 +115,21 @@ const BLANK_OTHERS: [&str; 12] = [
 const BLANK_JOBS: &str = "update jobs set last_error = null where holds(last_error)";
 
 impl Store {
-    /// Whether it is a bookmark or a baton that is kept here.
+    /// Whether a bookmark or baton with this id is stored here.
     pub fn knows_note(&self, uid: Uid) -> Result<bool, StoreError> {
         Ok(self.db.prepare_cached(KNOWS_NOTE)?.query_row([uid.0], |row| row.get(0))?)
     }
 
-    /// The sessions that lie in the stretch from their first event to their last.
+    /// The sessions whose events all lie in the stretch.
     pub(super) fn whole_sessions(&self, traces: &Traces) -> Result<BTreeSet<SessionKey>, StoreError> {
-        let (meant, stretch) = match traces {
+        let (chosen, stretch) = match traces {
             Traces::Text(_) | Traces::Notes(_) => return Ok(BTreeSet::new()),
             Traces::Sessions { sessions, stretch } => (Some(sessions), stretch),
             Traces::Everyone { stretch } => (None, stretch),
         };
         let spans = self.spans()?.into_iter();
         let is_whole = |(_, key, span): &(i64, SessionKey, Stretch)| {
-            meant.is_none_or(|meant| meant.contains(key)) && stretch.covers(*span)
+            chosen.is_none_or(|chosen| chosen.contains(key)) && stretch.covers(*span)
         };
         Ok(spans.filter(is_whole).map(|(_, key, _)| key).collect())
     }
@@ -156,9 +156,9 @@ impl Store {
         self.db.pragma_update(None, "secure_delete", true)?;
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let erased = match traces {
-            Traces::Text(_) => self.blank()?,
-            Traces::Sessions { sessions, stretch } => self.drop_then(Some(sessions), *stretch, whole)?,
-            Traces::Everyone { stretch } => self.drop_then(None, *stretch, whole)?,
+            Traces::Text(_) => self.blank_text()?,
+            Traces::Sessions { sessions, stretch } => self.drop_between(Some(sessions), *stretch, whole)?,
+            Traces::Everyone { stretch } => self.drop_between(None, *stretch, whole)?,
             Traces::Notes(notes) => self.drop_notes(notes)?,
         };
         match erasing {
@@ -176,11 +176,11 @@ impl Store {
                 erased.others += self.change(statement, [note.0])?;
             }
         }
-        self.db.execute(LONE_PROJECTS, [])?;
+        self.db.execute(DROP_UNUSED_PROJECTS, [])?;
         Ok(erased)
     }
 
-    fn blank(&self) -> Result<ErasedTraces, StoreError> {
+    fn blank_text(&self) -> Result<ErasedTraces, StoreError> {
         let mut erased = ErasedTraces {
             heard_turns: self.db.execute(BLANK_TURNS, [])?,
             others: self.db.execute(BLANK_SESSIONS, [])?,
@@ -193,32 +193,32 @@ impl Store {
         Ok(erased)
     }
 
-    fn drop_then(
+    fn drop_between(
         &self,
-        meant: Option<&BTreeSet<SessionKey>>,
+        chosen: Option<&BTreeSet<SessionKey>>,
         stretch: Stretch,
         whole: &BTreeSet<SessionKey>,
     ) -> Result<ErasedTraces, StoreError> {
         let mut erased = ErasedTraces::default();
         for (id, key, span) in self.spans()? {
             let overlaps = span.from <= stretch.until && stretch.from <= span.until;
-            if !overlaps || meant.is_some_and(|meant| !meant.contains(&key)) {
+            if !overlaps || chosen.is_some_and(|chosen| !chosen.contains(&key)) {
                 continue;
             }
             if whole.contains(&key) {
                 self.drop_session(id, &mut erased)?;
             } else {
-                self.drop_part((id, stretch.from.0, stretch.until.0), &mut erased)?;
+                self.drop_part(id, stretch, &mut erased)?;
             }
         }
-        erased.others += self.drop_far(meant, stretch)?;
-        self.db.execute(LONE_PROJECTS, [])?;
+        erased.others += self.drop_far(chosen, stretch)?;
+        self.db.execute(DROP_UNUSED_PROJECTS, [])?;
         Ok(erased)
     }
 
-    fn drop_far(&self, meant: Option<&BTreeSet<SessionKey>>, stretch: Stretch) -> Result<usize, StoreError> {
-        let keys: Vec<Option<String>> = match meant {
-            Some(meant) => meant.iter().map(|key| Some(key.to_string())).collect(),
+    fn drop_far(&self, chosen: Option<&BTreeSet<SessionKey>>, stretch: Stretch) -> Result<usize, StoreError> {
+        let keys: Vec<Option<String>> = match chosen {
+            Some(chosen) => chosen.iter().map(|key| Some(key.to_string())).collect(),
             None => vec![None],
         };
         let mut dropped = 0;
@@ -241,19 +241,20 @@ impl Store {
         Ok(())
     }
 
-    fn drop_part(&self, then: (i64, i64, i64), erased: &mut ErasedTraces) -> Result<(), StoreError> {
+    fn drop_part(&self, id: i64, stretch: Stretch, erased: &mut ErasedTraces) -> Result<(), StoreError> {
+        let span = (id, stretch.from.0, stretch.until.0);
         let events = format!(
             "delete from events where session = ?1 and at between ?2 and ?3 and kind not in ('{}')",
             STRUCTURE.join("', '")
         );
-        erased.events += self.change(&events, then)?;
-        erased.heard_turns += self.change(DROP_TURNS_THEN, then)?;
-        erased.others += self.change(DROP_WAITS_THEN, then)?;
-        erased.others += self.change(DROP_INTENTS_THEN, then)?;
-        erased.others += self.change(DROP_BOOKMARKS_THEN, then)?;
-        erased.others += self.change(DROP_HOPS_THEN, then)?;
-        erased.others += self.change(DROP_HANDOFFS_THEN, then)?;
-        self.change(DROP_WORDS_THEN, then)?;
+        erased.events += self.change(&events, span)?;
+        erased.heard_turns += self.change(DROP_TURNS_IN, span)?;
+        erased.others += self.change(DROP_WAITS_IN, span)?;
+        erased.others += self.change(DROP_INTENTS_IN, span)?;
+        erased.others += self.change(DROP_BOOKMARKS_IN, span)?;
+        erased.others += self.change(DROP_HOPS_IN, span)?;
+        erased.others += self.change(BLANK_HANDOFFS_IN, span)?;
+        self.change(BLANK_SESSION_TEXTS_IN, span)?;
         Ok(())
     }
 

@@ -1,12 +1,12 @@
-//! Applying the rules of today to the journal and to the database that is folded from it.
+//! Applies the current redaction rules to the journal and to the database projected from it.
 //!
-//! Both are small: all of it at once, each in its own way whole or not at all.
+//! Both are small: each is scrubbed completely, and atomically.
 
 use super::records::with_texts;
-use super::rows::{ErasedTraces, LONE_PROJECTS};
+use super::rows::{DROP_UNUSED_PROJECTS, ErasedTraces};
 use super::{Erased, Erasing};
 use crate::archive::Cleaner;
-use crate::journal::{self, Entry, Fate, Record};
+use crate::journal::{self, JournalEntry, Record, Rewrite};
 use crate::lock::FoldLock;
 use crate::{Store, StoreError};
 use rusqlite::{Row, Transaction, TransactionBehavior};
@@ -15,7 +15,7 @@ use towline_core::event::Event;
 use towline_core::id::SessionKey;
 use towline_core::text::{Keeping, Kept, Secrets};
 
-/// Each text by its row, and how it is changed.
+/// For each text column, the query that reads it and the statement that updates it.
 const TEXTS: [(&str, &str); 9] = [
     ("select id, text from hops where text is not null", "update hops set text = ?2 where id = ?1"),
     ("select id, text from intents", "update intents set text = ?2 where id = ?1"),
@@ -46,7 +46,7 @@ const TEXTS: [(&str, &str); 9] = [
     ),
 ];
 
-/// A fault that tells a secret is worth less than the secret.
+/// A fault with a secret in its text is deleted.
 const FAULTS: &str = "select distinct detail from faults";
 const DROP_FAULT: &str = "delete from faults where detail = ?1";
 const FOLDERS: &str = "select id, agent || ':' || session, folder from sessions where folder is not null";
@@ -55,7 +55,7 @@ impl Store {
     /// Counts what would change, and changes nothing.
     pub fn rehearse_scrub(&self, cleaner: &Cleaner<'_>) -> Result<Erased, StoreError> {
         let excluded = self.excluded_sessions(cleaner)?;
-        let mut decide = |entry: Entry<'_>| fate(entry, cleaner, &excluded);
+        let mut decide = |entry: JournalEntry<'_>| fate(entry, cleaner, &excluded);
         let journal =
             journal::rehearse(&self.home, &mut decide).map_err(|source| self.folder_error(source))?;
         Ok(Erased { rows: self.scrub_rows(cleaner, Erasing::Rehearsal)?, journal })
@@ -91,7 +91,7 @@ impl Store {
         for (id, _) in self.excluded_rows(cleaner)? {
             self.drop_session(id, &mut erased)?;
         }
-        self.db.execute(LONE_PROJECTS, [])?;
+        self.db.execute(DROP_UNUSED_PROJECTS, [])?;
         for (find, change) in TEXTS {
             let text = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
             let rows = self.db.prepare(find)?.query_map([], text)?.collect::<Result<Vec<_>, _>>()?;
@@ -114,25 +114,25 @@ impl Store {
     }
 }
 
-fn fate(entry: Entry<'_>, cleaner: &Cleaner<'_>, excluded: &BTreeSet<SessionKey>) -> Fate {
+fn fate(entry: JournalEntry<'_>, cleaner: &Cleaner<'_>, excluded: &BTreeSet<SessionKey>) -> Rewrite {
     let clean = cleaner.clean;
     match entry {
-        Entry::Bytes(bytes) if clean(&String::from_utf8_lossy(bytes)).is_some() => Fate::Gone,
-        Entry::Bytes(_) => Fate::Kept,
-        Entry::Record(Record::Fault(fault)) if clean(&fault.detail).is_some() => Fate::Gone,
-        Entry::Record(Record::Fault(_)) => Fate::Kept,
-        Entry::Record(Record::Event(event)) if excluded.contains(&event.session) => Fate::Gone,
-        Entry::Record(Record::Event(event)) => cleaned(event, clean),
+        JournalEntry::Bytes(bytes) if clean(&String::from_utf8_lossy(bytes)).is_some() => Rewrite::Remove,
+        JournalEntry::Bytes(_) => Rewrite::Keep,
+        JournalEntry::Record(Record::Fault(fault)) if clean(&fault.detail).is_some() => Rewrite::Remove,
+        JournalEntry::Record(Record::Fault(_)) => Rewrite::Keep,
+        JournalEntry::Record(Record::Event(event)) if excluded.contains(&event.session) => Rewrite::Remove,
+        JournalEntry::Record(Record::Event(event)) => cleaned(event, clean),
     }
 }
 
-fn cleaned(event: Event, clean: &dyn Fn(&str) -> Option<String>) -> Fate {
+fn cleaned(event: Event, clean: &dyn Fn(&str) -> Option<String>) -> Rewrite {
     let before = event.clone();
     let after = with_texts(event, &|text| clean(text.as_str()).map_or(text, |clean| kept(&clean)));
-    if after == before { Fate::Kept } else { Fate::Changed(Record::Event(after)) }
+    if after == before { Rewrite::Keep } else { Rewrite::Replace(Record::Event(after)) }
 }
 
-/// What was cleaned just now is bounded already.
+/// Text that was just cleaned is already truncated.
 fn kept(clean: &str) -> Kept {
     Kept::new(clean, Keeping { longest_bytes: usize::MAX / 8, secrets: Secrets::Kept })
 }

@@ -1,4 +1,4 @@
-//! Erasing from the journal and the database: a fold goes on where it was, a rebuild knows the same.
+//! Erasing from the journal and the database: folding continues afterwards, and a rebuild gives the same rows.
 
 use super::*;
 use crate::journal::Record;
@@ -54,8 +54,8 @@ impl Bench {
         erased
     }
 
-    /// Every session with its prompts, as the database knows them.
-    fn told(&self) -> Vec<String> {
+    /// Every session with its prompts, from the database.
+    fn prompts(&self) -> Vec<String> {
         let store = self.store();
         let sessions = store.sessions().unwrap();
         let of = |session: &towline_core::session::Session| {
@@ -66,9 +66,9 @@ impl Bench {
         sessions.iter().map(of).collect()
     }
 
-    fn told_after_a_rebuild(&self) -> Vec<String> {
+    fn prompts_after_a_rebuild(&self) -> Vec<String> {
         rebuild(&self.home, &self.lock, Timestamp(1), "a test").unwrap();
-        self.told()
+        self.prompts()
     }
 }
 
@@ -85,7 +85,7 @@ fn started() -> Happening {
     Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() }
 }
 
-fn lived() -> Bench {
+fn two_sessions() -> Bench {
     let bench = Bench::new();
     bench.accept("a:1", 10, started());
     bench.prompt("a:1", 20, "one");
@@ -95,56 +95,56 @@ fn lived() -> Bench {
     bench
 }
 
-fn of(session: &str, from: i64, until: i64) -> Traces {
+fn session_traces(session: &str, from: i64, until: i64) -> Traces {
     let sessions = BTreeSet::from([SessionKey::parse(session).unwrap()]);
     Traces::Sessions { sessions, stretch: Stretch { from: Timestamp(from), until: Timestamp(until) } }
 }
 
 #[test]
 fn a_whole_session_leaves_no_row_and_no_record() {
-    let bench = lived();
-    let erased = bench.erase(&of("a:1", 0, 90));
+    let bench = two_sessions();
+    let erased = bench.erase(&session_traces("a:1", 0, 90));
     assert_eq!((erased.rows.sessions, erased.rows.heard_turns, erased.journal.gone), (1, 2, 3));
-    assert_eq!(bench.told(), ["a:2 two"]);
-    assert_eq!(bench.told_after_a_rebuild(), ["a:2 two"]);
+    assert_eq!(bench.prompts(), ["a:2 two"]);
+    assert_eq!(bench.prompts_after_a_rebuild(), ["a:2 two"]);
 }
 
 #[test]
-fn a_stretch_of_time_takes_what_was_said_then_and_leaves_the_session() {
-    let bench = lived();
-    bench.erase(&of("a:1", 15, 35));
-    assert_eq!(bench.told(), ["a:1 three", "a:2 two"]);
-    assert_eq!(bench.told_after_a_rebuild(), ["a:1 three", "a:2 two"]);
+fn a_stretch_of_time_erases_its_turns_and_keeps_the_session() {
+    let bench = two_sessions();
+    bench.erase(&session_traces("a:1", 15, 35));
+    assert_eq!(bench.prompts(), ["a:1 three", "a:2 two"]);
+    assert_eq!(bench.prompts_after_a_rebuild(), ["a:1 three", "a:2 two"]);
 }
 
 #[test]
-fn a_text_becomes_empty_and_what_was_told_stays() {
-    let bench = lived();
+fn a_matching_prompt_becomes_empty_and_its_turn_stays() {
+    let bench = two_sessions();
     let needle = Arc::new(Needle::new("THREE").unwrap());
     assert_eq!(bench.erase(&Traces::Text(needle)).journal.changed, 1);
-    assert_eq!(bench.told(), ["a:1 one, ", "a:2 two"]);
-    assert_eq!(bench.told_after_a_rebuild(), ["a:1 one, ", "a:2 two"]);
+    assert_eq!(bench.prompts(), ["a:1 one, ", "a:2 two"]);
+    assert_eq!(bench.prompts_after_a_rebuild(), ["a:1 one, ", "a:2 two"]);
 }
 
 #[test]
-fn what_is_told_after_an_erasing_is_folded_once() {
-    let bench = lived();
-    bench.erase(&of("a:2", 0, 90));
+fn events_after_an_erase_are_folded_once() {
+    let bench = two_sessions();
+    bench.erase(&session_traces("a:2", 0, 90));
     bench.prompt("a:1", 50, "four");
-    assert_eq!(bench.told(), ["a:1 one, three, four"]);
-    bench.erase(&of("a:1", 15, 25));
+    assert_eq!(bench.prompts(), ["a:1 one, three, four"]);
+    bench.erase(&session_traces("a:1", 15, 25));
     bench.prompt("a:1", 60, "five");
-    assert_eq!(bench.told(), ["a:1 three, four, five"]);
-    assert_eq!(bench.told_after_a_rebuild(), ["a:1 three, four, five"]);
+    assert_eq!(bench.prompts(), ["a:1 three, four, five"]);
+    assert_eq!(bench.prompts_after_a_rebuild(), ["a:1 three, four, five"]);
 }
 
 #[test]
 fn a_journal_of_a_newer_version_is_not_rewritten() {
-    let bench = lived();
+    let bench = two_sessions();
     let store = bench.store();
     let active = bench.home.journal().join("active");
     let mut bytes = std::fs::read(&active).unwrap();
-    // The same records under the mark of a version to come.
+    // The same records with the version byte of a future version.
     let newer: Vec<u8> = bytes.clone();
     bytes.extend(newer);
     let second = bytes.len() / 2;
@@ -154,7 +154,7 @@ fn a_journal_of_a_newer_version_is_not_rewritten() {
 }
 
 #[test]
-fn one_erases_at_a_time_and_who_is_killed_leaves_a_note() {
+fn only_one_process_erases_and_a_killed_one_leaves_the_file() {
     let bench = Bench::new();
     assert!(!is_unfinished(&bench.home));
     let first = Eraser::begin(&bench.home).unwrap().unwrap();
@@ -170,15 +170,15 @@ fn bookmark(text: &str) -> Happening {
     Happening::IntentMade { wish }
 }
 
-/// Every intent with its text, as the database knows them.
+/// Every intent with its text, from the database.
 fn intents(bench: &Bench) -> Vec<String> {
     let all = bench.store().intents(&WantedIntents { limit: 99, ..WantedIntents::default() }).unwrap();
     all.iter().map(|intent| format!("{} {}", intent.session, intent.wish.text.as_str())).collect()
 }
 
 #[test]
-fn what_was_typed_is_forgotten_like_what_was_said() {
-    let bench = lived();
+fn intents_are_erased_like_prompts() {
+    let bench = two_sessions();
     bench.accept("a:1", 22, bookmark("go on with the heron"));
     bench.accept("a:1", 24, bookmark("go on"));
     bench.accept("a:2", 27, bookmark("go on too"));
@@ -192,19 +192,19 @@ fn what_was_typed_is_forgotten_like_what_was_said() {
     bench.erase(&Traces::Sessions { sessions: BTreeSet::from([SessionKey::parse("a:2").unwrap()]), stretch });
     let left = intents(&bench);
     assert_eq!(left, ["a:1 "]);
-    bench.told_after_a_rebuild();
+    bench.prompts_after_a_rebuild();
     assert_eq!(intents(&bench), left);
 }
 
-/// Every handoff, as the database knows them.
+/// Every handoff, from the database.
 fn handoffs(bench: &Bench) -> Vec<String> {
     let all = bench.store().hops(&WantedHops { limit: 99, ..WantedHops::default() }).unwrap();
     all.iter().map(|hop| format!("{} {}", hop.session, hop.text().unwrap_or("-"))).collect()
 }
 
 #[test]
-fn handoffs_are_forgotten_like_what_was_said() {
-    let bench = lived();
+fn handoffs_are_erased_like_prompts() {
+    let bench = two_sessions();
     let write = |session: &str, at: i64, text: &str| {
         let asking = Asking { seat: "tmux:1:%1".into(), author: Author::Agent, ordinal: 1, percent: None };
         bench.accept(session, at, Happening::HandoffAsked { asking });
@@ -224,6 +224,6 @@ fn handoffs_are_forgotten_like_what_was_said() {
     bench.erase(&Traces::Sessions { sessions: BTreeSet::from([SessionKey::parse("a:2").unwrap()]), stretch });
     let left = handoffs(&bench);
     assert_eq!(left, ["a:1 -"]);
-    bench.told_after_a_rebuild();
+    bench.prompts_after_a_rebuild();
     assert_eq!(handoffs(&bench), left);
 }

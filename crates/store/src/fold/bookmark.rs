@@ -1,17 +1,17 @@
-//! What a fold does about bookmarks that are there already: what was found out about them, deleting, restoring.
+//! Applies events about existing bookmarks: their place, deletion, restoring.
 //!
-//! Decides nothing. A bookmark that is not known, because it was forgotten, stays unknown.
+//! Makes no decisions. An event about an unknown bookmark, because it was erased, has no effect.
 
-use super::Batch;
+use super::ProjectionBatch;
 use crate::StoreError;
-use crate::tables::bookmarks::Placing;
+use crate::tables::bookmarks::Placement;
 use towline_core::event::{Event, Happening};
 
-impl Batch<'_> {
-    pub(super) fn change_bookmark(&self, event: &Event) -> Result<(), StoreError> {
+impl ProjectionBatch<'_> {
+    pub(super) fn apply_bookmark_change(&self, event: &Event) -> Result<(), StoreError> {
         if let Happening::BookmarkPlaced { bookmark, code, context_tokens } = &event.happening {
-            let placing = Placing { code: code.as_ref(), context_tokens: *context_tokens, at: event.at };
-            self.store.place_bookmark(*bookmark, &placing)?;
+            let placement = Placement { code: code.as_ref(), context_tokens: *context_tokens, at: event.at };
+            self.store.place_bookmark(*bookmark, &placement)?;
         }
         if let Happening::BookmarkDeleted { bookmark } = event.happening {
             self.store.delete_bookmark(bookmark, Some(event.at))?;

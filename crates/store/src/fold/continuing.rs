@@ -1,18 +1,18 @@
-//! What a fold does about hops: makes their rows, keeps their handoffs, and moves them on by what an event tells.
+//! Applies events to hops: inserts their rows, stores their handoffs, and advances their stages.
 //!
-//! Decides nothing itself: where a hop goes is `core`'s. Looks at nothing but what was folded before, so every fold of one
-//! journal ends alike.
+//! Makes no decisions: `core` chooses the next stage. Reads only rows that were folded before, so that every fold of
+//! the same journal gives the same result.
 
-use super::Batch;
+use super::ProjectionBatch;
 use crate::StoreError;
 use towline_core::continuing::{Around, Hop, Next, Stage, follow};
 use towline_core::effect::Effect;
 use towline_core::event::{Event, Happening};
 
-impl Batch<'_> {
-    /// What the event means for work that goes on by itself, once its session and all that is typed have taken it in.
-    pub(super) fn hop_on(&mut self, event: &Event) -> Result<(), StoreError> {
-        self.take_in(event)?;
+impl ProjectionBatch<'_> {
+    /// Applies the event to hops, after it was applied to its session and to intents.
+    pub(super) fn apply_to_hops(&mut self, event: &Event) -> Result<(), StoreError> {
+        self.record_hop_event(event)?;
         if !may_move(&event.happening) || !self.store.has_hops_afoot()? {
             return Ok(());
         }
@@ -22,13 +22,13 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn take_in(&mut self, event: &Event) -> Result<(), StoreError> {
+    fn record_hop_event(&mut self, event: &Event) -> Result<(), StoreError> {
         let Some(stored) = self.sessions.get(&event.session) else { return Ok(()) };
         if let Happening::HandoffAsked { asking } = &event.happening {
             self.store.add_hop(event.uid, stored.id, asking, event.at)?;
         }
         if let Happening::HandoffWritten { hop, text, by } = &event.happening {
-            self.store.write_handoff(*hop, (text, *by), event.at)?;
+            self.store.write_handoff(*hop, text, *by, event.at)?;
         }
         if let Happening::HandoffGiven { hop } = &event.happening {
             self.store.give_handoff(*hop, stored.id, event.at)?;
@@ -42,12 +42,12 @@ impl Batch<'_> {
             if let Some(typed) = typed {
                 self.store.type_for_hop(hop.uid, *typed)?;
             }
-            self.move_on(&hop, &Next { to: *to, why: why.clone(), successor: None }, event)?;
+            self.move_hop(&hop, &Next { to: *to, why: why.clone(), successor: None }, event)?;
         }
         Ok(())
     }
 
-    /// As far as it goes: one event may be the last of several that were waited for.
+    /// Advances the hop as far as possible: one event may be the last of several that it waited for.
     fn follow(&mut self, mut hop: Hop, event: &Event) -> Result<(), StoreError> {
         loop {
             let intent = |uid| self.store.intent(uid);
@@ -57,7 +57,7 @@ impl Batch<'_> {
             let Some(next) = follow(&hop, &around).filter(|next| hop.stage.may_become(next.to)) else {
                 return Ok(());
             };
-            self.move_on(&hop, &next, event)?;
+            self.move_hop(&hop, &next, event)?;
             match self.store.hop(hop.uid)? {
                 Some(moved) => hop = moved,
                 None => return Ok(()),
@@ -65,7 +65,7 @@ impl Batch<'_> {
         }
     }
 
-    fn move_on(&mut self, hop: &Hop, next: &Next, event: &Event) -> Result<(), StoreError> {
+    fn move_hop(&mut self, hop: &Hop, next: &Next, event: &Event) -> Result<(), StoreError> {
         self.store.move_hop(hop, next, event.at)?;
         if matches!(next.to, Stage::Failed | Stage::Stopped) {
             self.effects.push(Effect::HopEnded {
@@ -79,7 +79,7 @@ impl Batch<'_> {
     }
 }
 
-/// Nothing else moves a hop: most events pay for no look.
+/// Whether the event can advance a hop; most events save the query.
 fn may_move(happening: &Happening) -> bool {
     matches!(
         happening,

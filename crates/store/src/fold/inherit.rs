@@ -1,10 +1,10 @@
-//! What a fold does about batons and inheritances: gathers what is known, lets `core` decide, keeps the decision.
+//! Applies events to batons and inheritances: collects the situation, lets `core` decide, stores the decision.
 //!
-//! Decides nothing itself, and looks at nothing but what was folded before: so every fold of one journal decides alike.
+//! Makes no decisions and reads only rows that were folded before, so that every fold decides alike.
 
-use super::Batch;
+use super::ProjectionBatch;
 use crate::StoreError;
-use crate::tables::batons::Passer;
+use crate::tables::batons::SessionRow;
 use towline_core::event::{Event, Happening};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::{
@@ -14,15 +14,15 @@ use towline_core::inherit::{
 use towline_core::seat::SeatKind;
 use towline_core::session::{Session, State};
 
-impl Batch<'_> {
-    /// A baton of another machine: its session has no row here, and nothing happens to it.
+impl ProjectionBatch<'_> {
+    /// Stores a baton of another machine: its session has no row here and does not change.
     pub(super) fn baton_came(&self, event: &Event, came: &FarBaton) -> Result<(), StoreError> {
         self.store.baton_came(&event.session, came, event.at)
     }
 
-    /// What the event means for those who come after, once its session has taken it in. `before` is how far the session
-    /// was with what it inherits.
-    pub(super) fn inherit(&mut self, event: &Event, before: Inheriting) -> Result<(), StoreError> {
+    /// Applies the event to batons and inheritances, after it was applied to its session. `before` is the session's
+    /// inheriting state before the event.
+    pub(super) fn apply_to_heirs(&mut self, event: &Event, before: Inheriting) -> Result<(), StoreError> {
         if event.happening == Happening::BatonPassed {
             self.pass_baton(event)?;
         }
@@ -30,32 +30,32 @@ impl Batch<'_> {
             self.drop_baton(event)?;
         }
         if let Happening::InheritanceTaken { from } = &event.happening {
-            self.take(event, from)?;
+            self.take_over(event, from)?;
         }
         if let Happening::InheritanceGiven { decision } = &event.happening {
-            self.given(event, *decision)?;
+            self.mark_given(event, *decision)?;
         }
         let session = self.sessions.get(&event.session).map(|stored| &stored.session);
         if session.is_some_and(|session| is_time(before, session)) { self.decide(event) } else { Ok(()) }
     }
 
-    /// A session of which nothing was asked yet, and one that nobody sits before, have nothing to pass on.
+    /// Passes a baton unless the session has no prompt yet or is headless: such a session has no work to pass on.
     fn pass_baton(&mut self, event: &Event) -> Result<(), StoreError> {
-        match self.passer(&event.session).filter(|passer| has_work(passer.session)) {
-            Some(passer) => self.store.pass_baton(event.uid, passer, event.at),
+        match self.session_row(&event.session).filter(|row| has_work(row.session)) {
+            Some(row) => self.store.pass_baton(event.uid, row, event.at),
             None => Ok(()),
         }
     }
 
     fn drop_baton(&mut self, event: &Event) -> Result<(), StoreError> {
-        match self.passer(&event.session) {
-            Some(passer) => self.store.drop_batons(passer.id, event.at),
+        match self.session_row(&event.session) {
+            Some(row) => self.store.drop_batons(row.id, event.at),
             None => Ok(()),
         }
     }
 
-    /// A person's choice stands in the place of whatever would be decided, or was.
-    fn take(&mut self, event: &Event, from: &SessionKey) -> Result<(), StoreError> {
+    /// The user's choice replaces the automatic decision, past or future.
+    fn take_over(&mut self, event: &Event, from: &SessionKey) -> Result<(), StoreError> {
         self.load_session(from)?;
         let Some(heir) = self.sessions.get(&event.session) else { return Ok(()) };
         let Some(before) = self.sessions.get(from) else { return self.take_from_afar(event, from) };
@@ -74,11 +74,11 @@ impl Batch<'_> {
         self.keep_decision(event, &decision)
     }
 
-    /// Nothing is due any more, unless something was decided since.
-    fn given(&mut self, event: &Event, decision: Uid) -> Result<(), StoreError> {
+    /// Settles the session unless another decision was made since.
+    fn mark_given(&mut self, event: &Event, decision: Uid) -> Result<(), StoreError> {
         self.store.give(decision, event.at)?;
         if self.store.inheritance_to_give(&event.session)?.is_none() {
-            self.change(&event.session, |session| {
+            self.update_session(&event.session, |session| {
                 if session.inheriting == Inheriting::Due {
                     session.inheriting = Inheriting::Settled;
                 }
@@ -100,14 +100,14 @@ impl Batch<'_> {
     }
 
     fn keep_decision(&mut self, event: &Event, decision: &Decision) -> Result<(), StoreError> {
-        self.change(&event.session, |session| settle(session, decision));
+        self.update_session(&event.session, |session| settle(session, decision));
         let row = |key: &SessionKey| self.sessions.get(key).map(|stored| stored.id);
         let Some(heir) = row(&event.session).filter(|_| decision.is_worth_keeping()) else { return Ok(()) };
         let from = decision.from.as_ref().filter(|_| decision.machine.is_none()).and_then(row);
-        self.store.add_inheritance(event.uid, (heir, from), decision, event.at)
+        self.store.add_inheritance(event.uid, heir, from, decision, event.at)
     }
 
-    /// Those before it in its seat, up to and with the first that counts.
+    /// The previous sessions in its seat, up to and including the first that counts.
     fn chain(&mut self, heir: &SessionKey) -> Result<Vec<Candidate>, StoreError> {
         let mut chain = vec![];
         let mut next = self.sessions.get(heir).and_then(|stored| stored.session.previous.clone());
@@ -121,9 +121,9 @@ impl Batch<'_> {
         Ok(chain)
     }
 
-    /// Whether a baton is withdrawn is known from its session, which this very fold may have changed.
+    /// Whether a baton is withdrawn depends on its session, which this fold may have changed.
     fn batons(&mut self, heir: &SessionKey) -> Result<Vec<Baton>, StoreError> {
-        let Some(heir) = self.passer(heir) else { return Ok(vec![]) };
+        let Some(heir) = self.session_row(heir) else { return Ok(vec![]) };
         let mut batons = self.store.batons_around(heir)?;
         for baton in batons.iter_mut().filter(|baton| baton.afar.is_none()) {
             self.load_session(&baton.session)?;
@@ -134,15 +134,15 @@ impl Batch<'_> {
         Ok(batons)
     }
 
-    /// The sessions of the project that were heard of in the hour before, where they matter.
+    /// The project's sessions with an event in the hour before the heir started, if they matter.
     fn nearby(&mut self, heir: &SessionKey, chain: &[Candidate]) -> Result<Vec<Candidate>, StoreError> {
-        let Some(passer) = self.passer(heir).filter(|heir| looks_nearby(heir.session, chain)) else {
+        let Some(row) = self.session_row(heir).filter(|heir| looks_nearby(heir.session, chain)) else {
             return Ok(vec![]);
         };
-        let (project, birth) = (passer.project, passer.session.started_at);
-        // What this fold has changed is not in the rows yet that are about to be looked through.
+        let (project, birth) = (row.project, row.session.started_at);
+        // Writes this fold's changes first: the query below reads rows.
         self.save_sessions()?;
-        let keys = self.store.sessions_heard(project, (birth.plus_ms(-HOUR_MS), birth))?;
+        let keys = self.store.sessions_active_between(project, birth.plus_ms(-HOUR_MS), birth)?;
         let mut nearby = vec![];
         for key in keys.iter().filter(|key| *key != heir) {
             nearby.extend(self.candidate(key)?);
@@ -168,12 +168,12 @@ impl Batch<'_> {
         Ok(if sits { Sitting::InTerminal } else { Sitting::Unknown })
     }
 
-    fn passer(&self, key: &SessionKey) -> Option<Passer<'_>> {
+    fn session_row(&self, key: &SessionKey) -> Option<SessionRow<'_>> {
         let stored = self.sessions.get(key)?;
-        Some(Passer { id: stored.id, project: stored.project, session: &stored.session })
+        Some(SessionRow { id: stored.id, project: stored.project, session: &stored.session })
     }
 
-    fn change(&mut self, key: &SessionKey, change: impl FnOnce(&mut Session)) {
+    fn update_session(&mut self, key: &SessionKey, change: impl FnOnce(&mut Session)) {
         if let Some(stored) = self.sessions.get_mut(key) {
             self.changed_sessions.entry(key.clone()).or_insert_with(|| stored.clone());
             change(&mut stored.session);

@@ -1,4 +1,4 @@
-//! Exactly once, in order, whatever happens in between: on real files.
+//! Folding on real files: exactly once, in order, despite interruptions.
 
 use super::*;
 use crate::upkeep::{self, Retention};
@@ -83,7 +83,7 @@ fn a_session_that_goes_back_to_what_it_was_is_saved_though_it_was_saved_in_betwe
     let (store, _) = bench.fold();
     let state = || store.session(&key("a:1")).unwrap().unwrap().state;
     assert_eq!(state(), State::Completed);
-    let mut batch = Batch::new(&store);
+    let mut batch = ProjectionBatch::new(&store);
     batch.apply(&bench.event("a:1", prompt("two"))).unwrap();
     batch.save_sessions().unwrap();
     assert_eq!(state(), State::Working);
@@ -135,7 +135,7 @@ fn an_event_that_is_read_twice_counts_once() {
 }
 
 #[test]
-fn what_a_meter_said_and_who_heard_of_it_survives_a_rebuild_and_not_a_compaction() {
+fn context_usage_and_announcements_survive_a_rebuild_but_not_a_compaction() {
     let mut bench = Bench::new();
     bench.accept("a:1", prompt("work"));
     bench.accept("a:1", Happening::ContextMeasured { fill: Fill::shown(130_000, 200_000).unwrap() });
@@ -258,8 +258,8 @@ fn upkeep_bounds_the_log_the_journal_and_the_events() {
 fn jobs_are_leased_returned_and_finished() {
     let bench = Bench::new();
     let (store, _) = bench.fold();
-    store.queue(Uid([1; 16]), crate::JobKind::Expire, "x", Timestamp(10)).unwrap();
-    store.queue(Uid([2; 16]), crate::JobKind::Expire, "x", Timestamp(5)).unwrap();
+    store.queue(Uid([1; 16]), crate::UpkeepKind::Expire, "x", Timestamp(10)).unwrap();
+    store.queue(Uid([2; 16]), crate::UpkeepKind::Expire, "x", Timestamp(5)).unwrap();
     assert!(store.lease(Timestamp(4), Timestamp(9)).unwrap().is_none(), "not due");
     let job = store.lease(Timestamp(6), Timestamp(9)).unwrap().unwrap();
     assert!(store.lease(Timestamp(7), Timestamp(9)).unwrap().is_none(), "leased");
@@ -271,7 +271,7 @@ fn jobs_are_leased_returned_and_finished() {
 }
 
 #[test]
-fn faults_are_counted_and_told_once() {
+fn faults_are_counted_and_reported_once() {
     let bench = Bench::new();
     let fault = |at| Fault { at: Timestamp(at), kind: FaultKind::Store, detail: "busy".into() };
     journal::append(&bench.home, &[Record::Fault(fault(1)), Record::Fault(fault(2))]).unwrap();
@@ -345,7 +345,7 @@ fn a_row_is_saved_once_per_change() {
 }
 
 #[test]
-fn ended_sessions_are_those_that_a_person_sat_before_the_latest_first() {
+fn ended_sessions_exclude_headless_ones_and_come_latest_first() {
     let mut bench = Bench::new();
     for (session, presence) in [
         ("a:1", Presence::Terminal),
@@ -371,7 +371,7 @@ fn ended_sessions_are_those_that_a_person_sat_before_the_latest_first() {
 
 #[test]
 fn live_sessions_come_with_their_open_turn() {
-    // Without it, an interruption of the turn before was taken for one of this turn.
+    // Without it, an interruption of the previous turn was taken for one of this turn.
     let mut bench = Bench::new();
     let mut event = bench.event("a:1", prompt("go"));
     let place = towline_core::seat::Place {

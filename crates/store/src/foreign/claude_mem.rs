@@ -1,11 +1,11 @@
-//! The tables of claude-mem, from its fourth migration to its fiftieth: prompts, observations, summaries, tool uses.
+//! The tables of claude-mem, migrations 4 to 50: prompts, observations, summaries, tool uses.
 //!
-//! Nothing it wrote is taken for what an agent said, but where there is nothing else: all of it carries its name.
+//! Its summaries count as an agent's answer only because it keeps no real answers: all of its texts carry its name.
 
-use super::index::{Entry, Sessions, key};
+use super::index::{RowRef, SessionMap, key};
 use super::survey::{Fate, Survey};
-use super::table::{Shape, Table, Value};
-use super::{Extent, ForeignSession, Found, Looked};
+use super::table::{ForeignTable, Scalar, TableSpec};
+use super::{Extent, ForeignScan, ForeignSession, Found};
 use rusqlite::Connection;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use towline_core::memory::{Draft, MemoryType, SummaryDraft};
 use towline_core::piece::{Content, Piece};
 use towline_core::time::Timestamp;
 
-/// The newest migration that is known.
+/// The newest migration that we know.
 const NEWEST: i64 = 50;
 
 const PROMPTS: usize = 0;
@@ -26,20 +26,24 @@ const SUMMARIES: usize = 3;
 /// The first prompt of a session, from before prompts had a table.
 const OPENINGS: usize = 4;
 
-/// The agent's id of a session, and its observer's: older versions call them otherwise.
+/// The agent's session id, and the observer's, under their newer and older column names.
 const AGENTS_ID: &[&str] = &["content_session_id", "claude_session_id"];
 const OBSERVERS_ID: &[&str] = &["memory_session_id", "sdk_session_id"];
 const TIME: &[&str] = &["created_at_epoch", "created_at"];
 
-/// The first three keys of the first four are the same: whose, turn, time.
-const SHAPES: [Shape; 5] = [
-    Shape { table: "user_prompts", keys: &[AGENTS_ID, &["prompt_number"], TIME], texts: &[&["prompt_text"]] },
-    Shape {
+/// The first three keys of the first four tables are the same: session, turn, time.
+const SHAPES: [TableSpec; 5] = [
+    TableSpec {
+        table: "user_prompts",
+        keys: &[AGENTS_ID, &["prompt_number"], TIME],
+        texts: &[&["prompt_text"]],
+    },
+    TableSpec {
         table: "tool_uses",
         keys: &[AGENTS_ID, &["prompt_number"], TIME, &["tool_name"], &["tool_use_id"], &["cwd"]],
         texts: &[&["tool_input"], &["tool_response"]],
     },
-    Shape {
+    TableSpec {
         table: "observations",
         keys: &[OBSERVERS_ID, &["prompt_number"], TIME, &["type"], &["discovery_tokens"]],
         texts: &[
@@ -53,7 +57,7 @@ const SHAPES: [Shape; 5] = [
             &["files_modified"],
         ],
     },
-    Shape {
+    TableSpec {
         table: "session_summaries",
         keys: &[OBSERVERS_ID, &["prompt_number"], TIME],
         texts: &[
@@ -67,7 +71,7 @@ const SHAPES: [Shape; 5] = [
             &["files_edited"],
         ],
     },
-    Shape {
+    TableSpec {
         table: "sdk_sessions",
         keys: &[
             AGENTS_ID,
@@ -98,38 +102,38 @@ fn fate(table: &str) -> Fate {
     }
 }
 
-/// The sessions, by the ids of agents and of observers.
+/// The sessions by the ids of agents and of observers.
 #[derive(Default)]
-struct Known {
+struct SessionIds {
     by_agents_id: HashMap<String, SessionKey>,
     by_observers_id: HashMap<String, SessionKey>,
 }
 
-pub(super) fn look_through(db: &Connection) -> rusqlite::Result<Looked> {
+pub(super) fn scan(db: &Connection) -> rusqlite::Result<ForeignScan> {
     const VERSION: &str = "select max(version) from schema_versions";
     let schema: Option<i64> = db.query_row(VERSION, [], |row| row.get(0)).unwrap_or(None);
     let is_newer = schema.is_some_and(|schema| schema > NEWEST);
     let tables = Survey::tables(db, fate)?;
     let mut survey = Survey { schema, is_newer, tables, ..Survey::default() };
-    let tables = SHAPES.iter().map(|shape| Table::find(db, shape, &mut survey));
+    let tables = SHAPES.iter().map(|shape| ForeignTable::find(db, shape, &mut survey));
     let tables = tables.collect::<rusqlite::Result<Vec<_>>>()?;
-    let mut sessions = Sessions::default();
+    let mut sessions = SessionMap::default();
     let known = find_sessions(db, &tables, &mut survey, &mut sessions)?;
     for (number, table) in tables.iter().enumerate().take(OPENINGS) {
         if let Some(table) = table {
-            collect(db, (number, table, &known), &mut survey, &mut sessions)?;
+            collect(db, number, table, &known, &mut survey, &mut sessions)?;
         }
     }
-    Ok(Looked { survey, tables, sessions: sessions.finished() })
+    Ok(ForeignScan { survey, tables, sessions: sessions.finished() })
 }
 
 fn find_sessions(
     db: &Connection,
-    tables: &[Option<Table>],
+    tables: &[Option<ForeignTable>],
     survey: &mut Survey,
-    sessions: &mut Sessions,
-) -> rusqlite::Result<Known> {
-    let mut known = Known::default();
+    sessions: &mut SessionMap,
+) -> rusqlite::Result<SessionIds> {
+    let mut known = SessionIds::default();
     let Some(table) = &tables[OPENINGS] else { return Ok(known) };
     table.each(db, |row, keys| {
         let [agents_id, observers_id, project, platform, at] = keys else { return };
@@ -139,7 +143,7 @@ fn find_sessions(
         };
         let session = sessions.session(key.clone());
         session.project = project.project();
-        session.add(&Entry { table: OPENINGS, row, turn: Some(1), at });
+        session.add(&RowRef { table: OPENINGS, row, turn: Some(1), at });
         known.by_agents_id.extend(agents_id.words().map(|id| (id, key.clone())));
         known.by_observers_id.extend(observers_id.words().map(|id| (id, key)));
     })?;
@@ -148,9 +152,11 @@ fn find_sessions(
 
 fn collect(
     db: &Connection,
-    (number, table, known): (usize, &Table, &Known),
+    number: usize,
+    table: &ForeignTable,
+    known: &SessionIds,
     survey: &mut Survey,
-    sessions: &mut Sessions,
+    sessions: &mut SessionMap,
 ) -> rusqlite::Result<()> {
     let ids = if number < OBSERVATIONS { &known.by_agents_id } else { &known.by_observers_id };
     table.each(db, |row, keys| {
@@ -158,7 +164,7 @@ fn collect(
             return survey.count_unfit(SHAPES[number].table, "its session is not among the sessions");
         };
         let session = sessions.session(key.clone());
-        session.add(&Entry { table: number, row, turn: keys[1].number(), at: &keys[2] });
+        session.add(&RowRef { table: number, row, turn: keys[1].number(), at: &keys[2] });
         if let [_, _, _, _, _, folder] = keys {
             session.folder = session.folder.take().or_else(|| folder.folder());
         }
@@ -167,17 +173,18 @@ fn collect(
 
 pub(super) fn read(
     db: &Connection,
-    tables: &[Option<Table>],
+    tables: &[Option<ForeignTable>],
     session: &ForeignSession,
-    (extent, take): (Extent, &mut dyn FnMut(Found)),
+    extent: Extent,
+    take: &mut dyn FnMut(Found),
 ) -> rusqlite::Result<()> {
-    let mut loose = Turn::default();
+    let mut loose = ClaudeMemTurn::default();
     let mut turns = vec![];
     for (number, rows) in &session.index {
-        let mut turn = Turn::default();
+        let mut turn = ClaudeMemTurn::default();
         for (table, row) in rows {
             if let Some(found) = &tables[*table] {
-                turn.add((*table, *row), &found.row(db, *row)?);
+                turn.add(*table, *row, &found.row(db, *row)?);
             }
         }
         match number {
@@ -185,43 +192,43 @@ pub(super) fn read(
             None => loose = turn,
         }
     }
-    settle(&mut turns, loose);
-    let mut teller = Teller { at: session.first_at, place: 0, has_begun: false, take };
+    assign_loose_rows(&mut turns, loose);
+    let mut emitter = ClaudeMemEmitter { at: session.first_at, place: 0, has_begun: false, take };
     for (number, turn) in turns {
-        teller.tell(number, turn, extent);
+        emitter.emit(number, turn, extent);
     }
     Ok(())
 }
 
-/// What carries no number belongs to the last turn that had begun by then, else to the first.
-fn settle(turns: &mut Vec<(i64, Turn)>, loose: Turn) {
+/// Assigns rows without a turn number to the last turn that had begun by then, else to the first.
+fn assign_loose_rows(turns: &mut Vec<(i64, ClaudeMemTurn)>, loose: ClaudeMemTurn) {
     if turns.is_empty() {
-        turns.push((1, Turn::default()));
+        turns.push((1, ClaudeMemTurn::default()));
     }
-    let begun: Vec<_> = turns.iter().map(|(_, turn)| turn.begins().unwrap_or_default()).collect();
+    let begun: Vec<_> = turns.iter().map(|(_, turn)| turn.began_at().unwrap_or_default()).collect();
     let turn_at =
         |at: Option<Timestamp>| at.and_then(|at| begun.iter().rposition(|begun| *begun <= at)).unwrap_or(0);
-    for noted in loose.noted {
-        turns[turn_at(noted.at)].1.noted.push(noted);
+    for note in loose.notes {
+        turns[turn_at(note.at)].1.notes.push(note);
     }
     for prompt in loose.prompts {
         turns[turn_at(prompt.0)].1.prompts.push(prompt);
     }
-    for used in loose.used {
-        turns[turn_at(used.at)].1.used.push(used);
+    for tool_use in loose.tool_uses {
+        turns[turn_at(tool_use.at)].1.tool_uses.push(tool_use);
     }
 }
 
 #[derive(Default)]
-struct Turn {
+struct ClaudeMemTurn {
     prompts: Vec<(Option<Timestamp>, String)>,
-    /// What was asked first, as the session's own row tells it.
+    /// The first prompt, from the session's own row.
     opening: Option<(Option<Timestamp>, String)>,
-    used: Vec<Used>,
-    noted: Vec<Noted>,
+    tool_uses: Vec<ToolUse>,
+    notes: Vec<ObserverNote>,
 }
 
-struct Used {
+struct ToolUse {
     row: i64,
     at: Option<Timestamp>,
     tool: String,
@@ -230,31 +237,31 @@ struct Used {
     output: Option<String>,
 }
 
-struct Noted {
+struct ObserverNote {
     id: String,
     at: Option<Timestamp>,
     text: String,
-    learnt: Learnt,
+    parsed: ParsedNote,
 }
 
-/// The same as a note says, in its parts.
-enum Learnt {
+/// The same note as structured fields.
+enum ParsedNote {
     Memory { draft: Option<Box<Draft>>, cost: u64 },
     Summary(Box<SummaryDraft>),
 }
 
-impl Noted {
+impl ObserverNote {
     fn is_summary(&self) -> bool {
-        matches!(self.learnt, Learnt::Summary(_))
+        matches!(self.parsed, ParsedNote::Summary(_))
     }
 }
 
-impl Turn {
-    fn add(&mut self, (table, number): (usize, i64), row: &[Value]) {
+impl ClaudeMemTurn {
+    fn add(&mut self, table: usize, number: i64, row: &[Scalar]) {
         match (table, row) {
             (PROMPTS, [_, _, at, text]) => self.prompts.extend(text.words().map(|text| (at.time(), text))),
             (OPENINGS, [_, _, _, _, at, text]) => self.opening = text.words().map(|text| (at.time(), text)),
-            (TOOL_USES, [_, _, at, tool, call, _, input, output]) => self.used.push(Used {
+            (TOOL_USES, [_, _, at, tool, call, _, input, output]) => self.tool_uses.push(ToolUse {
                 row: number,
                 at: at.time(),
                 tool: tool.tool(),
@@ -267,37 +274,42 @@ impl Turn {
                     (format!("claude-mem:observation:{number}"), observation(number, kind, texts));
                 let cost = cost.number().map_or(0, |tokens| u64::try_from(tokens).unwrap_or(0));
                 let draft = memory(kind, texts).map(Box::new);
-                self.noted.push(Noted { id, at: at.time(), text, learnt: Learnt::Memory { draft, cost } });
+                self.notes.push(ObserverNote {
+                    id,
+                    at: at.time(),
+                    text,
+                    parsed: ParsedNote::Memory { draft, cost },
+                });
             }
             (SUMMARIES, [_, _, at, texts @ ..]) => {
                 let (id, text) = (format!("claude-mem:summary:{number}"), summary(number, texts));
-                let learnt = Learnt::Summary(Box::new(told(texts)));
-                self.noted.push(Noted { id, at: at.time(), text, learnt });
+                let parsed = ParsedNote::Summary(Box::new(summary_draft(texts)));
+                self.notes.push(ObserverNote { id, at: at.time(), text, parsed });
             }
             (_, _) => {}
         }
     }
 
-    fn begins(&self) -> Option<Timestamp> {
-        let asked = self.prompts.iter().chain(&self.opening).find_map(|(at, _)| *at);
-        let noted = self.noted.iter().filter_map(|noted| noted.at);
-        asked.or_else(|| noted.chain(self.used.iter().filter_map(|used| used.at)).min())
+    fn began_at(&self) -> Option<Timestamp> {
+        let prompted = self.prompts.iter().chain(&self.opening).find_map(|(at, _)| *at);
+        let note_times = self.notes.iter().filter_map(|note| note.at);
+        prompted.or_else(|| note_times.chain(self.tool_uses.iter().filter_map(|tool_use| tool_use.at)).min())
     }
 }
 
-/// An observation as one would tell it: title, subtitle, narrative, and the lists behind them.
-fn observation(number: i64, kind: &Value, texts: &[Value]) -> String {
+/// An observation as text: title, subtitle, narrative, then the lists.
+fn observation(number: i64, kind: &Scalar, texts: &[Scalar]) -> String {
     let kind = kind.words().map_or(String::new(), |kind| format!(", {kind}"));
-    let title = texts.first().and_then(Value::words).map_or(String::new(), |title| format!(" {title}"));
-    let plain = texts.iter().take(4).skip(1).filter_map(Value::words);
+    let title = texts.first().and_then(Scalar::words).map_or(String::new(), |title| format!(" {title}"));
+    let plain = texts.iter().take(4).skip(1).filter_map(Scalar::words);
     let lists = texts.iter().skip(4).zip(&LISTS);
     let lists = lists.filter_map(|(list, name)| Some(format!("{name}:\n{}", listed(&list.words()?)?)));
     let parts: Vec<_> = plain.chain(lists).collect();
     format!("[claude-mem observation {number}{kind}]{title}\n{}", parts.join("\n\n"))
 }
 
-fn summary(number: i64, texts: &[Value]) -> String {
-    let part = |(text, name): (&Value, &&str)| {
+fn summary(number: i64, texts: &[Scalar]) -> String {
+    let part = |(text, name): (&Scalar, &&str)| {
         let text = text.words()?;
         let is_list = name.starts_with("Files");
         Some(format!("{name}: {}", if is_list { format!("\n{}", listed(&text)?) } else { text }))
@@ -306,9 +318,9 @@ fn summary(number: i64, texts: &[Value]) -> String {
     format!("[claude-mem summary {number}]\n{}", parts.join("\n\n"))
 }
 
-/// An observation as a memory. `security_alert` and the like are what is called `security` here.
-fn memory(kind: &Value, texts: &[Value]) -> Option<Draft> {
-    let text = |at: usize| texts.get(at).and_then(Value::words).unwrap_or_default();
+/// An observation as a memory. Types that begin with `security` become `security`.
+fn memory(kind: &Scalar, texts: &[Scalar]) -> Option<Draft> {
+    let text = |at: usize| texts.get(at).and_then(Scalar::words).unwrap_or_default();
     let named = kind.words().unwrap_or_default();
     let named = if named.starts_with("security") { "security" } else { named.as_str() };
     let kind = MemoryType::parse(named).or_else(|| MemoryType::parse("discovery"))?;
@@ -327,8 +339,8 @@ fn memory(kind: &Value, texts: &[Value]) -> Option<Draft> {
     })
 }
 
-fn told(texts: &[Value]) -> SummaryDraft {
-    let text = |at: usize| texts.get(at).and_then(Value::words).unwrap_or_default();
+fn summary_draft(texts: &[Scalar]) -> SummaryDraft {
+    let text = |at: usize| texts.get(at).and_then(Scalar::words).unwrap_or_default();
     SummaryDraft {
         request: text(0),
         investigated: text(1),
@@ -338,7 +350,7 @@ fn told(texts: &[Value]) -> SummaryDraft {
         notes: text(5),
     }
 }
-
+/// The items of a JSON list; for other text, its lines.
 /// The items of a JSON list; what is none is one item.
 fn items(text: &str) -> Vec<String> {
     match serde_json::from_str::<Vec<serde_json::Value>>(text) {
@@ -351,7 +363,7 @@ fn items(text: &str) -> Vec<String> {
     }
 }
 
-/// A JSON list by the line; what is none stays as it is. `None` if it is empty.
+/// A JSON list with one item per line; other text stays as it is. `None` for an empty list.
 fn listed(text: &str) -> Option<String> {
     let Ok(items) = serde_json::from_str::<Vec<serde_json::Value>>(text) else {
         return Some(text.to_owned());
@@ -364,8 +376,8 @@ fn listed(text: &str) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Puts a turn into pieces, or into notes.
-struct Teller<'t> {
+/// Turns a turn into pieces, or into notes.
+struct ClaudeMemEmitter<'t> {
     /// When the turn began.
     at: Timestamp,
     place: u64,
@@ -373,65 +385,65 @@ struct Teller<'t> {
     take: &'t mut dyn FnMut(Found),
 }
 
-impl Teller<'_> {
-    fn tell(&mut self, number: i64, turn: Turn, extent: Extent) {
-        self.at = turn.begins().unwrap_or(self.at);
+impl ClaudeMemEmitter<'_> {
+    fn emit(&mut self, number: i64, turn: ClaudeMemTurn, extent: Extent) {
+        self.at = turn.began_at().unwrap_or(self.at);
         match extent {
             Extent::Whole => self.whole(number, turn),
-            Extent::Notes => turn.noted.into_iter().for_each(|noted| self.note(noted)),
+            Extent::Notes => turn.notes.into_iter().for_each(|note| self.note(note)),
         }
     }
 
-    fn note(&mut self, noted: Noted) {
-        let at = noted.at.unwrap_or(self.at);
-        (self.take)(Found::Note { id: noted.id.clone(), at, during: self.at, text: noted.text });
-        self.learnt(noted.id, at, noted.learnt);
+    fn note(&mut self, note: ObserverNote) {
+        let at = note.at.unwrap_or(self.at);
+        (self.take)(Found::Note { id: note.id.clone(), at, during: self.at, text: note.text });
+        self.parsed(note.id, at, note.parsed);
     }
 
-    fn learnt(&mut self, id: String, at: Timestamp, learnt: Learnt) {
+    fn parsed(&mut self, id: String, at: Timestamp, parsed: ParsedNote) {
         let during = self.at;
-        match learnt {
-            Learnt::Memory { draft: Some(draft), cost } => {
+        match parsed {
+            ParsedNote::Memory { draft: Some(draft), cost } => {
                 (self.take)(Found::Memory { id, at, during, cost, draft });
             }
-            Learnt::Memory { draft: None, .. } => {}
-            Learnt::Summary(draft) => (self.take)(Found::Summary { at, during, draft }),
+            ParsedNote::Memory { draft: None, .. } => {}
+            ParsedNote::Summary(draft) => (self.take)(Found::Summary { at, during, draft }),
         }
     }
 
-    /// What follows a prompt that was not kept belongs to the turn before; the first turn begins in any case.
-    fn whole(&mut self, number: i64, turn: Turn) {
-        let Turn { prompts, opening, used, mut noted } = turn;
-        let asked = if prompts.is_empty() { opening.into_iter().collect() } else { prompts };
-        let holds_more = !used.is_empty() || !noted.is_empty();
-        if !asked.is_empty() || (!self.has_begun && holds_more) {
-            let words: Vec<_> = asked.into_iter().map(|(_, text)| text).collect();
+    /// Rows after a missing prompt belong to the previous turn; the first turn always gets a prompt.
+    fn whole(&mut self, number: i64, turn: ClaudeMemTurn) {
+        let ClaudeMemTurn { prompts, opening, tool_uses, mut notes } = turn;
+        let prompts = if prompts.is_empty() { opening.into_iter().collect() } else { prompts };
+        let holds_more = !tool_uses.is_empty() || !notes.is_empty();
+        if !prompts.is_empty() || (!self.has_begun && holds_more) {
+            let words: Vec<_> = prompts.into_iter().map(|(_, text)| text).collect();
             let text = words.join("\n\n").into();
             let what = Content::Prompt { text, origin: Origin::Human };
             self.piece(format!("claude-mem:prompt:{number}"), Some(self.at), what);
             self.has_begun = true;
         }
-        used.into_iter().for_each(|used| self.used(used));
-        noted.sort_by_key(Noted::is_summary);
-        for noted in noted {
-            let is_summary = noted.is_summary();
-            let (id, text) = (noted.id.clone(), Cow::Owned(noted.text));
+        tool_uses.into_iter().for_each(|tool_use| self.tool_use(tool_use));
+        notes.sort_by_key(ObserverNote::is_summary);
+        for note in notes {
+            let is_summary = note.is_summary();
+            let (id, text) = (note.id.clone(), Cow::Owned(note.text));
             let what = if is_summary { Content::Answer { text } } else { Content::Note { text } };
-            self.piece(id, noted.at, what);
-            self.learnt(noted.id, noted.at.unwrap_or(self.at), noted.learnt);
+            self.piece(id, note.at, what);
+            self.parsed(note.id, note.at.unwrap_or(self.at), note.parsed);
         }
     }
 
-    fn used(&mut self, used: Used) {
-        let id = format!("claude-mem:tool:{}", used.row);
-        let call = used.call.unwrap_or_else(|| id.clone());
-        let input = used.input.unwrap_or_default().into();
-        let what = Content::ToolCall { call: call.clone().into(), tool: used.tool.into(), input };
-        self.piece(id.clone(), used.at, what);
-        if let Some(output) = used.output {
+    fn tool_use(&mut self, tool_use: ToolUse) {
+        let id = format!("claude-mem:tool:{}", tool_use.row);
+        let call = tool_use.call.unwrap_or_else(|| id.clone());
+        let input = tool_use.input.unwrap_or_default().into();
+        let what = Content::ToolCall { call: call.clone().into(), tool: tool_use.tool.into(), input };
+        self.piece(id.clone(), tool_use.at, what);
+        if let Some(output) = tool_use.output {
             let what =
                 Content::ToolResult { call: call.into(), output: output.into(), outcome: ToolOutcome::Done };
-            self.piece(format!("{id}:result"), used.at, what);
+            self.piece(format!("{id}:result"), tool_use.at, what);
         }
     }
 

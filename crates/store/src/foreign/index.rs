@@ -1,57 +1,57 @@
-//! Where the rows of each session lie, so that one can be read after the other without sorting any text.
+//! An index of each session's rows, so that sessions can be read one by one without sorting any text.
 //!
-//! Row numbers only.
+//! Holds row numbers only.
 
 use super::ForeignSession;
-use super::table::Value;
+use super::table::Scalar;
 use std::collections::BTreeMap;
 use towline_core::id::{AgentName, SessionId, SessionKey};
 use towline_core::time::Timestamp;
 
-/// The rows of a session by their turns: which table, and which row of it. What has no turn comes first.
-pub(super) type Index = BTreeMap<Option<i64>, Vec<(usize, i64)>>;
+/// The rows of a session by turn, as table and row number. Rows without a turn come first.
+pub(super) type RowIndex = BTreeMap<Option<i64>, Vec<(usize, i64)>>;
 
-/// The sessions that are found while a database is looked through.
+/// The sessions collected while a database is scanned.
 #[derive(Default)]
-pub(super) struct Sessions(BTreeMap<SessionKey, Gathered>);
+pub(super) struct SessionMap(BTreeMap<SessionKey, CollectedSession>);
 
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct CollectedSession {
     pub folder: Option<String>,
     pub project: Option<String>,
     times: Option<(Timestamp, Timestamp)>,
     counts: BTreeMap<usize, (u64, i64)>,
-    index: Index,
+    index: RowIndex,
 }
 
-/// One row, and to what it belongs.
-pub(super) struct Entry<'v> {
+/// One row with its turn and time.
+pub(super) struct RowRef<'v> {
     pub table: usize,
     pub row: i64,
     pub turn: Option<i64>,
-    pub at: &'v Value,
+    pub at: &'v Scalar,
 }
 
-impl Sessions {
-    pub fn session(&mut self, key: SessionKey) -> &mut Gathered {
+impl SessionMap {
+    pub fn session(&mut self, key: SessionKey) -> &mut CollectedSession {
         self.0.entry(key).or_default()
     }
 
-    pub fn known(&mut self, key: &SessionKey) -> Option<&mut Gathered> {
+    pub fn get_mut(&mut self, key: &SessionKey) -> Option<&mut CollectedSession> {
         self.0.get_mut(key)
     }
 
-    /// Those that hold anything, the oldest first.
+    /// The sessions that have rows, oldest first.
     pub fn finished(self) -> Vec<ForeignSession> {
-        let some = self.0.into_iter().filter(|(_, gathered)| !gathered.index.is_empty());
-        let mut all: Vec<_> = some.map(|(key, gathered)| gathered.finished(key)).collect();
+        let some = self.0.into_iter().filter(|(_, collected)| !collected.index.is_empty());
+        let mut all: Vec<_> = some.map(|(key, collected)| collected.finished(key)).collect();
         all.sort_by(|a, b| (a.first_at, &a.key).cmp(&(b.first_at, &b.key)));
         all
     }
 }
 
-impl Gathered {
-    pub fn add(&mut self, entry: &Entry<'_>) {
+impl CollectedSession {
+    pub fn add(&mut self, entry: &RowRef<'_>) {
         self.index.entry(entry.turn).or_default().push((entry.table, entry.row));
         let (rows, last) = self.counts.entry(entry.table).or_default();
         (*rows, *last) = (*rows + 1, (*last).max(entry.row));
@@ -81,7 +81,6 @@ impl Gathered {
     }
 }
 
-/// A session of the agent that goes by this name.
 pub(super) fn key(agent: &str, id: SessionId) -> Option<SessionKey> {
     Some(SessionKey { agent: AgentName::parse(agent).ok()?, id })
 }

@@ -1,7 +1,7 @@
-//! Databases of other products that kept conversations before us: what of them can be taken over.
+//! Reads the databases of other products that kept conversations, for import.
 //!
-//! Only ever reads, and says what it did not understand. Versions come and go: a table or a column that is not there is
-//! told, and stops nothing. What is worth keeping, and whose project it is, is not decided here.
+//! Never writes, and reports what it did not understand. Versions differ: a missing table or column is reported and
+//! does not stop the import. Does not decide what is worth keeping or which project it belongs to.
 
 mod claude_mem;
 mod index;
@@ -15,12 +15,12 @@ mod throughline;
 pub use survey::{Fate, Survey, Surveyed, Unfit};
 
 use crate::home::Home;
-use index::Index;
-use open::{Opened, Stamp};
+use index::RowIndex;
+use open::{FileStamp, OpenedForeign};
 use rusqlite::{Connection, ErrorCode};
 use std::io;
 use std::path::{Path, PathBuf};
-use table::Table;
+use table::ForeignTable;
 use towline_core::id::SessionKey;
 use towline_core::memory::{Draft, SummaryDraft};
 use towline_core::piece::Piece;
@@ -34,7 +34,7 @@ pub enum Product {
 }
 
 impl Product {
-    /// Those that kept every word come first: who has less adds to it.
+    /// The product that kept every message comes first: the others add to it.
     pub const ALL: [Product; 2] = [Product::Throughline, Product::ClaudeMem];
 
     pub fn name(self) -> &'static str {
@@ -48,7 +48,7 @@ impl Product {
         Product::ALL.into_iter().find(|product| product.name() == name)
     }
 
-    /// Whether it notes something about a conversation beside what was said in it.
+    /// Whether it keeps notes about a conversation beside its messages.
     pub fn keeps_notes(self) -> bool {
         match self {
             Product::Throughline => false,
@@ -56,7 +56,6 @@ impl Product {
         }
     }
 
-    /// Where it keeps its database.
     pub fn database(self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
         let below_home = |path: &str| variable("HOME").map(|home| Path::new(&home).join(path));
         match self {
@@ -97,49 +96,46 @@ impl ForeignError {
     }
 }
 
-/// A session as the other product knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignSession {
     pub key: SessionKey,
-    /// Where it worked, if that is told.
+    /// Its working folder, if known.
     pub folder: Option<String>,
-    /// What the other product calls its project.
+    /// The other product's name for its project.
     pub project: Option<String>,
     pub first_at: Timestamp,
     pub last_at: Timestamp,
     pub turns: u32,
     pub rows: u64,
-    /// Another text when anything was added since.
+    /// Changes when rows are added.
     pub stamp: String,
-    index: Index,
+    index: RowIndex,
 }
 
-/// How much of a session is asked for.
+/// How much of a session to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// The conversation.
     Whole,
-    /// Only what was noted about it, for a conversation that is known already.
+    /// Only the notes, for a conversation that was captured already.
     Notes,
 }
 
-/// One thing that a session holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     Piece(Piece<'static>),
-    /// The line of the turn whose prompt has this id.
+    /// The summary line of the turn whose prompt has this id.
     Line {
         prompt: String,
         text: String,
     },
-    /// What was noted about the turn that was under way at that time.
+    /// A note about the turn that began at `during`.
     Note {
         id: String,
         at: Timestamp,
         during: Timestamp,
         text: String,
     },
-    /// What was learnt in the turn that was under way at that time.
+    /// A memory from the turn that began at `during`.
     Memory {
         id: String,
         at: Timestamp,
@@ -147,7 +143,7 @@ pub enum Found {
         cost: u64,
         draft: Box<Draft>,
     },
-    /// What the session was about, as it was told after that turn.
+    /// A summary of the session, written after the turn that began at `during`.
     Summary {
         at: Timestamp,
         during: Timestamp,
@@ -160,31 +156,31 @@ pub struct Foreign {
     product: Product,
     path: PathBuf,
     db: Connection,
-    stamp: Stamp,
-    looked: Looked,
+    stamp: FileStamp,
+    scan: ForeignScan,
 }
 
-/// What was found when a database was looked through. `tables` are numbered as its reader likes.
-struct Looked {
+/// The result of scanning a database. Each reader numbers `tables` in its own order.
+struct ForeignScan {
     survey: Survey,
-    tables: Vec<Option<Table>>,
+    tables: Vec<Option<ForeignTable>>,
     sessions: Vec<ForeignSession>,
 }
 
 impl Foreign {
-    /// Opens and looks through it. `home` lends the place for a copy, which is gone again when this returns.
+    /// Opens and scans the database. A temporary copy in `home` is removed before this returns.
     pub fn open(product: Product, path: &Path, home: &Home) -> Result<Foreign, ForeignError> {
-        let Opened { db, stamp } = open::open(path, home)?;
+        let OpenedForeign { db, stamp } = open::open(path, home)?;
         let failed = |source| ForeignError::of(path, source);
-        let looked = match product {
-            Product::Throughline => throughline::look_through(&db),
-            Product::ClaudeMem => claude_mem::look_through(&db),
+        let scan = match product {
+            Product::Throughline => throughline::scan(&db),
+            Product::ClaudeMem => claude_mem::scan(&db),
         }
         .map_err(failed)?;
-        if !looked.survey.tables.iter().any(|table| table.fate == Fate::Taken) {
+        if !scan.survey.tables.iter().any(|table| table.fate == Fate::Taken) {
             return Err(ForeignError::NothingKnown { path: path.to_owned(), product: product.name() });
         }
-        Ok(Foreign { product, path: path.to_owned(), db, stamp, looked })
+        Ok(Foreign { product, path: path.to_owned(), db, stamp, scan })
     }
 
     pub fn product(&self) -> Product {
@@ -196,31 +192,31 @@ impl Foreign {
     }
 
     pub fn survey(&self) -> &Survey {
-        &self.looked.survey
+        &self.scan.survey
     }
 
     pub fn sessions(&self) -> &[ForeignSession] {
-        &self.looked.sessions
+        &self.scan.sessions
     }
 
-    /// Gives what a session holds, in order, turn by turn.
+    /// Passes the items of a session to `take`, in order, turn by turn.
     pub fn read(
         &self,
         session: &ForeignSession,
         extent: Extent,
         take: &mut dyn FnMut(Found),
     ) -> Result<(), ForeignError> {
-        let tables = &self.looked.tables;
+        let tables = &self.scan.tables;
         let done = match self.product {
-            Product::Throughline => throughline::read(&self.db, tables, session, (extent, take)),
-            Product::ClaudeMem => claude_mem::read(&self.db, tables, session, (extent, take)),
+            Product::Throughline => throughline::read(&self.db, tables, session, extent, take),
+            Product::ClaudeMem => claude_mem::read(&self.db, tables, session, extent, take),
         };
         done.map_err(|source| ForeignError::of(&self.path, source))
     }
 
-    /// Whether somebody wrote into it since it was opened: then what was read may lack something.
+    /// Whether the database was written since it was opened: then the import may be incomplete.
     pub fn was_changed(&self) -> bool {
-        Stamp::of(&self.path).ok().as_ref() != Some(&self.stamp)
+        FileStamp::of(&self.path).ok().as_ref() != Some(&self.stamp)
     }
 }
 

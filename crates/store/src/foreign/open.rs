@@ -1,7 +1,7 @@
-//! Opening a database that belongs to somebody else, so that not one byte beside it or in it changes.
+//! Opens another program's database without changing a byte in it or beside it.
 //!
-//! No lock that its owner could notice for long, no companion file in its folder. Where a log of changes is not yet
-//! written back, only a copy can be read without joining in; the copy loses its name before the first row is read.
+//! Takes no lock that its owner would notice for long, and creates no file in its folder. If its WAL is not
+//! checkpointed, a copy is read instead, since reading in place would join the WAL; it is unlinked before it is read.
 
 use super::ForeignError;
 use crate::database::connect;
@@ -16,54 +16,54 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often a copy is tried while somebody writes.
+/// How often a copy is retried while the owner writes.
 const TRIES: usize = 5;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-pub(super) struct Opened {
+pub(super) struct OpenedForeign {
     pub db: Connection,
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
 }
 
-/// By which a file that was written since is known: size and time of the database and of its log.
+/// Detects writes: size and modification time of the database and of its WAL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stamp([Option<(u64, SystemTime)>; 2]);
+pub(super) struct FileStamp([Option<(u64, SystemTime)>; 2]);
 
-impl Stamp {
-    pub fn of(path: &Path) -> io::Result<Stamp> {
+impl FileStamp {
+    pub fn of(path: &Path) -> io::Result<FileStamp> {
         let of = |path: &Path| match fs::metadata(path) {
             Ok(meta) => Ok(Some((meta.len(), meta.modified()?))),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         };
-        Ok(Stamp([of(path)?, of(&beside(path, "-wal"))?]))
+        Ok(FileStamp([of(path)?, of(&beside(path, "-wal"))?]))
     }
 
-    fn has_log(&self) -> bool {
+    fn has_wal(&self) -> bool {
         self.0[1].is_some_and(|(size, _)| size > 0)
     }
 }
 
-pub(super) fn open(path: &Path, home: &Home) -> Result<Opened, ForeignError> {
+pub(super) fn open(path: &Path, home: &Home) -> Result<OpenedForeign, ForeignError> {
     let unreadable = |source| ForeignError::Read { path: path.to_owned(), source };
     let failed = |source| ForeignError::of(path, source);
-    let stamp = Stamp::of(path).map_err(unreadable)?;
-    let keeps_log = keeps_log(path)?;
-    if stamp.has_log() {
+    let stamp = FileStamp::of(path).map_err(unreadable)?;
+    let is_wal_mode = is_wal_mode(path)?;
+    if stamp.has_wal() {
         return copied(path, home);
     }
-    // Without `immutable`, a database that keeps a log would get one, and its index, from the first reader.
-    let in_place = if keeps_log { "immutable=1" } else { "mode=ro" };
+    // Without `immutable`, the first reader of a WAL-mode database would create a WAL and its index.
+    let in_place = if is_wal_mode { "immutable=1" } else { "mode=ro" };
     match read_in_place(path, in_place) {
-        Ok(db) => Ok(Opened { db, stamp }),
-        // Left in the middle of a change: only somebody who may write can bring it back to what it was.
+        Ok(db) => Ok(OpenedForeign { db, stamp }),
+        // A hot journal: only a writer can roll it back.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => copied(path, home),
         Err(error) => Err(failed(error)),
     }
 }
 
-/// Whether it keeps its changes in a log, by what its first bytes say.
-fn keeps_log(path: &Path) -> Result<bool, ForeignError> {
+/// Whether the database is in WAL mode, according to its header.
+fn is_wal_mode(path: &Path) -> Result<bool, ForeignError> {
     let unreadable = |source| ForeignError::Read { path: path.to_owned(), source };
     let mut head = [0; 20];
     let mut file = File::open(path).map_err(unreadable)?;
@@ -74,15 +74,15 @@ fn keeps_log(path: &Path) -> Result<bool, ForeignError> {
     }
 }
 
-fn read_in_place(path: &Path, how: &str) -> rusqlite::Result<Connection> {
+fn read_in_place(path: &Path, parameter: &str) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let db = connect(Path::new(&format!("file:{}?{how}", escaped(path))), flags)?;
+    let db = connect(Path::new(&format!("file:{}?{parameter}", escaped(path))), flags)?;
     prepare(&db)?;
     Ok(db)
 }
 
-/// What has a meaning in a URI, and what is no plain letter, by its number.
+/// The path percent-encoded for a URI.
 fn escaped(path: &Path) -> String {
     let letter = |byte: &u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => char::from(*byte).to_string(),
@@ -91,7 +91,7 @@ fn escaped(path: &Path) -> String {
     path.as_os_str().as_bytes().iter().map(letter).collect()
 }
 
-/// Its schema is not ours: nothing in it may run, and nothing of it may reach a file.
+/// Does not trust the schema: no code in it may run, and no data may reach a temporary file.
 fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(PATIENCE)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -103,7 +103,7 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.query_row("select count(*) from sqlite_schema", [], |_| Ok(()))
 }
 
-fn copied(path: &Path, home: &Home) -> Result<Opened, ForeignError> {
+fn copied(path: &Path, home: &Home) -> Result<OpenedForeign, ForeignError> {
     let unreadable = |source| ForeignError::Read { path: path.to_owned(), source };
     let scratch = Scratch::new(home).map_err(unreadable)?;
     let copy = scratch.folder.join("copy.db");
@@ -111,22 +111,22 @@ fn copied(path: &Path, home: &Home) -> Result<Opened, ForeignError> {
     let Some(stamp) = stamp else { return Err(ForeignError::Busy { path: path.to_owned() }) };
     let opened = connect(&copy, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .and_then(|db| {
-            // All files are opened now and stay so: their names can go.
+            // Exclusive mode opens all files now and keeps them open, so that they can be unlinked.
             db.pragma_update(None, "locking_mode", "exclusive")?;
             prepare(&db)?;
             Ok(db)
         });
-    opened.map(|db| Opened { db, stamp }).map_err(|source| ForeignError::of(path, source))
+    opened.map(|db| OpenedForeign { db, stamp }).map_err(|source| ForeignError::of(path, source))
 }
 
-/// Copies a database with its companions; `None` if somebody wrote all the while. No companion is no reason to fail.
-fn copy_whole(path: &Path, copy: &Path) -> io::Result<Option<Stamp>> {
+/// Copies a database with its -wal and -journal files, if they exist; `None` if every copy was interrupted by a write.
+fn copy_whole(path: &Path, copy: &Path) -> io::Result<Option<FileStamp>> {
     for _ in 0..TRIES {
-        let before = Stamp::of(path)?;
+        let before = FileStamp::of(path)?;
         for suffix in ["", "-wal", "-journal"] {
             copy_file(&beside(path, suffix), &beside(copy, suffix))?;
         }
-        if Stamp::of(path)? == before {
+        if FileStamp::of(path)? == before {
             return Ok(Some(before));
         }
     }
@@ -147,11 +147,11 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A folder for a copy, for its owner alone. What it holds is as it was written by others: it goes with this value, and
-/// what a killed process left goes with the next one.
+/// A folder for a copy, accessible to its owner only. The copy is unredacted: it is removed with this value, and the
+/// leftovers of a killed process by the next one.
 struct Scratch {
     folder: PathBuf,
-    /// The data folder, if there was none before.
+    /// The data folder, if it did not exist before.
     made: Option<PathBuf>,
 }
 

@@ -1,18 +1,17 @@
-//! Databases as the other products made them, version by version, for tests.
+//! Databases as each version of the other products creates them, for tests.
 //!
-//! Tables and columns are those of the products; no row in here was ever anybody's.
+//! Tables and columns are those of the products; the rows are invented.
 
 use crate::database::connect;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use std::path::Path;
 
-/// A database that is being used. As long as it is held, its log is not written back.
+/// A database in use: its WAL is not checkpointed while this value exists.
 pub struct Sample {
     db: Connection,
 }
 
-/// What one column of a row holds.
 #[derive(Clone, Debug)]
 pub enum Cell {
     Null,
@@ -34,7 +33,7 @@ impl From<i64> for Cell {
 }
 
 impl Sample {
-    /// As Throughline of this schema leaves it, from 1 to 12 and beyond.
+    /// A database as Throughline leaves it with this schema, from 1 to 12 and beyond.
     pub fn throughline(path: &Path, schema: i64) -> rusqlite::Result<Sample> {
         let sample = Sample::new(path)?;
         for (_, step) in THROUGHLINE.iter().filter(|(version, _)| *version <= schema) {
@@ -44,7 +43,7 @@ impl Sample {
         Ok(sample)
     }
 
-    /// As claude-mem leaves it after this migration, from 4 on.
+    /// A database as claude-mem leaves it after this migration, from 4 on.
     pub fn claude_mem(path: &Path, migration: i64) -> rusqlite::Result<Sample> {
         let sample = Sample::new(path)?;
         for (version, step) in CLAUDE_MEM.iter().filter(|(version, _)| *version <= migration) {
@@ -66,15 +65,14 @@ impl Sample {
         Ok(Sample { db })
     }
 
-    /// One that is there already, used once more.
     pub fn again(path: &Path) -> rusqlite::Result<Sample> {
         Ok(Sample { db: connect(path, OpenFlags::default())? })
     }
 
     pub fn add(&self, table: &str, row: &[(&str, Cell)]) -> rusqlite::Result<()> {
         let names: Vec<_> = row.iter().map(|(name, _)| *name).collect();
-        let holes = vec!["?"; row.len()].join(", ");
-        let insert = format!("insert into {table} ({}) values ({holes})", names.join(", "));
+        let placeholders = vec!["?"; row.len()].join(", ");
+        let insert = format!("insert into {table} ({}) values ({placeholders})", names.join(", "));
         let value = |(_, cell): &(&str, Cell)| match cell {
             Cell::Null => Value::Null,
             Cell::Number(number) => Value::Integer(*number),
@@ -85,29 +83,28 @@ impl Sample {
         Ok(())
     }
 
-    /// A table that only a later version has, with one row.
+    /// Adds a table that only a later version has, with one row.
     pub fn add_unknown(&self, table: &str) -> rusqlite::Result<()> {
         self.run(&format!("create table {table} (x); insert into {table} values (1)"))
     }
 
-    /// Anything else that may have happened to it.
     pub fn run(&self, script: &str) -> rusqlite::Result<()> {
         self.db.execute_batch(script)
     }
 
-    /// Writes the log back and goes away, as a program does that ends.
+    /// Checkpoints and closes, as a program does when it exits.
     pub fn close(self) -> rusqlite::Result<()> {
         self.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
         self.db.close().map_err(|(_, error)| error)
     }
 
-    /// The same, and the file keeps no log from now on, as old versions did.
+    /// Closes and leaves WAL mode, as old versions did.
     pub fn close_without_log(self) -> rusqlite::Result<()> {
         self.db.pragma_update(None, "journal_mode", "delete")?;
         self.db.close().map_err(|(_, error)| error)
     }
 
-    /// Takes it for itself alone, as a program does in the middle of a change.
+    /// Locks it exclusively, as a program does in the middle of a write.
     pub fn hold(&self) -> rusqlite::Result<()> {
         self.db.execute_batch("begin exclusive")
     }
@@ -245,7 +242,7 @@ const CLAUDE_MEM: [(i64, &str); 8] = [
     ),
     (
         49,
-        // Its index needs a module that is not part of our SQLite: such a table can be written down, and not made.
+        // Our SQLite lacks the module for this index: its table can be declared in the schema, but not created.
         "create table user_prompts_fts_data (id integer primary key, block blob);
          insert into user_prompts_fts_data values (1, x'00');
          pragma writable_schema = on;

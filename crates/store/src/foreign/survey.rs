@@ -1,4 +1,4 @@
-//! What a database of another product holds, table by table, and what was not understood of it.
+//! Which tables a database of another product has, and which of its rows could not be used.
 //!
 //! Counts only: no text of any row.
 
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// The version of its schema, and whether it is newer than any that is known.
+    /// The schema version, and whether it is newer than any that we know.
     pub schema: Option<i64>,
     pub is_newer: bool,
     pub tables: Vec<Surveyed>,
@@ -20,7 +20,7 @@ pub struct Survey {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surveyed {
     pub name: String,
-    /// None if they could not be counted.
+    /// `None` if they could not be counted.
     pub rows: Option<u64>,
     pub fate: Fate,
 }
@@ -28,12 +28,11 @@ pub struct Surveyed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Taken,
-    /// Known, and left where it is, for this reason.
+    /// Known, and not imported for this reason.
     Left(&'static str),
     Unknown,
 }
 
-/// Rows that cannot be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unfit {
     pub table: &'static str,
@@ -42,9 +41,9 @@ pub struct Unfit {
 }
 
 impl Survey {
-    /// Counts every table. `fate` says what is done with one of that name.
+    /// Counts the rows of every table. `fate` maps a table's name to its fate.
     pub(super) fn tables(db: &Connection, fate: impl Fn(&str) -> Fate) -> rusqlite::Result<Vec<Surveyed>> {
-        // A table of its own has pages; what only computes rows has none, and is not asked.
+        // Virtual tables, which compute their rows, have no root page and are not queried.
         const NAMES: &str = "
             select name from sqlite_schema where type = 'table' and rootpage > 0 and name not like 'sqlite\\_%' escape '\\'
             order by name";

@@ -1,4 +1,4 @@
-//! Databases of every version, in use, locked, damaged, hostile: what is found in them, and that they stay as they are.
+//! Databases of every version, in use, locked, damaged, hostile: what is read from them, and that they do not change.
 
 use super::samples::{Cell, Sample};
 use super::*;
@@ -36,7 +36,7 @@ impl Bench {
         Home::at(self.folder.path().join("ours"))
     }
 
-    /// Opens it, and looks whether that left a trace.
+    /// Opens it, and checks that this left no trace.
     #[track_caller]
     fn open(&self, product: Product) -> Result<Foreign, ForeignError> {
         let before = self.bytes();
@@ -54,7 +54,7 @@ impl Bench {
         opened
     }
 
-    /// Every file, with all its bytes.
+    /// Every file with its content.
     fn bytes(&self) -> BTreeMap<String, Vec<u8>> {
         let files = fs::read_dir(self.theirs()).unwrap().map(|entry| entry.unwrap());
         let name = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
@@ -62,8 +62,8 @@ impl Bench {
     }
 }
 
-/// What a session holds, a line each.
-fn told(foreign: &Foreign, extent: Extent) -> Vec<String> {
+/// The items of all sessions except memories and summaries, one line each.
+fn item_lines(foreign: &Foreign, extent: Extent) -> Vec<String> {
     let mut all = vec![];
     for session in foreign.sessions() {
         all.push(format!("== {} {:?} {:?}", session.key, session.folder, session.project));
@@ -74,8 +74,8 @@ fn told(foreign: &Foreign, extent: Extent) -> Vec<String> {
     all
 }
 
-/// What it learnt, a line each.
-fn learnt(foreign: &Foreign, extent: Extent) -> Vec<String> {
+/// The memories and summaries, one line each.
+fn memory_lines(foreign: &Foreign, extent: Extent) -> Vec<String> {
     let mut all = vec![];
     for session in foreign.sessions() {
         let is_learnt = |found: &Found| matches!(found, Found::Memory { .. } | Found::Summary { .. });
@@ -103,11 +103,11 @@ fn line(found: &Found) -> String {
         Found::Summary { at, during, draft } => {
             format!("{}/{}: {} {}", at.0 - AT, during.0 - AT, draft.request, draft.learned)
         }
-        Found::Piece(piece) => format!("{} +{}: {}", piece.id, piece.at.0 - AT, what(&piece.what)),
+        Found::Piece(piece) => format!("{} +{}: {}", piece.id, piece.at.0 - AT, content_line(&piece.what)),
     }
 }
 
-fn what(content: &Content<'_>) -> String {
+fn content_line(content: &Content<'_>) -> String {
     match content {
         Content::Prompt { text, origin } => format!("prompt ({}) {text}", origin.name()),
         Content::Answer { text } => format!("answer {text}"),
@@ -128,7 +128,7 @@ fn cell(text: &str) -> Cell {
     text.into()
 }
 
-/// One session with two turns, as that version of Throughline kept it.
+/// One session with two turns, as that version of Throughline keeps it.
 fn throughline(path: &Path, schema: i64) -> Sample {
     let sample = Sample::throughline(path, schema).unwrap();
     let times = [("created_at", AT.into()), ("updated_at", AT.into())];
@@ -138,7 +138,7 @@ fn throughline(path: &Path, schema: i64) -> Sample {
         let mut row =
             vec![("session_id", cell(ONE)), ("turn_number", turn.into()), ("created_at", (AT + at).into())];
         if schema >= 3 {
-            // Taken over by a later session, as its third version does.
+            // Merged into a later session, as its third version does.
             row[0].1 = cell("22222222-aaaa-4bbb-8ccc-000000000002");
             row.push(("origin_session_id", cell(ONE)));
         }
@@ -187,7 +187,7 @@ fn every_schema_of_throughline_gives_its_turns_to_the_session_that_had_them() {
         throughline(&bench.path(), schema).close().unwrap();
         let foreign = bench.open(Product::Throughline).unwrap();
         assert_eq!((foreign.survey().schema, foreign.survey().is_newer), (Some(schema), false));
-        let told = told(&foreign, Extent::Whole);
+        let item_lines = item_lines(&foreign, Extent::Whole);
         let session = format!("== claude:{ONE} Some(\"/srv/app\") None");
         let mut expected = vec![session.as_str()];
         if schema < 4 {
@@ -198,7 +198,7 @@ fn every_schema_of_throughline_gives_its_turns_to_the_session_that_had_them() {
                 "throughline:2:judgment:0 +20: note [Throughline judgment, decision]\nuse x",
                 "throughline:2:answer:0 +20: answer fixed the thing",
             ]);
-            assert_eq!(told, expected, "schema {schema}");
+            assert_eq!(item_lines, expected, "schema {schema}");
             continue;
         }
         expected.push("throughline:2 +20: prompt (human) fix it");
@@ -220,12 +220,12 @@ fn every_schema_of_throughline_gives_its_turns_to_the_session_that_had_them() {
             "throughline:2 in one line: fixed the thing",
             "throughline:4 +40: prompt (human) thanks",
         ]);
-        assert_eq!(told, expected, "schema {schema}");
+        assert_eq!(item_lines, expected, "schema {schema}");
     }
 }
 
 #[test]
-fn what_throughline_keeps_beside_conversations_is_counted_and_said_to_be_left() {
+fn other_tables_of_throughline_are_counted_and_reported_as_left() {
     let bench = Bench::new();
     let sample = throughline(&bench.path(), 12);
     let turn = ["project_path", "room_id", "message_id", "speaker", "text"].map(|name| (name, cell("x")));
@@ -242,7 +242,7 @@ fn what_throughline_keeps_beside_conversations_is_counted_and_said_to_be_left() 
 }
 
 #[test]
-fn a_newer_schema_is_said_to_be_newer_and_read_as_far_as_it_is_known() {
+fn a_newer_schema_is_reported_and_its_known_tables_are_read() {
     let bench = Bench::new();
     let sample = throughline(&bench.path(), 14);
     sample.run("alter table bodies rename column turn_start to origin").unwrap();
@@ -251,11 +251,11 @@ fn a_newer_schema_is_said_to_be_newer_and_read_as_far_as_it_is_known() {
     let foreign = bench.open(Product::Throughline).unwrap();
     assert!(foreign.survey().is_newer);
     assert_eq!(foreign.survey().missing, ["bodies.turn_start", "skeletons"]);
-    assert!(told(&foreign, Extent::Whole).iter().any(|line| line.ends_with("answer fixed")));
+    assert!(item_lines(&foreign, Extent::Whole).iter().any(|line| line.ends_with("answer fixed")));
 }
 
 #[test]
-fn sessions_of_the_other_agent_are_its_own_and_unproven_names_are_counted() {
+fn sessions_keep_their_agent_and_invalid_ids_are_counted() {
     let bench = Bench::new();
     let sample = Sample::throughline(&bench.path(), 12).unwrap();
     let body = |session: Cell| {
@@ -300,10 +300,10 @@ fn values_of_the_wrong_type_and_of_any_size_are_read_without_harm() {
     row(i64::MIN, "nobody", Cell::Text(String::new()), i64::MIN.into());
     sample.close().unwrap();
     let foreign = bench.open(Product::Throughline).unwrap();
-    let told = told(&foreign, Extent::Whole);
+    let item_lines = item_lines(&foreign, Extent::Whole);
     let first = Timestamp::parse_utc("2026-11-01T00:00:00Z").unwrap().0 - AT;
     assert_eq!(
-        told[1..],
+        item_lines[1..],
         [
             format!("throughline:{} +{first}: prompt (human) ", i64::MIN),
             format!("throughline:1 +{first}: prompt (human) 42"),
@@ -314,7 +314,7 @@ fn values_of_the_wrong_type_and_of_any_size_are_read_without_harm() {
     );
 }
 
-/// Two prompts with what was observed of them, as that version of claude-mem kept it.
+/// Two prompts with their observations, as that version of claude-mem keeps them.
 fn claude_mem(path: &Path, migration: i64) -> Sample {
     let sample = Sample::claude_mem(path, migration).unwrap();
     let is_renamed = migration >= 17;
@@ -355,7 +355,7 @@ fn claude_mem(path: &Path, migration: i64) -> Sample {
     } else {
         vec![("type", cell("bugfix")), ("text", cell("Off by one"))]
     };
-    // It comes late, when the second prompt has been sent.
+    // It arrives late, after the second prompt.
     sample.add("observations", &[numbered(1, noted(250)), observed].concat()).unwrap();
     let summary =
         vec![("request", cell("Test")), ("learned", cell("it works")), ("files_read", cell("none"))];
@@ -364,7 +364,7 @@ fn claude_mem(path: &Path, migration: i64) -> Sample {
 }
 
 #[test]
-fn claude_mem_gives_prompts_as_turns_and_what_it_observed_to_the_prompt_it_was_about() {
+fn claude_mem_prompts_become_turns_with_their_observations() {
     let bench = Bench::new();
     let sample = claude_mem(&bench.path(), 48);
     let used = [
@@ -385,7 +385,7 @@ fn claude_mem_gives_prompts_as_turns_and_what_it_observed_to_the_prompt_it_was_a
     let summary = "[claude-mem summary 1]\nRequest: Test\n\nLearned: it works\n\nFiles read: \nnone";
     let session = format!("== claude:{ONE} Some(\"/srv/app\") Some(\"app\")");
     assert_eq!(
-        told(&foreign, Extent::Whole),
+        item_lines(&foreign, Extent::Whole),
         [
             session.clone(),
             "claude-mem:prompt:1 +100: prompt (human) fix it".to_owned(),
@@ -397,7 +397,7 @@ fn claude_mem_gives_prompts_as_turns_and_what_it_observed_to_the_prompt_it_was_a
         ]
     );
     assert_eq!(
-        told(&foreign, Extent::Notes),
+        item_lines(&foreign, Extent::Notes),
         [
             session,
             format!("claude-mem:observation:1 250/100: {observation}"),
@@ -407,13 +407,13 @@ fn claude_mem_gives_prompts_as_turns_and_what_it_observed_to_the_prompt_it_was_a
 }
 
 #[test]
-fn what_claude_mem_learnt_comes_in_its_parts() {
+fn claude_mem_observations_become_memories() {
     let bench = Bench::new();
     claude_mem(&bench.path(), 48).close().unwrap();
     let foreign = bench.open(Product::ClaudeMem).unwrap();
     for extent in [Extent::Whole, Extent::Notes] {
         assert_eq!(
-            learnt(&foreign, extent),
+            memory_lines(&foreign, extent),
             [
                 "claude-mem:observation:1 250/100: bugfix Off by one [\"n is 3\", \"was 4\"] [(\"a.rs\", Changed)]",
                 "300/200: Test it works",
@@ -431,11 +431,11 @@ fn every_migration_of_claude_mem_is_read_by_the_names_it_had_then() {
         let survey = foreign.survey();
         assert_eq!((survey.schema, survey.is_newer), (Some(migration), migration > 50));
         assert_eq!(survey.unfit_rows().count(), 0, "migration {migration}");
-        let told = told(&foreign, Extent::Whole).join("\n");
+        let item_lines = item_lines(&foreign, Extent::Whole).join("\n");
         for words in ["prompt (human) fix it", "Off by one", "Learned: it works"] {
-            assert!(told.contains(words), "migration {migration}: {told}");
+            assert!(item_lines.contains(words), "migration {migration}: {item_lines}");
         }
-        assert_eq!(told.contains("and test it"), migration >= 10, "migration {migration}");
+        assert_eq!(item_lines.contains("and test it"), migration >= 10, "migration {migration}");
         assert_eq!(survey.missing.contains(&"user_prompts".to_owned()), migration < 10);
     }
 }
@@ -461,7 +461,7 @@ fn a_database_in_use_is_read_with_what_its_log_holds_and_stays_untouched() {
     let sample = throughline(&bench.path(), 12);
     assert!(bench.bytes().keys().any(|name| name.ends_with("-wal")), "the log is there");
     let foreign = bench.open(Product::Throughline).unwrap();
-    assert_eq!(told(&foreign, Extent::Whole).len(), 9);
+    assert_eq!(item_lines(&foreign, Extent::Whole).len(), 9);
     sample
         .run("insert into injection_log (session_id, event_type, created_at) values ('a', 'b', 1)")
         .unwrap();
@@ -479,11 +479,11 @@ fn a_log_whose_program_died_is_read_too() {
         fs::copy(format!("{}{suffix}", living.display()), to).unwrap();
     }
     drop(sample);
-    assert_eq!(told(&bench.open(Product::Throughline).unwrap(), Extent::Whole).len(), 9);
+    assert_eq!(item_lines(&bench.open(Product::Throughline).unwrap(), Extent::Whole).len(), 9);
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_no_hindrance() {
+fn a_read_only_folder_can_be_read() {
     for keeps_log in [true, false] {
         let bench = Bench::new();
         let sample = throughline(&bench.path(), 8);
@@ -494,13 +494,13 @@ fn a_folder_that_cannot_be_written_is_no_hindrance() {
         }
         fs::set_permissions(bench.path(), fs::Permissions::from_mode(0o400)).unwrap();
         fs::set_permissions(bench.theirs(), fs::Permissions::from_mode(0o500)).unwrap();
-        assert_eq!(told(&bench.open(Product::Throughline).unwrap(), Extent::Whole).len(), 9);
+        assert_eq!(item_lines(&bench.open(Product::Throughline).unwrap(), Extent::Whole).len(), 9);
         fs::set_permissions(bench.theirs(), fs::Permissions::from_mode(0o700)).unwrap();
     }
 }
 
 #[test]
-fn a_change_that_was_never_finished_is_not_there() {
+fn an_unfinished_transaction_is_rolled_back() {
     let bench = Bench::new();
     let living = bench.folder.path().join("living.db");
     throughline(&living, 12).close_without_log().unwrap();
@@ -513,12 +513,12 @@ fn a_change_that_was_never_finished_is_not_there() {
         fs::copy(format!("{}{suffix}", living.display()), to).unwrap();
     }
     drop(sample);
-    let told = told(&bench.open(Product::Throughline).unwrap(), Extent::Whole);
-    assert!(told.contains(&"throughline:2:answer:0 +20: answer fixed".to_owned()), "{told:?}");
+    let item_lines = item_lines(&bench.open(Product::Throughline).unwrap(), Extent::Whole);
+    assert!(item_lines.contains(&"throughline:2:answer:0 +20: answer fixed".to_owned()), "{item_lines:?}");
 }
 
 #[test]
-fn a_locked_database_is_said_to_be_in_use() {
+fn a_locked_database_is_reported_as_busy() {
     let bench = Bench::new();
     throughline(&bench.path(), 12).close_without_log().unwrap();
     let sample = Sample::again(&bench.path()).unwrap();
@@ -527,7 +527,7 @@ fn a_locked_database_is_said_to_be_in_use() {
 }
 
 #[test]
-fn what_is_no_database_or_a_damaged_one_is_told_and_nothing_breaks() {
+fn damaged_files_and_non_databases_are_reported_without_a_panic() {
     let bench = Bench::new();
     let check = |bytes: &[u8]| {
         fs::write(bench.path(), bytes).unwrap();
@@ -561,7 +561,7 @@ fn another_products_database_is_not_taken_for_its_own() {
 }
 
 #[test]
-fn a_view_in_a_tables_place_is_not_asked() {
+fn a_view_in_place_of_a_table_is_not_queried() {
     let bench = Bench::new();
     let sample = throughline(&bench.path(), 12);
     sample.run("drop table details; create view details as select * from bodies, bodies, bodies").unwrap();

@@ -1,12 +1,12 @@
 //! Throughline's tables, schema 1 to 12: bodies, skeletons, details, and the judgments of its first versions.
 //!
-//! A row belongs to the session in which it was said, not to the one that took it over later. Answers stand behind all
-//! details of their turn, since the times of details are those of the turn's end.
+//! A row belongs to the session in which it was written, not to one that it was merged into later. Answers come after
+//! all details of their turn, since a detail's time is that of the turn's end.
 
-use super::index::{Entry, Sessions, key};
+use super::index::{RowRef, SessionMap, key};
 use super::survey::{Fate, Survey};
-use super::table::{Shape, Table, Value};
-use super::{Extent, ForeignSession, Found, Looked};
+use super::table::{ForeignTable, Scalar, TableSpec};
+use super::{Extent, ForeignScan, ForeignSession, Found};
 use rusqlite::Connection;
 use std::borrow::Cow;
 use towline_core::event::{Origin, ToolOutcome};
@@ -15,7 +15,7 @@ use towline_core::line::LONGEST;
 use towline_core::piece::{Content, Piece};
 use towline_core::time::Timestamp;
 
-/// The newest schema that is known.
+/// The newest schema that we know.
 const NEWEST: i64 = 12;
 
 const BODIES: usize = 0;
@@ -23,9 +23,9 @@ const SKELETONS: usize = 1;
 const DETAILS: usize = 2;
 const JUDGMENTS: usize = 3;
 
-/// The first four keys of each are the same: whose, whose before, turn, time.
-const SHAPES: [Shape; 4] = [
-    Shape {
+/// The first four keys of each table are the same: session, original session, turn, time.
+const SHAPES: [TableSpec; 4] = [
+    TableSpec {
         table: "bodies",
         keys: &[
             &["session_id"],
@@ -37,12 +37,12 @@ const SHAPES: [Shape; 4] = [
         ],
         texts: &[&["text"]],
     },
-    Shape {
+    TableSpec {
         table: "skeletons",
         keys: &[&["session_id"], &["origin_session_id"], &["turn_number"], &["created_at"], &["role"]],
         texts: &[&["summary"]],
     },
-    Shape {
+    TableSpec {
         table: "details",
         keys: &[
             &["session_id"],
@@ -55,14 +55,15 @@ const SHAPES: [Shape; 4] = [
         ],
         texts: &[&["input_text"], &["output_text"]],
     },
-    Shape {
+    TableSpec {
         table: "judgments",
         keys: &[&["session_id"], &["origin_session_id"], &["turn_number"], &["created_at"], &["category"]],
         texts: &[&["content"]],
     },
 ];
 
-const OWNERS: Shape = Shape { table: "sessions", keys: &[&["session_id"], &["project_path"]], texts: &[] };
+const OWNERS: TableSpec =
+    TableSpec { table: "sessions", keys: &[&["session_id"], &["project_path"]], texts: &[] };
 
 fn fate(table: &str) -> Fate {
     match table {
@@ -76,36 +77,37 @@ fn fate(table: &str) -> Fate {
     }
 }
 
-pub(super) fn look_through(db: &Connection) -> rusqlite::Result<Looked> {
+pub(super) fn scan(db: &Connection) -> rusqlite::Result<ForeignScan> {
     let schema: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let tables = Survey::tables(db, fate)?;
     let mut survey = Survey { schema: Some(schema), is_newer: schema > NEWEST, tables, ..Survey::default() };
-    let mut sessions = Sessions::default();
+    let mut sessions = SessionMap::default();
     let mut found = vec![];
     for (number, shape) in SHAPES.iter().enumerate() {
-        let table = Table::find(db, shape, &mut survey)?;
+        let table = ForeignTable::find(db, shape, &mut survey)?;
         if let Some(table) = &table {
-            collect(db, (number, table), &mut survey, &mut sessions)?;
+            collect(db, number, table, &mut survey, &mut sessions)?;
         }
         found.push(table);
     }
-    // Its fourth version gave the judgments up.
+    // Schema 4 dropped the judgments.
     survey.missing.retain(|missing| missing != "judgments");
     find_owners(db, &mut survey, &mut sessions)?;
-    Ok(Looked { survey, tables: found, sessions: sessions.finished() })
+    Ok(ForeignScan { survey, tables: found, sessions: sessions.finished() })
 }
 
 fn collect(
     db: &Connection,
-    (number, table): (usize, &Table),
+    number: usize,
+    table: &ForeignTable,
     survey: &mut Survey,
-    sessions: &mut Sessions,
+    sessions: &mut SessionMap,
 ) -> rusqlite::Result<()> {
     table.each(db, |row, keys| {
-        let raw = if keys[1] == Value::Null { &keys[0] } else { &keys[1] };
+        let raw = if keys[1] == Scalar::Null { &keys[0] } else { &keys[1] };
         match session(raw) {
             Some(key) => {
-                let entry = Entry { table: number, row, turn: keys[2].number(), at: &keys[3] };
+                let entry = RowRef { table: number, row, turn: keys[2].number(), at: &keys[3] };
                 sessions.session(key).add(&entry);
             }
             None => survey.count_unfit(SHAPES[number].table, "no valid session id"),
@@ -113,19 +115,19 @@ fn collect(
     })
 }
 
-/// `codex:ID` is a session of that agent; a plain id is one of the agent that Throughline was made for.
-fn session(raw: &Value) -> Option<SessionKey> {
-    let Value::Text(text) = raw else { return None };
+/// `codex:ID` is a session of that agent; a plain id is one of Claude Code, which Throughline was made for.
+fn session(raw: &Scalar) -> Option<SessionKey> {
+    let Scalar::Text(text) = raw else { return None };
     match text.split_once(':') {
-        Some((agent, id)) => key(agent, Value::Text(id.to_owned()).session()?),
+        Some((agent, id)) => key(agent, Scalar::Text(id.to_owned()).session()?),
         None => key("claude", raw.session()?),
     }
 }
 
-fn find_owners(db: &Connection, survey: &mut Survey, sessions: &mut Sessions) -> rusqlite::Result<()> {
-    let Some(table) = Table::find(db, &OWNERS, survey)? else { return Ok(()) };
+fn find_owners(db: &Connection, survey: &mut Survey, sessions: &mut SessionMap) -> rusqlite::Result<()> {
+    let Some(table) = ForeignTable::find(db, &OWNERS, survey)? else { return Ok(()) };
     table.each(db, |_, keys| {
-        if let Some(known) = session(&keys[0]).and_then(|key| sessions.known(&key)) {
+        if let Some(known) = session(&keys[0]).and_then(|key| sessions.get_mut(&key)) {
             known.folder = keys[1].folder();
         }
     })
@@ -133,45 +135,45 @@ fn find_owners(db: &Connection, survey: &mut Survey, sessions: &mut Sessions) ->
 
 pub(super) fn read(
     db: &Connection,
-    tables: &[Option<Table>],
+    tables: &[Option<ForeignTable>],
     session: &ForeignSession,
-    (extent, take): (Extent, &mut dyn FnMut(Found)),
+    extent: Extent,
+    take: &mut dyn FnMut(Found),
 ) -> rusqlite::Result<()> {
     if extent == Extent::Notes {
         return Ok(());
     }
-    let mut teller = Teller { at: session.first_at, place: 0, turn: String::new(), take };
+    let mut emitter = ThroughlineEmitter { at: session.first_at, place: 0, turn: String::new(), take };
     for (number, rows) in &session.index {
-        let mut turn = Turn::default();
+        let mut turn = ThroughlineTurn::default();
         for (table, row) in rows {
             if let Some(found) = &tables[*table] {
                 turn.add(*table, &found.row(db, *row)?);
             }
         }
-        teller.tell(*number, turn);
+        emitter.emit(*number, turn);
     }
     Ok(())
 }
 
-/// What one turn holds.
 #[derive(Default)]
-struct Turn {
-    asked: Vec<Said>,
-    answered: Vec<Said>,
-    summaries: Vec<Said>,
-    judgments: Vec<Said>,
-    details: Vec<Done>,
+struct ThroughlineTurn {
+    prompts: Vec<TurnText>,
+    answers: Vec<TurnText>,
+    summaries: Vec<TurnText>,
+    judgments: Vec<TurnText>,
+    details: Vec<TurnDetail>,
 }
 
-/// Words of one side, or about the turn. `label`: who, or what kind.
-struct Said {
+/// A text of the user or the agent, or about the turn. `label` is its role or category.
+struct TurnText {
     at: Option<Timestamp>,
     label: String,
     by_host: bool,
     text: Option<String>,
 }
 
-struct Done {
+struct TurnDetail {
     at: Option<Timestamp>,
     kind: String,
     tool: String,
@@ -180,17 +182,19 @@ struct Done {
     output: Option<String>,
 }
 
-impl Turn {
-    fn add(&mut self, table: usize, row: &[Value]) {
+impl ThroughlineTurn {
+    fn add(&mut self, table: usize, row: &[Scalar]) {
         match (table, row) {
             (BODIES, [_, _, _, at, role, start, text]) => {
                 let by_host = start.words().is_some_and(|start| start.starts_with("host"));
-                let said = Said { by_host, ..Said::of(at, role, text) };
-                if said.label == "user" { self.asked.push(said) } else { self.answered.push(said) }
+                let entry = TurnText { by_host, ..TurnText::of(at, role, text) };
+                if entry.label == "user" { self.prompts.push(entry) } else { self.answers.push(entry) }
             }
-            (SKELETONS, [_, _, _, at, role, text]) => self.summaries.push(Said::of(at, role, text)),
-            (JUDGMENTS, [_, _, _, at, category, text]) => self.judgments.push(Said::of(at, category, text)),
-            (DETAILS, [_, _, _, at, kind, tool, source, input, output]) => self.details.push(Done {
+            (SKELETONS, [_, _, _, at, role, text]) => self.summaries.push(TurnText::of(at, role, text)),
+            (JUDGMENTS, [_, _, _, at, category, text]) => {
+                self.judgments.push(TurnText::of(at, category, text))
+            }
+            (DETAILS, [_, _, _, at, kind, tool, source, input, output]) => self.details.push(TurnDetail {
                 at: at.time(),
                 kind: kind.words().unwrap_or_else(|| "tool_input".to_owned()),
                 tool: tool.tool(),
@@ -202,30 +206,34 @@ impl Turn {
         }
     }
 
-    /// The first versions kept no words but the summary of each side.
-    fn with_words(mut self) -> Turn {
-        if self.asked.is_empty() && self.answered.is_empty() {
-            (self.asked, self.answered) = self.summaries.drain(..).partition(|said| said.label == "user");
+    /// The first versions kept only a summary of each side: use it as the message.
+    fn with_summaries_as_messages(mut self) -> ThroughlineTurn {
+        if self.prompts.is_empty() && self.answers.is_empty() {
+            (self.prompts, self.answers) = self.summaries.drain(..).partition(|entry| entry.label == "user");
         }
         self
     }
 
-    fn begins(&self) -> Option<Timestamp> {
-        let said = [&self.asked, &self.answered, &self.summaries, &self.judgments];
-        let said = said.into_iter().flatten().filter_map(|said| said.at);
-        let first = || said.chain(self.details.iter().filter_map(|done| done.at)).min();
-        self.asked.first().and_then(|said| said.at).or_else(first)
+    fn began_at(&self) -> Option<Timestamp> {
+        let texts = [&self.prompts, &self.answers, &self.summaries, &self.judgments];
+        let times = texts.into_iter().flatten().filter_map(|entry| entry.at);
+        let first = || times.chain(self.details.iter().filter_map(|detail| detail.at)).min();
+        self.prompts.first().and_then(|entry| entry.at).or_else(first)
     }
 }
 
-impl Said {
-    fn of(at: &Value, label: &Value, text: &Value) -> Said {
-        Said { at: at.time(), label: label.words().unwrap_or_default(), by_host: false, text: text.words() }
+impl TurnText {
+    fn of(at: &Scalar, label: &Scalar, text: &Scalar) -> TurnText {
+        TurnText {
+            at: at.time(),
+            label: label.words().unwrap_or_default(),
+            by_host: false,
+            text: text.words(),
+        }
     }
 }
 
-/// Puts a turn into pieces.
-struct Teller<'t> {
+struct ThroughlineEmitter<'t> {
     /// When the turn began.
     at: Timestamp,
     place: u64,
@@ -234,27 +242,27 @@ struct Teller<'t> {
     take: &'t mut dyn FnMut(Found),
 }
 
-impl Teller<'_> {
-    fn tell(&mut self, number: Option<i64>, turn: Turn) {
-        let turn = turn.with_words();
-        self.at = turn.begins().unwrap_or(self.at);
+impl ThroughlineEmitter<'_> {
+    fn emit(&mut self, number: Option<i64>, turn: ThroughlineTurn) {
+        let turn = turn.with_summaries_as_messages();
+        self.at = turn.began_at().unwrap_or(self.at);
         self.turn = number.map_or("throughline:-".to_owned(), |number| format!("throughline:{number}"));
         if number.is_some() {
-            self.prompt(&turn.asked);
+            self.prompt(&turn.prompts);
         }
-        for (nth, done) in turn.details.into_iter().enumerate() {
-            self.detail(nth, done);
+        for (nth, detail) in turn.details.into_iter().enumerate() {
+            self.detail(nth, detail);
         }
-        for (nth, said) in turn.judgments.into_iter().enumerate() {
-            self.note(format!("judgment:{nth}"), &format!("judgment, {}", said.label), said);
+        for (nth, entry) in turn.judgments.into_iter().enumerate() {
+            self.note(format!("judgment:{nth}"), &format!("judgment, {}", entry.label), entry);
         }
-        for (nth, said) in turn.answered.into_iter().enumerate() {
-            if let Some(text) = said.text {
-                self.piece(self.id(format!("answer:{nth}")), said.at, Content::Answer { text: text.into() });
+        for (nth, entry) in turn.answers.into_iter().enumerate() {
+            if let Some(text) = entry.text {
+                self.piece(self.id(format!("answer:{nth}")), entry.at, Content::Answer { text: text.into() });
             }
         }
-        for (nth, said) in turn.summaries.into_iter().enumerate() {
-            self.summary(nth, said);
+        for (nth, entry) in turn.summaries.into_iter().enumerate() {
+            self.summary(nth, entry);
         }
     }
 
@@ -268,37 +276,37 @@ impl Teller<'_> {
         (self.take)(Found::Piece(Piece { id, place, at, turn: None, subagent: None, what }));
     }
 
-    /// A turn begins with its prompt, also one of which no word was kept.
-    fn prompt(&mut self, asked: &[Said]) {
-        let words: Vec<&str> = asked.iter().filter_map(|said| said.text.as_deref()).collect();
-        let by_host = asked.iter().any(|said| said.by_host);
+    /// A turn begins with its prompt, even if its text was not kept.
+    fn prompt(&mut self, prompts: &[TurnText]) {
+        let words: Vec<&str> = prompts.iter().filter_map(|entry| entry.text.as_deref()).collect();
+        let by_host = prompts.iter().any(|entry| entry.by_host);
         let origin = if by_host { Origin::Notification } else { Origin::Human };
         let text = words.join("\n\n").into();
         self.piece(self.turn.clone(), Some(self.at), Content::Prompt { text, origin });
     }
 
-    fn note(&mut self, part: String, label: &str, said: Said) {
-        if let Some(text) = said.text {
+    fn note(&mut self, part: String, label: &str, entry: TurnText) {
+        if let Some(text) = entry.text {
             let text = format!("[Throughline {label}]\n{text}");
-            self.piece(self.id(part), said.at, Content::Note { text: text.into() });
+            self.piece(self.id(part), entry.at, Content::Note { text: text.into() });
         }
     }
 
-    /// What is too long for a line is kept beside it.
-    fn summary(&mut self, nth: usize, said: Said) {
-        let Some(text) = said.text.clone() else { return };
+    /// A summary that is too long for a line is also kept as a note.
+    fn summary(&mut self, nth: usize, entry: TurnText) {
+        let Some(text) = entry.text.clone() else { return };
         if text.chars().count() > LONGEST || text.trim().contains('\n') {
-            self.note(format!("summary:{nth}"), "summary", said);
+            self.note(format!("summary:{nth}"), "summary", entry);
         }
         (self.take)(Found::Line { prompt: self.turn.clone(), text });
     }
 
-    fn detail(&mut self, nth: usize, done: Done) {
-        let Done { at, kind, tool, source, input, output } = done;
+    fn detail(&mut self, nth: usize, detail: TurnDetail) {
+        let TurnDetail { at, kind, tool, source, input, output } = detail;
         let name = source.unwrap_or_else(|| self.id(format!("{kind}:{nth}")));
         let id = format!("throughline:detail:{name}");
         let what = match kind.as_str() {
-            "tool_input" => return self.call((id, name, tool), at, (input, output)),
+            "tool_input" => return self.call(id, name, tool, at, input, output),
             "tool_output" => {
                 let call = name.strip_suffix(":result").unwrap_or(&name).to_owned();
                 result(call, output.or(input).unwrap_or_default())
@@ -314,12 +322,15 @@ impl Teller<'_> {
         self.piece(id, at, what);
     }
 
-    /// The first versions kept a call and what came of it in one row.
+    /// The first versions kept a call and its result in one row.
     fn call(
         &mut self,
-        (id, call, tool): (String, String, String),
+        id: String,
+        call: String,
+        tool: String,
         at: Option<Timestamp>,
-        (input, output): (Option<String>, Option<String>),
+        input: Option<String>,
+        output: Option<String>,
     ) {
         let result = output.map(|output| (format!("{id}:result"), result(call.clone(), output)));
         let input = input.unwrap_or_default().into();
@@ -334,7 +345,7 @@ fn either(input: Option<String>, output: Option<String>) -> String {
     input.or(output).unwrap_or_default()
 }
 
-/// How a call ended was not kept.
+/// The outcome of a call is not kept by Throughline.
 fn result(call: String, output: String) -> Content<'static> {
     Content::ToolResult { call: call.into(), output: output.into(), outcome: ToolOutcome::Done }
 }

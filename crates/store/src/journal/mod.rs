@@ -1,15 +1,15 @@
 //! The journal: every event is accepted here first, by one append of one framed record.
 //!
-//! It knows frames, files and order, and nothing of what a record means. Nothing is ever changed in place:
-//! a file is appended to, sealed under a number, replaced whole where something of it must go, and one day removed.
+//! Handles frames, files and order, not the meaning of a record. No record is changed in place: a file is appended to,
+//! sealed under a number, replaced whole when a record must be erased, and finally removed.
 
 mod frame;
 mod read;
 mod rewrite;
 mod segments;
 
-pub use read::{Chunk, End, Position, read_from};
-pub use rewrite::{Entry, Fate, Rewritten, rehearse, rewrite};
+pub use read::{Chunk, ChunkEnd, Position, read_from};
+pub use rewrite::{Decide, JournalEntry, Rewrite, Rewritten, rehearse, rewrite};
 pub use segments::{Segments, expire, seal, sync, unsealed_bytes};
 
 use crate::home::{Home, append_to, modified_at};
@@ -22,7 +22,6 @@ use towline_core::event::Event;
 use towline_core::fault::Fault;
 use towline_core::time::Timestamp;
 
-/// What one frame holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(
@@ -34,7 +33,6 @@ pub enum Record {
     Fault(Fault),
 }
 
-/// The journal could not take a record.
 #[derive(Debug, thiserror::Error)]
 #[error("could not append to the journal in {folder}")]
 pub struct AppendError {
@@ -42,27 +40,27 @@ pub struct AppendError {
     source: io::Error,
 }
 
-/// When something was accepted last; `None` if that cannot be told. Where nothing was since the last sealing, that, or the
-/// making of the folder, is not before it.
+/// The time of the last append; `None` if it cannot be determined. If there was none since the last sealing, the time
+/// of that sealing, or of the folder's creation, which is not earlier.
 pub fn heard_at(home: &Home) -> Option<Timestamp> {
     modified_at(&segments::active(home)).or_else(|| modified_at(&home.journal()))
 }
 
-/// Appends records by one write. Once this returns they are accepted: no kill and no broken database loses them.
+/// Appends records with one write. Once this returns they are accepted: no kill and no damaged database loses them.
 pub fn append(home: &Home, records: &[Record]) -> Result<(), AppendError> {
     let failed = |source| AppendError { folder: home.journal().display().to_string(), source };
     let frames = frame::encode(records).map_err(failed)?;
     append_frames(home, &frames).map_err(failed)
 }
 
-/// How often a sealing may come in between before something must be wrong.
+/// How many sealings may interrupt one append before something must be wrong.
 const TRIES: usize = 16;
 
 fn append_frames(home: &Home, frames: &[u8]) -> io::Result<()> {
     let path = segments::active(home);
     for _ in 0..TRIES {
         let file = open_active(home, &path)?;
-        // Sealing waits for all who hold this; whoever gets it after a sealing sees that the file has moved.
+        // `seal` waits for all holders of this lock; after a sealing, an appender sees here that the file was renamed.
         file.lock_shared()?;
         if is_still_at(&file, &path)? {
             return write_once(&file, frames);
@@ -90,8 +88,8 @@ fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// One write, never continued: the rest of a half-written frame would land behind somebody else's.
-/// A torn frame is skipped by whoever reads.
+/// One write, never continued: the rest of a half-written frame would land behind another process's frame.
+/// Readers skip a torn frame.
 fn write_once(mut file: &File, frames: &[u8]) -> io::Result<()> {
     let written = file.write(frames)?;
     if written == frames.len() { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }

@@ -1,9 +1,9 @@
-//! Taking something out of the journal: a sealed segment is written beside itself without it, then put in its place.
+//! Removes records from the journal: a sealed segment is written to a new file without them, which then replaces it.
 //!
-//! A segment is the old one or the new one, never half of each. Only segments that are folded to their end are touched, so
-//! that no remembered place points into them. The file that is appended to is never rewritten: it is sealed first.
+//! Replacing is atomic. Only fully folded segments are rewritten, so that no stored position points into one.
+//! The active file is never rewritten: it is sealed first.
 
-use super::frame::{self, Found};
+use super::frame::{self, ParsedFrame};
 use super::{Record, Segments};
 use crate::home::Home;
 use crate::lock::FoldLock;
@@ -12,23 +12,24 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// What stands in a segment.
 #[expect(clippy::large_enum_variant, reason = "nearly all entries are records; none is kept")]
-pub enum Entry<'a> {
+pub enum JournalEntry<'a> {
     Record(Record),
-    /// Bytes that are no record, or none that this version understands.
+    /// Bytes that are not a record, or not one that this version understands.
     Bytes(&'a [u8]),
 }
 
-/// What becomes of an entry.
+/// The decision about an entry.
 #[expect(clippy::large_enum_variant, reason = "one at a time")]
-pub enum Fate {
-    Kept,
-    Changed(Record),
-    Gone,
+pub enum Rewrite {
+    Keep,
+    Replace(Record),
+    Remove,
 }
 
-/// What was, or would be, taken out.
+pub type Decide<'a> = &'a mut dyn FnMut(JournalEntry<'_>) -> Rewrite;
+
+/// How many entries were, or would be, removed or changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rewritten {
     pub gone: usize,
@@ -36,7 +37,7 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
-    fn is_nothing(self) -> bool {
+    fn is_empty(self) -> bool {
         self == Rewritten::default()
     }
 
@@ -48,18 +49,18 @@ impl Rewritten {
 /// The suffix of a segment that is being written.
 const DRAFT: &str = "new";
 
-/// Rewrites all sealed segments. May be stopped at any point and done again.
+/// Rewrites all sealed segments. May be interrupted at any point and repeated.
 pub fn rewrite(
     home: &Home,
     _lock: &FoldLock,
-    decide: &mut dyn FnMut(Entry<'_>) -> Fate,
+    decide: &mut dyn FnMut(JournalEntry<'_>) -> Rewrite,
 ) -> io::Result<Rewritten> {
     remove_drafts(home)?;
     let segments = Segments::list(home)?;
     let mut all = Rewritten::default();
     for path in segments.paths().rev().skip(1) {
-        let (bytes, done) = without(&fs::read(path)?, decide)?;
-        if !done.is_nothing() {
+        let (bytes, done) = rewritten(&fs::read(path)?, decide)?;
+        if !done.is_empty() {
             replace(path, &bytes)?;
         }
         all = all.plus(done);
@@ -67,8 +68,8 @@ pub fn rewrite(
     Ok(all)
 }
 
-/// Counts what would be taken out, also of the file that is appended to.
-pub fn rehearse(home: &Home, decide: &mut dyn FnMut(Entry<'_>) -> Fate) -> io::Result<Rewritten> {
+/// Counts the entries that would be removed or changed, including those of the active file.
+pub fn rehearse(home: &Home, decide: &mut dyn FnMut(JournalEntry<'_>) -> Rewrite) -> io::Result<Rewritten> {
     let mut all = Rewritten::default();
     let segments = match Segments::list(home) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(all),
@@ -79,34 +80,37 @@ pub fn rehearse(home: &Home, decide: &mut dyn FnMut(Entry<'_>) -> Fate) -> io::R
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             bytes => bytes?,
         };
-        all = all.plus(without(&bytes, decide)?.1);
+        all = all.plus(rewritten(&bytes, decide)?.1);
     }
     Ok(all)
 }
 
-/// The segment without what goes.
-fn without(bytes: &[u8], decide: &mut dyn FnMut(Entry<'_>) -> Fate) -> io::Result<(Vec<u8>, Rewritten)> {
+/// The segment's bytes after `decide` was applied to each entry.
+fn rewritten(
+    bytes: &[u8],
+    decide: &mut dyn FnMut(JournalEntry<'_>) -> Rewrite,
+) -> io::Result<(Vec<u8>, Rewritten)> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut done = Rewritten::default();
     let mut rest = bytes;
     while !rest.is_empty() {
         let (length, entry) = match frame::next(rest) {
-            Found::Newer => return Err(io::Error::from(ErrorKind::Unsupported)),
-            // Nobody appends any more: what is not whole never will be.
-            Found::Incomplete => (rest.len(), Entry::Bytes(rest)),
-            Found::Torn { length } => (length, Entry::Bytes(&rest[..length])),
-            Found::Frame { payload, length } => {
-                let record = serde_json::from_slice(payload).map(Entry::Record);
-                (length, record.unwrap_or(Entry::Bytes(payload)))
+            ParsedFrame::Newer => return Err(io::Error::from(ErrorKind::Unsupported)),
+            // The segment does not grow: an incomplete frame is torn.
+            ParsedFrame::Incomplete => (rest.len(), JournalEntry::Bytes(rest)),
+            ParsedFrame::Torn { length } => (length, JournalEntry::Bytes(&rest[..length])),
+            ParsedFrame::Frame { payload, length } => {
+                let record = serde_json::from_slice(payload).map(JournalEntry::Record);
+                (length, record.unwrap_or(JournalEntry::Bytes(payload)))
             }
         };
         match decide(entry) {
-            Fate::Kept => out.extend_from_slice(&rest[..length]),
-            Fate::Changed(record) => {
+            Rewrite::Keep => out.extend_from_slice(&rest[..length]),
+            Rewrite::Replace(record) => {
                 out.extend(frame::encode(&[record])?);
                 done.changed += 1;
             }
-            Fate::Gone => done.gone += 1,
+            Rewrite::Remove => done.gone += 1,
         }
         rest = &rest[length..];
     }
@@ -122,7 +126,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
-/// What somebody left behind who was killed while he wrote.
+/// Removes files left by a process that was killed while writing.
 fn remove_drafts(home: &Home) -> io::Result<()> {
     for entry in fs::read_dir(home.journal())? {
         let path = entry?.path();

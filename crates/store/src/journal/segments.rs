@@ -1,7 +1,7 @@
-//! The files of the journal: one that is appended to, and numbered ones that are sealed.
+//! The files of the journal: the active one, and the sealed ones with their numbers.
 //!
-//! The active file has no number of its own: it is always the one after the highest sealed. So the highest sealed
-//! segment is never removed, and an appender needs to know one name only.
+//! The active file has no number in its name: it is always one above the highest sealed number. So the highest sealed
+//! segment is never removed, and an appender needs only one file name.
 
 use super::Position;
 use crate::home::{Home, size};
@@ -15,7 +15,6 @@ pub(super) fn active(home: &Home) -> PathBuf {
     home.journal().join("active")
 }
 
-/// Bytes in the file that is appended to.
 pub fn unsealed_bytes(home: &Home) -> u64 {
     size(&active(home))
 }
@@ -52,7 +51,7 @@ impl Segments {
         self.files.values().map(|path| size(path)).sum()
     }
 
-    /// What tells this file from another of the same name: length and checksum of its first record.
+    /// A fingerprint that tells this file from another of the same name: length and checksum of its first record.
     pub fn mark(&self, number: u64) -> u64 {
         let mut head = [0; 12];
         let read = File::open(self.path(number)).and_then(|mut file| file.read_exact(&mut head));
@@ -62,24 +61,24 @@ impl Segments {
         head[4..].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
     }
 
-    /// The segment that follows, if there is one.
+    /// The number of the next segment, if there is one.
     pub fn after(&self, number: u64) -> Option<u64> {
         self.files.range(number + 1..).next().map(|(number, _)| *number)
     }
 
-    /// Behind the last byte.
+    /// The position after the last byte.
     pub fn end(&self) -> Position {
         let segment = self.files.keys().next_back().copied().unwrap_or(1);
         Position { segment, offset: self.size(segment) }
     }
 
-    /// Whether this is a place in what is here.
+    /// Whether the position exists.
     pub fn holds(&self, position: Position) -> bool {
         self.files.contains_key(&position.segment) && position.offset <= self.size(position.segment)
     }
 
-    /// Moves a remembered position to one that exists: before the oldest segment to its start, and back to the start of
-    /// the active one if the journal was replaced by a younger one.
+    /// Moves a stored position to one that exists: one before the oldest segment to that segment's start, and one
+    /// behind the end to the start of the active segment, since the journal was replaced by a younger one.
     pub fn clamp(&self, position: Position) -> Position {
         if self.files.contains_key(&position.segment) {
             let shrunk = self.size(position.segment) < position.offset;
@@ -106,7 +105,7 @@ fn sealed_number(path: &Path) -> Option<u64> {
     path.file_name()?.to_str()?.strip_suffix(".sealed")?.parse().ok()
 }
 
-/// Brings what was appended to the disk itself: the database must not get ahead of the journal it is folded from.
+/// Syncs the active file to disk: the database must not get ahead of the journal that it is projected from.
 pub fn sync(home: &Home) -> io::Result<()> {
     match File::open(active(home)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -114,7 +113,7 @@ pub fn sync(home: &Home) -> io::Result<()> {
     }
 }
 
-/// Gives the active file a number; the next append begins a new one. Waits for appends that are under way.
+/// Gives the active file a number; the next append creates a new one. Waits for running appends.
 pub fn seal(home: &Home, _lock: &FoldLock) -> io::Result<()> {
     let path = active(home);
     let file = File::open(&path)?;
@@ -123,8 +122,8 @@ pub fn seal(home: &Home, _lock: &FoldLock) -> io::Result<()> {
     fs::rename(&path, home.journal().join(format!("{number:08}.sealed")))
 }
 
-/// Removes the oldest sealed segments that are folded, until the journal holds no more than `keep_bytes`.
-/// The newest sealed one stays: its number is the active one's.
+/// Removes the oldest folded segments until the journal holds no more than `keep_bytes`. Keeps the newest sealed one:
+/// the number of the active file follows from it.
 pub fn expire(home: &Home, folded: Position, keep_bytes: u64) -> io::Result<u64> {
     let segments = Segments::list(home)?;
     let mut excess = segments.total_bytes().saturating_sub(keep_bytes);

@@ -1,6 +1,6 @@
 //! Frames, torn tails, sealing and order, on real files.
 
-use super::read::End;
+use super::read::ChunkEnd;
 use super::*;
 use crate::lock::FoldLock;
 use std::fs;
@@ -37,13 +37,13 @@ fn read_all(home: &Home) -> Chunk {
 }
 
 #[test]
-fn what_was_appended_is_read_in_order() {
+fn appended_records_are_read_in_order() {
     let (_folder, home) = fresh();
     append(&home, &[fault(1), fault(2)]).unwrap();
     append(&home, &[fault(3)]).unwrap();
     let chunk = read_all(&home);
     assert_eq!(numbers(&chunk), [1, 2, 3]);
-    assert_eq!((chunk.ended_by, chunk.torn_bytes), (End::CaughtUp, 0));
+    assert_eq!((chunk.ended_by, chunk.torn_bytes), (ChunkEnd::CaughtUp, 0));
     assert!(read_on(&home, chunk.next, ALL).unwrap().records.is_empty());
 }
 
@@ -102,7 +102,7 @@ fn a_record_of_a_newer_version_stops_the_reader_and_is_not_skipped() {
     bytes.extend(newer);
     fs::write(&path, &bytes).unwrap();
     let chunk = read_all(&home);
-    assert_eq!((numbers(&chunk), chunk.ended_by), (vec![1], End::Newer));
+    assert_eq!((numbers(&chunk), chunk.ended_by), (vec![1], ChunkEnd::Newer));
     assert_eq!(chunk.next.offset, bytes.len() as u64 / 2);
 }
 
@@ -162,27 +162,27 @@ fn a_chunk_ends_at_its_limit_and_the_next_goes_on() {
         let chunk = read_on(&home, position, 1000).unwrap();
         seen.extend(numbers(&chunk));
         position = chunk.next;
-        if chunk.ended_by == End::CaughtUp {
+        if chunk.ended_by == ChunkEnd::CaughtUp {
             break;
         }
     }
     assert_eq!(seen, (1..=100).collect::<Vec<_>>());
 }
 
-/// Even faults go, the one with a seven is changed.
-fn odd(entry: Entry<'_>) -> Fate {
+/// Removes faults with an even time and changes the one at 7.
+fn remove_even(entry: JournalEntry<'_>) -> Rewrite {
     match entry {
-        Entry::Record(Record::Fault(fault)) if fault.at.0 == 7 => {
-            Fate::Changed(Record::Fault(Fault { detail: String::new(), ..fault }))
+        JournalEntry::Record(Record::Fault(fault)) if fault.at.0 == 7 => {
+            Rewrite::Replace(Record::Fault(Fault { detail: String::new(), ..fault }))
         }
-        Entry::Record(Record::Fault(fault)) if fault.at.0 % 2 == 0 => Fate::Gone,
-        Entry::Record(_) => Fate::Kept,
-        Entry::Bytes(_) => Fate::Gone,
+        JournalEntry::Record(Record::Fault(fault)) if fault.at.0 % 2 == 0 => Rewrite::Remove,
+        JournalEntry::Record(_) => Rewrite::Keep,
+        JournalEntry::Bytes(_) => Rewrite::Remove,
     }
 }
 
 #[test]
-fn what_is_taken_out_of_sealed_segments_is_gone_and_the_rest_is_read_in_order() {
+fn a_rewrite_removes_records_from_sealed_segments_and_keeps_the_order() {
     let (_folder, home) = fresh();
     home.create().unwrap();
     let lock = FoldLock::try_take(&home).unwrap().unwrap();
@@ -193,24 +193,24 @@ fn what_is_taken_out_of_sealed_segments_is_gone_and_the_rest_is_read_in_order() 
         }
     }
     fs::write(home.journal().join("00000002.sealed.new"), "left by somebody who was killed").unwrap();
-    assert_eq!(rehearse(&home, &mut odd).unwrap(), Rewritten { gone: 4, changed: 1 });
+    assert_eq!(rehearse(&home, &mut remove_even).unwrap(), Rewritten { gone: 4, changed: 1 });
     assert_eq!(numbers(&read_all(&home)), [2, 3, 4, 5, 6, 7, 8, 9], "a rehearsal changes nothing");
     let untouched = fs::read(segments::active(&home)).unwrap();
-    assert_eq!(rewrite(&home, &lock, &mut odd).unwrap(), Rewritten { gone: 3, changed: 1 });
+    assert_eq!(rewrite(&home, &lock, &mut remove_even).unwrap(), Rewritten { gone: 3, changed: 1 });
     assert_eq!(numbers(&read_all(&home)), [3, 5, 7, 8, 9]);
     assert_eq!(fs::read(segments::active(&home)).unwrap(), untouched, "what is appended to is not rewritten");
     assert!(!home.journal().join("00000002.sealed.new").exists());
-    assert_eq!(rewrite(&home, &lock, &mut odd).unwrap(), Rewritten { gone: 0, changed: 1 });
+    assert_eq!(rewrite(&home, &lock, &mut remove_even).unwrap(), Rewritten { gone: 0, changed: 1 });
 }
 
 #[test]
-fn a_segment_of_which_everything_goes_keeps_its_number() {
+fn a_segment_whose_records_are_all_removed_keeps_its_number() {
     let (_folder, home) = fresh();
     home.create().unwrap();
     let lock = FoldLock::try_take(&home).unwrap().unwrap();
     append(&home, &[fault(2)]).unwrap();
     seal(&home, &lock).unwrap();
-    rewrite(&home, &lock, &mut odd).unwrap();
+    rewrite(&home, &lock, &mut remove_even).unwrap();
     append(&home, &[fault(3)]).unwrap();
     let chunk = read_all(&home);
     assert_eq!((numbers(&chunk), chunk.next.segment), (vec![3], 2));

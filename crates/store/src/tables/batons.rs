@@ -1,6 +1,6 @@
-//! Batons: the note that a session's work goes on in the next one.
+//! Batons: the note that a session's work continues in the next one.
 //!
-//! A baton is taken once: the statement that takes it finds none that is taken or dropped.
+//! A baton is taken at most once: the statement that takes it matches only one that is neither taken nor dropped.
 
 use super::sessions::session_key;
 use crate::{Store, StoreError};
@@ -10,7 +10,7 @@ use towline_core::inherit::{Afar, Baton, BatonFate, FarBaton, HOUR_MS, Reach};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
 
-/// Does nothing for a baton that is there already: a journal that is read twice must not pass it twice.
+/// Ignores an existing baton: a journal that is read twice must not pass it twice.
 const PASS: &str = "
     insert into batons (uid, machine, revision, session, seat, project, passed_at) values (?1, ?2, 1, ?3, ?4, ?5, ?6)
     on conflict do nothing";
@@ -27,24 +27,24 @@ const TAKE_ALL: &str = "
     update batons set revision = revision + 1, taken_by = ?2, taken_at = ?3
     where session = ?1 and taken_at is null and dropped_at is null";
 
-/// Its words are others now, for other machines.
+/// Increments the revision, so that other machines receive the changed baton.
 const TOUCH: &str = "
     update batons set revision = revision + 1 where session = ?1 and taken_at is null and dropped_at is null";
 
-/// When it was first heard of stays; of what is told later, the last count holds.
+/// Keeps the first `came_at`; of later updates, the one with the highest count wins.
 const CAME: &str = "
     insert into batons (uid, machine, revision, far, called, came_at, withdrawn, project, passed_at)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
     on conflict do update set revision = excluded.revision, withdrawn = excluded.withdrawn
         where far is not null and taken_at is null and dropped_at is null and revision < excluded.revision";
 
-/// Of any machine: one that was passed here may have been taken elsewhere.
+/// For batons of any machine: one that was passed here may have been taken elsewhere.
 const OVER: &str = "
     update batons set revision = max(revision + 1, ?2), heir = ?3, taken_at = iif(?4, ?5, null),
         dropped_at = iif(?4, null, ?5)
     where uid = ?1 and taken_at is null and dropped_at is null";
 
-/// Those of a day: one that has expired is still worth a word to whoever would have taken it.
+/// Batons of the last day: an expired one is still mentioned to a session that would have taken it.
 const AROUND: &str = "
     select b.uid, ifnull(b.far, s.agent || ':' || s.session), b.seat, b.project = ?3, b.passed_at,
         s.fresh_at is not null or b.withdrawn, b.called, b.came_at
@@ -52,7 +52,7 @@ const AROUND: &str = "
     where b.taken_at is null and b.dropped_at is null and b.passed_at > ?1 and (b.seat = ?2 or b.project = ?3)
     order by b.passed_at";
 
-/// The last one of another machine that this session passed.
+/// The last baton of another machine that this session passed.
 const FAR_OF: &str = "
     select b.uid, b.far, b.seat, 1, b.passed_at, b.withdrawn, b.called, b.came_at from batons b where b.far = ?1
     order by b.came_at desc, b.uid desc limit 1";
@@ -70,7 +70,7 @@ const ALL: &str = "
 
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// A baton and what became of it.
+/// A baton and its current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownBaton {
     pub uid: Uid,
@@ -78,19 +78,19 @@ pub struct KnownBaton {
     pub seat: Option<String>,
     pub project: Option<String>,
     pub passed_at: Timestamp,
-    /// Whoever goes on with it, where that is known.
+    /// The session that took it, if known.
     pub heir: Option<SessionKey>,
     pub taken_at: Option<Timestamp>,
     pub dropped_at: Option<Timestamp>,
-    /// Where it was passed, if on another machine.
+    /// The machine it was passed on, if not this one.
     pub afar: Option<Afar>,
     pub machine: Uid,
-    /// How often it was written.
+    /// How often the row was written.
     pub revision: u64,
 }
 
 impl KnownBaton {
-    /// Until when it can be taken.
+    /// The time until which it can be taken.
     pub fn until(&self) -> Timestamp {
         let came_at = self.afar.as_ref().map_or(self.passed_at, |afar| afar.came_at);
         self.passed_at.min(came_at).plus_ms(HOUR_MS)
@@ -101,17 +101,17 @@ impl KnownBaton {
     }
 }
 
-/// A session by its row.
+/// A session with its row ids.
 #[derive(Clone, Copy)]
-pub(crate) struct Passer<'a> {
+pub(crate) struct SessionRow<'a> {
     pub id: i64,
     pub project: Option<i64>,
     pub session: &'a Session,
 }
 
 impl Store {
-    /// A session has one baton: what it passed before is replaced.
-    pub(crate) fn pass_baton(&self, uid: Uid, by: Passer<'_>, at: Timestamp) -> Result<(), StoreError> {
+    /// Passes a baton; replaces the session's previous one, since a session has at most one.
+    pub(crate) fn pass_baton(&self, uid: Uid, by: SessionRow<'_>, at: Timestamp) -> Result<(), StoreError> {
         self.drop_batons(by.id, at)?;
         let row = (uid.0, self.machine.0, by.id, by.session.seat.as_deref(), by.project, at.0);
         self.db.prepare_cached(PASS)?.execute(row)?;
@@ -133,13 +133,13 @@ impl Store {
         Ok(())
     }
 
-    /// What was told of a session's baton is other than it was.
+    /// Marks a session's batons as changed.
     pub(crate) fn touch_batons(&self, session: i64) -> Result<(), StoreError> {
         self.db.prepare_cached(TOUCH)?.execute([session])?;
         Ok(())
     }
 
-    /// A baton of another machine was heard of, or what became of one.
+    /// Stores a baton of another machine, or a change of its state.
     pub(crate) fn baton_came(
         &self,
         session: &SessionKey,
@@ -172,66 +172,64 @@ impl Store {
         Ok(())
     }
 
-    /// The last baton of another machine that this session passed, whatever became of it.
+    /// The last baton of another machine that this session passed, in any state.
     pub(crate) fn far_baton_of(&self, session: &SessionKey) -> Result<Option<Baton>, StoreError> {
         Ok(self.db.prepare_cached(FAR_OF)?.query_row([session.to_string()], baton).optional()?)
     }
 
-    /// Sessions of other machines that passed a baton, whose id begins or ends so.
+    /// Sessions of other machines that passed a baton and whose id begins or ends with `part`.
     pub fn far_sessions_named(&self, part: &str) -> Result<Vec<SessionKey>, StoreError> {
         let mut statement = self.db.prepare_cached(FAR_NAMED)?;
         Ok(statement.query_map([part], |row| key(row, 0))?.collect::<Result<_, _>>()?)
     }
 
-    /// A baton by its id.
     pub fn baton(&self, uid: Uid) -> Result<Option<KnownBaton>, StoreError> {
         let mut statement = self.db.prepare_cached(&format!("{ALL} where b.uid = ?1"))?;
-        Ok(statement.query_row([uid.0], known).optional()?)
+        Ok(statement.query_row([uid.0], known_baton).optional()?)
     }
 
-    /// Batons of other machines that nobody is known to have taken, the newest first.
+    /// Open batons of other machines, newest first.
     pub fn far_batons(&self, most: u32) -> Result<Vec<KnownBaton>, StoreError> {
         let query = format!(
             "{ALL} where b.far is not null and b.taken_at is null and b.dropped_at is null
              order by b.passed_at desc limit ?1"
         );
         let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement.query_map([most], known)?.collect::<Result<_, _>>()?)
+        Ok(statement.query_map([most], known_baton)?.collect::<Result<_, _>>()?)
     }
 
     /// The batons that a session of this seat and project might have taken; whether they are withdrawn is as saved.
-    pub(crate) fn batons_around(&self, heir: Passer<'_>) -> Result<Vec<Baton>, StoreError> {
+    pub(crate) fn batons_around(&self, heir: SessionRow<'_>) -> Result<Vec<Baton>, StoreError> {
         let since = heir.session.started_at.plus_ms(-DAY_MS);
         let mut statement = self.db.prepare_cached(AROUND)?;
         let rows = statement.query_map((since.0, heir.session.seat.as_deref(), heir.project), baton)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// All batons that somebody could take now, oldest first.
+    /// All batons that can be taken now, oldest first.
     pub fn open_batons(&self, now: Timestamp) -> Result<Vec<KnownBaton>, StoreError> {
         let query = format!(
             "{ALL} where b.taken_at is null and b.dropped_at is null and b.withdrawn = 0
                  and min(b.passed_at, ifnull(b.came_at, b.passed_at)) >= ?1 order by b.passed_at"
         );
         let mut statement = self.db.prepare_cached(&query)?;
-        let rows = statement.query_map([now.plus_ms(-HOUR_MS).0], known)?;
+        let rows = statement.query_map([now.plus_ms(-HOUR_MS).0], known_baton)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The baton that a session has passed and nobody has taken.
     pub fn open_baton_of(&self, session: &SessionKey) -> Result<Option<KnownBaton>, StoreError> {
         let query = format!(
             "{ALL} where b.taken_at is null and b.dropped_at is null and s.agent = ?1 and s.session = ?2
              order by b.passed_at desc limit 1"
         );
         let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement.query_row((session.agent.as_str(), session.id.as_str()), known).optional()?)
+        Ok(statement.query_row((session.agent.as_str(), session.id.as_str()), known_baton).optional()?)
     }
 
     /// Every baton ever passed, oldest first.
     pub fn batons(&self) -> Result<Vec<KnownBaton>, StoreError> {
         let mut statement = self.db.prepare_cached(&format!("{ALL} order by b.passed_at, b.uid"))?;
-        Ok(statement.query_map([], known)?.collect::<Result<_, _>>()?)
+        Ok(statement.query_map([], known_baton)?.collect::<Result<_, _>>()?)
     }
 }
 
@@ -248,14 +246,14 @@ fn baton(row: &Row<'_>) -> rusqlite::Result<Baton> {
     })
 }
 
-/// From two columns: what the machine is called, and when its baton was heard of.
+/// Reads two columns: the machine's name, and when its baton arrived.
 fn afar(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Afar>> {
     let (machine, came_at) =
         (row.get::<_, Option<String>>(column)?, row.get::<_, Option<i64>>(column + 1)?.map(Timestamp));
     Ok(machine.zip(came_at).map(|(machine, came_at)| Afar { machine, came_at }))
 }
 
-fn known(row: &Row<'_>) -> rusqlite::Result<KnownBaton> {
+fn known_baton(row: &Row<'_>) -> rusqlite::Result<KnownBaton> {
     let time = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
     Ok(KnownBaton {
         uid: Uid(row.get(0)?),
@@ -272,7 +270,7 @@ fn known(row: &Row<'_>) -> rusqlite::Result<KnownBaton> {
     })
 }
 
-/// A session's key that cannot be missing.
+/// A session key column that cannot be null.
 pub(crate) fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionKey> {
-    session_key(row, column)?.ok_or_else(|| super::sessions::unknown(column))
+    session_key(row, column)?.ok_or_else(|| super::sessions::unknown_name(column))
 }

@@ -1,10 +1,10 @@
-//! Bookmarks: the points of conversations that one may want to go back to.
+//! Bookmarks: points of a conversation to return to.
 //!
-//! A bookmark that is deleted keeps its row, so that it can be restored; only forgetting takes rows away.
+//! A deleted bookmark keeps its row, so that it can be restored; only erasing removes rows.
 
 use super::batons::key;
 use super::heard_turns::kept;
-use super::sessions::word;
+use super::sessions::parse_column;
 use crate::archive::Side;
 use crate::{Store, StoreError};
 use rusqlite::Row;
@@ -13,13 +13,13 @@ use towline_core::id::{SessionKey, TurnId, Uid};
 use towline_core::text::Kept;
 use towline_core::time::Timestamp;
 
-/// A journal that is read twice must not set it twice.
+/// Ignores an existing bookmark: a journal may be read twice.
 const ADD: &str = "
     insert into bookmarks (uid, machine, revision, session, at, after_turn, turn, how, threshold, count, counted, label,
         context_tokens)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) on conflict do nothing";
 
-/// The first look stands: a later one sees a later state.
+/// The first placement stands: a later one would see a later state.
 const PLACE: &str = "
     update bookmarks set revision = revision + 1, placed_at = ?2, commit_id = ?3, branch = ?4, dirty = ?5,
         context_tokens = ifnull(?6, context_tokens)
@@ -34,31 +34,28 @@ const COLUMNS: &str = "
         (select max(e.at) from bookmarks e where e.session = b.session and e.at < b.at)
     from bookmarks b join sessions s on s.id = b.session left join projects p on p.id = s.project";
 
-/// A bookmark with whose it is and what became of it.
+/// A bookmark with its session and current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownBookmark {
     pub session: SessionKey,
-    /// The name of the session's project.
     pub project: Option<String>,
-    /// Where the session worked.
     pub folder: Option<String>,
     pub bookmark: Bookmark,
     pub code: Option<Code>,
-    /// When the bookmark before it in the session was set, if there is one.
+    /// When the session's previous bookmark was set, if there is one.
     pub before: Option<Timestamp>,
-    /// When the state of code and context was looked at.
+    /// When the state of code and context was recorded.
     pub placed_at: Option<Timestamp>,
     pub deleted_at: Option<Timestamp>,
 }
 
-/// What was found out about a bookmark after it was set.
-pub(crate) struct Placing<'a> {
+/// The state of code and context at a bookmark, recorded after it was set.
+pub(crate) struct Placement<'a> {
     pub code: Option<&'a Code>,
     pub context_tokens: Option<u64>,
     pub at: Timestamp,
 }
 
-/// Which bookmarks are asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct BookmarksAsked<'a> {
     pub session: Option<&'a SessionKey>,
@@ -94,15 +91,15 @@ impl Store {
         Ok(())
     }
 
-    pub(crate) fn place_bookmark(&self, bookmark: Uid, placing: &Placing<'_>) -> Result<(), StoreError> {
-        let code = placing.code;
+    pub(crate) fn place_bookmark(&self, bookmark: Uid, placement: &Placement<'_>) -> Result<(), StoreError> {
+        let code = placement.code;
         self.db.prepare_cached(PLACE)?.execute((
             bookmark.0,
-            placing.at.0,
+            placement.at.0,
             code.map(|code| code.commit.as_str()),
             code.and_then(|code| code.branch.as_ref()).map(Kept::as_str),
             code.and_then(|code| code.dirty),
-            placing.context_tokens.map(u64::cast_signed),
+            placement.context_tokens.map(u64::cast_signed),
         ))?;
         Ok(())
     }
@@ -121,11 +118,11 @@ impl Store {
         let session = asked.session.map(ToString::to_string);
         let included = asked.deleted == Deleted::Included;
         let mut statement = self.db.prepare_cached(&query)?;
-        let rows = statement.query_map((session, asked.project, included, asked.most), known)?;
+        let rows = statement.query_map((session, asked.project, included, asked.most), known_bookmark)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Those of a project, or of all, that are nearest to a time, in the order of time. Deleted ones are left out.
+    /// The bookmarks of a project, or of all, nearest to a time, in chronological order, without deleted ones.
     pub fn bookmarks_around(
         &self,
         project: Option<&str>,
@@ -138,13 +135,13 @@ impl Store {
              order by b.at {order} limit ?3"
         );
         let mut statement = self.db.prepare_cached(&query)?;
-        let found = statement.query_map((project, at.0, most), known)?;
+        let found = statement.query_map((project, at.0, most), known_bookmark)?;
         let mut found = found.collect::<Result<Vec<_>, _>>()?;
-        found.sort_by_key(|known| known.bookmark.at);
+        found.sort_by_key(|known_bookmark| known_bookmark.bookmark.at);
         Ok(found)
     }
 
-    /// The bookmarks whose id begins or ends so, deleted ones too; no more of them than a person would read.
+    /// The bookmarks whose id begins or ends with `part`, including deleted ones; at most 20.
     pub fn bookmarks_named(&self, part: &str) -> Result<Vec<KnownBookmark>, StoreError> {
         let query = format!(
             "{COLUMNS} where substr(lower(hex(b.uid)), 1, length(?1)) = ?1
@@ -152,23 +149,23 @@ impl Store {
         );
         let part = part.replace('-', "").to_ascii_lowercase();
         let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement.query_map([part], known)?.collect::<Result<_, _>>()?)
+        Ok(statement.query_map([part], known_bookmark)?.collect::<Result<_, _>>()?)
     }
 
-    /// The bookmarks since a time of which nobody has looked yet what state the code was in, oldest first.
+    /// The bookmarks since a time whose code state is not recorded yet, oldest first.
     pub fn unplaced_bookmarks(&self, since: Timestamp) -> Result<Vec<KnownBookmark>, StoreError> {
         let query = format!("{COLUMNS} where b.at >= ?1 and b.placed_at is null order by b.at limit 100");
         let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement.query_map([since.0], known)?.collect::<Result<_, _>>()?)
+        Ok(statement.query_map([since.0], known_bookmark)?.collect::<Result<_, _>>()?)
     }
 }
 
-fn known(row: &Row<'_>) -> rusqlite::Result<KnownBookmark> {
+fn known_bookmark(row: &Row<'_>) -> rusqlite::Result<KnownBookmark> {
     let text =
         |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(column)?.map(|text| kept(&text)));
     let (commit, branch, dirty) = (text(11)?, text(12)?, row.get(13)?);
     let set = Setting {
-        how: word(row, 6, How::parse)?,
+        how: parse_column(row, 6, How::parse)?,
         after_turn: row.get(4)?,
         reason: reason(row)?,
         label: text(10)?,
@@ -197,9 +194,9 @@ fn reason(row: &Row<'_>) -> rusqlite::Result<Option<Reason>> {
     if row.get::<_, Option<String>>(7)?.is_none() {
         return Ok(None);
     }
-    let counted = word(row, 9, named_counted)?;
+    let counted = parse_column(row, 9, named_counted)?;
     let count = row.get::<_, Option<i64>>(8)?.map_or(0, i64::cast_unsigned);
-    Ok(Some(Reason { threshold: word(row, 7, Threshold::parse)?, count, counted }))
+    Ok(Some(Reason { threshold: parse_column(row, 7, Threshold::parse)?, count, counted }))
 }
 
 fn counted_name(counted: Counted) -> &'static str {

@@ -1,25 +1,25 @@
-//! Events as they were folded: small, in order per session, kept for a while.
+//! Folded events: small, in order per session, kept for the retention period.
 //!
-//! Never changed once they are there: they are added, read and expired.
+//! Never changed once added: only inserted, read and expired.
 
 use crate::{Store, StoreError};
 use towline_core::event::Event;
 use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
 
-/// Does nothing for an event that is there already: a journal that is read twice must not count twice.
+/// Ignores an existing event: a journal that is read twice must not count twice.
 const ADD: &str = "
     insert into events (session, uid, at, kind, tool, subagent) values (?1, ?2, ?3, ?4, ?5, ?6)
     on conflict do nothing";
 
-/// The first six bytes of a uid are its time, so expiry walks each session's oldest rows and nothing else.
+/// The first six bytes of a uid are its time, so expiry scans only each session's oldest rows.
 const EXPIRE: &str = "delete from events where session = ?1 and uid < ?2";
 
 const OF_SESSION: &str = "
     select e.kind, e.tool, e.at, e.subagent from events e join sessions s on s.id = e.session
     where s.agent = ?1 and s.session = ?2 order by e.uid";
 
-/// One folded event, as much of it as is kept.
+/// One folded event, with the fields that are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownEvent {
     pub kind: String,
@@ -29,7 +29,7 @@ pub struct KnownEvent {
 }
 
 impl Store {
-    /// Whether the event is new.
+    /// Returns whether the event is new.
     pub(crate) fn add_event(&self, session: i64, event: &Event) -> Result<bool, StoreError> {
         let tool = event.happening.tool().filter(|tool| !tool.is_blank()).map(|tool| tool.as_str());
         let subagent = event.subagent.as_ref().map(|id| id.as_str());
@@ -37,7 +37,7 @@ impl Store {
         Ok(self.db.prepare_cached(ADD)?.execute(row)? == 1)
     }
 
-    /// Forgets events from before `before`; returns how many.
+    /// Deletes events from before `before`; returns how many.
     pub(crate) fn expire_events(&self, before: Timestamp) -> Result<usize, StoreError> {
         let mut cutoff = [0u8; 16];
         cutoff[..6].copy_from_slice(&before.0.max(0).to_be_bytes()[2..]);

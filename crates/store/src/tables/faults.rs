@@ -1,6 +1,6 @@
-//! Faults, one row for all that are alike, with how often and since when.
+//! Faults: one row per kind and text, with count, first and last time.
 //!
-//! Bounded: however many different faults there are, only the newest are kept.
+//! Bounded: only the newest are kept.
 
 use crate::journal::{self, Record};
 use crate::{Store, StoreError};
@@ -13,14 +13,15 @@ const ADD: &str = "
 
 const ALL: &str = "select kind, detail, count, first_at, last_at, told_at from faults order by last_at desc";
 
-/// Faults are told once, and again only when they come back a day later.
-const TELL: &str = "update faults set told_at = ?1 where told_at is null or last_at > told_at + 86400000";
+/// Faults are reported once, and again only when they occur a day later.
+const MARK_REPORTED: &str =
+    "update faults set told_at = ?1 where told_at is null or last_at > told_at + 86400000";
 
-/// Keeps the newest rows: a stream of ever new faults must not fill the disk.
+/// Keeps the newest rows: a stream of distinct faults must not fill the disk.
 const BOUND: &str = "
     delete from faults where last_at < (select last_at from faults order by last_at desc limit 1 offset 500)";
 
-/// Bytes of journal that are looked through for faults.
+/// Bytes of journal that are searched for faults.
 const UNFOLDED: u64 = 4 << 20;
 
 /// Faults of one kind and text.
@@ -35,7 +36,7 @@ pub struct KnownFault {
 }
 
 impl KnownFault {
-    fn is_untold(&self) -> bool {
+    fn is_unreported(&self) -> bool {
         self.told_at.is_none_or(|told| self.last_at.since_ms(told) > 86_400_000)
     }
 }
@@ -62,7 +63,7 @@ impl Store {
         Ok(statement.query_map([], fault)?.collect::<Result<_, _>>()?)
     }
 
-    /// Faults that are still in the journal, because nobody could fold them: oldest first.
+    /// Faults that are still in the journal because folding failed, oldest first.
     pub fn unfolded_faults(&self) -> Result<Vec<Fault>, StoreError> {
         let segments = self.segments()?;
         let chunk = journal::read_from(&segments, self.folded(&segments)?, UNFOLDED)
@@ -71,17 +72,16 @@ impl Store {
         Ok(chunk.records.into_iter().filter_map(fault).collect())
     }
 
-    /// Faults that a person should hear of and has not; from now on they have.
+    /// Returns the faults to report to the user, and marks them as reported.
     pub fn tell_faults(&self, now: Timestamp) -> Result<Vec<KnownFault>, StoreError> {
-        let mut untold = self.faults()?;
-        untold.retain(|fault| fault.kind.is_worth_telling() && fault.is_untold());
-        if !untold.is_empty() {
-            self.db.execute(TELL, [now.0])?;
+        let mut unreported = self.faults()?;
+        unreported.retain(|fault| fault.kind.is_worth_telling() && fault.is_unreported());
+        if !unreported.is_empty() {
+            self.db.execute(MARK_REPORTED, [now.0])?;
         }
-        Ok(untold)
+        Ok(unreported)
     }
 
-    /// Forgets all faults: they have been dealt with.
     pub fn clear_faults(&self) -> Result<usize, StoreError> {
         Ok(self.db.execute("delete from faults", [])?)
     }

@@ -1,8 +1,8 @@
-//! Turns as hooks told of them: one row each, saved when they begin, when they end, and when a fold passes over them in between.
+//! Turns as reported by hooks: one row each, saved when they begin, when they end, and at each fold in between.
 //!
-//! What a turn began as is never rewritten.
+//! The columns written at the beginning of a turn are never changed.
 
-use super::sessions::word;
+use super::sessions::parse_column;
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use towline_core::event::Origin;
@@ -14,14 +14,14 @@ use towline_core::time::Timestamp;
 const COLUMNS: &str =
     "uid, ordinal, turn, origin, prompt, started_at, ended_at, outcome, tool_calls, tool_failures, steered";
 
-/// A turn that is there already comes from a journal that was read twice: nothing is to be done about it.
+/// An existing row means that the journal was read twice: it is left as it is.
 const ADD: &str = "
     insert into heard_turns (uid, machine, revision, session, ordinal, turn, origin, prompt, started_at, ended_at, outcome,
                        tool_calls, tool_failures, steered)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
     on conflict do nothing";
 
-/// What a turn began as stays; only what happened to it since is taken over.
+/// Leaves the columns written at the beginning; updates only the later ones.
 const CHANGE: &str = "
     update heard_turns set revision = revision + 1, ended_at = ?3, outcome = ?4, tool_calls = ?5, tool_failures = ?6,
         steered = ?7
@@ -49,7 +49,7 @@ impl Store {
         Ok(())
     }
 
-    /// Saves what happened to a turn; adds it if it is not there yet.
+    /// Updates a turn; inserts it if it does not exist yet.
     pub(crate) fn save_turn(&self, session: i64, turn: &Turn) -> Result<(), StoreError> {
         let changed = self.db.prepare_cached(CHANGE)?.execute((
             session,
@@ -63,9 +63,9 @@ impl Store {
         if changed == 0 { self.add_turn(session, turn) } else { Ok(()) }
     }
 
-    /// The turn of a session that has not ended: by its ordinal, which is the session's last.
+    /// The session's turn that has not ended, by its ordinal, which is the session's last.
     pub(crate) fn open_turn(&self, session: i64, last_ordinal: u32) -> Result<Option<Turn>, StoreError> {
-        // Nothing was asked of it yet.
+        // The session has no prompt yet.
         if last_ordinal == 0 {
             return Ok(None);
         }
@@ -75,7 +75,7 @@ impl Store {
         Ok(self.db.prepare_cached(&query)?.query_row((session, last_ordinal), turn).optional()?)
     }
 
-    /// What a session was asked last, whoever asked.
+    /// The session's last prompt, of any origin.
     pub fn last_prompt(&self, session: &SessionKey) -> Result<Option<Kept>, StoreError> {
         let query = format!("select prompt from heard_turns {OF_SESSION} order by ordinal desc limit 1");
         let text = |row: &Row<'_>| row.get::<_, String>(0);
@@ -84,7 +84,7 @@ impl Store {
         Ok(found.map(|prompt| kept(&prompt)))
     }
 
-    /// The turns of a session in order, as its hooks told of them.
+    /// The turns of a session in order, as reported by its hooks.
     pub fn heard_turns(&self, session: &SessionKey) -> Result<Vec<Turn>, StoreError> {
         let query = format!("select {COLUMNS} from heard_turns {OF_SESSION} order by ordinal");
         let mut statement = self.db.prepare_cached(&query)?;
@@ -94,7 +94,7 @@ impl Store {
     }
 }
 
-/// What is read back was bounded and redacted when it was kept.
+/// Stored text is already truncated and redacted.
 pub(super) fn kept(text: &str) -> Kept {
     Kept::new(text, Keeping { longest_bytes: usize::MAX / 8, secrets: Secrets::Kept })
 }
@@ -111,7 +111,7 @@ fn turn(row: &Row<'_>) -> rusqlite::Result<Turn> {
         uid: Uid(row.get(0)?),
         ordinal: row.get(1)?,
         id: row.get::<_, Option<String>>(2)?.and_then(|id| TurnId::parse(&id).ok()),
-        origin: word(row, 3, Origin::named)?,
+        origin: parse_column(row, 3, Origin::named)?,
         prompt: kept(&row.get::<_, String>(4)?),
         started_at: Timestamp(row.get(5)?),
         ended: ended_at.map(|at| (Timestamp(at), outcome)),

@@ -1,11 +1,11 @@
-//! Hops: work that went on by itself in a fresh session, or was to, with its handoff and how it ended.
+//! Hops: automatic continuations of work in a fresh session, with their handoff and outcome.
 //!
-//! A stage is changed by the statement that finds the one it may follow: what has ended stays as it ended. The handoff of
-//! an ended hop stays, and can still be changed by hand.
+//! The statement that changes a stage matches only an allowed previous one: an ended hop never changes its stage. Its
+//! handoff stays and can still be edited.
 
 use super::batons::key;
 use super::heard_turns::kept;
-use super::sessions::{session_key, word};
+use super::sessions::{parse_column, session_key};
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Params, Row};
 use towline_core::continuing::{Asking, Author, Hop, Next, Stage, Typed};
@@ -15,12 +15,12 @@ use towline_core::session::Session;
 use towline_core::text::Kept;
 use towline_core::time::Timestamp;
 
-/// A journal that is read twice must not begin it twice.
+/// Ignores an existing hop: a journal may be read twice.
 const ADD: &str = "
     insert into hops (uid, machine, revision, session, seat, author, ordinal, percent, began_at, stage, moved_at)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, 'asked', ?8) on conflict do nothing";
 
-/// Only what was waited for moves it on; what is written later replaces the text and changes nothing else.
+/// Moves a hop on only if it was waiting for the handoff; a later handoff only replaces the text.
 const WRITE: &str = "
     update hops set revision = revision + 1, text = ?2, written_by = ?3, written_at = ?4,
         moved_at = case when stage = 'asked' then ?4 else moved_at end,
@@ -33,11 +33,12 @@ const MOVE: &str = "
 
 const TYPED: &str = "update hops set clear_intent = ?2, continue_intent = ?3 where uid = ?1";
 
-/// Once is enough: who was given it first has it.
+/// The first session to receive the handoff stays.
 const GIVE: &str = "
     update hops set revision = revision + 1, given_to = ?2, given_at = ?3 where uid = ?1 and given_at is null";
 
-const TELL: &str = "update hops set revision = revision + 1, told_at = ?2 where uid = ?1 and told_at is null";
+const MARK_REPORTED: &str =
+    "update hops set revision = revision + 1, told_at = ?2 where uid = ?1 and told_at is null";
 
 const COLUMNS: &str = "
     select h.uid, s.agent || ':' || s.session, h.seat, h.author, h.ordinal, h.percent, h.began_at, h.stage, h.moved_at,
@@ -46,15 +47,14 @@ const COLUMNS: &str = "
     from hops h join sessions s on s.id = h.session left join sessions n on n.id = h.successor
     left join sessions g on g.id = h.given_to";
 
-/// As the index has it.
+/// The condition of the partial index.
 const OPEN: &str = "h.stage in ('asked', 'written', 'clearing', 'continuing')";
-const UNTOLD: &str = "h.stage in ('failed', 'stopped') and h.told_at is null";
+const UNREPORTED: &str = "h.stage in ('failed', 'stopped') and h.told_at is null";
 
-/// Which hops are asked for.
 #[derive(Clone, Debug, Default)]
 pub struct WantedHops<'a> {
     pub seat: Option<&'a str>,
-    /// Whose work went on, or who went on with it.
+    /// The session that was continued, or the one that continues it.
     pub session: Option<&'a SessionKey>,
     pub limit: u32,
 }
@@ -76,7 +76,8 @@ impl Store {
     pub(crate) fn write_handoff(
         &self,
         uid: Uid,
-        (text, by): (&Kept, Author),
+        text: &Kept,
+        by: Author,
         at: Timestamp,
     ) -> Result<(), StoreError> {
         self.db.prepare_cached(WRITE)?.execute((uid.0, text.as_str(), by.name(), at.0))?;
@@ -84,7 +85,7 @@ impl Store {
     }
 
     pub(crate) fn move_hop(&self, hop: &Hop, next: &Next, at: Timestamp) -> Result<(), StoreError> {
-        let successor = next.successor.as_ref().map(|key| self.row_of(key)).transpose()?.flatten();
+        let successor = next.successor.as_ref().map(|key| self.session_row_id(key)).transpose()?.flatten();
         let row = (hop.uid.0, hop.stage.name(), next.to.name(), at.0, &next.why, successor);
         self.db.prepare_cached(MOVE)?.execute(row)?;
         Ok(())
@@ -101,56 +102,53 @@ impl Store {
     }
 
     pub(crate) fn tell_hop(&self, uid: Uid, at: Timestamp) -> Result<(), StoreError> {
-        self.db.prepare_cached(TELL)?.execute((uid.0, at.0))?;
+        self.db.prepare_cached(MARK_REPORTED)?.execute((uid.0, at.0))?;
         Ok(())
     }
 
-    fn row_of(&self, session: &SessionKey) -> Result<Option<i64>, StoreError> {
+    fn session_row_id(&self, session: &SessionKey) -> Result<Option<i64>, StoreError> {
         const QUERY: &str = "select id from sessions where agent = ?1 and session = ?2";
         let mut statement = self.db.prepare_cached(QUERY)?;
         Ok(statement.query_row((session.agent.as_str(), session.id.as_str()), |row| row.get(0)).optional()?)
     }
 
     pub fn hop(&self, uid: Uid) -> Result<Option<Hop>, StoreError> {
-        Ok(self.found_hops("where h.uid = ?1", [uid.0])?.pop())
+        Ok(self.query_hops("where h.uid = ?1", [uid.0])?.pop())
     }
 
-    /// Whether any has not ended or was not told of. Who lets nothing go on by itself has none at all, which is cheaper to
-    /// ask.
+    /// Whether any hop has not ended or was not reported. The cheap query comes first: most users have no hops.
     pub fn has_hops_afoot(&self) -> Result<bool, StoreError> {
         let is_true = |query: &str| self.db.prepare_cached(query)?.query_row([], |row| row.get::<_, bool>(0));
         let afoot = format!(
-            "select exists (select 1 from hops h where {OPEN}) or exists (select 1 from hops h where {UNTOLD})"
+            "select exists (select 1 from hops h where {OPEN}) or exists (select 1 from hops h where {UNREPORTED})"
         );
         Ok(is_true("select exists (select 1 from hops)")? && is_true(&afoot)?)
     }
 
-    /// All that have not ended.
     pub fn open_hops(&self) -> Result<Vec<Hop>, StoreError> {
-        self.found_hops(&format!("where {OPEN} order by h.id"), [])
+        self.query_hops(&format!("where {OPEN} order by h.id"), [])
     }
 
-    /// Those that ended otherwise than they were meant to, and nobody heard of.
+    /// Hops that failed or were stopped, and were not reported yet.
     pub fn untold_hops(&self) -> Result<Vec<Hop>, StoreError> {
-        self.found_hops(&format!("where {UNTOLD} order by h.id"), [])
+        self.query_hops(&format!("where {UNREPORTED} order by h.id"), [])
     }
 
-    /// The last one that was to go on with this session's work.
+    /// The last hop that continues this session's work.
     pub fn last_hop_of(&self, session: &SessionKey) -> Result<Option<Hop>, StoreError> {
-        let of = "where s.agent = ?1 and s.session = ?2 order by h.began_at desc, h.id desc limit 1";
-        Ok(self.found_hops(of, (session.agent.as_str(), session.id.as_str()))?.pop())
+        let condition = "where s.agent = ?1 and s.session = ?2 order by h.began_at desc, h.id desc limit 1";
+        Ok(self.query_hops(condition, (session.agent.as_str(), session.id.as_str()))?.pop())
     }
 
-    /// The one that led to this session.
     pub fn hop_to(&self, successor: &SessionKey) -> Result<Option<Hop>, StoreError> {
-        let to = "where n.agent = ?1 and n.session = ?2 order by h.began_at desc, h.id desc limit 1";
-        Ok(self.found_hops(to, (successor.agent.as_str(), successor.id.as_str()))?.pop())
+        let condition = "where n.agent = ?1 and n.session = ?2 order by h.began_at desc, h.id desc limit 1";
+        Ok(self.query_hops(condition, (successor.agent.as_str(), successor.id.as_str()))?.pop())
     }
 
     /// Hops, newest first.
     pub fn hops(&self, wanted: &WantedHops<'_>) -> Result<Vec<Hop>, StoreError> {
         let session = wanted.session.map(ToString::to_string);
-        self.found_hops(
+        self.query_hops(
             "where (?1 is null or h.seat = ?1)
              and (?2 is null or ?2 in (s.agent || ':' || s.session, n.agent || ':' || n.session))
              order by h.began_at desc, h.id desc limit ?3",
@@ -158,7 +156,7 @@ impl Store {
         )
     }
 
-    /// When hops began in the seat and compactions were asked for, and when each last moved, since then.
+    /// Since `since`: when hops began and compactions were requested in the seat, each with the time of its last move.
     pub fn own_doings(
         &self,
         seat: &str,
@@ -173,7 +171,7 @@ impl Store {
         Ok(statement.query_map((seat, since.0), times)?.collect::<Result<_, _>>()?)
     }
 
-    /// When a compaction was last asked for in this session.
+    /// When a compaction of this session was last requested.
     pub fn last_compaction_asked(&self, session: &SessionKey) -> Result<Option<Timestamp>, StoreError> {
         const QUERY: &str = "
             select max(i.made_at) from intents i join sessions s on s.id = i.session
@@ -184,18 +182,17 @@ impl Store {
         Ok(at.map(Timestamp))
     }
 
-    /// Who asked for the session's last turn.
     pub fn last_origin(&self, session: &Session) -> Result<Option<Origin>, StoreError> {
         const QUERY: &str = "
             select t.origin from heard_turns t join sessions s on s.id = t.session
             where s.agent = ?1 and s.session = ?2 and t.ordinal = ?3";
         let mut statement = self.db.prepare_cached(QUERY)?;
         let row = (session.key.agent.as_str(), session.key.id.as_str(), session.turns);
-        Ok(statement.query_row(row, |row| word(row, 0, Origin::named)).optional()?)
+        Ok(statement.query_row(row, |row| parse_column(row, 0, Origin::named)).optional()?)
     }
 
-    fn found_hops(&self, which: &str, params: impl Params) -> Result<Vec<Hop>, StoreError> {
-        let mut statement = self.db.prepare_cached(&format!("{COLUMNS} {which}"))?;
+    fn query_hops(&self, condition: &str, params: impl Params) -> Result<Vec<Hop>, StoreError> {
+        let mut statement = self.db.prepare_cached(&format!("{COLUMNS} {condition}"))?;
         Ok(statement.query_map(params, hop)?.collect::<Result<_, _>>()?)
     }
 }
@@ -207,7 +204,7 @@ fn hop(row: &Row<'_>) -> rusqlite::Result<Hop> {
     let written_by = row.get::<_, Option<String>>(11)?.and_then(|name| Author::named(&name));
     let asking = Asking {
         seat: row.get(2)?,
-        author: word(row, 3, Author::named)?,
+        author: parse_column(row, 3, Author::named)?,
         ordinal: row.get(4)?,
         percent: row.get(5)?,
     };
@@ -216,7 +213,7 @@ fn hop(row: &Row<'_>) -> rusqlite::Result<Hop> {
         session: key(row, 1)?,
         asking,
         began_at: Timestamp(row.get(6)?),
-        stage: word(row, 7, Stage::named)?,
+        stage: parse_column(row, 7, Stage::named)?,
         moved_at: Timestamp(row.get(8)?),
         why: row.get(9)?,
         handoff: text.map(|text| kept(&text)).zip(written_by),

@@ -1,16 +1,16 @@
-//! Inheritances: every decision whose work a session goes on with, and whether it was given.
+//! Inheritances: every decision about which session's work a session continues, and whether it was delivered.
 //!
-//! What was decided is never rewritten; only that it was given is added.
+//! A decision is never changed; only its delivery time is added.
 
 use super::batons::key;
-use super::sessions::{session_key, word};
+use super::sessions::{parse_column, session_key};
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::{Decision, Way};
 use towline_core::time::Timestamp;
 
-/// A journal that is read twice must not decide twice.
+/// Ignores an existing decision: a journal may be read twice.
 const ADD: &str = "
     insert into inheritances (uid, machine, revision, heir, from_session, way, reason, candidates, decided_at, far,
         far_machine)
@@ -22,14 +22,14 @@ const COLUMNS: &str = "
     from inheritances i join sessions h on h.id = i.heir left join sessions f on f.id = i.from_session
     left join projects p on p.id = h.project";
 
-/// The last decision stands: an older one that nobody heard of says nothing any more.
+/// The newest decision counts: an older one that was not delivered is obsolete.
 const NEWEST_OF_HEIR: &str = "where i.heir = (select id from sessions where agent = ?1 and session = ?2) order by i.decided_at desc, i.uid desc limit 1";
 
-/// Once is enough: what is told a second time, by the journal, was told when it was told first.
+/// Keeps the first delivery time if the journal repeats it.
 const GIVE: &str = "
     update inheritances set revision = revision + 1, given_at = ?2 where uid = ?1 and given_at is null returning heir";
 
-/// Not if something was decided since: that is still due.
+/// Not if a later decision exists: that one is still due.
 const SETTLE: &str = "
     update sessions set inheriting = 'settled' where id = ?1 and inheriting = 'due' and ?2 =
         (select uid from inheritances where heir = ?1 order by decided_at desc, uid desc limit 1)";
@@ -38,28 +38,25 @@ const LAST_HEIR: &str = "
     select h.agent || ':' || h.session, i.decided_at from inheritances i join sessions h on h.id = i.heir
     where i.from_session = ?1 and i.way in ('clear', 'fallback') order by i.decided_at desc limit 1";
 
-/// One decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inheritance {
     pub uid: Uid,
     pub heir: SessionKey,
-    /// Whose work it goes on with.
+    /// The session whose work is continued.
     pub from: Option<SessionKey>,
     /// The machine that session ran on, if not on this one.
     pub machine: Option<String>,
     pub way: Way,
-    /// In words.
     pub reason: String,
-    /// Those that were considered and not taken.
+    /// Sessions that were considered and not chosen.
     pub candidates: Vec<SessionKey>,
     pub decided_at: Timestamp,
-    /// When it reached the session or, where a person is to choose, that person.
+    /// When it was delivered to the session or, if the user is to choose, to the user.
     pub given_at: Option<Timestamp>,
     /// The name of the heir's project.
     pub project: Option<String>,
 }
 
-/// Which decisions are asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted<'a> {
     /// As heir or as predecessor.
@@ -73,7 +70,8 @@ impl Store {
     pub(crate) fn add_inheritance(
         &self,
         uid: Uid,
-        (heir, from): (i64, Option<i64>),
+        heir: i64,
+        from: Option<i64>,
         decision: &Decision,
         at: Timestamp,
     ) -> Result<(), StoreError> {
@@ -88,7 +86,7 @@ impl Store {
         Ok(())
     }
 
-    /// What the session is still to be given, or its person to be told: decided, and not given yet.
+    /// The decision that is still to be delivered to the session or to its user.
     pub fn inheritance_to_give(&self, heir: &SessionKey) -> Result<Option<Inheritance>, StoreError> {
         let query = format!("{COLUMNS} {NEWEST_OF_HEIR}");
         let mut statement = self.db.prepare_cached(&query)?;
@@ -96,8 +94,8 @@ impl Store {
         Ok(newest.filter(|newest| newest.given_at.is_none() && newest.way.is_to_be_given()))
     }
 
-    /// Remembers that it was given. Whoever gives it holds the fold lock, so that it is given once, and tells the journal
-    /// too, so that a rebuilt database knows.
+    /// Marks a decision as delivered. The caller holds the fold lock, so that it is delivered once, and appends it to
+    /// the journal too, for a rebuilt database.
     pub fn mark_given(&self, decision: Uid, at: Timestamp) -> Result<(), StoreError> {
         if let Some(heir) = self.give(decision, at)? {
             self.db.prepare_cached(SETTLE)?.execute((heir, decision.0))?;
@@ -105,14 +103,13 @@ impl Store {
         Ok(())
     }
 
-    /// Remembers it with the decision alone, and returns the heir's row if nobody did before: a fold knows by itself what
-    /// its sessions come to.
+    /// Marks only the decision; returns the heir's row if it was not delivered before. A fold updates sessions itself.
     pub(crate) fn give(&self, decision: Uid, at: Timestamp) -> Result<Option<i64>, StoreError> {
         let mut statement = self.db.prepare_cached(GIVE)?;
         Ok(statement.query_row((decision.0, at.0), |row| row.get(0)).optional()?)
     }
 
-    /// How it was last decided what this session inherits.
+    /// The way in which the session's inheritance was last decided.
     pub fn way_of(&self, heir: &SessionKey) -> Result<Option<Way>, StoreError> {
         let query = format!("{COLUMNS} {NEWEST_OF_HEIR}");
         let mut statement = self.db.prepare_cached(&query)?;
@@ -120,7 +117,7 @@ impl Store {
         Ok(newest.map(|newest| newest.way))
     }
 
-    /// The last session that went on with this one's work without a baton.
+    /// The last session that continued this one's work without a baton.
     pub(crate) fn last_heir(&self, session: i64) -> Result<Option<(SessionKey, Timestamp)>, StoreError> {
         let mut statement = self.db.prepare_cached(LAST_HEIR)?;
         let heir = |row: &Row<'_>| Ok((key(row, 0)?, Timestamp(row.get(1)?)));
@@ -147,7 +144,7 @@ fn inheritance(row: &Row<'_>) -> rusqlite::Result<Inheritance> {
         heir: key(row, 1)?,
         from: session_key(row, 2)?,
         machine: row.get(9)?,
-        way: word(row, 3, Way::parse)?,
+        way: parse_column(row, 3, Way::parse)?,
         reason: row.get(4)?,
         candidates: candidates.split(' ').filter_map(|key| SessionKey::parse(key).ok()).collect(),
         decided_at: Timestamp(row.get(6)?),

@@ -1,22 +1,22 @@
-//! Intents: what was meant to be typed, when and why, and how it ended.
+//! Intents: text to be typed, with time, purpose and outcome.
 //!
-//! A stage is changed by the statement that finds the one it may follow: what has ended stays as it ended.
+//! The statement that changes a stage matches only an allowed previous one: an ended intent never changes its stage.
 
 use super::batons::key;
 use super::heard_turns::kept;
-use super::sessions::{session_key, word};
+use super::sessions::{parse_column, session_key};
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
 use towline_core::typing::{Intent, Purpose, Stage, Wish};
 
-/// A journal that is read twice must not make it twice.
+/// Ignores an existing intent: a journal may be read twice.
 const ADD: &str = "
     insert into intents (uid, machine, revision, session, seat, purpose, text, after_intent, made_at, expires_at, stage, moved_at)
     values (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'waiting', ?8) on conflict do nothing";
 
-/// Where typing begins, when and into which session is kept beside it.
+/// When typing begins, its time and session are stored too.
 const MOVE: &str = "
     update intents set revision = revision + 1, stage = ?3, moved_at = ?4, why = ?5,
         typing_at = case when ?3 = 'typing' then ?4 else typing_at end,
@@ -30,21 +30,20 @@ const COLUMNS: &str = "
     from intents i join sessions s on s.id = i.session left join sessions t on t.id = i.typed_into
     left join sessions l on l.id = i.led_to";
 
-/// As the index has it.
+/// The condition of the partial index.
 const OPEN: &str = "i.stage in ('waiting', 'typing', 'typed')";
 
-/// Which intents are asked for.
 #[derive(Clone, Debug, Default)]
 pub struct WantedIntents<'a> {
     pub seat: Option<&'a str>,
-    /// Made for it, or typed into it.
+    /// The session it was made for or typed into.
     pub session: Option<&'a SessionKey>,
     pub since: Option<Timestamp>,
     pub limit: u32,
 }
 
-/// What becomes of an intent, and by which session's row.
-pub(crate) struct Move<'a> {
+/// A stage transition of an intent, with the row of the session that caused it.
+pub(crate) struct IntentMove<'a> {
     pub intent: &'a Intent,
     pub to: Stage,
     pub why: Option<&'a str>,
@@ -74,8 +73,8 @@ impl Store {
         Ok(())
     }
 
-    pub(crate) fn move_intent(&self, moved: &Move<'_>) -> Result<(), StoreError> {
-        let Move { intent, to, why, at, session } = moved;
+    pub(crate) fn move_intent(&self, moved: &IntentMove<'_>) -> Result<(), StoreError> {
+        let IntentMove { intent, to, why, at, session } = moved;
         let row = (intent.uid.0, intent.stage.name(), to.name(), at.0, why, session);
         self.db.prepare_cached(MOVE)?.execute(row)?;
         Ok(())
@@ -86,14 +85,14 @@ impl Store {
         Ok(statement.query_row([uid.0], intent).optional()?)
     }
 
-    /// Those of a seat of which something may still become, oldest first.
+    /// The seat's intents that have not ended, oldest first.
     pub fn open_intents(&self, seat: &str) -> Result<Vec<Intent>, StoreError> {
         let query = format!("{COLUMNS} where {OPEN} and i.seat = ?1 order by i.made_at, i.id");
         let mut statement = self.db.prepare_cached(&query)?;
         Ok(statement.query_map([seat], intent)?.collect::<Result<_, _>>()?)
     }
 
-    /// The seats for which something waits, or is in flight.
+    /// The seats with intents that have not ended.
     pub fn seats_with_intents(&self) -> Result<Vec<String>, StoreError> {
         let query = format!("select distinct i.seat from intents i where {OPEN} order by i.seat");
         let mut statement = self.db.prepare_cached(&query)?;
@@ -118,7 +117,7 @@ impl Store {
 fn intent(row: &Row<'_>) -> rusqlite::Result<Intent> {
     let wish = Wish {
         seat: row.get(2)?,
-        purpose: word(row, 3, Purpose::named)?,
+        purpose: parse_column(row, 3, Purpose::named)?,
         text: kept(&row.get::<_, String>(4)?),
         after: row.get::<_, Option<[u8; 16]>>(5)?.map(Uid),
         expires_at: Timestamp(row.get(7)?),
@@ -128,7 +127,7 @@ fn intent(row: &Row<'_>) -> rusqlite::Result<Intent> {
         session: key(row, 1)?,
         wish,
         made_at: Timestamp(row.get(6)?),
-        stage: word(row, 8, Stage::named)?,
+        stage: parse_column(row, 8, Stage::named)?,
         moved_at: Timestamp(row.get(9)?),
         typing_at: row.get::<_, Option<i64>>(10)?.map(Timestamp),
         why: row.get(11)?,

@@ -1,12 +1,12 @@
-//! Work for later, kept until it is done.
+//! Upkeep jobs, kept until they are done.
 //!
-//! A job is leased, not taken: whoever dies with it gives it back by the lease's end.
+//! A job is leased, not removed: if its holder dies, the job is available again when the lease ends.
 
 use crate::{Store, StoreError};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
-/// Asking twice for the same work is asking once, for the earlier time.
+/// Queueing the same job twice keeps the earlier time.
 const QUEUE: &str = "
     insert into jobs (uid, kind, subject, due_at, attempts) values (?1, ?2, ?3, ?4, 0)
     on conflict (kind, subject) do update set due_at = min(due_at, excluded.due_at)";
@@ -22,35 +22,41 @@ const FINISH: &str = "delete from jobs where id = ?1";
 const RETRY: &str = "update jobs set leased_until = null, due_at = ?2, last_error = ?3 where id = ?1";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobKind {
-    /// Forget what retention says.
+pub enum UpkeepKind {
+    /// Delete data beyond the retention period.
     Expire,
 }
 
-impl JobKind {
+impl UpkeepKind {
     fn name(self) -> &'static str {
         match self {
-            JobKind::Expire => "expire",
+            UpkeepKind::Expire => "expire",
         }
     }
 
-    fn named(name: &str) -> Option<JobKind> {
-        [JobKind::Expire].into_iter().find(|kind| kind.name() == name)
+    fn named(name: &str) -> Option<UpkeepKind> {
+        [UpkeepKind::Expire].into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// A job that this process may do until its lease ends.
+/// A job that this process may run until its lease ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct UpkeepJob {
     id: i64,
     /// `None` for a kind that only a newer version knows.
-    pub kind: Option<JobKind>,
+    pub kind: Option<UpkeepKind>,
     pub subject: String,
     pub attempts: u32,
 }
 
 impl Store {
-    pub fn queue(&self, uid: Uid, kind: JobKind, subject: &str, due_at: Timestamp) -> Result<(), StoreError> {
+    pub fn queue(
+        &self,
+        uid: Uid,
+        kind: UpkeepKind,
+        subject: &str,
+        due_at: Timestamp,
+    ) -> Result<(), StoreError> {
         self.db.prepare_cached(QUEUE)?.execute((uid.0, kind.name(), subject, due_at.0))?;
         Ok(())
     }
@@ -59,24 +65,24 @@ impl Store {
         Ok(self.db.prepare_cached(DUE)?.exists([now.0])?)
     }
 
-    /// The job that is due longest, leased until `until`.
-    pub fn lease(&self, now: Timestamp, until: Timestamp) -> Result<Option<Job>, StoreError> {
+    /// Leases the job that has been due longest until `until`.
+    pub fn lease(&self, now: Timestamp, until: Timestamp) -> Result<Option<UpkeepJob>, StoreError> {
         let mut statement = self.db.prepare_cached(LEASE)?;
         let job = |row: &rusqlite::Row<'_>| {
-            let kind = JobKind::named(&row.get::<_, String>(1)?);
-            Ok(Job { id: row.get(0)?, kind, subject: row.get(2)?, attempts: row.get(3)? })
+            let kind = UpkeepKind::named(&row.get::<_, String>(1)?);
+            Ok(UpkeepJob { id: row.get(0)?, kind, subject: row.get(2)?, attempts: row.get(3)? })
         };
         let leased = statement.query_map((now.0, until.0), job)?.next().transpose()?;
         Ok(leased)
     }
 
-    pub fn finish(&self, job: &Job) -> Result<(), StoreError> {
+    pub fn finish(&self, job: &UpkeepJob) -> Result<(), StoreError> {
         self.db.prepare_cached(FINISH)?.execute([job.id])?;
         Ok(())
     }
 
-    /// Gives the job back, to be tried again at `again_at`.
-    pub fn retry(&self, job: &Job, again_at: Timestamp, error: &str) -> Result<(), StoreError> {
+    /// Returns the job, to be retried at `again_at`.
+    pub fn retry(&self, job: &UpkeepJob, again_at: Timestamp, error: &str) -> Result<(), StoreError> {
         self.db.prepare_cached(RETRY)?.execute((job.id, again_at.0, error))?;
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! How far the journal is folded.
+//! The position up to which the journal is folded.
 //!
-//! Only ever changed in the transaction that saved what was folded.
+//! Changed only in the transaction that saved the folded rows.
 
 use crate::journal::{Position, Segments};
 use crate::{Store, StoreError};
@@ -9,7 +9,7 @@ const FOLDED: &str = "select segment, offset, mark from folded where only_row = 
 const MOVE: &str = "update folded set segment = ?1, offset = ?2, mark = ?3 where only_row = 1";
 
 impl Store {
-    /// Where folding goes on. A journal that was replaced by another begins anew: what is in it was never folded.
+    /// The position where folding continues: the start if the journal was replaced, since its records were never folded.
     pub fn folded(&self, segments: &Segments) -> Result<Position, StoreError> {
         let mut statement = self.db.prepare_cached(FOLDED)?;
         let (segment, offset, mark): (i64, i64, i64) =
@@ -25,7 +25,7 @@ impl Store {
         Ok(())
     }
 
-    /// The files of the journal as they are now; whoever holds the fold lock may rely on the list.
+    /// The current files of the journal; stable while the caller holds the fold lock.
     pub(crate) fn segments(&self) -> Result<Segments, StoreError> {
         Segments::list(&self.home).map_err(|source| self.folder_error(source))
     }

@@ -1,6 +1,6 @@
 //! One file per family of tables, each with its statements as constants above the methods that use them.
 //!
-//! Rows in, rows out: nothing here decides what a row should say.
+//! Reads and writes rows; makes no decisions about their content.
 
 pub mod batons;
 pub mod bookmarks;

@@ -1,7 +1,7 @@
-//! Bookmarks and batons as they travel to a hub.
+//! Bookmarks and batons in the form that is sent to a hub.
 //!
-//! Only those of sessions that ran here, and batons of this person's other machines that were taken here. One that is
-//! deleted, withdrawn, taken or dropped travels as such, under a higher count.
+//! Only those of sessions that ran here, and batons of the user's other machines that were taken here. A deleted,
+//! withdrawn, taken or dropped one is sent as such, with a higher count.
 
 use crate::archive::{Carried, SharedProject, Words};
 use crate::{Store, StoreError};
@@ -28,7 +28,7 @@ const BATONS: &str = "
     order by b.passed_at";
 
 impl Store {
-    /// The bookmarks and batons of a shared project, for a person of this name on this machine.
+    /// The bookmarks and batons of a shared project, for a member of this name on this machine.
     pub fn carried_notes(
         &self,
         of: &SharedProject,
@@ -37,8 +37,8 @@ impl Store {
         let mut all = vec![];
         for (query, kind) in [(BOOKMARKS, RowKind::Bookmark), (BATONS, RowKind::Baton)] {
             let mut statement = self.db.prepare_cached(query)?;
-            let rows = statement
-                .query_map((&of.root, &of.remote), |row| note(row, (kind, of.id), (person, here)))?;
+            let rows =
+                statement.query_map((&of.root, &of.remote), |row| note(row, kind, of.id, person, here))?;
             all.extend(rows.collect::<Result<Vec<_>, _>>()?);
         }
         Ok(all)
@@ -47,13 +47,15 @@ impl Store {
 
 fn note(
     row: &Row<'_>,
-    (kind, project): (RowKind, Uid),
-    (person, here): (&str, Uid),
+    kind: RowKind,
+    project: Uid,
+    person: &str,
+    here: Uid,
 ) -> rusqlite::Result<Carried<String>> {
     let (machine, count) = (Uid(row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned());
     let is_from_afar: bool = row.get(7)?;
     let stamp = match is_from_afar {
-        // Its own machine may write it meanwhile.
+        // The machine that owns it may write it at the same time.
         true => Stamp { count: count.saturating_add(Stamp::AHEAD), machine: here },
         false => Stamp { count, machine },
     };
@@ -65,6 +67,6 @@ fn note(
         made_at: Timestamp(row.get(5)?),
     };
     let life = Life::Lives(Box::new(Registers::of_words(String::new(), stamp)));
-    let row_itself = SharedRow { uid: Uid(row.get(0)?), kind, project, from, life };
-    Ok(Carried { row: row_itself, words: Some(Words::Noted(row.get(6)?)) })
+    let shared = SharedRow { uid: Uid(row.get(0)?), kind, project, from, life };
+    Ok(Carried { row: shared, words: Some(Words::Noted(row.get(6)?)) })
 }

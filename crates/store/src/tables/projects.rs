@@ -1,6 +1,6 @@
-//! Projects: one row for all worktrees, subfolders and clones of the same work.
+//! Projects: one row for all worktrees, subfolders and clones of the same repository.
 //!
-//! Found by remote first, since it survives a move; by root else.
+//! Looked up by remote first, since that survives a move, then by root.
 
 use crate::{Store, StoreError};
 use rusqlite::{Connection, OptionalExtension};
@@ -17,14 +17,13 @@ const CHANGE: &str =
     "update projects set revision = revision + 1, remote = ?2, name = ?3, root = ?4 where id = ?1";
 const NAMES: &str = "select name, root, remote from projects order by id";
 
-struct Known {
+struct StoredProject {
     id: i64,
     root: String,
     remote: Option<String>,
     name: String,
 }
 
-/// A project as it is called and found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownProject {
     pub name: String,
@@ -32,16 +31,16 @@ pub struct KnownProject {
     pub remote: Option<String>,
 }
 
-/// The projects of one database, and the machine that new rows come from.
+/// The projects of one database, and the machine id for new rows.
 pub(crate) struct Projects<'a> {
     pub db: &'a Connection,
     pub machine: Uid,
 }
 
 impl Projects<'_> {
-    /// The project's row, made or brought up to date. `uid` names it if it is new.
+    /// The project's row, inserted or updated. `uid` is its id if it is new.
     pub fn row(&self, traces: &ProjectTraces, uid: Uid, at: Timestamp) -> Result<i64, StoreError> {
-        match self.known(traces)? {
+        match self.lookup(traces)? {
             Some(known) => self.refresh_project(&known, traces),
             None => {
                 let row = (uid.0, self.machine.0, &traces.root, &traces.remote, traces.display_name(), at.0);
@@ -59,16 +58,16 @@ impl Projects<'_> {
         Ok(statement.query_map([], known)?.collect::<Result<_, _>>()?)
     }
 
-    fn find_project(&self, query: &str, value: &str) -> Result<Option<Known>, StoreError> {
+    fn find_project(&self, query: &str, value: &str) -> Result<Option<StoredProject>, StoreError> {
         let known = |row: &rusqlite::Row<'_>| {
-            Ok(Known { id: row.get(0)?, root: row.get(1)?, remote: row.get(2)?, name: row.get(3)? })
+            Ok(StoredProject { id: row.get(0)?, root: row.get(1)?, remote: row.get(2)?, name: row.get(3)? })
         };
         Ok(self.db.prepare_cached(query)?.query_row([value], known).optional()?)
     }
 
-    /// A remote that was added or changed, a new name, and the new root of a repository that was moved are taken over;
+    /// Stores a remote that was added or changed, a new name, and the new root of a repository that was moved;
     /// a second clone changes nothing.
-    fn refresh_project(&self, known: &Known, traces: &ProjectTraces) -> Result<i64, StoreError> {
+    fn refresh_project(&self, known: &StoredProject, traces: &ProjectTraces) -> Result<i64, StoreError> {
         let is_elsewhere = known.root != traces.root;
         let was_moved = is_elsewhere
             && !Path::new(&known.root).exists()
@@ -83,12 +82,12 @@ impl Projects<'_> {
         Ok(known.id)
     }
 
-    /// The row of the project that the traces lead to, if it is known.
+    /// The project's row, if it exists.
     pub fn find(&self, traces: &ProjectTraces) -> Result<Option<i64>, StoreError> {
-        Ok(self.known(traces)?.map(|known| known.id))
+        Ok(self.lookup(traces)?.map(|known| known.id))
     }
 
-    fn known(&self, traces: &ProjectTraces) -> Result<Option<Known>, StoreError> {
+    fn lookup(&self, traces: &ProjectTraces) -> Result<Option<StoredProject>, StoreError> {
         let by_remote = traces.remote.as_deref().map(|remote| self.find_project(BY_REMOTE, remote));
         match by_remote.transpose()?.flatten() {
             Some(known) => Ok(Some(known)),

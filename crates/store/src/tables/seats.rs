@@ -1,8 +1,8 @@
-//! Seats and who sits in them.
+//! Seats and their current sessions.
 //!
-//! A seat is never removed because its session ended: the next one inherits by it.
+//! A seat is not removed when its session ends: the next session inherits through it.
 
-use super::sessions::{session_key, word};
+use super::sessions::{parse_column, session_key};
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use towline_core::id::Uid;
@@ -26,7 +26,7 @@ impl Store {
         Ok(statement.query_row([key], seat).optional()?)
     }
 
-    /// A seat and the id of its row.
+    /// A seat and its row's uid.
     pub(crate) fn stored_seat(&self, key: &str) -> Result<Option<(Uid, Seat)>, StoreError> {
         let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} from seats where key = ?1"))?;
         Ok(statement.query_row([key], |row| Ok((Uid(row.get(12)?), seat(row)?))).optional()?)
@@ -74,14 +74,14 @@ fn seat(row: &Row<'_>) -> rusqlite::Result<Seat> {
     let proofs = [Proof::Environment, Proof::Evidence, Proof::Terminal];
     let place = Place {
         key: row.get(0)?,
-        kind: word(row, 1, |name| kinds.into_iter().find(|kind| kind.name() == name))?,
+        kind: parse_column(row, 1, |name| kinds.into_iter().find(|kind| kind.name() == name))?,
         pane: row.get(2)?,
         server: row.get(3)?,
         tty: row.get(4)?,
         pid: row.get(5)?,
         started: row.get::<_, i64>(11)?.cast_unsigned(),
         program: row.get(6)?,
-        proof: word(row, 7, |name| proofs.into_iter().find(|proof| proof.name() == name))?,
+        proof: parse_column(row, 7, |name| proofs.into_iter().find(|proof| proof.name() == name))?,
     };
     Ok(Seat {
         place,

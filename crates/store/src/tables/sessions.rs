@@ -1,6 +1,6 @@
-//! Sessions: what each is doing, where it sits, and which one sat there before.
+//! Sessions: state, seat, and the previous session in that seat.
 //!
-//! The words in the columns are translated here and nowhere else; a word of a newer version is an error, not a guess.
+//! The only file that translates the enum names in the columns; an unknown name of a newer version is an error.
 
 use super::heard_turns::kept;
 use crate::{Store, StoreError};
@@ -16,15 +16,15 @@ use towline_core::session::{Asked, Session, State};
 use towline_core::text::Kept;
 use towline_core::time::Timestamp;
 
-/// Names stand alone where no column of `projects` is called the same, in no version: a table's name before each makes
-/// three words of one, and a hook spends most of its time on understanding words.
+/// Columns are unqualified unless `projects` has, in any version, a column of the same name: a table prefix makes three
+/// tokens of one, and a hook spends most of its time parsing SQL.
 const COLUMNS: &str = "s.id, s.uid, agent || ':' || session, state, reason, since, started_at, started_by, last_event_at,
     ended_at, ended_by, presence, folder, transcript, model, branch, seat, previous, prompt, subagents, background,
     context_tokens, compactions, turns, p.root, p.remote, p.name, project, seen, asked_tool, asked_subagent, limited_until,
     tasks, asked_at, prompted_at, answer, inheriting, on_clear, fallback, fresh_at, context_window, context_exact,
     context_source, context_at, told_model, told_person, compacted_at, compacted_percent, since_bookmark, recalled_at";
 
-/// A session as it lies in its row.
+/// A session with its row ids.
 #[derive(Clone)]
 pub(crate) struct StoredSession {
     pub id: i64,
@@ -34,25 +34,25 @@ pub(crate) struct StoredSession {
 
 const FROM: &str = "from sessions s left join projects p on p.id = s.project";
 
-const HEARD: &str = "
+const ACTIVE_BETWEEN: &str = "
     select agent || ':' || session from sessions where project = ?1 and last_event_at between ?2 and ?3
     order by last_event_at";
 
-/// No pattern: an id may hold what would be one.
+/// No `like` pattern: an id may contain wildcards.
 const NAMED: &str = "
     select agent || ':' || session from sessions
     where substr(session, 1, length(?1)) = ?1 or substr(session, -length(?1)) = ?1 or agent || ':' || session = ?1
     order by id limit 20";
 
-/// The condition is the partial index's own, so that the history is not looked at.
+/// The condition of the partial index, so that ended sessions are not scanned.
 const LIVE: &str = "where s.state <> 'ended' and s.seat is not null order by s.last_event_at";
 
-/// Looks through the history: only for whoever asks to see it.
+/// Scans the whole history: only for callers that list it.
 const ENDED: &str =
     "where s.state = 'ended' and s.presence <> 'headless' order by s.last_event_at desc, s.id desc limit ?1";
 
 impl Store {
-    /// A session and its row, with the turn that is open.
+    /// A session with its row ids and its open turn.
     pub(crate) fn load_session(&self, key: &SessionKey) -> Result<Option<StoredSession>, StoreError> {
         let query = format!("select {COLUMNS} {FROM} where agent = ?1 and session = ?2");
         let mut statement = self.db.prepare_cached(&query)?;
@@ -73,7 +73,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Sessions that sit in a seat and have not ended, longest quiet first, with their open turns.
+    /// Sessions that have a seat and have not ended, with their open turns, ordered by their last event, oldest first.
     pub fn live_sessions(&self) -> Result<Vec<Session>, StoreError> {
         let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} {FROM} {LIVE}"))?;
         let rows = statement.query_map([], stored)?.collect::<Result<Vec<_>, _>>()?;
@@ -84,32 +84,33 @@ impl Store {
         rows.into_iter().map(with_turn).collect()
     }
 
-    /// Sessions that have ended and that a person sat before, the latest first, without their open turns.
+    /// Ended sessions that were not headless, latest first, without their open turns.
     pub fn ended_sessions(&self, most: u32) -> Result<Vec<Session>, StoreError> {
         let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} {FROM} {ENDED}"))?;
         let rows = statement.query_map([most], stored)?.map(|row| row.map(|stored| stored.session));
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The sessions of a project whose last event lies in this span.
-    pub(crate) fn sessions_heard(
+    /// The sessions of a project whose last event is between `from` and `to`.
+    pub(crate) fn sessions_active_between(
         &self,
         project: Option<i64>,
-        (from, to): (Timestamp, Timestamp),
+        from: Timestamp,
+        to: Timestamp,
     ) -> Result<Vec<SessionKey>, StoreError> {
-        let mut statement = self.db.prepare_cached(HEARD)?;
+        let mut statement = self.db.prepare_cached(ACTIVE_BETWEEN)?;
         let rows = statement.query_map((project, from.0, to.0), |row| session_key(row, 0))?;
         Ok(rows.filter_map(Result::transpose).collect::<Result<_, _>>()?)
     }
 
-    /// The sessions whose id begins or ends so, or whose whole key this is; no more of them than a person would read.
+    /// The sessions whose id begins or ends with `part`, or whose key it is; at most 20.
     pub fn sessions_named(&self, part: &str) -> Result<Vec<SessionKey>, StoreError> {
         let mut statement = self.db.prepare_cached(NAMED)?;
         let rows = statement.query_map([part], |row| session_key(row, 0))?;
         Ok(rows.filter_map(Result::transpose).collect::<Result<_, _>>()?)
     }
 
-    /// Adds a session and its open turn; returns the id of its row.
+    /// Inserts a session and its open turn; returns its row id.
     pub(crate) fn add_session(&self, session: &Session, project: Option<i64>) -> Result<i64, StoreError> {
         let cells = cells(session, project);
         let names: Vec<&str> = cells.iter().map(|(name, _)| *name).collect();
@@ -118,14 +119,14 @@ impl Store {
             names.join(", "),
             ", ?".repeat(cells.len())
         );
-        let made_with = [
+        let fixed = [
             blob(&session.uid.0),
             blob(&self.machine.0),
             text(Some(session.key.agent.as_str())),
             text(Some(session.key.id.as_str())),
             number(Some(session.started_at.0)),
         ];
-        let values = made_with.into_iter().chain(cells.into_iter().map(|(_, value)| value));
+        let values = fixed.into_iter().chain(cells.into_iter().map(|(_, value)| value));
         self.db.prepare_cached(&statement)?.execute(params_from_iter(values))?;
         let id = self.db.last_insert_rowid();
         if let Some(turn) = &session.open_turn {
@@ -134,18 +135,18 @@ impl Store {
         Ok(id)
     }
 
-    /// Saves what has changed of a session and of its open turn. The one statement that is put together by what is to be
-    /// written: to name all columns took a quarter of a hook.
+    /// Saves the changes of a session and of its open turn. The only statement that is built from the changed columns:
+    /// naming all columns took a quarter of a hook.
     pub(crate) fn change_session(&self, was: &StoredSession, is: &StoredSession) -> Result<(), StoreError> {
         let (before, after) = (cells(&was.session, was.project), cells(&is.session, is.project));
-        // What is read as one is written as one: whoever erased a part may have left the rest behind.
-        let goes_along = |name: &str| match name {
+        // Columns that are read as one value are written together: an erase may have cleared only some of them.
+        let is_written_anyway = |name: &str| match name {
             "asked_subagent" | "asked_at" => was.session.asked != is.session.asked,
             "branch" => was.project != is.project,
             _ => false,
         };
         let pairs = after.into_iter().zip(before);
-        let changed = pairs.filter(|(is, was)| is != was || goes_along(is.0)).map(|(is, _)| is);
+        let changed = pairs.filter(|(is, was)| is != was || is_written_anyway(is.0)).map(|(is, _)| is);
         let (names, mut values): (Vec<&str>, Vec<ToSqlOutput<'_>>) = changed.unzip();
         if !names.is_empty() {
             let set: String = names.iter().map(|name| format!(", {name} = ?")).collect();
@@ -162,7 +163,7 @@ impl Store {
     }
 }
 
-/// A session's row, column by column, but for what it was made with.
+/// A session's columns and values, except those that never change.
 fn cells(session: &Session, project: Option<i64>) -> [(&'static str, ToSqlOutput<'_>); 43] {
     let subagents: Vec<&str> = session.subagents.iter().map(SubagentId::as_str).collect();
     let (asked, fill) = (session.asked.as_ref(), session.meter.fill());
@@ -209,7 +210,7 @@ fn cells(session: &Session, project: Option<i64>) -> [(&'static str, ToSqlOutput
         ("compacted_percent", number(session.meter.compacted_percent.map(i64::from))),
         ("compactions", number(Some(session.compactions.into()))),
         ("turns", number(Some(session.turns.into()))),
-        ("since_bookmark", counted(&session.since_bookmark).into()),
+        ("since_bookmark", encode_counts(&session.since_bookmark).into()),
         ("recalled_at", time(session.recalled_at)),
     ]
 }
@@ -230,18 +231,18 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let state = State::parse(&row.get::<_, String>(3)?, row.get::<_, Option<String>>(4)?.as_deref());
     let ended_at: Option<i64> = row.get(9)?;
     let ended_by = row.get::<_, Option<String>>(10)?.map_or(EndedBy::Other, |name| named_end(&name));
-    let key = session_key(row, 2)?.ok_or_else(|| unknown(2))?;
+    let key = session_key(row, 2)?.ok_or_else(|| unknown_name(2))?;
     let session = Session {
         uid: Uid(row.get(1)?),
         key,
-        state: state.ok_or_else(|| unknown(3))?,
+        state: state.ok_or_else(|| unknown_name(3))?,
         since: Timestamp(row.get(5)?),
         seen: row.get(28)?,
         started_at: Timestamp(row.get(6)?),
         started_by: named_start(&row.get::<_, String>(7)?),
         last_event_at: Timestamp(row.get(8)?),
         ended: ended_at.map(|at| (Timestamp(at), ended_by)),
-        presence: word(row, 11, named_presence)?,
+        presence: parse_column(row, 11, named_presence)?,
         folder: row.get(12)?,
         transcript: row.get(13)?,
         model: row.get(14)?,
@@ -251,10 +252,10 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         prompt: row.get::<_, Option<String>>(18)?.map(|text| kept(&text)),
         prompted_at: row.get::<_, Option<i64>>(34)?.map(Timestamp),
         answer: row.get::<_, Option<String>>(35)?.map(|text| kept(&text)),
-        inheriting: word(row, 36, Inheriting::parse)?,
+        inheriting: parse_column(row, 36, Inheriting::parse)?,
         wishes: Wishes {
-            on_clear: word(row, 37, OnClear::parse)?,
-            fallback: word(row, 38, Fallback::parse)?,
+            on_clear: parse_column(row, 37, OnClear::parse)?,
+            fallback: parse_column(row, 38, Fallback::parse)?,
         },
         fresh_at: row.get::<_, Option<i64>>(39)?.map(Timestamp),
         asked: asked(row)?,
@@ -266,23 +267,23 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         meter: meter(row)?,
         compactions: row.get(22)?,
         turns: row.get(23)?,
-        since_bookmark: counts(&row.get::<_, String>(48)?),
+        since_bookmark: decode_counts(&row.get::<_, String>(48)?),
         recalled_at: row.get::<_, Option<i64>>(49)?.map(Timestamp),
         open_turn: None,
     };
     Ok(StoredSession { id: row.get(0)?, project: row.get(27)?, session })
 }
 
-/// Most sessions that are loaded have nothing to count.
-fn counted(since: &SinceBookmark) -> String {
+/// Empty for the default, which most loaded sessions have.
+fn encode_counts(since: &SinceBookmark) -> String {
     if *since == SinceBookmark::default() {
         return String::new();
     }
     serde_json::to_string(since).unwrap_or_default()
 }
 
-/// What a newer version counted, and we do not know, begins anew.
-fn counts(text: &str) -> SinceBookmark {
+/// Counts of a newer version that we cannot parse start over.
+fn decode_counts(text: &str) -> SinceBookmark {
     serde_json::from_str(text).unwrap_or_default()
 }
 
@@ -297,7 +298,7 @@ fn fill(row: &Row<'_>) -> rusqlite::Result<Option<(Fill, Timestamp)>> {
     else {
         return Ok(None);
     };
-    let (exact, source) = (word(row, 41, Exactness::parse)?, word(row, 42, Source::parse)?);
+    let (exact, source) = (parse_column(row, 41, Exactness::parse)?, parse_column(row, 42, Source::parse)?);
     let fill = Fill { tokens: tokens.cast_unsigned(), window: window.cast_unsigned(), exact, source };
     Ok(Some((fill, Timestamp(row.get(43)?))))
 }
@@ -314,21 +315,21 @@ fn project(row: &Row<'_>) -> rusqlite::Result<Option<ProjectTraces>> {
     Ok(Some(ProjectTraces { root, remote: row.get(25)?, name: row.get(26)?, branch: row.get(15)? }))
 }
 
-/// A column that holds one of our own words; a word of a newer version is an error, not a guess.
-pub(super) fn word<T>(
+/// Parses a column with one of our names; an unknown name of a newer version is an error.
+pub(super) fn parse_column<T>(
     row: &Row<'_>,
     column: usize,
     parse: impl Fn(&str) -> Option<T>,
 ) -> rusqlite::Result<T> {
-    parse(&row.get::<_, String>(column)?).ok_or_else(|| unknown(column))
+    parse(&row.get::<_, String>(column)?).ok_or_else(|| unknown_name(column))
 }
 
 pub(super) fn session_key(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<SessionKey>> {
     let raw: Option<String> = row.get(column)?;
-    raw.map(|raw| SessionKey::parse(&raw).map_err(|_| unknown(column))).transpose()
+    raw.map(|raw| SessionKey::parse(&raw).map_err(|_| unknown_name(column))).transpose()
 }
 
-pub(super) fn unknown(column: usize) -> rusqlite::Error {
+pub(super) fn unknown_name(column: usize) -> rusqlite::Error {
     rusqlite::Error::InvalidColumnType(column, "a word of this version".into(), rusqlite::types::Type::Text)
 }
 
@@ -416,7 +417,7 @@ mod tests {
         }
     }
 
-    /// A session of which each column says something else for another number, but for what it was made with.
+    /// A session whose changeable columns differ for each number.
     fn session(number: u8) -> Session {
         let n = i64::from(number);
         let time = |k: i64| Some(Timestamp(1_000 * n + k));
@@ -496,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_erasure_left_behind_does_not_come_back_with_the_next_dialog_or_project() {
+    fn columns_left_by_an_erase_are_overwritten_by_the_next_dialog_or_project() {
         let (_folder, store) = fresh();
         let was = stored(&store, 1);
         store.add_session(&was.session, was.project).unwrap();
@@ -511,9 +512,9 @@ mod tests {
         assert_eq!((found.asked, found.project), (is.session.asked, is.session.project));
     }
 
-    /// An older version reads what a newer one wrote: a name that were ambiguous then would stop it.
+    /// An older version reads a newer schema: a column name that became ambiguous would break it.
     #[test]
-    fn names_that_stand_alone_are_those_of_one_table() {
+    fn unqualified_column_names_are_unique_to_sessions() {
         let (_folder, store) = fresh();
         let columns = |table: &str| -> Vec<String> {
             let mut asked = store.db.prepare("select name from pragma_table_info(?1)").unwrap();
@@ -525,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_change_is_not_written() {
+    fn unchanged_columns_are_not_written() {
         let (_folder, store) = fresh();
         let was = stored(&store, 1);
         store.add_session(&was.session, was.project).unwrap();

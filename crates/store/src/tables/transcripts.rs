@@ -1,12 +1,12 @@
-//! The transcripts that may have grown: those of sessions that live, or ended a moment ago.
+//! Transcripts that may have grown: those of sessions that are live or ended recently.
 //!
-//! Looks at the index of what is shown and at the latest rows, never at the history.
+//! Queries the index of live sessions and the latest rows, never the whole history.
 
 use crate::{Store, StoreError};
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
 
-/// Sessions without a seat are in no index of the living: of the latest so many, those are taken that still live.
+/// Sessions without a seat are not in the index of live sessions, so the latest rows are checked too.
 const LIVE: &str = "
     select s.agent, s.transcript, p.root, p.remote from sessions s left join projects p on p.id = s.project
     where s.state <> 'ended' and s.seat is not null and s.last_event_at >= ?1 and s.transcript is not null
@@ -15,7 +15,7 @@ const LIVE: &str = "
     from (select * from sessions order by id desc limit 64) s left join projects p on p.id = s.project
     where s.transcript is not null and s.last_event_at >= ?1 and (s.state <> 'ended' or s.ended_at >= ?2)";
 
-/// A session's file that may have grown.
+/// A session's transcript that may have grown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveTranscript {
     pub agent: String,
@@ -24,7 +24,7 @@ pub struct LiveTranscript {
 }
 
 impl Store {
-    /// Of sessions that were heard of since `heard` and have not ended, or not before `ended`.
+    /// Transcripts of sessions with an event since `heard` that have not ended, or ended at or after `ended`.
     pub fn live_transcripts(
         &self,
         heard: Timestamp,
@@ -59,7 +59,7 @@ mod tests {
         values (randomblob(16), x'', 1, 'alpha', ?1, ?2, 0, 0, 0, 'startup', ?3, ?4, 'terminal', '/' || ?1, ?5, '', 0, 0, 0)";
 
     #[test]
-    fn living_sessions_and_those_that_just_ended_are_found_by_indexes() {
+    fn live_and_recently_ended_sessions_are_found_through_indexes() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
         home.create().unwrap();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_when_something_was_heard_or_written_last_and_whether_anybody_works() {
+    fn the_last_append_the_last_archive_write_and_working_sessions_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
         home.create().unwrap();

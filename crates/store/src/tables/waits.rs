@@ -1,13 +1,13 @@
-//! The ledger of waiting: when which agent could not go on without a person, and for how long.
+//! Finished waits: when which agent could not continue without its user, and for how long.
 //!
-//! A row is added when a wait is over and never changed. One that still lasts is in its session, not here.
+//! A row is inserted when a wait ends and never changed. A wait that still lasts is in its session's row.
 
 use crate::{Store, StoreError};
 use rusqlite::Row;
 use towline_core::session::Wait;
 use towline_core::time::Timestamp;
 
-/// A journal that is read twice must not count twice.
+/// Ignores an existing wait: a journal that is read twice must not count twice.
 const ADD: &str = "
     insert into waits (uid, machine, session, reason, began_at, ended_at) values (?1, ?2, ?3, ?4, ?5, ?6)
     on conflict do nothing";
@@ -17,7 +17,6 @@ const SINCE: &str = "
     join sessions s on s.id = w.session left join projects p on p.id = s.project
     where w.ended_at >= ?1 order by w.began_at";
 
-/// One wait that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownWait {
     pub agent: String,
@@ -38,11 +37,11 @@ impl Store {
     /// The waits that ended at or after `since`, in the order in which they began.
     pub fn waits(&self, since: Timestamp) -> Result<Vec<KnownWait>, StoreError> {
         let mut statement = self.db.prepare_cached(SINCE)?;
-        Ok(statement.query_map([since.0], known)?.collect::<Result<_, _>>()?)
+        Ok(statement.query_map([since.0], known_wait)?.collect::<Result<_, _>>()?)
     }
 }
 
-fn known(row: &Row<'_>) -> rusqlite::Result<KnownWait> {
+fn known_wait(row: &Row<'_>) -> rusqlite::Result<KnownWait> {
     Ok(KnownWait {
         agent: row.get(0)?,
         project: row.get(1)?,

@@ -1,6 +1,6 @@
-//! Runs a terminal's own program and gives what it printed.
+//! Runs a terminal's own program and returns its output.
 //!
-//! Arguments as a list, never a shell. One that does not answer in time is ended, and counts as one that is not there.
+//! Arguments are a list, never a shell. A program that does not answer in time is killed and counts as absent.
 
 use super::DriverError;
 use super::sitter::Variable;
@@ -9,19 +9,19 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// One call of a program.
-pub(super) struct Call<'a> {
+/// One invocation of a program.
+pub(super) struct Exec<'a> {
     pub program: &'static str,
     pub arguments: &'a [&'a str],
-    /// What differs from our own environment.
+    /// Variables that differ from our own environment.
     pub variables: &'a [Variable],
-    /// No more than a pipe holds: it is written before anybody reads.
+    /// At most a pipe's capacity: it is written before the program reads.
     pub input: &'a [u8],
     pub patience: Duration,
 }
 
-impl Call<'_> {
-    /// What it printed, if it did what it was asked.
+impl Exec<'_> {
+    /// The program's output, if it succeeds.
     #[expect(
         clippy::disallowed_methods,
         reason = "the one place that runs a terminal's program to look or type"
@@ -35,37 +35,37 @@ impl Call<'_> {
         let mut child =
             command.spawn().map_err(|error| DriverError::NotStarted { program, cause: error.to_string() })?;
         if let Some(mut pipe) = child.stdin.take() {
-            // One that has ended by now says why itself.
+            // A program that has exited by now reports the reason itself.
             let _ = pipe.write_all(self.input);
         }
-        let said = child.stdout.take().and_then(|pipe| read_within(pipe, self.patience));
+        let output = child.stdout.take().and_then(|pipe| read_within(pipe, self.patience));
         let complaint =
-            said.as_ref().and(child.stderr.take()).and_then(|pipe| read_within(pipe, self.patience));
-        let (Some(said), Some(complaint)) = (said, complaint) else {
+            output.as_ref().and(child.stderr.take()).and_then(|pipe| read_within(pipe, self.patience));
+        let (Some(output), Some(complaint)) = (output, complaint) else {
             let _ = child.kill();
             let _ = child.wait();
             return Err(DriverError::NoAnswer { program });
         };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match child.wait() {
-            Ok(status) if status.success() => Ok(text(&said)),
-            Ok(_) | Err(_) => Err(self.refused(&text(&complaint), &text(&said))),
+            Ok(status) if status.success() => Ok(text(&output)),
+            Ok(_) | Err(_) => Err(self.refused(&text(&complaint), &text(&output))),
         }
     }
 
-    /// Not all programs complain where one expects it.
-    fn refused(&self, complaint: &str, said: &str) -> DriverError {
-        let words = if complaint.trim().is_empty() { said } else { complaint };
+    /// Takes the first line of stderr, or of stdout for programs that complain there.
+    fn refused(&self, complaint: &str, output: &str) -> DriverError {
+        let words = if complaint.trim().is_empty() { output } else { complaint };
         let first = words.trim().lines().next().unwrap_or("without a word");
         DriverError::Refused { program: self.program, said: first.to_owned() }
     }
 }
 
-/// What we start does not lead to hooks of ours.
+/// Keeps programs we start from triggering our own hooks.
 const GUARD: &str = "TOWLINE_CHILD";
 
-/// For a program that answers in a few milliseconds, also on a machine that has much else to do.
+/// For a program that answers in milliseconds, with a margin for a loaded machine.
 pub(super) const QUICK: Duration = Duration::from_secs(2);
 
-/// For one that starts an interpreter of its own first.
+/// For a program that starts an interpreter first.
 pub(super) const SLOW: Duration = Duration::from_secs(8);

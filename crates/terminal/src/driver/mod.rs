@@ -1,7 +1,7 @@
-//! Looks at a seat and types into it, through the program that shows it.
+//! Looks at a terminal seat and types into it, through the program that displays it.
 //!
-//! Text and Enter are two steps, so that the caller can see the text before it is sent off. Nothing else is ever sent, no
-//! key that interrupts least of all. Whether something may be typed is not decided here.
+//! Text and Enter are two steps, so that the caller can check the text before submitting it. No other key is ever sent,
+//! least of all a key that interrupts. Whether typing is allowed is not decided here.
 
 mod call;
 mod kitty;
@@ -12,28 +12,28 @@ mod tmux;
 mod wezterm;
 mod zellij;
 
-use sitter::Sitter;
+use sitter::AgentProcess;
 use towline_core::seat::{Place, SeatKind};
 use towline_core::typing::{Abilities, Look};
 
-/// The hands and eyes for one seat.
+/// Reads and types into one seat.
 #[derive(Debug)]
 pub struct Driver {
-    sitter: Sitter,
-    shown_by: ShownBy,
+    agent: AgentProcess,
+    terminal: TerminalDriver,
 }
 
 #[derive(Debug)]
-enum ShownBy {
-    Tmux(tmux::Pane),
-    Screen(screen::Window),
-    Zellij(zellij::Pane),
-    Kitty(kitty::Window),
-    Wezterm(wezterm::Pane),
-    Osascript(osascript::Session),
+enum TerminalDriver {
+    Tmux(tmux::TmuxPane),
+    Screen(screen::ScreenWindow),
+    Zellij(zellij::ZellijPane),
+    Kitty(kitty::KittyWindow),
+    Wezterm(wezterm::WeztermPane),
+    Osascript(osascript::ItermSession),
 }
 
-/// Why nobody can type into a seat.
+/// Why a seat has no driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoDriver {
     #[error("a plain terminal takes keys from its own window alone; run the agent in tmux")]
@@ -45,10 +45,10 @@ pub enum NoDriver {
     #[error("the process that sat there has ended")]
     Left,
     #[error("kitty listens to nobody; set `allow_remote_control socket-only` and `listen_on` in kitty.conf")]
-    KittyIsDeaf,
+    KittyRemoteControlOff,
 }
 
-/// Why something was not typed. After `NoAnswer` alone it may have been: whoever typed must look.
+/// Why text was not typed. After `NoAnswer` it may have been: the caller must look.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DriverError {
     #[error("there is nothing to type")]
@@ -69,89 +69,89 @@ pub enum DriverError {
     NoFile { program: &'static str, cause: String },
 }
 
-/// The longest text that was seen to arrive whole in every client.
+/// The longest text that arrived complete in every agent tested.
 pub const LONGEST: usize = 20 * 1024;
 
 impl Driver {
-    /// The driver for a seat, if anybody can type into it.
+    /// The driver for a seat, if its terminal has one.
     pub fn of(place: &Place) -> Result<Driver, NoDriver> {
-        let sitter = Sitter::of(place);
-        let shown_by = match place.kind {
-            SeatKind::Tmux => ShownBy::Tmux(tmux::Pane::of(place)?),
-            SeatKind::Screen => ShownBy::Screen(screen::Window::of(place, &sitter)?),
-            SeatKind::Zellij => ShownBy::Zellij(zellij::Pane::of(place, &sitter)?),
-            SeatKind::Kitty => ShownBy::Kitty(kitty::Window::of(place, &sitter)?),
-            SeatKind::Wezterm => ShownBy::Wezterm(wezterm::Pane::of(place, &sitter)?),
-            // iTerm2 is known by the terminal's device alone; other terminals of that system say so when asked.
+        let agent = AgentProcess::of(place);
+        let terminal = match place.kind {
+            SeatKind::Tmux => TerminalDriver::Tmux(tmux::TmuxPane::of(place)?),
+            SeatKind::Screen => TerminalDriver::Screen(screen::ScreenWindow::of(place, &agent)?),
+            SeatKind::Zellij => TerminalDriver::Zellij(zellij::ZellijPane::of(place, &agent)?),
+            SeatKind::Kitty => TerminalDriver::Kitty(kitty::KittyWindow::of(place, &agent)?),
+            SeatKind::Wezterm => TerminalDriver::Wezterm(wezterm::WeztermPane::of(place, &agent)?),
+            // iTerm2 is identified by the terminal's device alone; other macOS terminals say so when queried.
             SeatKind::Terminal if cfg!(target_os = "macos") => {
-                ShownBy::Osascript(osascript::Session::of(place)?)
+                TerminalDriver::Osascript(osascript::ItermSession::of(place)?)
             }
             SeatKind::Terminal => return Err(NoDriver::PlainTerminal),
             SeatKind::Ide => return Err(NoDriver::Editor),
         };
-        Ok(Driver { sitter, shown_by })
+        Ok(Driver { agent, terminal })
     }
 
-    /// What can be made sure of there.
+    /// The facts this terminal can report.
     pub fn abilities(&self) -> Abilities {
-        match &self.shown_by {
-            ShownBy::Tmux(_) => tmux::ABILITIES,
-            ShownBy::Screen(_) => screen::ABILITIES,
-            ShownBy::Zellij(_) => zellij::ABILITIES,
-            ShownBy::Kitty(_) => kitty::ABILITIES,
-            ShownBy::Wezterm(_) => wezterm::ABILITIES,
-            ShownBy::Osascript(_) => osascript::ABILITIES,
+        match &self.terminal {
+            TerminalDriver::Tmux(_) => tmux::ABILITIES,
+            TerminalDriver::Screen(_) => screen::ABILITIES,
+            TerminalDriver::Zellij(_) => zellij::ABILITIES,
+            TerminalDriver::Kitty(_) => kitty::ABILITIES,
+            TerminalDriver::Wezterm(_) => wezterm::ABILITIES,
+            TerminalDriver::Osascript(_) => osascript::ABILITIES,
         }
     }
 
-    /// How the seat is now. What cannot be seen is `None`.
+    /// The seat's current state. Values that the terminal cannot report are `None`.
     pub fn look(&self) -> Look {
-        let seen = match &self.shown_by {
-            ShownBy::Tmux(pane) => pane.look(&self.sitter),
-            ShownBy::Screen(window) => window.look(&self.sitter),
-            ShownBy::Zellij(pane) => pane.look(&self.sitter),
-            ShownBy::Kitty(window) => window.look(&self.sitter),
-            ShownBy::Wezterm(pane) => pane.look(&self.sitter),
-            ShownBy::Osascript(session) => session.look(),
+        let look = match &self.terminal {
+            TerminalDriver::Tmux(pane) => pane.look(&self.agent),
+            TerminalDriver::Screen(window) => window.look(&self.agent),
+            TerminalDriver::Zellij(pane) => pane.look(&self.agent),
+            TerminalDriver::Kitty(window) => window.look(&self.agent),
+            TerminalDriver::Wezterm(pane) => pane.look(&self.agent),
+            TerminalDriver::Osascript(session) => session.look(),
         };
-        Look { foreground: self.sitter.foreground(), ..seen }
+        Look { foreground: self.agent.foreground(), ..look }
     }
 
-    /// Puts the text into the seat as a paste, and leaves it there unsent.
+    /// Pastes the text into the seat without submitting it.
     pub fn type_in(&self, text: &str) -> Result<(), DriverError> {
         check(text)?;
-        self.check_sitter()?;
-        match &self.shown_by {
-            ShownBy::Tmux(pane) => pane.paste(text),
-            ShownBy::Screen(window) => window.paste(text),
-            ShownBy::Zellij(pane) => pane.paste(text),
-            ShownBy::Kitty(window) => window.paste(text),
-            ShownBy::Wezterm(pane) => pane.paste(text),
-            ShownBy::Osascript(session) => session.paste(text),
+        self.check_agent()?;
+        match &self.terminal {
+            TerminalDriver::Tmux(pane) => pane.paste(text),
+            TerminalDriver::Screen(window) => window.paste(text),
+            TerminalDriver::Zellij(pane) => pane.paste(text),
+            TerminalDriver::Kitty(window) => window.paste(text),
+            TerminalDriver::Wezterm(pane) => pane.paste(text),
+            TerminalDriver::Osascript(session) => session.paste(text),
         }
     }
 
-    /// Sends off what stands in the seat's input line.
+    /// Submits the seat's input line.
     pub fn press_enter(&self) -> Result<(), DriverError> {
-        self.check_sitter()?;
-        match &self.shown_by {
-            ShownBy::Tmux(pane) => pane.enter(),
-            ShownBy::Screen(window) => window.enter(),
-            ShownBy::Zellij(pane) => pane.enter(),
-            ShownBy::Kitty(window) => window.enter(),
-            ShownBy::Wezterm(pane) => pane.enter(),
-            ShownBy::Osascript(session) => session.enter(),
+        self.check_agent()?;
+        match &self.terminal {
+            TerminalDriver::Tmux(pane) => pane.enter(),
+            TerminalDriver::Screen(window) => window.enter(),
+            TerminalDriver::Zellij(pane) => pane.enter(),
+            TerminalDriver::Kitty(window) => window.enter(),
+            TerminalDriver::Wezterm(pane) => pane.enter(),
+            TerminalDriver::Osascript(session) => session.enter(),
         }
     }
 
-    /// At the last moment once more: looking and typing are two calls.
-    fn check_sitter(&self) -> Result<(), DriverError> {
-        let is_asked_by_device = matches!(self.shown_by, ShownBy::Osascript(_));
-        if is_asked_by_device || self.sitter.process().is_some() { Ok(()) } else { Err(DriverError::Moved) }
+    /// Checks once more at the last moment: looking and typing are two calls.
+    fn check_agent(&self) -> Result<(), DriverError> {
+        let is_found_by_device = matches!(self.terminal, TerminalDriver::Osascript(_));
+        if is_found_by_device || self.agent.process().is_some() { Ok(()) } else { Err(DriverError::Moved) }
     }
 }
 
-/// A control character could end the paste and act as keys do.
+/// A control character could end the paste and act as a key.
 fn check(text: &str) -> Result<(), DriverError> {
     let is_key = |char: char| char.is_control() && char != '\n' && char != '\t';
     match text {
@@ -162,7 +162,7 @@ fn check(text: &str) -> Result<(), DriverError> {
     }
 }
 
-/// The text as a terminal sends a paste: in brackets, its line ends as Enter would be, which within brackets it is not.
+/// Bracketed paste as a terminal sends it, with CR line ends, which do not act as Enter within brackets.
 fn bracketed(text: &str) -> String {
     format!("\u{1b}[200~{}\u{1b}[201~", text.replace('\n', "\r"))
 }

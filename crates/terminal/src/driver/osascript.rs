@@ -1,8 +1,8 @@
-//! A session of iTerm2, through its scripts: found by the device of its terminal, and what it shows as plain text.
+//! iTerm2 sessions, through AppleScript: found by the terminal's device, screen as plain text.
 //!
-//! Terminal.app has no way to type a text without sending it off, hence no driver.
+//! Terminal.app cannot type text without submitting it, hence has no driver.
 
-use super::call::{Call, SLOW};
+use super::call::{Exec, SLOW};
 use super::sitter::Variable;
 use super::{DriverError, ENTER, NoDriver, bracketed};
 use towline_core::seat::Place;
@@ -12,16 +12,16 @@ pub(super) const ABILITIES: Abilities =
     Abilities { identity: true, foreground: false, screen: true, mode: false, activity: false };
 
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct ItermSession {
     pub(super) terminal: String,
-    /// How the program is found.
+    /// Overrides for finding the program.
     pub(super) variables: Vec<Variable>,
 }
 
-impl Session {
-    pub(super) fn of(place: &Place) -> Result<Session, NoDriver> {
+impl ItermSession {
+    pub(super) fn of(place: &Place) -> Result<ItermSession, NoDriver> {
         let terminal = place.tty.clone().ok_or(NoDriver::NoPane)?;
-        Ok(Session { terminal, variables: vec![] })
+        Ok(ItermSession { terminal, variables: vec![] })
     }
 
     pub(super) fn look(&self) -> Look {
@@ -53,18 +53,18 @@ impl Session {
         }
     }
 
-    /// The script is always the same: what is to be typed is an argument of it and never part of it.
+    /// The script is constant: the text is an argument, never part of it.
     fn ask(&self, order: &[&str]) -> Result<String, DriverError> {
         let arguments = [&["-", &self.terminal], order].concat();
         let input = SCRIPT.as_bytes();
-        Call { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: SLOW }
+        Exec { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: SLOW }
             .run()
     }
 }
 
 const PROGRAM: &str = "osascript";
 
-/// How the script's answer begins if the terminal is there.
+/// Prefix of the script's answer if the terminal exists.
 const FOUND: &str = "found\n";
 
 const SCRIPT: &str = include_str!("iterm2.applescript");

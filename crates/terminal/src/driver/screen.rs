@@ -1,11 +1,11 @@
-//! A window of GNU screen: who sits there and when somebody typed can be seen, what stands there cannot.
+//! GNU screen windows: the process and the last input can be seen, the screen's text cannot.
 //!
-//! Its copies of a window cut every character down to one byte, so none is taken. In copy mode it swallows what is typed,
-//! and does not tell that it is in it. What is typed goes through a register and a private file: its command lines are
-//! too short for it.
+//! screen's hardcopy truncates every character to one byte, so none is taken. In copy mode it swallows input, and it
+//! does not report the mode. Text goes through a register and a private file: screen's command lines are too short for
+//! it.
 
-use super::call::{Call, QUICK};
-use super::sitter::{Sitter, Variable};
+use super::call::{Exec, QUICK};
+use super::sitter::{AgentProcess, Variable};
 use super::{DriverError, ENTER, NoDriver, bracketed};
 use crate::process::{Process, child_pids};
 use std::fs::{DirBuilder, OpenOptions, remove_dir_all};
@@ -19,39 +19,41 @@ pub(super) const ABILITIES: Abilities =
     Abilities { identity: true, foreground: true, screen: false, mode: false, activity: true };
 
 #[derive(Debug)]
-pub(super) struct Window {
+pub(super) struct ScreenWindow {
     session: String,
     number: String,
     variables: Vec<Variable>,
 }
 
-impl Window {
-    pub(super) fn of(place: &Place, sitter: &Sitter) -> Result<Window, NoDriver> {
-        sitter.process().ok_or(NoDriver::Left)?;
+impl ScreenWindow {
+    pub(super) fn of(place: &Place, agent: &AgentProcess) -> Result<ScreenWindow, NoDriver> {
+        agent.process().ok_or(NoDriver::Left)?;
         match (&place.server, &place.pane) {
-            (Some(session), Some(number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Window {
-                session: session.clone(),
-                number: number.clone(),
-                variables: sitter.variables(&["PATH", "HOME", "SCREENDIR", "TMPDIR"]),
-            }),
+            (Some(session), Some(number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Ok(ScreenWindow {
+                    session: session.clone(),
+                    number: number.clone(),
+                    variables: agent.variables(&["PATH", "HOME", "SCREENDIR", "TMPDIR"]),
+                })
+            }
             (_, _) => Err(NoDriver::NoPane),
         }
     }
 
-    pub(super) fn look(&self, sitter: &Sitter) -> Look {
-        let is_there = match self.ask(&QUESTION) {
-            Ok(_) => self.is_only_window(sitter),
+    pub(super) fn look(&self, agent: &AgentProcess) -> Look {
+        let is_there = match self.ask(&PROBE) {
+            Ok(_) => self.is_only_window(agent),
             Err(DriverError::Refused { .. }) => Some(false),
             Err(_) => None,
         };
-        Look { is_there, last_key_at: sitter.last_input(), ..Look::default() }
+        Look { is_there, last_key_at: agent.last_input(), ..Look::default() }
     }
 
-    /// Windows can change numbers, and nothing tells which terminal a number has: only with a single one it is sure.
-    fn is_only_window(&self, sitter: &Sitter) -> Option<bool> {
-        let Some((server, told)) = sitter.opened_by() else { return Some(false) };
+    /// Windows can be renumbered, and screen does not report a number's terminal: only a single window is certain.
+    fn is_only_window(&self, agent: &AgentProcess) -> Option<bool> {
+        let Some((server, environment)) = agent.opened_by() else { return Some(false) };
         let is_session = self.session.split('.').next() == Some(server.pid.to_string().as_str());
-        let is_window = told.get("WINDOW") == Some(&self.number);
+        let is_window = environment.get("WINDOW") == Some(&self.number);
         let windows = child_pids(server.pid)?.into_iter().filter_map(Process::read);
         let is_only = windows.filter(|child| child.terminal().is_some()).count() == 1;
         if !is_session || !is_window {
@@ -68,9 +70,9 @@ impl Window {
         self.put(ENTER)
     }
 
-    /// Commands to a window that is not there are dropped without a word, hence the question first.
+    /// screen silently drops commands to a missing window, hence the query first.
     fn put(&self, keys: &str) -> Result<(), DriverError> {
-        self.ask(&QUESTION)?;
+        self.ask(&PROBE)?;
         let no_file = |error: io::Error| DriverError::NoFile { program: PROGRAM, cause: error.to_string() };
         let folder = self.private_folder().map_err(no_file)?;
         let done = self.put_through(&folder.join("text"), keys);
@@ -86,11 +88,11 @@ impl Window {
         let path = file.to_string_lossy();
         self.ask(&["-X", "readreg", REGISTER, &quoted(&path)])?;
         self.ask(&["-X", "paste", REGISTER])?;
-        // An answer to a question says that the orders before it were carried out: the file was read by then.
-        self.ask(&QUESTION).map(drop)
+        // A query is answered after the commands before it: the file has been read by then.
+        self.ask(&PROBE).map(drop)
     }
 
-    /// Made by us or not at all, and open to nobody else.
+    /// A folder that we created, accessible to no other user.
     fn private_folder(&self) -> io::Result<PathBuf> {
         let parent =
             self.variables.iter().find(|(name, _)| *name == "TMPDIR").map_or("/tmp", |(_, path)| path);
@@ -101,7 +103,7 @@ impl Window {
 
     fn ask(&self, order: &[&str]) -> Result<String, DriverError> {
         let arguments = [&["-S", &self.session, "-p", &self.number], order].concat();
-        Call {
+        Exec {
             program: PROGRAM,
             arguments: &arguments,
             variables: &self.variables,
@@ -114,13 +116,13 @@ impl Window {
 
 const PROGRAM: &str = "screen";
 
-/// Any answer will do: the window is there. Whoever looks at it sees every answer, so it is an empty one.
-const QUESTION: [&str; 3] = ["-Q", "echo", ""];
+/// Any answer means that the window exists. It is shown to attached users, so it is empty.
+const PROBE: [&str; 3] = ["-Q", "echo", ""];
 
-/// One that no person has: they are named by keys.
+/// A register that no user has: they are named by keys.
 const REGISTER: &str = "\u{1}";
 
-/// screen reads `^x` and `\x` in arguments as something else, and `$x` as a variable.
+/// Escapes `^x`, `\x` and `$x`, which screen expands in arguments.
 fn quoted(word: &str) -> String {
     word.replace('\\', "\\\\").replace('^', "\\^").replace('$', "\\$")
 }

@@ -1,4 +1,4 @@
-//! What every driver refuses, and iTerm2's script with a stand-in for the program that runs it.
+//! Input that every driver refuses, and iTerm2's script with a fake `osascript`.
 
 use super::*;
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use towline_core::seat::Proof;
 use towline_core::seat::SeatKind;
 
-/// iTerm2's terminals are those of another system, where `/proc` tells nothing.
+/// A macOS terminal, of which `/proc` shows nothing.
 fn in_iterm2(stand_in: &str) -> (tempfile::TempDir, Driver) {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("osascript");
@@ -24,9 +24,11 @@ fn in_iterm2(stand_in: &str) -> (tempfile::TempDir, Driver) {
         proof: Proof::Terminal,
     };
     let path = format!("{}:/usr/bin:/bin", folder.path().display());
-    let session =
-        osascript::Session { variables: vec![("PATH", path)], ..osascript::Session::of(&place).unwrap() };
-    (folder, Driver { sitter: Sitter::of(&place), shown_by: ShownBy::Osascript(session) })
+    let session = osascript::ItermSession {
+        variables: vec![("PATH", path)],
+        ..osascript::ItermSession::of(&place).unwrap()
+    };
+    (folder, Driver { agent: AgentProcess::of(&place), terminal: TerminalDriver::Osascript(session) })
 }
 
 #[test]

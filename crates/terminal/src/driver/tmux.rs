@@ -1,11 +1,11 @@
-//! A pane of tmux: everything can be seen and made sure of.
+//! tmux panes: every ability is available.
 //!
-//! What is typed goes through the server's buffers straight into the one pane, never as keys: those would also reach the
-//! panes that are synchronised with it. The server itself checks in the same call that the pane is as it was looked at
-//! last, and that nobody pressed a key there since: between looking and typing there is no moment for either.
+//! Text is pasted through a server buffer into the one pane, never sent as keys, which would also reach synchronised
+//! panes. The same tmux call checks that the pane is unchanged since the last look and that no key was pressed there,
+//! so there is no gap between looking and typing.
 
-use super::call::{Call, QUICK};
-use super::sitter::Sitter;
+use super::call::{Exec, QUICK};
+use super::sitter::AgentProcess;
 use super::{DriverError, ENTER, NoDriver};
 use crate::tmux::MARK;
 use std::cell::RefCell;
@@ -17,179 +17,179 @@ pub(super) const ABILITIES: Abilities =
     Abilities { identity: true, foreground: true, screen: true, mode: true, activity: true };
 
 #[derive(Debug)]
-pub(super) struct Pane {
+pub(super) struct TmuxPane {
     socket: String,
     id: String,
     terminal: String,
-    /// How the pane was when it was looked at last.
-    seen: RefCell<Option<Seen>>,
+    /// The pane's state at the last look.
+    snapshot: RefCell<Option<PaneSnapshot>>,
 }
 
-/// What must still be so when something is typed, in tmux's own words.
+/// The values that must be unchanged when text is typed, as tmux formats them.
 #[derive(Clone, Debug)]
-struct Seen {
+struct PaneSnapshot {
     program: String,
     keys: String,
 }
 
-/// How a buffer is put into the pane.
+/// How a buffer is pasted into the pane.
 #[derive(Clone, Copy)]
-enum Way {
-    /// Between brackets, if the program there asked for them.
+enum PasteMode {
+    /// As a bracketed paste, if the program asked for it.
     Paste,
-    /// As if from the keyboard.
+    /// As if typed.
     Keys,
 }
 
-impl Pane {
-    pub(super) fn of(place: &Place) -> Result<Pane, NoDriver> {
+impl TmuxPane {
+    pub(super) fn of(place: &Place) -> Result<TmuxPane, NoDriver> {
         match (&place.server, &place.pane, &place.tty) {
             (Some(socket), Some(id), Some(terminal)) => {
                 let (socket, id, terminal) = (socket.clone(), id.clone(), terminal.clone());
-                Ok(Pane { socket, id, terminal, seen: RefCell::new(None) })
+                Ok(TmuxPane { socket, id, terminal, snapshot: RefCell::new(None) })
             }
             (_, _, _) => Err(NoDriver::NoPane),
         }
     }
 
-    /// One call: everything is of the same moment.
-    pub(super) fn look(&self, sitter: &Sitter) -> Look {
-        let (about, keys) = (format!("{MARK}{ABOUT}"), self.keys());
-        let question = [
-            &["display-message", "-p", "-t", &self.id, &about, ";"][..],
+    /// One call, so that all values are of the same moment.
+    pub(super) fn look(&self, agent: &AgentProcess) -> Look {
+        let (state, keys) = (format!("{MARK}{LOOK_FORMAT}"), self.keys());
+        let commands = [
+            &["display-message", "-p", "-t", &self.id, &state, ";"][..],
             &["display-message", "-p", "-t", &self.id, PROGRAM_STATE, ";"],
             &["display-message", "-p", "-t", &self.id, &keys, ";"],
-            &["list-clients", "-F", CLIENT, ";"],
+            &["list-clients", "-F", CLIENT_FORMAT, ";"],
             &["display-message", "-p", MARK, ";", "capture-pane", "-e", "-p", "-t", &self.id],
         ];
-        match self.ask(&question.concat(), b"") {
-            Ok(answer) => self.seen(&answer, sitter).unwrap_or_default(),
+        match self.ask(&commands.concat(), b"") {
+            Ok(answer) => self.parse_look(&answer, agent).unwrap_or_default(),
             Err(DriverError::Refused { .. }) => Look { is_there: Some(false), ..Look::default() },
             Err(_) => Look::default(),
         }
     }
 
-    fn seen(&self, answer: &str, sitter: &Sitter) -> Option<Look> {
+    fn parse_look(&self, answer: &str, agent: &AgentProcess) -> Option<Look> {
         let mut parts = answer.split(MARK).skip(1);
-        let mut about = parts.next()?.splitn(4, '\n');
-        let mut fields = about.next()?.split(' ');
-        let (program, keys, clients) = (about.next()?, about.next()?, about.next()?);
+        let mut state = parts.next()?.splitn(4, '\n');
+        let mut fields = state.next()?.split(' ');
+        let (program, keys, clients) = (state.next()?, state.next()?, state.next()?);
         let screen = parts.next()?.strip_prefix('\n')?;
         let (terminal, dead, mode) = (fields.next()?, fields.next()?, fields.next()?);
         let (off, shared, window) = (fields.next()?, fields.next()?, fields.next()?);
         let cursor = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-        let is_same = terminal == self.terminal && sitter.process().is_some();
+        let is_same = terminal == self.terminal && agent.process().is_some();
         let reaches =
-            |client: &Client<'_>| client.pane == self.id || (shared == "1" && client.window == window);
-        self.seen.replace(Some(Seen { program: program.to_owned(), keys: keys.to_owned() }));
+            |client: &TmuxClient<'_>| client.pane == self.id || (shared == "1" && client.window == window);
+        self.snapshot.replace(Some(PaneSnapshot { program: program.to_owned(), keys: keys.to_owned() }));
         Some(Look {
             is_there: Some(is_same && dead == "0"),
             foreground: None,
             in_mode: Some(mode != "0" || off != "0"),
-            last_key_at: last_key(clients.lines().filter_map(Client::parse).collect(), reaches),
+            last_key_at: last_key(clients.lines().filter_map(TmuxClient::parse).collect(), reaches),
             screen: Some(screen.to_owned()),
             cursor: Some(cursor),
         })
     }
 
     pub(super) fn paste(&self, text: &str) -> Result<(), DriverError> {
-        self.put(text, Way::Paste)
+        self.put(text, PasteMode::Paste)
     }
 
     pub(super) fn enter(&self) -> Result<(), DriverError> {
-        self.put(ENTER, Way::Keys)
+        self.put(ENTER, PasteMode::Keys)
     }
 
-    fn put(&self, text: &str, way: Way) -> Result<(), DriverError> {
+    fn put(&self, text: &str, mode: PasteMode) -> Result<(), DriverError> {
         let buffer = format!("towline-{}", std::process::id());
-        let options = match way {
-            Way::Paste => "-p",
-            Way::Keys => "-r",
+        let options = match mode {
+            PasteMode::Paste => "-p",
+            PasteMode::Keys => "-r",
         };
-        let (is_as_seen, refusal) = self.is_as_seen();
+        let (is_unchanged, refusal) = self.unchanged_condition();
         let then = format!("paste-buffer {options} -d -b {buffer} -t {}", self.id);
         let otherwise = format!("delete-buffer -b {buffer} ; display-message -p '{refusal}'");
         let order = [
             &["load-buffer", "-b", &buffer, "-", ";"][..],
-            &["if-shell", "-F", "-t", &self.id, &is_as_seen, &then, &otherwise],
+            &["if-shell", "-F", "-t", &self.id, &is_unchanged, &then, &otherwise],
         ];
         match self.ask(&order.concat(), text.as_bytes())?.trim() {
             "" => Ok(()),
-            said => Err(DriverError::Refused { program: PROGRAM, said: said.to_owned() }),
+            message => Err(DriverError::Refused { program: PROGRAM, said: message.to_owned() }),
         }
     }
 
-    /// Whether the pane takes what is typed and is as it was at the last look, as a question to tmux, and what it says if
-    /// not.
-    fn is_as_seen(&self) -> (String, String) {
+    /// A tmux format that is true if the pane accepts input and is as it was at the last look, and the message to print
+    /// if not.
+    fn unchanged_condition(&self) -> (String, String) {
         let takes_keys = format!("#{{==:{STATE},{} 0 0 0}}", self.terminal);
-        let Some(seen) = self.seen.borrow().clone() else { return (takes_keys, CHANGED.to_owned()) };
-        let is_same_program = format!("#{{==:{PROGRAM_STATE},{}}}", literal(&seen.program));
-        let is_quiet = format!("#{{==:{},{}}}", self.keys(), literal(&seen.keys));
-        let is_as_seen = format!("#{{&&:{takes_keys},#{{&&:{is_same_program},{is_quiet}}}}}");
-        (is_as_seen, format!("#{{?{is_quiet},{CHANGED},{TYPED_IN}}}"))
+        let Some(snapshot) = self.snapshot.borrow().clone() else { return (takes_keys, CHANGED.to_owned()) };
+        let is_same_program = format!("#{{==:{PROGRAM_STATE},{}}}", literal(&snapshot.program));
+        let is_quiet = format!("#{{==:{},{}}}", self.keys(), literal(&snapshot.keys));
+        let unchanged_condition = format!("#{{&&:{takes_keys},#{{&&:{is_same_program},{is_quiet}}}}}");
+        (unchanged_condition, format!("#{{?{is_quiet},{CHANGED},{TYPED_IN}}}"))
     }
 
-    /// When somebody last pressed a key where it reaches the pane, session by session, as a question to tmux. In whole
-    /// seconds: whoever types makes sure that the last one is over. By the terminal, since tmux takes the `%` of a pane's
-    /// name for the beginning of a time, more than once.
+    /// A tmux format with the time of the last key that reached the pane, per session, in whole seconds: the caller
+    /// must let the last second pass. It compares terminals, since tmux expands the `%` of a pane id as a time, more
+    /// than once.
     fn keys(&self) -> String {
         let reaches = format!("#{{||:#{{==:#{{pane_tty}},{}}},#{{?synchronize-panes,1,0}}}}", self.terminal);
         format!("#{{S:#{{?{reaches},#{{session_id}}@#{{session_activity}},-}} }}")
     }
 
     fn ask(&self, arguments: &[&str], input: &[u8]) -> Result<String, DriverError> {
-        // Without -u, a client in a plain locale is told `_` for everything that is not ASCII.
+        // Without -u, tmux prints `_` for every non-ASCII character to a client in a plain locale.
         let arguments = [&["-u", "-S", &self.socket], arguments].concat();
-        Call { program: PROGRAM, arguments: &arguments, variables: &[], input, patience: QUICK }.run()
+        Exec { program: PROGRAM, arguments: &arguments, variables: &[], input, patience: QUICK }.run()
     }
 }
 
 const PROGRAM: &str = "tmux";
 
-/// Whether the pane is the one that is meant and would take what is typed.
+/// Identifies the pane and tells whether it accepts input.
 const STATE: &str = "#{pane_tty} #{pane_dead} #{pane_in_mode} #{pane_input_off}";
 
-/// Who would get it.
+/// The program that would receive the input.
 const PROGRAM_STATE: &str = "#{pane_pid} #{pane_current_command}";
 
-const ABOUT: &str = "#{pane_tty} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{?synchronize-panes,1,0} \
+const LOOK_FORMAT: &str = "#{pane_tty} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{?synchronize-panes,1,0} \
     #{window_id} #{cursor_x} #{cursor_y}";
 
-const CLIENT: &str = "#{pane_id} #{window_id} #{client_activity} #{client_control_mode}";
+const CLIENT_FORMAT: &str = "#{pane_id} #{window_id} #{client_activity} #{client_control_mode}";
 
-/// What tmux says in place of typing.
+/// The messages tmux prints instead of typing.
 const CHANGED: &str = "the pane changed meanwhile";
 const TYPED_IN: &str = "somebody typed there meanwhile";
 
-/// Text that tmux compares with, and does not take for a part of the comparison.
+/// Escapes text for use inside a tmux comparison.
 fn literal(text: &str) -> String {
     text.replace('#', "##").replace(',', "#,").replace('}', "#}")
 }
 
-/// Somebody attached to the server.
-struct Client<'a> {
-    /// Where what is typed goes.
+/// A client attached to the server.
+struct TmuxClient<'a> {
+    /// The pane that receives its keys.
     pane: &'a str,
     window: &'a str,
     /// In seconds since the Unix epoch.
     active: i64,
-    /// A program that shows panes by itself: it sends keys in its own way, and nobody tells when.
-    is_program: bool,
+    /// A control-mode client: it sends keys by command, and tmux does not report when.
+    is_control_mode: bool,
 }
 
-impl<'a> Client<'a> {
-    fn parse(line: &'a str) -> Option<Client<'a>> {
+impl<'a> TmuxClient<'a> {
+    fn parse(line: &'a str) -> Option<TmuxClient<'a>> {
         let mut fields = line.split(' ');
         let (pane, window) = (fields.next()?, fields.next()?);
         let active = fields.next()?.parse().ok()?;
-        Some(Client { pane, window, active, is_program: fields.next()? != "0" })
+        Some(TmuxClient { pane, window, active, is_control_mode: fields.next()? != "0" })
     }
 }
 
-/// The end of the second in which somebody last typed where it reaches the pane; long ago where nobody can.
-fn last_key(clients: Vec<Client<'_>>, reaches: impl Fn(&Client<'_>) -> bool) -> Option<Timestamp> {
-    if clients.iter().any(|client| client.is_program) {
+/// The end of the second of the last key that reached the pane; 0 if no client can type there.
+fn last_key(clients: Vec<TmuxClient<'_>>, reaches: impl Fn(&TmuxClient<'_>) -> bool) -> Option<Timestamp> {
+    if clients.iter().any(|client| client.is_control_mode) {
         return None;
     }
     let last = clients.iter().filter(|client| reaches(client)).map(|client| client.active).max();

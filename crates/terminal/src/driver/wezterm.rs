@@ -1,9 +1,9 @@
-//! A pane of WezTerm, by its documented command line.
+//! WezTerm panes, through its documented command line.
 //!
-//! Whether it is in copy mode is not told.
+//! WezTerm does not report copy mode.
 
-use super::call::{Call, QUICK};
-use super::sitter::{Sitter, Variable};
+use super::call::{Exec, QUICK};
+use super::sitter::{AgentProcess, Variable};
 use super::{DriverError, ENTER, NoDriver};
 use serde_json::Value;
 use towline_core::seat::Place;
@@ -13,42 +13,42 @@ pub(super) const ABILITIES: Abilities =
     Abilities { identity: true, foreground: true, screen: true, mode: false, activity: true };
 
 #[derive(Debug)]
-pub(super) struct Pane {
+pub(super) struct WeztermPane {
     id: String,
     variables: Vec<Variable>,
 }
 
-impl Pane {
-    pub(super) fn of(place: &Place, sitter: &Sitter) -> Result<Pane, NoDriver> {
-        sitter.process().ok_or(NoDriver::Left)?;
+impl WeztermPane {
+    pub(super) fn of(place: &Place, agent: &AgentProcess) -> Result<WeztermPane, NoDriver> {
+        agent.process().ok_or(NoDriver::Left)?;
         match (&place.server, &place.pane) {
             (Some(socket), Some(id)) if id.bytes().all(|byte| byte.is_ascii_digit()) => {
-                let mut variables = sitter.variables(&["PATH", "HOME", "XDG_RUNTIME_DIR"]);
+                let mut variables = agent.variables(&["PATH", "HOME", "XDG_RUNTIME_DIR"]);
                 variables.push(("WEZTERM_UNIX_SOCKET", socket.clone()));
-                Ok(Pane { id: id.clone(), variables })
+                Ok(WeztermPane { id: id.clone(), variables })
             }
             (_, _) => Err(NoDriver::NoPane),
         }
     }
 
-    pub(super) fn look(&self, sitter: &Sitter) -> Look {
+    pub(super) fn look(&self, agent: &AgentProcess) -> Look {
         let is_there = self
             .ask("list", &["--format", "json"], b"")
             .ok()
-            .map(|list| self.terminal(&list).as_deref() == sitter.terminal() && sitter.process().is_some());
+            .map(|list| self.terminal(&list).as_deref() == agent.terminal() && agent.process().is_some());
         let screen = self.ask("get-text", &["--escapes", "--pane-id", &self.id], b"").ok();
-        Look { is_there, last_key_at: sitter.last_input(), screen, ..Look::default() }
+        Look { is_there, last_key_at: agent.last_input(), screen, ..Look::default() }
     }
 
-    /// The terminal that the list has for the pane.
+    /// The terminal listed for the pane.
     fn terminal(&self, list: &str) -> Option<String> {
         let panes: Value = serde_json::from_str(list).ok()?;
-        let is_it = |pane: &&Value| pane["pane_id"].as_u64().is_some_and(|id| id.to_string() == self.id);
-        let pane = panes.as_array()?.iter().find(is_it)?;
+        let is_pane = |pane: &&Value| pane["pane_id"].as_u64().is_some_and(|id| id.to_string() == self.id);
+        let pane = panes.as_array()?.iter().find(is_pane)?;
         pane["tty_name"].as_str().map(str::to_owned)
     }
 
-    /// It puts the brackets around by itself.
+    /// WezTerm adds the paste brackets itself.
     pub(super) fn paste(&self, text: &str) -> Result<(), DriverError> {
         self.ask("send-text", &["--pane-id", &self.id], text.as_bytes()).map(drop)
     }
@@ -59,7 +59,7 @@ impl Pane {
 
     fn ask(&self, order: &str, more: &[&str], input: &[u8]) -> Result<String, DriverError> {
         let arguments = [&["cli", "--no-auto-start", order], more].concat();
-        Call { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: QUICK }
+        Exec { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: QUICK }
             .run()
     }
 }

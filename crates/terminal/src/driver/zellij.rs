@@ -1,9 +1,9 @@
-//! A pane of zellij, by its documented command line, which can name a pane since 0.44; older ones refuse.
+//! zellij panes, through its documented command line, which can address a pane since 0.44; older versions refuse.
 //!
-//! Whether it scrolls or searches is not told.
+//! zellij does not report whether it scrolls or searches.
 
-use super::call::{Call, QUICK};
-use super::sitter::{Sitter, Variable};
+use super::call::{Exec, QUICK};
+use super::sitter::{AgentProcess, Variable};
 use super::{DriverError, NoDriver};
 use towline_core::seat::Place;
 use towline_core::typing::{Abilities, Look};
@@ -12,47 +12,49 @@ pub(super) const ABILITIES: Abilities =
     Abilities { identity: true, foreground: true, screen: true, mode: false, activity: true };
 
 #[derive(Debug)]
-pub(super) struct Pane {
+pub(super) struct ZellijPane {
     session: String,
     number: String,
     variables: Vec<Variable>,
 }
 
-impl Pane {
-    pub(super) fn of(place: &Place, sitter: &Sitter) -> Result<Pane, NoDriver> {
-        sitter.process().ok_or(NoDriver::Left)?;
+impl ZellijPane {
+    pub(super) fn of(place: &Place, agent: &AgentProcess) -> Result<ZellijPane, NoDriver> {
+        agent.process().ok_or(NoDriver::Left)?;
         match (&place.server, &place.pane) {
-            (Some(session), Some(number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Pane {
-                session: session.clone(),
-                number: number.clone(),
-                variables: sitter.variables(&[
-                    "PATH",
-                    "HOME",
-                    "TMPDIR",
-                    "XDG_RUNTIME_DIR",
-                    "ZELLIJ_SOCKET_DIR",
-                ]),
-            }),
+            (Some(session), Some(number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Ok(ZellijPane {
+                    session: session.clone(),
+                    number: number.clone(),
+                    variables: agent.variables(&[
+                        "PATH",
+                        "HOME",
+                        "TMPDIR",
+                        "XDG_RUNTIME_DIR",
+                        "ZELLIJ_SOCKET_DIR",
+                    ]),
+                })
+            }
             (_, _) => Err(NoDriver::NoPane),
         }
     }
 
-    pub(super) fn look(&self, sitter: &Sitter) -> Look {
+    pub(super) fn look(&self, agent: &AgentProcess) -> Look {
         let screen = self.ask("dump-screen", &["--ansi"]);
         let is_there = match &screen {
-            Ok(_) => Some(self.is_pane_of(sitter)),
+            Ok(_) => Some(self.is_pane_of(agent)),
             Err(DriverError::Refused { .. }) => Some(false),
             Err(_) => None,
         };
-        Look { is_there, last_key_at: sitter.last_input(), screen: screen.ok(), ..Look::default() }
+        Look { is_there, last_key_at: agent.last_input(), screen: screen.ok(), ..Look::default() }
     }
 
-    /// Numbers are never used again in a session, and the first process in a pane was told its own.
-    fn is_pane_of(&self, sitter: &Sitter) -> bool {
-        sitter.opened_by().is_some_and(|(server, told)| {
+    /// Pane ids are never reused in a session, and zellij passes the id to the first process in the pane.
+    fn is_pane_of(&self, agent: &AgentProcess) -> bool {
+        agent.opened_by().is_some_and(|(server, environment)| {
             server.program_name() == PROGRAM
-                && told.get("ZELLIJ_SESSION_NAME") == Some(&self.session)
-                && told.get("ZELLIJ_PANE_ID") == Some(&self.number)
+                && environment.get("ZELLIJ_SESSION_NAME") == Some(&self.session)
+                && environment.get("ZELLIJ_PANE_ID") == Some(&self.number)
         })
     }
 
@@ -67,7 +69,7 @@ impl Pane {
     fn ask(&self, action: &str, more: &[&str]) -> Result<String, DriverError> {
         let pane = format!("terminal_{}", self.number);
         let arguments = [&["--session", &self.session, "action", action, "--pane-id", &pane], more].concat();
-        Call {
+        Exec {
             program: PROGRAM,
             arguments: &arguments,
             variables: &self.variables,
@@ -80,5 +82,5 @@ impl Pane {
 
 const PROGRAM: &str = "zellij";
 
-/// By its number, as this command wants it.
+/// Enter as a byte value, as `zellij action write` expects it.
 const ENTER_BYTE: &str = "13";

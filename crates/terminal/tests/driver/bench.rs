@@ -1,4 +1,4 @@
-//! A program that writes down every byte it gets, and the place it sits in.
+//! A program that records every byte it receives, and its place.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,11 +8,11 @@ use towline_terminal::place::seat_of;
 use towline_terminal::process::Process;
 use towline_testkit::{TestEnv, wait};
 
-/// Asks for brackets around pastes, takes bytes as they come, and says so on the screen.
+/// Enables bracketed paste and raw mode, and says so on the screen.
 const CATCHER: &str =
     r#"printf '\033[?2004h'; stty raw -echo; printf '\033[2mready\033[0m now'; exec cat > "$1""#;
 
-/// What no quoting may touch: for shells, for tmux, for screen.
+/// Texts that quoting must not change: for shells, for tmux, for screen.
 pub const HOSTILE: [&str; 14] = [
     "plain",
     "-t starts with an option",
@@ -36,12 +36,12 @@ pub fn env() -> TestEnv {
     env
 }
 
-/// Where what the program gets is written to.
+/// The file with the bytes the program received.
 pub fn caught_in(env: &TestEnv) -> PathBuf {
     env.root().join("caught")
 }
 
-/// What a terminal sends for a paste of this text, to a program that asked for brackets.
+/// The bytes a terminal sends for a paste of this text, to a program with bracketed paste.
 pub fn pasted(text: &str) -> String {
     format!("\u{1b}[200~{}\u{1b}[201~", text.replace('\n', "\r"))
 }
@@ -55,14 +55,14 @@ pub fn wait_caught(env: &TestEnv, expected: &str) {
     });
 }
 
-/// The place of a process, as it is found for an agent.
+/// The place of a process, found as for an agent.
 #[track_caller]
 pub fn place_of(pid: u32) -> Place {
     let process = Process::read(pid).unwrap();
     seat_of(&process, Presence::Terminal).unwrap()
 }
 
-/// A place of which only the kind and the ends of its address matter.
+/// A place of another kind, server and pane, otherwise like `of`.
 pub fn place(kind: SeatKind, server: &str, pane: &str, of: &Place) -> Place {
     Place { kind, server: Some(server.to_owned()), pane: Some(pane.to_owned()), ..of.clone() }
 }

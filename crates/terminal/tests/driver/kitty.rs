@@ -1,4 +1,4 @@
-//! Real kitty on a display that nobody sees.
+//! Real kitty on a virtual display.
 
 use crate::bench::{HOSTILE, caught_in, env, pasted, place_of, wait_caught};
 use std::fs;
@@ -8,15 +8,15 @@ use towline_core::seat::{Place, SeatKind};
 use towline_terminal::driver::{Driver, DriverError, LONGEST};
 use towline_testkit::{Run, TestEnv, wait};
 
-struct Bench {
+struct KittyBench {
     env: TestEnv,
     place: Place,
     driver: Driver,
-    /// The environment, dropped before, has ended them.
+    /// Dropped last: the environment has ended them by then.
     _started: Started,
 }
 
-/// What a test has started itself, and has to wait for.
+/// Child processes that the test must reap.
 struct Started([Child; 2]);
 
 impl Drop for Started {
@@ -25,7 +25,7 @@ impl Drop for Started {
     }
 }
 
-impl Bench {
+impl KittyBench {
     fn kitty(&self, words: &[&str]) -> Run {
         Run::of(self.env.command("kitty").args(["@", "--to", &socket(&self.env)]).args(words), b"")
     }
@@ -35,7 +35,7 @@ fn socket(env: &TestEnv) -> String {
     format!("unix:{}/kitty.sock", env.root().display())
 }
 
-/// The server chooses a display that is free and says which.
+/// Starts a server, which picks a free display and prints its number.
 fn display(env: &TestEnv) -> (Child, String) {
     let mut command = env.command("Xvfb");
     command.args(["-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp"]);
@@ -45,7 +45,7 @@ fn display(env: &TestEnv) -> (Child, String) {
     (server, format!(":{}", number.trim()))
 }
 
-fn bench() -> Bench {
+fn bench() -> KittyBench {
     let env = env();
     let (server, display) = display(&env);
     env.set("DISPLAY", display);
@@ -56,12 +56,12 @@ fn bench() -> Bench {
     let shown = kitty.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let catcher = wait::until("the program in kitty", wait::PATIENCE, || {
         let all = env.processes();
-        // Ready: it became `cat` after it had set up its terminal.
+        // It becomes `cat` once it has set up its terminal.
         all.iter().find(|process| process.command.trim() == "cat").map(|process| process.pid)
     });
     let place = place_of(catcher);
     let driver = Driver::of(&place).unwrap();
-    Bench { env, place, driver, _started: Started([server, shown]) }
+    KittyBench { env, place, driver, _started: Started([server, shown]) }
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn another_window_is_not_the_seat_and_one_that_is_closed_takes_nothing() {
     wait::until("the other window", wait::PATIENCE, || other.exists().then_some(()));
     let moved = Place { pane: Some("2".to_owned()), ..bench.place.clone() };
     assert_eq!(Driver::of(&moved).unwrap().look().is_there, Some(false));
-    // What is typed goes to the window by its number, whichever is looked at.
+    // Text goes to the window by its id, whichever has the focus.
     bench.driver.type_in("here").unwrap();
     wait_caught(&bench.env, &pasted("here"));
     assert_eq!(fs::read_to_string(other).unwrap(), "");

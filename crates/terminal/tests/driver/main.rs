@@ -1,4 +1,4 @@
-//! The drivers in real tmux, real GNU screen and real kitty, and the others with a stand-in that writes down how it was called.
+//! The drivers in real tmux, GNU screen and kitty, and the others with fakes that record how they were called.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 mod bench;

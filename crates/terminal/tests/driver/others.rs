@@ -1,4 +1,4 @@
-//! Terminals that cannot be run here: their programs are stand-ins that write down how they were called.
+//! Terminals that cannot be run here: their programs are fakes that record how they were called.
 
 use crate::bench::{place, place_of};
 use std::fs;
@@ -9,29 +9,29 @@ use towline_testkit::{Pane, TestEnv, Tmux};
 
 const HOSTILE: &str = "-x 'a' \"b\" \\n $HOME #{x} ;";
 
-/// Every call as `<word><word>…`, and behind it what came in on standard input.
-const WRITES_DOWN: &str = r#"
+/// Records every call as `<word><word>…`, followed by its standard input.
+const RECORD_CALL: &str = r#"
 { printf '<%s>' "$@"; printf ' %s|' "$WEZTERM_UNIX_SOCKET"; cat; printf '\n'; } >> "$(dirname "$0")/../calls"
 "#;
 
-struct Bench {
+struct FakeBench {
     env: TestEnv,
-    /// The terminal that the agent really has; the rest of its place is made up.
+    /// The agent's real terminal; the rest of its place is made up.
     _pane: Pane,
     place: Place,
 }
 
-/// An agent whose environment is that of a terminal, with `program` as a stand-in that also says `answer`.
-fn bench(program: &str, answer: &str, variables: &[(&str, &str)]) -> Bench {
+/// An agent with the environment of a terminal, and `program` as a fake that also prints `answer`.
+fn bench(program: &str, answer: &str, variables: &[(&str, &str)]) -> FakeBench {
     let env = TestEnv::new("/bin/true");
     fs::write(env.root().join("answer"), answer).unwrap();
-    env.script(program, &format!("{WRITES_DOWN}cat \"$(dirname \"$0\")/../answer\"\n"));
+    env.script(program, &format!("{RECORD_CALL}cat \"$(dirname \"$0\")/../answer\"\n"));
     let pane = Tmux::start(&env).open(&["sleep", "600"], variables);
     let place = place_of(pane.program_pid());
-    Bench { env, _pane: pane, place }
+    FakeBench { env, _pane: pane, place }
 }
 
-impl Bench {
+impl FakeBench {
     fn driver(&self, kind: SeatKind, server: &str, id: &str) -> Driver {
         Driver::of(&place(kind, server, id, &self.place)).unwrap()
     }
@@ -54,7 +54,7 @@ fn zellij_is_asked_for_one_pane_of_one_session() {
     let driver = bench.driver(SeatKind::Zellij, "my session", "3");
     let look = driver.look();
     assert_eq!(look.screen.as_deref(), Some("\u{1b}[2mscreen"));
-    // The first process on this terminal was not opened by zellij.
+    // zellij did not open this terminal's first process.
     assert_eq!((look.is_there, look.foreground), (Some(false), Some(bench.place.pid)));
     driver.type_in(HOSTILE).unwrap();
     driver.press_enter().unwrap();

@@ -1,4 +1,4 @@
-//! Real GNU screen with its sockets in a folder of its own.
+//! Real GNU screen with its sockets in a private folder.
 
 use crate::bench::{HOSTILE, caught_in, env, pasted, place_of, wait_caught};
 use std::fs;
@@ -7,13 +7,13 @@ use towline_core::seat::{Place, SeatKind};
 use towline_terminal::driver::{Driver, DriverError, LONGEST};
 use towline_testkit::{Run, TestEnv, Tmux, wait};
 
-struct Bench {
+struct ScreenBench {
     env: TestEnv,
     place: Place,
     driver: Driver,
 }
 
-impl Bench {
+impl ScreenBench {
     #[track_caller]
     fn screen(&self, words: &[&str]) {
         Run::of(self.env.command("screen").args(["-S", self.session()]).args(words), b"").ok();
@@ -24,13 +24,13 @@ impl Bench {
     }
 }
 
-impl Drop for Bench {
+impl Drop for ScreenBench {
     fn drop(&mut self) {
         let _ = self.env.command("screen").args(["-S", self.session(), "-X", "quit"]).output();
     }
 }
 
-fn bench() -> Bench {
+fn bench() -> ScreenBench {
     let env = env();
     let sockets = env.root().join("screens");
     fs::create_dir(&sockets).unwrap();
@@ -41,14 +41,14 @@ fn bench() -> Bench {
     Run::of(env.command("screen").args(words), b"").ok();
     let catcher = wait::until("the program in screen", wait::PATIENCE, || {
         let all = env.processes();
-        // Ready: it became `cat` after it had set up its terminal.
+        // It becomes `cat` once it has set up its terminal.
         caught
             .exists()
             .then(|| all.iter().find(|process| process.command.trim() == "cat").map(|it| it.pid))?
     });
     let place = place_of(catcher);
     let driver = Driver::of(&place).unwrap();
-    Bench { env, place, driver }
+    ScreenBench { env, place, driver }
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn a_text_of_the_full_length_arrives_whole() {
     wait_caught(&bench.env, &pasted(&text));
 }
 
-/// With somebody attached, screen shows the answers to questions to them.
+/// screen shows the answers to queries to attached users.
 #[test]
-fn whoever_looks_at_the_window_sees_nothing_but_the_program() {
+fn attached_users_see_nothing_but_the_program() {
     let bench = bench();
     let tmux = Tmux::start(&bench.env);
     let looker = tmux.open(&["screen", "-U", "-x", bench.session()], &[]);
@@ -110,7 +110,7 @@ fn what_comes_in_from_the_terminal_is_seen_as_activity() {
 }
 
 #[test]
-fn beside_a_second_window_nobody_knows_which_number_is_whose() {
+fn with_a_second_window_the_seat_is_uncertain() {
     let bench = bench();
     bench.screen(&["-X", "screen", "catcher", bench.env.root().join("other").to_str().unwrap()]);
     wait::until("the second window", wait::PATIENCE, || bench.driver.look().is_there.is_none().then_some(()));

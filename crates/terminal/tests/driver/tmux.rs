@@ -1,4 +1,4 @@
-//! Real tmux on a socket of its own.
+//! Real tmux on a private socket.
 
 use crate::bench::{HOSTILE, caught_in, env, pasted, place_of, wait_caught};
 use std::fs;
@@ -6,7 +6,7 @@ use towline_core::seat::{Place, SeatKind};
 use towline_terminal::driver::{Driver, DriverError, LONGEST, NoDriver};
 use towline_testkit::{Pane, TestEnv, Tmux, wait};
 
-struct Bench {
+struct TmuxBench {
     env: TestEnv,
     tmux: Tmux,
     pane: Pane,
@@ -14,14 +14,14 @@ struct Bench {
     driver: Driver,
 }
 
-fn bench() -> Bench {
+fn bench() -> TmuxBench {
     let env = env();
     let tmux = Tmux::start(&env);
     let pane = tmux.open(&["catcher", caught_in(&env).to_str().unwrap()], &[]);
     pane.wait_screen("ready");
     let place = place_of(pane.program_pid());
     let driver = Driver::of(&place).unwrap();
-    Bench { env, tmux, pane, place, driver }
+    TmuxBench { env, tmux, pane, place, driver }
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn a_pane_is_seen_with_all_that_matters() {
     let look = bench.driver.look();
     assert_eq!((look.is_there, look.in_mode), (Some(true), Some(false)));
     assert_eq!(look.foreground, Some(bench.place.pid));
-    // Nobody is attached, so nobody typed.
+    // No client is attached, so no key was typed.
     assert_eq!(look.last_key_at.unwrap().0, 0);
     let screen = look.screen.unwrap();
     assert!(screen.starts_with("\u{1b}[2mready\u{1b}[0m"), "{screen:?}");
@@ -111,7 +111,7 @@ fn another_process_under_the_same_pane_id_is_not_the_seat() {
     let bench = bench();
     let other = bench.tmux.open(&["catcher", bench.env.root().join("other").to_str().unwrap()], &[]);
     other.wait_screen("ready");
-    // As if tmux had been started anew, and its panes had got the old names.
+    // As if tmux had been restarted and reused the pane ids.
     let moved = Place { pane: Some(other.id.clone()), ..bench.place.clone() };
     let driver = Driver::of(&moved).unwrap();
     assert_eq!(driver.look().is_there, Some(false));
@@ -166,7 +166,7 @@ fn a_key_of_somebody_who_looks_at_the_pane_is_seen() {
         (bench.driver.look().last_key_at.unwrap() > attached).then_some(())
     };
     wait::until("a later key", wait::PATIENCE, typed_later);
-    // Somebody who looks at another pane does not type into this one.
+    // A user who looks at another pane does not type into this one.
     let other = bench.tmux.open(&["sleep", "60"], &[]);
     bench.tmux.run(&["select-window", "-t", &other.id]);
     assert_eq!(bench.driver.look().last_key_at.unwrap().0, 0);
@@ -187,7 +187,7 @@ fn another_program_in_front_of_the_agent_is_seen() {
 }
 
 #[test]
-fn what_is_no_text_is_not_typed() {
+fn empty_long_and_control_texts_are_refused() {
     let bench = bench();
     let refused = |text: &str| bench.driver.type_in(text).unwrap_err();
     assert_eq!(refused(""), DriverError::Nothing);
@@ -228,12 +228,12 @@ fn a_seat_that_nobody_can_type_into_says_why() {
     assert_eq!(no_driver(of(SeatKind::Ide)), NoDriver::Editor);
     assert_eq!(no_driver(of(SeatKind::Terminal)), NoDriver::PlainTerminal);
     assert_eq!(no_driver(Place { pane: None, ..of(SeatKind::Tmux) }), NoDriver::NoPane);
-    assert_eq!(no_driver(of(SeatKind::Kitty)), NoDriver::KittyIsDeaf);
+    assert_eq!(no_driver(of(SeatKind::Kitty)), NoDriver::KittyRemoteControlOff);
     assert_eq!(no_driver(Place { started: 1, ..of(SeatKind::Screen) }), NoDriver::Left);
 }
 
-/// The second of the last key must be over: tmux tells no finer.
-fn look_when_quiet(bench: &Bench) {
+/// Waits until the second of the last key is over: tmux's times have whole seconds.
+fn look_when_quiet(bench: &TmuxBench) {
     wait::until("the second to be over", wait::PATIENCE, || {
         let key = bench.driver.look().last_key_at.unwrap();
         let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
@@ -242,7 +242,7 @@ fn look_when_quiet(bench: &Bench) {
 }
 
 #[test]
-fn a_key_between_the_look_and_the_text_or_enter_is_not_passed_over() {
+fn a_key_between_the_look_and_the_text_or_enter_prevents_typing() {
     let bench = bench();
     let person = Tmux::named(&bench.env, "outside").attach_to(&bench.tmux);
     for (key, caught) in [("k", "k"), ("l", "kl")] {

@@ -1,4 +1,4 @@
-//! Each barrier alone, and that no sequence of turns gets past all of them more often than it may.
+//! Each barrier alone, and limits that hold for every sequence of turns.
 
 use super::*;
 use crate::continuing::Strategy;
@@ -12,7 +12,7 @@ use proptest::strategy::Strategy as Generator;
 const LIMITS: Limits = Limits { most_hops: 3, per_hour: 4, per_day: 6, cooldown_ms: 60_000 };
 const NOW: Timestamp = Timestamp(1_000_000_000);
 
-/// A session that sits, was prompted and has ended its turn.
+/// A session with a seat that was prompted and has ended its turn.
 fn session() -> Session {
     let event = Event {
         uid: Uid([1; 16]),
@@ -66,7 +66,7 @@ fn check(past: Past, expected: Decision) {
 const ASKED: Decision = Decision::Hop(Author::Agent);
 
 #[test]
-fn a_full_context_at_rest_is_what_begins_a_hop() {
+fn a_full_context_after_a_finished_turn_begins_a_hop() {
     let (session, past) = (session(), past());
     let at = moment(&session, &past);
     assert_eq!(at_turns_end(&at), ASKED);
@@ -107,7 +107,7 @@ fn each_counter_alone_bars() {
 }
 
 #[test]
-fn our_own_doing_alone_bars() {
+fn no_prompt_since_our_own_action_alone_bars() {
     let own = Decision::Barred(Barrier::OwnDoing);
     check(Past { last_here: Some(NOW.plus_ms(-500)), ..past() }, own);
     check(Past { last_here: Some(NOW.plus_ms(-501)), ..past() }, ASKED);
@@ -122,19 +122,19 @@ fn a_hop_that_has_not_ended_bars_the_next() {
     check(Past { is_open: true, ..past() }, Decision::Barred(Barrier::Open));
 }
 
-/// What may happen in a seat between two looks.
+/// A step of a generated sequence.
 #[derive(Clone, Copy, Debug)]
 enum Turn {
-    /// Somebody asks for something, and the turn ends.
+    /// A prompt is submitted and its turn ends.
     Asked(Origin),
-    /// A turn ends that nobody asked for.
+    /// A turn ends without a prompt.
     Bare,
-    /// What was begun goes through, or not.
+    /// The open hop succeeds or fails.
     Arrives,
     Fails,
 }
 
-/// The seat as hops change it: what the rows of the store say, without a store.
+/// The seat's state as hops change it, in place of the store's rows.
 struct Seat {
     now: Timestamp,
     session: Session,

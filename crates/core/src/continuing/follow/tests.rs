@@ -1,4 +1,4 @@
-//! A hop by its events: the way it is meant to go, and every way that ends it.
+//! A hop by its events: the intended path, and every event that ends it.
 
 use super::super::hop::{Asking, Typed};
 use super::*;
@@ -91,7 +91,7 @@ fn while_the_handoff_is_waited_for_anything_else_ends_the_hop() {
 }
 
 #[test]
-fn what_happens_in_another_session_or_a_helper_is_not_its_business() {
+fn events_of_other_sessions_and_subagents_leave_the_hop_alone() {
     let of_other = event("a:7", prompt("hello"));
     let of_helper = Event {
         subagent: Some(crate::id::SubagentId::parse("h").unwrap()),
@@ -114,7 +114,7 @@ fn a_clear_that_was_confirmed_names_the_successor() {
 }
 
 #[test]
-fn whatever_was_not_typed_ends_the_hop_with_its_reason() {
+fn an_intent_that_fails_ends_the_hop_with_its_reason() {
     let refused = Some((Stage::Failed, "clear: typing is paused"));
     check(&hop(Stage::Clearing), END, [Refused, Waiting], refused);
     check(&hop(Stage::Clearing), END, [Expired, Waiting], Some((Stage::Failed, "clear: expired")));
@@ -127,7 +127,7 @@ fn whatever_was_not_typed_ends_the_hop_with_its_reason() {
 }
 
 #[test]
-fn it_is_done_only_if_the_successor_was_prompted_and_had_the_handoff() {
+fn a_hop_is_done_only_if_the_successor_was_prompted_and_had_the_handoff() {
     let given = |to: &str| Hop { given: Some((key(to), Timestamp(1_900))), ..hop(Stage::Continuing) };
     check(&given("a:2"), prompt("go on"), [Confirmed, Confirmed], Some((Stage::Done, "")));
     check(&given("a:2"), prompt("go on"), [Confirmed, WasTyped], None);
@@ -140,7 +140,7 @@ fn it_is_done_only_if_the_successor_was_prompted_and_had_the_handoff() {
 }
 
 #[test]
-fn an_end_is_an_end() {
+fn an_ended_hop_never_moves_again() {
     for stage in [Stage::Done, Stage::Failed, Stage::Stopped] {
         check(&hop(stage), prompt("x"), [Refused, Refused], None);
         assert!(!is_overdue(&hop(stage), Timestamp(i64::MAX)));

@@ -50,7 +50,7 @@ fn a_word_in_a_sentence_is_no_heading() {
 }
 
 #[test]
-fn what_is_not_sound_is_named() {
+fn each_flaw_is_named() {
     check("I am done.", Err(Flaw::Missing));
     check(&SOUND.replace("1a2b3c4d", "ffffffff"), Err(Flaw::OtherId));
     check(&SOUND.replace(" id=\"1a2b3c4d\"", ""), Err(Flaw::OtherId));
@@ -62,13 +62,13 @@ fn what_is_not_sound_is_named() {
 }
 
 #[test]
-fn whoever_is_done_need_not_say_what_remains() {
+fn finished_work_needs_no_remaining_steps() {
     let answer = SOUND.replace("true", "false").replace("- the other wing\n- the beak\n", "");
     check(&answer, Ok(Read { handoff: Handoff { remaining: String::new(), ..handoff() }, goes_on: false }));
 }
 
 #[test]
-fn what_is_asked_for_has_the_form_that_is_read() {
+fn the_requested_form_is_the_form_that_is_parsed() {
     let asked = request("1a2b3c4d", 74);
     assert!(asked.contains("74 %"));
     assert!(read(&asked, "1a2b3c4d").is_ok_and(|read| read.goes_on));

@@ -1,4 +1,4 @@
-//! The life of an intent, and what confirms it.
+//! Tests of an intent's life and its confirmation.
 
 use super::*;
 use crate::event::EndedBy;
@@ -56,7 +56,7 @@ fn prompt(text: &str) -> Happening {
     Happening::PromptSubmitted { prompt: kept(text, 2_000), origin: Origin::Human, own: None }
 }
 
-/// Whether the intent is answered by what happens to the session.
+/// Whether an event of the session confirms the intent.
 fn is_answered(intent: &Intent, session: &Session, event: &Event) -> bool {
     let after = step(Before { session: Some(session.clone()), ..Before::default() }, event).session.unwrap();
     answers(intent, event, &after)
@@ -142,7 +142,7 @@ fn a_continuation_is_confirmed_in_the_session_that_its_first_prompt_begins() {
 }
 
 #[test]
-fn what_is_not_in_flight_is_confirmed_by_nothing() {
+fn an_intent_that_is_not_in_flight_is_never_confirmed() {
     let session = started("a:1", 1, StartedBy::Startup);
     for stage in Stage::ALL.into_iter().filter(|stage| !stage.is_in_flight()) {
         let intent = Intent { stage, ..in_flight(Purpose::Bookmark, "·") };
@@ -151,20 +151,20 @@ fn what_is_not_in_flight_is_confirmed_by_nothing() {
 }
 
 #[test]
-fn what_cannot_be_typed_is_named() {
+fn text_that_cannot_be_typed_is_rejected_with_its_reason() {
     let wish = |text: &str| Wish::new("s", Purpose::Continue, text, Timestamp(1)).map(|wish| wish.text);
-    assert_eq!(wish(" \n"), Err(BadWish::Blank));
-    assert_eq!(wish("a\x1b[201~b"), Err(BadWish::Control));
-    assert_eq!(wish("a\rb"), Err(BadWish::Control));
-    assert_eq!(wish(&"x ".repeat(15_000)), Err(BadWish::TooLong { bytes: 29_999 }));
-    assert_eq!(wish(&"x ".repeat(200_000)), Err(BadWish::TooLong { bytes: 80_000 + '…'.len_utf8() }));
+    assert_eq!(wish(" \n"), Err(BadIntent::Blank));
+    assert_eq!(wish("a\x1b[201~b"), Err(BadIntent::Control));
+    assert_eq!(wish("a\rb"), Err(BadIntent::Control));
+    assert_eq!(wish(&"x ".repeat(15_000)), Err(BadIntent::TooLong { bytes: 29_999 }));
+    assert_eq!(wish(&"x ".repeat(200_000)), Err(BadIntent::TooLong { bytes: 80_000 + '…'.len_utf8() }));
     assert_eq!(wish("two\nlines ").unwrap().as_str(), "two\nlines");
     let secret = format!("use {}{}", "ghp_", "A1".repeat(18));
     assert!(!wish(&secret).unwrap().as_str().contains("A1A1"));
 }
 
 #[test]
-fn every_word_reads_back() {
+fn every_name_parses_back() {
     for purpose in Purpose::ALL {
         assert_eq!(Purpose::named(purpose.name()), Some(purpose));
         assert_eq!(serde_json::to_string(&purpose).unwrap(), format!("\"{}\"", purpose.name()));
@@ -176,9 +176,9 @@ fn every_word_reads_back() {
 }
 
 proptest! {
-    /// Once typing has begun there is no way back to it, and an end is an end.
+    /// Once typing has begun it never begins again, and a final stage is final.
     #[test]
-    fn no_way_leads_back_to_typing(moves in prop::collection::vec(0..7_usize, 0..40)) {
+    fn a_stage_never_returns_to_typing(moves in prop::collection::vec(0..7_usize, 0..40)) {
         let (mut stage, mut typed) = (Stage::Waiting, 0);
         for to in moves.into_iter().map(|index| Stage::ALL[index]) {
             let was = stage;
@@ -193,11 +193,11 @@ proptest! {
 }
 
 #[test]
-fn a_prompt_that_agents_would_run_is_no_prompt() {
+fn a_prompt_that_agents_would_run_as_a_command_is_rejected() {
     for text in ["!rm -rf .", "/exit", " /clear and go on", "& sleep 1"] {
         for purpose in [Purpose::Bookmark, Purpose::Continue, Purpose::Resume] {
             let wish = Wish::new("tmux:1:%1", purpose, text, Timestamp(9));
-            assert_eq!(wish.unwrap_err(), BadWish::Command, "{text}");
+            assert_eq!(wish.unwrap_err(), BadIntent::Command, "{text}");
         }
     }
     assert!(Wish::new("tmux:1:%1", Purpose::Clear, "/clear", Timestamp(9)).is_ok());

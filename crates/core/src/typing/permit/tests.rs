@@ -1,4 +1,4 @@
-//! Every reason not to type, and that nothing but all being well lets anything through.
+//! Tests of every reason not to type; only a state without any of them permits typing.
 
 use super::*;
 use crate::event::{Event, Happening, Origin, Reason, StartedBy};
@@ -14,7 +14,7 @@ use std::fmt::Write;
 const SEAT: &str = "tmux:1:%1";
 const NOW: Timestamp = Timestamp(100_000);
 
-/// Everything that a moment borrows, with all well.
+/// Everything that a moment borrows, with every condition met.
 #[derive(Clone)]
 struct World {
     intent: Intent,
@@ -132,7 +132,7 @@ fn all_is_well(purpose: Purpose) -> World {
     }
 }
 
-/// As it is once the text was typed.
+/// The state after the text was typed.
 fn typed(purpose: Purpose) -> World {
     let line = InputLine::Holds { text: "go on\n   with it  ".into() };
     World { line, ..all_is_well(purpose) }
@@ -152,7 +152,7 @@ fn after_clear(stage: Stage, led_to: Option<&str>) -> World {
 
 type Change = (&'static str, fn(&mut World));
 
-/// One change each, to a world in which all is well.
+/// Each makes one change to a state in which every condition is met.
 const CHANGES: [Change; 37] = [
     ("nothing", |_| {}),
     ("off", |w| w.rules.enabled = false),
@@ -287,7 +287,7 @@ fn kept(text: &str, longest_bytes: usize) -> Kept {
     Kept::new(text, Keeping { longest_bytes, secrets: Secrets::Redacted })
 }
 
-/// A person can turn to another session in the same pane, of which the agent tells nothing until it is prompted.
+/// A user can switch to another session in the same pane, which the agent does not report until the next prompt.
 #[test]
 fn a_session_that_is_not_shown_is_not_typed_into() {
     let mut world = all_is_well(Purpose::Bookmark);
@@ -324,7 +324,7 @@ fn a_session_that_is_not_shown_is_not_typed_into() {
     assert_eq!(typed.may_press(), other);
 }
 
-/// Else what was to go on would go on in the session that should have been left.
+/// Otherwise the continuation would run in the session that should have been left.
 #[test]
 fn behind_a_clear_that_is_told_late_only_a_new_session_is_typed_into() {
     let mut world = all_is_well(Purpose::Continue);
@@ -352,7 +352,7 @@ fn a_key_of_this_very_second_is_waited_for_though_no_quiet_is_wanted() {
 }
 
 #[test]
-fn blanks_that_stood_before_the_text_are_not_sent_off_with_it() {
+fn text_after_leading_whitespace_is_not_submitted() {
     let mut world = typed(Purpose::Bookmark);
     assert_eq!(world.may_press(), Verdict::Ready);
     world.line = InputLine::Holds { text: "  go on with it".into() };
@@ -360,12 +360,12 @@ fn blanks_that_stood_before_the_text_are_not_sent_off_with_it() {
 }
 
 proptest! {
-    /// Whatever else is so: one thing that is not well is enough.
+    /// One unmet condition is enough, regardless of the others.
     #[test]
-    fn more_that_is_wrong_never_lets_anything_through(
+    fn several_unmet_conditions_never_permit_typing(
         others in prop::collection::vec(0..CHANGES.len(), 0..6), last in 0..CHANGES.len(),
     ) {
-        // Those that replace what others change are left out.
+        // Excludes changes that overwrite others.
         let is_small = |index: &usize| !["unknown", "clear", "late"].iter().any(|word| CHANGES[*index].0.contains(word));
         let (mut world, mut alone) = (all_is_well(Purpose::Bookmark), all_is_well(Purpose::Bookmark));
         for index in others.into_iter().chain([last]).filter(is_small) {
@@ -377,7 +377,7 @@ proptest! {
         }
     }
 
-    /// What was not seen never permits anything.
+    /// A missing observation never permits anything.
     #[test]
     fn nothing_is_typed_blindly(seen in prop::collection::vec(any::<bool>(), 5)) {
         let mut world = all_is_well(Purpose::Bookmark);

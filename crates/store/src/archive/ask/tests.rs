@@ -1,4 +1,4 @@
-//! What is got back by time, name and number, and that an index answers.
+//! Lookups by time, name and number, and the indexes that answer them.
 
 use super::*;
 use crate::archive::bench::{Bench, HOUR, MINUTE, body, conversation, detail, turn};
@@ -96,10 +96,10 @@ fn the_last_turns_are_given_in_order_and_only_those_that_stand() {
     let bench = Bench::new();
     let with = |ordinal: u32, origin: Origin, reverted: bool| {
         let at = NOON + i64::from(ordinal);
-        KeptRow::Turn(KeptTurn { origin, reverted, ..turn("alpha:s-44444444", ordinal, (at, at)) })
+        KeptRow::Turn(KeptTurn { origin, reverted, ..turn("alpha:s-44444444", ordinal, at, at) })
     };
     bench.put(vec![
-        KeptRow::Conversation(conversation("alpha:s-44444444", "app", (NOON, NOON + 6))),
+        KeptRow::Conversation(conversation("alpha:s-44444444", "app", NOON, NOON + 6)),
         with(1, Origin::Human, false),
         with(2, Origin::Bookmark, false),
         with(3, Origin::Human, true),
@@ -200,9 +200,9 @@ fn what_a_turn_touched_made_and_cost_is_added_up() {
     };
     let commit = Commit { hash: "abc".into(), subject: "Add it".into() };
     bench.put(vec![
-        KeptRow::Conversation(conversation("alpha:s-55555555", "app", (NOON, NOON))),
-        KeptRow::Turn(turn("alpha:s-55555555", 1, (NOON, NOON))),
-        KeptRow::Turn(turn("alpha:s-55555555", 2, (NOON, NOON))),
+        KeptRow::Conversation(conversation("alpha:s-55555555", "app", NOON, NOON)),
+        KeptRow::Turn(turn("alpha:s-55555555", 1, NOON, NOON)),
+        KeptRow::Turn(turn("alpha:s-55555555", 2, NOON, NOON)),
         KeptRow::Body(body(1, "words")),
         KeptRow::Detail(detail(2, "one")),
         KeptRow::Detail(detail(2, "two")),
@@ -212,7 +212,7 @@ fn what_a_turn_touched_made_and_cost_is_added_up() {
         KeptRow::Commit { turn: 2, commit: commit.clone() },
     ]);
     let archive = &bench.archive;
-    let (of, found) = archive.turn_by_uid(turn("alpha:s-55555555", 2, (NOON, NOON)).uid).unwrap().unwrap();
+    let (of, found) = archive.turn_by_uid(turn("alpha:s-55555555", 2, NOON, NOON).uid).unwrap().unwrap();
     assert_eq!((of.short.as_str(), found.ordinal), ("55555555", 2));
     assert_eq!(archive.detail_counts(&of, 1..=2).unwrap().into_iter().collect::<Vec<_>>(), [(2, 2)]);
     assert_eq!(archive.files(&of, 1..=2).unwrap()[0].path, "/a");

@@ -1,9 +1,8 @@
-//! Erasing what came of other machines' bookmarks and batons: with the session or the turn that they are of, by time, by their
-//! words; and what is to be known of them for that.
+//! Erases bookmarks and batons of other machines: by session, turn, time or text; and the queries needed for it.
 //!
-//! Those of this machine are in the other database; here is at most what another machine wrote on them.
+//! This machine's own are in the other database; the archive has at most the changes that another machine made to them.
 
-use super::{KnownProject, Work};
+use super::{ArchiveEraser, KnownProject};
 use crate::StoreError;
 use crate::archive::Archive;
 use rusqlite::ToSql;
@@ -15,15 +14,15 @@ use towline_core::time::Timestamp;
 const OF_SESSION: &str = "e.session = ?1 and e.made_at between ?2 and ?3";
 const OF_PROJECT: &str = "e.made_at between ?1 and ?2
     and e.project in (select id from projects where root = ?3 or remote is not null and remote = ?4)";
-const OF_THEN: &str = "e.made_at between ?1 and ?2";
+const IN_RANGE: &str = "e.made_at between ?1 and ?2";
 const OF_TURN: &str = "e.session = ?1 and e.turn = ?2";
-/// Only what somebody wrote, not what the fields are called; of words of a newer version, all.
+/// Searches only text values, not field names; if the JSON is of a newer version, everything.
 const WITH_WORDS: &str = "iif(json_valid(e.words), exists (
         select 1 from json_tree(e.words) j where j.type = 'text' and j.key is not 'how' and holds(j.atom)),
     holds(e.words))";
 
-/// How many values a condition names at most.
-const NAMED: usize = 4;
+/// Maximum number of parameters of a condition.
+const MAX_PARAMETERS: usize = 4;
 
 const BURY: &str = "
     insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)
@@ -41,32 +40,32 @@ const IN_PROJECT: &str =
     "select distinct session from others_notes where project = ?1 and session is not null";
 
 impl Archive {
-    /// When the last bookmark or baton of a session of another machine was set, by the clock there.
+    /// When the last bookmark or baton of another machine's session was set, by that machine's clock.
     pub fn last_noted(&self, session: &SessionKey) -> Result<Option<Timestamp>, StoreError> {
         let mut find = self.db.prepare_cached(LAST)?;
         Ok(find.query_row([session.to_string()], |row| row.get::<_, Option<i64>>(0))?.map(Timestamp))
     }
 
-    /// Sessions of other machines with a bookmark or a baton, whose id begins or ends so.
+    /// Sessions of other machines with a bookmark or baton whose id begins or ends with `name`.
     pub fn noted_sessions_called(&self, name: &str) -> Result<Vec<SessionKey>, StoreError> {
         let found = self.list(CALLED, [name], |row| row.get::<_, String>(0))?;
         Ok(found.iter().filter_map(|key| SessionKey::parse(key).ok()).collect())
     }
 
-    /// The same of a project, by its row.
+    /// The same for a project, by its row.
     pub fn noted_sessions_in(&self, project: i64) -> Result<Vec<SessionKey>, StoreError> {
         let found = self.list(IN_PROJECT, [project], |row| row.get::<_, String>(0))?;
         Ok(found.iter().filter_map(|key| SessionKey::parse(key).ok()).collect())
     }
 }
 
-impl Work<'_> {
+impl ArchiveEraser<'_> {
     pub(super) fn notes_of_session(
         &mut self,
         session: &SessionKey,
         stretch: Stretch,
     ) -> Result<(), StoreError> {
-        self.notes(OF_SESSION, &[&session.to_string(), &stretch.from.0, &stretch.until.0])
+        self.erase_notes(OF_SESSION, &[&session.to_string(), &stretch.from.0, &stretch.until.0])
     }
 
     pub(super) fn notes_of_project(
@@ -74,29 +73,29 @@ impl Work<'_> {
         project: &KnownProject,
         stretch: Stretch,
     ) -> Result<(), StoreError> {
-        self.notes(OF_PROJECT, &[&stretch.from.0, &stretch.until.0, &project.root, &project.remote])
+        self.erase_notes(OF_PROJECT, &[&stretch.from.0, &stretch.until.0, &project.root, &project.remote])
     }
 
-    pub(super) fn notes_of_then(&mut self, stretch: Stretch) -> Result<(), StoreError> {
-        self.notes(OF_THEN, &[&stretch.from.0, &stretch.until.0])
+    pub(super) fn notes_in_range(&mut self, stretch: Stretch) -> Result<(), StoreError> {
+        self.erase_notes(IN_RANGE, &[&stretch.from.0, &stretch.until.0])
     }
 
     pub(super) fn notes_of_turn(&mut self, session: &SessionKey, ordinal: i64) -> Result<(), StoreError> {
-        self.notes(OF_TURN, &[&session.to_string(), &ordinal])
+        self.erase_notes(OF_TURN, &[&session.to_string(), &ordinal])
     }
 
     pub(super) fn notes_with_words(&mut self) -> Result<(), StoreError> {
-        self.notes(WITH_WORDS, &[])
+        self.erase_notes(WITH_WORDS, &[])
     }
 
-    /// Those that fit are buried, then dropped.
-    fn notes(&mut self, fits: &str, named: &[&dyn ToSql]) -> Result<(), StoreError> {
-        let (own, others) = (self.burial.of_own.name(), self.burial.of_others.name());
-        let mut values = named.to_vec();
-        values.resize(NAMED, &Null);
+    /// Buries the matching notes, then deletes them.
+    fn erase_notes(&mut self, condition: &str, parameters: &[&dyn ToSql]) -> Result<(), StoreError> {
+        let (own, others) = (self.burial.own_fate.name(), self.burial.others_fate.name());
+        let mut values = parameters.to_vec();
+        values.resize(MAX_PARAMETERS, &Null);
         values.extend([&self.burial.at.0 as &dyn ToSql, &self.burial.by, &own, &others]);
-        self.archive.change(&format!("{BURY} where {fits} on conflict (uid) do nothing"), &*values)?;
-        self.erased.others += self.archive.change(&format!("{DROP} where {fits}"), named)?;
+        self.archive.change(&format!("{BURY} where {condition} on conflict (uid) do nothing"), &*values)?;
+        self.erased.others += self.archive.change(&format!("{DROP} where {condition}"), parameters)?;
         Ok(())
     }
 }
@@ -149,7 +148,7 @@ mod tests {
         (bench, project)
     }
 
-    /// One of this person's and one of somebody else's.
+    /// One of this user's and one of a teammate's.
     fn take(bench: &mut Bench, project: &SharedProject) {
         let rows = vec![bookmark(project, "ann", 10), bookmark(project, "bob", 20)];
         bench.archive.take(project, Arrival { rows, after: 2, now: NOW }).unwrap();
@@ -160,13 +159,13 @@ mod tests {
         found.into_iter().map(|note| note.made_at.0).rev().collect()
     }
 
-    /// Who is told of what went: `fate told` of each, by when it was set.
+    /// `fate told` of each tomb, by creation time.
     fn tombs(bench: &Bench) -> Vec<String> {
         let query = "select fate || ' ' || told from tombs order by made_at";
         bench.archive.list(query, [], |row| row.get(0)).unwrap()
     }
 
-    /// What is left, what is told of the rest, and that it does not come again.
+    /// Checks the remaining notes, the tombs of the others, and that those are not taken in again.
     #[track_caller]
     fn check(extent: &Extent<'_>, expected: &[i64], told: &[&str]) {
         let (mut bench, project) = noted();
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_looked_for_in_what_somebody_wrote_not_in_the_names_of_fields() {
+    fn a_text_is_searched_in_values_not_in_field_names() {
         let text = |text: &str| Extent::Text(Arc::new(Needle::new(text).unwrap()));
         check(&text("STORM"), &[], &["forgotten 0", "away 1"]);
         check(&text("main"), &[], &["forgotten 0", "away 1"]);
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_late_of_a_session_that_was_forgotten_is_not_taken_in() {
+    fn late_notes_of_a_forgotten_session_are_not_taken_in() {
         let (mut bench, project) = noted();
         let sessions = [SessionKey::parse("a:1").unwrap()];
         assert_eq!(bench.archive.last_noted(&sessions[0]).unwrap(), Some(Timestamp(20)));

@@ -1,9 +1,9 @@
-//! Erasing one row by its global id: what somebody forgot on another machine.
+//! Erases one row by its global id, because it was forgotten on another machine.
 //!
-//! It goes as if it had been forgotten here, with all that hangs on it, so that no capture brings it back. What is not here
-//! is no fault.
+//! Works as if it had been forgotten here, with all dependent rows, so that no capture brings it back. A missing row is
+//! not an error.
 
-use super::Work;
+use super::ArchiveEraser;
 use crate::StoreError;
 use crate::archive::share::piece_uid;
 use rusqlite::{OptionalExtension, Row};
@@ -20,21 +20,21 @@ const DROP_DETAIL: &str = "delete from details where id = ?1";
 const DROP_SUMMARY: &str = "delete from summaries where uid = ?1";
 const DROP_ELSEWHERE: &str = "delete from others_notes where uid = ?1";
 
-impl Work<'_> {
-    /// One row, wherever it is kept.
+impl ArchiveEraser<'_> {
+    /// Erases one row of any kind.
     pub(in crate::archive) fn forget_row(&mut self, row: &SharedRow) -> Result<(), StoreError> {
         match row.kind {
             RowKind::Memory => match self.archive.memory_by_uid(row.uid)? {
-                Some(number) => self.memory(number),
+                Some(number) => self.erase_memory(number),
                 None => Ok(()),
             },
-            RowKind::Line => self.turn_of(row),
+            RowKind::Line => self.erase_turn(row),
             RowKind::Body => {
-                self.erased.bodies += self.piece_of(row, (BODIES, DROP_BODY))?;
+                self.erased.bodies += self.erase_piece(row, BODIES, DROP_BODY)?;
                 Ok(())
             }
             RowKind::Detail => {
-                self.erased.details += self.piece_of(row, (DETAILS, DROP_DETAIL))?;
+                self.erased.details += self.erase_piece(row, DETAILS, DROP_DETAIL)?;
                 Ok(())
             }
             RowKind::Summary => {
@@ -48,9 +48,9 @@ impl Work<'_> {
         }
     }
 
-    /// How many rows went, and by what they are known if they come again.
-    pub(in crate::archive) fn end(mut self) -> Result<(usize, Forgotten), StoreError> {
-        self.shed_findings()?;
+    /// Returns the number of erased rows, and the marks that keep them away.
+    pub(in crate::archive) fn finish(mut self) -> Result<(usize, Forgotten), StoreError> {
+        self.drop_taken_facts()?;
         let gone = self.erased;
         let rows = gone.conversations + gone.turns + gone.bodies + gone.details + gone.memories + gone.others;
         Ok((rows, self.forgotten))
@@ -61,7 +61,7 @@ impl Work<'_> {
         Ok(self.archive.conversation(session)?.map(|found| (found.row(), session.clone())))
     }
 
-    fn turn_of(&mut self, row: &SharedRow) -> Result<(), StoreError> {
+    fn erase_turn(&mut self, row: &SharedRow) -> Result<(), StoreError> {
         let Some((conversation, session)) = self.conversation_of(row)? else { return Ok(()) };
         let read = |row: &Row<'_>| {
             let stretch = Stretch { from: Timestamp(row.get(2)?), until: Timestamp(row.get(3)?) };
@@ -72,20 +72,20 @@ impl Work<'_> {
         let Some((ordinal, mark, stretch)) = found else { return Ok(()) };
         self.forgotten.add_turn(&session, mark, stretch);
         self.drop_turn(conversation, ordinal)?;
-        self.leave(conversation)
+        self.finish_conversation(conversation)
     }
 
-    /// A piece has no id of its own in its table: it is known by what the id was made of.
-    fn piece_of(&mut self, row: &SharedRow, (find, drop): (&str, &str)) -> Result<usize, StoreError> {
+    /// Pieces have no id column: the id is derived again from mark and time.
+    fn erase_piece(&mut self, row: &SharedRow, find: &str, drop: &str) -> Result<usize, StoreError> {
         let Some((conversation, session)) = self.conversation_of(row)? else { return Ok(0) };
         let at = row.uid.at();
-        let known = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, Mark(row.get(1)?)));
-        let found = self.archive.list(find, (conversation, at.0), known)?;
-        let is_meant = |mark: Mark| piece_uid(row.kind.name(), &session, (mark, at)) == row.uid;
-        let Some((id, mark)) = found.into_iter().find(|(_, mark)| is_meant(*mark)) else { return Ok(0) };
+        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, Mark(row.get(1)?)));
+        let found = self.archive.list(find, (conversation, at.0), read)?;
+        let has_uid = |mark: Mark| piece_uid(row.kind.name(), &session, mark, at) == row.uid;
+        let Some((id, mark)) = found.into_iter().find(|(_, mark)| has_uid(*mark)) else { return Ok(0) };
         self.forgotten.add_piece(&session, mark);
         let dropped = self.archive.change(drop, [id])?;
-        self.leave(conversation)?;
+        self.finish_conversation(conversation)?;
         Ok(dropped)
     }
 }

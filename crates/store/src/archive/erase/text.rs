@@ -1,8 +1,8 @@
-//! Erasing whatever holds a text: by looking at every text there is, packed ones included.
+//! Erases every row that contains a text: searches all texts, compressed ones included.
 //!
-//! A piece that holds it goes whole; a turn stays without the piece. The text itself is only ever an argument.
+//! A matching piece is deleted whole; its turn stays. The searched text is never stored.
 
-use super::Work;
+use super::ArchiveEraser;
 use crate::StoreError;
 use rusqlite::Row;
 use std::collections::BTreeSet;
@@ -23,8 +23,8 @@ const FILES: &str = "delete from files where holds(path) returning conversation"
 const COMMITS: &str = "delete from commits where holds(subject) returning conversation";
 const USAGE: &str = "delete from usage where holds(model) returning conversation";
 
-/// Where a session worked is a name as good as any.
-const PLACES: &str = "
+/// Folder, branch and project names may contain the text too.
+const FOLDERS: &str = "
     update conversations set folder = null, branch = null, project = null, revision = revision + 1
     where holds(folder) or holds(branch) or project in
         (select id from projects where holds(root) or holds(remote) or holds(name))
@@ -43,18 +43,19 @@ const SUMMARIES: &str = "
 const JOBS: &str = "update jobs set error = null where holds(error)";
 const SOURCES: &str = "delete from sources where holds(path) or holds(state)";
 
-impl Work<'_> {
-    pub(super) fn text(&mut self) -> Result<(), StoreError> {
+impl ArchiveEraser<'_> {
+    pub(super) fn erase_text(&mut self) -> Result<(), StoreError> {
         let mut touched = BTreeSet::new();
-        self.erased.bodies += self.pieces((BODIES, DROP_BODY, BODY), RowKind::Body, &mut touched)?;
-        self.erased.details += self.pieces((DETAILS, DROP_DETAIL, DETAIL), RowKind::Detail, &mut touched)?;
+        self.erased.bodies += self.erase_pieces(RowKind::Body, BODIES, BODY, DROP_BODY, &mut touched)?;
+        self.erased.details +=
+            self.erase_pieces(RowKind::Detail, DETAILS, DETAIL, DROP_DETAIL, &mut touched)?;
         for statement in [LINES, FILES, COMMITS, USAGE] {
             let changed = self.archive.list(statement, [], |row| row.get::<_, i64>(0))?;
             self.erased.others += changed.len();
             touched.extend(changed);
         }
         for memory in self.archive.list(MEMORIES, [], |row| row.get(0))? {
-            self.memory(memory)?;
+            self.erase_memory(memory)?;
         }
         for conversation in self.archive.list(WITH_SUMMARIES, [], |row| row.get(0))? {
             self.archive.bury_summary(conversation, self.burial.at)?;
@@ -63,7 +64,7 @@ impl Work<'_> {
         self.erased.memories += summaries.len();
         self.notes_with_words()?;
         self.archive.change(JOBS, [])?;
-        for conversation in self.archive.list(PLACES, [], |row| row.get(0))? {
+        for conversation in self.archive.list(FOLDERS, [], |row| row.get(0))? {
             let session = self.archive.conversation_by_row(conversation)?.session;
             self.forgotten.add_place(&session);
             self.erased.others += 1;
@@ -72,24 +73,26 @@ impl Work<'_> {
         self.archive.change(SOURCES, [])?;
         for conversation in touched {
             self.archive.bury_others_lines(conversation, self.burial)?;
-            self.leave(conversation)?;
+            self.finish_conversation(conversation)?;
         }
         Ok(())
     }
 
-    /// The pieces that a query finds are noted and deleted.
-    fn pieces(
+    /// Records and deletes the pieces that a query finds.
+    fn erase_pieces(
         &mut self,
-        (find, drop, one): (&str, &str, &str),
         kind: RowKind,
+        matching: &str,
+        by_id: &str,
+        drop: &str,
         touched: &mut BTreeSet<i64>,
     ) -> Result<usize, StoreError> {
-        let known = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, Mark(row.get(2)?)));
-        let found = self.archive.list(find, [], known)?;
+        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, Mark(row.get(2)?)));
+        let found = self.archive.list(matching, [], read)?;
         for (id, conversation, mark) in &found {
             let session = self.archive.conversation_by_row(*conversation)?.session;
             self.forgotten.add_piece(&session, *mark);
-            self.archive.bury_pieces(*conversation, kind, (one, [id]), self.burial)?;
+            self.archive.bury_pieces(*conversation, kind, by_id, [id], self.burial)?;
             self.archive.change(drop, [id])?;
             touched.insert(*conversation);
         }

@@ -1,4 +1,4 @@
-//! Jobs on a real file: asked for once, leased by one, ended with what came of them; and what they may cost.
+//! Jobs on a real file: queued once, leased by one worker, finished with their results; and their token budget.
 
 use super::super::bench::{Bench, HOUR};
 use super::*;
@@ -65,7 +65,7 @@ fn standing(bench: &Bench) -> Vec<String> {
 }
 
 #[test]
-fn asking_twice_is_asking_once_and_a_turn_that_went_on_is_looked_at_again() {
+fn queueing_twice_makes_one_job_and_a_turn_that_went_on_is_queued_again() {
     let bench = bench(&[(1, 2)]);
     assert!(make(&bench, 1) && !make(&bench, 1));
     let job = lease(&bench, NOW).unwrap();
@@ -95,7 +95,7 @@ fn a_job_is_leased_by_one_until_its_lease_ends_and_only_the_last_lease_can_end_i
 }
 
 #[test]
-fn what_nobody_touched_gives_way_to_what_is_told_better() {
+fn untouched_memories_are_superseded_by_those_of_the_job() {
     let bench = bench(&[(1, 2)]);
     let numbers: Vec<i64> = (1..)
         .zip(["by rules", "pinned", "edited", "said again"])
@@ -120,7 +120,7 @@ fn what_nobody_touched_gives_way_to_what_is_told_better() {
 }
 
 #[test]
-fn nothing_to_remember_takes_nothing_away_and_an_older_summary_does_not_replace_a_newer_one() {
+fn a_job_without_memories_supersedes_none_and_an_older_summary_does_not_replace_a_newer_one() {
     let bench = bench(&[(1, 2), (3, 4)]);
     bench.archive.add_memory(&memory(1, "by rules", Maker::Rules)).unwrap();
     let summary = |turn: u32, learned: &str| KeptSummary {
@@ -176,7 +176,7 @@ fn jobs_are_counted_dropped_and_given_back() {
 }
 
 #[test]
-fn no_more_is_set_aside_than_the_day_has_and_a_lease_that_ends_gives_it_back() {
+fn reservations_stay_within_the_daily_limit_and_end_with_the_lease() {
     let bench = bench(&[(1, 2), (3, 4)]);
     assert!(make(&bench, 1) && make(&bench, 2));
     let (one, two) = (lease(&bench, NOW).unwrap(), lease(&bench, NOW).unwrap());
@@ -195,7 +195,7 @@ fn no_more_is_set_aside_than_the_day_has_and_a_lease_that_ends_gives_it_back() {
 }
 
 #[test]
-fn what_a_job_is_about_may_be_gone() {
+fn the_turn_of_a_job_may_be_deleted() {
     let bench = bench(&[(1, 2)]);
     make(&bench, 1);
     let job = lease(&bench, NOW).unwrap();

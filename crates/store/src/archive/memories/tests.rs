@@ -1,4 +1,4 @@
-//! Memories on a real file: kept once, changed with a trace, found by what they are about, taken back, dropped.
+//! Memories on a real file: stored once, changed with a trace, listed by topic, undone, dropped.
 
 use super::super::bench::Bench;
 use super::super::{Change, Cleaner, Erasing, Extent, KeptRow, WhichMemories};
@@ -153,7 +153,7 @@ fn nothing_is_left_of_a_memory_that_was_dropped() {
 }
 
 #[test]
-fn whoever_derives_something_is_told_where_to_look_and_no_number_is_given_twice() {
+fn changes_name_the_changed_rows_and_no_number_is_reused() {
     let bench = Bench::new();
     let archive = &bench.archive;
     bench.session("a:1", "boat", &[(0, 5), (10, 15)]);
@@ -183,7 +183,7 @@ fn whoever_derives_something_is_told_where_to_look_and_no_number_is_given_twice(
 }
 
 #[test]
-fn who_comes_late_is_told_that_changes_are_gone() {
+fn a_late_consumer_learns_that_changes_were_pruned() {
     let bench = Bench::new();
     let archive = &bench.archive;
     for seed in 1..=5 {
@@ -432,7 +432,7 @@ fn memories_are_given_out_and_taken_in_with_all_that_became_of_them() {
 }
 
 #[test]
-fn what_an_agent_waits_for_is_read_by_an_index_and_costs_the_same_in_a_large_project() {
+fn memories_an_agent_waits_for_are_read_by_an_index() {
     let bench = Bench::new();
     let newest = bench.plan(&format!("{MEMORY} {NEWEST}"));
     assert!(newest.contains("memories_by_project") && !newest.contains("TEMP B-TREE"), "{newest}");

@@ -1,9 +1,9 @@
-//! Taking in memories and summaries that an archive gave out.
+//! Imports memories and summaries.
 //!
-//! One that is known stays as it is here. Each keeps its number unless another memory has it; what replaced what is told
-//! by global ids, whichever comes first.
+//! A known memory stays as it is here. Each keeps its number unless another memory has it; supersession is resolved by
+//! global ids, in either order of arrival.
 
-use super::{KeptSummary, Restoring, Whose};
+use super::{ImportTarget, KeptSummary, Restoring};
 use crate::StoreError;
 use crate::archive::keep::KeptMemory;
 use crate::archive::memories::{NewMemory, fingerprint, list};
@@ -87,19 +87,23 @@ impl Archive {
         ])?;
         let number = self.db.last_insert_rowid();
         self.put_lists(number, content)?;
-        self.leave_trace(number, memory.changed_at, ("made", "taken in from an export", None))?;
+        self.leave_trace(number, memory.changed_at, "made", "taken in from an export", None)?;
         self.note_change("memory", number, None)?;
         Ok(number)
     }
 
-    /// The later account of a session is the better one.
-    pub(super) fn restore_summary(&self, whose: &Whose, kept: &KeptSummary) -> Result<usize, StoreError> {
-        let of: Conversation = self.conversation_by_row(whose.id)?;
-        if self.summary(&of)?.is_some_and(|known| known.at >= kept.at) {
+    /// The later summary of a session wins.
+    pub(super) fn restore_summary(
+        &self,
+        target: &ImportTarget,
+        kept: &KeptSummary,
+    ) -> Result<usize, StoreError> {
+        let conversation: Conversation = self.conversation_by_row(target.id)?;
+        if self.summary(&conversation)?.is_some_and(|known| known.at >= kept.at) {
             return Ok(0);
         }
-        let turn = whose.ordinal(kept.turn).max(1);
-        self.put_summary(&of, &KeptSummary { turn, ..kept.clone() })?;
+        let turn = target.ordinal(kept.turn).max(1);
+        self.put_summary(&conversation, &KeptSummary { turn, ..kept.clone() })?;
         Ok(1)
     }
 }

@@ -1,4 +1,4 @@
-//! An export taken in: once, twice, and into an archive that knows part of it.
+//! Importing an export: once, twice, and into an archive that has part of it.
 
 use super::*;
 use crate::archive::bench::{Bench, body, clean, conversation, detail, turn};
@@ -13,15 +13,15 @@ fn usage() -> KeptUsage {
     KeptUsage { turn: 3, message: "m".into(), at, subagent: Some("h".into()), model: None, tokens }
 }
 
-/// A conversation whose second turn was forgotten, with all that there is.
+/// A conversation with every kind of row, whose second turn was forgotten.
 fn rows<'a>() -> Vec<KeptRow<Clean<'a>>> {
     let head =
-        KeptConversation { turns: 4, base: Some(("other".into(), 7)), ..conversation(KEY, "app", (1, 9)) };
+        KeptConversation { turns: 4, base: Some(("other".into(), 7)), ..conversation(KEY, "app", 1, 9) };
     let long = Box::leak("compressed as well ".repeat(100).into_boxed_str());
     vec![
         KeptRow::Conversation(head),
-        KeptRow::Turn(turn(KEY, 1, (1, 5))),
-        KeptRow::Turn(turn(KEY, 3, (6, 9))),
+        KeptRow::Turn(turn(KEY, 1, 1, 5)),
+        KeptRow::Turn(turn(KEY, 3, 6, 9)),
         KeptRow::Body(body(1, "words")),
         KeptRow::Detail(detail(0, "before")),
         KeptRow::Detail(detail(3, long)),
@@ -44,18 +44,18 @@ fn given_out(archive: &Archive) -> Vec<KeptRow<String>> {
     all
 }
 
-/// As a row looks that is given out.
+/// The row as it is exported.
 fn plain(row: KeptRow<Clean<'_>>) -> KeptRow<String> {
     let mut row = row.map_text(|text| text.as_str().to_owned());
     if let KeptRow::Conversation(KeptConversation { project: Some(project), .. }) = &mut row {
-        // It is given out with the name that it is shown by.
+        // Exported with its display name.
         project.name = Some("app".into());
     }
     row
 }
 
 #[test]
-fn what_is_taken_in_is_given_out_again_with_its_numbers() {
+fn imported_rows_are_exported_with_the_same_numbers() {
     let bench = Bench::new();
     bench.put(rows());
     assert_eq!(given_out(&bench.archive), rows().into_iter().map(plain).collect::<Vec<_>>());
@@ -75,9 +75,9 @@ fn taking_it_in_twice_adds_nothing() {
 #[test]
 fn a_turn_that_is_known_keeps_its_number_and_what_belongs_to_it_follows() {
     let bench = Bench::new();
-    let mut other = turn(KEY, 1, (1, 2));
+    let mut other = turn(KEY, 1, 1, 2);
     (other.mark, other.uid) = (Mark::of("another"), Uid([3; 16]));
-    bench.put(vec![KeptRow::Conversation(conversation(KEY, "app", (1, 9))), KeptRow::Turn(other)]);
+    bench.put(vec![KeptRow::Conversation(conversation(KEY, "app", 1, 9)), KeptRow::Turn(other)]);
     let mut theirs = rows();
     theirs.push(KeptRow::Detail(detail(1, "of their first")));
     bench.put(theirs);
@@ -91,11 +91,11 @@ fn a_turn_that_is_known_keeps_its_number_and_what_belongs_to_it_follows() {
 }
 
 #[test]
-fn whoever_saw_more_of_a_turn_tells_how_it_ended() {
+fn the_version_that_covers_more_of_a_turn_wins() {
     let bench = Bench::new();
-    let head = || KeptRow::Conversation(conversation(KEY, "app", (1, 9)));
+    let head = || KeptRow::Conversation(conversation(KEY, "app", 1, 9));
     let saw = |until: i64, line: &str| {
-        KeptRow::Turn(KeptTurn { until: Timestamp(until), line: line.into(), ..turn(KEY, 1, (1, 1)) })
+        KeptRow::Turn(KeptTurn { until: Timestamp(until), line: line.into(), ..turn(KEY, 1, 1, 1) })
     };
     bench.put(vec![head(), saw(5, "half")]);
     bench.put(vec![head(), saw(9, "whole")]);
@@ -119,7 +119,7 @@ fn secrets_of_an_export_are_not_taken_in() {
 fn a_known_project_keeps_its_name_here() {
     let bench = Bench::new();
     bench.put(rows());
-    let mut renamed = conversation("alpha:t-77777777", "app", (1, 1));
+    let mut renamed = conversation("alpha:t-77777777", "app", 1, 1);
     renamed.project = renamed.project.map(|traces| ProjectTraces { name: Some("theirs".into()), ..traces });
     bench.put(vec![KeptRow::Conversation(renamed)]);
     let projects = bench.archive.projects().unwrap();

@@ -1,8 +1,8 @@
-//! The rules of today for what was learnt before: memories, what their traces tell, summaries.
+//! Applies the current rules to memories, their traces, and summaries.
 //!
-//! Lists are cleaned item by item. A memory of a project that is excluded goes whole, and so does a path that is.
+//! Lists are cleaned item by item. Memories of an excluded project and excluded paths are deleted whole.
 
-use super::Work;
+use super::Scrubber;
 use crate::StoreError;
 use crate::archive::memories::{MEMORY, fingerprint, list, memory};
 use rusqlite::Row;
@@ -10,12 +10,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use towline_core::time::Timestamp;
 
-const PLACES: &str = "
+const FOLDERS: &str = "
     select m.id, ifnull(p.root, ''), ifnull(c.folder, '') from memories m left join projects p on p.id = m.project
         left join conversations c on c.id = m.conversation where m.id > ?1 order by m.id limit ?2";
 const TEXTS: &str = "
     select title, subtitle, facts, narrative, concepts, branch, superseded_why, quarantine from memories where id = ?1";
-/// The places of facts and concepts among them.
+/// The indexes of facts and concepts among them.
 const LISTS: [usize; 2] = [2, 4];
 const CHANGE_TEXTS: &str = "
     update memories set title = ?2, subtitle = ?3, facts = ?4, narrative = ?5, concepts = ?6, branch = ?7,
@@ -40,11 +40,11 @@ const DROP_SUMMARY: &str = "delete from summaries where conversation = ?1";
 const OF_TURN: &str = "select id from memories where conversation = ?1 and turn = ?2";
 const WITH_PATH: &str = "select distinct conversation from files where path = ?1";
 
-impl Work<'_> {
+impl Scrubber<'_> {
     pub(super) fn memories(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
-        type Place = (i64, String, String);
-        let read = |row: &Row<'_>| -> rusqlite::Result<Place> { Ok((row.get(0)?, row.get(1)?, row.get(2)?)) };
-        let rows = self.rows(PLACES, after, read)?;
+        let read =
+            |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?));
+        let rows = self.rows(FOLDERS, after, read)?;
         let is_excluded = |folder: &str| !folder.is_empty() && (self.cleaner.is_excluded_folder)(folder);
         for (number, root, folder) in &rows {
             let is_gone = is_excluded(root) || is_excluded(folder);
@@ -111,8 +111,9 @@ impl Work<'_> {
     }
 
     pub(super) fn traces(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
-        type Trace = (i64, String, Option<String>);
-        let read = |row: &Row<'_>| -> rusqlite::Result<Trace> { Ok((row.get(0)?, row.get(1)?, row.get(2)?)) };
+        let read = |row: &Row<'_>| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
+        };
         let rows = self.rows(TRACES, after, read)?;
         for (id, why, before) in &rows {
             let clean_why = self.cleaned(why);
@@ -143,7 +144,7 @@ impl Work<'_> {
         Ok(rows.last().map(|(id, _, _)| *id))
     }
 
-    /// A call of this turn is private now: what was made of the turn may tell of it, and is made again from the rest.
+    /// Drops what was made from a turn with an excluded call: it may mention the call, and is made again without it.
     pub(super) fn unlearn(&mut self, conversation: i64, turn: i64) -> Result<(), StoreError> {
         for number in self.numbers(OF_TURN, [conversation, turn])? {
             self.done.memories += usize::from(self.archive.drop_memory(number)?);
@@ -151,7 +152,7 @@ impl Work<'_> {
         self.make_again(conversation, turn)
     }
 
-    /// A file is private now: the summaries of those who touched it may name it.
+    /// Drops the summaries of sessions that touched an excluded file: they may name it.
     pub(super) fn unlearn_path(&mut self, path: &str) -> Result<(), StoreError> {
         for conversation in self.numbers(WITH_PATH, [path])? {
             self.make_again(conversation, 0)?;
@@ -174,14 +175,14 @@ impl Work<'_> {
         (self.cleaner.clean)(text).unwrap_or_else(|| text.to_owned())
     }
 
-    /// A list of texts, as it stands in its column.
+    /// A list of texts, as stored in its column.
     fn cleaned_list(&self, text: &str) -> String {
         let Ok(items) = serde_json::from_str::<Vec<String>>(text) else { return self.cleaned(text) };
         let clean: Vec<String> = items.iter().map(|item| self.cleaned(item)).collect();
         if clean == items { text.to_owned() } else { list(&clean) }
     }
 
-    /// A row as a trace keeps it: its texts, its lists, and the files it names.
+    /// A row as a trace stores it: its texts, its lists, and its files.
     fn cleaned_row(&self, before: &str) -> String {
         let Ok(mut row) = serde_json::from_str::<BTreeMap<String, Value>>(before) else {
             return self.cleaned(before);

@@ -1,10 +1,10 @@
-//! Rows of shared projects as they travel: what the archive has of each, with its registers and where it came from.
+//! Outgoing rows of shared projects: memories and tombs, with their registers and provenance.
 //!
-//! Gives what is there, and does not ask who has it already. The words are given beside the row: how they are put into
-//! letters is not known here, so the row's own are empty.
+//! Does not check what the hub already has. The content travels beside the row, because its serialisation is not known
+//! here: the row's own words are empty.
 
-use super::stamps::{Part, first};
-use super::tombs::Fate;
+use super::stamps::{RegisterId, initial};
+use super::tombs::TombFate;
 use super::{MemoryWords, SharedProject, Words};
 use crate::StoreError;
 use crate::archive::Archive;
@@ -16,25 +16,25 @@ use towline_core::share::{
 };
 use towline_core::time::Timestamp;
 
-/// A row on its way, and its words; without them where it was forgotten or withdrawn.
+/// A travelling row and its content; without content if it was forgotten or withdrawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Carried<Text> {
     pub row: SharedRow,
     pub words: Option<Words<Text>>,
 }
 
-const BESIDE: &str = "
+const SHARING_COLUMNS: &str = "
     select m.machine, m.person, m.trust, m.superseded_uid, m.presence, m.project, m.session, m.turn, m.branch,
         m.commit_hash
     from memories m where m.id = ?1";
-const BEHIND: &str = "
+const AFTER: &str = "
     select m.id from memories m join shared_projects s on s.project = m.project where m.id > ?1 order by m.id limit ?2";
-const UNTOLD: &str = "
+const UNSENT_TOMBS: &str = "
     select uid, kind, project, person, machine, session, turn, made_at, at, by, fate from tombs indexed by tombs_untold
     where told = 0 order by uid limit ?1";
 
-/// What a memory's row has beside what everybody sees of it.
-pub(super) struct Beside {
+/// Columns of a memory's row that `Memory` lacks.
+pub(super) struct SharingRow {
     pub machine: Uid,
     pub person: Option<String>,
     pub trust: Trust,
@@ -48,19 +48,18 @@ pub(super) struct Beside {
 }
 
 impl Archive {
-    /// A memory of a shared project.
     pub fn carried_memory(&self, number: i64) -> Result<Option<Carried<String>>, StoreError> {
-        let (Some(memory), Some(beside)) = (self.memory(number)?, self.beside(number)?) else {
+        let (Some(memory), Some(columns)) = (self.memory(number)?, self.sharing_columns(number)?) else {
             return Ok(None);
         };
-        let project = beside.project.map(|row| self.shared_project(row)).transpose()?.flatten();
+        let project = columns.project.map(|row| self.shared_project(row)).transpose()?.flatten();
         let Some(project) = project else { return Ok(None) };
-        let registers = self.registers_of(&memory, &beside)?;
+        let registers = self.registers_of(&memory, &columns)?;
         let from = Provenance {
-            person: self.named_or_own(beside.person)?,
-            machine: beside.machine,
-            session: beside.session,
-            turn: beside.turn,
+            person: self.named_or_own(columns.person)?,
+            machine: columns.machine,
+            session: columns.session,
+            turn: columns.turn,
             made_at: memory.made_at,
         };
         let is_private = registers.presence.value == Presence::Withdrawn;
@@ -68,10 +67,10 @@ impl Archive {
         let row = SharedRow { uid: memory.uid, kind: RowKind::Memory, project: project.id, from, life };
         let words = MemoryWords {
             content: memory.content,
-            branch: beside.branch,
-            commit: beside.commit,
+            branch: columns.branch,
+            commit: columns.commit,
             maker: memory.maker,
-            trust: beside.trust,
+            trust: columns.trust,
             confidence: memory.confidence,
             cost: memory.cost,
             valid_from: memory.valid_from,
@@ -79,61 +78,66 @@ impl Archive {
         Ok(Some(Carried { row, words: (!is_private).then(|| Words::Memory(Box::new(words))) }))
     }
 
-    /// The numbers of memories in shared projects behind this one, in order.
+    /// The numbers of memories in shared projects after this one, in order.
     pub fn shared_memories_behind(&self, number: i64, most: u32) -> Result<Vec<i64>, StoreError> {
-        let mut statement = self.db.prepare_cached(BEHIND)?;
+        let mut statement = self.db.prepare_cached(AFTER)?;
         Ok(statement.query_map((number, most), |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// What went, and the hub does not know.
+    /// Tombs that the hub has not received.
     pub fn carried_tombs(&self, most: u32) -> Result<Vec<Carried<String>>, StoreError> {
         let own = self.own_person()?;
-        let mut statement = self.db.prepare_cached(UNTOLD)?;
+        let mut statement = self.db.prepare_cached(UNSENT_TOMBS)?;
         let found = statement.query_map([most], |row| tomb(row, &own))?.collect::<Result<Vec<_>, _>>()?;
         found.into_iter().flatten().map(|(row, fate)| self.carried_tomb(row, fate)).collect()
     }
 
-    fn carried_tomb(&self, mut row: SharedRow, fate: Fate) -> Result<Carried<String>, StoreError> {
-        if fate == Fate::Withdrawn {
-            let stamp = |part| Ok::<_, StoreError>(self.stamp(row.uid, part)?.unwrap_or(Stamp::NEVER));
-            let mut registers = Registers::of_words(String::new(), stamp(Part::Words)?);
-            registers.presence = Register { stamp: stamp(Part::Presence)?, value: Presence::Withdrawn };
+    fn carried_tomb(&self, mut row: SharedRow, fate: TombFate) -> Result<Carried<String>, StoreError> {
+        if fate == TombFate::Withdrawn {
+            let stamp =
+                |register| Ok::<_, StoreError>(self.stamp(row.uid, register)?.unwrap_or(Stamp::NEVER));
+            let mut registers = Registers::of_words(String::new(), stamp(RegisterId::Words)?);
+            registers.presence = Register { stamp: stamp(RegisterId::Presence)?, value: Presence::Withdrawn };
             row.life = Life::Lives(Box::new(registers));
         }
         Ok(Carried { row, words: None })
     }
 
-    pub(super) fn beside(&self, number: i64) -> Result<Option<Beside>, StoreError> {
-        Ok(self.db.prepare_cached(BESIDE)?.query_row([number], beside).optional()?)
+    pub(super) fn sharing_columns(&self, number: i64) -> Result<Option<SharingRow>, StoreError> {
+        Ok(self.db.prepare_cached(SHARING_COLUMNS)?.query_row([number], read_columns).optional()?)
     }
 
-    /// The registers as they stand here, without the words.
-    pub(super) fn registers_of(&self, memory: &Memory, beside: &Beside) -> Result<Registers, StoreError> {
-        let made = beside.machine;
-        let stamp = |part, unstamped| Ok::<_, StoreError>(self.stamp(memory.uid, part)?.unwrap_or(unstamped));
+    /// The current registers, without the words.
+    pub(super) fn registers_of(&self, memory: &Memory, row: &SharingRow) -> Result<Registers, StoreError> {
+        let made = row.machine;
+        let stamp =
+            |register, default| Ok::<_, StoreError>(self.stamp(memory.uid, register)?.unwrap_or(default));
         let standing = memory.superseded.as_ref().map(|superseded| Replaced {
-            by: beside.replaced_by,
+            by: row.replaced_by,
             at: superseded.at,
             why: superseded.why.clone(),
         });
-        let private = (beside.presence == Presence::Withdrawn).then_some(());
+        let private = (row.presence == Presence::Withdrawn).then_some(());
         Ok(Registers {
-            words: Register { stamp: stamp(Part::Words, first(Some(()), made))?, value: String::new() },
+            words: Register {
+                stamp: stamp(RegisterId::Words, initial(Some(()), made))?,
+                value: String::new(),
+            },
             pin: Register {
-                stamp: stamp(Part::Pin, first(memory.pinned_at, made))?,
+                stamp: stamp(RegisterId::Pin, initial(memory.pinned_at, made))?,
                 value: memory.pinned_at,
             },
             standing: Register {
-                stamp: stamp(Part::Standing, first(standing.as_ref(), made))?,
+                stamp: stamp(RegisterId::Standing, initial(standing.as_ref(), made))?,
                 value: standing,
             },
             hold: Register {
-                stamp: stamp(Part::Hold, first(memory.quarantine.as_ref(), made))?,
+                stamp: stamp(RegisterId::Hold, initial(memory.quarantine.as_ref(), made))?,
                 value: memory.quarantine.clone(),
             },
             presence: Register {
-                stamp: stamp(Part::Presence, first(private, made))?,
-                value: beside.presence,
+                stamp: stamp(RegisterId::Presence, initial(private, made))?,
+                value: row.presence,
             },
             found: memory.found,
         })
@@ -143,41 +147,41 @@ impl Archive {
         person.map_or_else(|| self.own_person(), Ok)
     }
 
-    /// The provenance of what a session said and did.
     pub(super) fn provenance(
         &self,
-        of: &Session<'_>,
-        (machine, turn, made_at): (Uid, u32, Timestamp),
+        session: &SentSession<'_>,
+        turn: u32,
+        made_at: Timestamp,
     ) -> Result<Provenance, StoreError> {
         Ok(Provenance {
-            person: self.named_or_own(of.person.clone())?,
-            machine,
-            session: Some(of.key.clone()),
+            person: self.named_or_own(session.person.clone())?,
+            machine: session.machine,
+            session: Some(session.key.clone()),
             turn: Some(turn),
             made_at,
         })
     }
 }
 
-/// A conversation whose rows travel.
-pub(super) struct Session<'a> {
+/// A conversation whose rows are sent.
+pub(super) struct SentSession<'a> {
     pub key: SessionKey,
     pub person: Option<String>,
     pub machine: Uid,
     pub project: &'a SharedProject,
 }
 
-/// Nothing of it is left but that it was there.
+/// Registers that only say that the row existed.
 fn withdrawn(registers: &Registers) -> Registers {
     let mut left = Registers::of_words(String::new(), registers.words.stamp);
     left.presence = registers.presence.clone();
     left
 }
 
-fn beside(row: &Row<'_>) -> rusqlite::Result<Beside> {
+fn read_columns(row: &Row<'_>) -> rusqlite::Result<SharingRow> {
     let session: Option<String> = row.get(6)?;
     let presence = if row.get::<_, String>(4)? == "private" { Presence::Withdrawn } else { Presence::Shared };
-    Ok(Beside {
+    Ok(SharingRow {
         machine: Uid(row.get(0)?),
         person: row.get(1)?,
         trust: Trust::named(&row.get::<_, String>(2)?).unwrap_or(Trust::Web),
@@ -191,10 +195,10 @@ fn beside(row: &Row<'_>) -> rusqlite::Result<Beside> {
     })
 }
 
-/// None for a kind or a fate of a newer version.
-fn tomb(row: &Row<'_>, own: &str) -> rusqlite::Result<Option<(SharedRow, Fate)>> {
+/// `None` for a kind or a fate of a newer version.
+fn tomb(row: &Row<'_>, own: &str) -> rusqlite::Result<Option<(SharedRow, TombFate)>> {
     let (kind, fate) = (row.get::<_, String>(1)?, row.get::<_, String>(10)?);
-    let (Some(kind), Some(fate)) = (RowKind::named(&kind), Fate::named(&fate)) else { return Ok(None) };
+    let (Some(kind), Some(fate)) = (RowKind::named(&kind), TombFate::named(&fate)) else { return Ok(None) };
     let session: Option<String> = row.get(5)?;
     let from = Provenance {
         person: row.get::<_, Option<String>>(3)?.unwrap_or_else(|| own.to_owned()),

@@ -1,6 +1,6 @@
-//! What the team's machines are called, for who is shown where a row came from.
+//! Names of the team's machines, to show where a row came from.
 //!
-//! A name that was told once stays: its machine may have left, its rows have not. This machine's own is not kept here.
+//! A known name is kept: its rows stay when a machine leaves. This machine's own name is not stored here.
 
 use crate::StoreError;
 use crate::archive::Archive;
@@ -10,11 +10,11 @@ use towline_core::id::Uid;
 const NAME: &str = "
     insert into machine_names (id, name) values (?1, ?2)
     on conflict (id) do update set name = excluded.name where name <> excluded.name";
-const CALLED: &str = "select name from machine_names where id = ?1";
+const NAME_OF: &str = "select name from machine_names where id = ?1";
 const NAMES: &str = "select id, name from machine_names order by id";
 
 impl Archive {
-    /// Keeps what machines are called. What is known already costs no writing.
+    /// Stores machine names. Writes only new or changed ones.
     pub fn name_machines(&self, names: &[(Uid, String)]) -> Result<(), StoreError> {
         let known = self.machine_names()?;
         let is_news = |named: &&(Uid, String)| named.0 != self.machine && !known.contains(named);
@@ -30,9 +30,9 @@ impl Archive {
         })
     }
 
-    /// What another machine is called; `None` for this one, and for one that was never named.
+    /// The name of another machine; `None` for this one and for one that was never named.
     pub fn machine_called(&self, machine: Uid) -> Result<Option<String>, StoreError> {
-        Ok(self.db.prepare_cached(CALLED)?.query_row([machine.0], |row| row.get(0)).optional()?)
+        Ok(self.db.prepare_cached(NAME_OF)?.query_row([machine.0], |row| row.get(0)).optional()?)
     }
 
     fn machine_names(&self) -> Result<std::collections::HashSet<(Uid, String)>, StoreError> {

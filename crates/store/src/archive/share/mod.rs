@@ -1,7 +1,6 @@
-//! What the archive shares with other machines: which projects, what becomes of their rows here and elsewhere, what the
-//! hub has of them.
+//! The archive's side of sharing: shared projects, tombs and stamps of their rows, and what the hub has received.
 //!
-//! Speaks to no hub, and does not know how words travel: rows come and go with their words as the archive has them.
+//! Does no network IO and does not know the wire format: rows come and go with their content in the archive's types.
 
 mod carry;
 mod leaving;
@@ -21,10 +20,10 @@ pub use carry::Carried;
 pub use leaving::LeavingProject;
 pub use projects::{SharedExtent, SharedProject, project_id};
 pub use sent::Outcome;
-pub(super) use stamps::Part;
+pub(super) use stamps::RegisterId;
 pub use take::{Arrival, TakenIn};
 pub use taken::Elsewhere;
-pub(super) use tombs::{Burial, Fate};
+pub(super) use tombs::{Burial, TombFate};
 
 use super::keep::{KeptBody, KeptDetail, KeptTurn};
 use super::summaries::KeptSummary;
@@ -32,7 +31,7 @@ use towline_core::id::{Mark, SessionKey, Uid};
 use towline_core::memory::{Confidence, Content, Maker, Trust};
 use towline_core::time::Timestamp;
 
-/// What a row says, by its kind.
+/// The content of a row, by its kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Words<Text> {
     Memory(Box<MemoryWords>),
@@ -40,11 +39,11 @@ pub enum Words<Text> {
     Line(Box<LineWords>),
     Body(Box<PieceWords<KeptBody<Text>>>),
     Detail(Box<PieceWords<KeptDetail<Text>>>),
-    /// A bookmark or a baton, as it travels.
+    /// A bookmark or a baton, in its wire format.
     Noted(String),
 }
 
-/// All of a memory that is written at once.
+/// The part of a memory that is written as a unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemoryWords {
     pub content: Content,
@@ -57,23 +56,23 @@ pub struct MemoryWords {
     pub valid_from: Timestamp,
 }
 
-/// A turn, and what is known of its session.
+/// A turn, and metadata of its session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineWords {
     pub turn: KeptTurn,
     pub branch: Option<String>,
-    /// The session it was forked from, and the place up to which it shares that one's turns.
+    /// The session it was forked from, and the position up to which the two share turns.
     pub base: Option<(String, u64)>,
 }
 
-/// A body or a detail, and the turn that it belongs to.
+/// A body or a detail, and the mark of its turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PieceWords<Piece> {
     pub piece: Piece,
     pub turn_mark: Option<Mark>,
 }
 
-/// The global id of something that was said or done.
-pub(super) fn piece_uid(kind: &str, session: &SessionKey, (mark, at): (Mark, Timestamp)) -> Uid {
+/// The global id of a body or a detail.
+pub(super) fn piece_uid(kind: &str, session: &SessionKey, mark: Mark, at: Timestamp) -> Uid {
     Uid::derived(at, &[kind, &session.to_string(), &format!("{:016x}", mark.0)])
 }

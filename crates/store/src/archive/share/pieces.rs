@@ -1,9 +1,9 @@
-//! What sessions said and did, as it travels: lines, bodies, details, summaries.
+//! Outgoing lines, bodies, details and summaries.
 //!
-//! Gives only what was captured on this machine: others' sessions are theirs to tell. One row at a time is in memory.
+//! Only those captured on this machine: every machine sends its own sessions. Holds one row in memory at a time.
 
-use super::carry::{Carried, Session};
-use super::stamps::Part;
+use super::carry::{Carried, SentSession};
+use super::stamps::RegisterId;
 use super::{LineWords, PieceWords, SharedExtent, Words, piece_uid};
 use crate::StoreError;
 use crate::archive::Archive;
@@ -29,22 +29,22 @@ const DETAILS: &str = "
         d.revision, (select t.mark from turns t where t.conversation = d.conversation and t.ordinal = d.turn)
     from details d where d.conversation = ?1 and d.turn >= ?2 order by d.turn, d.place, d.id";
 const SUMMARY: &str = "select uid, revision, at from summaries where conversation = ?1 and machine = ?2";
-const BEHIND: &str = "
+const AFTER: &str = "
     select c.id from conversations c join shared_projects s on s.project = c.project
     where c.id > ?1 and c.machine = ?2 order by c.id limit ?3";
 
-/// Takes rows one after the other, until it has enough.
-type Each<'a, E> = &'a mut dyn FnMut(Carried<String>) -> Result<ControlFlow<()>, E>;
-type Read<'a> = &'a dyn Fn(&Row<'_>) -> Result<Carried<String>, StoreError>;
+/// Receives rows one by one, until it breaks.
+type EachCarried<'a, E> = &'a mut dyn FnMut(Carried<String>) -> Result<ControlFlow<()>, E>;
+type ReadCarried<'a> = &'a dyn Fn(&Row<'_>) -> Result<Carried<String>, StoreError>;
 
 impl Archive {
-    /// Gives what a conversation that was captured here has from a turn on, as far as its project is shared, and its
-    /// summary.
+    /// Passes the rows of a conversation captured here from a turn on to `each`, as far as its project is shared, and
+    /// then its summary.
     pub fn each_carried<E: From<StoreError>>(
         &self,
         conversation: i64,
         from_turn: u32,
-        each: Each<'_, E>,
+        each: EachCarried<'_, E>,
     ) -> Result<ControlFlow<()>, E> {
         let Some(project) = self.shared_project_of(conversation)? else {
             return Ok(ControlFlow::Continue(()));
@@ -52,14 +52,14 @@ impl Archive {
         let Some((session, head)) = self.session_head(conversation, &project)? else {
             return Ok(ControlFlow::Continue(()));
         };
-        let reads: [(&str, SharedExtent, Read<'_>); 3] = [
+        let reads: [(&str, SharedExtent, ReadCarried<'_>); 3] = [
             (TURNS, SharedExtent::Lines, &|row| self.carried_line(&session, &head, row)),
             (BODIES, SharedExtent::Bodies, &|row| self.carried_body(&session, row)),
             (DETAILS, SharedExtent::Details, &|row| self.carried_detail(&session, row)),
         ];
         for (query, extent, read) in reads {
             if project.extent >= extent
-                && self.each_piece((query, read), (conversation, from_turn), each)?.is_break()
+                && self.each_piece(query, read, conversation, from_turn, each)?.is_break()
             {
                 return Ok(ControlFlow::Break(()));
             }
@@ -72,12 +72,14 @@ impl Archive {
 
     fn each_piece<E: From<StoreError>>(
         &self,
-        (query, read): (&str, Read<'_>),
-        from: (i64, u32),
-        each: Each<'_, E>,
+        query: &str,
+        read: ReadCarried<'_>,
+        conversation: i64,
+        from_turn: u32,
+        each: EachCarried<'_, E>,
     ) -> Result<ControlFlow<()>, E> {
         let mut statement = self.db.prepare_cached(query).map_err(StoreError::from)?;
-        let mut rows = statement.query(from).map_err(StoreError::from)?;
+        let mut rows = statement.query((conversation, from_turn)).map_err(StoreError::from)?;
         while let Some(row) = rows.next().map_err(StoreError::from)? {
             if each(read(row)?)?.is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -94,16 +96,16 @@ impl Archive {
         let found =
             self.db.prepare_cached(SUMMARY)?.query_row((conversation, self.machine.0), read).optional()?;
         let Some((uid, revision, _)) = found else { return Ok(None) };
-        let of = self.conversation_by_row(conversation)?;
-        let Some(summary) = self.summary(&of)? else { return Ok(None) };
-        let from = self.provenance(&session, (session.machine, summary.turn, of.first_at))?;
-        let carried = self.carried(&session, (uid, RowKind::Summary, revision), from)?;
+        let row = self.conversation_by_row(conversation)?;
+        let Some(summary) = self.summary(&row)? else { return Ok(None) };
+        let from = self.provenance(&session, summary.turn, row.first_at)?;
+        let carried = self.carried(&session, uid, RowKind::Summary, revision, from)?;
         Ok(Some(Carried { words: Some(Words::Summary(Box::new(summary))), ..carried }))
     }
 
-    /// The rows of conversations in shared projects that were captured here, behind this one.
+    /// Conversations of shared projects captured here, after this row.
     pub fn shared_conversations_behind(&self, row: i64, most: u32) -> Result<Vec<i64>, StoreError> {
-        let mut statement = self.db.prepare_cached(BEHIND)?;
+        let mut statement = self.db.prepare_cached(AFTER)?;
         let found = statement.query_map((row, self.machine.0, most), |row| row.get(0))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
@@ -112,47 +114,51 @@ impl Archive {
         &self,
         conversation: i64,
         project: &'p super::SharedProject,
-    ) -> Result<Option<(Session<'p>, Head)>, StoreError> {
+    ) -> Result<Option<(SentSession<'p>, SessionHead)>, StoreError> {
         let read = |row: &Row<'_>| {
             let base: Option<String> = row.get(4)?;
             let before = row.get::<_, Option<i64>>(5)?.map(i64::cast_unsigned);
-            let head = Head { branch: row.get(3)?, base: base.zip(before) };
+            let head = SessionHead { branch: row.get(3)?, base: base.zip(before) };
             Ok((row.get::<_, String>(0)?, row.get(1)?, Uid(row.get(2)?), head))
         };
         let found =
             self.db.prepare_cached(HEAD)?.query_row((conversation, self.machine.0), read).optional()?;
         let Some((key, person, machine, head)) = found else { return Ok(None) };
         let Ok(key) = SessionKey::parse(&key) else { return Ok(None) };
-        Ok(Some((Session { key, person, machine, project }, head)))
+        Ok(Some((SentSession { key, person, machine, project }, head)))
     }
 
     fn carried_line(
         &self,
-        of: &Session<'_>,
-        head: &Head,
+        session: &SentSession<'_>,
+        head: &SessionHead,
         row: &Row<'_>,
     ) -> Result<Carried<String>, StoreError> {
         let turn = kept_turn(row)?;
-        let from = self.provenance(of, (of.machine, turn.ordinal, turn.at))?;
-        let carried = self.carried(of, (turn.uid, RowKind::Line, row.get(13)?), from)?;
+        let from = self.provenance(session, turn.ordinal, turn.at)?;
+        let carried = self.carried(session, turn.uid, RowKind::Line, row.get(13)?, from)?;
         let words = LineWords { turn, branch: head.branch.clone(), base: head.base.clone() };
         Ok(Carried { words: Some(Words::Line(Box::new(words))), ..carried })
     }
 
-    fn carried_body(&self, of: &Session<'_>, row: &Row<'_>) -> Result<Carried<String>, StoreError> {
+    fn carried_body(&self, session: &SentSession<'_>, row: &Row<'_>) -> Result<Carried<String>, StoreError> {
         let body = kept_body(row)?;
-        let uid = piece_uid(RowKind::Body.name(), &of.key, (body.mark, body.at));
-        let from = self.provenance(of, (of.machine, body.turn, body.at))?;
-        let carried = self.carried(of, (uid, RowKind::Body, row.get(8)?), from)?;
+        let uid = piece_uid(RowKind::Body.name(), &session.key, body.mark, body.at);
+        let from = self.provenance(session, body.turn, body.at)?;
+        let carried = self.carried(session, uid, RowKind::Body, row.get(8)?, from)?;
         let turn_mark = row.get::<_, Option<i64>>(9)?.map(Mark);
         Ok(Carried { words: Some(Words::Body(Box::new(PieceWords { piece: body, turn_mark }))), ..carried })
     }
 
-    fn carried_detail(&self, of: &Session<'_>, row: &Row<'_>) -> Result<Carried<String>, StoreError> {
+    fn carried_detail(
+        &self,
+        session: &SentSession<'_>,
+        row: &Row<'_>,
+    ) -> Result<Carried<String>, StoreError> {
         let detail = kept_detail(row)?;
-        let uid = piece_uid(RowKind::Detail.name(), &of.key, (detail.mark, detail.at));
-        let from = self.provenance(of, (of.machine, detail.turn, detail.at))?;
-        let carried = self.carried(of, (uid, RowKind::Detail, row.get(12)?), from)?;
+        let uid = piece_uid(RowKind::Detail.name(), &session.key, detail.mark, detail.at);
+        let from = self.provenance(session, detail.turn, detail.at)?;
+        let carried = self.carried(session, uid, RowKind::Detail, row.get(12)?, from)?;
         let turn_mark = row.get::<_, Option<i64>>(13)?.map(Mark);
         Ok(Carried {
             words: Some(Words::Detail(Box::new(PieceWords { piece: detail, turn_mark }))),
@@ -160,25 +166,26 @@ impl Archive {
         })
     }
 
-    /// A row that has words and nothing else that ever changes.
+    /// A row whose only registers are its words and its presence.
     fn carried(
         &self,
-        of: &Session<'_>,
-        (uid, kind, revision): (Uid, RowKind, i64),
+        session: &SentSession<'_>,
+        uid: Uid,
+        kind: RowKind,
+        revision: i64,
         from: Provenance,
     ) -> Result<Carried<String>, StoreError> {
-        let written = Stamp { count: revision.cast_unsigned(), machine: of.machine };
-        let stamp = self.stamp(uid, Part::Words)?.unwrap_or(written);
+        let written = Stamp { count: revision.cast_unsigned(), machine: session.machine };
+        let stamp = self.stamp(uid, RegisterId::Words)?.unwrap_or(written);
         let mut registers = Registers::of_words(String::new(), stamp);
-        // It was withdrawn once, and is there again.
-        registers.presence.stamp = self.stamp(uid, Part::Presence)?.unwrap_or(Stamp::NEVER);
+        // Set if it was withdrawn once and shared again.
+        registers.presence.stamp = self.stamp(uid, RegisterId::Presence)?.unwrap_or(Stamp::NEVER);
         let life = Life::Lives(Box::new(registers));
-        Ok(Carried { row: SharedRow { uid, kind, project: of.project.id, from, life }, words: None })
+        Ok(Carried { row: SharedRow { uid, kind, project: session.project.id, from, life }, words: None })
     }
 }
 
-/// What is known of a session beside its turns.
-struct Head {
+struct SessionHead {
     branch: Option<String>,
     base: Option<(String, u64)>,
 }

@@ -1,6 +1,6 @@
-//! Which projects are shared, how much of them, and how far the hub's rows were taken in.
+//! Shared projects: how much of each is shared, and the cursor of its pull.
 //!
-//! Nothing is shared that is not in here. A project is the same everywhere by its key.
+//! Only projects listed here are shared. A project's key gives it the same id on every machine.
 
 use crate::StoreError;
 use crate::archive::Archive;
@@ -8,14 +8,14 @@ use rusqlite::{OptionalExtension, Params, Row};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
-/// How much of a project travels; each holds what the one before does.
+/// How much of a project is shared; each level includes the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SharedExtent {
     /// Memories, summaries, lines, bookmarks, batons.
     Lines,
-    /// And the words of the turns.
+    /// And the messages of the turns.
     Bodies,
-    /// And what tools were given and gave.
+    /// And tool inputs and outputs.
     Details,
 }
 
@@ -30,22 +30,21 @@ impl SharedExtent {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// Parses the output of `name`.
     pub fn named(name: &str) -> Option<SharedExtent> {
         SharedExtent::ALL.into_iter().find(|extent| extent.name() == name)
     }
 }
 
-/// A project that is shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedProject {
     /// The project's row here.
     pub row: i64,
-    /// The same for all who share it.
+    /// The same on all machines.
     pub id: Uid,
     pub key: String,
     pub extent: SharedExtent,
-    /// How far the hub's rows were taken in.
+    /// The hub's sequence number up to which rows were pulled.
     pub cursor: u64,
     pub since: Timestamp,
     pub name: String,
@@ -61,14 +60,14 @@ const SHARE: &str = "
     on conflict (project) do update set extent = excluded.extent, id = excluded.id, key = excluded.key,
         cursor = case when id = excluded.id then cursor else 0 end";
 const UNSHARE: &str = "delete from shared_projects where project = ?1";
-/// All that is known of a hub. What was forgotten stays so.
+/// Removes everything known of a hub. Forgotten rows stay forgotten.
 const LEAVE: &str = "
     delete from sent; delete from shared_projects; delete from others_notes; delete from leaving_projects;
     delete from facts
         where name in ('hub person', 'hub scan', 'hub leave', 'hub machines of this person', 'read up to by hub')";
 const MOVE_CURSOR: &str = "update shared_projects set cursor = ?2 where project = ?1";
 
-/// What this person is called by the team, among the archive's facts.
+/// The fact that holds this user's name in the team.
 const PERSON: &str = "hub person";
 
 impl Archive {
@@ -86,7 +85,7 @@ impl Archive {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Shares a project from now on, with all that is kept of it, or changes how much of it is.
+    /// Shares a project with all its rows, or changes how much of it is shared.
     pub fn share_project(
         &self,
         row: i64,
@@ -98,27 +97,27 @@ impl Archive {
             self.db.prepare_cached(SHARE)?.execute((row, id.0, key, extent.name(), now.0))?;
             self.begin_scan()?;
             let shared = self.shared_project(row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-            self.give_again(&shared)?;
+            self.share_again(&shared)?;
             Ok(shared)
         })
     }
 
-    /// From now on nothing goes and nothing comes. What came before stays.
+    /// Stops the exchange of a project. Rows received before stay.
     pub fn unshare_project(&self, row: i64) -> Result<bool, StoreError> {
         Ok(self.db.prepare_cached(UNSHARE)?.execute([row])? > 0)
     }
 
-    /// Who this person is to the team. Told when a hub is joined.
+    /// Sets this user's name in the team, when a hub is joined.
     pub fn set_person(&self, name: &str) -> Result<(), StoreError> {
         self.set_fact(PERSON, name)
     }
 
-    /// Empty where no hub was joined.
+    /// Empty if no hub was joined.
     pub fn own_person(&self) -> Result<String, StoreError> {
         Ok(self.fact(PERSON)?.unwrap_or_default())
     }
 
-    /// There is no hub any more.
+    /// Removes all hub state.
     pub fn leave_hub(&self) -> Result<(), StoreError> {
         self.as_one(|| Ok(self.db.execute_batch(LEAVE)?))
     }
@@ -128,18 +127,17 @@ impl Archive {
         Ok(())
     }
 
-    /// This machine's own name, as rows have it.
+    /// This machine's id.
     pub fn machine(&self) -> Uid {
         self.machine
     }
 }
 
-/// The id of the project that goes by this key.
 pub fn project_id(key: &str) -> Uid {
     Uid::derived(Timestamp(0), &["project", key])
 }
 
-/// None for an extent of a newer version.
+/// `None` for an extent of a newer version.
 fn project(row: &Row<'_>) -> rusqlite::Result<Option<SharedProject>> {
     let Some(extent) = SharedExtent::named(&row.get::<_, String>(3)?) else { return Ok(None) };
     Ok(Some(SharedProject {
@@ -156,7 +154,6 @@ fn project(row: &Row<'_>) -> rusqlite::Result<Option<SharedProject>> {
 }
 
 impl Archive {
-    /// The shared project that a conversation belongs to.
     pub(in crate::archive) fn shared_project_of(
         &self,
         conversation: i64,

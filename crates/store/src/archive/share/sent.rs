@@ -1,8 +1,9 @@
-//! What the hub was offered and what it has: so that nothing travels twice, and how far the list of changes was read.
+//! Records what the hub was offered and what it has, so that no row is sent twice, and the hub's cursor in the list of
+//! changes.
 //!
-//! An offer is noted before it is made: whoever is killed in between knows later what the hub may have.
+//! An offer is recorded before it is made: after a crash we know what the hub may have.
 
-use super::tombs::Fate;
+use super::tombs::TombFate;
 use super::{Carried, SharedProject};
 use crate::StoreError;
 use crate::archive::Archive;
@@ -11,12 +12,12 @@ use std::collections::HashSet;
 use towline_core::id::{Mark, Uid};
 use towline_core::share::{Life, Presence, Provenance, Register, Registers, RowKind, SharedRow, Stamp};
 
-/// Who reads the list of changes for the hub.
+/// The hub's name as a consumer of the list of changes.
 pub(super) const READER: &str = "hub";
-/// Where a look at everything stands, among the archive's facts.
+/// The fact that holds the position of a full scan.
 const SCAN: &str = "hub scan";
 
-/// What became of rows that were offered.
+/// The state of rows that were offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Offered,
@@ -26,10 +27,10 @@ pub enum Outcome {
 const OFFER: &str = "
     insert into sent (uid, kind, project, machine, digest, count) values (?1, ?2, ?3, ?4, null, ?5)
     on conflict (uid) do update set digest = null, count = max(count, excluded.count)";
-const HAS: &str = "
+const RECEIVED: &str = "
     insert into sent (uid, kind, project, machine, digest, count) values (?1, ?2, ?3, ?4, ?6, ?5)
     on conflict (uid) do update set digest = excluded.digest, count = max(count, excluded.count)";
-const KNOWN: &str = "select digest from sent where uid = ?1";
+const SENT_DIGEST: &str = "select digest from sent where uid = ?1";
 const OF_KIND: &str = "
     select uid, project, count from sent where kind = ?1 and machine = ?2 and project in (select id from shared_projects)
     order by uid";
@@ -40,11 +41,11 @@ const WAITING: &str = "
     select count(*) from changes c where c.seq > ?1 and ?2 = case c.what
         when 'memory' then (select m.project from memories m where m.id = c.row)
         else (select v.project from conversations v where v.id = c.row) end";
-const TOLD: &str = "update tombs set told = 1 where uid = ?1 and fate = ?2";
+const TOMB_SENT: &str = "update tombs set told = 1 where uid = ?1 and fate = ?2";
 const NO_SCAN: &str = "delete from facts where name = 'hub scan'";
 
 impl Archive {
-    /// Notes what is offered, or what the hub has.
+    /// Records rows as offered, or as received by the hub.
     pub fn note_sent(&self, rows: &[SharedRow], outcome: Outcome) -> Result<(), StoreError> {
         self.as_one(|| {
             for row in rows {
@@ -64,31 +65,31 @@ impl Archive {
             }
             Outcome::Had => {
                 if let Some(fate) = fate_of(row) {
-                    self.db.prepare_cached(TOLD)?.execute((row.uid.0, fate.name()))?;
+                    self.db.prepare_cached(TOMB_SENT)?.execute((row.uid.0, fate.name()))?;
                 }
                 let (uid, kind) = (row.uid.0, row.kind.name());
                 let has = (uid, kind, row.project.0, row.from.machine.0, count, digest(row).0);
-                self.db.prepare_cached(HAS)?.execute(has)?
+                self.db.prepare_cached(RECEIVED)?.execute(has)?
             }
         };
         Ok(())
     }
 
-    /// Whether the hub is known to have just this.
+    /// Whether the hub is known to have exactly this state.
     pub fn is_sent(&self, row: &SharedRow) -> Result<bool, StoreError> {
         Ok(self.sent(row.uid)?.flatten() == Some(digest(row).0))
     }
 
-    /// Whether the hub may have anything of it.
+    /// Whether the hub may have any version of it.
     pub fn was_offered(&self, uid: Uid) -> Result<bool, StoreError> {
         Ok(self.sent(uid)?.is_some())
     }
 
     fn sent(&self, uid: Uid) -> Result<Option<Option<i64>>, StoreError> {
-        Ok(self.db.prepare_cached(KNOWN)?.query_row([uid.0], |row| row.get(0)).optional()?)
+        Ok(self.db.prepare_cached(SENT_DIGEST)?.query_row([uid.0], |row| row.get(0)).optional()?)
     }
 
-    /// How many rows of a project the hub has from this machine, and how many came from others.
+    /// The number of a project's rows that the hub has from this machine, and that came from others.
     pub fn exchanged(&self, project: &SharedProject) -> Result<(u64, u64), StoreError> {
         let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
         let (sent, taken) =
@@ -96,16 +97,16 @@ impl Archive {
         Ok((sent.cast_unsigned(), taken.cast_unsigned()))
     }
 
-    /// How many changes of a project wait to be looked at for the hub.
+    /// The number of a project's changes not yet sent to the hub.
     pub fn changes_waiting(&self, project: &SharedProject) -> Result<u64, StoreError> {
-        let place = self.read_up_to(READER)?.unwrap_or(0);
+        let cursor = self.read_up_to(READER)?.unwrap_or(0);
         let waiting: i64 =
-            self.db.prepare_cached(WAITING)?.query_row((place, project.row), |row| row.get(0))?;
+            self.db.prepare_cached(WAITING)?.query_row((cursor, project.row), |row| row.get(0))?;
         Ok(waiting.cast_unsigned())
     }
 
-    /// Bookmarks or batons of this machine that were offered and are not among those that are left: they go everywhere.
-    /// Those of a project that is no longer shared stay with whoever has them.
+    /// Withdrawals of this machine's bookmarks or batons that were offered and are not in `left`. Those of a project
+    /// that is no longer shared stay with the machines that have them.
     pub fn carried_lost(
         &self,
         kind: RowKind,
@@ -118,16 +119,16 @@ impl Archive {
         })?;
         let offered = offered.collect::<Result<Vec<_>, _>>()?.into_iter();
         let mut lost = vec![];
-        for offered in offered.filter(|(uid, ..)| !left.contains(uid)) {
-            // Of what is forgotten everybody knows already.
-            if self.fate(offered.0)? != Some(Fate::Forgotten) {
-                lost.push(lost_note(offered, kind, (&person, self.machine)));
+        for (uid, project, count) in offered.filter(|(uid, ..)| !left.contains(uid)) {
+            // Forgotten notes have a tomb already.
+            if self.fate(uid)? != Some(TombFate::Forgotten) {
+                lost.push(withdrawal(uid, project, count, kind, &person, self.machine));
             }
         }
         Ok(lost)
     }
 
-    /// Everything that is shared is looked at once more. What changes meanwhile is looked at after that.
+    /// Starts a full scan of all shared rows. Later changes are read after it.
     pub fn begin_scan(&self) -> Result<(), StoreError> {
         self.as_one(|| {
             self.note_read_up_to(READER, self.last_change()?)?;
@@ -135,7 +136,7 @@ impl Archive {
         })
     }
 
-    /// The last memory and the last conversation that were looked at; `None` where no look at everything is under way.
+    /// The last memory and conversation that the scan has passed; `None` if no scan is running.
     pub fn scan(&self) -> Result<Option<(i64, i64)>, StoreError> {
         let read = |place: String| {
             let (memory, conversation) = place.split_once(' ')?;
@@ -153,8 +154,7 @@ impl Archive {
         Ok(())
     }
 
-    /// How far the list of changes was read for the hub; where what is missing is not found any more, or nobody ever
-    /// looked, a look at everything begins.
+    /// The hub's cursor in the list of changes. Starts a full scan if it was pruned or never set.
     pub fn hub_place(&self) -> Result<i64, StoreError> {
         match self.read_up_to(READER)? {
             Some(place) if self.scan()?.is_some() || self.holds_changes_after(place)? => Ok(place),
@@ -170,15 +170,19 @@ impl Archive {
     }
 }
 
-/// The count of what is withdrawn once does not grow with every look.
-const LOST: u64 = 1 << 40;
+/// Added once to the count of a withdrawn note, so that it does not grow with every sync.
+const WITHDRAWN_COUNT: u64 = 1 << 40;
 
-fn lost_note(
-    (uid, project, count): (Uid, Uid, u64),
+fn withdrawal(
+    uid: Uid,
+    project: Uid,
+    count: u64,
     kind: RowKind,
-    (person, machine): (&str, Uid),
+    person: &str,
+    machine: Uid,
 ) -> Carried<String> {
-    let stamp = Stamp { count: if count >= LOST { count } else { count + LOST }, machine };
+    let stamp =
+        Stamp { count: if count >= WITHDRAWN_COUNT { count } else { count + WITHDRAWN_COUNT }, machine };
     let mut registers = Registers::of_words(String::new(), stamp);
     registers.presence = Register { stamp, value: Presence::Withdrawn };
     let (session, turn) = (None, None);
@@ -187,17 +191,17 @@ fn lost_note(
     Carried { row, words: None }
 }
 
-/// What a row says has become of it.
-fn fate_of(row: &SharedRow) -> Option<Fate> {
+/// The fate that a row reports.
+fn fate_of(row: &SharedRow) -> Option<TombFate> {
     match &row.life {
-        Life::Forgotten { .. } => Some(Fate::Forgotten),
+        Life::Forgotten { .. } => Some(TombFate::Forgotten),
         Life::Lives(registers) => {
-            (registers.presence.value == Presence::Withdrawn).then_some(Fate::Withdrawn)
+            (registers.presence.value == Presence::Withdrawn).then_some(TombFate::Withdrawn)
         }
     }
 }
 
-/// How often the words of a row were written.
+/// The write count of the row's words.
 fn count_of(row: &SharedRow) -> u64 {
     match &row.life {
         Life::Lives(registers) => registers.words.stamp.count,
@@ -205,13 +209,13 @@ fn count_of(row: &SharedRow) -> u64 {
     }
 }
 
-/// All that may change of a row, in a number.
+/// A hash of everything that may change in a row.
 fn digest(row: &SharedRow) -> Mark {
     Mark::of(&format!("{:?}", row.life))
 }
 
 impl<Text> Carried<Text> {
-    /// Whether this machine has anything to say about it: it made it, or wrote one of its registers.
+    /// Whether this machine made the row or wrote one of its registers.
     pub fn is_by(&self, machine: Uid) -> bool {
         match &self.row.life {
             Life::Forgotten { .. } => true,

@@ -1,7 +1,7 @@
-//! When each register of a row was last written.
+//! Stamps: the last write of each register of a row.
 //!
-//! A change of a memory is stamped in the transaction that makes it, whether or not anybody shares it: it may be shared
-//! later. Nothing is stamped that did not change.
+//! A change of a memory is stamped in its own transaction, shared or not: it may be shared later. Unchanged registers
+//! are never stamped.
 
 use crate::StoreError;
 use crate::archive::Archive;
@@ -10,9 +10,9 @@ use serde_json::Value;
 use towline_core::id::Uid;
 use towline_core::share::Stamp;
 
-/// What may be written of a row by itself.
+/// A register of a row: a part that is written and merged by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::archive) enum Part {
+pub(in crate::archive) enum RegisterId {
     Words,
     Pin,
     Standing,
@@ -20,23 +20,23 @@ pub(in crate::archive) enum Part {
     Presence,
 }
 
-impl Part {
-    const OF_MEMORY: [Part; 5] = [Part::Words, Part::Pin, Part::Standing, Part::Hold, Part::Presence];
+impl RegisterId {
+    const OF_MEMORY: [Self; 5] = [Self::Words, Self::Pin, Self::Standing, Self::Hold, Self::Presence];
 
     fn name(self) -> &'static str {
         match self {
-            Part::Words => "words",
-            Part::Pin => "pin",
-            Part::Standing => "standing",
-            Part::Hold => "hold",
-            Part::Presence => "presence",
+            RegisterId::Words => "words",
+            RegisterId::Pin => "pin",
+            RegisterId::Standing => "standing",
+            RegisterId::Hold => "hold",
+            RegisterId::Presence => "presence",
         }
     }
 
-    /// Its columns, as a trace names them.
+    /// Its columns in a trace.
     fn columns(self) -> &'static [&'static str] {
         match self {
-            Part::Words => &[
+            RegisterId::Words => &[
                 "type",
                 "title",
                 "subtitle",
@@ -47,10 +47,10 @@ impl Part {
                 "confidence",
                 "files",
             ],
-            Part::Pin => &["pinned_at"],
-            Part::Standing => &["superseded_uid", "superseded_at", "superseded_why"],
-            Part::Hold => &["quarantine"],
-            Part::Presence => &["presence"],
+            RegisterId::Pin => &["pinned_at"],
+            RegisterId::Standing => &["superseded_uid", "superseded_at", "superseded_why"],
+            RegisterId::Hold => &["quarantine"],
+            RegisterId::Presence => &["presence"],
         }
     }
 }
@@ -60,105 +60,114 @@ const SET: &str = "insert or replace into stamps (uid, register, count, machine)
 const CLEAR: &str = "delete from stamps where uid = ?1 and register = ?2";
 
 impl Archive {
-    pub(in crate::archive) fn stamp(&self, uid: Uid, part: Part) -> Result<Option<Stamp>, StoreError> {
+    pub(in crate::archive) fn stamp(
+        &self,
+        uid: Uid,
+        register: RegisterId,
+    ) -> Result<Option<Stamp>, StoreError> {
         let stamp = |row: &rusqlite::Row<'_>| {
             Ok(Stamp { count: row.get::<_, i64>(0)?.cast_unsigned(), machine: Uid(row.get(1)?) })
         };
-        Ok(self.db.prepare_cached(STAMP)?.query_row((uid.0, part.name()), stamp).optional()?)
+        Ok(self.db.prepare_cached(STAMP)?.query_row((uid.0, register.name()), stamp).optional()?)
     }
 
-    pub(in crate::archive) fn set_stamp(&self, uid: Uid, part: Part, stamp: Stamp) -> Result<(), StoreError> {
-        let row = (uid.0, part.name(), stamp.count.cast_signed(), stamp.machine.0);
+    pub(in crate::archive) fn set_stamp(
+        &self,
+        uid: Uid,
+        register: RegisterId,
+        stamp: Stamp,
+    ) -> Result<(), StoreError> {
+        let row = (uid.0, register.name(), stamp.count.cast_signed(), stamp.machine.0);
         self.db.prepare_cached(SET)?.execute(row)?;
         Ok(())
     }
 
-    pub(in crate::archive) fn clear_stamp(&self, uid: Uid, part: Part) -> Result<(), StoreError> {
-        self.db.prepare_cached(CLEAR)?.execute((uid.0, part.name()))?;
+    pub(in crate::archive) fn clear_stamp(&self, uid: Uid, register: RegisterId) -> Result<(), StoreError> {
+        self.db.prepare_cached(CLEAR)?.execute((uid.0, register.name()))?;
         Ok(())
     }
 
-    /// Written here once more. `before` is what holds where nothing is noted.
+    /// Stamps another write on this machine. `before` is the stamp if none is stored.
     pub(in crate::archive) fn stamp_again(
         &self,
         uid: Uid,
-        part: Part,
+        register: RegisterId,
         before: Stamp,
     ) -> Result<Stamp, StoreError> {
-        let stamp = self.stamp(uid, part)?.unwrap_or(before).next(self.machine);
-        self.set_stamp(uid, part, stamp)?;
+        let stamp = self.stamp(uid, register)?.unwrap_or(before).next(self.machine);
+        self.set_stamp(uid, register, stamp)?;
         Ok(stamp)
     }
 
-    /// The words of a memory are written once more, whether or not they are others.
+    /// Stamps the words of a memory as rewritten, even if they are equal.
     pub(in crate::archive) fn stamp_words(&self, number: i64) -> Result<(), StoreError> {
-        let (uid, machine) = self.made_by(number)?;
-        self.stamp_again(uid, Part::Words, first(Some(()), machine))?;
+        let (uid, machine) = self.uid_and_machine(number)?;
+        self.stamp_again(uid, RegisterId::Words, initial(Some(()), machine))?;
         Ok(())
     }
 
-    /// Words, and what stands beside them, were cleaned.
+    /// Stamps the registers whose texts a scrub may have changed.
     pub(in crate::archive) fn stamp_scrubbed(&self, number: i64) -> Result<(), StoreError> {
-        let Some(row) = self.row_as_told(number)? else { return Ok(()) };
+        let Some(row) = self.row_json(number)? else { return Ok(()) };
         let row = serde_json::from_str::<Value>(&row).unwrap_or_default();
-        let (uid, machine) = self.made_by(number)?;
-        for part in [Part::Words, Part::Standing, Part::Hold] {
-            let unstamped = unstamped(part, &row, machine);
-            if self.stamp(uid, part)?.unwrap_or(unstamped) != Stamp::NEVER {
-                self.stamp_again(uid, part, unstamped)?;
+        let (uid, machine) = self.uid_and_machine(number)?;
+        for register in [RegisterId::Words, RegisterId::Standing, RegisterId::Hold] {
+            let default = default_stamp(register, &row, machine);
+            if self.stamp(uid, register)?.unwrap_or(default) != Stamp::NEVER {
+                self.stamp_again(uid, register, default)?;
             }
         }
         Ok(())
     }
 
-    fn made_by(&self, number: i64) -> Result<(Uid, Uid), StoreError> {
-        const WHO: &str = "select uid, machine from memories where id = ?1";
-        let who = |row: &rusqlite::Row<'_>| Ok((Uid(row.get(0)?), Uid(row.get(1)?)));
-        Ok(self.db.prepare_cached(WHO)?.query_row([number], who)?)
+    fn uid_and_machine(&self, number: i64) -> Result<(Uid, Uid), StoreError> {
+        const ORIGIN: &str = "select uid, machine from memories where id = ?1";
+        let read = |row: &rusqlite::Row<'_>| Ok((Uid(row.get(0)?), Uid(row.get(1)?)));
+        Ok(self.db.prepare_cached(ORIGIN)?.query_row([number], read)?)
     }
 
-    /// Its words go from wherever else they are: nothing that was written before that was known brings them back.
-    pub(super) fn stamp_emptied(&self, uid: Uid, before: Stamp) -> Result<(), StoreError> {
-        let known = self.stamp(uid, Part::Words)?.unwrap_or(before);
+    /// Raises the stamp so far that no concurrent edit brings the withdrawn words back.
+    pub(super) fn stamp_cleared(&self, uid: Uid, before: Stamp) -> Result<(), StoreError> {
+        let known = self.stamp(uid, RegisterId::Words)?.unwrap_or(before);
         let stamp = Stamp { count: known.count.saturating_add(Stamp::AHEAD), machine: self.machine };
-        self.set_stamp(uid, Part::Words, stamp)
+        self.set_stamp(uid, RegisterId::Words, stamp)
     }
 
-    /// Stamps what is no longer as it was before, as the memory's row was told then and is told now.
+    /// Stamps the registers that differ between the JSON row `before` and the current one.
     pub(in crate::archive) fn stamp_changes(&self, number: i64, before: &str) -> Result<(), StoreError> {
-        let after = self.row_as_told(number)?;
+        let after = self.row_json(number)?;
         let Some(after) = after.filter(|after| after != before) else { return Ok(()) };
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
         let (before, after) = (read(before), read(&after));
-        let (uid, machine) = self.made_by(number)?;
-        // With its presence, what the hub has of its words becomes nothing, or the same once more.
-        let is_moved = before["presence"] != after["presence"];
-        if is_moved && after["presence"] == "private" {
-            self.stamp_emptied(uid, first(Some(()), machine))?;
+        let (uid, machine) = self.uid_and_machine(number)?;
+        // Visibility changed: the hub must drop the text, or receive it again.
+        let is_presence_changed = before["presence"] != after["presence"];
+        if is_presence_changed && after["presence"] == "private" {
+            self.stamp_cleared(uid, initial(Some(()), machine))?;
         }
-        for part in Part::OF_MEMORY {
-            let is_other = part.columns().iter().any(|column| before[*column] != after[*column]);
-            if is_other || part == Part::Words && is_moved {
-                self.stamp_again(uid, part, unstamped(part, &before, machine))?;
+        for register in RegisterId::OF_MEMORY {
+            let is_changed = register.columns().iter().any(|column| before[*column] != after[*column]);
+            if is_changed || register == RegisterId::Words && is_presence_changed {
+                self.stamp_again(uid, register, default_stamp(register, &before, machine))?;
             }
         }
         Ok(())
     }
 }
 
-/// What holds for a register of a memory that nobody wrote again.
-fn unstamped(part: Part, row: &Value, machine: Uid) -> Stamp {
-    let is_set = match part {
-        Part::Words => true,
-        Part::Pin => !row["pinned_at"].is_null(),
-        Part::Standing => !row["superseded_at"].is_null(),
-        Part::Hold => !row["quarantine"].is_null(),
-        Part::Presence => row["presence"] == "private",
+/// The stamp of a memory's register if none is stored.
+fn default_stamp(register: RegisterId, row: &Value, machine: Uid) -> Stamp {
+    let is_set = match register {
+        RegisterId::Words => true,
+        RegisterId::Pin => !row["pinned_at"].is_null(),
+        RegisterId::Standing => !row["superseded_at"].is_null(),
+        RegisterId::Hold => !row["quarantine"].is_null(),
+        RegisterId::Presence => row["presence"] == "private",
     };
-    first(is_set.then_some(()), machine)
+    initial(is_set.then_some(()), machine)
 }
 
-/// The stamp of what was set once where it was made, or never.
-pub(super) fn first<T>(value: Option<T>, machine: Uid) -> Stamp {
+/// The stamp of a register set once by its maker, or `NEVER`.
+pub(super) fn initial<T>(value: Option<T>, machine: Uid) -> Stamp {
     value.map_or(Stamp::NEVER, |_| Stamp::NEVER.next(machine))
 }

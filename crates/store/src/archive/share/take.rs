@@ -1,57 +1,56 @@
-//! Taking in what the hub has: rows of a shared project, with the place up to which they were read, in one transaction.
+//! Applies rows pulled from the hub, with the project's new cursor, in one transaction.
 //!
-//! Doing it again changes nothing, and the order does not matter: of each register the higher stamp holds. Nothing is
-//! taken in that was forgotten here, by anybody.
+//! Idempotent and independent of the order: the higher stamp of each register wins. Rows that anyone forgot here are
+//! not taken in.
 
 use super::carry::Carried;
 use super::sent::Outcome;
-use super::stamps::{Part, first};
-use super::tombs::{Burial, Fate};
+use super::stamps::{RegisterId, initial};
+use super::tombs::{Burial, TombFate};
 use super::{MemoryWords, SharedProject, Words};
 use crate::StoreError;
-use crate::archive::erase::Work;
+use crate::archive::erase::ArchiveEraser;
 use crate::archive::memories::{NewMemory, fingerprint, list};
 use crate::archive::name::SHORT;
 use crate::archive::{Archive, gone};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
 use towline_core::forget::Forgotten;
-use towline_core::id::Uid;
 use towline_core::memory::{Trust, suspicion};
 use towline_core::share::{Life, Presence, Register, Registers, RowKind, SharedRow, Stamp};
 use towline_core::text::{Clean, clip_start};
 use towline_core::time::Timestamp;
 
-/// What a pull brought.
+/// The rows of one pull.
 pub struct Arrival {
     pub rows: Vec<Carried<Clean<'static>>>,
-    /// Up to where the project was read.
+    /// The project's new cursor.
     pub after: u64,
     pub now: Timestamp,
 }
 
-/// What became of it.
+/// Counts of a pull.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TakenIn {
-    /// Rows that are new here, or changed.
+    /// New or changed rows.
     pub rows: u32,
-    /// Rows that went: files may hold their words until they are cleared out.
+    /// Deleted rows: files may hold their text until they are compacted.
     pub gone: u32,
 }
 
-/// The work on one pull, as far as it has come.
-pub(super) struct Taking<'a> {
+/// A pull in progress.
+pub(super) struct Pull<'a> {
     pub archive: &'a Archive,
     pub project: &'a SharedProject,
     pub own: String,
     pub now: Timestamp,
     pub done: TakenIn,
-    /// Conversations that changed, and the first turn that did.
+    /// Changed conversations, and the first turn that changed.
     pub changed: BTreeMap<i64, u32>,
     forgotten: Forgotten,
 }
 
-const KNOWS: &str = "select exists (select 1 from memories where uid = ?1)
+const IS_STORED: &str = "select exists (select 1 from memories where uid = ?1)
     or exists (select 1 from summaries where uid = ?1) or exists (select 1 from others_notes where uid = ?1)
     or exists (select 1 from turns where at = ?2 and uid = ?1)";
 const BURY: &str = "
@@ -65,25 +64,25 @@ const ADD: &str = "
         fingerprint)
     values (?1, ?2, ?3, 1, ?4, (select id from conversations where short = ?5 and agent || ':' || session = ?6), ?6, ?7,
         ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)";
-const ORIGIN_OF_WORDS: &str = "
+const SET_ORIGIN: &str = "
     update memories set branch = ?2, commit_hash = ?3, maker = ?4, trust = ?5, confidence = ?6, cost = ?7, valid_from = ?8
     where id = ?1";
-const SETTLE: &str = "
+const SET_REGISTERS: &str = "
     update memories set revision = revision + 1, changed_at = max(changed_at, ?2), pinned_at = ?3, superseded_at = ?4,
         superseded_why = ?5, superseded_uid = ?6, superseded_by = (select b.id from memories b where b.uid = ?6),
         quarantine = ?7, presence = ?8, found = ?9
     where id = ?1";
-/// What was replaced by one that had not come yet.
+/// Links memories that were superseded by one that had not arrived yet.
 const RESOLVE: &str = "
     update memories set superseded_by = ?2 where superseded_uid = ?1 and superseded_by is null
         and superseded_at is not null";
 
 impl Archive {
-    /// Takes a pull in, all of it or nothing.
+    /// Applies a pull in one transaction.
     pub fn take(&mut self, project: &SharedProject, arrival: Arrival) -> Result<TakenIn, StoreError> {
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let (done, forgotten) = {
-            let mut taking = Taking {
+            let mut pull = Pull {
                 archive: self,
                 project,
                 own: self.own_person()?,
@@ -93,12 +92,12 @@ impl Archive {
                 forgotten: Forgotten::default(),
             };
             for carried in arrival.rows {
-                taking.take(carried)?;
+                pull.take(carried)?;
             }
-            for (conversation, turn) in &taking.changed {
+            for (conversation, turn) in &pull.changed {
                 self.note_change("conversation", *conversation, Some((*turn).into()))?;
             }
-            (taking.done, taking.forgotten)
+            (pull.done, pull.forgotten)
         };
         self.move_cursor(project.row, arrival.after)?;
         let mut all = self.forgotten.clone();
@@ -111,12 +110,12 @@ impl Archive {
         Ok(done)
     }
 
-    /// Whether anything of these rows would go: their words are then to be cleared out of the files.
+    /// Whether these rows would delete anything: the files must then be compacted.
     pub fn would_lose(&self, rows: &[SharedRow]) -> Result<bool, StoreError> {
-        let mut knows = self.db.prepare_cached(KNOWS)?;
+        let mut is_stored = self.db.prepare_cached(IS_STORED)?;
         for row in rows.iter().filter(|row| !row.is_shared()) {
             let is_piece = matches!(row.kind, RowKind::Body | RowKind::Detail);
-            if is_piece || knows.query_row((row.uid.0, row.uid.at().0), |row| row.get::<_, bool>(0))? {
+            if is_piece || is_stored.query_row((row.uid.0, row.uid.at().0), |row| row.get::<_, bool>(0))? {
                 return Ok(true);
             }
         }
@@ -124,30 +123,30 @@ impl Archive {
     }
 }
 
-impl Taking<'_> {
+impl Pull<'_> {
     fn take(&mut self, carried: Carried<Clean<'static>>) -> Result<(), StoreError> {
         let Carried { row, words } = carried;
         match &row.life {
-            Life::Forgotten { at, by } => self.forget(&row, (*at, by))?,
+            Life::Forgotten { at, by } => self.forget(&row, *at, by)?,
             Life::Lives(registers) if registers.presence.value == Presence::Withdrawn => {
                 self.withdraw(&row, registers)?;
             }
-            Life::Lives(registers) if self.is_welcome(&row, registers)? => {
-                self.archive.note_given_again(row.uid)?;
-                self.lives(&row, registers, words)?;
+            Life::Lives(registers) if self.may_store(&row, registers)? => {
+                self.archive.note_shared_again(row.uid)?;
+                self.apply(&row, registers, words)?;
             }
             Life::Lives(_) => {}
         }
         self.archive.note_one(&row, Outcome::Had)
     }
 
-    /// Whether it may be here: neither forgotten, nor withdrawn since.
-    fn is_welcome(&self, row: &SharedRow, registers: &Registers) -> Result<bool, StoreError> {
-        let known = self.archive.stamp(row.uid, Part::Presence)?.unwrap_or(Stamp::NEVER);
+    /// Whether the row may be stored: neither forgotten, nor withdrawn later.
+    fn may_store(&self, row: &SharedRow, registers: &Registers) -> Result<bool, StoreError> {
+        let known = self.archive.stamp(row.uid, RegisterId::Presence)?.unwrap_or(Stamp::NEVER);
         match self.archive.fate(row.uid)? {
-            Some(Fate::Forgotten | Fate::Away) => Ok(false),
-            Some(Fate::Withdrawn) if registers.presence.stamp <= known => Ok(false),
-            Some(Fate::Withdrawn) => {
+            Some(TombFate::Forgotten | TombFate::Away) => Ok(false),
+            Some(TombFate::Withdrawn) if registers.presence.stamp <= known => Ok(false),
+            Some(TombFate::Withdrawn) => {
                 self.archive.unbury(row.uid)?;
                 Ok(true)
             }
@@ -155,7 +154,7 @@ impl Taking<'_> {
         }
     }
 
-    fn forget(&mut self, row: &SharedRow, (at, by): (Timestamp, &str)) -> Result<(), StoreError> {
+    fn forget(&mut self, row: &SharedRow, at: Timestamp, by: &str) -> Result<(), StoreError> {
         let from = &row.from;
         self.archive.db.prepare_cached(BURY)?.execute(params![
             row.uid.0,
@@ -169,39 +168,39 @@ impl Taking<'_> {
             at.0,
             by,
         ])?;
-        let burial = Burial { at, by, of_own: Fate::Forgotten, of_others: Fate::Away };
-        let mut work = Work::new(self.archive, burial);
-        work.forget_row(row)?;
-        let (gone, forgotten) = work.end()?;
+        let burial = Burial { at, by, own_fate: TombFate::Forgotten, others_fate: TombFate::Away };
+        let mut eraser = ArchiveEraser::new(self.archive, burial);
+        eraser.forget_row(row)?;
+        let (gone, forgotten) = eraser.finish()?;
         self.done.gone += u32::try_from(gone).unwrap_or(u32::MAX);
         self.forgotten.merge(forgotten);
         Ok(())
     }
 
-    /// Whether it stays here though its person took it back elsewhere: its presence names this machine, or it was said
-    /// and done here. It goes to nobody until its project is shared again.
-    fn stays(&self, row: &SharedRow, presence: Stamp) -> bool {
+    /// Whether a row withdrawn elsewhere stays here: its presence was written by this machine, or it was captured here.
+    /// It is not sent until its project is shared again.
+    fn stays_here(&self, row: &SharedRow, presence: Stamp) -> bool {
         let here = self.archive.machine;
         presence.machine == here || row.kind != RowKind::Memory && row.from.machine == here
     }
 
-    /// Its person wants it back. Where that was asked for, it stays.
+    /// Its owner withdrew it: deletes it, except on the machine that withdrew or captured it.
     fn withdraw(&mut self, row: &SharedRow, registers: &Registers) -> Result<(), StoreError> {
         let (presence, words) = (registers.presence.stamp, registers.words.stamp);
-        let known = self.archive.stamp(row.uid, Part::Presence)?.unwrap_or(Stamp::NEVER);
+        let known = self.archive.stamp(row.uid, RegisterId::Presence)?.unwrap_or(Stamp::NEVER);
         if presence <= known {
             return Ok(());
         }
-        if self.stays(row, presence) {
-            return self.archive.take_back(row);
+        if self.stays_here(row, presence) {
+            return self.archive.record_withdrawal(row);
         }
         self.done.gone += u32::from(self.archive.drop_withdrawn(row)?);
-        let written = self.archive.stamp(row.uid, Part::Words)?.unwrap_or(Stamp::NEVER);
-        self.archive.set_stamp(row.uid, Part::Words, written.max(words))?;
-        self.archive.set_stamp(row.uid, Part::Presence, presence)
+        let written = self.archive.stamp(row.uid, RegisterId::Words)?.unwrap_or(Stamp::NEVER);
+        self.archive.set_stamp(row.uid, RegisterId::Words, written.max(words))?;
+        self.archive.set_stamp(row.uid, RegisterId::Presence, presence)
     }
 
-    fn lives(
+    fn apply(
         &mut self,
         row: &SharedRow,
         registers: &Registers,
@@ -209,7 +208,7 @@ impl Taking<'_> {
     ) -> Result<(), StoreError> {
         let stamp = registers.words.stamp;
         let is_new = match words {
-            // Nothing was left of its words, or a newer version put them so.
+            // Its content is empty, or in a format of a newer version.
             None => false,
             Some(Words::Memory(words)) => self.memory(row, registers, &words)?,
             Some(Words::Summary(summary)) => self.summary(row, registers, &summary)?,
@@ -222,29 +221,34 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// Whose it is; `None` for this person's own.
+    /// The owner of a row; `None` for this user.
     pub(super) fn person<'r>(&self, row: &'r SharedRow) -> Option<&'r str> {
         Some(row.from.person.as_str()).filter(|person| *person != self.own)
     }
 
-    fn memory(&mut self, row: &SharedRow, came: &Registers, words: &MemoryWords) -> Result<bool, StoreError> {
+    fn memory(
+        &mut self,
+        row: &SharedRow,
+        remote: &Registers,
+        words: &MemoryWords,
+    ) -> Result<bool, StoreError> {
         let archive = self.archive;
         let (number, before) = match archive.memory_by_uid(row.uid)? {
-            Some(number) => (number, archive.row_as_told(number)?),
+            Some(number) => (number, archive.row_json(number)?),
             None if archive.is_memory_forgotten(&self.as_new(row, words))? => return Ok(false),
             None => (self.add_memory(row, words)?, None),
         };
         let local = match &before {
-            Some(_) => self.registers_here(number)?,
+            Some(_) => self.local_registers(number)?,
             None => Registers { found: 0, ..Registers::of_words(String::new(), Stamp::NEVER) },
         };
-        let is_rewritten = came.words.stamp > local.words.stamp;
-        let mut merged = local.clone().merged(came.clone());
+        let is_rewritten = remote.words.stamp > local.words.stamp;
+        let mut merged = local.clone().merged(remote.clone());
         merged.words.value = String::new();
         if is_rewritten {
             archive.put_words(number, &words.content, self.now)?;
             self.put_origin(number, words)?;
-            let is_decided = came.hold.stamp > local.hold.stamp || merged.hold.value.is_some();
+            let is_decided = remote.hold.stamp > local.hold.stamp || merged.hold.value.is_some();
             if let Some(why) = self.suspicion(row, words).filter(|_| !is_decided) {
                 merged.hold = Register { stamp: merged.hold.stamp.next(archive.machine), value: Some(why) };
             }
@@ -252,26 +256,26 @@ impl Taking<'_> {
         if before.is_some() && merged == local {
             return Ok(false);
         }
-        self.settle(number, row, &merged)?;
+        self.write_registers(number, row, &merged)?;
         let by = self.person(row).unwrap_or("another machine").to_owned();
         let what = if before.is_some() { "changed elsewhere" } else { "made" };
-        archive.leave_trace(number, self.now, (what, &by, before.as_deref()))?;
+        archive.leave_trace(number, self.now, what, &by, before.as_deref())?;
         archive.note_change("memory", number, None)?;
         Ok(true)
     }
 
-    /// What a teammate says may be meant for the model.
+    /// Why a teammate's memory is suspected of addressing the model.
     fn suspicion(&self, row: &SharedRow, words: &MemoryWords) -> Option<String> {
         self.person(row)?;
         let found = suspicion::held_back(&words.content, words.trust.and(Trust::Team))?;
         Some(found.why().to_owned())
     }
 
-    fn registers_here(&self, number: i64) -> Result<Registers, StoreError> {
+    fn local_registers(&self, number: i64) -> Result<Registers, StoreError> {
         let missing = || rusqlite::Error::QueryReturnedNoRows;
         let memory = self.archive.memory(number)?.ok_or_else(missing)?;
-        let beside = self.archive.beside(number)?.ok_or_else(missing)?;
-        self.archive.registers_of(&memory, &beside)
+        let columns = self.archive.sharing_columns(number)?.ok_or_else(missing)?;
+        self.archive.registers_of(&memory, &columns)
     }
 
     fn as_new(&self, row: &SharedRow, words: &MemoryWords) -> NewMemory {
@@ -327,7 +331,7 @@ impl Taking<'_> {
     }
 
     fn put_origin(&self, number: i64, words: &MemoryWords) -> Result<(), StoreError> {
-        self.archive.db.prepare_cached(ORIGIN_OF_WORDS)?.execute(params![
+        self.archive.db.prepare_cached(SET_ORIGIN)?.execute(params![
             number,
             words.branch,
             words.commit,
@@ -340,13 +344,13 @@ impl Taking<'_> {
         Ok(())
     }
 
-    fn settle(&self, number: i64, row: &SharedRow, merged: &Registers) -> Result<(), StoreError> {
+    fn write_registers(&self, number: i64, row: &SharedRow, merged: &Registers) -> Result<(), StoreError> {
         let standing = merged.standing.value.as_ref();
         let presence = match merged.presence.value {
             Presence::Shared => "shared",
             Presence::Withdrawn => "private",
         };
-        self.archive.db.prepare_cached(SETTLE)?.execute(params![
+        self.archive.db.prepare_cached(SET_REGISTERS)?.execute(params![
             number,
             self.now.0,
             merged.pin.value.map(|at| at.0),
@@ -359,20 +363,22 @@ impl Taking<'_> {
         ])?;
         let machine = row.from.machine;
         let private = (merged.presence.value == Presence::Withdrawn).then_some(());
-        self.put_stamp(row.uid, Part::Words, (merged.words.stamp, first(Some(()), machine)))?;
-        self.put_stamp(row.uid, Part::Pin, (merged.pin.stamp, first(merged.pin.value, machine)))?;
-        self.put_stamp(row.uid, Part::Standing, (merged.standing.stamp, first(standing, machine)))?;
         let held = merged.hold.value.as_ref();
-        self.put_stamp(row.uid, Part::Hold, (merged.hold.stamp, first(held, machine)))?;
-        self.put_stamp(row.uid, Part::Presence, (merged.presence.stamp, first(private, machine)))
-    }
-
-    /// Only what does not follow from the row is noted.
-    fn put_stamp(&self, uid: Uid, part: Part, (stamp, unstamped): (Stamp, Stamp)) -> Result<(), StoreError> {
-        if stamp == unstamped {
-            self.archive.clear_stamp(uid, part)
-        } else {
-            self.archive.set_stamp(uid, part, stamp)
+        let stamps = [
+            (RegisterId::Words, merged.words.stamp, initial(Some(()), machine)),
+            (RegisterId::Pin, merged.pin.stamp, initial(merged.pin.value, machine)),
+            (RegisterId::Standing, merged.standing.stamp, initial(standing, machine)),
+            (RegisterId::Hold, merged.hold.stamp, initial(held, machine)),
+            (RegisterId::Presence, merged.presence.stamp, initial(private, machine)),
+        ];
+        for (register, stamp, default) in stamps {
+            // Only stamps that do not follow from the row are stored.
+            if stamp == default {
+                self.archive.clear_stamp(row.uid, register)?;
+            } else {
+                self.archive.set_stamp(row.uid, register, stamp)?;
+            }
         }
+        Ok(())
     }
 }

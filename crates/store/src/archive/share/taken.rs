@@ -1,14 +1,14 @@
-//! Taking in what others' sessions said and did: lines, bodies, details, summaries; and their bookmarks and batons.
+//! Applies pulled lines, bodies, details and summaries of other machines' sessions, and their bookmarks and batons.
 //!
-//! A session of another machine gets a row of its own here, with whose it was. Its rows may come in any order.
+//! A session of another machine gets a conversation row with its owner. Its rows may arrive in any order.
 
 use super::carry::Carried;
-use super::stamps::Part;
-use super::take::Taking;
+use super::stamps::RegisterId;
+use super::take::Pull;
 use super::{LineWords, PieceWords};
 use crate::StoreError;
 use crate::archive::keep::{KeptBody, KeptDetail, KeptTurn};
-use crate::archive::restore::Whose;
+use crate::archive::restore::ImportTarget;
 use crate::archive::summaries::KeptSummary;
 use crate::archive::{Archive, Conversation, PackedOpening, Packer};
 use rusqlite::{OptionalExtension, Row, params};
@@ -19,13 +19,14 @@ use towline_core::share::{Registers, RowKind, SharedRow, Stamp};
 use towline_core::text::Clean;
 use towline_core::time::Timestamp;
 
-const NAME_ORIGIN: &str = "
+const SET_ORIGIN: &str = "
     update conversations set machine = ?2, person = ?3, branch = ?4, first_at = ?5, last_at = ?5 where id = ?1";
 const TURN: &str = "select ordinal, uid, revision, machine from turns where conversation = ?1 and mark = ?2";
 const SETTLE_TURN: &str = "
     update turns set revision = revision + 1, until = ?3, tools = ?4, failures = ?5, stopped = ?6, line = ?7, reverted = ?8
     where conversation = ?1 and mark = ?2";
-const OF_MACHINE: &str = "update turns set machine = ?3, revision = ?4 where conversation = ?1 and mark = ?2";
+const SET_MACHINE: &str =
+    "update turns set machine = ?3, revision = ?4 where conversation = ?1 and mark = ?2";
 const HAS_BODY: &str = "select revision from bodies where conversation = ?1 and mark = ?2";
 const SETTLE_BODY: &str = "
     update bodies set revision = revision + 1, cut = ?3, text = ?4 where conversation = ?1 and mark = ?2";
@@ -37,37 +38,37 @@ const PUT_SUMMARY: &str = "
     insert or replace into summaries (uid, machine, revision, conversation, turn, request, investigated, learned, completed,
         next_steps, notes, maker, trust, at)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
-const NOTED: &str = "select count, writer from others_notes where uid = ?1";
-const PUT_NOTED: &str = "
+const NOTE_STAMP: &str = "select count, writer from others_notes where uid = ?1";
+const PUT_NOTE: &str = "
     insert or replace into others_notes (uid, kind, project, person, machine, session, turn, made_at, words, count, writer)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-const RAISE: &str = "delete from tombs where uid = ?1";
+const DROP_TOMB: &str = "delete from tombs where uid = ?1";
 const ELSEWHERE: &str = "
     select uid, project, person, machine, session, turn, made_at, words, count from others_notes
     where kind = ?1 and (?2 is null or project = ?2) order by made_at desc, uid limit ?3";
-const KNOWS_NOTE: &str = "select exists (select 1 from others_notes where uid = ?1)";
+const HAS_NOTE: &str = "select exists (select 1 from others_notes where uid = ?1)";
 const ORIGIN: &str = "select machine, person from conversations where id = ?1";
 
-/// A bookmark or a baton of another machine, or one of this that another wrote on.
+/// A bookmark or a baton of another machine, or one of ours that another machine changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elsewhere {
     pub uid: Uid,
     pub kind: RowKind,
     /// The project's row here.
     pub project: i64,
-    /// None for this person's own.
+    /// `None` for this user.
     pub person: Option<String>,
     pub machine: Uid,
     pub session: Option<SessionKey>,
     pub turn: Option<u32>,
     pub made_at: Timestamp,
-    /// As it travelled.
+    /// The JSON as received.
     pub words: String,
-    /// How often it was written.
+    /// Its write count.
     pub count: u64,
 }
 
-impl Taking<'_> {
+impl Pull<'_> {
     pub(super) fn line(
         &mut self,
         row: &SharedRow,
@@ -87,22 +88,22 @@ impl Taking<'_> {
         let known = archive.db.prepare_cached(TURN)?.query_row((id, turn.mark.0), read).optional()?;
         let ordinal = match known {
             Some((ordinal, uid, written)) => {
-                if archive.stamp(uid, Part::Words)?.unwrap_or(written) >= stamp {
+                if archive.stamp(uid, RegisterId::Words)?.unwrap_or(written) >= stamp {
                     return Ok(false);
                 }
                 self.settle_turn(id, turn)?;
                 ordinal
             }
             None => {
-                let mut whose = Whose::of(id);
-                archive.restore_turn(&mut whose, turn)?;
+                let mut target = ImportTarget::new(id);
+                archive.restore_turn(&mut target, turn)?;
                 let of = (id, turn.mark.0, row.from.machine.0, stamp.count.cast_signed());
-                archive.db.prepare_cached(OF_MACHINE)?.execute(of)?;
-                whose.ordinal(turn.ordinal)
+                archive.db.prepare_cached(SET_MACHINE)?.execute(of)?;
+                target.ordinal(turn.ordinal)
             }
         };
-        archive.set_stamp(row.uid, Part::Words, stamp)?;
-        self.changed(id, ordinal);
+        archive.set_stamp(row.uid, RegisterId::Words, stamp)?;
+        self.mark_changed(id, ordinal);
         Ok(true)
     }
 
@@ -121,23 +122,23 @@ impl Taking<'_> {
     ) -> Result<bool, StoreError> {
         let (archive, body) = (self.archive, words.piece);
         let Some(session) = &row.from.session else { return Ok(false) };
-        if self.is_piece_gone(session, words.turn_mark, (body.mark, body.at, Speaker::Session)) {
+        if self.is_piece_gone(session, words.turn_mark, body.mark, body.at, Speaker::Session) {
             return Ok(false);
         }
         let id = self.session_row(session, row, None)?;
-        let turn = self.turn_here(id, (body.turn, words.turn_mark))?;
-        match self.written(HAS_BODY, (id, body.mark), row.uid)? {
+        let turn = self.local_turn(id, body.turn, words.turn_mark)?;
+        match self.last_write(HAS_BODY, id, body.mark, row.uid)? {
             Some(written) if written >= stamp => return Ok(false),
             Some(_) => {
                 let settled = (id, body.mark.0, body.cut.cast_signed(), body.text.as_str());
                 archive.db.prepare_cached(SETTLE_BODY)?.execute(settled)?;
             }
             None => {
-                archive.restore_body(&Whose::with(id, (body.turn, turn)), &body)?;
+                archive.restore_body(&ImportTarget::with_turn(id, body.turn, turn), &body)?;
             }
         }
-        archive.set_stamp(row.uid, Part::Words, stamp)?;
-        self.changed(id, turn);
+        archive.set_stamp(row.uid, RegisterId::Words, stamp)?;
+        self.mark_changed(id, turn);
         Ok(true)
     }
 
@@ -150,12 +151,12 @@ impl Taking<'_> {
         let (archive, detail) = (self.archive, words.piece);
         let Some(session) = &row.from.session else { return Ok(false) };
         let speaker = if detail.subagent.is_some() { Speaker::Helper } else { Speaker::Session };
-        if self.is_piece_gone(session, words.turn_mark, (detail.mark, detail.at, speaker)) {
+        if self.is_piece_gone(session, words.turn_mark, detail.mark, detail.at, speaker) {
             return Ok(false);
         }
         let id = self.session_row(session, row, None)?;
-        let turn = self.turn_here(id, (detail.turn, words.turn_mark))?;
-        match self.written(HAS_DETAIL, (id, detail.mark), row.uid)? {
+        let turn = self.local_turn(id, detail.turn, words.turn_mark)?;
+        match self.last_write(HAS_DETAIL, id, detail.mark, row.uid)? {
             Some(written) if written >= stamp => return Ok(false),
             Some(_) => {
                 archive.db.prepare_cached(DROP_DETAIL)?.execute((id, detail.mark.0))?;
@@ -163,13 +164,13 @@ impl Taking<'_> {
             None => {}
         }
         let mut packer = Packer::new().map_err(|source| StoreError::Unpack { source })?;
-        archive.restore_detail(&Whose::with(id, (detail.turn, turn)), &detail, &mut packer)?;
-        archive.set_stamp(row.uid, Part::Words, stamp)?;
-        self.changed(id, turn);
+        archive.restore_detail(&ImportTarget::with_turn(id, detail.turn, turn), &detail, &mut packer)?;
+        archive.set_stamp(row.uid, RegisterId::Words, stamp)?;
+        self.mark_changed(id, turn);
         Ok(true)
     }
 
-    /// Of a session that was captured here, the account that was made here is kept.
+    /// A session captured here keeps its local summary.
     pub(super) fn summary(
         &mut self,
         row: &SharedRow,
@@ -189,13 +190,13 @@ impl Taking<'_> {
         let stamp = registers.words.stamp;
         let known = archive.db.prepare_cached(SUMMARY_OF)?.query_row([id], read).optional()?;
         if let Some((uid, written)) = known
-            && archive.stamp(uid, Part::Words)?.unwrap_or(written) >= stamp
+            && archive.stamp(uid, RegisterId::Words)?.unwrap_or(written) >= stamp
         {
             return Ok(false);
         }
-        self.put_summary(row, (id, stamp), kept)?;
-        archive.set_stamp(row.uid, Part::Words, stamp)?;
-        archive.set_stamp(row.uid, Part::Presence, registers.presence.stamp)?;
+        self.put_summary(row, id, stamp, kept)?;
+        archive.set_stamp(row.uid, RegisterId::Words, stamp)?;
+        archive.set_stamp(row.uid, RegisterId::Presence, registers.presence.stamp)?;
         archive.note_change("summary", id, None)?;
         Ok(true)
     }
@@ -203,7 +204,8 @@ impl Taking<'_> {
     fn put_summary(
         &self,
         row: &SharedRow,
-        (conversation, stamp): (i64, Stamp),
+        conversation: i64,
+        stamp: Stamp,
         kept: &KeptSummary,
     ) -> Result<(), StoreError> {
         let words = &kept.summary;
@@ -226,13 +228,13 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// Those of this machine are where they were made, but for what another wrote on them.
+    /// Our own notes are in the other database; stores them only if another machine changed them.
     pub(super) fn noted(&mut self, row: &SharedRow, stamp: Stamp, words: &str) -> Result<bool, StoreError> {
         let (archive, from) = (self.archive, &row.from);
         let read = |row: &Row<'_>| {
             Ok(Stamp { count: row.get::<_, i64>(0)?.cast_unsigned(), machine: Uid(row.get(1)?) })
         };
-        let known = archive.db.prepare_cached(NOTED)?.query_row([row.uid.0], read).optional()?;
+        let known = archive.db.prepare_cached(NOTE_STAMP)?.query_row([row.uid.0], read).optional()?;
         let is_ours = from.machine == archive.machine && stamp.machine == archive.machine;
         let is_gone = from.session.as_ref().is_some_and(|session| {
             self.is_gone(session, |gone| gone.is_time_gone(from.made_at, Speaker::Session))
@@ -240,7 +242,7 @@ impl Taking<'_> {
         if is_ours || is_gone || known.is_some_and(|known| known >= stamp) {
             return Ok(false);
         }
-        archive.db.prepare_cached(PUT_NOTED)?.execute(params![
+        archive.db.prepare_cached(PUT_NOTE)?.execute(params![
             row.uid.0,
             row.kind.name(),
             self.project.row,
@@ -256,7 +258,7 @@ impl Taking<'_> {
         Ok(true)
     }
 
-    fn changed(&mut self, conversation: i64, turn: u32) {
+    fn mark_changed(&mut self, conversation: i64, turn: u32) {
         let first = self.changed.entry(conversation).or_insert(turn);
         *first = (*first).min(turn);
     }
@@ -265,7 +267,9 @@ impl Taking<'_> {
         &self,
         session: &SessionKey,
         turn: Option<Mark>,
-        (mark, at, speaker): (Mark, Timestamp, Speaker),
+        mark: Mark,
+        at: Timestamp,
+        speaker: Speaker,
     ) -> bool {
         self.is_gone(session, |gone| {
             let of_turn = turn.is_some_and(|turn| gone.is_turn_gone(turn, Timestamp(i64::MIN)));
@@ -274,12 +278,12 @@ impl Taking<'_> {
     }
 
     /// Whether it was forgotten here.
-    fn is_gone(&self, session: &SessionKey, asks: impl Fn(&towline_core::forget::Gone<'_>) -> bool) -> bool {
+    fn is_gone(&self, session: &SessionKey, check: impl Fn(&towline_core::forget::Gone<'_>) -> bool) -> bool {
         let marks = project_marks(&self.project.root, self.project.remote.as_deref());
-        self.archive.forgotten.of(session, &marks).is_some_and(|gone| asks(&gone))
+        self.archive.forgotten.of(session, &marks).is_some_and(|gone| check(&gone))
     }
 
-    /// The row of a session, made with whose it is where nothing of it was known.
+    /// The row of a session, created with its owner if it is unknown.
     fn session_row(
         &self,
         session: &SessionKey,
@@ -298,31 +302,37 @@ impl Taking<'_> {
         let id = self.archive.conversation_row(session.agent.as_str(), &opening, Some(self.project.row))?;
         let branch = line.and_then(|line| line.branch.as_ref());
         let origin = (id, row.from.machine.0, self.person(row), branch, row.from.made_at.0);
-        self.archive.db.prepare_cached(NAME_ORIGIN)?.execute(origin)?;
+        self.archive.db.prepare_cached(SET_ORIGIN)?.execute(origin)?;
         Ok(id)
     }
 
-    /// The number that a turn has here: the same, unless another had it first.
-    fn turn_here(&self, conversation: i64, (ordinal, mark): (u32, Option<Mark>)) -> Result<u32, StoreError> {
-        let known = mark.map(|mark| self.archive.known_turn(conversation, mark)).transpose()?.flatten();
+    /// The local ordinal of a turn: the same, unless another turn has it.
+    fn local_turn(&self, conversation: i64, ordinal: u32, mark: Option<Mark>) -> Result<u32, StoreError> {
+        let known = mark.map(|mark| self.archive.find_turn(conversation, mark)).transpose()?.flatten();
         Ok(known.unwrap_or(ordinal))
     }
 
-    /// When a piece was written last, if it is here.
-    fn written(&self, query: &str, piece: (i64, Mark), uid: Uid) -> Result<Option<Stamp>, StoreError> {
+    /// The last write of a piece, if it is stored.
+    fn last_write(
+        &self,
+        query: &str,
+        conversation: i64,
+        mark: Mark,
+        uid: Uid,
+    ) -> Result<Option<Stamp>, StoreError> {
         let archive = self.archive;
-        let revision: Option<i64> =
-            archive.db.prepare_cached(query)?.query_row((piece.0, piece.1.0), |row| row.get(0)).optional()?;
+        let mut find = archive.db.prepare_cached(query)?;
+        let revision: Option<i64> = find.query_row((conversation, mark.0), |row| row.get(0)).optional()?;
         let Some(revision) = revision else { return Ok(None) };
         let machine =
-            archive.db.prepare_cached(MACHINE_OF)?.query_row([piece.0], |row| row.get(0).map(Uid))?;
+            archive.db.prepare_cached(MACHINE_OF)?.query_row([conversation], |row| row.get(0).map(Uid))?;
         let written = Stamp { count: revision.cast_unsigned(), machine };
-        Ok(Some(archive.stamp(uid, Part::Words)?.unwrap_or(written)))
+        Ok(Some(archive.stamp(uid, RegisterId::Words)?.unwrap_or(written)))
     }
 }
 
 impl Archive {
-    /// Bookmarks or batons of other machines, the newest first: of a project, or of all.
+    /// Bookmarks or batons of other machines, newest first: of a project, or of all.
     pub fn elsewhere(
         &self,
         kind: RowKind,
@@ -348,25 +358,25 @@ impl Archive {
         Ok(statement.query_map((kind.name(), project, most), read)?.collect::<Result<_, _>>()?)
     }
 
-    /// Whether a bookmark or a baton of another machine is here.
+    /// Whether a bookmark or a baton of another machine is stored.
     pub fn knows_note(&self, uid: Uid) -> Result<bool, StoreError> {
-        Ok(self.db.prepare_cached(KNOWS_NOTE)?.query_row([uid.0], |row| row.get(0))?)
+        Ok(self.db.prepare_cached(HAS_NOTE)?.query_row([uid.0], |row| row.get(0))?)
     }
 
-    /// The machine that a conversation was captured on, and whose it is; `None` for this person's own.
-    pub fn origin_of(&self, of: &Conversation) -> Result<(Uid, Option<String>), StoreError> {
+    /// The machine that captured a conversation, and its owner; `None` for this user.
+    pub fn origin_of(&self, conversation: &Conversation) -> Result<(Uid, Option<String>), StoreError> {
         let read = |row: &Row<'_>| Ok((Uid(row.get(0)?), row.get(1)?));
-        Ok(self.db.prepare_cached(ORIGIN)?.query_row([of.row()], read)?)
+        Ok(self.db.prepare_cached(ORIGIN)?.query_row([conversation.row()], read)?)
     }
 
     pub(super) fn unbury(&self, uid: Uid) -> Result<(), StoreError> {
-        self.db.prepare_cached(RAISE)?.execute([uid.0])?;
+        self.db.prepare_cached(DROP_TOMB)?.execute([uid.0])?;
         Ok(())
     }
 }
 
 impl<Text> Carried<Text> {
-    /// The row alone, with its words put into letters.
+    /// The row with its content serialised.
     pub fn lettered(mut self, words: String) -> SharedRow {
         if let towline_core::share::Life::Lives(registers) = &mut self.row.life {
             registers.words.value = words;

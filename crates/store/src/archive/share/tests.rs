@@ -1,6 +1,6 @@
-//! An archive of the version before, brought up with what it holds; stamps that go with every change.
+//! Migration of an older archive with its rows; stamps of every change.
 
-use super::stamps::Part;
+use super::stamps::RegisterId;
 use super::{Outcome, SharedExtent};
 use crate::StoreError;
 use crate::archive::MIGRATIONS;
@@ -95,7 +95,7 @@ fn every_change_stamps_what_it_changed_and_nothing_else() {
 }
 
 #[test]
-fn what_is_not_shared_leaves_no_tomb_and_what_is_does() {
+fn only_shared_rows_leave_a_tomb() {
     let mut bench = Bench::new();
     let archive = &mut bench.archive;
     let project = shared(archive);
@@ -119,7 +119,7 @@ fn a_memory_that_is_dropped_and_made_again_is_newer_than_its_going() {
     archive.drop_memory(number).unwrap();
     let tomb = archive.carried_tombs(9).unwrap().remove(0);
     assert!(!tomb.row.is_shared() && matches!(tomb.row.life, Life::Lives(_)));
-    let gone = archive.stamp(uid, Part::Words).unwrap().unwrap();
+    let gone = archive.stamp(uid, RegisterId::Words).unwrap().unwrap();
     let again = add(archive, "one", Some(project));
     assert!(archive.carried_tombs(9).unwrap().is_empty());
     let carried = archive.carried_memory(again).unwrap().unwrap();
@@ -129,7 +129,7 @@ fn a_memory_that_is_dropped_and_made_again_is_newer_than_its_going() {
 }
 
 #[test]
-fn an_archive_of_the_version_before_is_brought_up_with_what_it_holds() {
+fn an_older_archive_is_migrated_with_its_rows() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path());
     home.create().unwrap();
@@ -162,7 +162,7 @@ fn an_archive_of_the_version_before_is_brought_up_with_what_it_holds() {
 }
 
 #[test]
-fn the_name_of_a_machine_is_told_with_what_came_from_it_and_stays() {
+fn the_name_of_a_machine_is_shown_with_its_rows_and_stays() {
     let bench = Bench::new();
     let archive = &bench.archive;
     let (own, came) = (add(archive, "own", None), add(archive, "came", None));

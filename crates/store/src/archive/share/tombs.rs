@@ -1,48 +1,50 @@
-//! What went from shared projects: that it went, and never what it said.
+//! Tombs: records of rows deleted from shared projects, without their content.
 //!
-//! Noted in the transaction that takes it away. What was forgotten is never taken in again, whoever sends it.
+//! Written in the transaction that deletes the row. A forgotten row is never taken in again, from any machine.
 
-use super::stamps::Part;
+use super::stamps::RegisterId;
 use super::{SharedExtent, piece_uid};
 use crate::StoreError;
 use crate::archive::Archive;
 use rusqlite::{OptionalExtension, params};
-use towline_core::id::{Mark, SessionKey, Uid};
+use towline_core::id::{Mark, Uid};
 use towline_core::share::{RowKind, Stamp};
 use towline_core::time::Timestamp;
 
-/// What becomes of a row that went.
+/// Why a row is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::archive) enum Fate {
-    /// For good, everywhere.
+pub(in crate::archive) enum TombFate {
+    /// Deleted for good, everywhere.
     Forgotten,
-    /// From here alone: it is somebody else's.
+    /// Deleted only here: it belongs to a teammate.
     Away,
-    /// Until it is made again.
+    /// Deleted until it is made again.
     Withdrawn,
 }
 
-impl Fate {
+impl TombFate {
     pub(in crate::archive) fn name(self) -> &'static str {
         match self {
-            Fate::Forgotten => "forgotten",
-            Fate::Away => "away",
-            Fate::Withdrawn => "withdrawn",
+            TombFate::Forgotten => "forgotten",
+            TombFate::Away => "away",
+            TombFate::Withdrawn => "withdrawn",
         }
     }
 
-    pub(super) fn named(name: &str) -> Option<Fate> {
-        [Fate::Forgotten, Fate::Away, Fate::Withdrawn].into_iter().find(|fate| fate.name() == name)
+    pub(super) fn named(name: &str) -> Option<TombFate> {
+        [TombFate::Forgotten, TombFate::Away, TombFate::Withdrawn]
+            .into_iter()
+            .find(|fate| fate.name() == name)
     }
 }
 
-/// How something is taken away: what it means for what is others'.
+/// How rows are deleted: the fates of own and of others' rows.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::archive) struct Burial<'a> {
     pub at: Timestamp,
     pub by: &'a str,
-    pub of_own: Fate,
-    pub of_others: Fate,
+    pub own_fate: TombFate,
+    pub others_fate: TombFate,
 }
 
 const MEMORY: &str = "
@@ -61,7 +63,7 @@ const OTHERS_LINES: &str = "
     select t.ordinal from turns t join conversations c on c.id = t.conversation
         join shared_projects s on s.project = c.project
     where t.conversation = ?1 and t.line = '' and c.person is not null";
-/// A summary that goes is told again from what is left, by the machine whose session it was.
+/// A deleted summary is made again from the remaining turns, by the machine that captured the session.
 const SUMMARY: &str = "
     insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)
     select m.uid, 'summary', s.id, null, m.machine, c.agent || ':' || c.session, m.turn, c.first_at, ?2, '',
@@ -76,41 +78,44 @@ const PIECE: &str = "
     from conversations c join shared_projects s on s.project = c.project
     where c.id = ?1 and (?11 or exists (select 1 from sent where uid = ?2)) on conflict (uid) do nothing";
 const FATE: &str = "select fate from tombs where uid = ?1";
-const RAISE: &str = "delete from tombs where uid = ?1 and fate = 'withdrawn'";
+const DROP_WITHDRAWN: &str = "delete from tombs where uid = ?1 and fate = 'withdrawn'";
 
 impl Archive {
-    /// Notes that a memory goes. Nothing is noted where it is not shared.
+    /// Records that a memory is deleted, if it is shared.
     pub(in crate::archive) fn bury_memory(&self, number: i64, burial: Burial<'_>) -> Result<(), StoreError> {
         let mut statement = self.db.prepare_cached(MEMORY)?;
-        let row = (number, burial.at.0, burial.by, burial.of_own.name(), burial.of_others.name());
+        let row = (number, burial.at.0, burial.by, burial.own_fate.name(), burial.others_fate.name());
         let buried =
             statement.query_row(row, |row| Ok((Uid(row.get(0)?), row.get::<_, String>(1)?))).optional()?;
         match buried {
-            Some((uid, fate)) if fate == Fate::Withdrawn.name() => self.stamp_withdrawal(uid, Stamp::NEVER),
+            Some((uid, fate)) if fate == TombFate::Withdrawn.name() => {
+                self.stamp_withdrawal(uid, Stamp::NEVER)
+            }
             _ => Ok(()),
         }
     }
 
-    /// Its words go from the hub with a stamp of their own; what is made again later is newer.
+    /// Stamps the withdrawn words, so that the hub drops them; a later version is newer.
     fn stamp_withdrawal(&self, uid: Uid, words: Stamp) -> Result<(), StoreError> {
         let words = if words == Stamp::NEVER { words.next(self.machine) } else { words };
-        self.stamp_emptied(uid, words)?;
-        self.stamp_again(uid, Part::Presence, Stamp::NEVER)?;
+        self.stamp_cleared(uid, words)?;
+        self.stamp_again(uid, RegisterId::Presence, Stamp::NEVER)?;
         Ok(())
     }
 
     pub(in crate::archive) fn bury_turn(
         &self,
-        (conversation, ordinal): (i64, i64),
+        conversation: i64,
+        ordinal: i64,
         burial: Burial<'_>,
     ) -> Result<(), StoreError> {
-        let (own, others) = (burial.of_own.name(), burial.of_others.name());
+        let (own, others) = (burial.own_fate.name(), burial.others_fate.name());
         let row = (conversation, ordinal, burial.at.0, burial.by, own, others);
         self.db.prepare_cached(LINE)?.execute(row)?;
         Ok(())
     }
 
-    /// Lines of others that lost their words here: they are not taken in again.
+    /// Teammates' lines that lost their text here: they are not taken in again.
     pub(in crate::archive) fn bury_others_lines(
         &self,
         conversation: i64,
@@ -119,11 +124,11 @@ impl Archive {
         let mut statement = self.db.prepare_cached(OTHERS_LINES)?;
         let found =
             statement.query_map([conversation], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
-        let away = Burial { of_others: Fate::Away, ..burial };
-        found.into_iter().try_for_each(|ordinal| self.bury_turn((conversation, ordinal), away))
+        let away = Burial { others_fate: TombFate::Away, ..burial };
+        found.into_iter().try_for_each(|ordinal| self.bury_turn(conversation, ordinal, away))
     }
 
-    /// All that was captured of a session.
+    /// Records that all rows of a session are deleted.
     pub(in crate::archive) fn bury_conversation(
         &self,
         id: i64,
@@ -134,10 +139,10 @@ impl Archive {
         const DETAILS: &str = "select turn, mark, at from details where conversation = ?1";
         let mut statement = self.db.prepare_cached(TURNS)?;
         for ordinal in statement.query_map([id], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()? {
-            self.bury_turn((id, ordinal), burial)?;
+            self.bury_turn(id, ordinal, burial)?;
         }
-        self.bury_pieces(id, RowKind::Body, (BODIES, [id]), burial)?;
-        self.bury_pieces(id, RowKind::Detail, (DETAILS, [id]), burial)?;
+        self.bury_pieces(id, RowKind::Body, BODIES, [id], burial)?;
+        self.bury_pieces(id, RowKind::Detail, DETAILS, [id], burial)?;
         self.bury_summary(id, burial.at)
     }
 
@@ -155,68 +160,60 @@ impl Archive {
         self.stamp_withdrawal(uid, Stamp { count, machine: self.machine })
     }
 
-    /// Notes that bodies or details go, by a query that gives their turn, mark and time.
+    /// Records that bodies or details are deleted, by a query that returns their turn, mark and time.
     pub(in crate::archive) fn bury_pieces(
         &self,
         conversation: i64,
         kind: RowKind,
-        (query, params): (&str, impl rusqlite::Params),
+        query: &str,
+        parameters: impl rusqlite::Params,
         burial: Burial<'_>,
     ) -> Result<(), StoreError> {
         let Some(project) = self.shared_project_of(conversation)? else { return Ok(()) };
-        let travels = project.extent >= extent_of(kind);
+        let is_shared = project.extent >= extent_of(kind);
         let session = self.conversation_by_row(conversation)?.session;
         let mut find = self.db.prepare_cached(query)?;
         let piece =
             |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, Mark(row.get(1)?), Timestamp(row.get(2)?)));
-        let found = find.query_map(params, piece)?.collect::<Result<Vec<_>, _>>()?;
-        for piece in found {
-            self.bury_piece((conversation, &session, travels), (kind, piece), burial)?;
+        let found = find.query_map(parameters, piece)?.collect::<Result<Vec<_>, _>>()?;
+        let mut bury = self.db.prepare_cached(PIECE)?;
+        for (turn, mark, at) in found {
+            bury.execute(params![
+                conversation,
+                piece_uid(kind.name(), &session, mark, at).0,
+                kind.name(),
+                session.to_string(),
+                turn,
+                at.0,
+                burial.at.0,
+                burial.by,
+                burial.own_fate.name(),
+                burial.others_fate.name(),
+                is_shared,
+            ])?;
         }
         Ok(())
     }
 
-    fn bury_piece(
-        &self,
-        (conversation, session, travels): (i64, &SessionKey, bool),
-        (kind, (turn, mark, at)): (RowKind, (i64, Mark, Timestamp)),
-        burial: Burial<'_>,
-    ) -> Result<(), StoreError> {
-        self.db.prepare_cached(PIECE)?.execute(params![
-            conversation,
-            piece_uid(kind.name(), session, (mark, at)).0,
-            kind.name(),
-            session.to_string(),
-            turn,
-            at.0,
-            burial.at.0,
-            burial.by,
-            burial.of_own.name(),
-            burial.of_others.name(),
-            travels,
-        ])?;
-        Ok(())
-    }
-
-    /// What became of a row that went; `None` where it did not.
-    pub(in crate::archive) fn fate(&self, uid: Uid) -> Result<Option<Fate>, StoreError> {
+    /// The fate of a deleted row; `None` if it has no tomb.
+    pub(in crate::archive) fn fate(&self, uid: Uid) -> Result<Option<TombFate>, StoreError> {
         let found: Option<String> =
             self.db.prepare_cached(FATE)?.query_row([uid.0], |row| row.get(0)).optional()?;
-        Ok(found.and_then(|name| Fate::named(&name)))
+        Ok(found.and_then(|name| TombFate::named(&name)))
     }
 
-    /// What was withdrawn is made again: its words are newer than that. Gives how often they were written.
-    pub(in crate::archive) fn raise(&self, uid: Uid) -> Result<Option<u64>, StoreError> {
-        if self.stamp(uid, Part::Presence)?.is_none() {
+    /// Makes a withdrawn row newer than its withdrawal. Returns the new write count of its words.
+    pub(in crate::archive) fn revive(&self, uid: Uid) -> Result<Option<u64>, StoreError> {
+        if self.stamp(uid, RegisterId::Presence)?.is_none() {
             return Ok(None);
         }
-        self.db.prepare_cached(RAISE)?.execute([uid.0])?;
-        self.stamp_again(uid, Part::Presence, Stamp::NEVER)?;
-        Ok(Some(self.stamp_again(uid, Part::Words, Stamp::NEVER)?.count))
+        self.db.prepare_cached(DROP_WITHDRAWN)?.execute([uid.0])?;
+        self.stamp_again(uid, RegisterId::Presence, Stamp::NEVER)?;
+        Ok(Some(self.stamp_again(uid, RegisterId::Words, Stamp::NEVER)?.count))
     }
 }
 
-/// The least of a project that has to be shared for these to travel.
+/// The smallest extent at which rows of this kind are shared.
 fn extent_of(kind: RowKind) -> SharedExtent {
     match kind {
         RowKind::Memory | RowKind::Summary | RowKind::Line | RowKind::Bookmark | RowKind::Baton => {

@@ -1,8 +1,8 @@
-//! What was withdrawn elsewhere goes from here; it may come again.
+//! Deletes rows that were withdrawn on another machine; they may be shared again.
 //!
-//! Nothing is noted against its coming, and nothing goes that was captured on this machine.
+//! Leaves no tomb, and deletes no row captured on this machine.
 
-use super::leaving::Piece;
+use super::leaving::CapturedPiece;
 use crate::StoreError;
 use crate::archive::Archive;
 use crate::archive::erase::{DROP_TURN, IS_EMPTY};
@@ -11,13 +11,13 @@ use rusqlite::OptionalExtension;
 use towline_core::share::{RowKind, SharedRow};
 
 const DROP_SUMMARY: &str = "delete from summaries where uid = ?1 returning conversation";
-const DROP_NOTED: &str = "delete from others_notes where uid = ?1";
+const DROP_NOTE: &str = "delete from others_notes where uid = ?1";
 const TURN: &str = "select ordinal from turns where conversation = ?1 and uid = ?2";
 const DROP_BODY: &str = "delete from bodies where id = ?1";
 const DROP_DETAIL: &str = "delete from details where id = ?1";
 
 impl Archive {
-    /// Whether there was anything to drop.
+    /// Returns whether a row was deleted.
     pub(super) fn drop_withdrawn(&self, row: &SharedRow) -> Result<bool, StoreError> {
         match row.kind {
             RowKind::Memory => {
@@ -35,7 +35,7 @@ impl Archive {
                 Ok(of.is_some())
             }
             RowKind::Bookmark | RowKind::Baton => {
-                Ok(self.db.prepare_cached(DROP_NOTED)?.execute([row.uid.0])? > 0)
+                Ok(self.db.prepare_cached(DROP_NOTE)?.execute([row.uid.0])? > 0)
             }
             RowKind::Line => self.drop_line(row),
             RowKind::Body => self.drop_piece(row, DROP_BODY),
@@ -44,30 +44,30 @@ impl Archive {
     }
 
     fn drop_line(&self, row: &SharedRow) -> Result<bool, StoreError> {
-        let Some((conversation, false)) = self.captured(row)? else { return Ok(false) };
+        let Some((conversation, false)) = self.captured_conversation(row)? else { return Ok(false) };
         let mut find = self.db.prepare_cached(TURN)?;
         let ordinal: Option<i64> = find.query_row((conversation, row.uid.0), |row| row.get(0)).optional()?;
         let Some(ordinal) = ordinal else { return Ok(false) };
         for statement in DROP_TURN {
             self.db.prepare_cached(statement)?.execute((conversation, ordinal))?;
         }
-        self.leave_behind(conversation)?;
+        self.finish_conversation(conversation)?;
         Ok(true)
     }
 
     fn drop_piece(&self, row: &SharedRow, drop: &str) -> Result<bool, StoreError> {
         match self.piece_by_uid(row)? {
-            Some(Piece { id, conversation, is_captured_here: false }) => {
+            Some(CapturedPiece { id, conversation, is_captured_here: false }) => {
                 self.db.prepare_cached(drop)?.execute([id])?;
-                self.leave_behind(conversation)?;
+                self.finish_conversation(conversation)?;
                 Ok(true)
             }
             Some(_) | None => Ok(false),
         }
     }
 
-    /// A conversation of which nothing is left goes too.
-    fn leave_behind(&self, conversation: i64) -> Result<(), StoreError> {
+    /// Deletes the conversation if it is empty.
+    fn finish_conversation(&self, conversation: i64) -> Result<(), StoreError> {
         self.note_change("conversation", conversation, Some(0))?;
         if self.db.prepare_cached(IS_EMPTY)?.query_row([conversation], |row| row.get(0))? {
             self.drop_conversation(conversation)?;

@@ -1,4 +1,4 @@
-//! Sums that follow their rows, whatever becomes of those.
+//! Sums that follow every change of their rows.
 
 use super::*;
 use crate::archive::bench::{Bench, HOUR, conversation};
@@ -20,7 +20,7 @@ fn usage(message: &str, at: i64, input: u64) -> KeptUsage {
 }
 
 fn session(bench: &Bench, key: &str, project: &str, rows: Vec<KeptUsage>) {
-    let head = KeptRow::Conversation(conversation(key, project, (NOON, NOON + HOUR)));
+    let head = KeptRow::Conversation(conversation(key, project, NOON, NOON + HOUR));
     bench.put(std::iter::once(head).chain(rows.into_iter().map(KeptRow::Usage)).collect());
 }
 
@@ -28,7 +28,7 @@ fn asked() -> UsageAsked {
     UsageAsked { times: ALL, project: None, agent: None }
 }
 
-/// Messages and input of all that is asked for.
+/// Messages and input tokens of the selected usage.
 fn total(bench: &Bench, asked: &UsageAsked) -> (u64, u64) {
     let sums = bench.archive.usage_sums(UsageBy::Model, asked).unwrap();
     (sums.iter().map(|(_, used)| used.messages).sum(), sums.iter().map(|(_, used)| used.tokens.input).sum())
@@ -72,7 +72,7 @@ fn sums_are_by_quarter_project_model_session_and_agent() {
 }
 
 #[test]
-fn what_is_asked_for_can_be_a_time_a_project_and_an_agent() {
+fn usage_can_be_filtered_by_time_project_and_agent() {
     let bench = Bench::new();
     session(&bench, "alpha:a-1", "app", vec![usage("1", NOON, 10), usage("2", NOON + HOUR, 20)]);
     session(&bench, "beta:b-2", "site", vec![usage("3", NOON, 40)]);

@@ -1,4 +1,4 @@
-//! Bookmarks in rows: the same after a rebuild, placed once, deleted and restored, forgotten with their session.
+//! Bookmark rows: the same after a rebuild, placed once, deleted and restored, erased with their session.
 
 use super::*;
 use crate::erase::Traces;
@@ -59,7 +59,7 @@ fn rows(store: &Store) -> Vec<KnownBookmark> {
 }
 
 #[test]
-fn bookmarks_and_what_is_counted_since_are_the_same_after_a_rebuild() {
+fn bookmarks_and_counts_since_them_are_the_same_after_a_rebuild() {
     let mut bench = bench();
     bench.accept("a:1", tool());
     let (store, _) = bench.fold();
@@ -115,7 +115,7 @@ fn a_bookmark_that_is_deleted_can_be_restored() {
 }
 
 #[test]
-fn what_is_forgotten_takes_its_bookmarks_and_their_words_with_it() {
+fn an_erase_removes_bookmarks_and_their_texts() {
     let check = |meant: &dyn Fn(&Store) -> Traces, left: usize| {
         let bench = bench();
         let (store, _) = bench.fold();
@@ -174,17 +174,17 @@ fn bookmarks_travel_with_their_project_and_a_deleted_one_under_a_higher_count() 
         root: "/elsewhere".into(),
         remote: Some(remote.into()),
     };
-    let told =
+    let carried =
         |store: &Store, remote: &str| store.carried_notes(&shared(remote), ("ann", Uid([7; 16]))).unwrap();
     let (store, _) = bench.fold();
-    let first = told(&store, "x/boat").remove(0);
+    let first = carried(&store, "x/boat").remove(0);
     assert!(matches!(&first.words, Some(Words::Noted(words)) if words.contains("before the storm")));
     assert_eq!((first.row.from.person.as_str(), first.row.project), ("ann", Uid([5; 16])));
-    assert!(told(&store, "x/other").is_empty());
+    assert!(carried(&store, "x/other").is_empty());
     drop(store);
     bench.append(&[deleted]);
     let (store, _) = bench.fold();
-    let again = told(&store, "x/boat").remove(0);
+    let again = carried(&store, "x/boat").remove(0);
     let count = |carried: &crate::archive::Carried<String>| match &carried.row.life {
         towline_core::share::Life::Lives(registers) => registers.words.stamp.count,
         towline_core::share::Life::Forgotten { .. } => 0,

@@ -1,4 +1,4 @@
-//! Hops from the journal to their rows: moved by events alone, the same after a rebuild.
+//! Hops from the journal to their rows: advanced by events alone, the same after a rebuild.
 
 use super::inherit::CLEARED;
 use super::*;
@@ -28,10 +28,10 @@ impl Bench {
         (bench, hop)
     }
 
-    /// The same, with its handoff and all that is to be typed.
-    fn set_out() -> (Bench, Uid, Typed) {
+    /// The same, with its handoff and intents.
+    fn with_intents() -> (Bench, Uid, Typed) {
         let (mut bench, hop) = Bench::asked();
-        bench.tell("a:1", STOP);
+        bench.accept_in_project("a:1", STOP);
         bench.here("a:1", Happening::HandoffWritten { hop, text: kept("## Task\nheron"), by: Author::Agent });
         let wish = |purpose, text| Wish::new(SEAT, purpose, text, Timestamp(9_000)).unwrap();
         let clear = bench.here("a:1", Happening::IntentMade { wish: wish(Purpose::Clear, "/clear") });
@@ -56,14 +56,14 @@ impl Bench {
         self.hops().remove(0)
     }
 
-    /// All the way.
-    fn arrived() -> (Bench, Uid) {
-        let (mut bench, hop, typed) = Bench::set_out();
+    /// A completed hop.
+    fn completed() -> (Bench, Uid) {
+        let (mut bench, hop, typed) = Bench::with_intents();
         bench.type_it("a:1", typed.clear);
-        bench.tell("a:1", CLEARED);
+        bench.accept_in_project("a:1", CLEARED);
         bench.begin("a:2", SEAT, StartedBy::Clear);
         bench.type_it("a:2", typed.go_on);
-        bench.tell("a:2", prompt("go on"));
+        bench.accept_in_project("a:2", prompt("go on"));
         bench.here("a:2", Happening::HandoffGiven { hop });
         (bench, hop)
     }
@@ -79,7 +79,7 @@ fn an_agent_that_is_asked_for_its_handoff_works_on() {
 
 #[test]
 fn a_hop_goes_all_the_way_and_a_rebuilt_database_has_the_same() {
-    let (bench, _) = Bench::arrived();
+    let (bench, _) = Bench::completed();
     let found = bench.hop();
     assert_eq!((found.stage, &found.successor), (Stage::Done, &Some(key("a:2"))));
     assert_eq!(found.given.as_ref().map(|(to, _)| to), Some(&key("a:2")));
@@ -100,16 +100,16 @@ fn a_hop_goes_all_the_way_and_a_rebuilt_database_has_the_same() {
 }
 
 #[test]
-fn it_is_not_done_before_the_handoff_was_given() {
-    let (mut bench, hop, typed) = Bench::set_out();
+fn a_hop_is_not_done_before_the_handoff_was_given() {
+    let (mut bench, hop, typed) = Bench::with_intents();
     bench.type_it("a:1", typed.clear);
-    bench.tell("a:1", CLEARED);
+    bench.accept_in_project("a:1", CLEARED);
     bench.begin("a:2", SEAT, StartedBy::Clear);
     assert_eq!((bench.hop().stage, bench.hop().successor), (Stage::Continuing, Some(key("a:2"))));
     bench.type_it("a:2", typed.go_on);
-    bench.tell("a:2", prompt("go on"));
+    bench.accept_in_project("a:2", prompt("go on"));
     assert_eq!(bench.hop().stage, Stage::Continuing);
-    bench.tell("a:2", STOP);
+    bench.accept_in_project("a:2", STOP);
     let found = bench.hop();
     assert_eq!(found.stage, Stage::Failed);
     assert_eq!(found.why.as_deref(), Some("the successor went on without the handoff"));
@@ -118,8 +118,8 @@ fn it_is_not_done_before_the_handoff_was_given() {
 }
 
 #[test]
-fn what_is_refused_ends_the_hop_keeps_its_handoff_and_is_told_once() {
-    let (mut bench, hop, typed) = Bench::set_out();
+fn a_refused_intent_ends_the_hop_keeps_its_handoff_and_is_reported_once() {
+    let (mut bench, hop, typed) = Bench::with_intents();
     let why = Some("typing is paused".to_owned());
     let refused = Happening::IntentMoved { intent: typed.clear, to: Typing::Refused, why };
     bench.here("a:1", refused);
@@ -137,16 +137,16 @@ fn what_is_refused_ends_the_hop_keeps_its_handoff_and_is_told_once() {
 }
 
 #[test]
-fn a_person_who_goes_on_ends_the_hop() {
+fn a_prompt_of_the_user_ends_the_hop() {
     let (mut bench, _) = Bench::asked();
-    bench.tell("a:1", prompt("wait, something else"));
+    bench.accept_in_project("a:1", prompt("wait, something else"));
     let found = bench.hop();
     assert_eq!((found.stage, found.why.as_deref()), (Stage::Failed, Some("somebody went on in the session")));
 }
 
 #[test]
-fn what_we_did_in_a_seat_is_counted_by_its_time() {
-    let (mut bench, _) = Bench::arrived();
+fn own_hops_and_compactions_in_a_seat_are_counted_by_time() {
+    let (mut bench, _) = Bench::completed();
     let wish = Wish::new(SEAT, Purpose::Compact, "/compact", Timestamp(9_000)).unwrap();
     let compact = bench.here("a:2", Happening::IntentMade { wish });
     let store = bench.fold().0;

@@ -1,4 +1,4 @@
-//! Whose work a session goes on with, from the journal to the rows: in the order in which real agents tell of it.
+//! Which session's work a session continues, from the journal to the rows, with events in the order of real agents.
 
 use super::*;
 use crate::{Inheritance, KnownBaton, Wanted};
@@ -30,39 +30,39 @@ fn place(seat: &str) -> Place {
     }
 }
 
-/// Accepts events of sessions that a person sits before, all in one project.
+/// Accepts events of sessions in a terminal, all in one project.
 impl Bench {
-    pub(super) fn tell(&mut self, session: &str, happening: Happening) {
-        self.tell_at(session, None, happening);
+    pub(super) fn accept_in_project(&mut self, session: &str, happening: Happening) {
+        self.accept_at(session, None, happening);
     }
 
     pub(super) fn sit(&mut self, session: &str, seat: &str) {
-        self.tell_at(session, Some(seat), Happening::SeatFound);
+        self.accept_at(session, Some(seat), Happening::SeatFound);
     }
 
-    pub(super) fn tell_at(&mut self, session: &str, seat: Option<&str>, happening: Happening) {
+    pub(super) fn accept_at(&mut self, session: &str, seat: Option<&str>, happening: Happening) {
         let event = self.event(session, happening);
         let scene = Some(scene(seat, Presence::Terminal));
         self.append(&[Event { scene, ..event }]);
     }
 
-    /// The session starts, sits down, and is asked for something.
+    /// The session starts, gets its seat, and completes a prompt.
     pub(super) fn work(&mut self, session: &str, seat: &str) {
         self.begin(session, seat, StartedBy::Startup);
-        self.tell(session, prompt("work"));
-        self.tell(session, STOP);
+        self.accept_in_project(session, prompt("work"));
+        self.accept_in_project(session, STOP);
     }
 
     pub(super) fn begin(&mut self, session: &str, seat: &str, by: StartedBy) {
-        self.tell(session, start(by));
+        self.accept_in_project(session, start(by));
         self.sit(session, seat);
     }
 
-    /// The pair of events by which an agent tells that its person cleared, and the next prompt.
+    /// The pair of events that an agent sends when its user clears, and the next prompt.
     pub(super) fn clear(&mut self, from: &str, to: &str, seat: &str) {
-        self.tell(from, CLEARED);
+        self.accept_in_project(from, CLEARED);
         self.begin(to, seat, StartedBy::Clear);
-        self.tell(to, prompt("go on"));
+        self.accept_in_project(to, prompt("go on"));
     }
 
     fn pass(&mut self, minutes: i64) {
@@ -76,12 +76,12 @@ impl Bench {
     }
 
     /// Every decision as `heir way from`, oldest first.
-    fn told(&self) -> Vec<String> {
-        let told = |decision: &Inheritance| {
+    fn decision_lines(&self) -> Vec<String> {
+        let decision_lines = |decision: &Inheritance| {
             let from = decision.from.as_ref().map_or_else(String::new, |from| format!(" {from}"));
             format!("{} {}{from}", decision.heir, decision.way.name())
         };
-        self.decisions().iter().map(told).collect()
+        self.decisions().iter().map(decision_lines).collect()
     }
 }
 
@@ -96,7 +96,7 @@ fn tl_12_a_cleared_session_hands_its_work_to_the_next_in_its_seat() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
     bench.clear("a:1", "a:2", "seat");
-    assert_eq!(bench.told(), ["a:2 clear a:1"]);
+    assert_eq!(bench.decision_lines(), ["a:2 clear a:1"]);
     let due = bench.fold().0.inheritance_to_give(&key("a:2")).unwrap().unwrap();
     assert_eq!((due.from, due.way, due.given_at), (Some(key("a:1")), Way::Clear, None));
     assert_eq!(due.project.as_deref(), Some("app"));
@@ -107,32 +107,32 @@ fn an_agent_that_tells_of_the_end_late_and_of_the_start_with_the_prompt_inherits
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
     bench.begin("a:2", "seat", StartedBy::Clear);
-    bench.tell("a:2", prompt("go on"));
+    bench.accept_in_project("a:2", prompt("go on"));
     bench.pass(1);
-    bench.tell("a:1", Happening::SessionEnded { by: EndedBy::Other });
-    assert_eq!(bench.told(), ["a:2 clear a:1"]);
+    bench.accept_in_project("a:1", Happening::SessionEnded { by: EndedBy::Other });
+    assert_eq!(bench.decision_lines(), ["a:2 clear a:1"]);
 }
 
 #[test]
 fn a_seat_that_is_found_after_the_prompt_was_folded_still_decides() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
-    bench.tell("a:2", start(StartedBy::Clear));
-    bench.tell("a:2", prompt("go on"));
-    assert_eq!(bench.told(), Vec::<String>::new(), "nobody knows where it sits");
+    bench.accept_in_project("a:2", start(StartedBy::Clear));
+    bench.accept_in_project("a:2", prompt("go on"));
+    assert_eq!(bench.decision_lines(), Vec::<String>::new(), "nobody knows where it sits");
     bench.sit("a:2", "seat");
-    assert_eq!(bench.told(), ["a:2 clear a:1"]);
+    assert_eq!(bench.decision_lines(), ["a:2 clear a:1"]);
 }
 
 #[test]
 fn a_seat_that_is_looked_for_in_vain_decides_too() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
-    bench.tell("a:1", CLEARED);
-    bench.tell("a:2", start(StartedBy::Clear));
-    bench.tell("a:2", prompt("go on"));
-    bench.tell("a:2", Happening::SeatFound);
-    assert_eq!(bench.told(), ["a:2 fallback a:1"]);
+    bench.accept_in_project("a:1", CLEARED);
+    bench.accept_in_project("a:2", start(StartedBy::Clear));
+    bench.accept_in_project("a:2", prompt("go on"));
+    bench.accept_in_project("a:2", Happening::SeatFound);
+    assert_eq!(bench.decision_lines(), ["a:2 fallback a:1"]);
 }
 
 #[test]
@@ -140,66 +140,66 @@ fn two_seats_of_one_project_cleared_in_turn_each_keep_their_own_work() {
     let mut bench = Bench::new();
     bench.work("a:left", "left");
     bench.work("a:right", "right");
-    bench.tell("a:left", CLEARED);
+    bench.accept_in_project("a:left", CLEARED);
     bench.begin("a:left-2", "left", StartedBy::Clear);
-    bench.tell("a:right", CLEARED);
+    bench.accept_in_project("a:right", CLEARED);
     bench.begin("a:right-2", "right", StartedBy::Clear);
-    bench.tell("a:right-2", prompt("go on"));
-    bench.tell("a:left-2", prompt("go on"));
-    assert_eq!(bench.told(), ["a:right-2 clear a:right", "a:left-2 clear a:left"]);
+    bench.accept_in_project("a:right-2", prompt("go on"));
+    bench.accept_in_project("a:left-2", prompt("go on"));
+    assert_eq!(bench.decision_lines(), ["a:right-2 clear a:right", "a:left-2 clear a:left"]);
 }
 
 #[test]
 fn tl_16_a_start_that_is_never_used_takes_nothing_and_leaves_the_baton() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
-    bench.tell("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", Happening::BatonPassed);
     bench.begin("a:ghost", "seat", StartedBy::Startup);
-    bench.tell("a:ghost", Happening::SessionEnded { by: EndedBy::Other });
-    assert_eq!(bench.told(), Vec::<String>::new());
+    bench.accept_in_project("a:ghost", Happening::SessionEnded { by: EndedBy::Other });
+    assert_eq!(bench.decision_lines(), Vec::<String>::new());
     bench.begin("a:2", "seat", StartedBy::Startup);
-    bench.tell("a:2", prompt("go on"));
-    assert_eq!(bench.told(), ["a:2 baton a:1"]);
+    bench.accept_in_project("a:2", prompt("go on"));
+    assert_eq!(bench.decision_lines(), ["a:2 baton a:1"]);
 }
 
 #[test]
 fn two_clears_in_a_row_carry_the_work_over_the_empty_session_between() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
-    bench.tell("a:1", CLEARED);
+    bench.accept_in_project("a:1", CLEARED);
     bench.begin("a:ghost", "seat", StartedBy::Clear);
     bench.clear("a:ghost", "a:2", "seat");
-    assert_eq!(bench.told(), ["a:2 clear a:1"]);
+    assert_eq!(bench.decision_lines(), ["a:2 clear a:1"]);
 }
 
 #[test]
-fn marks_notices_helpers_and_our_own_commands_decide_nothing() {
+fn markers_notifications_subagents_and_our_own_commands_decide_nothing() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
-    bench.tell("a:1", CLEARED);
+    bench.accept_in_project("a:1", CLEARED);
     bench.begin("a:2", "seat", StartedBy::Clear);
     let by = |origin, own| Happening::PromptSubmitted { prompt: Kept::default(), origin, own };
-    bench.tell("a:2", by(Origin::Bookmark, None));
-    bench.tell("a:2", by(Origin::Notification, None));
-    bench.tell("a:2", by(Origin::Command, Some(OwnCommand::Other)));
+    bench.accept_in_project("a:2", by(Origin::Bookmark, None));
+    bench.accept_in_project("a:2", by(Origin::Notification, None));
+    bench.accept_in_project("a:2", by(Origin::Command, Some(OwnCommand::Other)));
     let inside = bench.event("a:2", prompt("a helper's"));
     bench.append(&[Event { subagent: Some(SubagentId::parse("helper").unwrap()), ..inside }]);
-    assert_eq!(bench.told(), Vec::<String>::new());
-    bench.tell("a:2", by(Origin::Continuation, None));
-    assert_eq!(bench.told(), ["a:2 clear a:1"]);
+    assert_eq!(bench.decision_lines(), Vec::<String>::new());
+    bench.accept_in_project("a:2", by(Origin::Continuation, None));
+    assert_eq!(bench.decision_lines(), ["a:2 clear a:1"]);
 }
 
 #[test]
 fn tl_10_a_baton_is_taken_once_and_by_any_agent_of_the_project() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
-    bench.tell("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", Happening::BatonPassed);
     bench.pass(59);
     for (heir, seat) in [("b:2", "right"), ("b:3", "middle")] {
         bench.begin(heir, seat, StartedBy::Startup);
-        bench.tell(heir, prompt("go on"));
+        bench.accept_in_project(heir, prompt("go on"));
     }
-    assert_eq!(bench.told(), ["b:2 baton a:1"]);
+    assert_eq!(bench.decision_lines(), ["b:2 baton a:1"]);
     let batons = bench.fold().0.batons().unwrap();
     assert_eq!(batons[0].heir, Some(key("b:2")));
 }
@@ -217,11 +217,11 @@ fn came(passed_at: i64, count: u64, fate: BatonFate) -> Happening {
     }))
 }
 
-/// A session here is asked for something; what was decided about it is told.
+/// Prompts a new session here; returns the decisions.
 fn next_session(bench: &mut Bench, name: &str) -> Vec<String> {
     bench.begin(name, name, StartedBy::Startup);
-    bench.tell(name, prompt("go on"));
-    bench.told()
+    bench.accept_in_project(name, prompt("go on"));
+    bench.decision_lines()
 }
 
 #[test]
@@ -244,17 +244,17 @@ fn a_baton_of_another_machine_is_taken_once_and_the_decision_says_where_it_was_p
 fn a_baton_of_another_machine_beside_one_of_this_is_for_a_person_to_choose() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
-    bench.tell("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", Happening::BatonPassed);
     let passed_at = bench.clock;
     bench.accept("b:far", came(passed_at, 1, BatonFate::Waits));
     assert_eq!(next_session(&mut bench, "a:2"), ["a:2 ambiguous"]);
-    bench.tell("a:2", Happening::InheritanceTaken { from: key("b:far") });
-    assert_eq!(bench.told(), ["a:2 ambiguous", "a:2 taken b:far"]);
+    bench.accept_in_project("a:2", Happening::InheritanceTaken { from: key("b:far") });
+    assert_eq!(bench.decision_lines(), ["a:2 ambiguous", "a:2 taken b:far"]);
     assert_eq!(next_session(&mut bench, "a:3").last().unwrap(), "a:3 baton a:1");
 }
 
 #[test]
-fn what_became_of_a_baton_elsewhere_holds_here_and_is_never_undone() {
+fn the_state_of_a_baton_on_another_machine_holds_here_and_is_never_undone() {
     for fate in [BatonFate::Taken { by: Some(key("b:heir")) }, BatonFate::Dropped, BatonFate::Withdrawn] {
         let mut bench = Bench::new();
         let passed_at = bench.clock;
@@ -272,7 +272,7 @@ fn what_became_of_a_baton_elsewhere_holds_here_and_is_never_undone() {
 fn a_baton_that_was_taken_on_another_machine_is_not_taken_here_too() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
-    bench.tell("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", Happening::BatonPassed);
     let own = bench.fold().0.batons().unwrap().remove(0);
     let Happening::BatonCame(mut far) =
         came(own.passed_at.0, 1 << 20, BatonFate::Taken { by: Some(key("b:heir")) })
@@ -287,15 +287,15 @@ fn a_baton_that_was_taken_on_another_machine_is_not_taken_here_too() {
 }
 
 #[test]
-fn that_a_fresh_start_was_asked_for_is_news_of_a_baton_for_other_machines() {
+fn a_fresh_start_increments_the_revision_of_the_baton() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
-    bench.tell("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", Happening::BatonPassed);
     let revision = |bench: &Bench| bench.fold().0.batons().unwrap()[0].revision;
     let before = revision(&bench);
-    bench.tell("a:1", Happening::FreshAsked);
+    bench.accept_in_project("a:1", Happening::FreshAsked);
     let withdrawn = revision(&bench);
-    bench.tell("a:1", Happening::FreshTakenBack);
+    bench.accept_in_project("a:1", Happening::FreshTakenBack);
     assert!(before < withdrawn && withdrawn < revision(&bench));
 }
 
@@ -303,13 +303,13 @@ fn that_a_fresh_start_was_asked_for_is_news_of_a_baton_for_other_machines() {
 fn tl_10_a_baton_is_replaced_by_the_sessions_next_and_can_be_dropped() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
-    bench.tell("a:1", Happening::BatonPassed);
-    bench.tell("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", Happening::BatonPassed);
     let now = Timestamp(bench.clock);
     let open = |bench: &Bench| bench.fold().0.open_batons(now).unwrap().len();
     assert_eq!(open(&bench), 1);
     assert!(bench.fold().0.open_baton_of(&key("a:1")).unwrap().is_some());
-    bench.tell("a:1", Happening::BatonDropped);
+    bench.accept_in_project("a:1", Happening::BatonDropped);
     assert_eq!(open(&bench), 0);
     assert_eq!(bench.fold().0.batons().unwrap().len(), 2, "what became of them is remembered");
 }
@@ -318,7 +318,7 @@ fn tl_10_a_baton_is_replaced_by_the_sessions_next_and_can_be_dropped() {
 fn a_session_that_was_never_used_or_has_nobody_before_it_passes_no_baton() {
     let mut bench = Bench::new();
     bench.begin("a:ghost", "seat", StartedBy::Startup);
-    bench.tell("a:ghost", Happening::BatonPassed);
+    bench.accept_in_project("a:ghost", Happening::BatonPassed);
     let mut headless = vec![];
     for happening in [start(StartedBy::Startup), prompt("alone"), Happening::BatonPassed] {
         let event = bench.event("a:script", happening);
@@ -332,7 +332,7 @@ fn a_session_that_was_never_used_or_has_nobody_before_it_passes_no_baton() {
 fn a_fresh_start_gives_nothing_and_the_log_says_why() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
-    bench.tell("a:1", Happening::FreshAsked);
+    bench.accept_in_project("a:1", Happening::FreshAsked);
     bench.clear("a:1", "a:2", "seat");
     let decisions = bench.decisions();
     assert_eq!((decisions[0].way, &decisions[0].from), (Way::Fresh, &None));
@@ -341,19 +341,19 @@ fn a_fresh_start_gives_nothing_and_the_log_says_why() {
 }
 
 #[test]
-fn what_several_could_be_meant_by_is_chosen_by_a_person() {
+fn the_user_chooses_between_several_batons() {
     let mut bench = Bench::new();
     for (session, seat) in [("a:1", "left"), ("b:2", "right")] {
         bench.work(session, seat);
     }
-    bench.tell("a:1", Happening::BatonPassed);
-    bench.tell("b:2", Happening::BatonPassed);
+    bench.accept_in_project("a:1", Happening::BatonPassed);
+    bench.accept_in_project("b:2", Happening::BatonPassed);
     bench.begin("a:3", "middle", StartedBy::Startup);
-    bench.tell("a:3", prompt("go on"));
-    assert_eq!(bench.told(), ["a:3 ambiguous"]);
+    bench.accept_in_project("a:3", prompt("go on"));
+    assert_eq!(bench.decision_lines(), ["a:3 ambiguous"]);
     assert_eq!(bench.decisions()[0].candidates, [key("a:1"), key("b:2")]);
-    bench.tell("a:3", Happening::InheritanceTaken { from: key("b:2") });
-    assert_eq!(bench.told(), ["a:3 ambiguous", "a:3 taken b:2"]);
+    bench.accept_in_project("a:3", Happening::InheritanceTaken { from: key("b:2") });
+    assert_eq!(bench.decision_lines(), ["a:3 ambiguous", "a:3 taken b:2"]);
     let (store, _) = bench.fold();
     assert_eq!(store.inheritance_to_give(&key("a:3")).unwrap().unwrap().from, Some(key("b:2")));
     let open = store.open_batons(Timestamp(bench.clock)).unwrap();
@@ -365,26 +365,26 @@ fn a_choice_that_would_make_a_circle_is_not_taken() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
     bench.work("a:2", "right");
-    bench.tell("a:1", Happening::InheritanceTaken { from: key("a:2") });
-    bench.tell("a:2", Happening::InheritanceTaken { from: key("a:2") });
-    assert_eq!(bench.told(), Vec::<String>::new());
+    bench.accept_in_project("a:1", Happening::InheritanceTaken { from: key("a:2") });
+    bench.accept_in_project("a:2", Happening::InheritanceTaken { from: key("a:2") });
+    assert_eq!(bench.decision_lines(), Vec::<String>::new());
 }
 
 #[test]
 fn the_users_wish_travels_with_the_start() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
-    bench.tell("a:1", CLEARED);
+    bench.accept_in_project("a:1", CLEARED);
     let wishes = Wishes { on_clear: OnClear::Ask, ..Wishes::default() };
-    bench.tell("a:2", Happening::SessionStarted { by: StartedBy::Clear, wishes });
+    bench.accept_in_project("a:2", Happening::SessionStarted { by: StartedBy::Clear, wishes });
     bench.sit("a:2", "seat");
     bench.fold();
-    bench.tell("a:2", prompt("go on"));
-    assert_eq!(bench.told(), ["a:2 asked"]);
+    bench.accept_in_project("a:2", prompt("go on"));
+    assert_eq!(bench.decision_lines(), ["a:2 asked"]);
 }
 
 #[test]
-fn what_was_given_is_not_due_again_even_in_a_rebuilt_database() {
+fn a_delivered_inheritance_is_not_due_again_even_after_a_rebuild() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
     bench.clear("a:1", "a:2", "seat");
@@ -395,7 +395,7 @@ fn what_was_given_is_not_due_again_even_in_a_rebuilt_database() {
     assert_eq!(store.session(&key("a:2")).unwrap().unwrap().inheriting, Inheriting::Settled);
     assert_eq!(store.inheritance_to_give(&key("a:2")).unwrap(), None);
     drop(store);
-    bench.tell("a:2", Happening::InheritanceGiven { decision: due.uid });
+    bench.accept_in_project("a:2", Happening::InheritanceGiven { decision: due.uid });
     assert_eq!(bench.decisions()[0].given_at, Some(Timestamp(77)), "once is enough");
     forget_database(&bench);
     let store = bench.fold().0;
@@ -404,27 +404,27 @@ fn what_was_given_is_not_due_again_even_in_a_rebuilt_database() {
 }
 
 #[test]
-fn what_was_chosen_while_something_older_was_told_stays_due() {
+fn a_choice_made_during_an_older_delivery_stays_due() {
     let mut bench = Bench::new();
     for session in ["a:1", "a:2", "a:3"] {
         bench.work(session, session);
     }
-    bench.tell("a:3", Happening::InheritanceTaken { from: key("a:1") });
+    bench.accept_in_project("a:3", Happening::InheritanceTaken { from: key("a:1") });
     let first = bench.decisions()[0].uid;
-    bench.tell("a:3", Happening::InheritanceTaken { from: key("a:2") });
-    bench.tell("a:3", Happening::InheritanceGiven { decision: first });
+    bench.accept_in_project("a:3", Happening::InheritanceTaken { from: key("a:2") });
+    bench.accept_in_project("a:3", Happening::InheritanceGiven { decision: first });
     let due = bench.fold().0.inheritance_to_give(&key("a:3")).unwrap();
     assert_eq!(due.unwrap().from, Some(key("a:2")));
     assert_eq!(bench.fold().0.session(&key("a:3")).unwrap().unwrap().inheriting, Inheriting::Due);
 }
 
 #[test]
-fn what_was_chosen_right_after_something_older_was_told_is_due_also_when_both_are_folded_at_once() {
+fn a_choice_after_an_older_delivery_is_due_also_when_both_are_folded_at_once() {
     let mut bench = Bench::new();
     for session in ["a:1", "a:2", "a:3"] {
         bench.work(session, session);
     }
-    bench.tell("a:3", Happening::InheritanceTaken { from: key("a:1") });
+    bench.accept_in_project("a:3", Happening::InheritanceTaken { from: key("a:1") });
     let first = bench.decisions()[0].uid;
     bench.accept("a:3", Happening::InheritanceGiven { decision: first });
     bench.accept("a:3", Happening::InheritanceTaken { from: key("a:2") });
@@ -437,14 +437,14 @@ fn tl_13_a_session_is_cleared_into_one_heir_only_unless_it_went_on() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
     bench.clear("a:1", "a:2", "seat");
-    bench.tell("a:1", start(StartedBy::Resume));
+    bench.accept_in_project("a:1", start(StartedBy::Resume));
     bench.sit("a:1", "seat");
     bench.clear("a:1", "a:3", "seat");
-    bench.tell("a:1", start(StartedBy::Resume));
+    bench.accept_in_project("a:1", start(StartedBy::Resume));
     bench.sit("a:1", "seat");
-    bench.tell("a:1", prompt("more work"));
+    bench.accept_in_project("a:1", prompt("more work"));
     bench.clear("a:1", "a:4", "seat");
-    assert_eq!(bench.told(), ["a:2 clear a:1", "a:3 none", "a:4 clear a:1"]);
+    assert_eq!(bench.decision_lines(), ["a:2 clear a:1", "a:3 none", "a:4 clear a:1"]);
 }
 
 #[test]
@@ -466,8 +466,8 @@ fn the_last_answer_is_kept_with_its_session() {
     bench.work("a:1", "seat");
     let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Redacted };
     let answer = Some(Kept::new("all done", keeping));
-    bench.tell("a:1", Happening::TurnEnded { background: Some(0), answer: answer.clone() });
-    bench.tell("a:1", STOP);
+    bench.accept_in_project("a:1", Happening::TurnEnded { background: Some(0), answer: answer.clone() });
+    bench.accept_in_project("a:1", STOP);
     let session = bench.fold().0.session(&key("a:1")).unwrap().unwrap();
     assert_eq!(session.answer, answer, "a turn that says nothing takes nothing away");
 }
@@ -490,7 +490,7 @@ fn forget_database(bench: &Bench) {
     }
 }
 
-/// One thing that may happen to one of a few sessions in one of a few seats.
+/// A random event of one of a few sessions in one of a few seats.
 fn anything() -> impl Strategy<Value = (usize, usize, u8, i64)> {
     (0..5_usize, 0..3_usize, 0..14_u8, 0..25_i64)
 }
@@ -512,7 +512,7 @@ fn happening(number: u8, other: &str) -> Happening {
     }
 }
 
-/// What is decided, and what became of every baton.
+/// All decisions, and the state of every baton.
 fn outcome(bench: &Bench) -> (Vec<Inheritance>, Vec<KnownBaton>) {
     (bench.decisions(), bench.fold().0.batons().unwrap())
 }
@@ -531,7 +531,7 @@ proptest! {
                 let happening = happening(number, sessions[(session + 1) % sessions.len()]);
                 let seat = matches!(happening, Happening::SeatFound).then_some(seat);
                 bench.pass(minutes);
-                bench.tell_at(sessions[session], seat, happening);
+                bench.accept_at(sessions[session], seat, happening);
             }
             one_by_one.fold();
         }

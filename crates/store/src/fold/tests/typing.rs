@@ -1,4 +1,4 @@
-//! Intents from the journal to their rows: moved by events alone, confirmed by what the agent tells, the same after a rebuild.
+//! Intents from the journal to their rows: advanced and confirmed by events alone, the same after a rebuild.
 
 use super::inherit::CLEARED;
 use super::*;
@@ -9,8 +9,8 @@ use towline_core::typing::{Intent, Purpose, Stage, Wish};
 const SEAT: &str = "tmux:7:%1";
 
 impl Bench {
-    /// A session that sits and has answered a prompt.
-    fn sat_down(session: &str) -> Bench {
+    /// A session that has a seat and has answered a prompt.
+    fn with_seat(session: &str) -> Bench {
         let mut bench = Bench::new();
         bench.work(session, SEAT);
         bench
@@ -47,12 +47,12 @@ fn wish(purpose: Purpose, text: &str) -> Wish {
 }
 
 #[test]
-fn a_marker_is_confirmed_by_its_prompt_and_the_turn_is_no_persons() {
-    let mut bench = Bench::sat_down("a:1");
+fn a_marker_is_confirmed_by_its_prompt_and_its_turn_is_not_the_users() {
+    let mut bench = Bench::with_seat("a:1");
     let intent = bench.typed("a:1", wish(Purpose::Bookmark, "·"));
-    bench.tell("a:1", prompt("·"));
-    bench.tell("a:1", STOP);
-    bench.tell("a:1", prompt("·"));
+    bench.accept_in_project("a:1", prompt("·"));
+    bench.accept_in_project("a:1", STOP);
+    bench.accept_in_project("a:1", prompt("·"));
     let (store, _) = bench.fold();
     let found = store.intent(intent).unwrap().unwrap();
     assert_eq!((found.stage, found.led_to), (Stage::Confirmed, Some(key("a:1"))));
@@ -62,17 +62,17 @@ fn a_marker_is_confirmed_by_its_prompt_and_the_turn_is_no_persons() {
 
 #[test]
 fn a_clear_is_confirmed_by_its_heir_and_the_continuation_is_meant_for_that() {
-    let mut bench = Bench::sat_down("a:1");
+    let mut bench = Bench::with_seat("a:1");
     let clear = bench.typed("a:1", wish(Purpose::Clear, "/clear"));
     let go_on = bench.made("a:1", wish(Purpose::Continue, "go on").after(clear));
-    bench.tell("a:1", CLEARED);
+    bench.accept_in_project("a:1", CLEARED);
     bench.begin("a:2", SEAT, StartedBy::Clear);
     let (store, _) = bench.fold();
     let before = store.intent(clear).unwrap().unwrap();
     assert_eq!((before.stage, &before.led_to), (Stage::Confirmed, &Some(key("a:2"))));
     assert_eq!(store.intent(go_on).unwrap().unwrap().meant(Some(&before)), &key("a:2"));
     bench.moved("a:2", go_on, Stage::Typing);
-    bench.tell("a:2", prompt("go on"));
+    bench.accept_in_project("a:2", prompt("go on"));
     let (store, _) = bench.fold();
     assert_eq!(
         store.intent(go_on).unwrap().unwrap().stage,
@@ -84,33 +84,33 @@ fn a_clear_is_confirmed_by_its_heir_and_the_continuation_is_meant_for_that() {
 
 #[test]
 fn a_compaction_that_was_asked_for_confirms_and_one_that_was_not_does_not() {
-    let mut bench = Bench::sat_down("a:1");
+    let mut bench = Bench::with_seat("a:1");
     let compact = bench.typed("a:1", wish(Purpose::Compact, "/compact"));
-    bench.tell("a:1", Happening::CompactionStarted { trigger: Trigger::Auto });
+    bench.accept_in_project("a:1", Happening::CompactionStarted { trigger: Trigger::Auto });
     assert_eq!(bench.stage(compact), Stage::Typed);
-    bench.tell("a:1", Happening::CompactionStarted { trigger: Trigger::Manual });
+    bench.accept_in_project("a:1", Happening::CompactionStarted { trigger: Trigger::Manual });
     assert_eq!(bench.stage(compact), Stage::Confirmed);
 }
 
 #[test]
-fn an_end_is_an_end_whatever_is_told_later() {
-    let mut bench = Bench::sat_down("a:1");
+fn an_ended_intent_ignores_later_events() {
+    let mut bench = Bench::with_seat("a:1");
     let dropped = bench.made("a:1", wish(Purpose::Bookmark, "·"));
     bench.moved("a:1", dropped, Stage::Dropped);
     bench.moved("a:1", dropped, Stage::Typing);
     let expired = bench.typed("a:1", wish(Purpose::Bookmark, "·"));
     bench.moved("a:1", expired, Stage::Expired);
-    bench.tell("a:1", prompt("·"));
+    bench.accept_in_project("a:1", prompt("·"));
     bench.moved("a:1", expired, Stage::Confirmed);
     assert_eq!((bench.stage(dropped), bench.stage(expired)), (Stage::Dropped, Stage::Expired));
 }
 
 #[test]
 fn a_prompt_of_another_seat_confirms_nothing() {
-    let mut bench = Bench::sat_down("a:1");
+    let mut bench = Bench::with_seat("a:1");
     bench.work("a:2", "tmux:7:%2");
     let intent = bench.typed("a:1", wish(Purpose::Bookmark, "·"));
-    bench.tell("a:2", prompt("·"));
+    bench.accept_in_project("a:2", prompt("·"));
     assert_eq!(bench.stage(intent), Stage::Typed);
     assert_eq!(
         bench.fold().0.session(&key("a:2")).unwrap().unwrap().open_turn.unwrap().origin,
@@ -119,7 +119,7 @@ fn a_prompt_of_another_seat_confirms_nothing() {
 }
 
 #[test]
-fn an_intent_of_a_session_that_nobody_knows_is_passed_over() {
+fn an_intent_of_an_unknown_session_is_ignored() {
     let mut bench = Bench::new();
     bench.made("a:9", wish(Purpose::Bookmark, "·"));
     assert!(bench.intents().is_empty());
@@ -127,7 +127,7 @@ fn an_intent_of_a_session_that_nobody_knows_is_passed_over() {
 
 #[test]
 fn open_intents_come_oldest_first_and_by_their_seat() {
-    let mut bench = Bench::sat_down("a:1");
+    let mut bench = Bench::with_seat("a:1");
     let first = bench.made("a:1", wish(Purpose::Bookmark, "·"));
     let second = bench.made("a:1", wish(Purpose::Compact, "/compact"));
     let over = bench.made("a:1", wish(Purpose::Bookmark, "·"));
@@ -158,16 +158,16 @@ fn open_intents_come_oldest_first_and_by_their_seat() {
 
 #[test]
 fn a_rebuilt_database_has_the_same_intents() {
-    let mut bench = Bench::sat_down("a:1");
+    let mut bench = Bench::with_seat("a:1");
     bench.typed("a:1", wish(Purpose::Bookmark, "·"));
-    bench.tell("a:1", prompt("·"));
-    bench.tell("a:1", STOP);
+    bench.accept_in_project("a:1", prompt("·"));
+    bench.accept_in_project("a:1", STOP);
     let clear = bench.typed("a:1", wish(Purpose::Clear, "/clear"));
     bench.made("a:1", wish(Purpose::Continue, "go on").after(clear));
     let refused = bench.made("a:1", wish(Purpose::Bookmark, "·"));
     let why = Some("typing is off".to_owned());
     bench.accept("a:1", Happening::IntentMoved { intent: refused, to: Stage::Refused, why });
-    bench.tell("a:1", CLEARED);
+    bench.accept_in_project("a:1", CLEARED);
     bench.begin("a:2", SEAT, StartedBy::Clear);
     let before = bench.intents();
     assert_eq!(
