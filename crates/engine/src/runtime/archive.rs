@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The archive, and the right to write it.
 pub struct Writable {
     pub archive: Archive,
-    _lock: ArchiveLock,
+    pub(crate) _lock: ArchiveLock,
 }
 
 /// `None` if somebody else writes it for longer than the patience.
