@@ -3,7 +3,6 @@
 
 use super::hands::{Hands, NotDone};
 use super::queue::work_off_by;
-use super::*;
 use crate::handoff::typing::{accept_move, event, pause};
 use crate::runtime::env::Env;
 use std::fs;

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::handoff::agent_server::Kind;
-use crate::runtime::env::Env;
 use towline_agents::server::{History, Status, Thread};
 use towline_core::context::Context;
 use towline_core::id::SessionId;

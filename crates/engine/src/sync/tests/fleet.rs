@@ -2,7 +2,6 @@
 //!
 //! The hub merges by `core::share` alone, numbers what changed, and keeps it as the real one does.
 
-use crate::capture;
 use crate::capture::Wishes;
 use crate::erase::forget;
 use crate::erase::forget::AsideFate;
