@@ -186,8 +186,7 @@ impl Mark {
     }
 }
 
-/// FNV-1a over the parts, each terminated by a byte that never occurs in UTF-8. Stable forever, not collision-proof
-/// against an attacker.
+/// FNV-1a over the parts, each terminated by a byte that never occurs in UTF-8. Stable forever; not attack-resistant.
 fn checksum(parts: &[&str]) -> u128 {
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xff]));

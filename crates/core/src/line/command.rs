@@ -1,5 +1,4 @@
-//! The most informative part of a command line: `cargo test -p x` of
-//! `cd /long/path && RUST_LOG=debug cargo test -p x 2>&1 | tail`.
+//! The most informative part of a command line: `cargo test` of `cd /path && RUST_LOG=debug cargo test 2>&1 | tail`.
 //!
 //! Parses as much shell grammar as that needs. For display only: no decision may depend on the result.
 

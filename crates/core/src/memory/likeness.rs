@@ -118,10 +118,9 @@ fn is_same(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> bool {
 /// Whether names, numbers and negation are equal and no word is the opposite of another.
 fn is_strictly_alike(one: &[Token], other: &[Token]) -> bool {
     let same = |kind| of_kind(one, kind) == of_kind(other, kind);
-    let is_negative = |words: &[Token]| words.iter().any(|word| word.kind == TokenKind::Negation);
     same(TokenKind::Name)
         && same(TokenKind::Number)
-        && is_negative(one) == is_negative(other)
+        && replacing::is_negative(one) == replacing::is_negative(other)
         && replacing::opposites(one, other).is_none()
 }
 

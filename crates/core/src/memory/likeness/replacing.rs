@@ -299,6 +299,6 @@ fn is_new_choice(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> bool {
         && ((reports_change && purpose > 0) || (is_preference && purpose == 0 && has_same_concepts))
 }
 
-fn is_negative(words: &[Token]) -> bool {
+pub(super) fn is_negative(words: &[Token]) -> bool {
     words.iter().any(|word| word.kind == TokenKind::Negation)
 }
