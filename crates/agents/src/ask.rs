@@ -1,7 +1,7 @@
-//! Asking an agent's command line one question, without tools and without a trace: how it is called, and what it answered.
+//! Asks an agent's command line one question, without tools and without a trace: builds the call and parses the answer.
 //!
-//! Starts nothing and writes nothing: it says what is to be run, and reads what was printed. Whatever is not the answer is
-//! a failure with a cause; a notice in the answer's place is never an answer.
+//! Starts no process and writes no file. All output other than the answer is a failure with a cause: a notice in place
+//! of the answer is never taken for one.
 
 mod notice;
 
@@ -12,35 +12,33 @@ use crate::{Agent, claude, codex};
 use std::path::{Path, PathBuf};
 use towline_core::time::Timestamp;
 
-/// What is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     pub system: &'a str,
     pub text: &'a str,
     /// The JSON schema of the answer.
     pub schema: &'a str,
-    /// None is the agent's own choice.
+    /// `None` leaves the choice to the agent.
     pub model: Option<&'a str>,
     pub most_output: u32,
-    /// A folder of our own that the agent is started in.
+    /// A folder of our own in which the agent is started.
     pub folder: &'a Path,
-    /// Where the agent keeps its settings.
     pub settings: Option<&'a Path>,
 }
 
-/// How the agent is called for it.
+/// How to call the agent for a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asking {
     pub arguments: Vec<String>,
     pub stdin: String,
     pub variables: Vec<(&'static str, String)>,
-    /// Variables that it must not have.
+    /// Variables to remove from the environment.
     pub without: Vec<&'static str>,
-    /// Files that it is given.
+    /// Files to create before the call.
     pub files: Vec<(PathBuf, String)>,
 }
 
-/// What the agent printed, and how it ended.
+/// The agent's output and how its process ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Printed<'a> {
     pub stdout: &'a str,
@@ -52,27 +50,27 @@ pub struct Printed<'a> {
 pub enum Ended {
     Well,
     Badly,
-    /// It was ended at its deadline.
+    /// Killed at its deadline.
     Late,
 }
 
-/// An answer, or why there is none; and what either cost.
+/// An answer or the reason for its absence, and the tokens used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The text of the answer, which should be JSON.
+    /// The answer's text, which should be JSON.
     pub said: Result<String, Unanswered>,
     pub input: u64,
     pub output: u64,
 }
 
 impl Answer {
-    /// Nothing was said, and nothing is known of a cost.
+    /// No answer, and no known cost.
     pub fn none(why: Unanswered) -> Answer {
         Answer { said: Err(why), input: 0, output: 0 }
     }
 }
 
-/// Why a model did not answer as it should.
+/// Why a model did not answer as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswered {
     #[error("not logged in: {0}")]
@@ -83,7 +81,7 @@ pub enum Unanswered {
     RateLimited { said: String, after_s: Option<u32> },
     #[error("not available: {0}")]
     Unavailable(String),
-    /// What is configured does not exist there.
+    /// The configured model or address does not exist.
     #[error("cannot be used as it is configured: {0}")]
     Misconfigured(String),
     #[error("the model refused: {0}")]
@@ -97,7 +95,7 @@ pub enum Unanswered {
 }
 
 impl Unanswered {
-    /// One word for it.
+    /// A one-word category.
     pub fn cause(&self) -> &'static str {
         match self {
             Unanswered::NotLoggedIn(_) => "login",
@@ -112,7 +110,7 @@ impl Unanswered {
         }
     }
 
-    /// Whether it may be the question's fault, not the provider's.
+    /// Whether the question may be at fault rather than the provider.
     pub fn may_be_the_questions(&self) -> bool {
         match self {
             Unanswered::Refused(_) | Unanswered::NotJson(_) | Unanswered::Invalid(_) => true,
@@ -126,11 +124,11 @@ impl Unanswered {
     }
 }
 
-/// Variables by which a program below a terminal or an agent knows where it is: nothing of that is true for a question.
+/// Variables that describe a terminal or multiplexer, none of which applies to a question.
 const SURROUNDINGS: [&str; 6] = ["TMUX", "TMUX_PANE", "STY", "ZELLIJ", "KITTY_WINDOW_ID", "WEZTERM_PANE"];
 
 impl Agent {
-    /// How to ask it one question.
+    /// The call that asks it one question.
     pub fn ask(self, question: &Question<'_>) -> Asking {
         let mut asking = match self {
             Agent::Claude => claude::ask::ask(question),
@@ -140,7 +138,6 @@ impl Agent {
         asking
     }
 
-    /// What it answered.
     pub fn answered(self, printed: Printed<'_>) -> Answer {
         match self {
             Agent::Claude => claude::ask::answered(printed),
@@ -148,7 +145,7 @@ impl Agent {
         }
     }
 
-    /// Tokens that it adds to a question by itself, at most.
+    /// An upper bound of the tokens that the agent itself adds to a question.
     pub fn adds_tokens(self) -> u64 {
         match self {
             Agent::Claude => 450,
@@ -156,7 +153,7 @@ impl Agent {
         }
     }
 
-    /// The command by which a person logs in.
+    /// The command with which a user logs in.
     pub fn login(self) -> &'static str {
         match self {
             Agent::Claude => "claude /login",
@@ -165,7 +162,7 @@ impl Agent {
     }
 }
 
-/// The small model that serves where none is named: by what a provider is called.
+/// The small default model of a provider, by the provider's name.
 pub fn usual_model(provider: &str) -> Option<&'static str> {
     match provider {
         "claude" => Some("haiku"),

@@ -1,30 +1,29 @@
-//! Fields of a tool call's input, found without parsing the rest.
+//! Finds fields of a tool call's input without parsing the rest.
 //!
-//! An input was redacted before and may be broken by it, or cut: nothing here fails, and no value is built but the one
-//! that was asked for.
+//! An input may have been broken by redaction, or cut: nothing here fails, and only the requested value is built.
 
 use memchr::{memchr2, memchr3, memmem};
 use std::borrow::Cow;
 
-/// The text under the first of these keys that the input's own object has.
+/// The string under the first of these keys, preferring keys of the top-level object.
 pub(crate) fn text<'a>(input: &'a str, keys: &[&str]) -> Option<Cow<'a, str>> {
     keys.iter()
         .find_map(|key| unquoted(own(input, key)?))
         .or_else(|| keys.iter().find_map(|key| anywhere(input, key)))
 }
 
-/// The value under a key of the input's own object, as it is written.
+/// The value under a top-level key, as written.
 pub(crate) fn own<'a>(input: &'a str, key: &str) -> Option<&'a str> {
     let mut depth = 0_usize;
-    let mut at = 0;
-    while let Some(found) = next_mark(input, at) {
-        at = found + 1;
+    let mut offset = 0;
+    while let Some(found) = next_mark(input, offset) {
+        offset = found + 1;
         match input.as_bytes()[found] {
             b'"' => {
-                let end = closing_quote(input, at);
-                let name = &input[at..end];
-                at = (end + 1).min(input.len());
-                let value = input[at..].trim_start().strip_prefix(':').map(str::trim_start);
+                let end = closing_quote(input, offset);
+                let name = &input[offset..end];
+                offset = (end + 1).min(input.len());
+                let value = input[offset..].trim_start().strip_prefix(':').map(str::trim_start);
                 if let (1, true, Some(value)) = (depth, name == key, value) {
                     return Some(value);
                 }
@@ -36,15 +35,15 @@ pub(crate) fn own<'a>(input: &'a str, key: &str) -> Option<&'a str> {
     None
 }
 
-/// The first text under this key, however deep it lies.
+/// The first string under this key at any depth.
 pub(crate) fn anywhere<'a>(input: &'a str, key: &str) -> Option<Cow<'a, str>> {
     let quoted = format!("\"{key}\"");
-    let values =
-        memmem::find_iter(input.as_bytes(), &quoted).map(|at| input[at + quoted.len()..].trim_start());
+    let values = memmem::find_iter(input.as_bytes(), &quoted)
+        .map(|offset| input[offset + quoted.len()..].trim_start());
     values.filter_map(|rest| rest.strip_prefix(':')).find_map(|value| unquoted(value.trim_start()))
 }
 
-/// The texts of a list, up to where it ends or breaks.
+/// The strings of a list, up to where it ends or breaks.
 pub(crate) fn texts(list: &str) -> Vec<Cow<'_, str>> {
     let mut texts = vec![];
     let mut rest = list.strip_prefix('[').unwrap_or("").trim_start();
@@ -57,7 +56,7 @@ pub(crate) fn texts(list: &str) -> Vec<Cow<'_, str>> {
     texts
 }
 
-/// The text that begins with the quote at the beginning; what a cut left of it, if it was cut.
+/// The string that starts with the leading quote; if it was cut, the remainder.
 fn unquoted(value: &str) -> Option<Cow<'_, str>> {
     let inner = &value.strip_prefix('"')?[..closing_quote(value, 1) - 1];
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
@@ -67,26 +66,26 @@ fn unquoted(value: &str) -> Option<Cow<'_, str>> {
     Some(whole.map_or(Cow::Borrowed(inner), Cow::Owned))
 }
 
-/// Where the string ends that has begun before `from`: at its quote, or with the input.
+/// The end of the string that began before `from`: its closing quote, or the end of the input.
 fn closing_quote(input: &str, from: usize) -> usize {
-    let mut at = from;
-    while let Some(found) = memchr2(b'"', b'\\', input.as_bytes().get(at..).unwrap_or(&[])) {
-        at += found;
-        if input.as_bytes()[at] == b'"' {
-            return at;
+    let mut offset = from;
+    while let Some(found) = memchr2(b'"', b'\\', input.as_bytes().get(offset..).unwrap_or(&[])) {
+        offset += found;
+        if input.as_bytes()[offset] == b'"' {
+            return offset;
         }
-        at += 2;
+        offset += 2;
     }
     input.len()
 }
 
-/// The next quote or bracket. Brackets are sought byte by byte only between strings, which is a short way.
+/// The next quote or bracket. Closing brackets are searched only up to the next quote, which is a short way.
 fn next_mark(input: &str, from: usize) -> Option<usize> {
     let rest = &input.as_bytes()[from..];
     let quote = memchr3(b'"', b'{', b'[', rest);
     let until = quote.unwrap_or(rest.len());
     let closing = memchr2(b'}', b']', &rest[..until]);
-    closing.or(quote).map(|at| from + at)
+    closing.or(quote).map(|offset| from + offset)
 }
 
 #[cfg(test)]
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_the_inputs_own_one() {
+    fn keys_of_the_top_level_object_are_preferred() {
         check(r#"{"content":"\"path\": \"no\"","inner":{"path":"no"}, "path" : "yes"}"#, "path", Some("yes"));
         check(r#"{"a":[{"path":"no"}],"path":"a\n\"b\" \u00e9"}"#, "path", Some("a\n\"b\" é"));
         check(r#"{"path":7}"#, "path", None);
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_redaction_broke_is_read_as_far_as_it_goes() {
+    fn input_broken_by_redaction_is_read_up_to_the_break() {
         check(
             r#"{"command":"export TOKEN=[redacted:secret]"#,
             "command",
@@ -131,7 +130,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn nothing_makes_it_fail(input in r#"[{}\[\]",:\\a-bé \n]{0,60}"#) {
+        fn no_input_panics(input in r#"[{}\[\]",:\\a-bé \n]{0,60}"#) {
             let _ = (text(&input, &["a", "b"]), anywhere(&input, "a"), texts(&input), own(&input, "b"));
         }
     }

@@ -1,40 +1,38 @@
-//! A screen with its sequences, as cells: what stands where, and how it is drawn.
+//! Parses a screen with escape sequences into styled cells.
 //!
-//! Understands what a multiplexer prints of a screen, which is text with sequences for colours, and passes over any other
-//! sequence. It knows no agent.
+//! Understands the output of a multiplexer: text with style sequences. Skips any other sequence, and knows no agent.
 
 /// One character on a screen. A wide one is one cell: nothing here counts columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cell {
+pub(crate) struct ScreenCell {
     pub glyph: char,
-    pub look: Drawn,
+    pub style: CellStyle,
 }
 
-/// How a character is drawn, as far as it tells something.
+/// The style attributes that carry meaning on the agents' screens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Drawn {
+pub(crate) struct CellStyle {
     pub bold: bool,
     pub faint: bool,
-    /// With the colours of text and ground exchanged: a cursor, or what is chosen.
+    /// Inverse video: a cursor, or a selection.
     pub reversed: bool,
-    /// In any colour but the usual one of text.
-    pub coloured: bool,
-    /// On any ground but the usual one.
-    pub grounded: bool,
+    /// Any foreground colour but the default.
+    pub has_colour: bool,
+    /// Any background colour but the default.
+    pub has_background: bool,
 }
 
-/// One line of a screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Row(pub Vec<Cell>);
+pub(crate) struct ScreenRow(pub Vec<ScreenCell>);
 
-impl Row {
-    /// Its text without the blanks at its end.
+impl ScreenRow {
+    /// The text without trailing whitespace.
     pub(crate) fn text(&self) -> String {
         let text: String = self.0.iter().map(|cell| cell.glyph).collect();
         text.trim_end().to_owned()
     }
 
-    pub(crate) fn first(&self) -> Option<Cell> {
+    pub(crate) fn first(&self) -> Option<ScreenCell> {
         self.0.first().copied()
     }
 
@@ -43,28 +41,28 @@ impl Row {
     }
 }
 
-/// The lines of a screen. How something is drawn goes on from one line to the next.
-pub(crate) fn rows(screen: &str) -> Vec<Row> {
-    let mut drawn = Drawn::default();
-    screen.lines().map(|line| row(line, &mut drawn)).collect()
+/// The lines of a screen. A style continues from one line to the next.
+pub(crate) fn rows(screen: &str) -> Vec<ScreenRow> {
+    let mut style = CellStyle::default();
+    screen.lines().map(|line| row(line, &mut style)).collect()
 }
 
-fn row(line: &str, drawn: &mut Drawn) -> Row {
+fn row(line: &str, style: &mut CellStyle) -> ScreenRow {
     let mut cells = vec![];
     let mut rest = line.chars();
     while let Some(glyph) = rest.next() {
         match glyph {
-            '\u{1b}' => *drawn = after_sequence(&mut rest, *drawn),
-            // Shifts between sets of characters, and the like.
+            '\u{1b}' => *style = after_sequence(&mut rest, *style),
+            // Character set shifts and the like.
             _ if glyph.is_control() => {}
-            _ => cells.push(Cell { glyph, look: *drawn }),
+            _ => cells.push(ScreenCell { glyph, style: *style }),
         }
     }
-    Row(cells)
+    ScreenRow(cells)
 }
 
-/// How it goes on after a sequence, which is taken away from `rest`.
-fn after_sequence(rest: &mut std::str::Chars<'_>, drawn: Drawn) -> Drawn {
+/// The style after an escape sequence, which is consumed from `rest`.
+fn after_sequence(rest: &mut std::str::Chars<'_>, style: CellStyle) -> CellStyle {
     match rest.next() {
         Some('[') => {
             let text = rest.as_str();
@@ -72,68 +70,68 @@ fn after_sequence(rest: &mut std::str::Chars<'_>, drawn: Drawn) -> Drawn {
             let is_style = text[end..].starts_with('m');
             *rest = text[end..].chars();
             rest.next();
-            if is_style { styled(&text[..end], drawn) } else { drawn }
+            if is_style { styled(&text[..end], style) } else { style }
         }
-        // A link, a title: up to its end, which is a bell or a sequence of its own.
+        // OSC sequences such as links and titles end with BEL or ST.
         Some(']') => {
             let text = rest.as_str();
             let end = text.find(['\u{7}', '\u{1b}']).unwrap_or(text.len());
             let is_bell = text[end..].starts_with('\u{7}');
             *rest = text[end..].chars();
             rest.nth(if is_bell { 0 } else { 1 });
-            drawn
+            style
         }
-        // A set of characters is named by one more.
+        // Character set designations have one more byte.
         Some('(' | ')') => {
             rest.next();
-            drawn
+            style
         }
-        Some(_) | None => drawn,
+        Some(_) | None => style,
     }
 }
 
-/// What the numbers of one style sequence make of it.
-fn styled(numbers: &str, mut drawn: Drawn) -> Drawn {
+/// Applies the parameters of one SGR sequence.
+fn styled(numbers: &str, mut style: CellStyle) -> CellStyle {
     let mut parts = numbers.split(';');
     while let Some(part) = parts.next() {
         match part {
-            "" | "0" => drawn = Drawn::default(),
-            "1" => drawn.bold = true,
-            "2" => drawn.faint = true,
-            "7" => drawn.reversed = true,
-            "22" => (drawn.bold, drawn.faint) = (false, false),
-            "27" => drawn.reversed = false,
-            "39" => drawn.coloured = false,
+            "" | "0" => style = CellStyle::default(),
+            "1" => style.bold = true,
+            "2" => style.faint = true,
+            "7" => style.reversed = true,
+            "22" => (style.bold, style.faint) = (false, false),
+            "27" => style.reversed = false,
+            "39" => style.has_colour = false,
             "38" => {
-                drawn.coloured = true;
+                style.has_colour = true;
                 skip_colour(&mut parts);
             }
-            "49" => drawn.grounded = false,
+            "49" => style.has_background = false,
             "48" => {
-                drawn.grounded = true;
+                style.has_background = true;
                 skip_colour(&mut parts);
             }
             "58" => skip_colour(&mut parts),
-            _ if is_colour(part) => drawn.coloured = true,
-            _ if is_ground(part) => drawn.grounded = true,
+            _ if is_colour(part) => style.has_colour = true,
+            _ if is_background(part) => style.has_background = true,
             _ => {}
         }
     }
-    drawn
+    style
 }
 
-/// One of the sixteen, or a colour with its own parts behind colons.
+/// One of the sixteen colours, or a colour whose components follow colons.
 fn is_colour(part: &str) -> bool {
     let number: u32 = part.parse().unwrap_or(0);
     (30..=37).contains(&number) || (90..=97).contains(&number) || part.starts_with("38:")
 }
 
-fn is_ground(part: &str) -> bool {
+fn is_background(part: &str) -> bool {
     let number: u32 = part.parse().unwrap_or(0);
     (40..=47).contains(&number) || (100..=107).contains(&number) || part.starts_with("48:")
 }
 
-/// A colour by its number has one part more, by its three lights three.
+/// Skips the components of an extended colour: one for an indexed colour, three for RGB.
 fn skip_colour<'a>(parts: &mut impl Iterator<Item = &'a str>) {
     let more = match parts.next() {
         Some("5") => 1,
@@ -148,42 +146,45 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(screen: &str, expected: &[(&str, Drawn)]) {
-        let found: Vec<(String, Drawn)> =
-            rows(screen)[0].0.iter().map(|cell| (cell.glyph.to_string(), cell.look)).collect();
-        let expected: Vec<(String, Drawn)> =
-            expected.iter().map(|(glyph, look)| ((*glyph).to_owned(), *look)).collect();
+    fn check(screen: &str, expected: &[(&str, CellStyle)]) {
+        let found: Vec<(String, CellStyle)> =
+            rows(screen)[0].0.iter().map(|cell| (cell.glyph.to_string(), cell.style)).collect();
+        let expected: Vec<(String, CellStyle)> =
+            expected.iter().map(|(glyph, style)| ((*glyph).to_owned(), *style)).collect();
         assert_eq!(found, expected, "{screen:?}");
     }
 
     #[test]
     fn styles_are_added_and_taken_away() {
-        let plain = Drawn::default();
-        let faint = Drawn { faint: true, ..plain };
+        let plain = CellStyle::default();
+        let faint = CellStyle { faint: true, ..plain };
         check("a\u{1b}[2mb\u{1b}[0mc", &[("a", plain), ("b", faint), ("c", plain)]);
-        check("\u{1b}[1;2ma\u{1b}[22mb", &[("a", Drawn { bold: true, ..faint }), ("b", plain)]);
-        check("\u{1b}[7ma\u{1b}[27mb", &[("a", Drawn { reversed: true, ..plain }), ("b", plain)]);
+        check("\u{1b}[1;2ma\u{1b}[22mb", &[("a", CellStyle { bold: true, ..faint }), ("b", plain)]);
+        check("\u{1b}[7ma\u{1b}[27mb", &[("a", CellStyle { reversed: true, ..plain }), ("b", plain)]);
         check("\u{1b}[2ma\u{1b}[mb", &[("a", faint), ("b", plain)]);
     }
 
     #[test]
-    fn numbers_of_a_colour_are_no_styles() {
-        let plain = Drawn::default();
-        let coloured = Drawn { coloured: true, ..plain };
-        check("\u{1b}[38;5;2ma\u{1b}[39mb", &[("a", coloured), ("b", plain)]);
-        check("\u{1b}[38;2;1;2;7ma", &[("a", coloured)]);
-        let grounded = Drawn { grounded: true, ..plain };
+    fn components_of_a_colour_are_not_styles() {
+        let plain = CellStyle::default();
+        let has_colour = CellStyle { has_colour: true, ..plain };
+        check("\u{1b}[38;5;2ma\u{1b}[39mb", &[("a", has_colour), ("b", plain)]);
+        check("\u{1b}[38;2;1;2;7ma", &[("a", has_colour)]);
+        let has_background = CellStyle { has_background: true, ..plain };
         check(
             "\u{1b}[48;5;2ma\u{1b}[49mb\u{1b}[48;2;7;1;2mc",
-            &[("a", grounded), ("b", plain), ("c", grounded)],
+            &[("a", has_background), ("b", plain), ("c", has_background)],
         );
-        check("\u{1b}[44ma\u{1b}[0mb\u{1b}[48:5:2mc", &[("a", grounded), ("b", plain), ("c", grounded)]);
-        check("\u{1b}[38:2::1:2:7ma\u{1b}[90mb", &[("a", coloured), ("b", coloured)]);
+        check(
+            "\u{1b}[44ma\u{1b}[0mb\u{1b}[48:5:2mc",
+            &[("a", has_background), ("b", plain), ("c", has_background)],
+        );
+        check("\u{1b}[38:2::1:2:7ma\u{1b}[90mb", &[("a", has_colour), ("b", has_colour)]);
     }
 
     #[test]
     fn other_sequences_are_passed_over_and_cut_ones_harm_nothing() {
-        let plain = Drawn::default();
+        let plain = CellStyle::default();
         check("\u{1b}]8;;http://x\u{1b}\\a\u{1b}]0;t\u{7}b", &[("a", plain), ("b", plain)]);
         check("\u{1b}(0a\u{e}b\u{1b}[Kc", &[("a", plain), ("b", plain), ("c", plain)]);
         for cut in ["\u{1b}", "\u{1b}[", "\u{1b}[38;5", "\u{1b}]8;", "\u{1b}("] {
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn how_something_is_drawn_goes_on_in_the_next_line() {
         let all = rows("a\u{1b}[2m\nb\n\u{1b}[0mc");
-        assert_eq!(all.iter().map(|row| row.0[0].look.faint).collect::<Vec<_>>(), [false, true, false]);
+        assert_eq!(all.iter().map(|row| row.0[0].style.faint).collect::<Vec<_>>(), [false, true, false]);
     }
 
     #[test]

@@ -1,20 +1,20 @@
-//! Eight bytes at a time: where one of them is what is looked for.
+//! Byte search in chunks of eight bytes.
 //!
-//! For what is mostly short: a search that is made for long texts takes longer to begin than this to end.
+//! Meant for short inputs only, where `memchr` takes longer to set up than this takes to finish.
 
-/// How many bytes are looked at at once.
-pub(crate) const EIGHT: usize = 8;
+/// Bytes compared at once.
+pub(crate) const CHUNK: usize = 8;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// The place of the first such byte.
+/// The offset of the first byte equal to `needle`.
 #[inline]
-pub(crate) fn first_in(bytes: &[u8; EIGHT], wanted: u8) -> Option<usize> {
-    let differs = u64::from_le_bytes(*bytes) ^ (ONES * u64::from(wanted));
-    // The lowest bit is that of a byte that does not differ; those above it may be wrong.
-    let found = differs.wrapping_sub(ONES) & !differs & HIGHS;
-    (found != 0).then(|| (found.trailing_zeros() / 8) as usize)
+pub(crate) fn first_byte(bytes: &[u8; CHUNK], needle: u8) -> Option<usize> {
+    let differs = u64::from_le_bytes(*bytes) ^ (ONES * u64::from(needle));
+    // The lowest set bit marks an equal byte; higher ones may be false positives.
+    let matches = differs.wrapping_sub(ONES) & !differs & HIGHS;
+    (matches != 0).then(|| (matches.trailing_zeros() / 8) as usize)
 }
 
 #[cfg(test)]
@@ -24,12 +24,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_is_found(bytes in any::<[u8; EIGHT]>(), near in any::<[bool; EIGHT]>(), wanted: u8) {
+        fn the_first_matching_byte_is_found(bytes in any::<[u8; CHUNK]>(), near in any::<[bool; CHUNK]>(), needle: u8) {
             let mut bytes = bytes;
             for (byte, near) in bytes.iter_mut().zip(near) {
-                *byte = if near { wanted ^ (*byte & 0x81) } else { *byte };
+                *byte = if near { needle ^ (*byte & 0x81) } else { *byte };
             }
-            prop_assert_eq!(first_in(&bytes, wanted), bytes.iter().position(|byte| *byte == wanted));
+            prop_assert_eq!(first_byte(&bytes, needle), bytes.iter().position(|byte| *byte == needle));
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Where the agents keep their records of conversations.
+//! Locates the agents' transcripts.
 //!
-//! Lists files, and opens none. A folder that cannot be read holds nothing for us.
+//! Lists files, and opens none. An unreadable folder counts as empty.
 
 use crate::Agent;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const DEEPEST: usize = 6;
 
 impl Agent {
-    /// All records below the agent's folder, those of sessions before those of their helpers, older names first.
+    /// All transcripts below the agent's folder: sessions before subagents, older names first.
     pub fn transcripts(self, folder: &Path) -> Vec<PathBuf> {
         let places: &[&str] = match self {
             Agent::Claude => &["projects"],
@@ -21,11 +21,11 @@ impl Agent {
             collect(&folder.join(place), DEEPEST, &mut found);
         }
         found.retain(|path| self.is_transcript(path));
-        found.sort_by_key(|path| (is_helpers(path), path.file_name().map(ToOwned::to_owned), path.clone()));
+        found.sort_by_key(|path| (is_subagent(path), path.file_name().map(ToOwned::to_owned), path.clone()));
         found
     }
 
-    /// The records of helpers beside that of their session. Some agents keep them apart, under names of their own.
+    /// The transcripts of a session's subagents. Some agents store them separately, under names of their own.
     pub fn helpers_of(self, transcript: &Path) -> Vec<PathBuf> {
         match self {
             Agent::Claude => {
@@ -52,7 +52,7 @@ impl Agent {
 
 const SUBAGENTS: &str = "subagents";
 
-fn is_helpers(path: &Path) -> bool {
+fn is_subagent(path: &Path) -> bool {
     path.parent().and_then(Path::file_name).is_some_and(|folder| folder == SUBAGENTS)
 }
 
@@ -61,7 +61,7 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => collect(&entry.path(), depth - 1, found),
             Ok(kind) if kind.is_file() => found.push(entry.path()),
-            // A link may lead anywhere, also back.
+            // Symbolic links are not followed: they may form a cycle.
             Ok(_) | Err(_) => {}
         }
     }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_are_found_where_the_agents_keep_them_and_helpers_come_last() {
+    fn transcripts_are_found_and_those_of_subagents_come_last() {
         let folder = tempfile::tempdir().unwrap();
         let files = [
             "projects/-p/11111111.jsonl",

@@ -1,11 +1,11 @@
-//! Reads JSON where it stands, into serde's types. What nobody asks for is passed over, not looked at.
+//! A serde deserializer that borrows from its input and skips unrequested values without validating them.
 //!
-//! A record of a conversation is mostly long texts, each wanted whole or not at all: a parser that checks every byte of them
-//! spends most of its time there. This one checks what it walks through; between the ends of a value that it passes over,
-//! and within a text, it takes the writer's word. Only what is asked for is gone into, and no deeper than sane JSON goes.
-//! It reads structs, lists and texts, all of whose fields may be absent; no options, no enums.
+//! A transcript consists mostly of long strings, each needed whole or not at all: a parser that checks every byte of
+//! them spends most of its time there. This one validates the structure it walks through, but not the inside of skipped
+//! values and strings. It descends only into requested values, at most 128 levels deep. Supports structs, lists and
+//! strings with optional fields; no `Option`, no enums.
 
-use crate::eight::{EIGHT, first_in};
+use crate::eight::{CHUNK, first_byte};
 use crate::unescape::unescaped;
 use memchr::{memchr, memchr3};
 use serde::de::{
@@ -16,10 +16,10 @@ use serde_json::Number;
 use std::borrow::Cow;
 use std::fmt::Display;
 
-/// A type of this name takes any value as it is written.
+/// A newtype of this name receives any value as it is written.
 pub(crate) const RAW: &str = "a value as it is written";
 
-/// Why is not said: the text may hold anything.
+/// Carries no details: the text may hold anything.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not the JSON that was expected")]
 pub(crate) struct NotJson;
@@ -30,44 +30,44 @@ impl de::Error for NotJson {
     }
 }
 
-/// The one value of the text.
+/// Parses a text that holds exactly one value.
 pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, NotJson> {
-    let mut json = Json { text, at: 0, depth: 0 };
+    let mut json = Json { text, offset: 0, depth: 0 };
     let value = T::deserialize(&mut json)?;
     if json.peek().is_none() { Ok(value) } else { Err(NotJson) }
 }
 
-/// Deeper than this nothing is gone into: it costs stack.
+/// The nesting limit, since each level costs stack.
 const DEEPEST: usize = 128;
 
-/// A text, how far it was read, and in how many brackets that is.
+/// A text, the read offset, and the nesting depth there.
 struct Json<'a> {
     text: &'a str,
-    at: usize,
+    offset: usize,
     depth: usize,
 }
 
 impl<'a> Json<'a> {
-    /// What comes next that is no space.
+    /// The next byte that is not whitespace.
     fn peek(&mut self) -> Option<u8> {
-        self.at = skip_space(self.text.as_bytes(), self.at);
-        self.text.as_bytes().get(self.at).copied()
+        self.offset = skip_space(self.text.as_bytes(), self.offset);
+        self.text.as_bytes().get(self.offset).copied()
     }
 
     fn expect(&mut self, expected: u8) -> Result<(), NotJson> {
         if self.peek() != Some(expected) {
             return Err(NotJson);
         }
-        self.at += 1;
+        self.offset += 1;
         Ok(())
     }
 
-    /// Passes the next value over, and gives it as it is written.
+    /// Skips the next value and returns it as written.
     fn raw(&mut self) -> Result<&'a str, NotJson> {
         self.peek();
-        let end = value_end(self.text.as_bytes(), self.at).ok_or(NotJson)?;
-        let raw = self.text.get(self.at..end).ok_or(NotJson)?;
-        self.at = end;
+        let end = value_end(self.text.as_bytes(), self.offset).ok_or(NotJson)?;
+        let raw = self.text.get(self.offset..end).ok_or(NotJson)?;
+        self.offset = end;
         Ok(raw)
     }
 
@@ -75,11 +75,15 @@ impl<'a> Json<'a> {
         inner(self.raw()?).map(unescaped).ok_or(NotJson)
     }
 
-    /// Goes into a bracket.
+    /// Enters an object or a list that closes with `end`.
     fn open(&mut self, end: u8) -> Result<Items<'_, 'a>, NotJson> {
-        self.at += 1;
+        self.offset += 1;
         self.depth += 1;
-        if self.depth > DEEPEST { Err(NotJson) } else { Ok(Items { json: self, end, place: Place::First }) }
+        if self.depth > DEEPEST {
+            Err(NotJson)
+        } else {
+            Ok(Items { json: self, end, state: ItemState::First })
+        }
     }
 
     fn scalar<V: Visitor<'a>>(&mut self, visitor: V) -> Result<V::Value, NotJson> {
@@ -146,41 +150,41 @@ impl<'de> Deserializer<'de> for &mut Json<'de> {
     }
 }
 
-/// What stands between two brackets.
+/// The elements of an object or a list.
 struct Items<'j, 'a> {
     json: &'j mut Json<'a>,
     end: u8,
-    place: Place,
+    state: ItemState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ItemState {
     First,
     Later,
-    Behind,
+    Closed,
 }
 
 impl Items<'_, '_> {
-    /// Whoever reads them reads them all.
+    /// Fails if elements remain: every visitor reads all of them.
     fn close(mut self) -> Result<(), NotJson> {
         if self.next()? { Err(NotJson) } else { Ok(()) }
     }
 
-    /// Goes to the next; `false` where there is none, and the bracket is behind.
+    /// Advances to the next element; `false` after the closing bracket.
     fn next(&mut self) -> Result<bool, NotJson> {
-        if self.place == Place::Behind {
+        if self.state == ItemState::Closed {
             return Ok(false);
         }
         if self.json.peek() == Some(self.end) {
-            self.json.at += 1;
+            self.json.offset += 1;
             self.json.depth -= 1;
-            self.place = Place::Behind;
+            self.state = ItemState::Closed;
             return Ok(false);
         }
-        if self.place == Place::Later {
+        if self.state == ItemState::Later {
             self.json.expect(b',')?;
         }
-        self.place = Place::Later;
+        self.state = ItemState::Later;
         Ok(true)
     }
 }
@@ -210,7 +214,7 @@ impl<'de> MapAccess<'de> for Items<'_, 'de> {
     }
 }
 
-/// What stands between the quotes, if the value is a string.
+/// The text between the quotes, if the value is a string.
 pub(crate) fn inner(raw: &str) -> Option<&str> {
     raw.strip_prefix('"')?.strip_suffix('"')
 }
@@ -220,27 +224,27 @@ pub(crate) fn skip_space(bytes: &[u8], from: usize) -> usize {
     from + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
 }
 
-/// The place behind the value that begins at `at`.
-pub(crate) fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
-    match bytes.get(at)? {
-        b'"' => string_end(bytes, at),
-        b'{' => nested_end(bytes, at, (b'{', b'}')),
-        b'[' => nested_end(bytes, at, (b'[', b']')),
+/// The offset after the value that begins at `offset`.
+pub(crate) fn value_end(bytes: &[u8], offset: usize) -> Option<usize> {
+    match bytes.get(offset)? {
+        b'"' => string_end(bytes, offset),
+        b'{' => nested_end(bytes, offset, b'{', b'}'),
+        b'[' => nested_end(bytes, offset, b'[', b']'),
         b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => {
             let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');
-            Some(bytes[at..].iter().position(is_end).map_or(bytes.len(), |length| at + length))
+            Some(bytes[offset..].iter().position(is_end).map_or(bytes.len(), |length| offset + length))
         }
         _ => None,
     }
 }
 
-/// The place behind the string whose opening quote is at `at`. Escapes are looked at only where a quote comes after them:
-/// quotes are rarer than line ends.
-pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
-    if let Some(end) = short_end(bytes, at) {
+/// The offset after the string whose opening quote is at `offset`. Searches for quotes and then counts the backslashes
+/// before each one: quotes are rarer than escaped line ends.
+pub(crate) fn string_end(bytes: &[u8], offset: usize) -> Option<usize> {
+    if let Some(end) = short_end(bytes, offset) {
         return Some(end);
     }
-    let mut from = at + 1;
+    let mut from = offset + 1;
     loop {
         let rest = bytes.get(from..)?;
         let quote = memchr(b'"', rest)?;
@@ -252,26 +256,26 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The same, if that is so near and nothing escaped that it is seen at a glance: most strings are names and short values.
-fn short_end(bytes: &[u8], at: usize) -> Option<usize> {
-    let (steps, _) = bytes.get(at + 1..)?.as_chunks::<EIGHT>();
+/// Fast path for strings of under 16 bytes without escapes: most strings are names and short values.
+fn short_end(bytes: &[u8], offset: usize) -> Option<usize> {
+    let (steps, _) = bytes.get(offset + 1..)?.as_chunks::<CHUNK>();
     for (number, step) in steps.iter().take(2).enumerate() {
-        let quote = first_in(step, b'"');
-        if first_in(step, b'\\').is_some_and(|escape| quote.is_none_or(|quote| escape < quote)) {
+        let quote = first_byte(step, b'"');
+        if first_byte(step, b'\\').is_some_and(|escape| quote.is_none_or(|quote| escape < quote)) {
             return None;
         }
         if let Some(quote) = quote {
-            return Some(at + 1 + number * EIGHT + quote + 1);
+            return Some(offset + 1 + number * CHUNK + quote + 1);
         }
     }
     None
 }
 
-/// The place behind the bracket that closes the one at `at`. Brackets of the other kind need not be counted:
-/// in sound JSON they are balanced in between.
-fn nested_end(bytes: &[u8], at: usize, (open, close): (u8, u8)) -> Option<usize> {
+/// The offset after the bracket that closes the one at `offset`. Brackets of the other kind need no counting:
+/// in valid JSON they are balanced in between.
+fn nested_end(bytes: &[u8], offset: usize, open: u8, close: u8) -> Option<usize> {
     let mut depth = 0usize;
-    let mut from = at;
+    let mut from = offset;
     loop {
         let found = from + memchr3(open, close, b'"', bytes.get(from..)?)?;
         from = match bytes[found] {
@@ -290,11 +294,11 @@ fn nested_end(bytes: &[u8], at: usize, (open, close): (u8, u8)) -> Option<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reader::Any;
+    use crate::reader::RawValue;
     use proptest::prelude::*;
     use serde_json::{Map, Value};
 
-    /// Everything of it, as the library reads it.
+    /// Compares the result with that of `serde_json`.
     #[track_caller]
     fn check(text: &str) {
         let theirs = serde_json::from_str::<Value>(text).ok();
@@ -302,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_read_as_the_library_reads_it() {
+    fn requested_values_are_read_as_serde_json_reads_them() {
         for text in [
             r#" {"a" : [1, -2, 3.5, 1e3], "b\"\\" : {"c":null,"d":true , "e":false}, "f":"\u00e9\n\\" , "g":"" } "#,
             "[]",
@@ -356,15 +360,15 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_passed_over_is_given_as_it_is_written() {
+    fn a_raw_value_is_returned_as_written() {
         let text = r#"{"a": {"x":"}\"{", "y":[1,{"z":"]"}]} ,"b":null,"c":"\\"}"#;
-        let fields: std::collections::BTreeMap<String, Any<'_>> = read(text).unwrap();
+        let fields: std::collections::BTreeMap<String, RawValue<'_>> = read(text).unwrap();
         let raw: Vec<&str> = fields.values().map(|value| value.raw()).collect();
         assert_eq!(raw, [r#"{"x":"}\"{", "y":[1,{"z":"]"}]}"#, "", r#""\\""#]);
         let deep = format!("{}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST));
         check(&format!("[{deep}]"));
         assert!(read::<Value>(&deep).is_ok() && read::<Value>(&format!("[[],{deep}]")).is_err());
-        assert!(read::<Any<'_>>(&format!("[{deep}]")).is_ok());
+        assert!(read::<RawValue<'_>>(&format!("[{deep}]")).is_ok());
         for cut in 0..text.len() {
             assert!(read::<de::IgnoredAny>(&text[..cut]).is_err(), "{}", &text[..cut]);
         }
@@ -389,13 +393,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_comes_back_and_no_part_of_one_is_taken_for_it(
+        fn whole_and_truncated_values_are_read_as_serde_json_reads_them(
             value in any_json(),
             cut in any::<prop::sample::Index>(),
         ) {
             for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
                 prop_assert_eq!(read::<Value>(&text).unwrap(), serde_json::from_str::<Value>(&text).unwrap());
-                let whole: Any<'_> = read(&text).unwrap();
+                let whole: RawValue<'_> = read(&text).unwrap();
                 prop_assert_eq!(whole.raw(), if value.is_null() { "" } else { &*text });
                 let half: String = text.chars().take(cut.index(text.chars().count())).collect();
                 prop_assert_eq!(read::<Value>(&half).ok(), serde_json::from_str::<Value>(&half).ok());

@@ -1,7 +1,7 @@
-//! The agents: their payloads, their answers, their settings. The only crate that knows a vendor's name.
+//! The agents: their payloads, replies and settings. The only crate that knows a vendor's name.
 //!
-//! Everything an agent says is turned into `core`'s words at this border, and everything said back is put into the
-//! agent's words here. Nothing in this crate decides, keeps state, or reads a clock or an environment.
+//! Translates agent input into `core`'s types and `core`'s replies into agent output. Makes no decisions, keeps
+//! no state, and reads neither clock nor environment.
 
 pub mod ask;
 mod call;
@@ -21,7 +21,7 @@ mod unescape;
 mod wanted;
 mod wire;
 
-/// What the models of the vendors cost, as TOML, annotated and dated.
+/// Prices of the vendors' models, as annotated and dated TOML.
 pub const PRICES: &str = include_str!("prices.toml");
 
 pub use claude::{host, repair};
@@ -52,7 +52,7 @@ pub enum Agent {
     Codex,
 }
 
-/// What one payload says. The event's own name is kept for the answer, which must repeat it.
+/// One parsed hook payload. The event name is kept because the reply must repeat it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heard {
     pub event: String,
@@ -62,52 +62,50 @@ pub struct Heard {
     pub happening: Happening,
     pub folder: Option<String>,
     pub transcript: Option<String>,
-    /// The helper's own, where it has one.
+    /// The subagent's own transcript, if it has one.
     pub helper_transcript: Option<String>,
     pub model: Option<String>,
-    /// The end of a prompt as it was typed, to be looked for on screens. Never kept.
+    /// The end of a prompt as it was typed, to search screens for. Never stored.
     pub typed: Option<String>,
     pub ending: Ending,
 }
 
-/// What the end of a turn says beside that it ended. Never kept as it is.
+/// Details of a turn's end. Never stored as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ending {
-    /// Whether a hook, whoever's, has kept the turn from ending before.
+    /// Whether any hook, ours or another, has already kept the turn from ending.
     pub was_blocked: bool,
-    /// The agent's last words from their handoff on, where they hold one.
+    /// The agent's last message from its handoff block on, if it holds one.
     pub handoff: Option<String>,
-    /// The end of the agent's last words, to be looked for in its transcript.
+    /// The end of the agent's last message, to search its transcript for.
     pub words: Option<String>,
 }
 
-/// What an agent tells the program that draws its status line.
+/// Input of the program that draws an agent's status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     pub session: SessionKey,
-    /// The model, as people call it.
     pub model: Option<String>,
     pub folder: Option<String>,
     pub fill: Option<Fill>,
-    /// What the session has cost so far.
     pub cost: Option<Cost>,
-    /// Of those who pay by the month.
+    /// Limits of subscription users.
     pub limits: Vec<Limit>,
 }
 
-/// How much is kept of what a payload says, by what it is.
+/// How much of each payload text is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keepings {
     pub prompt: Keeping,
     pub answer: Keeping,
 }
 
-/// Why a payload is not an event. None of these texts repeats the payload: it may hold anything.
+/// Why a payload is not an event. The texts never repeat the payload, which may hold anything.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
     #[error("the payload is empty")]
     Empty,
-    /// Without the place: faults that are alike are counted as one.
+    /// Without the position, so that equal faults are counted as one.
     #[error("the payload is not valid JSON")]
     NotJson,
     #[error("the payload has no {field}")]
@@ -116,17 +114,17 @@ pub enum PayloadError {
     BadName { field: &'static str, source: towline_core::id::BadName },
 }
 
-/// What an agent's process and its hook's environment tell about how the session is run.
+/// Access to the agent's process and its hook's environment, to find out how the session is run.
 pub struct Surroundings<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// The arguments of the agent's process; asked for only where they matter, since finding them costs system calls.
+    /// The arguments of the agent's process. Called only if needed, since finding them costs system calls.
     pub arguments: &'a dyn Fn() -> Vec<String>,
 }
 
 impl Agent {
     pub const ALL: [Agent; 2] = [Agent::Claude, Agent::Codex];
 
-    /// As whose sessions those of hosts without hooks are kept: `host` speaks its language.
+    /// The agent under whose name sessions of hosts without hooks are stored: `host` speaks its protocol.
     pub const OF_HOSTS: Agent = Agent::Claude;
 
     pub fn named(name: &str) -> Option<Agent> {
@@ -140,7 +138,7 @@ impl Agent {
         }
     }
 
-    /// What people call it.
+    /// The product name shown to users.
     pub fn title(self) -> &'static str {
         match self {
             Agent::Claude => "Claude Code",
@@ -148,7 +146,7 @@ impl Agent {
         }
     }
 
-    /// Understands one payload. `None` is an event that we do not model: a newer agent must not break an older hook.
+    /// Parses one payload. `None` is an event we do not model: a newer agent must not break an older hook.
     pub fn hear(self, payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, PayloadError> {
         match self {
             Agent::Claude => claude::hear(payload, keeping),
@@ -156,27 +154,27 @@ impl Agent {
         }
     }
 
-    /// Puts a reply into the agent's words. `None` prints nothing: parts that the event has no room for are left out.
+    /// Renders a reply in the agent's format. `None` prints nothing; parts the event does not support are left out.
     pub fn speak(self, event: &str, reply: &Reply) -> Option<String> {
         match self {
-            Agent::Claude => wire::answer(&claude::ROOM, event, reply),
-            Agent::Codex => wire::answer(&codex::ROOM, event, reply),
+            Agent::Claude => wire::answer(&claude::REPLY_SUPPORT, event, reply),
+            Agent::Codex => wire::answer(&codex::REPLY_SUPPORT, event, reply),
         }
     }
 
-    /// What a typed text means to us, if it is a command of ours as the agent's users type it.
+    /// The Towline command in a typed text, in the agent's syntax for commands.
     pub fn own_command(self, typed: &str) -> Option<OwnCommand> {
         let signs: &[char] = match self {
             Agent::Claude => &['/'],
-            // What it calls a skill is what others call a command.
+            // Codex calls commands skills.
             Agent::Codex => &['$', '/'],
         };
         let typed = typed.trim_start().strip_prefix(signs)?;
-        // What a plugin brings is called with the plugin's name before it.
-        OwnCommand::parse(typed.strip_prefix(plugin::SIGN).unwrap_or(typed))
+        // Commands of a plugin are prefixed with the plugin's name.
+        OwnCommand::parse(typed.strip_prefix(plugin::COMMAND_PREFIX).unwrap_or(typed))
     }
 
-    /// When it tells that a session has begun.
+    /// When the agent reports the start of a session.
     pub fn starts(self) -> Starts {
         match self {
             Agent::Claude => Starts::AtOnce,
@@ -191,7 +189,7 @@ impl Agent {
         }
     }
 
-    /// Whether a process of this program and these arguments serves sessions that people see in other processes.
+    /// Whether a process with these arguments serves sessions that users see in other processes.
     pub fn is_shared_server(self, arguments: &[String]) -> bool {
         match self {
             Agent::Claude => false,
@@ -199,7 +197,7 @@ impl Agent {
         }
     }
 
-    /// Whether a call with these arguments runs without a person before it.
+    /// Whether an invocation with these arguments runs without a user in front of it.
     pub fn runs_headless(self, arguments: &[String]) -> bool {
         match self {
             Agent::Claude => arguments.iter().any(|word| word == "-p" || word == "--print"),
@@ -210,7 +208,7 @@ impl Agent {
         }
     }
 
-    /// The variable in which the agent tells the programs it starts which session they are started for.
+    /// The variable in which the agent passes the session id to the programs it starts.
     pub fn session_variable(self) -> &'static str {
         match self {
             Agent::Claude => "CLAUDE_CODE_SESSION_ID",
@@ -218,7 +216,7 @@ impl Agent {
         }
     }
 
-    /// The variable in which the agent tells its hooks its own process id.
+    /// The variable in which the agent passes its own process id to its hooks.
     pub fn pid_variable(self) -> Option<&'static str> {
         match self {
             Agent::Claude => Some("CLAUDE_PID"),
@@ -231,7 +229,7 @@ impl Agent {
         name == self.name() || (name.starts_with(self.name()) && !name.contains("hook"))
     }
 
-    /// The folder in which the agent keeps its settings, as its process sees it.
+    /// The agent's settings folder, as its process resolves it.
     pub fn folder(self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
         let (own, below_home) = match self {
             Agent::Claude => ("CLAUDE_CONFIG_DIR", ".claude"),
@@ -241,7 +239,7 @@ impl Agent {
         given.or_else(|| Some(PathBuf::from(variable("HOME")?).join(below_home)))
     }
 
-    /// What to register in the agent's folder so that it calls the program at `tow`.
+    /// The hooks to register in the agent's folder so that it calls the program at `tow`.
     pub fn target(self, folder: &Path, tow: &Path) -> Result<Target, Refusal> {
         match self {
             Agent::Claude => claude::install::target(folder, tow),
@@ -249,21 +247,21 @@ impl Agent {
         }
     }
 
-    /// The same, and it calls us also before a tool reads or changes a file.
+    /// The same, also calling us before a tool reads or changes a file.
     pub fn target_with_files(self, folder: &Path, tow: &Path) -> Result<Target, Refusal> {
         let tools = match self {
-            Agent::Claude => claude::HELPER_AND_FILE_TOOLS,
-            Agent::Codex => codex::HELPER_AND_FILE_TOOLS,
+            Agent::Claude => claude::SUBAGENT_AND_FILE_TOOLS,
+            Agent::Codex => codex::SUBAGENT_AND_FILE_TOOLS,
         };
         Ok(self.target(folder, tow)?.matching(BEFORE_TOOL, tools))
     }
 
-    /// The files that a tool is about to read or change, if the payload tells of such a tool.
+    /// The files that a tool is about to read or change, if the payload announces such a tool.
     pub fn files_wanted(self, payload: &[u8]) -> Option<FilesWanted> {
         wanted::files_wanted(self, payload)
     }
 
-    /// The skills that we put into the agent's folder, in the order in which they are made; taken away in the other one.
+    /// Our skills for the agent's folder, in order of creation; they are removed in reverse order.
     pub fn pages(self, folder: &Path, tow: &Path) -> Result<Vec<Page>, Refusal> {
         match self {
             Agent::Claude => claude::install::pages(folder, tow),
@@ -271,7 +269,7 @@ impl Agent {
         }
     }
 
-    /// The file in which the agent keeps the servers of tools that a user has.
+    /// The file in which the agent keeps a user's MCP servers.
     pub fn servers_file(self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
         match self {
             Agent::Claude => claude::install::servers_file(variable),
@@ -279,7 +277,7 @@ impl Agent {
         }
     }
 
-    /// Our server of tools in that file: the program at `tow`, which finds its data by these variables.
+    /// Our MCP server entry in that file: the program at `tow`, with the variables that locate its data.
     pub fn tool_server(self, file: &Path, tow: &Path, places: &[Place]) -> Result<ToolServer, Refusal> {
         let server = match self {
             Agent::Claude => claude::install::tool_server(file, tow)?,
@@ -288,7 +286,7 @@ impl Agent {
         Ok(server.among(places.to_vec()))
     }
 
-    /// Our plugin, by the name under which it is switched on in the agent's folder.
+    /// Our plugin's name, if it is enabled in the agent's folder.
     pub fn enabled_plugin(self, folder: &Path) -> Option<String> {
         match self {
             Agent::Claude => claude::install::enabled_plugin(folder),
@@ -296,7 +294,7 @@ impl Agent {
         }
     }
 
-    /// What the user must still do so that the agent runs what that plugin brings.
+    /// The step the user must still take so that the agent runs that plugin's hooks.
     pub fn plugin_wants_consent(self, folder: &Path, plugin: &str) -> Option<String> {
         match self {
             Agent::Claude => None,
@@ -304,7 +302,7 @@ impl Agent {
         }
     }
 
-    /// What the user must still do so that the agent runs what is registered; `None` where nothing is left to do.
+    /// The step the user must still take so that the agent runs the registered hooks, if any.
     pub fn wants_consent(self, folder: &Path, inspection: &Inspection) -> Option<String> {
         match self {
             Agent::Claude => None,
@@ -320,7 +318,7 @@ impl Agent {
         }
     }
 
-    /// What a person does to have the conversation as it was, step by step.
+    /// Instructions for the user to restore the conversation, step by step.
     pub fn way_back(self, way: &WayBack<'_>) -> Vec<String> {
         match self {
             Agent::Claude => rewind::by_list(way),
@@ -328,7 +326,7 @@ impl Agent {
         }
     }
 
-    /// How a transcript ends, by the last part of its file. `None` where that part holds nothing to go by.
+    /// The state at the end of a transcript, read from the file's last part. `None` if that part is inconclusive.
     pub fn tail(self, text: &[u8]) -> Option<Tail> {
         match self {
             Agent::Claude => claude::tail::tail(text),
@@ -336,7 +334,7 @@ impl Agent {
         }
     }
 
-    /// Whether a transcript whose last part this is holds the end of a turn's last words, and what they cost.
+    /// Whether this last part of a transcript holds the end of the turn's last message, and its cost.
     pub fn has_written(self, text: &[u8], words: &str) -> bool {
         match self {
             Agent::Claude => claude::tail::holds(text, words),
@@ -344,7 +342,7 @@ impl Agent {
         }
     }
 
-    /// Where the agent may be told to leave a handoff, below the project's folder. Read if it is there.
+    /// The file below the project's folder in which the agent may be asked to leave a handoff. Read if it exists.
     pub fn handoff_file(self) -> Option<&'static str> {
         match self {
             Agent::Claude => Some(".claude/handoff.md"),
@@ -352,21 +350,21 @@ impl Agent {
         }
     }
 
-    /// What is typed so that it begins anew in the same seat, and tells of that as of a clear.
+    /// The command to type for a new session in the same seat, which the agent reports as a clear.
     pub fn clear_command(self) -> &'static str {
         match self {
             Agent::Claude | Agent::Codex => "/clear",
         }
     }
 
-    /// What is typed so that it compacts its context.
+    /// The command to type to compact the context.
     pub fn compact_command(self) -> &'static str {
         match self {
             Agent::Claude | Agent::Codex => "/compact",
         }
     }
 
-    /// How much a hook may say to the model before the client cuts it.
+    /// The most a hook may add to the context before the client cuts it.
     pub fn budget(self) -> Budget {
         match self {
             Agent::Claude => Budget::Characters(9_500),
@@ -374,7 +372,8 @@ impl Agent {
         }
     }
 
-    /// What a tool call does. `input` is the call's JSON or plain text, redacted before and perhaps broken by it.
+    /// The action of a tool call. `input` is the call's JSON or plain text, already redacted and possibly broken by
+    /// that.
     pub fn deed<'a>(self, tool: &str, input: &'a str) -> Deed<'a> {
         match self {
             Agent::Claude => claude::deed::deed(tool, input),
@@ -382,7 +381,7 @@ impl Agent {
         }
     }
 
-    /// What the bottom of the agent's screen shows, by its lines as plain text.
+    /// The state that the bottom of the agent's screen shows, given its lines as plain text.
     pub fn screen(self, text: &str) -> ScreenSight {
         match self {
             Agent::Claude => claude::screen::screen(text),
@@ -390,8 +389,8 @@ impl Agent {
         }
     }
 
-    /// What stands in the agent's input line, by its screen with the sequences for colours and, where it is
-    /// known, by column and line of the terminal's cursor.
+    /// The contents of the agent's input line, given its screen with colour sequences and, if known, column and line of
+    /// the terminal's cursor.
     pub fn input_line(self, screen_with_sequences: &str, cursor: Option<(usize, usize)>) -> InputLine {
         match self {
             Agent::Claude => claude::input::input_line(screen_with_sequences, cursor),
@@ -399,7 +398,7 @@ impl Agent {
         }
     }
 
-    /// Which session the agent's screen shows, as far as it says and as far as nothing else tells.
+    /// The session that the agent's screen shows, for agents that report it nowhere else.
     pub fn shown(self, screen_with_sequences: &str) -> Shown {
         match self {
             Agent::Claude => Shown::Unknown,
@@ -407,8 +406,8 @@ impl Agent {
         }
     }
 
-    /// Whether what the input line holds is this text and nothing else, broken into lines or folded as the agent shows it.
-    /// Blanks before it were there before it.
+    /// Whether the input line holds exactly this text, wrapped or collapsed as the agent shows it.
+    /// Leading whitespace means the user had already typed something.
     pub fn is_typed(self, held: &str, text: &str) -> bool {
         let letters = |text: &str| text.chars().filter(|char| !char.is_whitespace()).collect::<String>();
         let is_folded = match self {
@@ -418,7 +417,6 @@ impl Agent {
         is_folded || (letters(held) == letters(text) && !held.starts_with(char::is_whitespace))
     }
 
-    /// What a person types to go on with a session.
     pub fn resuming(self, session: &SessionId) -> String {
         match self {
             Agent::Claude => format!("claude --resume {session}"),
@@ -426,7 +424,7 @@ impl Agent {
         }
     }
 
-    /// A transcript with places to go back to, where the agent's sessions can die of a full context and be mended so.
+    /// The transcript with points to rewind to, for agents whose sessions a full context can break beyond resuming.
     pub fn repaired(
         self,
         transcript: &[u8],
@@ -438,7 +436,7 @@ impl Agent {
         }
     }
 
-    /// Where the agent's sessions can be changed without its screen; `None` where nothing serves them.
+    /// The address of the server through which sessions can be changed without the screen, if the agent has one.
     pub fn server(self, folder: &Path) -> Option<server::Address> {
         match self {
             Agent::Claude => None,
@@ -446,8 +444,8 @@ impl Agent {
         }
     }
 
-    /// How full the context is, by the last part of the transcript's file. `announced` is the model that the session
-    /// named when it began: some agents tell the window there alone.
+    /// Context usage, read from the last part of the transcript. `announced` is the model that the session named at its
+    /// start: some agents report the window size only there.
     pub fn context(self, text: &[u8], announced: Option<&str>) -> Option<Context> {
         match self {
             Agent::Claude => claude::context::context(text, announced),
@@ -455,16 +453,16 @@ impl Agent {
         }
     }
 
-    /// What a payload for the status line says; `None` for what is none of this agent.
+    /// Parses a status line payload; `None` if it is not one of this agent's.
     pub fn status(self, payload: &[u8]) -> Option<Status> {
         match self {
             Agent::Claude => claude::status::status(payload),
-            // It draws its own, and asks nobody.
+            // Codex draws its own status line without an external program.
             Agent::Codex => None,
         }
     }
 
-    /// The agent's key of a session with this id, as one of its variables tells it.
+    /// The session key for an id taken from one of the agent's variables.
     pub fn session_named(self, id: &str) -> Option<SessionKey> {
         self.session(Some(Cow::Borrowed(id))).ok()
     }

@@ -1,25 +1,27 @@
-//! What `tow install` registers, packed as a plugin of each agent: one folder that is a marketplace for all of them.
+//! The contents of `tow install` packed as a plugin of each agent: one folder that serves as marketplace for all of
+//! them.
 //!
-//! Made from the same tables as the entries in the settings. Holds no program: it runs the `tow` on the PATH. Writes
+//! Built from the same tables as the settings entries. Contains no program: it runs the `tow` on the PATH. Writes
 //! nothing: `cargo xtask plugin` does.
 
 use crate::settings::{Page, Plan, Refusal, Target, ToolServer};
 use crate::{claude, codex};
 use std::path::{Path, PathBuf};
 
-/// What is called by the plugin's name stands behind this.
-pub(crate) const SIGN: &str = "towline:";
+/// Prefix of the plugin's commands.
+pub(crate) const COMMAND_PREFIX: &str = "towline:";
 /// The plugin's name and the marketplace's.
 const NAME: &str = "towline";
 pub(crate) const PROGRAM: &str = "tow";
-/// Where in the plugin its hooks and servers stand.
+/// Paths of hooks and MCP servers inside the plugin.
 pub(crate) const HOOKS: &str = "hooks/hooks.json";
 pub(crate) const SERVERS: &str = ".mcp.json";
 
-const SAYS: &str = "Keeps the work of coding agents in one line: what was done, learned and left to do";
+const DESCRIPTION: &str =
+    "Keeps the work of coding agents in one line: what was done, learned and left to do";
 
-/// What a plugin holds beside its manifest.
-pub(crate) struct Packed {
+/// The contents of a plugin beside its manifest.
+pub(crate) struct PluginContents {
     pub hooks: Target,
     pub server: ToolServer,
     pub pages: Vec<Page>,
@@ -30,7 +32,7 @@ pub(crate) fn is_ours(name: &str) -> bool {
     name.split('@').next() == Some(NAME)
 }
 
-/// Every file of the folder, by its path there, with its text.
+/// All files of the folder: relative path and text.
 pub fn files() -> Result<Vec<(PathBuf, String)>, Refusal> {
     let mut files = vec![
         (PathBuf::from(".claude-plugin/marketplace.json"), claude_marketplace()),
@@ -38,21 +40,21 @@ pub fn files() -> Result<Vec<(PathBuf, String)>, Refusal> {
         (PathBuf::from(".agents/plugins/marketplace.json"), codex_marketplace()),
         (PathBuf::from("codex/.codex-plugin/plugin.json"), codex_manifest()),
     ];
-    files.extend(unpacked(Path::new("claude"), claude::install::packed())?);
-    files.extend(unpacked(Path::new("codex"), codex::install::packed())?);
+    files.extend(plugin_files(Path::new("claude"), claude::install::plugin_contents())?);
+    files.extend(plugin_files(Path::new("codex"), codex::install::plugin_contents())?);
     Ok(files)
 }
 
-fn unpacked(folder: &Path, packed: Packed) -> Result<Vec<(PathBuf, String)>, Refusal> {
+fn plugin_files(folder: &Path, contents: PluginContents) -> Result<Vec<(PathBuf, String)>, Refusal> {
     let mut files = vec![
-        (folder.join(HOOKS), made(packed.hooks.plan(None)?)),
-        (folder.join(SERVERS), made(packed.server.plan(None)?)),
+        (folder.join(HOOKS), plan_text(contents.hooks.plan(None)?)),
+        (folder.join(SERVERS), plan_text(contents.server.plan(None)?)),
     ];
-    files.extend(packed.pages.iter().map(|page| (folder.join(page.file()), page.text().to_owned())));
+    files.extend(contents.pages.iter().map(|page| (folder.join(page.file()), page.text().to_owned())));
     Ok(files)
 }
 
-fn made(plan: Plan) -> String {
+fn plan_text(plan: Plan) -> String {
     String::from_utf8_lossy(&plan.after.unwrap_or_default()).into_owned()
 }
 
@@ -60,7 +62,7 @@ fn claude_marketplace() -> String {
     format!(
         r#"{{
   "name": "{NAME}",
-  "description": "{SAYS}",
+  "description": "{DESCRIPTION}",
   "owner": {{
     "name": "Towline"
   }},
@@ -68,7 +70,7 @@ fn claude_marketplace() -> String {
     {{
       "name": "{NAME}",
       "source": "./claude",
-      "description": "{SAYS}"
+      "description": "{DESCRIPTION}"
     }}
   ]
 }}
@@ -82,7 +84,7 @@ fn claude_manifest() -> String {
         r#"{{
   "name": "{NAME}",
   "version": "{version}",
-  "description": "{SAYS}",
+  "description": "{DESCRIPTION}",
   "author": {{
     "name": "Towline"
   }}
@@ -120,7 +122,7 @@ fn codex_manifest() -> String {
         r#"{{
   "name": "{NAME}",
   "version": "{version}",
-  "description": "{SAYS}",
+  "description": "{DESCRIPTION}",
   "skills": "./skills/",
   "mcpServers": "./{SERVERS}",
   "hooks": "./{HOOKS}"

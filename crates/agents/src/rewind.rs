@@ -1,6 +1,6 @@
-//! How a person gets back to an earlier point of a conversation, in each agent's own way.
+//! Instructions to get back to an earlier point of a conversation, for each agent.
 //!
-//! Words only: nothing is typed, forked or reverted from here.
+//! Text only: nothing is typed, forked or reverted from here.
 
 use towline_core::text::clip;
 
@@ -9,13 +9,13 @@ use towline_core::text::clip;
 pub struct WayBack<'a> {
     /// The session's own id.
     pub session: &'a str,
-    /// How many prompts were given since.
+    /// The number of prompts since that point.
     pub prompts: usize,
-    /// The first of them: what the conversation is to be cut off before.
+    /// The first of those prompts; the conversation is to be cut off before it.
     pub first: &'a str,
 }
 
-/// Claude Code lists the prompts, the newest last, and goes back to before the chosen one.
+/// Claude Code lists the prompts, newest last, and rewinds to before the selected one.
 pub(crate) fn by_list(way: &WayBack<'_>) -> Vec<String> {
     if way.prompts == 0 {
         return vec![format!("nothing was asked since: `claude --resume {}` is there", way.session)];
@@ -27,7 +27,7 @@ pub(crate) fn by_list(way: &WayBack<'_>) -> Vec<String> {
     ]
 }
 
-/// Codex forks a conversation whole; the fork is then cut off where one wants it, and the original stays.
+/// Codex forks the whole conversation; the user then cuts the fork off, and the original stays.
 pub(crate) fn by_fork(way: &WayBack<'_>) -> Vec<String> {
     let fork = format!("run `codex fork {}`: the conversation of now stays as it is", way.session);
     if way.prompts == 0 {
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_behind_which_nothing_was_asked_is_where_the_conversation_is() {
+    fn a_point_without_later_prompts_needs_no_rewind() {
         check(Agent::Claude, 0, &["nothing was asked since: `claude --resume s-1` is there"]);
         check(Agent::Codex, 0, &["run `codex fork s-1`: the conversation of now stays as it is"]);
     }

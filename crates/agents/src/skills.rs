@@ -1,20 +1,19 @@
-//! What people type to pass the baton and to get details back, and what models do to ask the past, as skills of the
-//! agents.
+//! The agents' skills: users pass the baton and look up details with them, models query earlier sessions.
 //!
-//! Texts only. Every description is in the model's context all the time, and every body whenever it is used: they are
-//! short. What `tow` does by a prompt it does in the hook; no skill does it.
+//! Texts only, and short: every description is always in the model's context, and every body whenever the skill is
+//! used. Skills never repeat what the hook already does when it sees the prompt.
 
 use crate::settings::{Page, Refusal, SERVER_NAME, absolute_command, quote};
 use std::path::Path;
 
-/// How an agent tells a skill what was typed behind its name.
+/// Agent-specific syntax of skills.
 pub(crate) struct Dialect {
     pub agent: &'static str,
-    /// What stands before the name of a skill.
+    /// The prefix of a skill's name.
     pub sign: &'static str,
-    /// Where the words behind the name are put in; `None` where they are only in the prompt.
+    /// The placeholder for the words after the name; `None` if they are only in the prompt.
     pub argument: Option<&'static str>,
-    /// Lines of the header that keep a skill from the model until a person uses it.
+    /// Header lines that hide a skill from the model until the user invokes it.
     pub for_people: &'static str,
 }
 
@@ -24,11 +23,11 @@ pub(crate) fn pages(dialect: &Dialect, folder: &Path, tow: &Path) -> Result<Vec<
     Ok(pages_running(dialect, folder, &tow))
 }
 
-/// The same, running `tow` as a shell finds it.
+/// The same, with `tow` as a shell command.
 pub(crate) fn pages_running(dialect: &Dialect, folder: &Path, tow: &str) -> Vec<Page> {
     let page = |name: &str, (header, body): (String, String)| {
         let file = folder.join("skills").join(name).join("SKILL.md");
-        Page::new(dialect.agent, file, (&format!("name: {name}\n{header}"), &body))
+        Page::new(dialect.agent, file, &format!("name: {name}\n{header}"), &body)
     };
     vec![
         page("tow", baton(dialect)),
@@ -87,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_every_session_pays_for_is_one_short_line() {
+    fn every_skill_and_its_description_is_short() {
         let dialect = Dialect { agent: "a", sign: "/", argument: None, for_people: "" };
         for page in pages_running(&dialect, Path::new("/x"), "tow") {
             let description = page.text().lines().find(|line| line.starts_with("description: ")).unwrap();

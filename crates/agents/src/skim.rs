@@ -1,55 +1,55 @@
-//! Takes the bulk out of a large payload before it is read: a tool's output may have megabytes that nobody asks for, and that
-//! need not even be text.
+//! Cuts large values out of a payload before it is parsed: a tool's output may have megabytes that are not needed and
+//! may not even be valid UTF-8.
 //!
-//! Looks at the outermost object alone, and checks nothing: what it does not understand it leaves as it is, for whoever reads
-//! it to refuse.
+//! Scans the top-level object only, and validates nothing: it leaves malformed input unchanged for the parser to
+//! refuse.
 
 use crate::json::{skip_space, string_end, value_end};
 use std::borrow::Cow;
 
 /// Smaller payloads are parsed as they are.
-const WORTH_IT: usize = 16 * 1024;
+const MIN_PAYLOAD: usize = 16 * 1024;
 
-/// A value longer than this is bulk,
-const BULK: usize = 4 * 1024;
+/// Values longer than this are cut,
+const MAX_VALUE: usize = 4 * 1024;
 
-/// unless it is one of these.
-const WANTED: [&[u8]; 3] = [b"\"prompt\"", b"\"background_tasks\"", b"\"last_assistant_message\""];
+/// unless their key is one of these.
+const KEPT_KEYS: [&[u8]; 3] = [b"\"prompt\"", b"\"background_tasks\"", b"\"last_assistant_message\""];
 
-/// The payload with every bulky value of its outermost object replaced by `null`. What it is shorter by was bulk.
+/// The payload with every large value of its top-level object replaced by `null`.
 pub(crate) fn without_bulk(payload: &[u8]) -> Cow<'_, [u8]> {
-    if payload.len() < WORTH_IT {
+    if payload.len() < MIN_PAYLOAD {
         return Cow::Borrowed(payload);
     }
     slimmed(payload).map_or(Cow::Borrowed(payload), Cow::Owned)
 }
 
 fn slimmed(payload: &[u8]) -> Option<Vec<u8>> {
-    let mut slim = Vec::with_capacity(WORTH_IT);
-    let mut at = skip_space(payload, 0);
-    (payload.get(at) == Some(&b'{')).then_some(())?;
+    let mut slim = Vec::with_capacity(MIN_PAYLOAD);
+    let mut offset = skip_space(payload, 0);
+    (payload.get(offset) == Some(&b'{')).then_some(())?;
     slim.push(b'{');
-    at = skip_space(payload, at + 1);
-    while payload.get(at) == Some(&b'"') {
-        let key_end = string_end(payload, at)?;
+    offset = skip_space(payload, offset + 1);
+    while payload.get(offset) == Some(&b'"') {
+        let key_end = string_end(payload, offset)?;
         let colon = skip_space(payload, key_end);
         (payload.get(colon) == Some(&b':')).then_some(())?;
         let value = skip_space(payload, colon + 1);
         let value_end = value_end(payload, value)?;
-        let key = &payload[at..key_end];
-        let bulky = value_end - value > BULK && !WANTED.contains(&key);
+        let key = &payload[offset..key_end];
+        let bulky = value_end - value > MAX_VALUE && !KEPT_KEYS.contains(&key);
         slim.extend_from_slice(key);
         slim.push(b':');
         slim.extend_from_slice(if bulky { b"null" } else { &payload[value..value_end] });
-        at = skip_space(payload, value_end);
-        if payload.get(at) != Some(&b',') {
+        offset = skip_space(payload, value_end);
+        if payload.get(offset) != Some(&b',') {
             break;
         }
         slim.push(b',');
-        at = skip_space(payload, at + 1);
+        offset = skip_space(payload, offset + 1);
     }
-    // The end is kept as it is, so that a payload which is cut off or goes on is still refused.
-    slim.extend_from_slice(&payload[at..]);
+    // The end is copied unchanged, so that a truncated payload or one with trailing data is still refused.
+    slim.extend_from_slice(&payload[offset..]);
     Some(slim)
 }
 
@@ -72,13 +72,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wanted_stays_whole() {
+    fn values_of_kept_keys_stay_whole() {
         let payload = format!(r#"{{"prompt":"{}"}}"#, "y".repeat(9000));
         check(&payload, &payload);
     }
 
     #[test]
-    fn what_is_cut_off_or_goes_on_is_left_for_the_parser() {
+    fn truncated_input_and_trailing_data_are_left_for_the_parser() {
         for payload in ["", "[1]", "{", r#"{"a"#, r#"{"a":"#, r#"{"a":"x"#, r#"{"a":[1"#, r#"{"a":1"#] {
             check(payload, payload);
         }

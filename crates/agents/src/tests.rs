@@ -1,4 +1,4 @@
-//! Every recorded payload of every client version, and what we make of it.
+//! Every recorded payload of every client version, with its parsed event.
 
 use super::*;
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ fn ids_folders_and_transcripts_are_taken_over() {
     assert!(heard.transcript.unwrap().ends_with(".jsonl"));
 }
 
-/// Every event that the clients can send; those that they never sent to us are not recorded.
+/// Every event that the clients can send; those we never received are not recorded.
 const CLAUDE_EVENTS: [&str; 33] = [
     "SessionStart",
     "SessionEnd",
@@ -120,7 +120,7 @@ const CODEX_EVENTS: [&str; 14] = [
     "Interrupt",
 ];
 
-/// A payload of this event that has every field any event needs.
+/// A payload of this event with every field that any event needs.
 fn full_payload(agent: Agent, event: &str) -> Vec<u8> {
     let tool = if agent == Agent::Claude { "Agent" } else { "spawn_agent" };
     serde_json::json!({
@@ -263,7 +263,7 @@ fn our_commands_are_known_with_the_name_of_the_plugin_before_them() {
 }
 
 #[test]
-fn a_terminal_is_told_only_where_the_agent_passes_it_on() {
+fn terminal_sequences_are_sent_only_with_events_that_pass_them_on() {
     let reply = Reply { terminal: "\x07".into(), ..Reply::default() };
     let bell = Some(r#"{"terminalSequence":"\u0007"}"#.to_owned());
     assert_eq!(Agent::Claude.speak("PermissionRequest", &reply), bell);
@@ -273,7 +273,7 @@ fn a_terminal_is_told_only_where_the_agent_passes_it_on() {
 }
 
 #[test]
-fn presence_is_told_from_how_the_agent_was_entered() {
+fn presence_follows_from_how_the_agent_was_started() {
     let claude = |entry: &'static str| {
         let variable = move |_: &str| Some(entry.to_owned());
         Agent::Claude.presence(&Surroundings { variable: &variable, arguments: &Vec::new })
@@ -292,7 +292,7 @@ fn presence_is_told_from_how_the_agent_was_entered() {
 }
 
 #[test]
-fn a_sent_prompt_is_told_from_one_in_the_composer_and_from_what_the_agent_says() {
+fn a_sent_prompt_is_distinguished_from_the_composer_and_from_answers() {
     let screen = "› fix the\n  login page\n\n• The algorithm is write tests\n\n• Working (1s)\n\n› write tests\n  gpt-5.5";
     assert!(Agent::Codex.shows_prompt(screen, "fix the login page"));
     assert!(!Agent::Codex.shows_prompt(screen, "login page"), "only part of what was typed");

@@ -1,16 +1,16 @@
-//! The text of a JSON string, from the bytes between its quotes.
+//! Unescapes JSON strings, given the bytes between their quotes.
 //!
-//! What an agent's tools gave is the largest part of a transcript, and full of line ends: it is copied once, sixteen bytes
-//! at a time. Syntax is checked by whoever found the quotes; a character that is only half there becomes `\u{fffd}`.
+//! Tool output is the largest part of a transcript and full of escaped line ends: it is copied once, sixteen bytes at a
+//! time. Does not check syntax, which the caller that found the quotes did; half a surrogate pair becomes `\u{fffd}`.
 
-use crate::eight::{EIGHT, first_in};
+use crate::eight::{CHUNK, first_byte};
 use memchr::memchr;
 use std::borrow::Cow;
 
-/// How much is looked at and copied at once.
-const STEP: usize = 2 * EIGHT;
+/// Bytes scanned and copied at once.
+const STEP: usize = 2 * CHUNK;
 
-/// Nothing is copied where nothing is escaped.
+/// The unescaped text, borrowed if there is no escape.
 pub(crate) fn unescaped(inner: &str) -> Cow<'_, str> {
     let Some(first) = first_escape(inner.as_bytes()) else { return Cow::Borrowed(inner) };
     let mut text = Vec::with_capacity(inner.len());
@@ -20,7 +20,7 @@ pub(crate) fn unescaped(inner: &str) -> Cow<'_, str> {
         rest = match *escape {
             b'u' => push_unicode(after, &mut text),
             escape => {
-                text.push(meant(escape));
+                text.push(unescape_byte(escape));
                 after
             }
         };
@@ -30,16 +30,16 @@ pub(crate) fn unescaped(inner: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8(text).unwrap_or_else(lossy))
 }
 
-/// Most texts are names and numbers, and the others are long.
+/// Short texts are scanned directly: `memchr` pays off only for long ones.
 fn first_escape(inner: &[u8]) -> Option<usize> {
     if inner.len() < 2 * STEP { inner.iter().position(|byte| *byte == b'\\') } else { memchr(b'\\', inner) }
 }
 
-/// Copies up to the next escape, and gives the rest.
+/// Copies up to the next escape; returns the rest.
 fn push_plain<'r>(mut rest: &'r [u8], text: &mut Vec<u8>) -> &'r [u8] {
     while let Some((step, after)) = rest.split_first_chunk::<STEP>() {
         text.extend_from_slice(step);
-        if let Some(plain) = plain_in(step) {
+        if let Some(plain) = first_escape_in(step) {
             text.truncate(text.len() - STEP + plain);
             return &rest[plain..];
         }
@@ -50,14 +50,14 @@ fn push_plain<'r>(mut rest: &'r [u8], text: &mut Vec<u8>) -> &'r [u8] {
     &rest[plain..]
 }
 
-/// How much stands before an escape, if there is one.
-fn plain_in(step: &[u8; STEP]) -> Option<usize> {
-    let (eights, _) = step.as_chunks::<EIGHT>();
-    let mut found = eights.iter().zip((0..).step_by(EIGHT));
-    found.find_map(|(eight, before)| first_in(eight, b'\\').map(|escape| before + escape))
+/// The offset of the first escape.
+fn first_escape_in(step: &[u8; STEP]) -> Option<usize> {
+    let (chunks, _) = step.as_chunks::<CHUNK>();
+    let mut found = chunks.iter().zip((0..).step_by(CHUNK));
+    found.find_map(|(chunk, before)| first_byte(chunk, b'\\').map(|escape| before + escape))
 }
 
-fn meant(escape: u8) -> u8 {
+fn unescape_byte(escape: u8) -> u8 {
     match escape {
         b'n' => b'\n',
         b't' => b'\t',
@@ -68,10 +68,10 @@ fn meant(escape: u8) -> u8 {
     }
 }
 
-/// The character of four digits, or of twice four; gives what follows.
+/// Appends the character of one `\u` escape or a surrogate pair; returns the rest.
 fn push_unicode<'r>(after: &'r [u8], text: &mut Vec<u8>) -> &'r [u8] {
-    let Some((unit, rest)) = unit(after) else { return after };
-    let second = || rest.strip_prefix(br"\u").and_then(self::unit);
+    let Some((unit, rest)) = utf16_unit(after) else { return after };
+    let second = || rest.strip_prefix(br"\u").and_then(self::utf16_unit);
     let (units, rest) = match (unit, second()) {
         (0xd800..=0xdbff, Some((low @ 0xdc00..=0xdfff, rest))) => (vec![unit, low], rest),
         _ => (vec![unit], rest),
@@ -83,7 +83,7 @@ fn push_unicode<'r>(after: &'r [u8], text: &mut Vec<u8>) -> &'r [u8] {
     rest
 }
 
-fn unit(digits: &[u8]) -> Option<(u16, &[u8])> {
+fn utf16_unit(digits: &[u8]) -> Option<(u16, &[u8])> {
     let (digits, rest) = digits.split_at_checked(4)?;
     let unit = u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?;
     Some((unit, rest))
@@ -95,14 +95,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn half_a_character_does_not_cost_the_text() {
+    fn half_a_surrogate_pair_becomes_a_replacement_character() {
         assert_eq!(unescaped(r"a\ud83dz"), "a\u{fffd}z");
         assert_eq!(unescaped(r"a\ud83d\ud83d\ude00\ude00"), "a\u{fffd}😀\u{fffd}");
         assert_eq!(unescaped(r"a\u12"), "a12");
     }
 
     #[test]
-    fn what_is_not_escaped_is_not_copied() {
+    fn text_without_escapes_is_borrowed() {
         assert!(matches!(unescaped("plain ünïcode"), Cow::Borrowed("plain ünïcode")));
         assert_eq!(unescaped(r#"\"\\\/\b\f\n\r\té\u00e9"#), "\"\\/\u{8}\u{c}\n\r\téé");
     }

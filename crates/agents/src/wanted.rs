@@ -1,45 +1,45 @@
-//! The files that a tool is about to read or change, where a client asks before it runs one.
+//! The files that a tool is about to read or change, from the event before the tool runs.
 //!
-//! Looks at nothing else of the call, and decides nothing about it.
+//! Reads nothing else of the call, and decides nothing about it.
 
 use crate::Agent;
-use crate::reader::Any;
-use crate::wire::{Text, parse, text_of};
+use crate::reader::RawValue;
+use crate::wire::{LenientText, parse, payload_text};
 use serde::Deserialize;
 use towline_core::deed::Deed;
 use towline_core::id::SessionKey;
 
-/// The event before a tool runs, as all agents call it.
+/// The event before a tool runs; all agents use this name.
 pub const BEFORE_TOOL: &str = "PreToolUse";
 
-/// Whose tool it is, and which files it is about.
+/// The files that a pending tool call names, and the session it runs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilesWanted {
     pub session: SessionKey,
     pub folder: Option<String>,
-    /// As the tool was given them.
+    /// As given in the tool's input.
     pub paths: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Wire<'a> {
+struct ToolPayload<'a> {
     #[serde(borrow)]
-    session_id: Text<'a>,
+    session_id: LenientText<'a>,
     #[serde(borrow)]
-    hook_event_name: Text<'a>,
+    hook_event_name: LenientText<'a>,
     #[serde(borrow)]
-    cwd: Text<'a>,
+    cwd: LenientText<'a>,
     #[serde(borrow)]
-    tool_name: Text<'a>,
+    tool_name: LenientText<'a>,
     #[serde(borrow)]
-    tool_input: Any<'a>,
+    tool_input: RawValue<'a>,
 }
 
-/// `None` for every other event, and for tools that are about no file.
+/// `None` for all other events, and for tools without files.
 pub(crate) fn files_wanted(agent: Agent, payload: &[u8]) -> Option<FilesWanted> {
-    let text = text_of(payload);
-    let wire: Wire<'_> = parse(&text).ok()?;
+    let text = payload_text(payload);
+    let wire: ToolPayload<'_> = parse(&text).ok()?;
     if !wire.hook_event_name.is(BEFORE_TOOL) {
         return None;
     }

@@ -1,7 +1,7 @@
-//! What the payloads of all agents have in common: lenient fields going in, one JSON object coming out.
+//! Shared parts of all agents' payloads: lenient fields for input, one JSON object as output.
 //!
-//! A field of an unexpected type counts as absent: a newer agent may change what we do not rely on.
-//! Nothing here knows what an event means.
+//! A field of an unexpected type counts as absent: a newer agent may change fields we do not rely on.
+//! Does not interpret events.
 
 use crate::{Ending, PayloadError, json};
 use serde::de::value::MapAccessDeserializer;
@@ -14,7 +14,7 @@ use towline_core::continuing::form;
 use towline_core::reply::{Reply, Verdict};
 use towline_core::text::{Keeping, Kept, clip, clip_start};
 
-/// Parses a whole payload, borrowing from it; what no field asks for is skipped, not kept.
+/// Parses a whole payload, borrowing from it and skipping unrequested values.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a str) -> Result<T, PayloadError> {
     if payload.bytes().all(|byte| byte.is_ascii_whitespace()) {
         return Err(PayloadError::Empty);
@@ -22,16 +22,16 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a str) -> Result<T, Paylo
     json::read(payload).map_err(|_| PayloadError::NotJson)
 }
 
-/// A payload as text. What is none in it is most likely in what a tool gave, which nobody reads: the event counts.
-pub(crate) fn text_of(payload: &[u8]) -> Cow<'_, str> {
+/// The payload as text. Invalid UTF-8 is most likely tool output, which is not read: the event still counts.
+pub(crate) fn payload_text(payload: &[u8]) -> Cow<'_, str> {
     str::from_utf8(payload).map_or_else(|_| String::from_utf8_lossy(payload), Cow::Borrowed)
 }
 
-/// A string, or nothing.
+/// A string; any other type counts as absent.
 #[derive(Debug, Default)]
-pub(crate) struct Text<'a>(pub Option<Cow<'a, str>>);
+pub(crate) struct LenientText<'a>(pub Option<Cow<'a, str>>);
 
-impl Text<'_> {
+impl LenientText<'_> {
     pub fn as_deref(&self) -> Option<&str> {
         self.0.as_deref()
     }
@@ -45,7 +45,7 @@ impl Text<'_> {
     }
 }
 
-/// What is made of a value by its shape; of any other shape it counts as absent.
+/// A type built from a JSON value by its shape; unexpected shapes yield the default.
 pub(crate) trait Lenient<'de>: Default {
     fn of_text(_: Cow<'de, str>) -> Self {
         Self::default()
@@ -62,7 +62,7 @@ pub(crate) trait Lenient<'de>: Default {
     }
 }
 
-/// Reads a value of any shape, in place.
+/// Deserializes a value of any shape in place.
 pub(crate) fn lenient<'de, T: Lenient<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     struct AnyShape<T>(PhantomData<T>);
     impl<'de, T: Lenient<'de>> Visitor<'de> for AnyShape<T> {
@@ -105,19 +105,19 @@ pub(crate) fn lenient<'de, T: Lenient<'de>, D: Deserializer<'de>>(deserializer: 
     deserializer.deserialize_any(AnyShape(PhantomData))
 }
 
-impl<'de: 'a, 'a> Lenient<'de> for Text<'a> {
+impl<'de: 'a, 'a> Lenient<'de> for LenientText<'a> {
     fn of_text(text: Cow<'de, str>) -> Self {
-        Text(Some(text))
+        LenientText(Some(text))
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for LenientText<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         lenient(deserializer)
     }
 }
 
-/// An object that is read where it stands.
+/// An object deserialized in place.
 #[derive(Default)]
 pub(crate) struct Nested<T>(pub T);
 
@@ -133,23 +133,23 @@ impl<'de, T: Default + Deserialize<'de>> Deserialize<'de> for Nested<T> {
     }
 }
 
-/// What a list may hold beside plain texts.
-pub(crate) trait Part<'de>: Default + Deserialize<'de> {
+/// An element of a list that may also hold plain strings.
+pub(crate) trait ListPart<'de>: Default + Deserialize<'de> {
     fn of_text(text: Cow<'de, str>) -> Self;
 }
 
-/// Parts that stand in a list; one text alone is a list of one.
-pub(crate) struct Parts<T>(pub Vec<T>);
+/// The elements of a list; a single string is a list of one.
+pub(crate) struct PartList<T>(pub Vec<T>);
 
-impl<T> Default for Parts<T> {
+impl<T> Default for PartList<T> {
     fn default() -> Self {
-        Parts(vec![])
+        PartList(vec![])
     }
 }
 
-impl<'de, T: Part<'de>> Lenient<'de> for Parts<T> {
+impl<'de, T: ListPart<'de>> Lenient<'de> for PartList<T> {
     fn of_text(text: Cow<'de, str>) -> Self {
-        Parts(vec![T::of_text(text)])
+        PartList(vec![T::of_text(text)])
     }
 
     fn of_list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
@@ -157,29 +157,30 @@ impl<'de, T: Part<'de>> Lenient<'de> for Parts<T> {
         while let Some(Nested(part)) = list.next_element()? {
             parts.push(part);
         }
-        Ok(Parts(parts))
+        Ok(PartList(parts))
     }
 }
 
-impl<'de, T: Part<'de>> Deserialize<'de> for Parts<T> {
+impl<'de, T: ListPart<'de>> Deserialize<'de> for PartList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         lenient(deserializer)
     }
 }
 
-/// The last words of a turn, as much of them as is kept; none where the user wants none kept.
-pub(crate) fn last_words(said: &Text<'_>, keeping: Keeping) -> Option<Kept> {
-    let said = said.as_deref().filter(|said| keeping.longest_bytes > 0 && !said.trim().is_empty())?;
-    Some(Kept::new(said, keeping))
+/// The last message of a turn, clipped as `keeping` says; `None` if the user disabled keeping it.
+pub(crate) fn last_message(message: &LenientText<'_>, keeping: Keeping) -> Option<Kept> {
+    let message =
+        message.as_deref().filter(|message| keeping.longest_bytes > 0 && !message.trim().is_empty())?;
+    Some(Kept::new(message, keeping))
 }
 
-/// Enough to know a turn's last words again.
+/// Enough of a last message to recognise it.
 const WORDS_BYTES: usize = 160;
 
-/// What a stop says about how its turn ended: more of a handoff than one may be long, so that a longer one is known.
-pub(crate) fn ending(said: &Text<'_>, stop_hook_active: &Loose) -> Ending {
-    let handoff = said.as_deref().and_then(|said| Some(&said[said.rfind(form::OPENING)?..]));
-    let words = said.as_deref().map(|said| clip_start(said.trim_end(), WORDS_BYTES));
+/// The details of a stop event. Up to twice the longest handoff is kept, so that an overlong one is recognised.
+pub(crate) fn turn_ending(message: &LenientText<'_>, stop_hook_active: &LooseValue) -> Ending {
+    let handoff = message.as_deref().and_then(|message| Some(&message[message.rfind(form::OPENING)?..]));
+    let words = message.as_deref().map(|message| clip_start(message.trim_end(), WORDS_BYTES));
     Ending {
         was_blocked: stop_hook_active.0.as_bool() == Some(true),
         words: words.filter(|words| !words.is_empty()).map(str::to_owned),
@@ -187,45 +188,45 @@ pub(crate) fn ending(said: &Text<'_>, stop_hook_active: &Loose) -> Ending {
     }
 }
 
-/// Any small value, for fields whose shape matters only when it is the expected one.
-/// Never used for what may be large: tool input and output are skipped, not parsed.
+/// Any small value, for fields that matter only in one shape.
+/// Never used for large values: tool input and output are skipped, not parsed.
 #[derive(Debug, Default)]
-pub(crate) struct Loose(pub Value);
+pub(crate) struct LooseValue(pub Value);
 
-impl<'de> Deserialize<'de> for Loose {
+impl<'de> Deserialize<'de> for LooseValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Value::deserialize(deserializer).map(Loose)
+        Value::deserialize(deserializer).map(LooseValue)
     }
 }
 
-/// Which parts of a reply an agent takes from which event.
-pub(crate) struct Room {
-    /// Takes `systemMessage`.
+/// The events from which an agent accepts each part of a reply.
+pub(crate) struct ReplySupport {
+    /// Accept `systemMessage`.
     pub notices: &'static [&'static str],
-    /// Takes `hookSpecificOutput.additionalContext`.
+    /// Accept `hookSpecificOutput.additionalContext`.
     pub context: &'static [&'static str],
-    /// Takes `decision: "block"`.
+    /// Accept `decision: "block"`.
     pub block: &'static [&'static str],
-    /// Takes `hookSpecificOutput.permissionDecision: "deny"`.
+    /// Accept `hookSpecificOutput.permissionDecision: "deny"`.
     pub deny: &'static [&'static str],
-    /// Takes `terminalSequence`, and passes it on to its terminal.
+    /// Accept `terminalSequence`, and pass it on to the terminal.
     pub terminal: &'static [&'static str],
 }
 
-/// Composes the one JSON object that a hook prints. The only place that does.
-pub(crate) fn answer(room: &Room, event: &str, reply: &Reply) -> Option<String> {
+/// Composes the one JSON object that a hook prints. No other function does.
+pub(crate) fn answer(support: &ReplySupport, event: &str, reply: &Reply) -> Option<String> {
     let mut answer = Map::new();
-    if !reply.notices.is_empty() && room.notices.contains(&event) {
+    if !reply.notices.is_empty() && support.notices.contains(&event) {
         answer.insert("systemMessage".into(), json!(reply.notices.join("\n")));
     }
-    if let Some(specific) = specific(room, event, reply) {
+    if let Some(specific) = specific(support, event, reply) {
         answer.insert("hookSpecificOutput".into(), specific);
     }
-    if !reply.terminal.is_empty() && room.terminal.contains(&event) {
+    if !reply.terminal.is_empty() && support.terminal.contains(&event) {
         answer.insert("terminalSequence".into(), json!(reply.terminal));
     }
     if let Verdict::Block { reason } = &reply.verdict
-        && room.block.contains(&event)
+        && support.block.contains(&event)
     {
         answer.insert("decision".into(), json!("block"));
         answer.insert("reason".into(), json!(reason));
@@ -233,16 +234,16 @@ pub(crate) fn answer(room: &Room, event: &str, reply: &Reply) -> Option<String> 
     (!answer.is_empty()).then(|| Value::Object(answer).to_string())
 }
 
-/// What stands under the event's own name: text for the model, and that a tool may not run.
-fn specific(room: &Room, event: &str, reply: &Reply) -> Option<Value> {
+/// The event-specific output: context for the model, or the denial of a tool.
+fn specific(support: &ReplySupport, event: &str, reply: &Reply) -> Option<Value> {
     let mut specific = Map::new();
     if let Verdict::Block { reason } = &reply.verdict
-        && room.deny.contains(&event)
+        && support.deny.contains(&event)
     {
         specific.insert("permissionDecision".into(), json!("deny"));
         specific.insert("permissionDecisionReason".into(), json!(reason));
-    } else if !reply.context.is_empty() && room.context.contains(&event) {
-        // A tool that does not run needs no word beside the reason.
+    } else if !reply.context.is_empty() && support.context.contains(&event) {
+        // A denied tool needs no context beside the reason.
         specific.insert("additionalContext".into(), json!(reply.context.join("\n\n")));
     }
     if specific.is_empty() {
@@ -252,7 +253,7 @@ fn specific(room: &Room, event: &str, reply: &Reply) -> Option<Value> {
     Some(Value::Object(specific))
 }
 
-/// The entries of the last part of a file of lines, as far as they are whole.
+/// The complete entries in the last part of a JSONL file, newest first.
 pub(crate) fn newest_first<'a, T: Deserialize<'a>>(text: &'a [u8]) -> impl Iterator<Item = T> {
     text.rsplit(|byte| *byte == b'\n').filter_map(|line| json::read(str::from_utf8(line).ok()?).ok())
 }

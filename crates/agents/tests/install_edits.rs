@@ -1,4 +1,4 @@
-//! What an installation makes of a settings file, shape by shape. Touches no file.
+//! Edits of settings files of every shape by an installation. Touches no file.
 #![expect(clippy::unwrap_used, reason = "a refusal where none is due fails the test")]
 
 use std::path::Path;
@@ -36,14 +36,14 @@ fn stop_list(target: &Target, text: &str) -> Value {
     after["hooks"]["Stop"].clone()
 }
 
-/// Installs into a file whose `Stop` list is `list`, and looks at that list.
+/// Installs into a file whose `Stop` list is `list`, and checks that list.
 #[track_caller]
 fn check_stop(list: &str, expected: Value) {
     let found = stop_list(&claude(), &format!(r#"{{"hooks":{{"Stop":{list}}}}}"#));
     assert_eq!(shortened(found), expected);
 }
 
-/// Our right entry is long: the word OURS stands for it.
+/// Replaces our correct entry, which is long, by the word OURS.
 fn shortened(value: Value) -> Value {
     match value {
         ours if ours == serde_json::from_str::<Value>(RIGHT).unwrap() => json!("OURS"),

@@ -1,4 +1,4 @@
-//! Installing into real files: what is written, kept, given back and refused.
+//! Installs into real files: contents, backups, restoration and refusals.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files must fail")]
 
 use std::fs;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use towline_agents::settings::{Applied, Archive, Cause, Pace, Refusal, Subject, Target};
 use towline_agents::{claude, codex};
 
-/// Nobody else writes in these tests, so nobody is waited for.
+/// No other program writes in these tests, so there is nothing to wait for.
 const ALONE: Pace = Pace { pause: Duration::ZERO, quiet_looks: 0, max_looks: 8 };
 const FOREIGN: &str = "{\n\t\"model\": \"m\",\n\t\"hooks\": { \"Stop\": [ {\"hooks\": [ {\"type\":\"command\",\"command\":\"x\"} ]} ] }\n}";
 
@@ -80,7 +80,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// What another program does that reads, changes and writes the file.
+/// Reads, changes and writes the file, as another program does.
 fn rewrite_by_client(file: &Path) {
     let mut settings: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
     settings["theirs"] = Value::Bool(true);
@@ -277,7 +277,7 @@ fn link_to_a_file_that_is_not_there_yet_is_followed() {
 
 #[test]
 fn place_that_cannot_be_written_is_refused() {
-    // Nobody, not even root, can make a file there.
+    // Not even root can create a file there.
     let home = Home::new();
     fs::create_dir(home.config()).unwrap();
     symlink("/proc/settings.json", home.file()).unwrap();
@@ -299,7 +299,7 @@ fn original_that_cannot_be_kept_is_not_touched() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_refused() {
+fn a_file_that_is_not_regular_is_refused() {
     let home = Home::new();
     fs::create_dir_all(home.file()).unwrap();
     assert!(matches!(home.refused().cause, Cause::NotAFile { .. }));
@@ -353,7 +353,7 @@ fn codex_tells_which_entries_the_user_has_trusted() {
         let found = target.inspect_file(ALONE).unwrap();
         let trust = codex::install::trust(&linked, &found).unwrap();
         assert_eq!(trust.len(), codex::install::EVENTS.len());
-        let trusted = trust.into_iter().filter(|(_, trust)| *trust == codex::install::Trust::Trusted);
+        let trusted = trust.into_iter().filter(|(_, trust)| *trust == codex::install::EntryTrust::Trusted);
         trusted.map(|(entry, _)| entry.event).collect::<Vec<_>>()
     };
     assert_eq!(trusted(), [""; 0]);

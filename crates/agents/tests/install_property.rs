@@ -1,4 +1,4 @@
-//! For any settings file: what is not ours stays, a second run changes nothing, and uninstalling gives the bytes back.
+//! For any settings file: foreign content stays, a second run changes nothing, and uninstalling restores the bytes.
 #![expect(clippy::unwrap_used, reason = "a refusal where none is due fails the test")]
 
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ enum Tree {
     Object(Vec<(String, Tree)>),
 }
 
-/// How a document is laid out.
+/// The layout of a document.
 #[derive(Debug, Clone)]
 enum Manner {
     Pretty { newline: &'static str, unit: &'static str, colon: &'static str },
@@ -34,7 +34,7 @@ enum Manner {
     Messy(Vec<&'static str>),
 }
 
-/// Where white space may stand.
+/// A position for whitespace.
 enum Spot {
     Inside(usize),
     Closing(usize),
@@ -66,7 +66,7 @@ fn anything() -> impl Strategy<Value = Tree> {
     })
 }
 
-/// A hook of another tool, in every form that the agents know, and in some that they do not.
+/// A hook of another tool, in every form that the agents support and some that they do not.
 fn foreign() -> impl Strategy<Value = Tree> {
     let command = |extra: Vec<(&'static str, Tree)>| {
         let mut members = vec![("type", word("\"command\"")), ("command", word("\"lint tow hook x\""))];
@@ -90,7 +90,7 @@ fn foreign() -> impl Strategy<Value = Tree> {
     ]
 }
 
-/// An entry of ours, as older versions or the user's own hand may have left it.
+/// An entry of ours, as left by older versions or edited by the user.
 fn own(agent: &'static str) -> impl Strategy<Value = Tree> {
     let shell = |line: String, timeout: &'static str| {
         object(vec![("type", word("\"command\"")), ("command", Tree::Word(line)), ("timeout", word(timeout))])
@@ -151,17 +151,17 @@ fn manner() -> impl Strategy<Value = Manner> {
     ]
 }
 
-/// The document as a file, with or without a byte order mark and an end of line.
+/// The document as a file, with or without a byte order mark and a final line break.
 fn file(entry: BoxedStrategy<Tree>, events: &'static [&'static str]) -> impl Strategy<Value = String> {
     let ends = (select(&["", "\u{feff}"][..]), select(&["", "\n", "\r\n", " \n\n"][..]));
     (settings(entry, events), manner(), ends).prop_map(|(tree, manner, (mark, end))| {
         let mut text = mark.to_owned();
-        lay_out(&tree, &manner, (0, &mut text));
+        lay_out(&tree, &manner, 0, &mut text);
         text + end
     })
 }
 
-fn lay_out(tree: &Tree, manner: &Manner, (depth, text): (usize, &mut String)) {
+fn lay_out(tree: &Tree, manner: &Manner, depth: usize, text: &mut String) {
     match tree {
         Tree::Word(word) => text.push_str(word),
         Tree::Array(items) => {
@@ -169,7 +169,7 @@ fn lay_out(tree: &Tree, manner: &Manner, (depth, text): (usize, &mut String)) {
             for (at, item) in items.iter().enumerate() {
                 text.push_str(if at > 0 { "," } else { "" });
                 text.push_str(&space(manner, Spot::Inside(depth + 1), text.len()));
-                lay_out(item, manner, (depth + 1, text));
+                lay_out(item, manner, depth + 1, text);
             }
             text.push_str(&space(manner, end_of(items, depth), text.len()));
             text.push(']');
@@ -181,7 +181,7 @@ fn lay_out(tree: &Tree, manner: &Manner, (depth, text): (usize, &mut String)) {
                 text.push_str(&space(manner, Spot::Inside(depth + 1), text.len()));
                 text.push_str(&format!("{key:?}:"));
                 text.push_str(&space(manner, Spot::Colon, text.len()));
-                lay_out(value, manner, (depth + 1, text));
+                lay_out(value, manner, depth + 1, text);
             }
             text.push_str(&space(manner, end_of(members, depth), text.len()));
             text.push('}');
@@ -217,7 +217,7 @@ fn items(text: &RawValue) -> Vec<&str> {
     items.into_iter().map(RawValue::get).collect()
 }
 
-/// Every entry that is not ours, as bytes, with its event and the number of its group.
+/// Every foreign entry as bytes, with its event and its group's number.
 fn foreign_entries(target: &Target, text: &str) -> Vec<(String, usize, String)> {
     let mut found = Vec::new();
     let hooks = members(text).get("hooks").map_or_else(Members::new, |hooks| members(hooks.get()));
@@ -261,7 +261,7 @@ fn installed(target: &Target, before: &str) -> String {
     String::from_utf8(after).unwrap()
 }
 
-/// All members but `hooks`, and all lists but the registered ones, have the bytes that they had.
+/// All members but `hooks`, and all lists but the registered ones, keep their bytes.
 fn assert_neighbours_are_untouched(before: &str, after: &str) {
     let (mut before, mut after) = (members(before), members(after));
     before.remove("hooks");
@@ -272,7 +272,7 @@ fn assert_neighbours_are_untouched(before: &str, after: &str) {
     assert_eq!(bytes(before), bytes(after));
 }
 
-/// Of a file without entries of ours, every list is the beginning of the list that it becomes.
+/// In a file without entries of ours, every list becomes a prefix of the new list.
 fn assert_lists_only_grow(before: &str, after: &str) {
     let lists = |text| members(text).get("hooks").map_or_else(Members::new, |hooks| members(hooks.get()));
     let grown = lists(after);

@@ -1,4 +1,4 @@
-//! Installing while another program rewrites the same file: in the end both parties' entries stand in it.
+//! Installs while another program rewrites the same file: the result contains both programs' entries.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files must fail")]
 
 use std::fs;

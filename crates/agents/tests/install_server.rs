@@ -1,4 +1,4 @@
-//! Our server of tools in the settings of the agents: every kind of file that it may meet there.
+//! Our MCP server entry in the agents' settings, with every kind of existing file.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files must fail")]
 
 use std::fs;
@@ -62,7 +62,7 @@ impl Home {
         self.server().inspect_file(ALONE).unwrap()
     }
 
-    /// The text once our entry is in it, which a second run leaves as it is.
+    /// The text with our entry, which a second run leaves unchanged.
     #[track_caller]
     fn installed(&self) -> String {
         self.server().apply(&self.archive(), ALONE).unwrap();
@@ -77,13 +77,13 @@ impl Home {
         self.server().remove(&self.archive(), ALONE).unwrap();
     }
 
-    /// As if nothing were known of what was there before us.
+    /// Discards the record of the original.
     fn forget_notes(&self) {
         fs::remove_dir_all(self.root.path().join("backups")).unwrap();
     }
 }
 
-/// What is written, that the original comes back, and what is left where there is no note of it.
+/// Checks the installed text, the restored original, and the result of an uninstall without a record.
 #[track_caller]
 fn check(agent: Agent, before: &str, after: &str, without_note: &str) {
     let home = Home::holding(agent, before);
@@ -112,7 +112,7 @@ fn a_missing_file_is_made_and_taken_away_again() {
 }
 
 #[test]
-fn nothing_of_such_a_file_is_kept_but_what_was_replaced_and_the_first_original_comes_back() {
+fn only_replaced_bytes_are_kept_and_the_first_original_is_restored() {
     for (agent, private) in [
         (Agent::Claude, "{\"projects\":{\"/secret/boat\":{\"history\":[\"paint it\"]}}}"),
         (Agent::Codex, "[projects.\"/secret/boat\"]\ntrust_level = \"trusted\"\n"),
@@ -316,7 +316,7 @@ fn variables_of_others_stay_in_every_form() {
 }
 
 #[test]
-fn somebody_elses_server_of_our_name_is_left_alone_and_named() {
+fn a_foreign_server_of_our_name_is_left_alone_and_named() {
     for (agent, theirs) in [
         (Agent::Claude, r#"{"mcpServers":{"towline":{"command":"/bin/boat","args":["mcp"]}}}"#),
         (Agent::Claude, r#"{"mcpServers":{"towline":{"command":"tow","args":["serve"]}}}"#),
@@ -335,7 +335,7 @@ fn somebody_elses_server_of_our_name_is_left_alone_and_named() {
 }
 
 #[test]
-fn what_cannot_be_edited_is_refused_with_its_reason_and_left_alone() {
+fn a_file_that_cannot_be_edited_is_refused_with_its_reason_and_left_alone() {
     for (agent, broken, reason) in [
         (Agent::Claude, "{\n  // a comment\n}", "line 2"),
         (Agent::Claude, "[]", "holds no JSON object"),
@@ -351,7 +351,7 @@ fn what_cannot_be_edited_is_refused_with_its_reason_and_left_alone() {
 }
 
 #[test]
-fn what_others_wrote_since_stays_when_ours_goes() {
+fn foreign_changes_stay_when_our_entry_is_removed() {
     let home = Home::holding(Agent::Claude, "{\"a\":1}");
     home.installed();
     let mut value: Value = serde_json::from_str(&home.text()).unwrap();
@@ -394,7 +394,7 @@ fn the_file_of_the_client_is_found_as_the_client_finds_it() {
     assert_eq!(codex, root.path().join(".codex/config.toml"));
 }
 
-/// A client that rewrites the whole file all the time, as the real one does with what it remembers.
+/// A client that rewrites the whole file all the time, as the real one does with its state.
 #[test]
 fn a_client_that_keeps_rewriting_the_file_loses_nothing_and_takes_nothing() {
     const REWRITES: u64 = 400;

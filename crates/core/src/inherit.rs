@@ -1,7 +1,7 @@
-//! Whose work a session goes on with: the one decision that is made about it, as a pure function of what is known.
+//! Decides which earlier session a new session continues, as a pure function of the projected state.
 //!
-//! Falls at the session's first real prompt and is never made twice. Where more than one session could be meant, none is
-//! taken. It reads no clock: all times are those of events, so a database that is rebuilt from the journal decides alike.
+//! The decision is made once, at the session's first real prompt. If several sessions qualify, none is inherited. Reads
+//! no clock: all times come from events, so a database rebuilt from the journal decides the same.
 
 use crate::event::{EndedBy, Presence, StartedBy};
 use crate::id::{SessionKey, Uid};
@@ -11,14 +11,13 @@ use crate::text::Kept;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// How long a baton waits for its heir, and how long ago a session may have been heard of to be one's predecessor
-/// though nothing else ties the two together.
+/// How long a baton stays valid, and the maximum age of a session's last event for it to be a fallback predecessor.
 pub const HOUR_MS: i64 = 3_600_000;
 
-/// How many sessions that were cleared before anything was asked of them are looked behind.
+/// How many sessions cleared before their first prompt are skipped when walking back the chain.
 pub const DEEPEST_CHAIN: usize = 10;
 
-/// What the user wants a session to inherit, as it was when the session started.
+/// The user's inheritance settings as they were when the session started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Wishes {
@@ -32,13 +31,13 @@ impl Wishes {
     }
 }
 
-/// Whether a session that was started by clearing another goes on with that one's work.
+/// Whether a session started by `/clear` continues the session that was cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnClear {
     #[default]
     Always,
-    /// Only when a person says so.
+    /// Only when the user confirms it.
     Ask,
     Never,
 }
@@ -59,7 +58,7 @@ impl OnClear {
     }
 }
 
-/// Whether a cleared session that no seat ties to another may look for its predecessor by what else is known.
+/// Whether a session started by `/clear` without a predecessor in its seat may look for one in its project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fallback {
@@ -81,16 +80,16 @@ impl Fallback {
     }
 }
 
-/// How far a session is with what it inherits.
+/// A session's progress towards its inheritance decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inheriting {
-    /// It did not start afresh: there is nothing to decide.
+    /// The session did not start afresh: there is nothing to decide.
     Nothing,
-    /// It started afresh, and nothing was asked of it yet.
+    /// The session started afresh and had no prompt yet.
     Undecided,
-    /// Something was asked of it before anybody knew where it sits.
+    /// The session was prompted before its seat was known.
     Prompted,
-    /// It is decided, and is to be given or told at the next prompt.
+    /// Decided; the result is delivered at the next prompt.
     Due,
     Settled,
 }
@@ -119,24 +118,24 @@ impl Inheriting {
     }
 }
 
-/// By which rule it was decided.
+/// The rule that made the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
-    /// The predecessor passed it on.
+    /// The predecessor passed a baton.
     Baton,
     /// The predecessor was cleared in the same seat.
     Clear,
-    /// The only session that can have been cleared.
+    /// The predecessor is the only session that can have been cleared.
     Fallback,
-    /// A person chose it.
+    /// The user chose the predecessor.
     Taken,
-    /// A fresh start was asked for.
+    /// The user asked for a fresh start.
     Fresh,
-    /// A person is to be asked first.
+    /// The user is asked first.
     Asked,
-    /// Several could be meant.
+    /// Several sessions qualify.
     Ambiguous,
-    /// The user turned it off.
+    /// The user disabled inheritance.
     Off,
     None,
 }
@@ -172,7 +171,7 @@ impl Way {
         Way::ALL.into_iter().find(|way| way.name() == name)
     }
 
-    /// Whether somebody is to hear of it: the model of what it inherits, the person of what they may choose.
+    /// Whether the decision is announced: to the model what it inherits, to the user what they may choose.
     pub fn is_to_be_given(self) -> bool {
         match self {
             Way::Baton | Way::Clear | Way::Fallback | Way::Taken | Way::Asked | Way::Ambiguous => true,
@@ -181,15 +180,15 @@ impl Way {
     }
 }
 
-/// Everything that is known when a session asks whose work it goes on with.
+/// The input of `decide`.
 #[derive(Clone, Debug)]
 pub struct Situation<'a> {
     pub heir: &'a Session,
-    /// Those that sat in its seat before it, latest first: as many as `is_looked_behind`, and the one behind them.
+    /// Earlier sessions of its seat, latest first: those that `is_looked_behind` skips and the first it does not.
     pub chain: Vec<Candidate>,
-    /// Batons that nobody has taken, of its seat or its project.
+    /// Untaken batons of its seat or its project.
     pub batons: Vec<Baton>,
-    /// Sessions of its project that were heard of lately; needed only where it was cleared and has no chain.
+    /// Sessions of its project with recent events; needed only if the heir was started by `/clear` and has no chain.
     pub nearby: Vec<Candidate>,
 }
 
@@ -197,21 +196,21 @@ pub struct Situation<'a> {
 #[derive(Clone, Debug)]
 pub struct Candidate {
     pub session: Session,
-    /// The last that went on with its work without a baton, and when that was decided.
+    /// The last session that continued this one without a baton, and when that was decided.
     pub heir: Option<(SessionKey, Timestamp)>,
     pub sitting: Sitting,
 }
 
-/// Whether a person has a session before them.
+/// Whether a session is open in front of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sitting {
-    /// In a terminal, for all that is known.
+    /// In a terminal, as far as we know.
     InTerminal,
-    /// Nowhere; or in an editor, which tells nobody when it lets go of a session.
+    /// Nowhere, or in an editor: editors do not report when they close a session.
     Unknown,
 }
 
-/// A baton that nobody has taken.
+/// A baton that no session has taken yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baton {
     pub uid: Uid,
@@ -222,11 +221,11 @@ pub struct Baton {
     pub passed_at: Timestamp,
     /// Whether its session asked for a fresh start since.
     pub is_withdrawn: bool,
-    /// Where it was passed, if on another machine of this person.
+    /// The machine it was passed on, if that is another machine of this user.
     pub afar: Option<Afar>,
 }
 
-/// Another machine of this person, and when its baton was first heard of here.
+/// Another machine of this user, and when its baton first arrived here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Afar {
     pub machine: String,
@@ -234,13 +233,13 @@ pub struct Afar {
 }
 
 impl Baton {
-    /// When its hour begins. A clock that is ahead elsewhere gives it no longer life: it is no younger than its coming.
-    pub fn alive_from(&self) -> Timestamp {
+    /// The start of its validity. Capped at its arrival here, so a remote clock that runs ahead does not extend it.
+    pub fn valid_from(&self) -> Timestamp {
         self.afar.as_ref().map_or(self.passed_at, |afar| self.passed_at.min(afar.came_at))
     }
 
-    /// Its session, and the machine if it is another one.
-    fn whose(&self) -> String {
+    /// The session, with the machine if it is another one: `a:1 on desk`.
+    fn label(&self) -> String {
         match &self.afar {
             Some(afar) => format!("{} on {}", self.session, afar.machine),
             None => self.session.to_string(),
@@ -248,30 +247,30 @@ impl Baton {
     }
 }
 
-/// A baton of another machine of this person, as it was told here: the journal has it like any other.
+/// A baton of another machine of this user, as it is written to this machine's journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FarBaton {
     pub baton: Uid,
     pub machine: Uid,
-    /// What that machine is called.
+    /// That machine's name.
     pub called: Kept,
-    /// The project as it is found on this machine.
+    /// The project as it exists on this machine.
     pub project: ProjectTraces,
     /// By the clock of that machine.
     pub passed_at: Timestamp,
-    /// How often it was written there.
+    /// The version of its row on that machine: how often it was written there.
     pub count: u64,
     pub fate: BatonFate,
 }
 
-/// What has become of a baton of another machine.
+/// The state of a baton of another machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BatonFate {
     Waits,
-    /// Its session asked for a fresh start since; that may be taken back.
+    /// Its session asked for a fresh start since; the user may revoke that.
     Withdrawn,
-    /// Somebody goes on with it elsewhere.
+    /// A session elsewhere continues with it.
     Taken {
         by: Option<SessionKey>,
     },
@@ -279,7 +278,7 @@ pub enum BatonFate {
 }
 
 impl BatonFate {
-    /// Whether nobody can take it any more.
+    /// Whether no session can take it any more.
     pub fn is_over(&self) -> bool {
         match self {
             BatonFate::Waits | BatonFate::Withdrawn => false,
@@ -288,82 +287,81 @@ impl BatonFate {
     }
 }
 
-/// Whether a baton was passed in the heir's project.
+/// Whether a baton was passed inside the heir's project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     SameProject,
     OtherProject,
 }
 
-/// What was decided, and why.
+/// The result of `decide`, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a decision that is not kept is made again"]
 pub struct Decision {
     pub way: Way,
-    /// Whose work it goes on with.
+    /// The session it continues.
     pub from: Option<SessionKey>,
-    /// The baton that is taken by it.
+    /// The baton it takes.
     pub baton: Option<Uid>,
-    /// The machine that session ran on, if not on this one.
+    /// The machine of `from`, if not this one.
     pub machine: Option<String>,
-    /// In words, for a person.
+    /// Readable by the user.
     pub reason: String,
-    /// Those that were considered and not taken.
+    /// Sessions that were considered and not inherited from.
     pub candidates: Vec<SessionKey>,
 }
 
 impl Decision {
-    /// Nothing is kept of a session that simply began something new.
+    /// False for a session that simply began something new: no row is stored for it.
     pub fn is_worth_keeping(&self) -> bool {
         self.way != Way::None || !self.reason.is_empty()
     }
 }
 
-/// Whether it is time to decide: something was asked of the session, and it is known where it sits, if it can sit
-/// anywhere. `before` is how far it was before the event at hand: by the next one, whoever looked for the seat has told
-/// what was found.
+/// Whether to decide now: the session was prompted and its seat is known, or it cannot have one. `before` is the state
+/// before the current event: by the event after the prompt, the seat probe has reported its result.
 pub fn is_time(before: Inheriting, session: &Session) -> bool {
     let is_placed = session.seat.is_some() || session.presence == Presence::Headless;
     session.inheriting == Inheriting::Prompted && (is_placed || before == Inheriting::Prompted)
 }
 
-/// What becomes of the session by the decision.
+/// Applies the decision to the session.
 pub fn settle(session: &mut Session, decision: &Decision) {
     session.inheriting = if decision.way.is_to_be_given() { Inheriting::Due } else { Inheriting::Settled };
-    // A wish that was obeyed is not handed on to whoever comes next.
+    // The request is used up: the next session of the chain must not see it.
     session.fresh_at = None;
 }
 
-/// Whether a session has anything that another could go on with, and a person who could pass it on.
+/// Whether a session has work to continue, and a user who could pass it on.
 pub fn has_work(session: &Session) -> bool {
     session.presence != Presence::Headless && session.inheriting != Inheriting::Undecided
 }
 
-/// Whether the session before this one counts in its place: it was cleared before anything was asked of it.
+/// Whether to skip this session and look at the one before it: it was cleared before its first prompt.
 pub fn is_looked_behind(session: &Session) -> bool {
     session.inheriting == Inheriting::Undecided && session.started_by == StartedBy::Clear
 }
 
-/// Whether sessions that nothing but their project ties to this one matter: it was cleared, and its seat does not tell
-/// whom it followed.
+/// Whether other sessions of the project are considered: the heir was started by `/clear`, and its seat does not show
+/// its predecessor.
 pub fn looks_nearby(heir: &Session, chain: &[Candidate]) -> bool {
-    heir.started_by == StartedBy::Clear && (heir.seat.is_none() || pair(heir, chain).is_none())
+    heir.started_by == StartedBy::Clear && (heir.seat.is_none() || predecessor(heir, chain).is_none())
 }
 
-/// Decides. The order of the rules is the order of what a person meant most explicitly.
+/// Decides. The rules are ordered by how explicitly the user expressed the intent.
 pub fn decide(situation: &Situation<'_>) -> Decision {
     if situation.heir.presence == Presence::Headless {
         return decision(Way::None, String::new());
     }
     fresh(situation)
         .or_else(|| baton_of_seat(situation))
-        .or_else(|| cleared(situation))
+        .or_else(|| after_clear(situation))
         .or_else(|| baton_of_project(situation))
         .or_else(|| fallback(situation))
-        .unwrap_or_else(|| refused(situation))
+        .unwrap_or_else(|| no_inheritance(situation))
 }
 
-/// The person's own choice. A session goes on with the work of an older one only: so no two can inherit from each other.
+/// The user's own choice. Only an older session can be chosen, so no two sessions can inherit from each other.
 pub fn taken(heir: &Session, from: &Session) -> Option<Decision> {
     let is_older = (from.started_at, from.uid) < (heir.started_at, heir.uid);
     (is_older && from.key != heir.key).then(|| Decision {
@@ -372,7 +370,7 @@ pub fn taken(heir: &Session, from: &Session) -> Option<Decision> {
     })
 }
 
-/// The same for a session of another machine, which is known here by its baton alone.
+/// As `taken`, for a session of another machine, which is known here only by its baton.
 pub fn taken_from_afar(heir: &Session, baton: &Baton) -> Option<Decision> {
     let afar = baton.afar.as_ref().filter(|_| baton.session != heir.key)?;
     Some(Decision {
@@ -383,17 +381,17 @@ pub fn taken_from_afar(heir: &Session, baton: &Baton) -> Option<Decision> {
     })
 }
 
-/// A wish for a fresh start, in the session before or, where that was cleared already, in the heir itself. For a session
-/// that was not started by clearing it is as old as a baton may be.
+/// A request for a fresh start, in the session before or, after a `/clear`, in the heir itself. For a session that was
+/// not started by `/clear`, the request expires like a baton.
 fn fresh(situation: &Situation<'_>) -> Option<Decision> {
     let heir = situation.heir;
     let counts = |session: &&Session| {
         let is_recent = |at: Timestamp| heir.started_at.since_ms(at) <= HOUR_MS;
         session.fresh_at.is_some_and(|at| heir.started_by == StartedBy::Clear || is_recent(at))
     };
-    let asked = [heir].into_iter().chain(situation.chain.iter().map(|candidate| &candidate.session));
-    let asked = asked.into_iter().find(counts)?;
-    Some(decision(Way::Fresh, format!("a fresh start was asked for in {}", asked.key)))
+    let mut sessions = [heir].into_iter().chain(situation.chain.iter().map(|candidate| &candidate.session));
+    let asker = sessions.find(counts)?;
+    Some(decision(Way::Fresh, format!("a fresh start was asked for in {}", asker.key)))
 }
 
 fn baton_of_seat(situation: &Situation<'_>) -> Option<Decision> {
@@ -411,15 +409,15 @@ fn baton_of_project(situation: &Situation<'_>) -> Option<Decision> {
         several => {
             let candidates = several.iter().map(|baton| baton.session.clone()).collect();
             let afar = several.iter().filter(|baton| baton.afar.is_some());
-            let afar: Vec<String> = afar.map(|baton| format!(", {}", baton.whose())).collect();
+            let afar: Vec<String> = afar.map(|baton| format!(", {}", baton.label())).collect();
             let reason = format!("several sessions of the project passed their batons{}", afar.concat());
             Some(ambiguous(&reason, candidates))
         }
     }
 }
 
-fn take(baton: &Baton, place: &str) -> Decision {
-    let reason = format!("{} passed the baton {place} at {}", baton.whose(), baton.passed_at.to_utc());
+fn take(baton: &Baton, scope: &str) -> Decision {
+    let reason = format!("{} passed the baton {scope} at {}", baton.label(), baton.passed_at.to_utc());
     Decision {
         from: Some(baton.session.clone()),
         baton: Some(baton.uid),
@@ -428,67 +426,67 @@ fn take(baton: &Baton, place: &str) -> Decision {
     }
 }
 
-/// The batons that this session may take: passed before it was born, and not too long before.
+/// The batons the heir may take: passed before it started, and not expired by then.
 fn open_batons<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Baton> {
     let heir = situation.heir;
     situation.batons.iter().filter(move |baton| {
-        let age_ms = heir.started_at.0.saturating_sub(baton.alive_from().0);
+        let age_ms = heir.started_at.0.saturating_sub(baton.valid_from().0);
         (0..=HOUR_MS).contains(&age_ms) && !baton.is_withdrawn && baton.session != heir.key
     })
 }
 
-/// The pair that clearing makes: the session before and this one, in one seat.
-fn cleared(situation: &Situation<'_>) -> Option<Decision> {
-    let before = pair(situation.heir, &situation.chain)
-        .filter(|before| has_work(&before.session) && !is_given_away(before))?;
+/// Inheritance after `/clear`: from the session before in the same seat.
+fn after_clear(situation: &Situation<'_>) -> Option<Decision> {
+    let before = predecessor(situation.heir, &situation.chain)
+        .filter(|before| has_work(&before.session) && !is_continued(before))?;
     let key = &before.session.key;
     let reason = format!("{key} was cleared in the same seat");
-    Some(as_wished(situation, Way::Clear, key, reason))
+    Some(apply_on_clear(situation, Way::Clear, key, reason))
 }
 
-/// The session that was cleared for this one, as far as the seat tells. One that its user left by its own exit, or
-/// another agent's, was not: what sat there in between was not heard of.
-fn pair<'a>(heir: &Session, chain: &'a [Candidate]) -> Option<&'a Candidate> {
+/// The session of the same seat that was cleared for this one. A session that ended by exit, or another agent's,
+/// cannot have been: then an unreported session ran in between.
+fn predecessor<'a>(heir: &Session, chain: &'a [Candidate]) -> Option<&'a Candidate> {
     let before = chain.last()?;
     let was_cleared = heir.started_by == StartedBy::Clear;
     (was_cleared && can_be_cleared(&before.session, heir)).then_some(before)
 }
 
 fn can_be_cleared(session: &Session, heir: &Session) -> bool {
-    let was_left = session.ended.is_some_and(|(_, by)| by == EndedBy::Exit);
-    session.key.agent == heir.key.agent && session.key != heir.key && !was_left
+    let exited = session.ended.is_some_and(|(_, by)| by == EndedBy::Exit);
+    session.key.agent == heir.key.agent && session.key != heir.key && !exited
 }
 
-/// Whether somebody went on with its work already. Not if it has gone on by itself since.
-fn is_given_away(candidate: &Candidate) -> bool {
+/// Whether another session already continued its work; not if it was itself prompted since.
+fn is_continued(candidate: &Candidate) -> bool {
     let prompted_at = candidate.session.prompted_at.unwrap_or_default();
     candidate.heir.as_ref().is_some_and(|(_, decided_at)| *decided_at >= prompted_at)
 }
 
-/// A cleared session without a pair: editors and desktop programs give each a place of its own.
+/// Inheritance after `/clear` without a predecessor in the seat: editors give each session its own seat.
 fn fallback(situation: &Situation<'_>) -> Option<Decision> {
     let heir = situation.heir;
     if !looks_nearby(heir, &situation.chain) {
         return None;
     }
-    let able: Vec<&Candidate> =
-        situation.nearby.iter().filter(|candidate| can_fall_to(candidate, heir)).collect();
-    if let Some(asked) = able.iter().find(|candidate| candidate.session.fresh_at.is_some()) {
-        return Some(decision(Way::Fresh, format!("a fresh start was asked for in {}", asked.session.key)));
+    let eligible: Vec<&Candidate> =
+        situation.nearby.iter().filter(|candidate| is_eligible(candidate, heir)).collect();
+    if let Some(asker) = eligible.iter().find(|candidate| candidate.session.fresh_at.is_some()) {
+        return Some(decision(Way::Fresh, format!("a fresh start was asked for in {}", asker.session.key)));
     }
     let of_seat = |candidate: &&&Candidate| heir.seat.is_some() && candidate.session.seat == heir.seat;
-    let newest = able.iter().filter(of_seat).max_by_key(|candidate| candidate.session.last_event_at);
-    match (newest, able.as_slice()) {
-        (Some(before), _) => Some(fall_to(situation, &[before], "the last session in the same seat")),
+    let newest = eligible.iter().filter(of_seat).max_by_key(|candidate| candidate.session.last_event_at);
+    match (newest, eligible.as_slice()) {
+        (Some(before), _) => Some(inherit(situation, &[before], "the last session in the same seat")),
         (None, []) => None,
         (None, [before]) => {
-            Some(fall_to(situation, &[before], "the only session of the project that can have been cleared"))
+            Some(inherit(situation, &[before], "the only session of the project that can have been cleared"))
         }
-        (None, several) => Some(fall_to(situation, several, "one of several")),
+        (None, several) => Some(inherit(situation, several, "one of several")),
     }
 }
 
-fn can_fall_to(candidate: &Candidate, heir: &Session) -> bool {
+fn is_eligible(candidate: &Candidate, heir: &Session) -> bool {
     let session = &candidate.session;
     let is_quiet = !matches!(session.state, State::Working | State::Blocked(_));
     let is_elsewhere = candidate.sitting == Sitting::InTerminal && session.seat != heir.seat;
@@ -497,21 +495,22 @@ fn can_fall_to(candidate: &Candidate, heir: &Session) -> bool {
         && can_be_cleared(session, heir)
         && is_quiet
         && !is_elsewhere
-        && !is_given_away(candidate)
+        && !is_continued(candidate)
         && (0..=HOUR_MS).contains(&quiet_for_ms)
 }
 
-/// Goes on with the only one, if the user lets it; of several, with none.
-fn fall_to(situation: &Situation<'_>, able: &[&Candidate], why: &str) -> Decision {
-    let candidates: Vec<SessionKey> = able.iter().map(|candidate| candidate.session.key.clone()).collect();
+/// Inherits from a single eligible session if the settings allow it; from none if there are several.
+fn inherit(situation: &Situation<'_>, eligible: &[&Candidate], why: &str) -> Decision {
+    let candidates: Vec<SessionKey> =
+        eligible.iter().map(|candidate| candidate.session.key.clone()).collect();
     let wishes = situation.heir.wishes;
-    match (able, wishes.fallback, wishes.on_clear) {
+    match (eligible, wishes.fallback, wishes.on_clear) {
         (_, Fallback::Off, _) => {
             Decision { candidates, ..decision(Way::Off, "TOWLINE_NO_AUTO_INHERIT is set".to_owned()) }
         }
         ([before], Fallback::On, _) => {
             let key = &before.session.key;
-            as_wished(situation, Way::Fallback, key, format!("{key} is {why}"))
+            apply_on_clear(situation, Way::Fallback, key, format!("{key} is {why}"))
         }
         (_, Fallback::On, OnClear::Never) => {
             Decision { candidates, ..decision(Way::Off, "inherit.on_clear is `never`".to_owned()) }
@@ -522,8 +521,8 @@ fn fall_to(situation: &Situation<'_>, able: &[&Candidate], why: &str) -> Decisio
     }
 }
 
-/// What clearing gives, if the user wants it to.
-fn as_wished(situation: &Situation<'_>, way: Way, key: &SessionKey, reason: String) -> Decision {
+/// Applies the `on_clear` setting to an inheritance from `key`.
+fn apply_on_clear(situation: &Situation<'_>, way: Way, key: &SessionKey, reason: String) -> Decision {
     let candidates = vec![key.clone()];
     match situation.heir.wishes.on_clear {
         OnClear::Always => Decision { from: Some(key.clone()), ..decision(way, reason) },
@@ -536,21 +535,21 @@ fn as_wished(situation: &Situation<'_>, way: Way, key: &SessionKey, reason: Stri
     }
 }
 
-/// Nothing is inherited; what could have been is said.
-fn refused(situation: &Situation<'_>) -> Decision {
-    let given_away = pair(situation.heir, &situation.chain).filter(|before| is_given_away(before));
-    if let Some((before, (heir, _))) = given_away.and_then(|before| Some((before, before.heir.as_ref()?))) {
+/// Inherits nothing, and names the session that could have been inherited from.
+fn no_inheritance(situation: &Situation<'_>) -> Decision {
+    let continued = predecessor(situation.heir, &situation.chain).filter(|before| is_continued(before));
+    if let Some((before, (heir, _))) = continued.and_then(|before| Some((before, before.heir.as_ref()?))) {
         let key = &before.session.key;
         let reason = format!("{heir} already goes on with the work of {key}");
         return Decision { candidates: vec![key.clone()], ..decision(Way::None, reason) };
     }
-    let birth = situation.heir.started_at;
-    let expired = situation.batons.iter().filter(|baton| birth.since_ms(baton.alive_from()) > HOUR_MS);
-    let Some(baton) = expired.max_by_key(|baton| baton.alive_from()) else {
+    let started_at = situation.heir.started_at;
+    let expired = situation.batons.iter().filter(|baton| started_at.since_ms(baton.valid_from()) > HOUR_MS);
+    let Some(baton) = expired.max_by_key(|baton| baton.valid_from()) else {
         return decision(Way::None, String::new());
     };
     let reason =
-        format!("the baton of {} had expired: it was passed at {}", baton.whose(), baton.passed_at.to_utc());
+        format!("the baton of {} had expired: it was passed at {}", baton.label(), baton.passed_at.to_utc());
     Decision { candidates: vec![baton.session.clone()], ..decision(Way::None, reason) }
 }
 

@@ -1,13 +1,13 @@
-//! The ledger of waiting: how long agents could not go on without a person, by day, by project and by reason.
+//! The wait ledger: how long agents were blocked on the user, by day, project and reason.
 //!
-//! It only sums. It knows no clock and no calendar: days are given as stretches of time, and a wait that still lasts ends
-//! where its caller says. Agents that wait at the same time all count: it is their time, not the person's.
+//! Only sums. Reads no clock and no calendar: the caller passes days as time ranges and the end of a wait that still
+//! lasts. Agents that wait at the same time all count: the ledger measures agent time, not user time.
 
 use crate::time::Timestamp;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// One wait, from when the agent stopped to when it went on.
+/// One wait, from the agent's stop to its continuation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waited {
     pub project: Option<String>,
@@ -16,7 +16,7 @@ pub struct Waited {
     pub ended_at: Timestamp,
 }
 
-/// A person's day: from its midnight up to the next one, however many hours that is.
+/// A local calendar day, midnight to midnight; not always 24 hours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Day {
     pub name: String,
@@ -27,29 +27,30 @@ pub struct Day {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ledger {
     pub total: Sum,
-    /// Where the longest wait was.
+    /// The project of the longest wait.
     pub longest_in: Option<String>,
-    /// Every day that was asked for, also those without a wait, in the order in which they were given.
+    /// Every requested day, including those without a wait, in the given order.
     pub days: Vec<(Day, Sum)>,
-    /// Those that waited most come first. What happened outside of any project has no name.
+    /// Longest total wait first. Waits outside any project have the key `None`.
     pub projects: Vec<(Option<String>, Sum)>,
     pub reasons: Vec<(String, Sum)>,
 }
 
-/// Several waits, or what of them falls into one day.
+/// The sum of several waits, or of their parts in one day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     pub waited_ms: i64,
-    /// How many waits began; one that goes on over midnight is counted on its first day only.
+    /// How many waits began; a wait across midnight counts on its first day only.
     pub times: usize,
     pub longest_ms: i64,
     pub median_ms: i64,
 }
 
-/// Sums what of these waits falls into these days, which follow each other without a gap.
+/// Sums the parts of the waits that fall into the days. The days must be contiguous.
 pub fn ledger(waits: &[Waited], days: &[Day]) -> Ledger {
     let (Some(first), Some(last)) = (days.first(), days.last()) else { return empty() };
-    let inside: Vec<Part<'_>> = waits.iter().filter_map(|wait| part(wait, first.begins, last.ends)).collect();
+    let inside: Vec<WaitPart<'_>> =
+        waits.iter().filter_map(|wait| part(wait, first.begins, last.ends)).collect();
     let longest = inside.iter().max_by_key(|part| (part.lasted_ms(), Reverse(part.from)));
     Ledger {
         total: sum(&inside),
@@ -64,36 +65,36 @@ fn empty() -> Ledger {
     Ledger { total: Sum::default(), longest_in: None, days: vec![], projects: vec![], reasons: vec![] }
 }
 
-/// What of a wait falls into a stretch of time.
+/// The part of a wait that falls into a time range.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct WaitPart<'a> {
     wait: &'a Waited,
     from: Timestamp,
     to: Timestamp,
 }
 
-impl Part<'_> {
+impl WaitPart<'_> {
     fn lasted_ms(&self) -> i64 {
         self.to.since_ms(self.from)
     }
 }
 
-/// A clock that was set back may end a wait before it began: then it happened, and took no time.
-fn part(wait: &Waited, begins: Timestamp, ends: Timestamp) -> Option<Part<'_>> {
+/// Clips a wait to a range. A clock that was set back may end a wait before it began: it counts with duration zero.
+fn part(wait: &Waited, begins: Timestamp, ends: Timestamp) -> Option<WaitPart<'_>> {
     let (from, to) = (wait.began_at.max(begins), wait.ended_at.max(wait.began_at).min(ends));
     let is_inside = from < ends && (to > begins || wait.began_at >= begins);
-    is_inside.then_some(Part { wait, from, to })
+    is_inside.then_some(WaitPart { wait, from, to })
 }
 
-fn day_sum(inside: &[Part<'_>], day: &Day) -> Sum {
-    let parts: Vec<Part<'_>> =
+fn day_sum(inside: &[WaitPart<'_>], day: &Day) -> Sum {
+    let parts: Vec<WaitPart<'_>> =
         inside.iter().filter_map(|whole| part(whole.wait, day.begins, day.ends)).collect();
     let began = inside.iter().filter(|whole| (day.begins..day.ends).contains(&whole.from));
     Sum { times: began.count(), ..sum(&parts) }
 }
 
-fn grouped<K: Ord>(inside: &[Part<'_>], key: impl Fn(&Waited) -> K) -> Vec<(K, Sum)> {
-    let mut groups: BTreeMap<K, Vec<Part<'_>>> = BTreeMap::new();
+fn grouped<K: Ord>(inside: &[WaitPart<'_>], key: impl Fn(&Waited) -> K) -> Vec<(K, Sum)> {
+    let mut groups: BTreeMap<K, Vec<WaitPart<'_>>> = BTreeMap::new();
     for part in inside {
         groups.entry(key(part.wait)).or_default().push(*part);
     }
@@ -102,8 +103,8 @@ fn grouped<K: Ord>(inside: &[Part<'_>], key: impl Fn(&Waited) -> K) -> Vec<(K, S
     sums
 }
 
-fn sum(parts: &[Part<'_>]) -> Sum {
-    let mut lasted: Vec<i64> = parts.iter().map(Part::lasted_ms).collect();
+fn sum(parts: &[WaitPart<'_>]) -> Sum {
+    let mut lasted: Vec<i64> = parts.iter().map(WaitPart::lasted_ms).collect();
     lasted.sort_unstable();
     Sum {
         waited_ms: lasted.iter().fold(0, |sum, ms| sum.saturating_add(*ms)),
@@ -113,7 +114,7 @@ fn sum(parts: &[Part<'_>]) -> Sum {
     }
 }
 
-/// The one in the middle, or what lies between the two that are.
+/// The middle value, or the midpoint of the two middle values.
 fn median(sorted: &[i64]) -> i64 {
     let middle = sorted.len() / 2;
     match sorted {
@@ -123,7 +124,7 @@ fn median(sorted: &[i64]) -> i64 {
     }
 }
 
-/// How long something lasted, in words: `35 s`, `42 min`, `2 h 14 min`.
+/// Formats a duration: `35 s`, `42 min`, `2 h 14 min`.
 pub fn spell(ms: i64) -> String {
     let seconds = ms.max(0) / 1000;
     match (seconds / 3600, seconds / 60 % 60) {
@@ -140,7 +141,7 @@ mod tests {
 
     const MINUTE: i64 = 60_000;
     const HOUR: i64 = 60 * MINUTE;
-    /// Midnight somewhere east of Greenwich: days need not begin where those of universal time do.
+    /// Midnight in a zone east of Greenwich: days need not begin at UTC midnight.
     const MIDNIGHT: i64 = 1_794_700_000_000;
 
     fn days(number: i64) -> Vec<Day> {
@@ -150,14 +151,14 @@ mod tests {
             .collect()
     }
 
-    /// A wait that began so many minutes after the first midnight.
+    /// A wait in minutes after the first midnight.
     fn wait(project: &str, from: i64, to: i64) -> Waited {
         let at = |minutes: i64| Timestamp(MIDNIGHT + minutes * MINUTE);
         let project = Some(project.to_owned()).filter(|name| !name.is_empty());
         Waited { project, reason: "permission".into(), began_at: at(from), ended_at: at(to) }
     }
 
-    /// Minutes waited and times of each day.
+    /// Checks the minutes waited and the number of waits of each day.
     #[track_caller]
     fn check_days(waits: &[Waited], expected: &[(i64, usize)]) {
         let found = ledger(waits, &days(expected.len() as i64));
@@ -180,12 +181,12 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_before_the_first_day_does_not_count() {
+    fn waits_before_the_first_day_do_not_count() {
         check_days(&[wait("app", -60, 15), wait("app", -60, 0), wait("app", -60, -30)], &[(15, 1)]);
     }
 
     #[test]
-    fn what_lies_behind_the_last_day_does_not_count() {
+    fn waits_after_the_last_day_do_not_count() {
         check_days(&[wait("app", 24 * 60, 25 * 60), wait("app", 23 * 60, 30 * 60)], &[(60, 1)]);
     }
 

@@ -1,7 +1,7 @@
-//! One line that says what a turn did: what was asked, what was done, how it ended.
+//! The one-line summary of a turn: the request, the actions and the outcome.
 //!
-//! No model, no clock, and no growing state: however long the turn, a `Digest` stays below 2 kB as JSON and every call
-//! costs the same. The texts given were redacted before; they are data, and none of them is followed.
+//! No model, no clock and no growing state: a `Digest` stays below 2 kB as JSON however long the turn, and every call
+//! costs the same. Input texts must already be redacted; they are data, never instructions.
 
 pub(crate) mod command;
 mod compose;
@@ -15,64 +15,64 @@ use crate::event::{Origin, ToolOutcome};
 use crate::piece::Stop;
 use command::last_two;
 use runs::Runs;
-use said::Said;
+use said::LastAnswer;
 use serde::{Deserialize, Serialize};
-use words::{Room, gist, plain};
+use words::{TextLimit, gist, plain};
 
-/// How long a line is at most, in characters.
+/// Maximum length of a line, in characters.
 pub const LONGEST: usize = 300;
 
-/// Rooms of what is kept: together with all numbers they stay below 2 kB.
-const ASKED: Room = Room { characters: 160, bytes: 240 };
-const SAID: Room = Room { characters: 130, bytes: 180 };
-const PATH: Room = Room { characters: 36, bytes: 42 };
-const SUBJECT: Room = Room { characters: 50, bytes: 54 };
-const SAMPLE: Room = Room { characters: 36, bytes: 42 };
+/// Limits of the stored texts: together with all numbers they stay below 2 kB.
+const ASKED: TextLimit = TextLimit { characters: 160, bytes: 240 };
+const SAID: TextLimit = TextLimit { characters: 130, bytes: 180 };
+const PATH: TextLimit = TextLimit { characters: 36, bytes: 42 };
+const SUBJECT: TextLimit = TextLimit { characters: 50, bytes: 54 };
+const SAMPLE: TextLimit = TextLimit { characters: 36, bytes: 42 };
 
 const MOST_CHANGED: usize = 4;
 const MOST_READ: usize = 2;
 const MOST_COMMITS: usize = 2;
 const MOST_OPEN: usize = 6;
 
-/// What is known of a turn, to be continued when more of it is read.
+/// The resumable state of a turn's summary, updated as more of the turn is read.
 #[derive(Default, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Digest {
     asked: String,
-    #[serde(skip_serializing_if = "Files::is_empty")]
-    changed: Files,
+    #[serde(skip_serializing_if = "FileSet::is_empty")]
+    changed: FileSet,
     #[serde(skip_serializing_if = "Runs::is_empty")]
     runs: Runs,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     commits: Vec<(String, String)>,
     #[serde(skip_serializing_if = "is_zero")]
     more_commits: u32,
-    #[serde(skip_serializing_if = "Files::is_empty")]
-    read: Files,
-    #[serde(skip_serializing_if = "Sampled::is_empty")]
-    searched: Sampled,
-    #[serde(skip_serializing_if = "Sampled::is_empty")]
-    fetched: Sampled,
-    #[serde(skip_serializing_if = "Sampled::is_empty")]
-    delegated: Sampled,
-    #[serde(skip_serializing_if = "Sampled::is_empty")]
-    questions: Sampled,
+    #[serde(skip_serializing_if = "FileSet::is_empty")]
+    read: FileSet,
+    #[serde(skip_serializing_if = "SampledText::is_empty")]
+    searched: SampledText,
+    #[serde(skip_serializing_if = "SampledText::is_empty")]
+    fetched: SampledText,
+    #[serde(skip_serializing_if = "SampledText::is_empty")]
+    delegated: SampledText,
+    #[serde(skip_serializing_if = "SampledText::is_empty")]
+    questions: SampledText,
     #[serde(skip_serializing_if = "is_zero")]
     other: u32,
-    /// Calls whose results have not come.
+    /// Calls whose results are still pending, by the short hash of the call id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    open: Vec<(u32, Awaited)>,
-    #[serde(skip_serializing_if = "Said::is_nothing")]
-    said: Said,
-    #[serde(skip_serializing_if = "Ended::is_open")]
-    ended: Ended,
+    open: Vec<(u32, PendingResult)>,
+    #[serde(skip_serializing_if = "LastAnswer::is_empty")]
+    said: LastAnswer,
+    #[serde(skip_serializing_if = "TurnEnd::is_open")]
+    ended: TurnEnd,
 }
 
-/// How a turn stands.
+/// The current end of a turn.
 #[derive(Default, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Ended {
-    /// Nothing was said since the last tool call.
+enum TurnEnd {
+    /// The agent said nothing since the last tool call.
     #[default]
     Open,
     Answered,
@@ -81,18 +81,18 @@ enum Ended {
     Limited,
 }
 
-impl Ended {
+impl TurnEnd {
     fn is_open(&self) -> bool {
-        *self == Ended::Open
+        *self == TurnEnd::Open
     }
 }
 
-/// What the result of a call will be about.
+/// The subject of a pending tool result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Awaited {
+enum PendingResult {
     Run(u32),
-    /// One that may print commits.
+    /// A run whose output may list commits.
     Commit(u32),
     Read(u16),
     Change(Vec<u16>),
@@ -110,26 +110,27 @@ impl Digest {
         Digest { asked, ..Digest::default() }
     }
 
-    /// A tool was called; `call` names the call.
+    /// Records a tool call; `call` identifies it.
     pub fn did(&mut self, call: u64, deed: &Deed<'_>) {
-        self.ended = Ended::Open;
+        self.ended = TurnEnd::Open;
         match deed {
             Deed::Read { path } => {
                 let key = self.read.add(path, MOST_READ);
-                self.await_result(call, Awaited::Read(key));
+                self.await_result(call, PendingResult::Read(key));
             }
             Deed::Changed { paths } => {
                 let mut keys: Vec<u16> =
                     paths.iter().map(|path| self.changed.add(path, MOST_CHANGED)).collect();
                 keys.truncate(MOST_CHANGED);
-                self.await_result(call, Awaited::Change(keys));
+                self.await_result(call, PendingResult::Change(keys));
             }
             Deed::Ran { command } => {
                 let run = self.runs.add(command);
-                let of = if makes_commits(command) { Awaited::Commit(run) } else { Awaited::Run(run) };
-                self.await_result(call, of);
+                let pending =
+                    if makes_commits(command) { PendingResult::Commit(run) } else { PendingResult::Run(run) };
+                self.await_result(call, pending);
             }
-            Deed::Waited => self.await_result(call, Awaited::Wait),
+            Deed::Waited => self.await_result(call, PendingResult::Wait),
             Deed::Searched { what } => self.searched.add(&plain(what, SAMPLE)),
             Deed::Fetched { address } => self.fetched.add(&plain(address, SAMPLE)),
             Deed::Delegated { task } => self.delegated.add(&gist(task, SAMPLE)),
@@ -139,58 +140,58 @@ impl Digest {
         }
     }
 
-    /// A call's result. It may come late, out of order, or never.
+    /// Records a call's result. Results may come late, out of order, or never.
     pub fn came_of(&mut self, call: u64, outcome: ToolOutcome, output: &str) {
-        let call = folded(call);
-        let Some(at) = self.open.iter().position(|(open, _)| *open == call) else { return };
-        match self.open.remove(at).1 {
-            Awaited::Run(run) => self.runs.came_of(run, outcome, output),
-            Awaited::Commit(run) => self.committed(run, outcome, output),
-            Awaited::Read(_) | Awaited::Change(_) if outcome == ToolOutcome::Done => {}
-            Awaited::Read(key) => self.read.take_back(&[key]),
-            Awaited::Change(keys) => self.changed.take_back(&keys),
-            Awaited::Wait => self.runs.went_on(outcome, output),
+        let call = short_id(call);
+        let Some(index) = self.open.iter().position(|(open, _)| *open == call) else { return };
+        match self.open.remove(index).1 {
+            PendingResult::Run(run) => self.runs.record_result(run, outcome, output),
+            PendingResult::Commit(run) => self.committed(run, outcome, output),
+            PendingResult::Read(_) | PendingResult::Change(_) if outcome == ToolOutcome::Done => {}
+            PendingResult::Read(key) => self.read.take_back(&[key]),
+            PendingResult::Change(keys) => self.changed.take_back(&keys),
+            PendingResult::Wait => self.runs.record_output(outcome, output),
         }
     }
 
-    /// What the agent said; the last word counts.
+    /// Records text of the agent; only the last one counts.
     pub fn answered(&mut self, text: &str) {
-        self.ended = Ended::Answered;
-        self.said = Said::of(text);
+        self.ended = TurnEnd::Answered;
+        self.said = LastAnswer::of(text);
     }
 
     pub fn stopped(&mut self, how: Stop) {
         self.ended = match how {
-            Stop::Interrupted => Ended::Interrupted,
-            Stop::Failed => Ended::Failed,
-            Stop::Limited => Ended::Limited,
+            Stop::Interrupted => TurnEnd::Interrupted,
+            Stop::Failed => TurnEnd::Failed,
+            Stop::Limited => TurnEnd::Limited,
         };
     }
 
-    /// At most `LONGEST` characters, no control characters, no markup; at least what was asked.
+    /// At most `LONGEST` characters, without control characters or markup; contains at least the request.
     pub fn line(&self) -> String {
         compose::line(self)
     }
 
-    /// What was read and not edited: an edit says enough.
-    fn only_read(&self) -> Files {
+    /// Files that were read and not edited: an edit implies a read.
+    fn only_read(&self) -> FileSet {
         let is_changed = |key| self.changed.named.iter().any(|changed| changed.key == key);
         let mut read = self.read.clone();
         read.named.retain(|read| !is_changed(read.key));
         read
     }
 
-    fn await_result(&mut self, call: u64, of: Awaited) {
+    fn await_result(&mut self, call: u64, pending: PendingResult) {
         if self.open.len() >= MOST_OPEN {
             self.open.remove(0);
         }
-        self.open.push((folded(call), of));
+        self.open.push((short_id(call), pending));
     }
 
-    /// What `git` printed says more than that it ran.
+    /// Records commits from `git` output; a listed commit replaces the entry of the run that made it.
     fn committed(&mut self, run: u32, outcome: ToolOutcome, output: &str) {
         let commits = printed_commits(output);
-        self.runs.came_of(run, outcome, output);
+        self.runs.record_result(run, outcome, output);
         if !commits.is_empty() && outcome == ToolOutcome::Done {
             self.runs.take_back(run);
         }
@@ -205,8 +206,8 @@ impl Digest {
     }
 }
 
-/// Calls are told apart among a few only.
-fn folded(call: u64) -> u32 {
+/// Folds a call id to 32 bits: at most `MOST_OPEN` calls are told apart at a time.
+fn short_id(call: u64) -> u32 {
     let [a, b, c, d, e, f, g, h] = call.to_le_bytes();
     u32::from_le_bytes([a, b, c, d]) ^ u32::from_le_bytes([e, f, g, h])
 }
@@ -215,54 +216,56 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Files by their last two parts: the first few by name, about how many others.
+/// Files by their last two path components: the first few by name, and an approximate count of the others.
 #[derive(Default, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct Files {
-    named: Vec<Named>,
-    /// One bit for each other file, by its checksum: a file that comes again is not counted twice.
+struct FileSet {
+    named: Vec<FileUse>,
+    /// A bitmap of the other files by checksum, so that a repeated file is not counted twice.
     #[serde(skip_serializing_if = "no_bits")]
     others: [u64; 2],
     #[serde(skip_serializing_if = "is_zero")]
     more: u32,
 }
 
-/// A file, the key by which it is known, and how often it was.
+/// A file with the checksum of its path and its number of uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "(String, u16, u32)", from = "(String, u16, u32)")]
-struct Named {
+#[serde(into = "FileUseTuple", from = "FileUseTuple")]
+struct FileUse {
     path: String,
     key: u16,
     times: u32,
 }
 
-impl From<(String, u16, u32)> for Named {
-    fn from((path, key, times): (String, u16, u32)) -> Named {
-        Named { path, key, times }
+type FileUseTuple = (String, u16, u32);
+
+impl From<FileUseTuple> for FileUse {
+    fn from((path, key, times): FileUseTuple) -> FileUse {
+        FileUse { path, key, times }
     }
 }
 
-impl From<Named> for (String, u16, u32) {
-    fn from(named: Named) -> (String, u16, u32) {
+impl From<FileUse> for FileUseTuple {
+    fn from(named: FileUse) -> FileUseTuple {
         (named.path, named.key, named.times)
     }
 }
 
-impl Files {
-    /// Up to here the number of others is about right.
+impl FileSet {
+    /// The highest count of others that is still roughly right.
     const COUNTED: u32 = 40;
 
     fn is_empty(&self) -> bool {
         self.named.is_empty() && self.more == 0
     }
 
-    /// Gives the key by which it is taken back.
+    /// Counts a file and returns the key for `take_back`.
     fn add(&mut self, path: &str, most: usize) -> u16 {
         let key = checksum(path);
-        if let Some(known) = self.named.iter_mut().find(|named| named.key == key) {
-            known.times = known.times.saturating_add(1);
+        if let Some(seen) = self.named.iter_mut().find(|named| named.key == key) {
+            seen.times = seen.times.saturating_add(1);
         } else if self.named.len() < most {
-            self.named.push(Named { path: plain(&last_two(path), PATH), key, times: 1 });
+            self.named.push(FileUse { path: plain(&last_two(path), PATH), key, times: 1 });
         } else {
             let (word, bit) = (usize::from(key / 64 % 2), 1_u64 << (key % 64));
             self.more = self.more.saturating_add(u32::from(self.others[word] & bit == 0));
@@ -271,7 +274,7 @@ impl Files {
         key
     }
 
-    /// What failed was not done. Of a file that is not named nobody knows whether it was also done before.
+    /// Uncounts files of a failed call. Unnamed files stay: an earlier call may have succeeded on them.
     fn take_back(&mut self, keys: &[u16]) {
         for named in self.named.iter_mut().filter(|named| keys.contains(&named.key)) {
             named.times = named.times.saturating_sub(1);
@@ -284,7 +287,7 @@ fn no_bits(bits: &[u64; 2]) -> bool {
     bits.iter().all(|word| *word == 0)
 }
 
-/// FNV-1a, folded: small, and the same everywhere and for ever.
+/// FNV-1a, folded to 16 bits: stable across machines and versions.
 fn checksum(text: &str) -> u16 {
     let sum =
         text.bytes().fold(0x811c_9dc5_u32, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193));
@@ -292,15 +295,15 @@ fn checksum(text: &str) -> u16 {
     u16::from_le_bytes([a ^ c, b ^ d])
 }
 
-/// One of several, and how many there were.
+/// The first of several texts, and their number.
 #[derive(Default, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct Sampled {
+struct SampledText {
     first: String,
     times: u32,
 }
 
-impl Sampled {
+impl SampledText {
     fn is_empty(&self) -> bool {
         self.times == 0
     }

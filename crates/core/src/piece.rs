@@ -1,7 +1,7 @@
-//! What a transcript holds, in our own words: prompts, answers, and all the details between them.
+//! The contents of a transcript in our own types: prompts, answers, tool calls and everything between them.
 //!
-//! Raw text, borrowed from the file: nothing of it may be written anywhere before it has become `Kept`. No vendor's
-//! vocabulary, and no decision on what is worth keeping.
+//! Raw text, borrowed from the file: it must become `Kept` before it is written anywhere. No vendor's vocabulary and no
+//! decision about which pieces to keep.
 
 use crate::event::{Origin, ToolOutcome};
 use crate::id::{SubagentId, TurnId};
@@ -9,38 +9,38 @@ use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// One thing that a transcript holds.
+/// One entry of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// The same text for the same piece however often and from wherever the file is read, and no other's in its
-    /// session. A piece that comes again under its id replaces what was there.
+    /// Unique within the session, and the same however often and from whichever offset the file is read. A piece
+    /// with a known id replaces the stored one.
     pub id: Cow<'a, str>,
-    /// Where in the conversation it stands: pieces of one session are in the order of their places, those of one place
-    /// in the order in which they were found.
+    /// Position in the conversation. Pieces of one session sort by it; pieces with equal positions keep the order in
+    /// which they were read.
     pub place: u64,
     pub at: Timestamp,
-    /// The agent's own id of the turn it belongs to, where the file says so. Prompts tell turns apart, not this: agents
-    /// write one id on several turns now and then.
+    /// The agent's own id of its turn, if the file has one. Turns are delimited by prompts, not by this id: agents
+    /// sometimes write one id on several turns.
     pub turn: Option<TurnId>,
-    /// The helper inside the session whose conversation it is part of; none for the session's own.
+    /// The subagent whose conversation it belongs to; `None` for the session's own.
     pub subagent: Option<SubagentId>,
     pub what: Content<'a>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content<'a> {
-    /// Whose file it is; once per file, before everything else that it holds.
+    /// The session of the file; once per file, before all other pieces.
     Opened {
         session: Cow<'a, str>,
         folder: Option<Cow<'a, str>>,
         base: Option<Base<'a>>,
     },
-    /// Begins a turn, or steers the one that runs. A helper's are its agent's, never a person's.
+    /// Begins a turn, or steers the running one. A subagent's prompts come from its agent, never from the user.
     Prompt {
         text: Cow<'a, str>,
         origin: Origin,
     },
-    /// What the agent said.
+    /// Text of the agent.
     Answer {
         text: Cow<'a, str>,
     },
@@ -58,13 +58,12 @@ pub enum Content<'a> {
         output: Cow<'a, str>,
         outcome: ToolOutcome,
     },
-    /// Only that there was one: neither its bytes nor where it lies can be relied on.
+    /// Records only that there was an image: its bytes and its path are not reliable.
     Image {
         media: Cow<'a, str>,
         bytes: u64,
     },
-    /// What the client added to the conversation by itself: contexts of hooks, attached files, output of its own
-    /// commands.
+    /// Text that the client added itself: hook contexts, attached files, output of its own commands.
     Note {
         text: Cow<'a, str>,
     },
@@ -72,25 +71,25 @@ pub enum Content<'a> {
     Compacted {
         summary: Cow<'a, str>,
     },
-    /// The turn ended without an answer; `words` are the client's own about it, if it has any.
+    /// The turn ended without an answer; `words` is the client's message about it, if any.
     Stopped {
         how: Stop,
         words: Cow<'a, str>,
     },
-    /// What one answer of the model cost: once per message, however often the file repeats it, and once more if it
-    /// corrects itself.
+    /// Token usage of one model answer: once per message however often the file repeats it, and again if the file
+    /// corrects it.
     Usage {
         message: Cow<'a, str>,
         model: Option<Cow<'a, str>>,
         tokens: Tokens,
     },
-    /// Everything older than this piece that stands at the place `from` or behind it was taken back.
+    /// All older pieces at position `from` or later were reverted.
     Reverted {
         from: u64,
     },
 }
 
-/// The other session that a conversation goes on from: its pieces before the place `before` are not repeated here.
+/// The session that a conversation was forked from: its pieces before position `before` are not repeated here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base<'a> {
     pub session: Cow<'a, str>,
@@ -114,7 +113,7 @@ impl Stop {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// Parses the output of `name`.
     pub fn named(name: &str) -> Option<Stop> {
         [Stop::Interrupted, Stop::Failed, Stop::Limited].into_iter().find(|how| how.name() == name)
     }
@@ -122,11 +121,11 @@ impl Stop {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tokens {
-    /// What was neither read from the cache nor written to it.
+    /// Input neither read from the cache nor written to it.
     pub input: u64,
     pub cache_read: u64,
     pub cache_write: u64,
-    /// Of that, what is to stay in the cache for an hour, and not for some minutes.
+    /// The part of `cache_write` with a lifetime of an hour instead of minutes.
     pub cache_write_1h: u64,
     pub output: u64,
 }

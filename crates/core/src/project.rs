@@ -1,18 +1,18 @@
-//! What makes two folders the same project.
+//! Project identity: when two folders belong to the same project.
 //!
-//! Works on traces that somebody else read from the disk; runs no `git` and opens no file.
+//! Works on data that the caller read from disk; runs no `git` and opens no file.
 
 use serde::{Deserialize, Serialize};
 
-/// What a folder says about its project.
+/// The data about a project found in one of its folders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectTraces {
-    /// The repository that all worktrees share, or the folder itself where there is none.
+    /// The repository that all worktrees share, or the folder itself outside a repository.
     pub root: String,
-    /// The remote, normalised by `same_remote`: survives a move of the folder.
+    /// The remote, normalised by `same_remote`; unaffected by a move of the folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
-    /// A name that the repository or the user gave.
+    /// A name set by the repository or the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,31 +20,31 @@ pub struct ProjectTraces {
 }
 
 impl ProjectTraces {
-    /// Whether they lead to the project that has this root or this remote.
+    /// Whether the traces match the project with this root or this remote.
     pub fn lead_to(&self, root: &str, remote: Option<&str>) -> bool {
         self.root == root || (remote.is_some() && self.remote.as_deref() == remote)
     }
 
-    /// What to call it: the given name, else the last part of the remote, else of the path.
+    /// The given name, else the last component of the remote, else of the path.
     pub fn display_name(&self) -> &str {
         let given = self.name.as_deref().filter(|name| !name.trim().is_empty());
-        given.unwrap_or_else(|| last_part(self.remote.as_deref().unwrap_or(&self.root)))
+        given.unwrap_or_else(|| last_component(self.remote.as_deref().unwrap_or(&self.root)))
     }
 }
 
-fn last_part(path: &str) -> &str {
+fn last_component(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     let path = path.strip_suffix("/.git").unwrap_or(path);
     path.rsplit('/').next().filter(|part| !part.is_empty()).unwrap_or("/")
 }
 
-/// One spelling for all addresses of a remote: `host/path`, without scheme, user, password, port and `.git`.
-/// Returns `None` for a remote that is a folder of this machine: that says nothing to another one.
+/// Normalises a remote URL to `host/path`, without scheme, user, password, port and `.git`.
+/// Returns `None` for a local folder, which means nothing on another machine.
 pub fn same_remote(url: &str) -> Option<String> {
     let url = url.trim().split(['?', '#']).next().unwrap_or("");
     let (host, path) = match url.split_once("://") {
         Some(("file", _)) => return None,
-        // A password may hold a slash: what stands before the last `@` is never host or path.
+        // A password may contain a slash: text before the last `@` is never host or path.
         Some((_, rest)) => rest.rsplit('@').next().unwrap_or(rest).split_once('/')?,
         None => scp_like(url)?,
     };
@@ -55,14 +55,14 @@ pub fn same_remote(url: &str) -> Option<String> {
     (!host.is_empty() && !path.is_empty()).then(|| format!("{host}/{path}"))
 }
 
-/// `git@host:path`, and not `C:\path` or `/path`.
+/// Splits `git@host:path`; rejects `C:\path` and `/path`.
 fn scp_like(url: &str) -> Option<(&str, &str)> {
     let (host, path) = url.split_once(':')?;
     let is_host = host.len() > 1 && !host.contains('/') && !host.contains('\\');
     is_host.then_some((host, path))
 }
 
-/// The address of `origin`, or of the only other remote, in the text of a repository's `config` file.
+/// The URL of `origin`, else of the first other remote, in the text of a repository's `config` file.
 pub fn remote_in_config(config: &str) -> Option<&str> {
     let mut section = "";
     let mut fallback = None;
@@ -84,7 +84,7 @@ pub fn remote_in_config(config: &str) -> Option<&str> {
     fallback
 }
 
-/// The branch in the text of a `HEAD` file; a detached head is its short commit.
+/// The branch in the text of a `HEAD` file; for a detached head, the short commit.
 pub fn branch_in_head(head: &str) -> Option<String> {
     let head = head.trim();
     if let Some(reference) = head.strip_prefix("ref: ") {

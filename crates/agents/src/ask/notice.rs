@@ -1,12 +1,12 @@
-//! Telling notices apart: what a status and a message say about why there is no answer.
+//! Classifies provider notices by status and message.
 //!
-//! A message is kept as one short line without secrets: some quote the key that they refuse.
+//! A message is kept as one short line, never with secrets: some quote the key that they refuse.
 
 use super::Unanswered;
 use towline_core::redact::redact;
 use towline_core::text::clip;
 
-/// Longer than this is no notice, but somebody's prose.
+/// Longer texts are prose, not notices.
 const LONGEST_NOTICE: usize = 600;
 const LONGEST_KEPT: usize = 160;
 
@@ -42,57 +42,57 @@ const DOWN: [&str; 7] = [
     "service unavailable",
 ];
 
-/// What a failure with this status and message is.
+/// Classifies a failure by status and message.
 pub fn classified(status: Option<u16>, message: &str) -> Unanswered {
     let said = short(message);
-    match (notice(message), status) {
-        (Some(Notice::Quota), _) | (None, Some(402)) => Unanswered::Quota { said, until: None },
-        (Some(Notice::Login), _) | (None, Some(401 | 403)) => Unanswered::NotLoggedIn(said),
+    match (notice_kind(message), status) {
+        (Some(NoticeKind::Quota), _) | (None, Some(402)) => Unanswered::Quota { said, until: None },
+        (Some(NoticeKind::Login), _) | (None, Some(401 | 403)) => Unanswered::NotLoggedIn(said),
         (_, Some(429)) => Unanswered::RateLimited { said, after_s: None },
         (_, Some(404 | 405)) => Unanswered::Misconfigured(said),
         (None, Some(400 | 413 | 422)) => Unanswered::Invalid(said),
-        (Some(Notice::Down) | None, _) => Unanswered::Unavailable(said),
+        (Some(NoticeKind::Down) | None, _) => Unanswered::Unavailable(said),
     }
 }
 
-/// What words in the place of an answer are: a notice of the provider's, or the model's own prose.
+/// Classifies text in place of an answer: a provider's notice, or the model's prose.
 pub fn prose(text: &str) -> Unanswered {
-    match notice(text) {
+    match notice_kind(text) {
         Some(_) => classified(None, text),
         None => Unanswered::NotJson(short(text)),
     }
 }
 
-/// What words of a program that should have printed JSON are: a notice, or a complaint about how it was called.
+/// Classifies the output of a program that should have printed JSON: a notice, or a complaint about its arguments.
 pub(crate) fn complaint(text: &str) -> Unanswered {
-    match (notice(text), text.trim()) {
+    match (notice_kind(text), text.trim()) {
         (Some(_), _) => classified(None, text),
         (None, "") => Unanswered::Unavailable("it said nothing".to_owned()),
         (None, _) => Unanswered::Misconfigured(short(text)),
     }
 }
 
-enum Notice {
+enum NoticeKind {
     Login,
     Quota,
     Down,
 }
 
-fn notice(message: &str) -> Option<Notice> {
+fn notice_kind(message: &str) -> Option<NoticeKind> {
     if message.len() > LONGEST_NOTICE {
         return None;
     }
     let lower = message.to_lowercase().replace('’', "'");
     let holds = |marks: &[&str]| marks.iter().any(|mark| lower.contains(mark));
     match () {
-        () if holds(&QUOTA) => Some(Notice::Quota),
-        () if holds(&LOGIN) => Some(Notice::Login),
-        () if holds(&DOWN) => Some(Notice::Down),
+        () if holds(&QUOTA) => Some(NoticeKind::Quota),
+        () if holds(&LOGIN) => Some(NoticeKind::Login),
+        () if holds(&DOWN) => Some(NoticeKind::Down),
         () => None,
     }
 }
 
-/// One line of what was said.
+/// The message as one short, redacted line.
 pub fn short(message: &str) -> String {
     let line = clip(message, 8 * LONGEST_KEPT).split_whitespace().collect::<Vec<_>>().join(" ");
     let plain: String = redact(&line).chars().filter(|c| !c.is_control()).collect();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_told_apart_by_status_and_words() {
+    fn failures_are_classified_by_status_and_message() {
         check(Some(401), "whatever", "login");
         check(None, "Not logged in · Please run /login", "login");
         check(Some(429), "slow down", "rate");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_is_one_short_line_without_the_key() {
+    fn a_message_is_kept_as_one_short_line_without_the_key() {
         let key = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
         let said = short(&format!("bad\nkey {key}\x1b {}", "x ".repeat(900)));
         assert!(!said.contains(key) && said.len() < 200 && !said.contains(['\n', '\x1b']), "{said}");

@@ -1,11 +1,11 @@
-//! Asking Claude Code one question: `claude -p` without tools, hooks, settings, memory files, servers or a session.
+//! Asks Claude Code one question: `claude -p` without tools, hooks, settings, memory files, MCP servers or a session.
 //!
-//! One request at most: the client would ask again and again where the model answers in prose.
+//! Never more than one request: the client would retry repeatedly when the model answers in prose.
 
 use crate::ask::{Answer, Asking, Ended, Printed, Question, Unanswered, classified, complaint, prose, short};
 use serde_json::Value;
 
-/// What an agent above us has set for its own children.
+/// Variables that a parent agent sets for its children.
 const WITHOUT: [&str; 8] = [
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
@@ -60,16 +60,16 @@ pub(crate) fn ask(question: &Question<'_>) -> Asking {
 
 pub(crate) fn answered(printed: Printed<'_>) -> Answer {
     let result = serde_json::from_str::<Value>(printed.stdout.trim()).ok().filter(Value::is_object);
-    let Some(result) = result else { return Answer::none(unprinted(printed)) };
+    let Some(result) = result else { return Answer::none(missing_result(printed)) };
     let usage = |names: &[&str]| names.iter().filter_map(|name| result["usage"][name].as_u64()).sum();
     Answer {
-        said: said(&result),
+        said: answer_text(&result),
         input: usage(&["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]),
         output: usage(&["output_tokens"]),
     }
 }
 
-fn said(result: &Value) -> Result<String, Unanswered> {
+fn answer_text(result: &Value) -> Result<String, Unanswered> {
     let text = result["result"].as_str().unwrap_or_default();
     let answer = &result["structured_output"];
     if answer.is_object() {
@@ -88,12 +88,12 @@ fn said(result: &Value) -> Result<String, Unanswered> {
     }
 }
 
-/// It ended before it could say what came of it.
-fn unprinted(printed: Printed<'_>) -> Unanswered {
+/// The failure if the client exited without printing a result.
+fn missing_result(printed: Printed<'_>) -> Unanswered {
     let words = if printed.stdout.trim().is_empty() { printed.stderr } else { printed.stdout };
     match printed.ended {
         Ended::Late => Unanswered::TimedOut,
-        // Such as an option that an older version does not know.
+        // For example an option that an older version does not know.
         Ended::Well | Ended::Badly => complaint(words),
     }
 }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_fits_the_schema_is_an_answer() {
+    fn only_structured_output_is_an_answer() {
         let words = r#"{"memories":[]}"#;
         check(json!({"result": "done", "structured_output": {"memories": []}}), Ok(words));
         check(json!({"result": "Nothing to remember.", "is_error": false}), Err("prose"));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_cost_counts_the_cache() {
+    fn usage_includes_cached_tokens() {
         let usage = json!({"input_tokens": 1, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 4, "output_tokens": 8});
         let stdout = json!({"structured_output": {}, "usage": usage}).to_string();
         let answer = answered(Printed { stdout: &stdout, stderr: "", ended: Ended::Well });
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn who_prints_nothing_was_late_or_is_not_there() {
+    fn no_output_means_a_timeout_or_unavailable() {
         let cause = |stderr, ended| answered(Printed { stdout: "", stderr, ended }).said.unwrap_err().cause();
         assert_eq!(cause("", Ended::Late), "timeout");
         assert_eq!(cause("", Ended::Badly), "unavailable");

@@ -1,10 +1,10 @@
-//! How full the context of Claude Code is, by what its transcript says.
+//! Context usage of Claude Code, read from its transcript.
 //!
-//! Only the newest answer of the main conversation counts. One line of it is enough: the client repeats the numbers on
-//! every line of the same answer. An error has no numbers, and none are left after a compaction.
+//! Reads only the newest answer of the main conversation. One line of it is enough, since the client repeats the
+//! numbers on every line of the same answer. Errors have no numbers, and numbers from before a compaction are void.
 
-use super::tail::Entry;
-use crate::wire::{Loose, Text, newest_first};
+use super::tail::TailEntry;
+use crate::wire::{LenientText, LooseValue, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::context::Context;
@@ -12,21 +12,21 @@ use towline_core::time::Timestamp;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct UsageMessage<'a> {
     #[serde(borrow)]
-    model: Text<'a>,
-    usage: Loose,
+    model: LenientText<'a>,
+    usage: LooseValue,
 }
 
-/// `text` is the last part of the file, `announced` the model that the session named when it began.
+/// `text` is the last part of the file, `announced` the model that the session named at its start.
 pub(crate) fn context(text: &[u8], announced: Option<&str>) -> Option<Context> {
-    newest_first::<Entry<'_>>(text)
+    newest_first::<TailEntry<'_>>(text)
         .filter(|entry| !is_true(&entry.is_sidechain))
-        .find_map(|entry| said(&entry, announced))?
+        .find_map(|entry| entry_context(&entry, announced))?
 }
 
-/// `None` for what says nothing about it, and `Some(None)` where nothing older counts.
-fn said(entry: &Entry<'_>, announced: Option<&str>) -> Option<Option<Context>> {
+/// `None` if the entry has no numbers, `Some(None)` if it invalidates older ones.
+fn entry_context(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<Option<Context>> {
     match entry.kind.as_deref() {
         Some("system") if entry.subtype.is("compact_boundary") => Some(None),
         Some("assistant") if !is_true(&entry.is_api_error) => answer(entry, announced).map(Some),
@@ -34,14 +34,14 @@ fn said(entry: &Entry<'_>, announced: Option<&str>) -> Option<Option<Context>> {
     }
 }
 
-fn answer(entry: &Entry<'_>, announced: Option<&str>) -> Option<Context> {
-    let message: Message<'_> = entry.message.as_a()?;
+fn answer(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<Context> {
+    let message: UsageMessage<'_> = entry.message.parse_as()?;
     let count = |name: &str| message.usage.0.get(name).and_then(Value::as_u64).unwrap_or(0);
-    // As the client counts it itself: what it sent, and not what came back.
+    // Counted as the client does: the tokens it sent, without the output.
     let parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
     let tokens = parts.into_iter().map(count).fold(0, u64::saturating_add);
     let window = window(message.model.as_deref()?, announced);
-    // What does not fit into the smaller window sits in the larger one.
+    // A context larger than the small window must be in the large one.
     let window = window.map(|window| if tokens > window { LARGE } else { window });
     let at = entry.timestamp.as_deref().and_then(Timestamp::parse_utc);
     (tokens > 0).then_some(Context { tokens, window, at })
@@ -50,7 +50,7 @@ fn answer(entry: &Entry<'_>, announced: Option<&str>) -> Option<Context> {
 const SMALL: u64 = 200_000;
 const LARGE: u64 = 1_000_000;
 
-/// The client asks for the larger window by a suffix that the model's answers do not repeat.
+/// The client requests the larger window by a suffix that the model's answers do not repeat.
 fn window(model: &str, announced: Option<&str>) -> Option<u64> {
     let has_suffix = |name: &str| name.ends_with("[1m]");
     let is_announced = announced.is_some_and(|name| has_suffix(name) && name.starts_with(model));
@@ -62,7 +62,7 @@ fn window(model: &str, announced: Option<&str>) -> Option<u64> {
 }
 
 /// `claude-opus-4-8` and `claude-sonnet-4-20250514`, and the older `claude-3-5-haiku-20241022`. A number of eight
-/// digits is a date. Nothing is known of other names.
+/// digits is a date. `None` for other names.
 fn generation(model: &str) -> Option<(u32, u32)> {
     let mut words = model.strip_prefix("claude-")?.split('-').skip_while(|word| number(word).is_none());
     let major = number(words.next()?)?;
@@ -73,7 +73,7 @@ fn number(word: &str) -> Option<u32> {
     if word.len() < 3 { word.parse().ok() } else { None }
 }
 
-fn is_true(value: &Loose) -> bool {
+fn is_true(value: &LooseValue) -> bool {
     value.0.as_bool() == Some(true)
 }
 

@@ -1,6 +1,6 @@
-//! What the tools of Claude Code do.
+//! The actions of Claude Code's tools.
 //!
-//! A tool that is not named here is none of our business: servers' tools say nothing of what they do.
+//! Never guesses about tools that are not listed here: MCP tools do not declare what they do.
 
 use crate::call::{anywhere, text};
 use towline_core::deed::Deed;
@@ -9,7 +9,7 @@ pub(crate) fn deed<'a>(tool: &str, input: &'a str) -> Deed<'a> {
     known(tool, input).unwrap_or(Deed::Other)
 }
 
-/// `None` where the input lacks what the tool is about.
+/// `None` if the input lacks the tool's main argument.
 fn known<'a>(tool: &str, input: &'a str) -> Option<Deed<'a>> {
     let given = |keys: &[&str]| text(input, keys);
     Some(match tool {
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_known_by_what_they_do() {
+    fn tools_map_to_their_actions() {
         let path = || Cow::Borrowed("/p/a.rs");
         check("Read", r#"{"file_path":"/p/a.rs","limit":5}"#, &Deed::Read { path: path() });
         check("LS", r#"{"path":"/p/a.rs"}"#, &Deed::Read { path: path() });
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_without_what_the_tool_is_about_is_something_else() {
+    fn an_input_without_the_main_argument_is_another_action() {
         for input in ["", "{}", "null", "{\"command\":null}", "[1", "plain"] {
             check("Bash", input, &Deed::Other);
             check("Edit", input, &Deed::Other);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redacted_call_still_says_what_it_does() {
+    fn a_redacted_call_keeps_its_action() {
         let input = r#"{"command":"API_KEY=[redacted:named] cargo run"#;
         check("Bash", input, &Deed::Ran { command: "API_KEY=[redacted:named] cargo run".into() });
     }

@@ -1,187 +1,190 @@
-//! The fields of a transcript's entries that mean something to us, under the client's own names.
+//! Wire types of transcript entries, under the client's own names.
 //!
-//! What is large and seldom wanted is left unread until it is known to be; the message itself is read in place, once. No
-//! field is required, and none of a wrong type spoils the others.
+//! Large and rarely needed values stay unparsed until requested; the message is parsed in place, once. No field is
+//! required, and a field of a wrong type does not affect the others.
 
-use crate::reader::{Any, LongText};
-use crate::wire::{Nested, Part, Parts, Text};
+use crate::reader::{LongText, RawValue};
+use crate::wire::{LenientText, ListPart, Nested, PartList};
 use serde::Deserialize;
 use std::borrow::Cow;
 
-/// One line of the file.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Entry<'a> {
+pub(super) struct TranscriptEntry<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: Text<'a>,
+    pub kind: LenientText<'a>,
     #[serde(borrow)]
-    pub subtype: Text<'a>,
+    pub subtype: LenientText<'a>,
     #[serde(borrow)]
-    pub uuid: Text<'a>,
+    pub uuid: LenientText<'a>,
     #[serde(borrow)]
-    pub parent_uuid: Text<'a>,
+    pub parent_uuid: LenientText<'a>,
     #[serde(borrow)]
-    pub session_id: Text<'a>,
+    pub session_id: LenientText<'a>,
     #[serde(borrow)]
-    pub agent_id: Text<'a>,
+    pub agent_id: LenientText<'a>,
     #[serde(borrow)]
-    pub prompt_id: Text<'a>,
+    pub prompt_id: LenientText<'a>,
     #[serde(borrow)]
-    pub cwd: Text<'a>,
+    pub cwd: LenientText<'a>,
     #[serde(borrow)]
-    pub timestamp: Text<'a>,
-    /// How a person's prompt came in; what the client says in the person's name has none.
+    pub timestamp: LenientText<'a>,
+    /// The source of a user's prompt; absent in text that the client writes in the user's name.
     #[serde(borrow)]
-    pub prompt_source: Text<'a>,
+    pub prompt_source: LenientText<'a>,
     #[serde(borrow)]
-    pub error: Text<'a>,
+    pub error: LenientText<'a>,
     #[serde(borrow)]
-    pub origin: Any<'a>,
+    pub origin: RawValue<'a>,
     #[serde(borrow)]
-    pub is_sidechain: Any<'a>,
+    pub is_sidechain: RawValue<'a>,
     #[serde(borrow)]
-    pub is_meta: Any<'a>,
+    pub is_meta: RawValue<'a>,
     #[serde(borrow)]
-    pub is_compact_summary: Any<'a>,
+    pub is_compact_summary: RawValue<'a>,
     #[serde(borrow)]
-    pub is_api_error_message: Any<'a>,
+    pub is_api_error_message: RawValue<'a>,
     #[serde(borrow)]
-    pub message: Nested<Message<'a>>,
+    pub message: Nested<EntryMessage<'a>>,
     #[serde(borrow)]
-    pub attachment: Any<'a>,
+    pub attachment: RawValue<'a>,
     #[serde(borrow)]
-    pub content: Any<'a>,
+    pub content: RawValue<'a>,
     #[serde(borrow)]
-    pub tool_use_result: Any<'a>,
+    pub tool_use_result: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Message<'a> {
+pub(super) struct EntryMessage<'a> {
     #[serde(borrow)]
-    pub id: Text<'a>,
+    pub id: LenientText<'a>,
     #[serde(borrow)]
-    pub model: Text<'a>,
+    pub model: LenientText<'a>,
     #[serde(borrow)]
-    pub content: Parts<Block<'a>>,
+    pub content: PartList<ContentBlock<'a>>,
     #[serde(borrow)]
-    pub usage: Nested<Usage<'a>>,
+    pub usage: Nested<MessageUsage<'a>>,
 }
 
-/// One part of a message, of any kind: absent fields are empty.
+/// A block of a message, of any kind: absent fields are empty.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Block<'a> {
+pub(super) struct ContentBlock<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: Text<'a>,
+    pub kind: LenientText<'a>,
     #[serde(borrow)]
     pub text: LongText<'a>,
     #[serde(borrow)]
     pub thinking: LongText<'a>,
     #[serde(borrow)]
-    pub id: Text<'a>,
+    pub id: LenientText<'a>,
     #[serde(borrow)]
-    pub name: Text<'a>,
+    pub name: LenientText<'a>,
     #[serde(borrow)]
-    pub input: Any<'a>,
+    pub input: RawValue<'a>,
     #[serde(borrow)]
-    pub tool_use_id: Text<'a>,
+    pub tool_use_id: LenientText<'a>,
     #[serde(borrow)]
-    pub content: Any<'a>,
+    pub content: RawValue<'a>,
     #[serde(borrow)]
-    pub is_error: Any<'a>,
+    pub is_error: RawValue<'a>,
     #[serde(borrow)]
-    pub source: Any<'a>,
+    pub source: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Source<'a> {
+pub(super) struct ImageSource<'a> {
     #[serde(borrow)]
-    pub media_type: Text<'a>,
+    pub media_type: LenientText<'a>,
     #[serde(borrow)]
-    pub data: Text<'a>,
+    pub data: LenientText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Usage<'a> {
+pub(super) struct MessageUsage<'a> {
     #[serde(borrow)]
-    pub input_tokens: Any<'a>,
+    pub input_tokens: RawValue<'a>,
     #[serde(borrow)]
-    pub cache_read_input_tokens: Any<'a>,
+    pub cache_read_input_tokens: RawValue<'a>,
     #[serde(borrow)]
-    pub cache_creation_input_tokens: Any<'a>,
+    pub cache_creation_input_tokens: RawValue<'a>,
     #[serde(borrow)]
-    pub cache_creation: Any<'a>,
+    pub cache_creation: RawValue<'a>,
     #[serde(borrow)]
-    pub output_tokens: Any<'a>,
+    pub output_tokens: RawValue<'a>,
 }
 
-/// What was written to the cache, by how long it is to stay there.
+/// Tokens written to the cache, by lifetime.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct CacheCreation<'a> {
     #[serde(borrow)]
-    pub ephemeral_1h_input_tokens: Any<'a>,
+    pub ephemeral_1h_input_tokens: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Origin<'a> {
+pub(super) struct WireOrigin<'a> {
     #[serde(borrow)]
-    pub kind: Text<'a>,
+    pub kind: LenientText<'a>,
 }
 
-/// What the client adds to a conversation, of any kind: absent fields are empty.
+/// An addition of the client to the conversation, of any kind: absent fields are empty.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Attachment<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: Text<'a>,
+    pub kind: LenientText<'a>,
     #[serde(borrow)]
-    pub prompt: Parts<Block<'a>>,
+    pub prompt: PartList<ContentBlock<'a>>,
     #[serde(borrow)]
-    pub command_mode: Text<'a>,
+    pub command_mode: LenientText<'a>,
     #[serde(borrow)]
-    pub hook_event: Text<'a>,
+    pub hook_event: LenientText<'a>,
     #[serde(borrow)]
-    pub origin: Any<'a>,
+    pub origin: RawValue<'a>,
     #[serde(borrow)]
-    pub content: Any<'a>,
+    pub content: RawValue<'a>,
     #[serde(borrow)]
-    pub blocking_error: Any<'a>,
+    pub blocking_error: RawValue<'a>,
     #[serde(borrow)]
-    pub filename: Text<'a>,
+    pub filename: LenientText<'a>,
     #[serde(borrow)]
-    pub path: Text<'a>,
+    pub path: LenientText<'a>,
     #[serde(borrow)]
-    pub snippet: Text<'a>,
+    pub snippet: LenientText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct HookError<'a> {
     #[serde(borrow)]
-    pub blocking_error: Text<'a>,
+    pub blocking_error: LenientText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct FileContent<'a> {
     #[serde(borrow)]
-    pub file: Any<'a>,
+    pub file: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Outcome<'a> {
+pub(super) struct ToolUseResult<'a> {
     #[serde(borrow)]
-    pub interrupted: Any<'a>,
+    pub interrupted: RawValue<'a>,
 }
 
-impl<'de: 'a, 'a> Part<'de> for Block<'a> {
+impl<'de: 'a, 'a> ListPart<'de> for ContentBlock<'a> {
     fn of_text(text: Cow<'de, str>) -> Self {
-        Block { kind: Text(Some(Cow::Borrowed("text"))), text: LongText(Some(text)), ..Block::default() }
+        ContentBlock {
+            kind: LenientText(Some(Cow::Borrowed("text"))),
+            text: LongText(Some(text)),
+            ..ContentBlock::default()
+        }
     }
 }

@@ -1,25 +1,25 @@
-//! What a host without hooks tells, put into the client's own form: a payload for the hook, and lines for a transcript that
-//! the reader of the client's transcripts understands.
+//! Converts events of a host without hooks into the client's own formats: a payload for the hook, and transcript lines
+//! that the client's transcript reader understands.
 //!
-//! Redacts nothing and writes nothing: whoever calls it has done the one and does the other.
+//! Redacts nothing and writes nothing: the caller does both.
 
 use serde_json::{Value, json};
 use towline_core::id::{SessionId, Uid};
 use towline_core::time::Timestamp;
 
-/// Where and when something happened.
+/// The session, time and place of an event.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     pub session: &'a SessionId,
     pub folder: &'a str,
-    /// The file that the lines go to.
+    /// The file to which the lines are appended.
     pub transcript: &'a str,
     pub at: Timestamp,
-    /// Names the lines.
+    /// The prefix of the lines' ids.
     pub uid: Uid,
 }
 
-/// What happened.
+/// An event of the host.
 #[derive(Clone, Copy, Debug)]
 pub enum Told<'a> {
     Begun,
@@ -29,7 +29,7 @@ pub enum Told<'a> {
     Ended { reason: &'a str },
 }
 
-/// What the client would give to its hook.
+/// The payload that the client would pass to its hook.
 pub fn payload(scene: Scene<'_>, told: Told<'_>) -> String {
     let (event, more) = match told {
         Told::Begun => ("SessionStart", json!({"source": "startup"})),
@@ -53,7 +53,7 @@ pub fn payload(scene: Scene<'_>, told: Told<'_>) -> String {
     payload.to_string()
 }
 
-/// What the client would have written by then: nothing, or whole lines.
+/// The transcript lines that the client would have written: none, or whole lines.
 pub fn lines(scene: Scene<'_>, told: Told<'_>) -> String {
     let line = |kind: &str, part: &str, content: Value| {
         let entry = json!({
@@ -83,7 +83,7 @@ mod tests {
     use towline_core::text::{Keeping, Secrets};
 
     #[test]
-    fn what_a_host_tells_is_heard_as_if_the_client_told_it() {
+    fn host_events_are_parsed_like_the_clients_own() {
         let session = SessionId::parse("host-1").unwrap();
         let scene = Scene {
             session: &session,

@@ -1,6 +1,6 @@
-//! What `tow install` registers with Claude Code, and where.
+//! The entries that `tow install` registers with Claude Code, and their locations.
 //!
-//! Describes only: editing is `settings`, and where the configuration folder is, is the caller's to know.
+//! Describes only: `settings` edits, and the caller knows the configuration folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use serde_json::Value;
 use crate::Agent;
 use crate::plugin;
 use crate::settings::{
-    Form, Invocation, Order, Page, Refusal, Showing, Target, ToolServer, Wanted, absolute_command,
+    FileFormat, HookEntry, Invocation, Order, Page, Refusal, Showing, Target, ToolServer, absolute_command,
 };
 use crate::skills::{self, Dialect};
 
-/// The events that we register: exactly those that the adapter gives a meaning.
+/// The registered events: exactly those that the adapter parses.
 pub const EVENTS: &[&str] = &[
     "SessionStart",
     "SessionEnd",
@@ -38,10 +38,10 @@ pub const EVENTS: &[&str] = &[
     "TaskCompleted",
 ];
 
-/// The tools whose start somebody may want to refuse. Other tools run no hook of ours before they start.
+/// Tools whose start a hook may deny. Other tools run no hook of ours before they start.
 const MATCHERS: &[(&str, &str)] = &[("PreToolUse", "Agent|Task")];
 
-/// Far above what a hook takes, far below what the client allows. It also lifts the 1.5 s that SessionEnd has by default.
+/// Far above a hook's run time, far below the client's maximum. It also raises SessionEnd's default of 1.5 s.
 const TIMEOUT_S: u32 = 5;
 
 const DIALECT: Dialect = Dialect {
@@ -55,17 +55,16 @@ const DIALECT: Dialect = Dialect {
 pub fn target(config_dir: &Path, tow: &Path) -> Result<Target, Refusal> {
     let file = config_dir.join("settings.json");
     let command = absolute_command(&file, tow)?;
-    let target = Target::new("claude", file, Order::Free).wanting(wanted(&command));
+    let target = Target::new("claude", file, Order::Free).wanting(hook_entries(&command));
     Ok(target.with_status_line(command, Showing::AsItIs).silenced_by("disableAllHooks"))
 }
 
-/// Our skills in `config_dir`. People call them `/tow` and `/tow-detail`.
+/// Our skills in `config_dir`, invoked as `/tow` and `/tow-detail`.
 pub fn pages(config_dir: &Path, tow: &Path) -> Result<Vec<Page>, Refusal> {
     skills::pages(&DIALECT, config_dir, tow)
 }
 
-/// The file in which the client keeps the servers of a user, beside all that it remembers. An older one that is still
-/// there is the one that it uses.
+/// The file with a user's MCP servers and other client state. If the older file still exists, the client uses that one.
 pub fn servers_file(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let own = variable("CLAUDE_CONFIG_DIR").filter(|path| !path.is_empty()).map(PathBuf::from);
     let older = Agent::Claude.folder(variable)?.join(".config.json");
@@ -77,31 +76,37 @@ pub fn servers_file(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf
 
 /// Our server in `file`, running the program at `tow`.
 pub fn tool_server(file: &Path, tow: &Path) -> Result<ToolServer, Refusal> {
-    Ok(ToolServer::new(("claude", Form::Json), file.to_owned(), absolute_command(file, tow)?))
+    Ok(ToolServer::new("claude", FileFormat::Json, file.to_owned(), absolute_command(file, tow)?))
 }
 
-/// Our plugin, by the name under which it is switched on in `config_dir`.
+/// Our plugin's name, if it is enabled in `config_dir`.
 pub fn enabled_plugin(config_dir: &Path) -> Option<String> {
     let settings = fs::read(config_dir.join("settings.json")).ok()?;
     let settings: Value = serde_json::from_slice(&settings).ok()?;
     let mut enabled = settings.get("enabledPlugins")?.as_object()?.iter();
-    // Where it is not simply on or off, it is on for some versions.
+    // A value other than a boolean enables it for some versions.
     let is_on = |on: &Value| !matches!(on, Value::Bool(false) | Value::Null);
     enabled.find(|(name, on)| plugin::is_ours(name) && is_on(on)).map(|(name, _)| name.clone())
 }
 
-/// What the plugin holds beside its manifest.
-pub(crate) fn packed() -> plugin::Packed {
-    plugin::Packed {
-        hooks: Target::new("claude", plugin::HOOKS.into(), Order::Free).wanting(wanted(plugin::PROGRAM)),
-        server: ToolServer::new(("claude", Form::Json), plugin::SERVERS.into(), plugin::PROGRAM.to_owned()),
+/// The plugin's contents beside its manifest.
+pub(crate) fn plugin_contents() -> plugin::PluginContents {
+    plugin::PluginContents {
+        hooks: Target::new("claude", plugin::HOOKS.into(), Order::Free)
+            .wanting(hook_entries(plugin::PROGRAM)),
+        server: ToolServer::new(
+            "claude",
+            FileFormat::Json,
+            plugin::SERVERS.into(),
+            plugin::PROGRAM.to_owned(),
+        ),
         pages: skills::pages_running(&DIALECT, Path::new(""), plugin::PROGRAM),
     }
 }
 
-/// Exec form: the client then starts no shell for each event.
-fn wanted(command: &str) -> impl Iterator<Item = Wanted> + use<> {
+/// Exec form, so that the client starts no shell for each event.
+fn hook_entries(command: &str) -> impl Iterator<Item = HookEntry> + use<> {
     let args = vec!["hook".to_owned(), "claude".to_owned()];
     let invocation = Invocation::Exec { command: command.to_owned(), args };
-    EVENTS.iter().map(move |event| Wanted::new(event, invocation.clone(), TIMEOUT_S).among(MATCHERS))
+    EVENTS.iter().map(move |event| HookEntry::new(event, invocation.clone(), TIMEOUT_S).among(MATCHERS))
 }

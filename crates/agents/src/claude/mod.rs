@@ -1,7 +1,7 @@
-//! Claude Code: what its hook payloads mean, what its events can be answered, how a session is run.
+//! Claude Code: parses its hook payloads, lists the reply parts its events support, and detects how a session is run.
 //!
-//! Measured on the real client; the recorded payloads are in `fixtures/claude`. No event is required to exist:
-//! what is not listed here is passed over.
+//! Measured on the real client; recorded payloads are in `fixtures/claude`. Events that are not listed here are
+//! ignored, and none is required to exist.
 
 pub(crate) mod ask;
 pub(crate) mod context;
@@ -20,7 +20,7 @@ mod wire;
 
 use crate::reader::BOOKMARK;
 use crate::skim::without_bulk;
-use crate::wire::{Room, ending, last_words, parse, text_of};
+use crate::wire::{ReplySupport, last_message, parse, payload_text, turn_ending};
 use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
 use towline_core::event::{
     EndedBy, Failure, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger,
@@ -28,21 +28,21 @@ use towline_core::event::{
 use towline_core::id::{SubagentId, TurnId};
 use towline_core::inherit::Wishes;
 use towline_core::text::{Keeping, Kept};
-use wire::Wire;
+use wire::ClaudePayload;
 
-/// Background tasks report back as prompts of this shape.
+/// Background tasks report back as prompts that start with this.
 const TASK_NOTIFICATION: &str = "<task-notification>";
 
 /// The tool whose permission dialog is really a question.
 const QUESTION_TOOL: &str = "AskUserQuestion";
 
-/// The tool that starts a helper, by its name of today and its former one.
-const HELPER_TOOLS: [&str; 2] = ["Agent", "Task"];
+/// The current and the former name of the tool that starts a subagent.
+const SUBAGENT_TOOLS: [&str; 2] = ["Agent", "Task"];
 
-/// And those that read or change files.
-pub(crate) const HELPER_AND_FILE_TOOLS: &str = "Agent|Task|Read|Edit|MultiEdit|Write|NotebookEdit";
+/// The same, with the tools that read or change files.
+pub(crate) const SUBAGENT_AND_FILE_TOOLS: &str = "Agent|Task|Read|Edit|MultiEdit|Write|NotebookEdit";
 
-pub(crate) const ROOM: Room = Room {
+pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     notices: &[
         "SessionStart",
         "UserPromptSubmit",
@@ -57,7 +57,7 @@ pub(crate) const ROOM: Room = Room {
         "PostCompact",
         "Notification",
     ],
-    // Stop takes context too, but goes on with the turn because of it: that is a block, and is asked for as one.
+    // `Stop` accepts context too, but then continues the turn: that is a block, and must be requested as one.
     context: &[
         "SessionStart",
         "UserPromptSubmit",
@@ -69,7 +69,7 @@ pub(crate) const ROOM: Room = Room {
     ],
     block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
     deny: &["PreToolUse"],
-    // Each was seen to pass it on. The two around a compaction do too, but show the answer on the screen besides.
+    // Each was observed to pass it on. The two compaction events do too, but also print the reply on the screen.
     terminal: &[
         "SessionStart",
         "UserPromptSubmit",
@@ -84,13 +84,13 @@ pub(crate) const ROOM: Room = Room {
 
 pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, PayloadError> {
     let slim = without_bulk(payload);
-    let text = text_of(&slim);
-    let wire: Wire<'_> = parse(&text)?;
+    let text = payload_text(&slim);
+    let wire: ClaudePayload<'_> = parse(&text)?;
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
     let bytes = wire.tool_bytes(payload.len().saturating_sub(slim.len()));
-    let Some(happening) = meaning(event, &wire, (keeping, bytes)) else { return Ok(None) };
+    let Some(happening) = event_kind(event, &wire, keeping, bytes) else { return Ok(None) };
     let folder = if wire.new_cwd.0.is_some() { wire.new_cwd } else { wire.cwd };
     Ok(Some(Heard {
         event: event.to_owned(),
@@ -103,35 +103,35 @@ pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, P
         helper_transcript: wire.agent_transcript_path.into_owned(),
         model: wire.model.into_owned(),
         typed: None,
-        ending: ending(&wire.last_assistant_message, &wire.stop_hook_active),
+        ending: turn_ending(&wire.last_assistant_message, &wire.stop_hook_active),
     }))
 }
 
-/// `bytes`: how much a tool was given and gave.
-fn meaning(event: &str, wire: &Wire<'_>, (keeping, bytes): (Keepings, u64)) -> Option<Happening> {
+/// `bytes`: the size of a tool's input and output.
+fn event_kind(event: &str, wire: &ClaudePayload<'_>, keeping: Keepings, bytes: u64) -> Option<Happening> {
     let tool = || Kept::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
     Some(match event {
         "SessionStart" => Happening::SessionStarted { by: started_by(wire), wishes: Wishes::default() },
         "SessionEnd" => Happening::SessionEnded { by: ended_by(wire) },
         "UserPromptSubmit" => prompt(wire, keeping.prompt),
-        // Registered for these tools alone: no other one pays for it.
-        "PreToolUse" if wire.tool_name.as_deref().is_some_and(|name| HELPER_TOOLS.contains(&name)) => {
+        // Registered for these tools only, so that other tools do not pay for the hook.
+        "PreToolUse" if wire.tool_name.as_deref().is_some_and(|name| SUBAGENT_TOOLS.contains(&name)) => {
             Happening::HelperWanted { tool: tool() }
         }
         "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
-        "PostToolUseFailure" => Happening::ToolFinished { tool: tool(), outcome: failed(wire), bytes },
+        "PostToolUseFailure" => Happening::ToolFinished { tool: tool(), outcome: tool_failure(wire), bytes },
         "PostToolBatch" => Happening::ToolsFinished,
-        "PermissionRequest" => Happening::PermissionAsked { tool: tool(), reason: asked_for(wire) },
+        "PermissionRequest" => Happening::PermissionAsked { tool: tool(), reason: permission_reason(wire) },
         "PermissionDenied" => Happening::PermissionRefused { tool: tool() },
         "Notification" => return notification(wire),
         "Elicitation" => Happening::AttentionAsked { reason: Reason::Elicitation },
         "ElicitationResult" => Happening::AttentionGiven,
         "Stop" => Happening::TurnEnded {
             background: running_tasks(wire),
-            answer: last_words(&wire.last_assistant_message, keeping.answer),
+            answer: last_message(&wire.last_assistant_message, keeping.answer),
         },
         "StopFailure" => Happening::TurnFailed { failure: failure(wire), until: None },
-        // Every compaction ends with a nameless subagent's stop that no start preceded.
+        // Every compaction ends with the stop of a nameless subagent that had no start.
         "SubagentStart" | "SubagentStop" if wire.agent_type.as_deref().unwrap_or("").is_empty() => {
             return None;
         }
@@ -145,7 +145,7 @@ fn meaning(event: &str, wire: &Wire<'_>, (keeping, bytes): (Keepings, u64)) -> O
     })
 }
 
-fn started_by(wire: &Wire<'_>) -> StartedBy {
+fn started_by(wire: &ClaudePayload<'_>) -> StartedBy {
     match wire.source.as_deref() {
         Some("startup") => StartedBy::Startup,
         Some("resume") => StartedBy::Resume,
@@ -155,7 +155,7 @@ fn started_by(wire: &Wire<'_>) -> StartedBy {
     }
 }
 
-fn ended_by(wire: &Wire<'_>) -> EndedBy {
+fn ended_by(wire: &ClaudePayload<'_>) -> EndedBy {
     match wire.reason.as_deref() {
         Some("clear") => EndedBy::Clear,
         Some("prompt_input_exit" | "logout") => EndedBy::Exit,
@@ -163,7 +163,7 @@ fn ended_by(wire: &Wire<'_>) -> EndedBy {
     }
 }
 
-fn prompt(wire: &Wire<'_>, keeping: Keeping) -> Happening {
+fn prompt(wire: &ClaudePayload<'_>, keeping: Keeping) -> Happening {
     let raw = wire.prompt.as_deref().unwrap_or("");
     let origin = match raw.trim_start() {
         text if text.starts_with(TASK_NOTIFICATION) => Origin::Notification,
@@ -175,16 +175,16 @@ fn prompt(wire: &Wire<'_>, keeping: Keeping) -> Happening {
     Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin, own }
 }
 
-fn failed(wire: &Wire<'_>) -> ToolOutcome {
+fn tool_failure(wire: &ClaudePayload<'_>) -> ToolOutcome {
     if wire.is_interrupt.0.as_bool() == Some(true) { ToolOutcome::Interrupted } else { ToolOutcome::Failed }
 }
 
-fn asked_for(wire: &Wire<'_>) -> Reason {
+fn permission_reason(wire: &ClaudePayload<'_>) -> Reason {
     if wire.tool_name.is(QUESTION_TOOL) { Reason::Question } else { Reason::Permission }
 }
 
-/// Only the notices that mean waiting for a person; clients that send no type send a permission's text.
-fn notification(wire: &Wire<'_>) -> Option<Happening> {
+/// Only notifications that mean waiting for the user; clients that send no type send a permission's text.
+fn notification(wire: &ClaudePayload<'_>) -> Option<Happening> {
     let reason = match wire.notification_type.as_deref() {
         Some("permission_prompt") => Reason::Permission,
         Some("elicitation_dialog") => Reason::Elicitation,
@@ -196,24 +196,24 @@ fn notification(wire: &Wire<'_>) -> Option<Happening> {
     Some(Happening::AttentionAsked { reason })
 }
 
-fn running_tasks(wire: &Wire<'_>) -> Option<u32> {
+fn running_tasks(wire: &ClaudePayload<'_>) -> Option<u32> {
     let tasks = wire.background_tasks.0.as_array()?;
     let running =
         tasks.iter().filter(|task| task.get("status").is_none_or(|status| status == "running")).count();
     u32::try_from(running).ok()
 }
 
-fn failure(wire: &Wire<'_>) -> Failure {
+fn failure(wire: &ClaudePayload<'_>) -> Failure {
     if wire.error.is("rate_limit") { Failure::UsageLimit } else { Failure::Other }
 }
 
-fn trigger(wire: &Wire<'_>) -> Trigger {
+fn trigger(wire: &ClaudePayload<'_>) -> Trigger {
     if wire.trigger.is("auto") { Trigger::Auto } else { Trigger::Manual }
 }
 
-/// The client tells its hooks how it was entered.
-pub(crate) fn presence(around: &Surroundings<'_>) -> Presence {
-    match (around.variable)("CLAUDE_CODE_ENTRYPOINT").as_deref() {
+/// The client passes its entry point to its hooks.
+pub(crate) fn presence(surroundings: &Surroundings<'_>) -> Presence {
+    match (surroundings.variable)("CLAUDE_CODE_ENTRYPOINT").as_deref() {
         None | Some("cli") => Presence::Terminal,
         Some(entry) if entry.starts_with("sdk") || entry.contains("action") || entry == "mcp" => {
             Presence::Headless

@@ -1,83 +1,81 @@
-//! Repairing a transcript of Claude Code that died of a full context: places to go back to are put into it.
+//! Repairs a Claude Code transcript whose context is full, by inserting points to rewind to.
 //!
-//! A session that is too long to be sent can only go on from an earlier prompt, and one that worked for hours on its own
-//! has none. So prompts of nothing but a marker are put between its answers, before the place where it died. Nothing is
-//! taken away, no line is changed but for whose successor it is, and all of it can be taken out again to the byte.
+//! A session that is too long to be sent can only continue from an earlier prompt, and one that worked for hours on its
+//! own has none. The repair inserts prompts that consist of a marker between the answers, before the point of failure.
+//! It removes nothing, changes no line except for its parent, and can be reverted to the byte.
 
 mod chain;
 mod dead;
 mod line;
 
 use chain::{Chain, Faults, faults};
-use line::{Line, lines};
+use line::{TranscriptLine, lines};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
-/// Where markers go, and which.
+/// Marker placement and text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wish<'a> {
-    /// One after so many answers, wherever else one goes.
+    /// Insert a marker after at most this many answers.
     pub every: usize,
     pub marker: &'a str,
 }
 
-/// What a transcript is, and what it would be.
+/// The state of a transcript and its repaired text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// The whole file with its markers; what it was if there are none to add.
+    /// The whole file with its markers; unchanged if there are none to add.
     pub text: Vec<u8>,
     pub marks: Vec<Mark>,
-    /// Markers that are there already.
+    /// Number of markers already present.
     pub present: usize,
     pub death: Option<Death>,
-    /// What was wrong with the file before, and does not stand in the way.
+    /// Existing defects that do not prevent the repair.
     pub warnings: Vec<String>,
-    /// The folder that the session worked in.
+    /// The session's working directory.
     pub folder: Option<String>,
 }
 
-/// Where the session died.
+/// The point from which the model no longer answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Death {
     pub at: Option<Timestamp>,
     pub cause: Cause,
 }
 
-/// Why no answer came any more.
+/// Why the model stopped answering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The context was full.
     Full,
-    /// Something else: the service, the account, an interruption.
+    /// Any other reason: the service, the account, an interruption.
     Other,
 }
 
-/// A marker that would be put in, in front of an answer.
+/// A marker to insert before an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     pub uuid: String,
-    /// The answer that comes after it.
+    /// The id of the answer after it.
     pub before: String,
     pub at: Option<Timestamp>,
     pub why: Break,
-    /// How that answer begins.
+    /// The beginning of that answer.
     pub words: String,
 }
 
-/// Why a place is a good one to go back to.
+/// Why a marker goes here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Break {
-    /// Enough answers came since the last one.
+    /// Enough answers since the last rewind point.
     Answers,
-    /// A turn ended.
     TurnEnd,
-    /// Nothing happened for a while.
+    /// A pause in the conversation.
     Pause,
 }
 
-/// Why a transcript is left as it is.
+/// Why a transcript is left unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unrepairable {
     #[error("the transcript is empty")]
@@ -94,7 +92,7 @@ pub enum Unrepairable {
     Unsound { what: String },
 }
 
-/// Returns the transcript with its markers, checked whole.
+/// Returns the transcript with its markers, fully verified.
 pub fn repaired(text: &[u8], wish: Wish<'_>) -> Result<Repair, Unrepairable> {
     let lines = lines(text);
     let chain = examined(&lines)?;
@@ -103,7 +101,7 @@ pub fn repaired(text: &[u8], wish: Wish<'_>) -> Result<Repair, Unrepairable> {
     let marks = chosen(&chain, living, wish);
     let written = with_marks(&lines, &chain, &marks, wish.marker);
     let before = faults(&lines);
-    sound(&written, (&chain, &before), &marks)?;
+    verify(&written, &chain, &before, &marks)?;
     let present = chain.entries.iter().filter(|line| line.is_marker(wish.marker)).count();
     Ok(Repair {
         text: written,
@@ -115,7 +113,7 @@ pub fn repaired(text: &[u8], wish: Wish<'_>) -> Result<Repair, Unrepairable> {
     })
 }
 
-/// The transcript without the markers that a repair put in.
+/// The transcript without the markers that a repair inserted.
 pub fn without_markers(text: &[u8]) -> Vec<u8> {
     let all = lines(text);
     let ours: BTreeMap<&str, &str> = all
@@ -133,7 +131,7 @@ pub fn without_markers(text: &[u8]) -> Vec<u8> {
     written
 }
 
-fn examined<'l, 'a>(lines: &'l [Line<'a>]) -> Result<Chain<'l, 'a>, Unrepairable> {
+fn examined<'l, 'a>(lines: &'l [TranscriptLine<'a>]) -> Result<Chain<'l, 'a>, Unrepairable> {
     if lines.iter().all(|line| line.bytes.trim_ascii().is_empty()) {
         return Err(Unrepairable::Empty);
     }
@@ -143,42 +141,42 @@ fn examined<'l, 'a>(lines: &'l [Line<'a>]) -> Result<Chain<'l, 'a>, Unrepairable
     Chain::of(lines)
 }
 
-/// A pause of this length is a good place.
+/// The shortest pause that gets a marker.
 const PAUSE_MS: i64 = 60_000;
 
-/// How far the walk has come since the last place to go back to.
+/// WalkState since the last rewind point.
 #[derive(Default)]
-struct Since {
+struct WalkState {
     answers: usize,
     last_message: Option<String>,
     turn_end: bool,
     pause: bool,
 }
 
-/// The places, by where their answers stand in the chain. Nothing before the last compaction is sent any more.
+/// The markers, by the position of their answers in the chain. Entries before the last compaction are no longer sent.
 fn chosen(chain: &Chain<'_, '_>, living: usize, wish: Wish<'_>) -> Vec<(usize, Mark)> {
     let start =
         chain.entries.iter().rposition(|line| line.subtype == "compact_boundary").map_or(0, |at| at + 1);
-    let (mut marks, mut since) = (vec![], Since::default());
+    let (mut marks, mut walk) = (vec![], WalkState::default());
     for at in start..living {
         let line = chain.entries[at];
         let before = at.checked_sub(1).filter(|before| *before >= start).map(|before| chain.entries[before]);
-        since.pause |= before.is_some_and(|before| is_pause(before, line));
+        walk.pause |= before.is_some_and(|before| is_pause(before, line));
         if line.is_prompt() {
-            since = Since::default();
+            walk = WalkState::default();
             continue;
         }
-        if let (Some(before), Some(why)) = (before, due(&since, line, wish.every)) {
+        if let (Some(before), Some(why)) = (before, due(&walk, line, wish.every)) {
             marks.push((at, mark(before, line, why)));
-            since = Since::default();
+            walk = WalkState::default();
         }
-        since.pass(line);
+        walk.pass(line);
     }
     marks
 }
 
-impl Since {
-    fn pass(&mut self, line: &Line<'_>) {
+impl WalkState {
+    fn pass(&mut self, line: &TranscriptLine<'_>) {
         self.turn_end |= line.subtype == "turn_duration";
         if line.is_answer() && (self.last_message.is_none() || self.last_message != line.message) {
             self.answers += 1;
@@ -187,40 +185,45 @@ impl Since {
     }
 }
 
-/// Only in front of an answer in words that begins here: what belongs together stays so. Right after a prompt there is
-/// a place to go back to already.
-fn due(since: &Since, line: &Line<'_>, every: usize) -> Option<Break> {
-    let begins = line.message.is_none() || since.last_message != line.message;
-    if since.answers == 0 || !begins || !line.is_answer() || line.said.is_empty() {
+/// Only before the first block of an answer in words, so that related entries stay together, and not directly after a
+/// prompt, which is already a rewind point.
+fn due(walk: &WalkState, line: &TranscriptLine<'_>, every: usize) -> Option<Break> {
+    let begins = line.message.is_none() || walk.last_message != line.message;
+    if walk.answers == 0 || !begins || !line.is_answer() || line.text.is_empty() {
         return None;
     }
-    match since {
-        Since { turn_end: true, .. } => Some(Break::TurnEnd),
-        Since { pause: true, .. } => Some(Break::Pause),
-        Since { answers, .. } if *answers >= every.max(1) => Some(Break::Answers),
-        Since { .. } => None,
+    match walk {
+        WalkState { turn_end: true, .. } => Some(Break::TurnEnd),
+        WalkState { pause: true, .. } => Some(Break::Pause),
+        WalkState { answers, .. } if *answers >= every.max(1) => Some(Break::Answers),
+        WalkState { .. } => None,
     }
 }
 
-fn is_pause(before: &Line<'_>, line: &Line<'_>) -> bool {
+fn is_pause(before: &TranscriptLine<'_>, line: &TranscriptLine<'_>) -> bool {
     before.at.zip(line.at).is_some_and(|(before, at)| at.since_ms(before) > PAUSE_MS)
 }
 
 const LONGEST_WORDS: usize = 80;
 
-/// Its id is made of its neighbours': the same file is always repaired to the same bytes.
-fn mark(before: &Line<'_>, line: &Line<'_>, why: Break) -> Mark {
+/// The id is derived from the neighbours' ids: repairing the same file always yields the same bytes.
+fn mark(before: &TranscriptLine<'_>, line: &TranscriptLine<'_>, why: Break) -> Mark {
     let at = match (before.at, line.at) {
         (Some(before), Some(at)) => Some(before.plus_ms(at.since_ms(before) / 2)),
         (before, at) => before.or(at),
     };
     let (old, new) = (before.uuid.as_deref().unwrap_or(""), line.uuid.as_deref().unwrap_or(""));
     let uuid = Uid::derived(at.unwrap_or(Timestamp(0)), &["repair", old, new]).to_string();
-    let words = line.said.chars().take(LONGEST_WORDS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let words = line.text.chars().take(LONGEST_WORDS).map(|c| if c.is_control() { ' ' } else { c }).collect();
     Mark { uuid, before: new.to_owned(), at, why, words }
 }
 
-fn with_marks(lines: &[Line<'_>], chain: &Chain<'_, '_>, marks: &[(usize, Mark)], marker: &str) -> Vec<u8> {
+fn with_marks(
+    lines: &[TranscriptLine<'_>],
+    chain: &Chain<'_, '_>,
+    marks: &[(usize, Mark)],
+    marker: &str,
+) -> Vec<u8> {
     let by_line: BTreeMap<usize, &Mark> =
         marks.iter().map(|(at, mark)| (chain.entries[*at].number, mark)).collect();
     let mut written = vec![];
@@ -236,13 +239,13 @@ fn with_marks(lines: &[Line<'_>], chain: &Chain<'_, '_>, marks: &[(usize, Mark)]
     written
 }
 
-/// Fields that every entry of a session has in common.
+/// Fields that all entries of a session share.
 const SHARED: [&str; 7] = ["userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug"];
 
-/// By this field our own markers are known again; the client passes over what it does not know.
+/// Identifies our own markers; the client ignores unknown fields.
 const OURS: (&str, &str) = ("towline", "repair");
 
-fn entry(mark: &Mark, next: &Line<'_>, marker: &str) -> String {
+fn entry(mark: &Mark, next: &TranscriptLine<'_>, marker: &str) -> String {
     let fields: Value = serde_json::from_slice(next.bytes).unwrap_or_default();
     let shared = SHARED.iter().filter_map(|name| Some(((*name).to_owned(), fields.get(*name)?.clone())));
     let parent: Value = next.raw_parent.and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
@@ -261,15 +264,16 @@ fn entry(mark: &Mark, next: &Line<'_>, marker: &str) -> String {
     format!("{}\n", Value::Object(entry))
 }
 
-/// As the client writes times.
+/// The client's timestamp format.
 fn to_the_millisecond(at: Timestamp) -> String {
     format!("{}.{:03}Z", at.to_utc().trim_end_matches('Z'), at.0.rem_euclid(1000))
 }
 
-/// What was written must be what it was, with the markers in their places and no fault that was not there before.
-fn sound(
+/// Verifies that the result is the original with the markers inserted, and has no new faults.
+fn verify(
     written: &[u8],
-    (before, faults_before): (&Chain<'_, '_>, &Faults),
+    before: &Chain<'_, '_>,
+    faults_before: &Faults,
     marks: &[(usize, Mark)],
 ) -> Result<(), Unrepairable> {
     let unsound = |what: &str| Unrepairable::Unsound { what: what.to_owned() };

@@ -1,6 +1,6 @@
-//! When a usage limit ends, by the words in which Claude Code says so: `resets 8:04am (UTC)`, `resets Nov 18, 3pm (UTC)`.
+//! Parses the end of a usage limit from Claude Code's message: `resets 8:04am (UTC)`, `resets Nov 18, 3pm (UTC)`.
 //!
-//! Only universal time is read: another zone needs a calendar of zones, and a guess would be worse than nothing.
+//! Reads UTC only: other zones need a time zone database, and a guess would be worse than nothing.
 
 use towline_core::time::Timestamp;
 
@@ -12,8 +12,8 @@ const DAY_MS: i64 = 86_400_000;
 /// The client leaves out the seconds.
 const MINUTE_MS: i64 = 60_000;
 
-/// `at` is when it was said: the client leaves out the day if it is near, and the year if it is the same.
-pub(crate) fn said_in(words: &str, at: Timestamp) -> Option<Timestamp> {
+/// `at` is the message's time: the client leaves out the day if it is near, and the year if it is the same.
+pub(crate) fn parse_reset(words: &str, at: Timestamp) -> Option<Timestamp> {
     let (_, said) = words.split_once(" resets ")?;
     let (said, _) = said.split_once(" (UTC)")?;
     let mut parts: Vec<&str> = said.split(", ").collect();
@@ -27,7 +27,7 @@ pub(crate) fn said_in(words: &str, at: Timestamp) -> Option<Timestamp> {
     }
 }
 
-/// The first time after `at` that this clock time comes round.
+/// The first time after `at` with this time of day.
 fn next(time: Timestamp, at: Timestamp) -> Timestamp {
     if time.plus_ms(MINUTE_MS) > at { time } else { time.plus_ms(DAY_MS) }
 }
@@ -59,7 +59,7 @@ mod tests {
 
     #[track_caller]
     fn check(words: &str, at: &str, expected: Option<&str>) {
-        let found = said_in(words, Timestamp::parse_utc(at).unwrap());
+        let found = parse_reset(words, Timestamp::parse_utc(at).unwrap());
         assert_eq!(found.map(Timestamp::to_utc).as_deref(), expected, "{words}");
     }
 
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_certain_is_left_open() {
+    fn an_ambiguous_reset_time_is_not_parsed() {
         let at = "2026-11-15T05:44:31Z";
         for words in [
             "",
@@ -109,8 +109,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_words_are_too_strange_to_be_read(words in "( resets )?\\PC*( \\(UTC\\))?", at in any::<i64>()) {
-            let _ = said_in(&words, Timestamp(at));
+        fn no_message_panics(words in "( resets )?\\PC*( \\(UTC\\))?", at in any::<i64>()) {
+            let _ = parse_reset(&words, Timestamp(at));
         }
     }
 }

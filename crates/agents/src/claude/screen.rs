@@ -1,29 +1,29 @@
-//! What the bottom of Claude Code's screen shows.
+//! Classifies the bottom of Claude Code's screen.
 //!
-//! Looks at the input box with what stands right above and below it, or at the dialog in its place. What the
-//! conversation says further up never counts, and what is not surely known is unknown: while text streams beside
-//! half-typed input, the client shows no sign of work at all.
+//! Reads the input box and the lines directly above and below it, or the dialog in its place. Never reads the
+//! conversation further up, and reports anything uncertain as unknown: while text streams beside half-typed input, the
+//! client shows no sign of work at all.
 
 use std::ops::Range;
 use towline_core::arbiter::ScreenSight;
 
-/// What turns while the client works.
+/// Frames of the client's spinner.
 const SPINNER: [char; 8] = ['·', '✢', '✳', '✶', '✻', '✽', '✺', '*'];
 
-/// How the last line of the banner begins, above which nothing was said yet.
+/// Beginnings of the banner's last line; below it the conversation is still empty.
 const BANNER: [&str; 3] = ["  ▘▘ ▝▝ ", " ▝▝   ▝▝ ", "▝   "];
 
-/// Shown below an input box that is empty, unless the client works or the person has a status line of their own.
+/// Shown below an empty input box, unless the client works or the user has a custom status line.
 const IDLE_HINT: &str = "? for shortcuts";
 
 /// Shown in its place while the client works.
 const BUSY_HINT: &str = "esc to interrupt";
 
-/// `text` is the screen as lines, without colours.
+/// `text` is the screen's lines, without colours.
 pub(crate) fn screen(text: &str) -> ScreenSight {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     match input_box(&lines) {
-        // Beside a helper that is looked at, dialogs of others stand above the box.
+        // While the user views a subagent, dialogs of others appear above the box.
         Some(input) if shows_dialog(input.conversation()) => ScreenSight::Dialog,
         Some(input) if input.is_busy() => ScreenSight::Busy,
         Some(input) if input.waits() => ScreenSight::Prompt,
@@ -32,11 +32,11 @@ pub(crate) fn screen(text: &str) -> ScreenSight {
     }
 }
 
-/// The box in which a person types, between two lines across the screen.
+/// The input box, between two horizontal lines.
 pub(super) struct InputBox<'a> {
     above: &'a [&'a str],
     pub(super) below: &'a [&'a str],
-    /// The lines in which a person types.
+    /// The line numbers of the text.
     pub(super) inside: Range<usize>,
     width: usize,
 }
@@ -59,7 +59,7 @@ pub(super) fn input_box<'a>(lines: &'a [&'a str]) -> Option<InputBox<'a>> {
     })
 }
 
-/// A line across the screen, perhaps with the name of a helper in it.
+/// A horizontal line, possibly with a subagent's name in it.
 fn is_border(line: &str) -> bool {
     line.starts_with("───") && line.ends_with('─')
 }
@@ -73,7 +73,7 @@ impl<'a> InputBox<'a> {
         self.hints(IDLE_HINT) || self.conversation().last().is_some_and(|line| is_end_of_turn(line))
     }
 
-    /// Whether the lines below it give this hint, perhaps cut off by a narrow pane.
+    /// Whether the lines below the box contain this hint, possibly cut off by a narrow pane.
     fn hints(&self, hint: &str) -> bool {
         let is_it = |part: &str| match part.strip_suffix('…') {
             Some(start) => start.len() > "esc to".len() && hint.starts_with(start),
@@ -83,12 +83,12 @@ impl<'a> InputBox<'a> {
         parts.map(str::trim).any(is_it)
     }
 
-    /// The line that turns while the client works, with tips or tasks indented below it.
+    /// The line with the spinner, which has tips or tasks indented below it.
     fn work_line(&self) -> Option<&'a str> {
         self.conversation().iter().rev().find(|line| !line.starts_with("  ")).copied()
     }
 
-    /// What stands above it, without the notice that newer clients put between.
+    /// The lines above the box, without the notice that newer clients put in between.
     pub(super) fn conversation(&self) -> &'a [&'a str] {
         let is_notice = |line: &str| line.starts_with("  ") && line.chars().count() + 2 == self.width;
         let mut rest = self.above;
@@ -106,8 +106,8 @@ fn is_at_work(line: &str) -> bool {
     let turns = chars.next().is_some_and(|first| SPINNER.contains(&first)) && chars.next() == Some(' ');
     let is_verb =
         chars.as_str().split_once('…').is_some_and(|(_, more)| more.is_empty() || more.starts_with(" ("));
-    let waits_for_helper = chars.as_str().starts_with("Waiting for ") && line.contains(" background agent");
-    turns && (is_verb || waits_for_helper)
+    let waits_for_subagent = chars.as_str().starts_with("Waiting for ") && line.contains(" background agent");
+    turns && (is_verb || waits_for_subagent)
 }
 
 fn is_end_of_turn(line: &str) -> bool {
@@ -130,7 +130,7 @@ pub(super) fn shows_dialog(lines: &[&str]) -> bool {
     hints || (is_option(last) && (is_cursor(last) || lowest.take(DIALOG_LINES).any(|line| is_cursor(line))))
 }
 
-/// More options than this, with their explanations, no dialog has.
+/// The most lines that a dialog's options take with their explanations.
 const DIALOG_LINES: usize = 12;
 
 /// The option that Enter would choose.

@@ -1,8 +1,9 @@
-//! What Claude Code tells its status line, as far as it says something about the context.
+//! Parses the input of Claude Code's status line command.
 //!
-//! The client counts what it sent with its newest request, and not what came back: so does the meter.
+//! Context usage never includes output tokens: the client counts the tokens of its newest request, and so does the
+//! meter.
 
-use crate::wire::{Loose, Nested, Text, parse, text_of};
+use crate::wire::{LenientText, LooseValue, Nested, parse, payload_text};
 use crate::{Agent, Status};
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,68 +14,68 @@ use towline_core::usage::Cost;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Wire<'a> {
+struct StatusPayload<'a> {
     #[serde(borrow)]
-    session_id: Text<'a>,
+    session_id: LenientText<'a>,
     #[serde(borrow)]
-    cwd: Text<'a>,
+    cwd: LenientText<'a>,
     #[serde(borrow)]
-    model: Nested<Model<'a>>,
+    model: Nested<ModelName<'a>>,
     #[serde(borrow)]
     workspace: Nested<Workspace<'a>>,
-    context_window: Nested<Window>,
-    cost: Nested<Spent>,
-    rate_limits: Nested<Limits>,
+    context_window: Nested<ContextWindow>,
+    cost: Nested<SessionCost>,
+    rate_limits: Nested<RateLimits>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Model<'a> {
+struct ModelName<'a> {
     #[serde(borrow)]
-    id: Text<'a>,
+    id: LenientText<'a>,
     #[serde(borrow)]
-    display_name: Text<'a>,
+    display_name: LenientText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Workspace<'a> {
     #[serde(borrow)]
-    current_dir: Text<'a>,
+    current_dir: LenientText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Window {
-    context_window_size: Loose,
-    current_usage: Loose,
+struct ContextWindow {
+    context_window_size: LooseValue,
+    current_usage: LooseValue,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Spent {
-    total_cost_usd: Loose,
+struct SessionCost {
+    total_cost_usd: LooseValue,
 }
 
-/// Only a subscription has them, and only after the first answer.
+/// Only present for subscriptions, after the first answer.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Limits {
-    five_hour: Nested<Used>,
-    seven_day: Nested<Used>,
+struct RateLimits {
+    five_hour: Nested<RateLimit>,
+    seven_day: Nested<RateLimit>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Used {
-    used_percentage: Loose,
-    resets_at: Loose,
+struct RateLimit {
+    used_percentage: LooseValue,
+    resets_at: LooseValue,
 }
 
-/// `None` for what is no payload of this client.
+/// `None` if it is not a payload of this client.
 pub(crate) fn status(payload: &[u8]) -> Option<Status> {
-    let text = text_of(payload);
-    let wire: Wire<'_> = parse(&text).ok()?;
+    let text = payload_text(payload);
+    let wire: StatusPayload<'_> = parse(&text).ok()?;
     let model = wire.model.0;
     Some(Status {
         session: Agent::Claude.session(wire.session_id.0).ok()?,
@@ -86,8 +87,8 @@ pub(crate) fn status(payload: &[u8]) -> Option<Status> {
     })
 }
 
-/// Nothing is known before the first answer, and after a compaction.
-fn fill(window: &Window) -> Option<Fill> {
+/// Unknown before the first answer and after a compaction.
+fn fill(window: &ContextWindow) -> Option<Fill> {
     let parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
     let usage = window.current_usage.0.as_object()?;
     let counts = parts.into_iter().map(|name| usage.get(name).and_then(Value::as_u64).unwrap_or(0));
@@ -95,13 +96,13 @@ fn fill(window: &Window) -> Option<Fill> {
     Fill::shown(tokens, window.context_window_size.0.as_u64()?).filter(|fill| fill.tokens > 0)
 }
 
-fn limits(wire: &Limits) -> Vec<Limit> {
+fn limits(wire: &RateLimits) -> Vec<Limit> {
     let both = [(Span::FiveHours, &wire.five_hour.0), (Span::Week, &wire.seven_day.0)];
     both.into_iter().filter_map(|(span, used)| limit(span, used)).collect()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share from 0 to 100")]
-fn limit(span: Span, used: &Used) -> Option<Limit> {
+fn limit(span: Span, used: &RateLimit) -> Option<Limit> {
     let share = used.used_percentage.0.as_f64().filter(|share| share.is_finite())?;
     let percent = share.clamp(0.0, 100.0).round() as u8;
     let resets_at = used.resets_at.0.as_i64().map(|seconds| Timestamp(seconds.saturating_mul(1000)));
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clients_own_numbers_are_read_from_what_it_tells_its_status_line() {
+    fn context_usage_is_read_from_the_status_line_payload() {
         for version in ["2.1.197", "2.1.325"] {
             let status = status(&recorded(version, "")).unwrap();
             assert!(status.model.is_some() && status.folder.is_some(), "{version}");
@@ -131,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_counts_and_what_came_back_does_not() {
+    fn input_tokens_count_and_output_tokens_do_not() {
         let text = r#"{"session_id":"s","cwd":"/c","context_window":{"context_window_size":200000,"current_usage":
             {"input_tokens":1,"output_tokens":9000,"cache_creation_input_tokens":20,"cache_read_input_tokens":300}}}"#;
         assert_eq!(status(text.as_bytes()).unwrap().fill, Fill::shown(321, 200_000));
     }
 
     #[test]
-    fn what_the_session_cost_is_what_the_client_says() {
+    fn the_cost_is_the_clients_own() {
         for (version, cost) in [("2.1.197", "$0.0066"), ("2.1.325", "$0.0053")] {
             let status = status(&recorded(version, "")).unwrap();
             assert_eq!(status.cost.map(Cost::spelt).as_deref(), Some(cost), "{version}");
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_says_nothing() {
+    fn malformed_payloads_are_ignored() {
         for text in ["", "{", "[]", "{}", r#"{"session_id":"../x"}"#] {
             assert!(status(text.as_bytes()).is_none(), "{text}");
         }

@@ -1,87 +1,87 @@
-//! How a transcript of Claude Code ends.
+//! Classifies the end of a Claude Code transcript.
 //!
-//! Only the newest entry of the main conversation counts: the client also writes its helpers' words and notes of its
-//! own. A line that is not whole is no JSON and is passed over, be it cut off in front or still being written.
+//! Reads only the newest entry of the main conversation: the file also holds subagents' messages and the client's
+//! notes. Incomplete lines are not JSON and are skipped, whether truncated at the front or still being written.
 
 use super::reset;
-use crate::reader::Any;
-use crate::wire::{Loose, Text, newest_first};
+use crate::reader::RawValue;
+use crate::wire::{LenientText, LooseValue, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::arbiter::{Tail, TailEnd};
 use towline_core::time::Timestamp;
 
-/// What the client writes in the person's name when the turn is stopped.
+/// Written by the client in the user's name when a turn is interrupted.
 pub(super) const INTERRUPTED: [&str; 2] =
     ["[Request interrupted by user]", "[Request interrupted by user for tool use]"];
 
-/// What the client writes in the person's name about a command that it carries out itself.
+/// Written by the client in the user's name about a command that it runs itself.
 const LOCAL_COMMAND: [&str; 2] = ["<local-command-", "<command-name>"];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Entry<'a> {
+pub(super) struct TailEntry<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: Text<'a>,
+    pub kind: LenientText<'a>,
     #[serde(borrow)]
-    pub subtype: Text<'a>,
+    pub subtype: LenientText<'a>,
     #[serde(borrow)]
-    pub timestamp: Text<'a>,
+    pub timestamp: LenientText<'a>,
     #[serde(rename = "isSidechain")]
-    pub is_sidechain: Loose,
+    pub is_sidechain: LooseValue,
     #[serde(rename = "isApiErrorMessage")]
-    pub is_api_error: Loose,
+    pub is_api_error: LooseValue,
     #[serde(borrow)]
-    error: Text<'a>,
+    error: LenientText<'a>,
     #[serde(rename = "quotaLimits")]
-    quota: Loose,
-    /// Left unread until the entry is known to count: it may be large.
+    quota: LooseValue,
+    /// Unparsed until the entry is known to count: it may be large.
     #[serde(borrow)]
-    pub message: Any<'a>,
+    pub message: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message {
-    content: Loose,
+struct TailMessage {
+    content: LooseValue,
 }
 
 /// `text` is the last part of the file.
 pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
     let (end, entry) = newest_first(text).find_map(|entry| Some((end(&entry)?, entry)))?;
-    // An older entry would tell of an older end.
+    // No fallback to an older entry, which would describe an older end.
     let at = Timestamp::parse_utc(entry.timestamp.as_deref().unwrap_or(""))?;
     let until = if end == TailEnd::Limited { until(&entry, at) } else { None };
     Some(Tail { end, at, until })
 }
 
-/// Whether the newest thing that was said ends in these words. The client writes a little later than it tells.
+/// Whether the newest answer ends with this text. The client writes it a little later than it calls the hook.
 pub(crate) fn holds(text: &[u8], last_words: &str) -> bool {
     let is_answer =
-        |entry: &Entry<'_>| entry.kind.as_deref() == Some("assistant") && !is_true(&entry.is_sidechain);
-    let said = newest_first::<Entry<'_>>(text).find(is_answer).map(|entry| words(&entry));
-    said.is_some_and(|said| said.trim_end().ends_with(last_words))
+        |entry: &TailEntry<'_>| entry.kind.as_deref() == Some("assistant") && !is_true(&entry.is_sidechain);
+    let answer = newest_first::<TailEntry<'_>>(text).find(is_answer).map(|entry| words(&entry));
+    answer.is_some_and(|answer| answer.trim_end().ends_with(last_words))
 }
 
-/// Newer clients write the end of a limit down, older ones say it in words.
-fn until(entry: &Entry<'_>, at: Timestamp) -> Option<Timestamp> {
+/// Newer clients store the end of a limit, older ones mention it in the message.
+fn until(entry: &TailEntry<'_>, at: Timestamp) -> Option<Timestamp> {
     let written = entry.quota.0.get("resetsAt").and_then(Value::as_i64);
     let seconds = written.and_then(|seconds| seconds.checked_mul(1000)).map(Timestamp);
-    seconds.or_else(|| reset::said_in(&words(entry), at))
+    seconds.or_else(|| reset::parse_reset(&words(entry), at))
 }
 
-/// `None` for what is no part of the main conversation.
-fn end(entry: &Entry<'_>) -> Option<TailEnd> {
+/// `None` for entries outside the main conversation.
+fn end(entry: &TailEntry<'_>) -> Option<TailEnd> {
     match entry.kind.as_deref() {
         _ if is_true(&entry.is_sidechain) => None,
-        Some("user") => said_by_person(&words(entry)),
+        Some("user") => user_end(&words(entry)),
         Some("assistant") if is_true(&entry.is_api_error) => Some(failure(entry)),
         Some("assistant") => Some(TailEnd::Other),
         _ => None,
     }
 }
 
-fn said_by_person(words: &str) -> Option<TailEnd> {
+fn user_end(words: &str) -> Option<TailEnd> {
     match words {
         words if INTERRUPTED.contains(&words) => Some(TailEnd::Interrupted),
         words if LOCAL_COMMAND.iter().any(|mark| words.starts_with(mark)) => None,
@@ -89,26 +89,26 @@ fn said_by_person(words: &str) -> Option<TailEnd> {
     }
 }
 
-fn failure(entry: &Entry<'_>) -> TailEnd {
+fn failure(entry: &TailEntry<'_>) -> TailEnd {
     if is_limit(&entry.error, &words(entry)) { TailEnd::Limited } else { TailEnd::Failed }
 }
 
-/// Clients that do not name the error name the limit in their words.
-pub(super) fn is_limit(error: &Text<'_>, words: &str) -> bool {
+/// Clients that do not name the error mention the limit in the message.
+pub(super) fn is_limit(error: &LenientText<'_>, words: &str) -> bool {
     let words = words.to_lowercase();
     error.is("rate_limit") || words.contains("usage limit") || words.contains("rate limit")
 }
 
-/// The text of a message, which is either one string or a list of blocks; what else it holds is left out.
-fn words(entry: &Entry<'_>) -> String {
-    let message: Message = entry.message.as_a().unwrap_or_default();
+/// The text of a message, which is a string or a list of blocks; other content is left out.
+fn words(entry: &TailEntry<'_>) -> String {
+    let message: TailMessage = entry.message.parse_as().unwrap_or_default();
     let content = message.content.0;
     let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
     let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
     content.as_str().into_iter().chain(texts).collect()
 }
 
-fn is_true(value: &Loose) -> bool {
+fn is_true(value: &LooseValue) -> bool {
     value.0.as_bool() == Some(true)
 }
 

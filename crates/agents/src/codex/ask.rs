@@ -1,12 +1,12 @@
-//! Asking Codex one question: `codex exec` without the user's settings, hooks, tools, servers, skills or a session.
+//! Asks Codex one question: `codex exec` without the user's settings, hooks, tools, MCP servers, skills or a session.
 //!
-//! Of the user's settings only those are passed on that say whom to ask and by which login.
+//! Passes on no user settings but those that select the provider and the login.
 
 use crate::ask::{Answer, Asking, Ended, Printed, Question, Unanswered, classified, complaint, prose};
 use serde_json::Value;
 use std::path::Path;
 
-/// What it does beside answering; each costs tokens, or leaves something behind.
+/// Features beside answering; each costs tokens or leaves traces.
 const FEATURES_OFF: [&str; 16] = [
     "apps",
     "code_mode_host",
@@ -37,7 +37,7 @@ const SETTINGS: [&str; 8] = [
     "model_reasoning_effort=\"low\"",
 ];
 
-/// What of the user's settings says whom to ask.
+/// User settings that select the provider.
 const PASSED_ON: [&str; 7] = [
     "model",
     "model_provider",
@@ -48,7 +48,7 @@ const PASSED_ON: [&str; 7] = [
     "forced_login_method",
 ];
 
-/// What an agent above us has set for its own children.
+/// Variables that a parent agent sets for its children.
 const WITHOUT: [&str; 2] = ["CODEX_THREAD_ID", "CODEX_SANDBOX"];
 
 pub(crate) fn ask(question: &Question<'_>) -> Asking {
@@ -84,7 +84,7 @@ pub(crate) fn ask(question: &Question<'_>) -> Asking {
     }
 }
 
-/// As the command line takes them: a key and a value on one line.
+/// In the command line's form: a key and a value on one line.
 fn passed_on(folder: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(folder.join("config.toml")).unwrap_or_default();
     let Ok(document) = text.parse::<toml_edit::DocumentMut>() else { return vec![] };
@@ -100,19 +100,19 @@ fn on_one_line(value: toml_edit::Value) -> String {
 }
 
 pub(crate) fn answered(printed: Printed<'_>) -> Answer {
-    let mut heard = Heard::default();
+    let mut events = EventSummary::default();
     for line in printed.stdout.lines() {
         if let Ok(event) = serde_json::from_str::<Value>(line) {
-            heard.hear(&event);
+            events.add(&event);
         }
     }
-    let (input, output) = (heard.input, heard.output);
-    Answer { said: heard.said(printed), input, output }
+    let (input, output) = (events.input, events.output);
+    Answer { said: events.into_answer(printed), input, output }
 }
 
-/// What the events tell.
+/// The relevant contents of the printed events.
 #[derive(Default)]
-struct Heard {
+struct EventSummary {
     message: Option<String>,
     error: Option<String>,
     is_complete: bool,
@@ -120,8 +120,8 @@ struct Heard {
     output: u64,
 }
 
-impl Heard {
-    fn hear(&mut self, event: &Value) {
+impl EventSummary {
+    fn add(&mut self, event: &Value) {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         match event["type"].as_str() {
             Some("item.completed") if event["item"]["type"] == "agent_message" => {
@@ -138,13 +138,13 @@ impl Heard {
         }
     }
 
-    fn said(self, printed: Printed<'_>) -> Result<String, Unanswered> {
+    fn into_answer(self, printed: Printed<'_>) -> Result<String, Unanswered> {
         match (self.message, self.error, printed.ended) {
             (Some(message), _, _) if self.is_complete && is_object(&message) => Ok(message),
             (Some(message), _, _) if self.is_complete => Err(prose(&message)),
             (_, Some(error), _) => Err(classified(status_in(&error), &error)),
             (_, None, Ended::Late) => Err(Unanswered::TimedOut),
-            (_, None, Ended::Well | Ended::Badly) => Err(unprinted(printed.stderr)),
+            (_, None, Ended::Well | Ended::Badly) => Err(missing_result(printed.stderr)),
         }
     }
 }
@@ -158,7 +158,7 @@ fn status_in(error: &str) -> Option<u16> {
     error.split("status ").nth(1)?.split(' ').next()?.parse().ok()
 }
 
-fn unprinted(stderr: &str) -> Unanswered {
+fn missing_result(stderr: &str) -> Unanswered {
     let words: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("WARNING")).collect();
     complaint(&words.join(" "))
 }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_what_the_events_say() {
+    fn failures_are_classified_by_their_events() {
         let failed = |message: &str| format!(r#"{{"type":"turn.failed","error":{{"message":"{message}"}}}}"#);
         check(&[&failed("unexpected status 401 Unauthorized: bad key, url: x")], Ended::Badly, Err("login"));
         check(&[&failed("You’ve hit your usage limit. Try again later.")], Ended::Badly, Err("quota"));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_users_settings_only_those_are_passed_on_that_say_whom_to_ask() {
+    fn only_provider_and_login_settings_are_passed_on() {
         let folder = tempfile::tempdir().unwrap();
         let config = "model = \"m\"\nnotify = [\"x\"]\nmodel_provider = \"p\"\n[model_providers.p]\nbase_url = \"http://x\"\n[mcp_servers.s]\ncommand = \"y\"\n";
         std::fs::write(folder.path().join("config.toml"), config).unwrap();

@@ -1,10 +1,9 @@
-//! How full the context of Codex is, by what its rollout says.
+//! Context usage of Codex, read from its rollout.
 //!
-//! Only the newest count counts, and none is left after a compaction. A thread inside the session has a file of its
-//! own.
+//! Reads only the newest count, and none from before a compaction. Subagent threads have their own files.
 
-use super::tail::Entry;
-use crate::wire::{Loose, Text, newest_first};
+use super::tail::RolloutEntry;
+use crate::wire::{LenientText, LooseValue, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::context::Context;
@@ -12,19 +11,19 @@ use towline_core::time::Timestamp;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Count<'a> {
+struct TokenCount<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    info: Loose,
+    kind: LenientText<'a>,
+    info: LooseValue,
 }
 
 /// `text` is the last part of the file.
 pub(crate) fn context(text: &[u8]) -> Option<Context> {
-    newest_first::<Entry<'_>>(text).find_map(|entry| said(&entry))?
+    newest_first::<RolloutEntry<'_>>(text).find_map(|entry| entry_context(&entry))?
 }
 
-/// `None` for what says nothing about it, and `Some(None)` where nothing older counts.
-fn said(entry: &Entry<'_>) -> Option<Option<Context>> {
+/// `None` if the entry has no count, `Some(None)` if it invalidates older ones.
+fn entry_context(entry: &RolloutEntry<'_>) -> Option<Option<Context>> {
     match entry.kind.as_deref() {
         Some("compacted") => Some(None),
         Some("event_msg") => count(entry).map(Some),
@@ -32,15 +31,15 @@ fn said(entry: &Entry<'_>) -> Option<Option<Context>> {
     }
 }
 
-/// Whether nothing was said or done since the last count.
+/// Whether no item follows the last count.
 pub(crate) fn ends_counted(text: &[u8]) -> bool {
-    let mut entries = newest_first::<Entry<'_>>(text);
+    let mut entries = newest_first::<RolloutEntry<'_>>(text);
     let newest = entries.find(|entry| entry.kind.is("response_item") || count(entry).is_some());
     newest.is_some_and(|entry| entry.kind.is("event_msg"))
 }
 
-fn count(entry: &Entry<'_>) -> Option<Context> {
-    let count: Count<'_> = entry.payload.as_a()?;
+fn count(entry: &RolloutEntry<'_>) -> Option<Context> {
+    let count: TokenCount<'_> = entry.payload.parse_as()?;
     if !count.kind.is("token_count") {
         return None;
     }

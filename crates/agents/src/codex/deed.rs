@@ -1,7 +1,7 @@
-//! What the tools of Codex do.
+//! The actions of Codex's tools.
 //!
-//! Patches tell their files themselves, wherever they stand: as a tool's own text, in JSON, or in a shell's here
-//! document. Nothing of what a shell or a script would make of its text is worked out.
+//! Patches name their files wherever they are embedded: as a tool's plain text, in JSON, or in a shell's here document.
+//! Never interprets shell commands or scripts any further.
 
 use crate::call::{anywhere, own, text, texts};
 use std::borrow::Cow;
@@ -17,12 +17,12 @@ pub(crate) fn deed<'a>(tool: &str, input: &'a str) -> Deed<'a> {
     known(name, input).unwrap_or(Deed::Other)
 }
 
-/// `None` where the input lacks what the tool is about.
+/// `None` if the input lacks the tool's main argument.
 fn known<'a>(tool: &str, input: &'a str) -> Option<Deed<'a>> {
     let given = |keys: &[&str]| text(input, keys);
     Some(match tool {
         "shell" | "local_shell" | "container.exec" | "shell_command" | "exec_command" => ran(command(input)?),
-        "exec" => ran(scripted(input)),
+        "exec" => ran(script_command(input)),
         "write_stdin" => Deed::Waited,
         "apply_patch" if input.starts_with('{') => patched(given(&["input", "patch", "command"])?)?,
         "apply_patch" => patched(Cow::Borrowed(input))?,
@@ -38,7 +38,7 @@ fn known<'a>(tool: &str, input: &'a str) -> Option<Deed<'a>> {
     })
 }
 
-/// The command line: given as a text, or as a list of words with a shell before it.
+/// The command line, given as a string or as a list of words after a shell.
 fn command(input: &str) -> Option<Cow<'_, str>> {
     let listed = own(input, "command").filter(|value| value.starts_with('['));
     let Some(list) = listed else { return text(input, &["cmd", "command"]) };
@@ -51,7 +51,7 @@ fn command(input: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A command that holds a patch changes files.
+/// A command that contains a patch changes files.
 fn ran(command: Cow<'_, str>) -> Deed<'_> {
     if command.contains(PATCH)
         && let Some(changed) = patched(command.clone())
@@ -61,8 +61,8 @@ fn ran(command: Cow<'_, str>) -> Deed<'_> {
     Deed::Ran { command }
 }
 
-/// The first command that a script gives to a shell; the script itself if it gives none.
-fn scripted(script: &str) -> Cow<'_, str> {
+/// The first command that a script passes to a shell; the script itself if there is none.
+fn script_command(script: &str) -> Cow<'_, str> {
     let call = script.find("exec_command(").or_else(|| script.find("shell_command("));
     let argument = call.and_then(|at| {
         let rest = &script[at..];
@@ -78,13 +78,13 @@ fn scripted(script: &str) -> Cow<'_, str> {
 /// The files that a patch names.
 fn patched(patch: Cow<'_, str>) -> Option<Deed<'_>> {
     let paths = match patch {
-        Cow::Borrowed(patch) => named(patch).map(Cow::Borrowed).collect::<Vec<_>>(),
-        Cow::Owned(patch) => named(&patch).map(|path| Cow::Owned(path.to_owned())).collect(),
+        Cow::Borrowed(patch) => patch_paths(patch).map(Cow::Borrowed).collect::<Vec<_>>(),
+        Cow::Owned(patch) => patch_paths(&patch).map(|path| Cow::Owned(path.to_owned())).collect(),
     };
     (!paths.is_empty()).then_some(Deed::Changed { paths })
 }
 
-fn named(patch: &str) -> impl Iterator<Item = &str> {
+fn patch_paths(patch: &str) -> impl Iterator<Item = &str> {
     const HEADS: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
     let path = |line| HEADS.iter().find_map(|head| str::strip_prefix(line, head));
     patch.lines().filter_map(move |line| path(line.trim())).map(str::trim).filter(|path| !path.is_empty())
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn other_tools_are_known_by_what_they_do() {
+    fn other_tools_map_to_their_actions() {
         check("write_stdin", r#"{"chars":"","session_id":1}"#, &Deed::Waited);
         check("update_plan", r#"{"plan":[]}"#, &Deed::Planned);
         check("view_image", r#"{"path":"dot.png"}"#, &Deed::Read { path: "dot.png".into() });
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_without_what_the_tool_is_about_is_something_else() {
+    fn an_input_without_the_main_argument_is_another_action() {
         for input in ["", "{}", "null", "{\"cmd\":null}", "{\"command\":[]}", "[1", "plain"] {
             for tool in ["exec_command", "shell", "apply_patch", "web_search", "spawn_agent"] {
                 check(tool, input, &Deed::Other);

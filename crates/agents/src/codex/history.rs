@@ -1,21 +1,21 @@
-//! What a rollout of Codex says of its turns one by one, and whether a change of the thread has reached it.
+//! Per-turn data of a Codex rollout, and whether a change of the thread has reached the file.
 //!
-//! Only the client's own numbers count: a turn of which it wrote none has none.
+//! Uses only the client's own numbers, and never estimates: a turn without a number has none.
 
-use super::line::{Event, Line, SessionMeta, Usage, UsageRecord};
+use super::line::{RolloutEvent, RolloutLine, SessionMeta, TokenUsage, UsageRecord};
 use crate::json;
-use crate::reader::Any;
+use crate::reader::RawValue;
 use std::collections::BTreeMap;
 use towline_core::id::{SessionId, TurnId};
 
-/// What the context held after each turn that the file tells of.
+/// The context size after each turn in the file.
 pub fn tokens_by_turn(rollout: &[u8]) -> BTreeMap<TurnId, u64> {
     let mut tokens = BTreeMap::new();
     for (kind, payload) in lines(rollout).filter_map(|line| Some((line.kind.0?, line.payload))) {
         if kind != "token_usage_record" {
             continue;
         }
-        let record: UsageRecord<'_> = payload.as_a().unwrap_or_default();
+        let record: UsageRecord<'_> = payload.parse_as().unwrap_or_default();
         let turn = record.turn_id.as_deref().and_then(|id| TurnId::parse(id).ok());
         if let (Some(turn), Some(count)) = (turn, total(record.usage)) {
             tokens.insert(turn, count);
@@ -24,40 +24,40 @@ pub fn tokens_by_turn(rollout: &[u8]) -> BTreeMap<TurnId, u64> {
     tokens
 }
 
-/// The number under which a turn began, in the file that tells of it.
+/// The number of a turn's first line in the file that contains it.
 pub fn beginning_of(rollout: &[u8], turn: &TurnId) -> Option<u64> {
     lines(rollout).find_map(|line| {
         let is_event = line.kind.is("event_msg");
-        let event: Event<'_> = is_event.then(|| line.payload.as_a())??;
+        let event: RolloutEvent<'_> = is_event.then(|| line.payload.parse_as())??;
         let is_it = event.kind.is("task_started") && event.turn_id.is(turn.as_str());
         is_it.then(|| line.ordinal.number())?
     })
 }
 
-/// Whether the file is one in which this thread goes on after a revert, with nothing from number `before` on.
+/// Whether this thread continues in the file after a revert, with nothing from number `before` on.
 pub fn is_reverted(rollout: &[u8], thread: &SessionId, before: u64) -> bool {
     let Some(first) = lines(rollout).next().filter(|line| line.kind.is("session_meta")) else { return false };
-    let meta: SessionMeta<'_> = first.payload.as_a().unwrap_or_default();
+    let meta: SessionMeta<'_> = first.payload.parse_as().unwrap_or_default();
     meta.id.is(thread.as_str()) && first.ordinal.number().is_some_and(|number| number <= before)
 }
 
-/// Whether the file gives the model exactly this text.
+/// Whether the file contains exactly this text as a developer message.
 pub fn holds_injected(rollout: &[u8], text: &str) -> bool {
     lines(rollout).filter(|line| line.kind.is("response_item")).any(|line| {
-        let item: super::line::Item<'_> = line.payload.as_a().unwrap_or_default();
+        let item: super::line::Item<'_> = line.payload.parse_as().unwrap_or_default();
         let mut parts = item.content.0.iter().filter_map(|part| part.text.as_deref());
         item.role.is("developer") && parts.any(|part| part == text)
     })
 }
 
-fn lines(rollout: &[u8]) -> impl Iterator<Item = Line<'_>> {
+fn lines(rollout: &[u8]) -> impl Iterator<Item = RolloutLine<'_>> {
     let texts = rollout.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
     texts.filter_map(|line| json::read(line).ok())
 }
 
-/// All that a response was given and gave is what the next one starts from.
-fn total(usage: Any<'_>) -> Option<u64> {
-    let usage: Usage<'_> = usage.as_a()?;
+/// Next context size = input + output tokens.
+fn total(usage: RawValue<'_>) -> Option<u64> {
+    let usage: TokenUsage<'_> = usage.parse_as()?;
     let sum = usage.input_tokens.number()?.saturating_add(usage.output_tokens.number()?);
     (sum > 0).then_some(sum)
 }

@@ -1,7 +1,7 @@
-//! What `tow install` registers with Codex, where, and which of it the user has trusted.
+//! The entries that `tow install` registers with Codex, their locations, and which of them the user has trusted.
 //!
-//! Describes and looks only. Of `config.toml` the entry of our server is ours to write; trust is never written: whom to
-//! trust is the user's decision.
+//! Describes and reads only. In `config.toml` only our server's entry is ours to write; trust is never written, since
+//! it is the user's decision.
 
 use std::fs;
 use std::io;
@@ -12,12 +12,12 @@ use toml_edit::{DocumentMut, TableLike};
 
 use crate::plugin;
 use crate::settings::{
-    Entry, Form, Inspection, Invocation, Order, PLACES, Page, Refusal, Target, ToolServer, Wanted,
-    absolute_command, quote,
+    FileFormat, HookEntry, Inspection, Invocation, Order, PLACES, Page, Refusal, RegisteredEntry, Target,
+    ToolServer, absolute_command, quote,
 };
 use crate::skills::{self, Dialect};
 
-/// The events that we register: exactly those that the adapter gives a meaning.
+/// The registered events: exactly those that the adapter parses.
 pub const EVENTS: &[&str] = &[
     "SessionStart",
     "SessionEnd",
@@ -34,38 +34,35 @@ pub const EVENTS: &[&str] = &[
     "PostModelRequest",
 ];
 
-/// The tool whose start somebody may want to refuse. Other tools run no hook of ours before they start.
+/// The tool whose start a hook may deny. Other tools run no hook of ours before they start.
 const MATCHERS: &[(&str, &str)] = &[("PreToolUse", "^spawn_agent$")];
 
-/// What to press so that Codex runs our entries.
+/// The user's next step so that Codex runs our entries.
 pub const HOW_TO_TRUST: &str = "start codex and choose 'Trust all and continue', or review them with /hooks";
 
-/// Far above what a hook takes, far below the client's 600 s.
+/// Far above a hook's run time, far below the client's 600 s.
 const TIMEOUT_S: u32 = 5;
-/// The client clamps these events to 3 s, with a warning for whoever asks for more.
+/// The client clamps these events to 3 s, and warns about higher values.
 const CLAMPED: &[&str] = &["SessionEnd", "Interrupt"];
 const CLAMPED_TIMEOUT_S: u32 = 3;
 
 /// Whether Codex will run an entry.
 ///
-/// Its hash of an entry cannot be computed here: trusted means that the user trusted what stood at that place.
+/// Codex's hash of an entry cannot be computed here: `Trusted` means that the user trusted the entry at that position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
-    /// The user trusted the entry at this place.
+pub enum EntryTrust {
+    /// The user trusted the entry at this position.
     Trusted,
-    /// Nobody was asked yet: Codex skips the entry without a word.
+    /// The user was not asked yet: Codex silently skips the entry.
     Untrusted,
-    /// The user switched the entry off.
     Disabled,
 }
 
-/// Why nothing can be said about trust.
+/// Why the trust state is unknown.
 #[derive(Debug, Error)]
 pub enum TrustUnknown {
-    /// The configuration cannot be read.
     #[error("could not read {}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
-    /// The configuration is not TOML.
     #[error("{} is not valid TOML", path.display())]
     NotToml { path: PathBuf, source: Box<toml_edit::TomlError> },
 }
@@ -73,26 +70,26 @@ pub enum TrustUnknown {
 /// Our entries in `hooks.json` of `codex_home`, running the program at `tow`.
 pub fn target(codex_home: &Path, tow: &Path) -> Result<Target, Refusal> {
     let file = codex_home.join("hooks.json");
-    let wanted = wanted(&quote(&absolute_command(&file, tow)?));
-    Ok(Target::new("codex", file, Order::Trusted).wanting(wanted))
+    let entries = hook_entries(&quote(&absolute_command(&file, tow)?));
+    Ok(Target::new("codex", file, Order::Trusted).wanting(entries))
 }
 
-/// Our skills in `codex_home`. People call them `$tow` and `$tow-detail`.
+/// Our skills in `codex_home`, invoked as `$tow` and `$tow-detail`.
 pub fn pages(codex_home: &Path, tow: &Path) -> Result<Vec<Page>, Refusal> {
     skills::pages(&dialect("$"), codex_home, tow)
 }
 
-/// The file in which the client keeps everything that a person decides, the servers of tools among it.
+/// The file with all of the user's settings, MCP servers included.
 pub fn servers_file(codex_home: &Path) -> PathBuf {
     codex_home.join("config.toml")
 }
 
 /// Our server in `file`, running the program at `tow`.
 pub fn tool_server(file: &Path, tow: &Path) -> Result<ToolServer, Refusal> {
-    Ok(ToolServer::new(("codex", Form::Toml), file.to_owned(), absolute_command(file, tow)?))
+    Ok(ToolServer::new("codex", FileFormat::Toml, file.to_owned(), absolute_command(file, tow)?))
 }
 
-/// Our plugin, by the name under which it is switched on in `codex_home`.
+/// Our plugin's name, if it is enabled in `codex_home`.
 pub fn enabled_plugin(codex_home: &Path) -> Option<String> {
     let config = configuration(codex_home).ok()?;
     let plugins = config.get("plugins")?.as_table_like()?;
@@ -101,32 +98,41 @@ pub fn enabled_plugin(codex_home: &Path) -> Option<String> {
     ours.next().map(|(name, _)| name.to_owned())
 }
 
-/// What the plugin holds beside its manifest.
-pub(crate) fn packed() -> plugin::Packed {
+/// The plugin's contents beside its manifest.
+pub(crate) fn plugin_contents() -> plugin::PluginContents {
     let dialect = dialect("$towline:");
-    let server = ToolServer::new(("codex", Form::Json), plugin::SERVERS.into(), plugin::PROGRAM.to_owned());
-    plugin::Packed {
-        hooks: Target::new("codex", plugin::HOOKS.into(), Order::Free).wanting(wanted(plugin::PROGRAM)),
+    let server =
+        ToolServer::new("codex", FileFormat::Json, plugin::SERVERS.into(), plugin::PROGRAM.to_owned());
+    plugin::PluginContents {
+        hooks: Target::new("codex", plugin::HOOKS.into(), Order::Free).wanting(hook_entries(plugin::PROGRAM)),
         server: server.passing_on(&PLACES),
         pages: skills::pages_running(&dialect, Path::new(""), plugin::PROGRAM),
     }
 }
 
-/// Whether the user has trusted each of the right entries. An entry that is not right will change, and lose trust.
-pub fn trust(codex_home: &Path, inspection: &Inspection) -> Result<Vec<(Entry, Trust)>, TrustUnknown> {
+/// The trust state of each correct entry. An incorrect entry will be rewritten, and lose its trust.
+pub fn trust(
+    codex_home: &Path,
+    inspection: &Inspection,
+) -> Result<Vec<(RegisteredEntry, EntryTrust)>, TrustUnknown> {
     let config = configuration(codex_home)?;
-    let files = known_names(codex_home);
-    let judged = |entry: &Entry| (entry.clone(), trust_in(&config, &files, entry));
-    Ok(inspection.right.iter().map(judged).collect())
+    let files = hooks_files(codex_home);
+    let with_trust = |entry: &RegisteredEntry| (entry.clone(), trust_in(&config, &files, entry));
+    Ok(inspection.right.iter().map(with_trust).collect())
 }
 
-/// How many entries of the plugin the user has not trusted.
+/// The number of the plugin's entries that the user has not trusted.
 pub fn untrusted_of_plugin(codex_home: &Path, plugin: &str) -> Result<usize, TrustUnknown> {
     let config = configuration(codex_home)?;
     let file = [PathBuf::from(format!("{plugin}:{}", plugin::HOOKS))];
-    let entry = |event: &&str| Entry { event: (*event).to_owned(), group: 0, index: 0, text: String::new() };
+    let entry = |event: &&str| RegisteredEntry {
+        event: (*event).to_owned(),
+        group: 0,
+        index: 0,
+        text: String::new(),
+    };
     let entries = EVENTS.iter().map(entry);
-    Ok(entries.filter(|entry| trust_in(&config, &file, entry) != Trust::Trusted).count())
+    Ok(entries.filter(|entry| trust_in(&config, &file, entry) != EntryTrust::Trusted).count())
 }
 
 fn configuration(codex_home: &Path) -> Result<DocumentMut, TrustUnknown> {
@@ -144,11 +150,11 @@ fn dialect(sign: &'static str) -> Dialect {
     Dialect { agent: "codex", sign, argument: None, for_people: "" }
 }
 
-/// `tow` is a word of the shell.
-fn wanted(tow: &str) -> impl Iterator<Item = Wanted> + use<> {
+/// `tow` is a shell word.
+fn hook_entries(tow: &str) -> impl Iterator<Item = HookEntry> + use<> {
     let line = format!("{tow} hook codex");
     EVENTS.iter().map(move |event| {
-        Wanted::new(event, Invocation::Shell(line.clone()), timeout_s(event)).among(MATCHERS)
+        HookEntry::new(event, Invocation::Shell(line.clone()), timeout_s(event)).among(MATCHERS)
     })
 }
 
@@ -156,29 +162,29 @@ fn timeout_s(event: &str) -> u32 {
     if CLAMPED.contains(&event) { CLAMPED_TIMEOUT_S } else { TIMEOUT_S }
 }
 
-/// Codex resolves links in its home before it names the file; older versions may not have.
-fn known_names(codex_home: &Path) -> Vec<PathBuf> {
+/// Codex resolves links in its home before it names the file; older versions may not.
+fn hooks_files(codex_home: &Path) -> Vec<PathBuf> {
     let given = codex_home.join("hooks.json");
     let resolved = fs::canonicalize(codex_home).map(|home| home.join("hooks.json"));
     resolved.into_iter().chain([given]).collect()
 }
 
-fn trust_in(config: &DocumentMut, files: &[PathBuf], entry: &Entry) -> Trust {
+fn trust_in(config: &DocumentMut, files: &[PathBuf], entry: &RegisteredEntry) -> EntryTrust {
     let states = config.get("hooks").and_then(|hooks| hooks.get("state"));
     let state = files.iter().find_map(|file| {
         let key = format!("{}:{}:{}:{}", file.display(), snake_case(&entry.event), entry.group, entry.index);
         states?.get(&key)?.as_table_like()
     });
-    state.map_or(Trust::Untrusted, trust_of)
+    state.map_or(EntryTrust::Untrusted, trust_state)
 }
 
-fn trust_of(state: &dyn TableLike) -> Trust {
+fn trust_state(state: &dyn TableLike) -> EntryTrust {
     let is_disabled = state.get("enabled").and_then(|enabled| enabled.as_bool()) == Some(false);
     let has_hash = state.get("trusted_hash").is_some_and(|hash| hash.is_str());
     match (is_disabled, has_hash) {
-        (true, _) => Trust::Disabled,
-        (false, true) => Trust::Trusted,
-        (false, false) => Trust::Untrusted,
+        (true, _) => EntryTrust::Disabled,
+        (false, true) => EntryTrust::Trusted,
+        (false, false) => EntryTrust::Untrusted,
     }
 }
 
@@ -202,14 +208,14 @@ mod tests {
         let config = "[hooks.state.\"/h/hooks.json:session_start:0:1\"]\ntrusted_hash = \"sha256:x\"\n\
                       [hooks.state.\"/h/hooks.json:stop:2:0\"]\nenabled = false\ntrusted_hash = \"sha256:x\"\n";
         let config: DocumentMut = config.parse().unwrap_or_default();
-        let check = |event: &str, (group, index): (usize, usize), expected: Trust| {
-            let entry = Entry { event: event.to_owned(), group, index, text: String::new() };
+        let check = |event: &str, group: usize, index: usize, expected: EntryTrust| {
+            let entry = RegisteredEntry { event: event.to_owned(), group, index, text: String::new() };
             assert_eq!(trust_in(&config, &[PathBuf::from("/h/hooks.json")], &entry), expected, "{event}");
         };
-        check("SessionStart", (0, 1), Trust::Trusted);
-        check("SessionStart", (0, 0), Trust::Untrusted);
-        check("Stop", (2, 0), Trust::Disabled);
-        check("PreCompact", (0, 0), Trust::Untrusted);
+        check("SessionStart", 0, 1, EntryTrust::Trusted);
+        check("SessionStart", 0, 0, EntryTrust::Untrusted);
+        check("Stop", 2, 0, EntryTrust::Disabled);
+        check("PreCompact", 0, 0, EntryTrust::Untrusted);
     }
 
     #[test]

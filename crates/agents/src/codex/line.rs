@@ -1,66 +1,65 @@
-//! The fields of a rollout's lines that mean something to us, under the client's own names.
+//! Wire types of rollout lines, under the client's own names.
 //!
-//! Whatever may be large is left unread until it is known to be wanted. No field is required, and none of a wrong type
-//! spoils the others.
+//! Values that may be large stay unparsed until requested. No field is required, and a field of a wrong type does not
+//! affect the others.
 
-use crate::reader::{Any, LongText};
-use crate::wire::{self, Parts, Text};
+use crate::reader::{LongText, RawValue};
+use crate::wire::{self, LenientText, PartList};
 use serde::Deserialize;
 use std::borrow::Cow;
 
-/// One line of the file. What it is about is read in place where its kind is known before, and left unread otherwise.
+/// One line of the file. The payload is parsed in place if its kind is known in advance, and left unparsed otherwise.
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "P: Deserialize<'de> + Default"))]
-pub(super) struct Line<'a, P = Any<'a>> {
+pub(super) struct RolloutLine<'a, P = RawValue<'a>> {
     #[serde(borrow, rename = "type")]
-    pub kind: Text<'a>,
+    pub kind: LenientText<'a>,
     #[serde(borrow)]
-    pub timestamp: Text<'a>,
-    /// Its number in the thread, over all files of the thread; the older format has none.
+    pub timestamp: LenientText<'a>,
+    /// The line's number within the thread, across all of the thread's files; absent in the older format.
     #[serde(borrow)]
-    pub ordinal: Any<'a>,
+    pub ordinal: RawValue<'a>,
     pub payload: P,
     #[serde(borrow)]
-    pub metadata: Any<'a>,
+    pub metadata: RawValue<'a>,
 }
 
-/// The first line of a file.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct SessionMeta<'a> {
     #[serde(borrow)]
-    pub id: Text<'a>,
+    pub id: LenientText<'a>,
     #[serde(borrow)]
-    pub session_id: Text<'a>,
+    pub session_id: LenientText<'a>,
     #[serde(borrow)]
-    pub cwd: Text<'a>,
+    pub cwd: LenientText<'a>,
     #[serde(borrow)]
-    pub forked_from_id: Text<'a>,
+    pub forked_from_id: LenientText<'a>,
     #[serde(borrow)]
-    pub forked_from_ordinal_exclusive: Any<'a>,
+    pub forked_from_ordinal_exclusive: RawValue<'a>,
     #[serde(borrow)]
-    pub history_base: Any<'a>,
+    pub history_base: RawValue<'a>,
     #[serde(borrow)]
-    pub thread_source: Text<'a>,
+    pub thread_source: LenientText<'a>,
     #[serde(borrow)]
-    pub source: Any<'a>,
+    pub source: RawValue<'a>,
 }
 
-/// What a file that holds only the rest of a conversation builds on.
+/// The history that a file with only the remainder of a conversation continues.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct HistoryBase<'a> {
     #[serde(borrow)]
-    pub thread_id: Text<'a>,
+    pub thread_id: LenientText<'a>,
     #[serde(borrow)]
-    pub end_ordinal_exclusive: Any<'a>,
+    pub end_ordinal_exclusive: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ThreadSource<'a> {
     #[serde(borrow)]
-    pub subagent: Any<'a>,
+    pub subagent: RawValue<'a>,
 }
 
 /// An item of the model's conversation, of any kind: absent fields are empty.
@@ -68,168 +67,168 @@ pub(super) struct ThreadSource<'a> {
 #[serde(default)]
 pub(super) struct Item<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: Text<'a>,
+    pub kind: LenientText<'a>,
     #[serde(borrow)]
-    pub id: Text<'a>,
+    pub id: LenientText<'a>,
     #[serde(borrow)]
-    pub role: Text<'a>,
+    pub role: LenientText<'a>,
     #[serde(borrow)]
-    pub content: Parts<Part<'a>>,
+    pub content: PartList<ContentPart<'a>>,
     #[serde(borrow)]
-    pub summary: Parts<Part<'a>>,
+    pub summary: PartList<ContentPart<'a>>,
     #[serde(borrow)]
-    pub name: Text<'a>,
+    pub name: LenientText<'a>,
     #[serde(borrow)]
-    pub namespace: Text<'a>,
+    pub namespace: LenientText<'a>,
     #[serde(borrow)]
-    pub call_id: Text<'a>,
+    pub call_id: LenientText<'a>,
     #[serde(borrow)]
-    pub arguments: Any<'a>,
+    pub arguments: RawValue<'a>,
     #[serde(borrow)]
-    pub input: Any<'a>,
+    pub input: RawValue<'a>,
     #[serde(borrow)]
-    pub action: Any<'a>,
+    pub action: RawValue<'a>,
     #[serde(borrow)]
-    pub output: Any<'a>,
+    pub output: RawValue<'a>,
     #[serde(borrow)]
-    pub tools: Any<'a>,
+    pub tools: RawValue<'a>,
     #[serde(borrow, rename = "internal_chat_message_metadata_passthrough")]
-    pub provenance: Any<'a>,
+    pub provenance: RawValue<'a>,
 }
 
-/// Where an item comes from; older clients do not say.
+/// The origin of an item; older clients do not record it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Provenance<'a> {
+pub(super) struct ItemProvenance<'a> {
     #[serde(borrow)]
-    pub turn_id: Text<'a>,
+    pub turn_id: LenientText<'a>,
     #[serde(borrow)]
-    pub content_item_kinds: Any<'a>,
+    pub content_item_kinds: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ItemMetadata<'a> {
     #[serde(borrow)]
-    pub compaction_output: Any<'a>,
+    pub compaction_output: RawValue<'a>,
 }
 
 /// One part of a message or of a tool's output.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Part<'a> {
+pub(super) struct ContentPart<'a> {
     #[serde(borrow)]
     pub text: LongText<'a>,
     #[serde(borrow)]
-    pub image_url: Text<'a>,
+    pub image_url: LenientText<'a>,
 }
 
-impl<'de: 'a, 'a> wire::Part<'de> for Part<'a> {
+impl<'de: 'a, 'a> wire::ListPart<'de> for ContentPart<'a> {
     fn of_text(text: Cow<'de, str>) -> Self {
-        Part { text: LongText(Some(text)), ..Part::default() }
+        ContentPart { text: LongText(Some(text)), ..ContentPart::default() }
     }
 }
 
-/// An output that older clients wrote as JSON in a text.
+/// An output that older clients wrote as JSON in a string.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct OlderOutput<'a> {
     #[serde(borrow)]
-    pub metadata: Any<'a>,
+    pub metadata: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ExitCode<'a> {
     #[serde(borrow)]
-    pub exit_code: Any<'a>,
+    pub exit_code: RawValue<'a>,
 }
 
 /// An event, of any kind: absent fields are empty.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Event<'a> {
+pub(super) struct RolloutEvent<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: Text<'a>,
+    pub kind: LenientText<'a>,
     #[serde(borrow)]
-    pub turn_id: Text<'a>,
+    pub turn_id: LenientText<'a>,
     #[serde(borrow)]
-    pub reason: Text<'a>,
+    pub reason: LenientText<'a>,
     #[serde(borrow)]
-    pub error: Any<'a>,
+    pub error: RawValue<'a>,
     #[serde(borrow)]
-    pub info: Any<'a>,
+    pub info: RawValue<'a>,
     #[serde(borrow)]
-    pub num_turns: Any<'a>,
+    pub num_turns: RawValue<'a>,
     #[serde(borrow)]
-    pub item: Any<'a>,
+    pub item: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct CompletedItem<'a> {
     #[serde(borrow)]
-    pub id: Text<'a>,
+    pub id: LenientText<'a>,
     #[serde(borrow)]
-    pub status: Text<'a>,
+    pub status: LenientText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct TurnError<'a> {
     #[serde(borrow)]
-    pub message: Text<'a>,
+    pub message: LenientText<'a>,
     #[serde(borrow)]
-    pub codex_error_info: Text<'a>,
+    pub codex_error_info: LenientText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct TurnContext<'a> {
     #[serde(borrow)]
-    pub turn_id: Text<'a>,
+    pub turn_id: LenientText<'a>,
     #[serde(borrow)]
-    pub model: Text<'a>,
+    pub model: LenientText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Compacted<'a> {
     #[serde(borrow)]
-    pub message: Text<'a>,
+    pub message: LenientText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct UsageRecord<'a> {
     #[serde(borrow)]
-    pub turn_id: Text<'a>,
+    pub turn_id: LenientText<'a>,
     #[serde(borrow)]
-    pub response_id: Text<'a>,
+    pub response_id: LenientText<'a>,
     #[serde(borrow)]
-    pub usage: Any<'a>,
+    pub usage: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct TokenInfo<'a> {
     #[serde(borrow)]
-    pub total_token_usage: Any<'a>,
+    pub total_token_usage: RawValue<'a>,
     #[serde(borrow)]
-    pub last_token_usage: Any<'a>,
+    pub last_token_usage: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Usage<'a> {
+pub(super) struct TokenUsage<'a> {
     #[serde(borrow)]
-    pub input_tokens: Any<'a>,
+    pub input_tokens: RawValue<'a>,
     #[serde(borrow)]
-    pub cached_input_tokens: Any<'a>,
+    pub cached_input_tokens: RawValue<'a>,
     #[serde(borrow)]
-    pub cache_write_input_tokens: Any<'a>,
+    pub cache_write_input_tokens: RawValue<'a>,
     #[serde(borrow)]
-    pub output_tokens: Any<'a>,
+    pub output_tokens: RawValue<'a>,
     #[serde(borrow)]
-    pub total_tokens: Any<'a>,
+    pub total_tokens: RawValue<'a>,
 }

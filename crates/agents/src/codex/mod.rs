@@ -1,7 +1,7 @@
-//! Codex: what its hook payloads mean, what its events can be answered, how a session is run.
+//! Codex: parses its hook payloads, lists the reply parts its events support, and detects how a session is run.
 //!
-//! Measured on the real client; the recorded payloads are in `fixtures/codex`. The legacy `notify` program is not
-//! used: it reports phantom turns and nothing but their end.
+//! Measured on the real client; recorded payloads are in `fixtures/codex`. Never uses the legacy `notify` program: it
+//! reports phantom turns and only their end.
 
 pub(crate) mod ask;
 pub(crate) mod context;
@@ -19,23 +19,23 @@ mod wire;
 use crate::reader::BOOKMARK;
 use crate::settings::Inspection;
 use crate::skim::without_bulk;
-use crate::wire::{Room, ending, last_words, parse, text_of};
+use crate::wire::{ReplySupport, last_message, parse, payload_text, turn_ending};
 use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
-use install::Trust;
+use install::EntryTrust;
 use std::path::Path;
 use towline_core::event::{EndedBy, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger};
 use towline_core::id::{SubagentId, TurnId};
 use towline_core::inherit::Wishes;
 use towline_core::text::{Keeping, Kept};
-use wire::Wire;
+use wire::CodexPayload;
 
-/// The tool that starts a helper.
-const HELPER_TOOL: &str = "spawn_agent";
+/// The tool that starts a subagent.
+const SUBAGENT_TOOL: &str = "spawn_agent";
 
-/// And the one that changes files.
-pub(crate) const HELPER_AND_FILE_TOOLS: &str = "^(spawn_agent|apply_patch)$";
+/// The same, with the tool that changes files.
+pub(crate) const SUBAGENT_AND_FILE_TOOLS: &str = "^(spawn_agent|apply_patch)$";
 
-pub(crate) const ROOM: Room = Room {
+pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     notices: &[
         "SessionStart",
         "UserPromptSubmit",
@@ -51,19 +51,19 @@ pub(crate) const ROOM: Room = Room {
     context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStart", "PreToolUse"],
     block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
     deny: &["PreToolUse"],
-    // It has notifications of its own (`tui.notifications`), and no way for a hook to ask for one.
+    // Codex has its own notifications (`tui.notifications`), which a hook cannot trigger.
     terminal: &[],
 };
 
 pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, PayloadError> {
     let slim = without_bulk(payload);
-    let text = text_of(&slim);
-    let wire: Wire<'_> = parse(&text)?;
+    let text = payload_text(&slim);
+    let wire: CodexPayload<'_> = parse(&text)?;
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
     let bytes = wire.tool_bytes(payload.len().saturating_sub(slim.len()));
-    let Some(happening) = meaning(event, &wire, (keeping, bytes)) else { return Ok(None) };
+    let Some(happening) = event_kind(event, &wire, keeping, bytes) else { return Ok(None) };
     Ok(Some(Heard {
         event: event.to_owned(),
         session: Agent::Codex.session(wire.session_id.0)?,
@@ -74,26 +74,26 @@ pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, P
         transcript: wire.transcript_path.into_owned(),
         helper_transcript: wire.agent_transcript_path.into_owned(),
         model: wire.model.into_owned(),
-        typed: wire.prompt.as_deref().map(end_of),
-        ending: ending(&wire.last_assistant_message, &wire.stop_hook_active),
+        typed: wire.prompt.as_deref().map(prompt_end),
+        ending: turn_ending(&wire.last_assistant_message, &wire.stop_hook_active),
     }))
 }
 
-/// `bytes`: how much a tool was given and gave.
-fn meaning(event: &str, wire: &Wire<'_>, (keeping, bytes): (Keepings, u64)) -> Option<Happening> {
+/// `bytes`: the size of a tool's input and output.
+fn event_kind(event: &str, wire: &CodexPayload<'_>, keeping: Keepings, bytes: u64) -> Option<Happening> {
     let tool = || Kept::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
     Some(match event {
         "SessionStart" => Happening::SessionStarted { by: started_by(wire), wishes: Wishes::default() },
         "SessionEnd" => Happening::SessionEnded { by: EndedBy::Other },
         "UserPromptSubmit" => prompt(wire, keeping.prompt),
-        // Registered for this tool alone: no other one pays for it.
-        "PreToolUse" if wire.tool_name.is(HELPER_TOOL) => Happening::HelperWanted { tool: tool() },
-        // A failing command looks like any other here: the payload has no exit code.
+        // Registered for this tool only, so that other tools do not pay for the hook.
+        "PreToolUse" if wire.tool_name.is(SUBAGENT_TOOL) => Happening::HelperWanted { tool: tool() },
+        // Failed commands are not recognisable here: the payload has no exit code.
         "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
         "PermissionRequest" => Happening::PermissionAsked { tool: tool(), reason: Reason::Permission },
         "Stop" => Happening::TurnEnded {
             background: None,
-            answer: last_words(&wire.last_assistant_message, keeping.answer),
+            answer: last_message(&wire.last_assistant_message, keeping.answer),
         },
         "Interrupt" => Happening::Interrupted,
         "SubagentStart" => Happening::SubagentStarted,
@@ -105,7 +105,7 @@ fn meaning(event: &str, wire: &Wire<'_>, (keeping, bytes): (Keepings, u64)) -> O
     })
 }
 
-fn started_by(wire: &Wire<'_>) -> StartedBy {
+fn started_by(wire: &CodexPayload<'_>) -> StartedBy {
     match wire.source.as_deref() {
         Some("startup") => StartedBy::Startup,
         Some("resume") => StartedBy::Resume,
@@ -116,7 +116,7 @@ fn started_by(wire: &Wire<'_>) -> StartedBy {
     }
 }
 
-fn prompt(wire: &Wire<'_>, keeping: Keeping) -> Happening {
+fn prompt(wire: &CodexPayload<'_>, keeping: Keeping) -> Happening {
     let raw = wire.prompt.as_deref().unwrap_or("");
     let own = Agent::Codex.own_command(raw);
     let origin = match raw.trim() {
@@ -127,31 +127,31 @@ fn prompt(wire: &Wire<'_>, keeping: Keeping) -> Happening {
     Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin, own }
 }
 
-/// More than is looked for on a screen, and little enough to copy.
-fn end_of(prompt: &str) -> String {
-    let from = prompt.char_indices().rev().nth(4 * TELLING_CHARACTERS).map_or(0, |(at, _)| at);
+/// The end of a prompt: longer than the part searched on screens, and short enough to copy.
+fn prompt_end(prompt: &str) -> String {
+    let from = prompt.char_indices().rev().nth(4 * DISTINCTIVE_CHARACTERS).map_or(0, |(at, _)| at);
     prompt[from..].to_owned()
 }
 
-fn trigger(wire: &Wire<'_>) -> Trigger {
+fn trigger(wire: &CodexPayload<'_>) -> Trigger {
     if wire.trigger.is("auto") { Trigger::Auto } else { Trigger::Manual }
 }
 
-/// Input and output of the newest request together are what the next one starts from.
-fn context_tokens(wire: &Wire<'_>) -> Option<u64> {
+/// Next context size = input + output tokens of the newest request.
+fn context_tokens(wire: &CodexPayload<'_>) -> Option<u64> {
     wire.token_usage.0.get("total_tokens")?.as_u64()
 }
 
-/// The client runs no hook before the user has trusted it, and says nothing about that.
+/// The client silently runs no hook before the user has trusted it.
 pub(crate) fn wants_consent(folder: &Path, inspection: &Inspection) -> Option<String> {
     let untrusted = match install::trust(folder, inspection) {
         Err(error) => return Some(format!("{error}; {}", install::HOW_TO_TRUST)),
-        Ok(judged) => judged.into_iter().filter(|(_, trust)| *trust != Trust::Trusted).count(),
+        Ok(judged) => judged.into_iter().filter(|(_, trust)| *trust != EntryTrust::Trusted).count(),
     };
     (untrusted > 0).then(|| format!("{untrusted} hooks are not trusted yet: {}", install::HOW_TO_TRUST))
 }
 
-/// The same of the hooks that our plugin brings.
+/// The same for our plugin's hooks.
 pub(crate) fn plugin_wants_consent(folder: &Path, plugin: &str) -> Option<String> {
     match install::untrusted_of_plugin(folder, plugin) {
         Err(error) => Some(format!("{error}; {}", install::HOW_TO_TRUST)),
@@ -160,11 +160,11 @@ pub(crate) fn plugin_wants_consent(folder: &Path, plugin: &str) -> Option<String
     }
 }
 
-pub(crate) fn presence(around: &Surroundings<'_>) -> Presence {
-    let arguments = (around.arguments)();
+pub(crate) fn presence(surroundings: &Surroundings<'_>) -> Presence {
+    let arguments = (surroundings.arguments)();
     match subcommand(&arguments) {
         Some("exec" | "e" | "mcp-server" | "review") => Presence::Headless,
-        // Sessions of the daemon are seen in a terminal, those of a private server in an editor.
+        // The daemon's sessions are shown in a terminal, those of a private server in an editor.
         Some("app-server") if !is_daemon(&arguments) => Presence::Ide,
         _ => Presence::Terminal,
     }
@@ -175,20 +175,21 @@ pub(crate) fn is_daemon(arguments: &[String]) -> bool {
         && arguments.iter().any(|word| word.starts_with("unix://") || word == "daemon")
 }
 
-/// How much of a prompt's end is looked for: enough to be telling, little enough to be on the screen.
-const TELLING_CHARACTERS: usize = 100;
+/// How much of a prompt's end is searched: enough to be distinctive, little enough to be on the screen.
+const DISTINCTIVE_CHARACTERS: usize = 100;
 
-/// Looks at what was sent: a line with the composer's mark, but not the composer itself, which is the last one, and the
-/// indented lines below it. White space is ignored, since the terminal wraps. A prompt must be there whole; of one that
-/// is longer than a screen may show, the end is enough.
+/// Searches the sent prompts: lines with the composer's mark, except for the last one, which is the composer itself,
+/// and the indented lines below them. Ignores whitespace, since the terminal wraps. A prompt must match in full; for
+/// one longer than a screen may show, the end is enough.
 pub(crate) fn shows_prompt(screen: &str, prompt: &str) -> bool {
     let without_space = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    let wanted = without_space(prompt);
-    let is_long = wanted.chars().count() > TELLING_CHARACTERS;
+    let text = without_space(prompt);
+    let is_long = text.chars().count() > DISTINCTIVE_CHARACTERS;
     let tail: String =
-        wanted.chars().skip(wanted.chars().count().saturating_sub(TELLING_CHARACTERS)).collect();
-    let is_it = |sent: &String| if is_long { sent.ends_with(&tail) } else { *sent == wanted };
-    !wanted.is_empty() && sent_prompts(screen).iter().map(|sent| without_space(sent)).any(|sent| is_it(&sent))
+        text.chars().skip(text.chars().count().saturating_sub(DISTINCTIVE_CHARACTERS)).collect();
+    let is_match = |sent: &String| if is_long { sent.ends_with(&tail) } else { *sent == text };
+    !text.is_empty()
+        && sent_prompts(screen).iter().map(|sent| without_space(sent)).any(|sent| is_match(&sent))
 }
 
 fn sent_prompts(screen: &str) -> Vec<String> {
@@ -208,7 +209,7 @@ fn sent_prompts(screen: &str) -> Vec<String> {
     prompts
 }
 
-/// The first word that is no option. Options with a separate value are few; their values are no subcommand's name.
+/// The first known subcommand. Few options take a separate value, and none of those values is a subcommand's name.
 fn subcommand(arguments: &[String]) -> Option<&str> {
     const KNOWN: [&str; 6] = ["exec", "e", "mcp-server", "review", "app-server", "resume"];
     arguments.iter().skip(1).map(String::as_str).find(|word| KNOWN.contains(word))

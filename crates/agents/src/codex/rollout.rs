@@ -1,21 +1,25 @@
-//! What a rollout of Codex holds, line by line.
+//! Parses Codex's rollouts, line by line.
 //!
-//! The items of the model's conversation count: the events that repeat them as shown on the screen do not, whichever of
-//! the two formats the file has. What a person typed is told by the kinds that the client writes on every part of a
-//! message; older clients wrote none, and there the words must do.
+//! Reads the items of the model's conversation, never the events that repeat them as shown on the screen, in either
+//! file format. The kinds that the client writes on every part of a message identify typed text; older clients wrote
+//! none, and there the text itself must do.
 //!
-//! Ids are the client's own of the items, and the id of a model's response for what it cost. Lines without an id are known
-//! by their turn and their number. A fork and a revert begin a file that holds only the rest: nothing is repeated, the
-//! numbers go on from where it branched off (`Base`, `Reverted`), and a revert uses the numbers again that it took back,
-//! always in new turns. A fork of the older format repeats all items under their ids in the new session's file.
+//! Ids are the client's own item ids, and the response's id for its usage. Lines without an id are identified by their
+//! turn and their number. A fork and a revert start a file that holds only the remainder: nothing is repeated, the
+//! numbers continue from the branch point (`Base`, `Reverted`), and a revert reuses the numbers that it removed, always
+//! in new turns. A fork in the older format repeats all items under their ids in the new session's file.
 
 use super::line::{
-    Compacted, CompletedItem, Event, ExitCode, HistoryBase, Item, ItemMetadata, Line, OlderOutput, Part,
-    Provenance, SessionMeta, ThreadSource, TokenInfo, TurnContext, TurnError, Usage, UsageRecord,
+    Compacted, CompletedItem, ContentPart, ExitCode, HistoryBase, Item, ItemMetadata, ItemProvenance,
+    OlderOutput, RolloutEvent, RolloutLine, SessionMeta, ThreadSource, TokenInfo, TokenUsage, TurnContext,
+    TurnError, UsageRecord,
 };
 use crate::json;
-use crate::reader::{Any, Recent, Spot, Trail, Unreadable, decoded_length, joined, mark, parse, typed};
-use crate::wire::{Nested, Text};
+use crate::reader::{
+    EntryHead, RawValue, RecentChecksums, TurnStarts, Unreadable, checksum, decoded_length, joined, parse,
+    prompt_origin,
+};
+use crate::wire::{LenientText, Nested};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -24,30 +28,31 @@ use towline_core::id::{SubagentId, TurnId};
 use towline_core::piece::{Base, Content, Piece, Stop, Tokens};
 use towline_core::time::Timestamp;
 
-/// No model's name is longer.
+/// Longer model names are ignored.
 const LONGEST_MODEL: usize = 128;
 
-/// What the next line needs of those before it.
+/// Parser state between two lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Memory {
+pub struct RolloutState {
     lines: u64,
-    /// Of the newest line, for one that has none.
+    /// Of the newest line, used for lines without a timestamp.
     at: Timestamp,
     turn: Option<TurnId>,
     model: Option<String>,
     is_opened: bool,
-    /// The helper whose file this is.
+    /// The subagent that this file belongs to.
     subagent: Option<SubagentId>,
-    /// Whether the file says of every response what it cost; what it counts besides is the same again then.
+    /// Whether the file records the usage of every response; its token counts then repeat the same usage.
     records_usage: bool,
-    counted: Recent,
-    /// Calls that are known to have failed before their output comes.
-    failed: Recent,
-    trail: Trail,
+    counted: RecentChecksums,
+    /// Calls known to have failed before their output arrives.
+    failed: RecentChecksums,
+    #[serde(rename = "trail")]
+    turn_starts: TurnStarts,
 }
 
-impl Memory {
+impl RolloutState {
     pub(crate) fn read<'a>(
         &mut self,
         line: Result<&'a str, Unreadable>,
@@ -60,25 +65,25 @@ impl Memory {
             return Ok(());
         }
         if is_item(text) {
-            let Some(mut line) = parse::<Line<'a, Nested<Item<'a>>>>(text)? else { return Ok(()) };
+            let Some(mut line) = parse::<RolloutLine<'a, Nested<Item<'a>>>>(text)? else { return Ok(()) };
             let item = std::mem::take(&mut line.payload.0);
             let place = self.stamp(number, &line);
-            self.item((item, line.metadata), place, found);
+            self.item(item, line.metadata, place, found);
             return Ok(());
         }
-        let Some(line) = parse::<Line<'a>>(text)? else { return Ok(()) };
+        let Some(line) = parse::<RolloutLine<'a>>(text)? else { return Ok(()) };
         let place = self.stamp(number, &line);
         match line.kind.as_deref() {
             Some("session_meta") => self.session_meta(&line, place, found),
             Some("turn_context") => self.turn_context(&line),
             Some("response_item") => {
-                self.item((line.payload.as_a().unwrap_or_default(), line.metadata), place, found);
+                self.item(line.payload.parse_as().unwrap_or_default(), line.metadata, place, found);
             }
             Some("event_msg") => self.event(&line, place, found),
             Some("compacted") => {
-                let compacted: Compacted<'a> = line.payload.as_a().unwrap_or_default();
+                let compacted: Compacted<'a> = line.payload.parse_as().unwrap_or_default();
                 let summary = compacted.message.0.unwrap_or_default();
-                found.push(self.spot(place, &Text(None)).whole(Content::Compacted { summary }));
+                found.push(self.head(place, &LenientText(None)).whole(Content::Compacted { summary }));
             }
             Some("token_usage_record") => self.usage_record(&line, place, found),
             _ => {}
@@ -86,172 +91,184 @@ impl Memory {
         Ok(())
     }
 
-    /// Takes note of a line's time, and gives its place.
-    fn stamp<P>(&mut self, number: u64, line: &Line<'_, P>) -> u64 {
+    /// Records a line's timestamp, and returns its number.
+    fn stamp<P>(&mut self, number: u64, line: &RolloutLine<'_, P>) -> u64 {
         self.at = line.timestamp.as_deref().and_then(Timestamp::parse_utc).unwrap_or(self.at);
         line.ordinal.number().unwrap_or(number)
     }
 
-    /// Where a line without an id stands. `turn` is the one that it names itself.
-    fn spot<'a>(&self, place: u64, turn: &Text<'_>) -> Spot<'a> {
+    /// The common fields of a line without an id. `turn` is the turn that the line names.
+    fn head<'a>(&self, place: u64, turn: &LenientText<'_>) -> EntryHead<'a> {
         let own = turn.as_deref().and_then(|id| TurnId::parse(id).ok());
         let turn = own.or_else(|| self.turn.clone());
         let owner = turn.as_ref().map(TurnId::as_str).or(self.subagent.as_ref().map(SubagentId::as_str));
         let id = Cow::Owned(format!("{}@{place}", owner.unwrap_or("line")));
-        Spot { id, place, at: self.at, turn, subagent: self.subagent.clone() }
+        EntryHead { id, place, at: self.at, turn, subagent: self.subagent.clone() }
     }
 
-    fn session_meta<'a>(&mut self, line: &Line<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
-        let meta: SessionMeta<'a> = line.payload.as_a().unwrap_or_default();
+    fn session_meta<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
+        let meta: SessionMeta<'a> = line.payload.parse_as().unwrap_or_default();
         let Some(id) = meta.id.0.clone().filter(|_| !self.is_opened) else { return };
         self.is_opened = true;
         let inside =
-            meta.source.as_a::<ThreadSource<'_>>().is_some_and(|source| source.subagent.is_present());
+            meta.source.parse_as::<ThreadSource<'_>>().is_some_and(|source| source.subagent.is_present());
         if inside || meta.thread_source.is("subagent") {
             self.subagent = SubagentId::parse(&id).ok();
         }
-        let spot = Spot { id, ..self.spot(place, &Text(None)) };
+        let head = EntryHead { id, ..self.head(place, &LenientText(None)) };
         let (base, reverted) = history(&meta);
-        let session = meta.session_id.0.unwrap_or_else(|| spot.id.clone());
+        let session = meta.session_id.0.unwrap_or_else(|| head.id.clone());
         found.push(
-            spot.part(format!("opened@{place}"), Content::Opened { session, folder: meta.cwd.0, base }),
+            head.part(format!("opened@{place}"), Content::Opened { session, folder: meta.cwd.0, base }),
         );
         let reverted =
-            reverted.map(|from| spot.part(format!("reverted@{place}"), Content::Reverted { from }));
+            reverted.map(|from| head.part(format!("reverted@{place}"), Content::Reverted { from }));
         found.extend(reverted);
     }
 
-    fn turn_context(&mut self, line: &Line<'_>) {
-        let context: TurnContext<'_> = line.payload.as_a().unwrap_or_default();
+    fn turn_context(&mut self, line: &RolloutLine<'_>) {
+        let context: TurnContext<'_> = line.payload.parse_as().unwrap_or_default();
         self.begin_turn(&context.turn_id);
         if let Some(model) = context.model.0.filter(|model| model.len() <= LONGEST_MODEL) {
             self.model = Some(model.into_owned());
         }
     }
 
-    fn begin_turn(&mut self, id: &Text<'_>) {
+    fn begin_turn(&mut self, id: &LenientText<'_>) {
         if let Some(turn) = id.as_deref().and_then(|id| TurnId::parse(id).ok()) {
             self.turn = Some(turn);
         }
     }
 
-    fn item<'a>(&mut self, (item, metadata): (Item<'a>, Any<'a>), place: u64, found: &mut Vec<Piece<'a>>) {
-        let provenance: Provenance<'a> = item.provenance.as_a().unwrap_or_default();
-        let mut spot = self.spot(place, &provenance.turn_id);
+    fn item<'a>(&mut self, item: Item<'a>, metadata: RawValue<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
+        let provenance: ItemProvenance<'a> = item.provenance.parse_as().unwrap_or_default();
+        let mut head = self.head(place, &provenance.turn_id);
         if let Some(id) = &item.id.0 {
-            spot.id = id.clone();
+            head.id = id.clone();
         }
         match (item.kind.as_deref(), item.role.as_deref()) {
             (Some("message"), Some("assistant")) => {
-                found.extend(answer(item, metadata).map(|what| spot.whole(what)))
+                found.extend(answer(item, metadata).map(|content| head.whole(content)))
             }
             (Some("message"), Some("user" | "developer")) => {
-                self.message(item, provenance.content_item_kinds, &spot, found);
+                self.message(item, provenance.content_item_kinds, &head, found);
             }
-            (Some("reasoning"), _) => found.extend(thinking(item).map(|what| spot.whole(what))),
-            (Some(kind), _) if kind.ends_with("_output") => self.output(item, &spot, found),
-            (Some(_), _) => found.extend(call(item).map(|what| spot.whole(what))),
+            (Some("reasoning"), _) => found.extend(thinking(item).map(|content| head.whole(content))),
+            (Some(kind), _) if kind.ends_with("_output") => self.output(item, &head, found),
+            (Some(_), _) => found.extend(call(item).map(|content| head.whole(content))),
             (None, _) => {}
         }
     }
 
-    /// What stands in a person's name, or in the client's.
-    fn message<'a>(&mut self, item: Item<'a>, kinds: Any<'a>, spot: &Spot<'a>, found: &mut Vec<Piece<'a>>) {
-        let kinds: Option<Vec<Text<'a>>> = kinds.as_a();
+    /// A message in the user's or the client's name.
+    fn message<'a>(
+        &mut self,
+        item: Item<'a>,
+        kinds: RawValue<'a>,
+        head: &EntryHead<'a>,
+        found: &mut Vec<Piece<'a>>,
+    ) {
+        let kinds: Option<Vec<LenientText<'a>>> = kinds.parse_as();
         let (mut words, mut details) = (vec![], vec![]);
         for (index, part) in item.content.0.into_iter().enumerate() {
-            let named = kinds.as_ref().map(|kinds| kinds.get(index).and_then(Text::as_deref).unwrap_or(""));
+            let named =
+                kinds.as_ref().map(|kinds| kinds.get(index).and_then(LenientText::as_deref).unwrap_or(""));
             let text = part.text.as_deref().unwrap_or("");
             let kind = named.map_or_else(|| kind_by_words(text, &item.role), kind_by_name);
             match (kind, part.text.0, part.image_url.0) {
-                (PartKind::Typed, _, Some(url)) => details.push(spot.part(index, image(url))),
-                (PartKind::Typed, Some(text), None) if !is_image_tag(&text) => words.push(text),
-                (PartKind::Shell, Some(text), _) => details.extend(shell(&text, spot)),
-                (PartKind::Note, Some(text), _) => details.push(spot.part(index, Content::Note { text })),
-                (PartKind::Typed | PartKind::Shell | PartKind::Note | PartKind::Nothing, _, _) => {}
+                (ContentKind::Typed, _, Some(url)) => details.push(head.part(index, image(url))),
+                (ContentKind::Typed, Some(text), None) if !is_image_tag(&text) => words.push(text),
+                (ContentKind::Shell, Some(text), _) => details.extend(shell(&text, head)),
+                (ContentKind::Note, Some(text), _) => details.push(head.part(index, Content::Note { text })),
+                (
+                    ContentKind::Typed | ContentKind::Shell | ContentKind::Note | ContentKind::Nothing,
+                    _,
+                    _,
+                ) => {}
             }
         }
         let text = joined(words, "\n");
         if !text.trim().is_empty() {
-            self.begin_at(spot);
-            let origin = if spot.subagent.is_some() { Origin::Notification } else { typed(&text) };
-            found.push(spot.whole(Content::Prompt { text, origin }));
+            self.begin_at(head);
+            let origin = if head.subagent.is_some() { Origin::Notification } else { prompt_origin(&text) };
+            found.push(head.whole(Content::Prompt { text, origin }));
         }
         found.append(&mut details);
     }
 
-    /// A prompt that steers the running turn begins none.
-    fn begin_at(&mut self, spot: &Spot<'_>) {
-        let mark = mark(&[spot.turn.as_ref().map_or(&*spot.id, TurnId::as_str).as_bytes()]);
-        if self.trail.last() != Some(mark) {
-            self.trail.begin(mark, spot.place);
+    /// Records the start of a turn; a prompt that steers the running turn starts none.
+    fn begin_at(&mut self, head: &EntryHead<'_>) {
+        let checksum = checksum(&[head.turn.as_ref().map_or(&*head.id, TurnId::as_str).as_bytes()]);
+        if self.turn_starts.last() != Some(checksum) {
+            self.turn_starts.begin(checksum, head.place);
         }
     }
 
-    fn output<'a>(&mut self, item: Item<'a>, spot: &Spot<'a>, found: &mut Vec<Piece<'a>>) {
+    fn output<'a>(&mut self, item: Item<'a>, head: &EntryHead<'a>, found: &mut Vec<Piece<'a>>) {
         let Some(call) = item.call_id.0 else { return };
         let raw = if item.output.is_present() { item.output } else { item.tools };
-        let parts: Vec<Part<'a>> = raw.parts();
+        let parts: Vec<ContentPart<'a>> = raw.parts();
         let images: Vec<Piece<'a>> =
-            parts.iter().enumerate().filter_map(|(i, part)| shown(i, part, spot)).collect();
+            parts.iter().enumerate().filter_map(|(i, part)| output_image(i, part, head)).collect();
         let texts: Vec<Cow<'a, str>> = parts.into_iter().filter_map(|part| part.text.0).collect();
         let is_plain = !texts.is_empty() || !images.is_empty();
         let output = if is_plain { joined(texts, "\n") } else { Cow::Borrowed(raw.raw()) };
-        let is_known_to_fail = outcome(&output) == ToolOutcome::Done && self.failed.holds(&[call.as_bytes()]);
+        let is_known_to_fail =
+            outcome(&output) == ToolOutcome::Done && self.failed.contains(&[call.as_bytes()]);
         let outcome = if is_known_to_fail { ToolOutcome::Failed } else { outcome(&output) };
-        found.push(spot.whole(Content::ToolResult { call, output, outcome }));
+        found.push(head.whole(Content::ToolResult { call, output, outcome }));
         found.extend(images);
     }
 
-    fn event<'a>(&mut self, line: &Line<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
-        let event: Event<'a> = line.payload.as_a().unwrap_or_default();
+    fn event<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
+        let event: RolloutEvent<'a> = line.payload.parse_as().unwrap_or_default();
         let stopped = |how, words| Content::Stopped { how, words };
         match event.kind.as_deref() {
             Some("task_started") => self.begin_turn(&event.turn_id),
             Some("turn_aborted") if event.reason.is("interrupted") => {
-                let what = stopped(Stop::Interrupted, Cow::Borrowed(""));
-                found.push(self.spot(place, &event.turn_id).whole(what));
+                let content = stopped(Stop::Interrupted, Cow::Borrowed(""));
+                found.push(self.head(place, &event.turn_id).whole(content));
             }
             Some("task_complete") if event.error.raw().starts_with('{') => {
                 let (how, words) = failure(event.error);
-                found.push(self.spot(place, &event.turn_id).whole(stopped(how, words)));
+                found.push(self.head(place, &event.turn_id).whole(stopped(how, words)));
             }
             Some("token_count") if !line.ordinal.is_present() => self.token_count(&event, place, found),
             Some("thread_rolled_back") => {
-                let from = self.trail.back(event.num_turns.number().unwrap_or(0));
+                let from = self.turn_starts.rewind(event.num_turns.number().unwrap_or(0));
                 let reverted = from.map(|from| Content::Reverted { from });
-                found.extend(reverted.map(|what| self.spot(place, &Text(None)).whole(what)));
+                found.extend(reverted.map(|content| self.head(place, &LenientText(None)).whole(content)));
             }
-            Some("item_completed") => self.completed(&event),
+            Some("item_completed") => self.record_failure(&event),
             _ => {}
         }
     }
 
-    /// What an event tells of a call before its output comes, which does not always say so itself.
-    fn completed(&mut self, event: &Event<'_>) {
-        let item: CompletedItem<'_> = event.item.as_a().unwrap_or_default();
+    /// Records a failed call before its output arrives, since the output does not always say so.
+    fn record_failure(&mut self, event: &RolloutEvent<'_>) {
+        let item: CompletedItem<'_> = event.item.parse_as().unwrap_or_default();
         if let (Some("failed" | "declined"), Some(call)) = (item.status.as_deref(), item.id.as_deref()) {
-            self.failed.remember(&[call.as_bytes()]);
+            self.failed.insert(&[call.as_bytes()]);
         }
     }
 
-    fn usage_record<'a>(&mut self, line: &Line<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
-        let record: UsageRecord<'a> = line.payload.as_a().unwrap_or_default();
+    fn usage_record<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
+        let record: UsageRecord<'a> = line.payload.parse_as().unwrap_or_default();
         self.records_usage = true;
         let (Some(id), Some(tokens)) = (record.response_id.0, tokens(record.usage)) else { return };
-        let what = Content::Usage { message: id.clone(), model: self.model(), tokens };
-        found.push(self.spot(place, &record.turn_id).piece(id, what));
+        let content = Content::Usage { message: id.clone(), model: self.model(), tokens };
+        found.push(self.head(place, &record.turn_id).piece(id, content));
     }
 
-    /// Clients that do not record what a response cost count it together, and repeat the count when nothing was added.
-    fn token_count<'a>(&mut self, event: &Event<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
-        let info: TokenInfo<'a> = event.info.as_a().unwrap_or_default();
+    /// Clients that do not record usage per response write running totals, and repeat a total when nothing was added.
+    fn token_count<'a>(&mut self, event: &RolloutEvent<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
+        let info: TokenInfo<'a> = event.info.parse_as().unwrap_or_default();
         let Some(tokens) = tokens(info.last_token_usage).filter(|_| !self.records_usage) else { return };
-        if tokens != Tokens::default() && self.counted.remember(&[info.total_token_usage.raw().as_bytes()]) {
-            let spot = self.spot(place, &event.turn_id);
-            let message = counted_as(&spot, info.total_token_usage);
-            let what = Content::Usage { message: message.clone(), model: self.model(), tokens };
-            found.push(spot.piece(message, what));
+        if tokens != Tokens::default() && self.counted.insert(&[info.total_token_usage.raw().as_bytes()]) {
+            let head = self.head(place, &event.turn_id);
+            let message = usage_id(&head, info.total_token_usage);
+            let content = Content::Usage { message: message.clone(), model: self.model(), tokens };
+            found.push(head.piece(message, content));
         }
     }
 
@@ -260,7 +277,7 @@ impl Memory {
     }
 }
 
-/// How far into a line its kind stands, where the client writes what it always writes.
+/// The part of a line that contains its kind, in the client's usual field order.
 const HEAD: usize = 160;
 
 /// The line from its kind on.
@@ -273,7 +290,7 @@ fn is_item(line: &str) -> bool {
     from_kind(line).is_some_and(|rest| rest.starts_with(br#""type":"response_item","payload":{"#))
 }
 
-/// Whether the line is the client's own state, or an event that repeats an item and tells nothing more.
+/// Whether the line is the client's own state, or an event that only repeats an item.
 fn is_of_other_kind(line: &str) -> bool {
     let Some(rest) = from_kind(line) else { return false };
     if rest.starts_with(br#""type":"world_state","payload""#) {
@@ -284,9 +301,9 @@ fn is_of_other_kind(line: &str) -> bool {
         && memmem::find(rest, br#""status":"declined""#).is_none()
 }
 
-/// The other session that this one goes on from, and the place from which on its own history was taken back.
+/// The session that this one was forked from, and the number from which its own history was reverted.
 fn history<'a>(meta: &SessionMeta<'a>) -> (Option<Base<'a>>, Option<u64>) {
-    let base: Option<HistoryBase<'a>> = meta.history_base.as_a();
+    let base: Option<HistoryBase<'a>> = meta.history_base.parse_as();
     let end = base.as_ref().and_then(|base| base.end_ordinal_exclusive.number());
     let fork = meta.forked_from_id.0.clone();
     let before = meta.forked_from_ordinal_exclusive.number().or(end).unwrap_or(0);
@@ -294,35 +311,35 @@ fn history<'a>(meta: &SessionMeta<'a>) -> (Option<Base<'a>>, Option<u64>) {
     (fork.map(|session| Base { session, before }), end.filter(|_| !is_of_fork))
 }
 
-/// What the model said to the person; not the summary that it wrote for itself.
-fn answer<'a>(item: Item<'a>, metadata: Any<'a>) -> Option<Content<'a>> {
-    let metadata: ItemMetadata<'_> = metadata.as_a().unwrap_or_default();
+/// The model's message to the user; not a compaction summary.
+fn answer<'a>(item: Item<'a>, metadata: RawValue<'a>) -> Option<Content<'a>> {
+    let metadata: ItemMetadata<'_> = metadata.parse_as().unwrap_or_default();
     let text = joined(item.content.0.into_iter().filter_map(|part| part.text.0), "\n");
     let is_said = !metadata.compaction_output.is_true() && !text.trim().is_empty();
     is_said.then_some(Content::Answer { text })
 }
 
-/// What a part of a message is to us.
+/// The kind of a message part.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum PartKind {
+enum ContentKind {
     Typed,
-    /// A command that the person ran, with its output.
+    /// A command that the user ran, with its output.
     Shell,
     Note,
-    /// What the client tells every session about itself, and what another line tells better.
+    /// The client's standard context, and content that another line has in better form.
     Nothing,
 }
 
-fn kind_by_name(name: &str) -> PartKind {
+fn kind_by_name(name: &str) -> ContentKind {
     match name.split('.').next().unwrap_or("") {
-        "user" => PartKind::Typed,
-        "shell" => PartKind::Shell,
-        "hooks" | "skills" | "multi_agent" | "unknown" => PartKind::Note,
-        _ => PartKind::Nothing,
+        "user" => ContentKind::Typed,
+        "shell" => ContentKind::Shell,
+        "hooks" | "skills" | "multi_agent" | "unknown" => ContentKind::Note,
+        _ => ContentKind::Nothing,
     }
 }
 
-fn kind_by_words(text: &str, role: &Text<'_>) -> PartKind {
+fn kind_by_words(text: &str, role: &LenientText<'_>) -> ContentKind {
     const NOTHING: [&str; 6] = [
         "<environment_context>",
         "<user_instructions>",
@@ -334,14 +351,14 @@ fn kind_by_words(text: &str, role: &Text<'_>) -> PartKind {
     const NOTES: [&str; 4] = ["<skill>", "<hook_prompt", "<subagent_notification>", "<user_action>"];
     let begins = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
     match text {
-        _ if role.is("developer") || begins(&NOTHING) => PartKind::Nothing,
-        text if text.starts_with("<user_shell_command>") => PartKind::Shell,
-        _ if begins(&NOTES) => PartKind::Note,
-        _ => PartKind::Typed,
+        _ if role.is("developer") || begins(&NOTHING) => ContentKind::Nothing,
+        text if text.starts_with("<user_shell_command>") => ContentKind::Shell,
+        _ if begins(&NOTES) => ContentKind::Note,
+        _ => ContentKind::Typed,
     }
 }
 
-/// The client names each image around it, and once more in the prompt.
+/// The client wraps each image in tags that name it, and names it again in the prompt.
 fn is_image_tag(text: &str) -> bool {
     text.starts_with("<image name=") || text == "</image>"
 }
@@ -352,12 +369,12 @@ fn image(url: Cow<'_, str>) -> Content<'_> {
     Content::Image { media: Cow::Owned(media.to_owned()), bytes }
 }
 
-fn shown<'a>(index: usize, part: &Part<'a>, spot: &Spot<'a>) -> Option<Piece<'a>> {
-    part.image_url.0.clone().map(|url| spot.part(index, image(url)))
+fn output_image<'a>(index: usize, part: &ContentPart<'a>, head: &EntryHead<'a>) -> Option<Piece<'a>> {
+    part.image_url.0.clone().map(|url| head.part(index, image(url)))
 }
 
-/// A person's own command, as the prompt that it was typed as, and its output.
-fn shell<'a>(text: &str, spot: &Spot<'a>) -> Vec<Piece<'a>> {
+/// A user's shell command as the prompt that it was typed as, and its output.
+fn shell<'a>(text: &str, head: &EntryHead<'a>) -> Vec<Piece<'a>> {
     let within = |tag: &str| {
         let (_, rest) = text.split_once(&format!("<{tag}>\n"))?;
         rest.rsplit_once(&format!("\n</{tag}>")).map(|(inner, _)| inner)
@@ -365,7 +382,7 @@ fn shell<'a>(text: &str, spot: &Spot<'a>) -> Vec<Piece<'a>> {
     let command = format!("!{}", within("command").unwrap_or(""));
     let prompt = Content::Prompt { text: Cow::Owned(command), origin: Origin::Command };
     let output = within("result").map(|output| Content::Note { text: Cow::Owned(output.to_owned()) });
-    std::iter::once(spot.whole(prompt)).chain(output.map(|output| spot.part("result", output))).collect()
+    std::iter::once(head.whole(prompt)).chain(output.map(|output| head.part("result", output))).collect()
 }
 
 fn thinking<'a>(item: Item<'a>) -> Option<Content<'a>> {
@@ -374,7 +391,7 @@ fn thinking<'a>(item: Item<'a>) -> Option<Content<'a>> {
     (!text.trim().is_empty()).then_some(Content::Thinking { text })
 }
 
-/// A call of any kind. Some have no call id and no output: their own id stands for it.
+/// A call of any kind. Calls without a call id have no output: their own id stands for it.
 fn call(item: Item<'_>) -> Option<Content<'_>> {
     let tool = match (item.kind.as_deref()?, item.name.0) {
         ("function_call" | "custom_tool_call", Some(name)) => name,
@@ -391,7 +408,7 @@ fn call(item: Item<'_>) -> Option<Content<'_>> {
     Some(Content::ToolCall { call: item.call_id.0.or(item.id.0)?, tool, input })
 }
 
-/// Where the words of an output tell how a command ended, they do so in its first lines.
+/// If an output states a command's exit status, it does so in its first lines.
 fn outcome(output: &str) -> ToolOutcome {
     let mut head = output.lines().take(4).take_while(|line| *line != "Output:");
     if head.clone().any(|line| line.starts_with("aborted by user")) {
@@ -416,27 +433,27 @@ fn is_failure(line: &str) -> bool {
 fn older_exit_code(output: &str) -> Option<&str> {
     let is_older = output.starts_with(r#"{"output":"#) && output.ends_with('}');
     let older: OlderOutput<'_> = is_older.then(|| json::read(output).ok())??;
-    older.metadata.as_a::<ExitCode<'_>>()?.exit_code.present()
+    older.metadata.parse_as::<ExitCode<'_>>()?.exit_code.present()
 }
 
-fn failure(error: Any<'_>) -> (Stop, Cow<'_, str>) {
-    let error: TurnError<'_> = error.as_a().unwrap_or_default();
+fn failure(error: RawValue<'_>) -> (Stop, Cow<'_, str>) {
+    let error: TurnError<'_> = error.parse_as().unwrap_or_default();
     let is_limit = error.codex_error_info.is("usage_limit_exceeded");
     (if is_limit { Stop::Limited } else { Stop::Failed }, error.message.0.unwrap_or_default())
 }
 
-/// The turn and how far its count had come: the same in the copy that a fork makes, wherever the line stands there.
-fn counted_as<'a>(spot: &Spot<'a>, total: Any<'_>) -> Cow<'a, str> {
-    let total = total.as_a::<Usage<'_>>().and_then(|usage| usage.total_tokens.number());
-    match (&spot.turn, total) {
+/// The turn and its running total: the same in the copy that a fork makes, regardless of the line's position there.
+fn usage_id<'a>(head: &EntryHead<'a>, total: RawValue<'_>) -> Cow<'a, str> {
+    let total = total.parse_as::<TokenUsage<'_>>().and_then(|usage| usage.total_tokens.number());
+    match (&head.turn, total) {
         (Some(turn), Some(total)) => Cow::Owned(format!("{}@{total}", turn.as_str())),
-        (Some(_) | None, _) => spot.id.clone(),
+        (Some(_) | None, _) => head.id.clone(),
     }
 }
 
-/// The client counts what came from the cache as input too.
-fn tokens(usage: Any<'_>) -> Option<Tokens> {
-    let usage: Usage<'_> = usage.as_a()?;
+/// The client's input count includes cached tokens.
+fn tokens(usage: RawValue<'_>) -> Option<Tokens> {
+    let usage: TokenUsage<'_> = usage.parse_as()?;
     let cache_read = usage.cached_input_tokens.number().unwrap_or(0);
     let cache_write = usage.cache_write_input_tokens.number().unwrap_or(0);
     let input = usage.input_tokens.number()?.saturating_sub(cache_read).saturating_sub(cache_write);

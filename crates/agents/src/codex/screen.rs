@@ -1,12 +1,12 @@
-//! What the bottom of Codex's screen shows.
+//! Classifies the bottom of Codex's screen.
 //!
-//! Looks at the input line with what stands right above and below it, or at the dialog in its place. What the
-//! conversation says further up never counts, and what is not surely known is unknown: while text streams, the client
-//! shows no sign of work at all.
+//! Reads the input line and the lines directly above and below it, or the dialog in its place. Never reads the
+//! conversation further up, and reports anything uncertain as unknown: while text streams, the client shows no sign of
+//! work at all.
 
 use towline_core::arbiter::ScreenSight;
 
-/// `text` is the screen as lines, without colours.
+/// `text` is the screen's lines, without colours.
 pub(crate) fn screen(text: &str) -> ScreenSight {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let last = lines.iter().rev().find(|line| !line.is_empty());
@@ -22,13 +22,13 @@ pub(crate) fn screen(text: &str) -> ScreenSight {
     }
 }
 
-/// `› 1. Yes, proceed (y)`. A person may type the same: then nothing is known.
+/// `› 1. Yes, proceed (y)`. A user may type the same, so this alone proves no dialog.
 fn is_option(line: &str) -> bool {
     let number = line.trim_start_matches('›').trim_start().split_once(". ").map_or("", |(number, _)| number);
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// While it works, the client says so above the input line, or offers to queue what is being typed.
+/// A working client says so above the input line, or offers to queue typed text.
 fn is_busy(above: &[&str], below: &[&str]) -> bool {
     let says = above.iter().rev().find(|line| !line.is_empty()).is_some_and(|line| {
         (line.starts_with("• ") || line.starts_with("◦ ")) && line.ends_with(" • esc to interrupt)")
@@ -36,7 +36,7 @@ fn is_busy(above: &[&str], below: &[&str]) -> bool {
     says || below.contains(&"  tab to queue message")
 }
 
-/// By what stands right above the input line: the end of a turn.
+/// Whether the end of a turn is directly above the input line.
 fn is_at_rest(above: &[&str], below: &[&str]) -> bool {
     let is_browsing = below.iter().any(|line| line.starts_with("  Browsing"));
     let end = above.iter().rposition(|line| !line.is_empty()).unwrap_or(0);

@@ -1,19 +1,19 @@
-//! What Codex's app-server takes and gives: the names and shapes of its messages, one JSON object each.
+//! Messages of Codex's app-server protocol, one JSON object each.
 //!
-//! Speaks to nobody: whoever carries the texts there and back decides how long to wait. What a newer server says beside
-//! what is asked for here is passed over.
+//! Does no IO: the caller transports the messages and decides how long to wait. Unknown messages of a newer server are
+//! ignored.
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use towline_core::id::{SessionId, TurnId, Uid};
 use towline_core::time::Timestamp;
 
-/// Where a server of the agent is found.
+/// How to reach an agent's server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The socket of the one that runs in the background, if it does.
+    /// The socket of the background server, if one runs.
     pub socket: PathBuf,
-    /// What to call the agent's program with for one that serves its own standard input and output.
+    /// The agent's arguments for a server on standard input and output.
     pub arguments: &'static [&'static str],
 }
 
@@ -21,10 +21,9 @@ pub(crate) fn address(folder: &Path) -> Address {
     Address { socket: folder.join("app-server-control/app-server-control.sock"), arguments: &["app-server"] }
 }
 
-/// What is said once the server knows us: only then does it answer anything else.
+/// Sent after the handshake: before it, the server answers no other request.
 pub const READY: &str = r#"{"method":"initialized"}"#;
 
-/// One question to the server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub method: &'static str,
@@ -40,12 +39,12 @@ impl Call {
         }
     }
 
-    /// What the server knows of a thread, whether it is loaded or not.
+    /// The server's data about a thread, loaded or not.
     pub fn thread(thread: &SessionId) -> Call {
         Call { method: "thread/read", params: json!({"threadId": thread.as_str()}) }
     }
 
-    /// Its turns, oldest first, from where the last answer ended.
+    /// A thread's turns, oldest first, starting at the cursor of the last page.
     pub fn turns(thread: &SessionId, cursor: Option<&str>) -> Call {
         let params = json!({
             "threadId": thread.as_str(), "cursor": cursor, "sortDirection": "asc", "itemsView": "notLoaded",
@@ -54,65 +53,65 @@ impl Call {
         Call { method: "thread/turns/list", params }
     }
 
-    /// Loads a thread, which is what can be changed.
+    /// Loads a thread; only loaded threads can be changed.
     pub fn load(thread: &SessionId) -> Call {
         Call { method: "thread/resume", params: json!({"threadId": thread.as_str(), "excludeTurns": true}) }
     }
 
-    /// Lets go of a thread that we loaded.
+    /// Unloads a thread that we loaded.
     pub fn leave(thread: &SessionId) -> Call {
         Call { method: "thread/unsubscribe", params: json!({"threadId": thread.as_str()}) }
     }
 
-    /// Takes back a turn and all after it. The files of the project stay as they are.
+    /// Reverts a turn and all after it. The project's files stay unchanged.
     pub fn revert(thread: &SessionId, before: &TurnId) -> Call {
         let params = json!({"threadId": thread.as_str(), "beforeTurnId": before.as_str()});
         Call { method: "thread/revert", params }
     }
 
-    /// A new thread with what was before a turn, or with all of it.
+    /// A new thread with the history before a turn, or all of it.
     pub fn fork(thread: &SessionId, before: Option<&TurnId>) -> Call {
         let before = before.map(TurnId::as_str);
         let params = json!({"threadId": thread.as_str(), "beforeTurnId": before, "excludeTurns": true});
         Call { method: "thread/fork", params }
     }
 
-    /// Gives the model something to know, without a turn of its own.
+    /// Adds text to the model's context without a turn.
     pub fn inject(thread: &SessionId, text: &str) -> Call {
         let content = json!([{"type": "input_text", "text": text}]);
         let item = json!({"type": "message", "role": "developer", "content": content});
         Call { method: "thread/inject_items", params: json!({"threadId": thread.as_str(), "items": [item]}) }
     }
 
-    /// The message, under a number by which its answer is known.
+    /// The message under a number that identifies its response.
     pub fn numbered(&self, number: u64) -> String {
         json!({"id": number, "method": self.method, "params": self.params}).to_string()
     }
 }
 
-/// What one message of the server is to us.
+/// One message from the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heard {
     Answer {
         number: u64,
         result: Result<Value, Refused>,
     },
-    /// The server wants something of us: this is what to say, so that it does not wait.
+    /// The server's own request, with the reply that declines it so that the server does not wait.
     Asked {
         decline: String,
     },
-    /// It tells of something that we did not ask for.
+    /// A notification.
     Told,
 }
 
-/// The server understood and does not.
+/// An error response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refused {
     pub message: String,
 }
 
-/// `None` for what is no message at all.
+/// `None` if the text is not a message.
 pub fn heard(text: &str) -> Option<Heard> {
     let mut message: Value = serde_json::from_str(text).ok()?;
     let id = message.get("id").cloned();
@@ -122,32 +121,32 @@ pub fn heard(text: &str) -> Option<Heard> {
     }
     let number = id?.as_u64()?;
     let result = match message.get("error") {
-        Some(error) => Err(Refused { message: words(error) }),
+        Some(error) => Err(Refused { message: error_text(error) }),
         None => Ok(message.get_mut("result")?.take()),
     };
     Some(Heard::Answer { number, result })
 }
 
-/// The server lists all that it knows when it is asked for what it does not know.
+/// The limit for error texts: for an unknown method, the server lists all methods it knows.
 const LONGEST_REFUSAL: usize = 300;
 
-fn words(error: &Value) -> String {
+fn error_text(error: &Value) -> String {
     let message = error.get("message").and_then(Value::as_str).unwrap_or("no reason is given");
     message.chars().filter(|char| !char.is_control()).take(LONGEST_REFUSAL).collect()
 }
 
-/// A thread, as far as it matters to whoever wants to change it.
+/// The properties of a thread that matter for changing it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
     pub id: SessionId,
-    /// The file in which it goes on; another one after each revert.
+    /// The file in which it continues; each revert starts a new one.
     pub path: Option<PathBuf>,
     pub history: History,
     pub status: Status,
     pub folder: Option<PathBuf>,
 }
 
-/// How its history is kept.
+/// How a thread's history is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
     /// In pages: the only kind that can be reverted.
@@ -160,11 +159,11 @@ pub enum Status {
     NotLoaded,
     Idle,
     Active,
-    /// Something that this program does not know.
+    /// A status unknown to this version.
     Other,
 }
 
-/// The thread that an answer is about.
+/// The thread in a response.
 pub fn thread(answer: &Value) -> Option<Thread> {
     let thread = answer.get("thread")?;
     let text = |name: &str| thread.get(name).and_then(Value::as_str);
@@ -184,7 +183,6 @@ pub fn thread(answer: &Value) -> Option<Thread> {
     })
 }
 
-/// A turn of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
     pub id: TurnId,
@@ -192,7 +190,7 @@ pub struct Turn {
     pub is_running: bool,
 }
 
-/// Some turns, and from where to go on if there are more.
+/// A page of turns, and the cursor of the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnPage {
     pub turns: Vec<Turn>,
@@ -209,15 +207,17 @@ fn turn(value: &Value) -> Option<Turn> {
     let seconds = value.get("startedAt").and_then(Value::as_i64);
     Some(Turn {
         id: TurnId::parse(id).ok()?,
-        started_at: seconds.and_then(|seconds| seconds.checked_mul(1000)).map(|at| begun(id, Timestamp(at))),
+        started_at: seconds
+            .and_then(|seconds| seconds.checked_mul(1000))
+            .map(|ms| start_time(id, Timestamp(ms))),
         is_running: value.get("status").and_then(Value::as_str) == Some("inProgress"),
     })
 }
 
-/// Ids are made of the time at which the turn was asked for, which is finer than whole seconds.
-fn begun(id: &str, at: Timestamp) -> Timestamp {
-    let made = Uid::parse(id).ok().map(Uid::at);
-    made.filter(|made| made.0.abs_diff(at.0) < 2000).unwrap_or(at)
+/// Refines the start time with the id's timestamp, which has milliseconds instead of seconds.
+fn start_time(id: &str, at: Timestamp) -> Timestamp {
+    let created = Uid::parse(id).ok().map(Uid::at);
+    created.filter(|created| created.0.abs_diff(at.0) < 2000).unwrap_or(at)
 }
 
 #[cfg(test)]
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_questions_and_news_are_told_apart() {
+    fn responses_requests_and_notifications_are_distinguished() {
         assert_eq!(
             heard(r#"{"id":3,"result":{"a":1}}"#),
             Some(Heard::Answer { number: 3, result: Ok(json!({"a": 1})) })
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_says_of_threads_and_turns_is_read() {
+    fn threads_and_turns_are_parsed() {
         let answer = json!({"thread": {
             "id": "t-1", "path": "/s/rollout-x.jsonl", "historyMode": "paginated", "status": {"type": "idle"},
             "cwd": "/p", "turns": [],

@@ -1,10 +1,10 @@
-//! How a rollout of Codex ends.
+//! Classifies the end of a Codex rollout.
 //!
-//! Only where turns begin and end counts: what else is written in between, before or after says nothing about that.
-//! A line that is not whole is no JSON and is passed over, be it cut off in front or still being written.
+//! Reads only the events that start and end turns. Incomplete lines are not JSON and are skipped, whether truncated at
+//! the front or still being written.
 
-use crate::reader::Any;
-use crate::wire::{Loose, Text, newest_first};
+use crate::reader::RawValue;
+use crate::wire::{LenientText, LooseValue, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::arbiter::{Tail, TailEnd};
@@ -12,34 +12,34 @@ use towline_core::time::Timestamp;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Entry<'a> {
+pub(super) struct RolloutEntry<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: Text<'a>,
+    pub kind: LenientText<'a>,
     #[serde(borrow)]
-    pub timestamp: Text<'a>,
-    /// Left unread unless the entry is an event: it may be large.
+    pub timestamp: LenientText<'a>,
+    /// Unparsed unless the entry is an event: it may be large.
     #[serde(borrow)]
-    pub payload: Any<'a>,
+    pub payload: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Turn<'a> {
+struct TurnEvent<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
+    kind: LenientText<'a>,
     #[serde(borrow)]
-    reason: Text<'a>,
-    error: Loose,
-    rate_limits: Loose,
+    reason: LenientText<'a>,
+    error: LooseValue,
+    rate_limits: LooseValue,
 }
 
 /// `text` is the last part of the file.
 pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
-    let mut entries = newest_first(text).filter(|entry: &Entry<'_>| entry.kind.0.is_some()).peekable();
+    let mut entries = newest_first(text).filter(|entry: &RolloutEntry<'_>| entry.kind.0.is_some()).peekable();
     let newest = at(entries.peek()?)?;
     let turn = entries.find_map(|entry| Some((end(&entry)?, at(&entry))));
     match turn {
-        // A turn that goes on has got as far as its newest entry.
+        // A running turn has progressed up to its newest entry.
         Some((TailEnd::Other, _)) | None => Some(Tail { end: TailEnd::Other, at: newest, until: None }),
         Some((TailEnd::Limited, at)) => {
             Some(Tail { end: TailEnd::Limited, at: at?, until: limits_before(entries).and_then(until) })
@@ -48,8 +48,8 @@ pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
     }
 }
 
-/// What the client was told about its limits in the same turn.
-fn limits_before<'a>(entries: impl Iterator<Item = Entry<'a>>) -> Option<Value> {
+/// The rate limits that the client received in the same turn.
+fn limits_before<'a>(entries: impl Iterator<Item = RolloutEntry<'a>>) -> Option<Value> {
     let turns = entries.filter_map(|entry| turn(&entry));
     turns.take_while(|turn| !turn.kind.is("task_started")).find_map(|turn| {
         let is_count = turn.kind.is("token_count");
@@ -57,7 +57,7 @@ fn limits_before<'a>(entries: impl Iterator<Item = Entry<'a>>) -> Option<Value> 
     })
 }
 
-/// When the last of the limits ends that are used up.
+/// The end of the last exhausted limit.
 fn until(limits: Value) -> Option<Timestamp> {
     let windows = ["primary", "secondary"].into_iter().filter_map(|name| limits.get(name));
     let used_up = windows.filter(|window| window["used_percent"].as_f64().is_some_and(|used| used >= 100.0));
@@ -65,12 +65,12 @@ fn until(limits: Value) -> Option<Timestamp> {
     seconds.checked_mul(1000).map(Timestamp)
 }
 
-fn at(entry: &Entry<'_>) -> Option<Timestamp> {
+fn at(entry: &RolloutEntry<'_>) -> Option<Timestamp> {
     Timestamp::parse_utc(entry.timestamp.as_deref()?)
 }
 
-/// `None` for what is neither begin nor end of a turn.
-fn end(entry: &Entry<'_>) -> Option<TailEnd> {
+/// `None` for entries that neither start nor end a turn.
+fn end(entry: &RolloutEntry<'_>) -> Option<TailEnd> {
     let turn = turn(entry)?;
     match turn.kind.as_deref() {
         Some("turn_aborted") if turn.reason.is("interrupted") => Some(TailEnd::Interrupted),
@@ -80,11 +80,11 @@ fn end(entry: &Entry<'_>) -> Option<TailEnd> {
     }
 }
 
-fn turn<'a>(entry: &Entry<'a>) -> Option<Turn<'a>> {
-    entry.kind.is("event_msg").then(|| entry.payload.as_a())?
+fn turn<'a>(entry: &RolloutEntry<'a>) -> Option<TurnEvent<'a>> {
+    entry.kind.is("event_msg").then(|| entry.payload.parse_as())?
 }
 
-fn failure(turn: &Turn<'_>) -> TailEnd {
+fn failure(turn: &TurnEvent<'_>) -> TailEnd {
     let is_limit = turn.error.0.get("codex_error_info").is_some_and(|info| info == "usage_limit_exceeded");
     if is_limit { TailEnd::Limited } else { TailEnd::Failed }
 }

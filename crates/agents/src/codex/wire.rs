@@ -1,51 +1,50 @@
-//! The fields of Codex's payloads that mean something to us, under the client's own names.
+//! Wire type of Codex's hook payloads, under the client's own field names.
 //!
-//! One struct for all events: absent fields are empty. Of tool input and output only the size is known: they are never
-//! copied, whatever it is.
+//! One struct for all events: absent fields are empty. Tool input and output are never copied, only measured.
 
-use crate::reader::Any;
-use crate::wire::{Loose, Text};
+use crate::reader::RawValue;
+use crate::wire::{LenientText, LooseValue};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wire<'a> {
+pub(super) struct CodexPayload<'a> {
     #[serde(borrow)]
-    pub session_id: Text<'a>,
+    pub session_id: LenientText<'a>,
     #[serde(borrow)]
-    pub hook_event_name: Text<'a>,
+    pub hook_event_name: LenientText<'a>,
     #[serde(borrow)]
-    pub transcript_path: Text<'a>,
+    pub transcript_path: LenientText<'a>,
     #[serde(borrow)]
-    pub cwd: Text<'a>,
+    pub cwd: LenientText<'a>,
     #[serde(borrow)]
-    pub turn_id: Text<'a>,
+    pub turn_id: LenientText<'a>,
     #[serde(borrow)]
-    pub agent_id: Text<'a>,
+    pub agent_id: LenientText<'a>,
     #[serde(borrow)]
-    pub agent_transcript_path: Text<'a>,
+    pub agent_transcript_path: LenientText<'a>,
     #[serde(borrow)]
-    pub model: Text<'a>,
+    pub model: LenientText<'a>,
     #[serde(borrow)]
-    pub source: Text<'a>,
+    pub source: LenientText<'a>,
     #[serde(borrow)]
-    pub prompt: Text<'a>,
+    pub prompt: LenientText<'a>,
     #[serde(borrow)]
-    pub last_assistant_message: Text<'a>,
+    pub last_assistant_message: LenientText<'a>,
     #[serde(borrow)]
-    pub tool_name: Text<'a>,
+    pub tool_name: LenientText<'a>,
     #[serde(borrow)]
-    pub tool_input: Any<'a>,
+    pub tool_input: RawValue<'a>,
     #[serde(borrow)]
-    pub tool_response: Any<'a>,
+    pub tool_response: RawValue<'a>,
     #[serde(borrow)]
-    pub trigger: Text<'a>,
-    pub token_usage: Loose,
-    pub stop_hook_active: Loose,
+    pub trigger: LenientText<'a>,
+    pub token_usage: LooseValue,
+    pub stop_hook_active: LooseValue,
 }
 
-impl Wire<'_> {
-    /// How much the tool was given and gave; `cut` was taken out of the payload before it was read.
+impl CodexPayload<'_> {
+    /// The size of the tool's input and output; `cut` bytes were removed from the payload before parsing.
     pub fn tool_bytes(&self, cut: usize) -> u64 {
         let bytes = cut + self.tool_input.raw().len() + self.tool_response.raw().len();
         u64::try_from(bytes).unwrap_or(u64::MAX)

@@ -1,7 +1,7 @@
-//! Carrying out a plan on a file that an agent may rewrite at the same moment.
+//! Applies a plan to a file that an agent may rewrite at the same moment.
 //!
-//! Takes no lock, since the agents take none. Looks, plans, swaps if nothing changed meanwhile, and then
-//! watches for a while whether an agent's own rewrite undid it.
+//! Takes no lock, since the agents take none. Reads, plans, swaps if nothing changed meanwhile, and then watches for a
+//! while whether an agent's own rewrite undid it.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,26 +13,26 @@ use super::inspect::Inspection;
 use super::plan::{Containers, Plan};
 use super::refusal::{Cause, Refusal};
 use super::subject::Subject;
-use super::swap::{self, Swap};
+use super::swap::{self, FileSwap};
 use super::target::Target;
 
 /// How long to contend with another writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
-    /// Time between two looks at the file.
+    /// Time between two reads of the file.
     pub pause: Duration,
-    /// Looks without a change after which the edit counts as lasting.
+    /// Reads without a change after which the edit counts as lasting.
     pub quiet_looks: u32,
-    /// Looks after which we give up.
+    /// Reads after which we give up.
     pub max_looks: u32,
 }
 
-/// What became of a file.
+/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
-    /// What was done; empty if nothing had to be.
+    /// The applied plan; empty if nothing had to change.
     pub plan: Plan,
-    /// Where the original bytes are kept.
+    /// The backup of the original bytes.
     pub backup: Option<PathBuf>,
 }
 
@@ -40,7 +40,7 @@ impl Pace {
     /// Watches the file for 300 ms, and contends for five seconds at most.
     pub const USUAL: Self = Self { pause: Duration::from_millis(25), quiet_looks: 12, max_looks: 200 };
 
-    /// For files that nobody rewrites by himself.
+    /// For files that no program rewrites on its own.
     pub const BRIEF: Self = Self { pause: Duration::from_millis(2), quiet_looks: 0, max_looks: 50 };
 
     #[expect(clippy::disallowed_methods, reason = "a writer that takes no lock can only be looked at again")]
@@ -49,26 +49,26 @@ impl Pace {
     }
 }
 
-/// Looks without a touch after which a file that is empty or broken is believed to be so: a writer that truncates it
-/// first may be in the middle of its work.
+/// Unchanged reads after which an empty or broken file is accepted as such: a writer that truncates it first may be in
+/// the middle of its work.
 const STILL_LOOKS: u32 = 40;
 
 impl Target {
-    /// How our entries in the file stand now.
+    /// The current state of our entries in the file.
     pub fn inspect_file(&self, pace: Pace) -> Result<Inspection, Refusal> {
         let edit = Edit::new(self, Safekeeping::Nothing, pace)?;
-        self.inspect(edit.look()?.as_deref())
+        self.inspect(edit.settled_bytes()?.as_deref())
     }
 }
 
 pub(super) fn preview(subject: &dyn Subject, pace: Pace) -> Result<Plan, Refusal> {
     let edit = Edit::new(subject, Safekeeping::Nothing, pace)?;
-    subject.plan(edit.look()?.as_deref())
+    subject.plan(edit.settled_bytes()?.as_deref())
 }
 
 pub(super) fn preview_removal(subject: &dyn Subject, archive: &Archive, pace: Pace) -> Result<Plan, Refusal> {
     let edit = Edit::new(subject, Safekeeping::Nothing, pace)?;
-    removal(subject, archive, edit.look()?)
+    removal(subject, archive, edit.settled_bytes()?)
 }
 
 pub(super) fn apply(subject: &dyn Subject, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
@@ -97,51 +97,49 @@ fn removal(subject: &dyn Subject, archive: &Archive, current: Option<Vec<u8>>) -
     match (record.existed, archive.original(subject, &record, current.as_deref())) {
         (false, _) => Ok(Plan { after: None, ..plan }),
         (true, None) => Ok(plan),
-        // An original may hold entries of ours from an installation before the first note.
+        // An original may hold entries of ours from an installation before the first record.
         (true, Some(original)) => {
             Ok(Plan { after: subject.plan_removal(Some(&original), &kept)?.after, ..plan })
         }
     }
 }
 
-/// One edit under way.
 struct Edit<'a> {
     subject: &'a dyn Subject,
     safekeeping: Safekeeping<'a>,
     pace: Pace,
-    /// The file that links lead to.
-    place: PathBuf,
+    /// The file with links resolved.
+    path: PathBuf,
     made_folder: Option<PathBuf>,
-    last: Option<Written>,
+    last: Option<WrittenPlan>,
 }
 
-/// What is kept of the bytes that an edit replaces.
+/// The backup policy of an edit.
 enum Safekeeping<'a> {
-    /// Nothing: the edit is only looked at.
+    /// No backup: the edit is only previewed.
     Nothing,
-    /// The original, with a note for the way back.
+    /// The original, with a record for its restoration.
     Original(&'a Archive),
-    /// Bytes that somebody else wrote since; the note stays as it is.
+    /// Bytes that another program wrote since; the record stays unchanged.
     Foreign(&'a Archive),
 }
 
-/// What we wrote, and what it replaced.
-struct Written {
+/// The plan we wrote, and the file it replaced.
+struct WrittenPlan {
     plan: Plan,
     backup: Option<PathBuf>,
     replaced: Option<File>,
 }
 
-/// What one look led to.
-enum Look {
+enum EditStep {
     Quiet(Plan),
     Busy,
 }
 
 impl<'a> Edit<'a> {
     fn new(subject: &'a dyn Subject, safekeeping: Safekeeping<'a>, pace: Pace) -> Result<Self, Refusal> {
-        let place = swap::resolve(subject.file()).map_err(|cause| subject.refuse(cause))?;
-        Ok(Self { subject, safekeeping, pace, place, made_folder: None, last: None })
+        let path = swap::resolve(subject.file()).map_err(|cause| subject.refuse(cause))?;
+        Ok(Self { subject, safekeeping, pace, path, made_folder: None, last: None })
     }
 
     fn carry_out(
@@ -151,33 +149,33 @@ impl<'a> Edit<'a> {
         let mut quiet_looks = 0;
         for _ in 0..self.pace.max_looks {
             match (self.step(goal)?, &self.last) {
-                (Look::Quiet(plan), None) => return Ok(Applied { plan, backup: None }),
-                (Look::Quiet(_), Some(written)) if quiet_looks >= self.pace.quiet_looks => {
+                (EditStep::Quiet(plan), None) => return Ok(Applied { plan, backup: None }),
+                (EditStep::Quiet(_), Some(written)) if quiet_looks >= self.pace.quiet_looks => {
                     return Ok(Applied { plan: written.plan.clone(), backup: written.backup.clone() });
                 }
-                (Look::Quiet(_), Some(_)) => quiet_looks += 1,
-                (Look::Busy, _) => quiet_looks = 0,
+                (EditStep::Quiet(_), Some(_)) => quiet_looks += 1,
+                (EditStep::Busy, _) => quiet_looks = 0,
             }
             self.pace.wait();
         }
         Err(self.subject.refuse(Cause::KeepsChanging))
     }
 
-    fn step(&mut self, goal: &dyn Fn(Option<Vec<u8>>) -> Result<Plan, Refusal>) -> Result<Look, Refusal> {
-        let current = self.look()?;
+    fn step(&mut self, goal: &dyn Fn(Option<Vec<u8>>) -> Result<Plan, Refusal>) -> Result<EditStep, Refusal> {
+        let current = self.settled_bytes()?;
         let basis = self.late_write(current.as_deref()).or_else(|| current.clone());
         let plan = goal(basis)?;
         if plan.after == current {
-            return Ok(Look::Quiet(plan));
+            return Ok(EditStep::Quiet(plan));
         }
         self.write(Plan { before: current, ..plan })?;
-        Ok(Look::Busy)
+        Ok(EditStep::Busy)
     }
 
     fn write(&mut self, plan: Plan) -> Result<(), Refusal> {
         let refuse = |cause| self.subject.refuse(cause);
-        if self.place == self.subject.file() && plan.after.is_some() {
-            let made = swap::make_folder(&self.place).map_err(refuse)?;
+        if self.path == self.subject.file() && plan.after.is_some() {
+            let made = swap::make_folder(&self.path).map_err(refuse)?;
             self.made_folder = self.made_folder.take().or(made);
         }
         let backup = match self.safekeeping {
@@ -185,45 +183,42 @@ impl<'a> Edit<'a> {
             Safekeeping::Original(archive) => archive.keep(self.subject, &plan, self.made_folder.clone())?,
             Safekeeping::Foreign(archive) => archive.keep_foreign(self.subject, plan.before.as_deref())?,
         };
-        match swap::swap(
-            (&self.place, self.subject.new_mode()),
-            plan.before.as_deref(),
-            plan.after.as_deref(),
-        )
-        .map_err(refuse)?
+        let new_mode = self.subject.new_mode();
+        match swap::swap(&self.path, new_mode, plan.before.as_deref(), plan.after.as_deref())
+            .map_err(refuse)?
         {
-            Swap::Done(replaced) => self.last = Some(Written { plan, backup, replaced }),
-            Swap::Raced => {}
+            FileSwap::Done(replaced) => self.last = Some(WrittenPlan { plan, backup, replaced }),
+            FileSwap::Raced => {}
         }
         Ok(())
     }
 
-    /// The file's bytes, once they look like something that a writer has finished.
-    fn look(&self) -> Result<Option<Vec<u8>>, Refusal> {
+    /// The file's bytes, once they look complete.
+    fn settled_bytes(&self) -> Result<Option<Vec<u8>>, Refusal> {
         let mut still_looks = 0;
-        let mut touched = swap::touched(&self.place);
+        let mut stamp = swap::change_stamp(&self.path);
         for _ in 0..self.pace.max_looks.max(STILL_LOOKS + 1) {
             let current = self.read()?;
             if still_looks >= STILL_LOOKS || self.is_credible(&current) {
                 return Ok(current);
             }
             self.pace.wait();
-            let before = std::mem::replace(&mut touched, swap::touched(&self.place));
-            still_looks = if touched == before { still_looks + 1 } else { 0 };
+            let before = std::mem::replace(&mut stamp, swap::change_stamp(&self.path));
+            still_looks = if stamp == before { still_looks + 1 } else { 0 };
         }
         Err(self.subject.refuse(Cause::KeepsChanging))
     }
 
     fn is_credible(&self, current: &Option<Vec<u8>>) -> bool {
-        let is_what_we_wrote = self.last.as_ref().is_some_and(|written| written.plan.after == *current);
-        is_what_we_wrote || current.as_deref().is_none_or(|bytes| self.subject.is_whole(bytes))
+        let is_our_write = self.last.as_ref().is_some_and(|written| written.plan.after == *current);
+        is_our_write || current.as_deref().is_none_or(|bytes| self.subject.is_whole(bytes))
     }
 
     fn read(&self) -> Result<Option<Vec<u8>>, Refusal> {
-        swap::read(&self.place).map_err(|cause| self.subject.refuse(cause))
+        swap::read(&self.path).map_err(|cause| self.subject.refuse(cause))
     }
 
-    /// What another program wrote into the file that we had just replaced, thinking that it was still in place.
+    /// Bytes that another program wrote into the file we had just replaced, believing it still in place.
     fn late_write(&mut self, current: Option<&[u8]>) -> Option<Vec<u8>> {
         let subject = self.subject;
         let written = self.last.as_mut()?;
@@ -234,7 +229,7 @@ impl<'a> Edit<'a> {
     }
 }
 
-/// Takes away the folders that were made for the file, as far as nobody else uses them.
+/// Removes the folders that were created for the file, as far as they are empty.
 fn remove_empty_folders(file: &Path, topmost: &Path) {
     let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(topmost));
     for folder in folders {

@@ -1,7 +1,7 @@
-//! The originals of the files that we edit, and a note on each: what `tow uninstall` gives back.
+//! The originals of edited files, and a record on each, from which `tow uninstall` restores them.
 //!
-//! A backup is never overwritten and never deleted. A damaged note counts as none. Of a file that holds more than settings
-//! nothing is kept but the bytes that we replaced.
+//! A backup is never overwritten and never deleted. A damaged record counts as absent. Of a file that holds more than
+//! settings, only the replaced bytes are kept.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -16,33 +16,33 @@ use super::refusal::{Cause, Refusal};
 use super::subject::Subject;
 use super::swap;
 
-/// The folder in which originals are kept, one folder per owner below it.
+/// The folder with the originals, one subfolder per owner.
 #[derive(Debug, Clone)]
 pub struct Archive {
     folder: PathBuf,
 }
 
-/// What is known about a file that we wrote.
+/// Our record of a file that we wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Record {
-    /// The file, for a person who reads this.
+pub(super) struct EditRecord {
+    /// The file's path, for human readers.
     pub file: String,
-    /// Whether there was a file before us.
+    /// Whether the file existed before us.
     pub existed: bool,
-    /// The topmost folder that we made for it.
+    /// The topmost folder that we created for it.
     pub made_folder: Option<PathBuf>,
     /// Name of the backup with the original bytes.
     pub backup: Option<String>,
-    /// How the original bytes are made from what we wrote, where the whole of them is not ours to keep.
+    /// The edit that restores the original from our version, for files that may not be kept whole.
     #[serde(default)]
     pub undo: Option<Splice>,
-    /// What we wrote last.
+    /// The version we wrote last.
     pub written: Fingerprint,
-    /// The containers that stood in the file before us.
+    /// The containers that the file had before us.
     pub kept: Containers,
 }
 
-/// Enough of a file's content to tell whether somebody else changed it.
+/// Enough of a file's contents to detect foreign changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Fingerprint {
     bytes: usize,
@@ -78,30 +78,30 @@ impl Fingerprint {
     }
 }
 
-impl Record {
-    /// Whether the file still is what we wrote last.
+impl EditRecord {
+    /// Whether the file still is the version we wrote last.
     pub fn is_ours_alone(&self, current: Option<&[u8]>) -> bool {
         current.is_some_and(|bytes| Fingerprint::of(bytes) == self.written)
     }
 }
 
 impl Archive {
-    /// An archive in `folder`, which is made when it is needed.
+    /// An archive in `folder`, which is created on demand.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// The note on the subject's file.
-    pub(super) fn recall(&self, subject: &dyn Subject) -> Option<Record> {
-        let note = fs::read(self.note(subject)).ok()?;
-        serde_json::from_slice(&note).ok()
+    /// The record on the subject's file.
+    pub(super) fn recall(&self, subject: &dyn Subject) -> Option<EditRecord> {
+        let record_file = fs::read(self.record_file(subject)).ok()?;
+        serde_json::from_slice(&record_file).ok()
     }
 
-    /// The original bytes that a note speaks of, of a file that is still what we wrote.
+    /// The original bytes of a file that is still the version we wrote.
     pub(super) fn original(
         &self,
         subject: &dyn Subject,
-        record: &Record,
+        record: &EditRecord,
         current: Option<&[u8]>,
     ) -> Option<Vec<u8>> {
         if let Some(undo) = &record.undo {
@@ -111,9 +111,9 @@ impl Archive {
         fs::read(self.owner_folder(subject).join(Path::new(name).file_name()?)).ok()
     }
 
-    /// Keeps what is about to be replaced, and notes what replaces it. Returns where the backup is.
+    /// Backs up the bytes about to be replaced, and records the new version. Returns the backup's path.
     ///
-    /// The first original stays the one to give back for as long as only we have written since.
+    /// The first original remains the one to restore as long as only we have written since.
     pub(super) fn keep(
         &self,
         subject: &dyn Subject,
@@ -129,17 +129,19 @@ impl Archive {
         let record = match known {
             Some(record) if record.is_ours_alone(plan.before.as_deref()) => {
                 let original = self.original(subject, &record, plan.before.as_deref());
-                let undo = record.undo.as_ref().and(original).map(|original| undoing(&original, plan));
-                Record { written, undo, ..record }
+                let undo = record.undo.as_ref().and(original).map(|original| undo_splice(&original, plan));
+                EditRecord { written, undo, ..record }
             }
             _ => {
                 let before = plan.before.as_deref();
-                Record {
+                EditRecord {
                     file: subject.file().display().to_string(),
                     existed: before.is_some(),
                     made_folder,
                     backup: self.back_up(subject, before).map_err(|e| self.refuse(subject, e))?,
-                    undo: before.filter(|_| !subject.is_ours_to_keep()).map(|before| undoing(before, plan)),
+                    undo: before
+                        .filter(|_| !subject.is_ours_to_keep())
+                        .map(|before| undo_splice(before, plan)),
                     written,
                     kept,
                 }
@@ -149,7 +151,7 @@ impl Archive {
         Ok(record.backup.map(|name| self.owner_folder(subject).join(name)))
     }
 
-    /// Keeps bytes that are not our own work, before a removal. Returns where the backup is.
+    /// Backs up bytes that are not our own work, before a removal. Returns the backup's path.
     pub(super) fn keep_foreign(
         &self,
         subject: &dyn Subject,
@@ -162,9 +164,9 @@ impl Archive {
         Ok(name.map(|name| self.owner_folder(subject).join(name)))
     }
 
-    /// Forgets the note: there is nothing of ours in the file any more. Backups stay.
+    /// Deletes the record once the file has no content of ours. Backups stay.
     pub(super) fn forget(&self, subject: &dyn Subject) -> Result<(), Refusal> {
-        match fs::remove_file(self.note(subject)) {
+        match fs::remove_file(self.record_file(subject)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.refuse(subject, error)),
             _ => Ok(()),
         }
@@ -186,22 +188,22 @@ impl Archive {
         }
     }
 
-    fn write(&self, subject: &dyn Subject, record: &Record) -> io::Result<()> {
+    fn write(&self, subject: &dyn Subject, record: &EditRecord) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(self.owner_folder(subject))?;
-        let mut note = serde_json::to_vec_pretty(record)?;
-        note.push(b'\n');
-        swap::put_whole(&self.note(subject), &note)
+        let mut record_file = serde_json::to_vec_pretty(record)?;
+        record_file.push(b'\n');
+        swap::put_whole(&self.record_file(subject), &record_file)
     }
 
     fn owner_folder(&self, subject: &dyn Subject) -> PathBuf {
         self.folder.join(subject.owner())
     }
 
-    fn note(&self, subject: &dyn Subject) -> PathBuf {
+    fn record_file(&self, subject: &dyn Subject) -> PathBuf {
         self.owner_folder(subject).join(format!("{}.json", self.stem(subject)))
     }
 
-    /// One owner can have several settings files, in several homes: the path tells them apart.
+    /// One owner can have several settings files, in several homes: a hash of the path distinguishes them.
     fn stem(&self, subject: &dyn Subject) -> String {
         let name = subject.file().file_stem().unwrap_or_default().to_string_lossy();
         format!("{name}-{:08x}", crc32fast::hash(subject.file().as_os_str().as_bytes()))
@@ -212,6 +214,6 @@ impl Archive {
     }
 }
 
-fn undoing(original: &[u8], plan: &Plan) -> Splice {
+fn undo_splice(original: &[u8], plan: &Plan) -> Splice {
     Splice::between(original, plan.after.as_deref().unwrap_or_default())
 }

@@ -1,6 +1,6 @@
-//! A few lines of ours between two marks in a text file: added at its end, renewed where they stand.
+//! A few lines of ours between two markers in a text file: appended, and updated in place.
 //!
-//! Works on bytes and parses nothing but the marks. A block that was opened and never closed is not guessed at.
+//! Works on bytes and parses nothing but the markers. Never guesses the end of an unclosed block.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::plan::{Containers, Plan};
 use super::refusal::{Cause, Refusal};
 use super::subject::Subject;
 
-/// The lines around ours: comments in every format in which we have a block.
+/// The marker lines: comments in every format in which we write a block.
 const OPENED: &str = "# >>> towline >>>";
 const CLOSED: &str = "# <<< towline <<<";
 
@@ -22,11 +22,11 @@ pub struct Block {
     lines: String,
 }
 
-/// How our block in a file stands.
+/// The state of our block in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     Absent,
-    /// Once, and as it should be.
+    /// Exactly once, and correct.
     Right,
     /// More than once, or with other lines.
     Outdated,
@@ -38,12 +38,10 @@ impl Block {
         Self { owner, file, lines: lines.into() }
     }
 
-    /// The file, as it was named to us.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// How our block in the file stands now.
     pub fn inspect_file(&self, pace: Pace) -> Result<Standing, Refusal> {
         let plan = self.preview(pace)?;
         let blocks = self.blocks(plan.before.as_deref().unwrap_or_default())?;
@@ -58,7 +56,7 @@ impl Block {
         format!("{OPENED}\n{}\n{CLOSED}\n", self.lines)
     }
 
-    /// Where our blocks stand, marks and line ends included.
+    /// The ranges of our blocks, including markers and line ends.
     fn blocks(&self, bytes: &[u8]) -> Result<Vec<Range<usize>>, Refusal> {
         let (mut blocks, mut open, mut start) = (vec![], None, 0);
         for (number, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
@@ -92,7 +90,7 @@ impl Subject for Block {
         &self.file
     }
 
-    /// A writer that truncates the file first has nothing in it at that moment.
+    /// A writer that truncates the file first leaves it empty for a moment.
     fn is_whole(&self, bytes: &[u8]) -> bool {
         !bytes.trim_ascii().is_empty()
     }
@@ -115,13 +113,13 @@ impl Subject for Block {
         Ok(self.planned(existing, existing.map(|bytes| without(bytes, &blocks, 0))))
     }
 
-    /// Lines stand in nothing.
+    /// Blocks have no containers.
     fn containers_without_us(&self, _existing: Option<&[u8]>) -> Result<Containers, Refusal> {
         Ok(Containers::default())
     }
 }
 
-/// What parts the text from a block behind it: a last line may lack its end, or be continued by the one behind it.
+/// The separator before an appended block: the last line may lack its end, or continue on the next line.
 fn gap(text: &[u8]) -> &'static [u8] {
     let last = text.strip_suffix(b"\n");
     match (text.is_empty(), last) {

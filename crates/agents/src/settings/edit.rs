@@ -1,29 +1,27 @@
 //! The three edits a settings file needs: append an element, remove one, replace a value.
 //!
-//! Each returns a new text that differs from the old one in one place only. None of them reformats.
+//! Each returns a text that differs from the old one in one position only, and never reformats.
 
-use super::json::{self, Element, Span};
+use super::json::{self, ByteSpan, Element};
 use super::layout::{Flow, Layout, Node, indent_at};
 
-/// Something to put into a container.
+/// An element to add to a container.
 pub(super) enum Addition<'a> {
-    /// A member of an object.
     Member(&'a str, &'a Node),
-    /// An item of an array.
     Item(&'a Node),
 }
 
 impl Addition<'_> {
     fn render(&self, layout: &Layout, flow: Flow, indent: &str) -> String {
         match self {
-            Addition::Member(key, node) => node.render_member(key, (layout, flow, indent)),
+            Addition::Member(key, node) => node.render_member(key, layout, flow, indent),
             Addition::Item(node) => node.render(layout, flow, indent),
         }
     }
 }
 
-/// Puts `addition` at the end of the container, written as its last sibling is.
-pub(super) fn append(text: &str, container: &Span, addition: &Addition<'_>, layout: &Layout) -> String {
+/// Appends `addition` to the container, formatted like its last sibling.
+pub(super) fn append(text: &str, container: &ByteSpan, addition: &Addition<'_>, layout: &Layout) -> String {
     let siblings = json::elements(text, container);
     match siblings.last() {
         None => fill(text, container, addition, layout),
@@ -37,8 +35,8 @@ pub(super) fn append(text: &str, container: &Span, addition: &Addition<'_>, layo
     }
 }
 
-/// Takes the element out, together with one of the commas beside it.
-pub(super) fn remove(text: &str, container: &Span, index: usize) -> String {
+/// Removes the element together with one adjacent comma.
+pub(super) fn remove(text: &str, container: &ByteSpan, index: usize) -> String {
     let siblings = json::elements(text, container);
     let cut = match (index.checked_sub(1), siblings.get(index), siblings.get(index + 1)) {
         (_, None, _) => return text.to_owned(),
@@ -49,13 +47,13 @@ pub(super) fn remove(text: &str, container: &Span, index: usize) -> String {
     splice(text, &cut, "")
 }
 
-/// Writes `node` in the place of the value, on one line if that value was.
-pub(super) fn replace(text: &str, value: &Span, node: &Node, layout: &Layout) -> String {
+/// Replaces the value by `node`, on one line if the value was.
+pub(super) fn replace(text: &str, value: &ByteSpan, node: &Node, layout: &Layout) -> String {
     let flow = if text[value.clone()].contains('\n') { Flow::Lines } else { Flow::Inline };
     splice(text, value, &node.render(layout, flow, indent_at(text, value.start)))
 }
 
-fn fill(text: &str, container: &Span, addition: &Addition<'_>, layout: &Layout) -> String {
+fn fill(text: &str, container: &ByteSpan, addition: &Addition<'_>, layout: &Layout) -> String {
     let inside = container.start + 1..container.end - 1;
     let indent = indent_at(text, container.start);
     match layout.flow() {
@@ -68,7 +66,7 @@ fn fill(text: &str, container: &Span, addition: &Addition<'_>, layout: &Layout) 
     }
 }
 
-/// What stands between the last comma and the last sibling; with one sibling alone, what would.
+/// The whitespace between the last comma and the last sibling; the layout's own if there is only one sibling.
 fn lead(text: &str, siblings: &[Element], layout: &Layout) -> String {
     let Some(last) = siblings.last() else {
         return String::new();
@@ -81,7 +79,7 @@ fn lead(text: &str, siblings: &[Element], layout: &Layout) -> String {
     }
 }
 
-/// A sibling on its own line is spread over lines, unless it shows that such values stand on one.
+/// Spread over lines if the sibling is, or if it is on its own line and shows no inline formatting.
 fn flow_of(text: &str, sibling: &Element) -> Flow {
     let value = &text[sibling.value.clone()];
     let is_on_own_line = json::space_before(text, sibling.whole.start).contains('\n');
@@ -89,7 +87,7 @@ fn flow_of(text: &str, sibling: &Element) -> Flow {
     if value.contains('\n') || (is_on_own_line && !is_full) { Flow::Lines } else { Flow::Inline }
 }
 
-fn splice(text: &str, span: &Span, new: &str) -> String {
+fn splice(text: &str, span: &ByteSpan, new: &str) -> String {
     [&text[..span.start], new, &text[span.end..]].concat()
 }
 

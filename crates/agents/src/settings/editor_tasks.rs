@@ -1,7 +1,7 @@
 //! The task that runs our monitor, in the `tasks.json` of an editor's folder.
 //!
-//! Written only where somebody asks for it. Comments, commas and everybody else's tasks stay as they are; of a task of
-//! ours that a person has made their own only the path is kept right.
+//! Written only on request. Never changes comments, commas and foreign tasks; in a task of ours that the user has
+//! adapted, only the program's path is updated.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::apply::Pace;
 use super::edit::{self, Addition};
-use super::json::{self, Element, Kind, Span};
+use super::json::{self, ByteSpan, Element, ValueKind};
 use super::jsonc::Commented;
 use super::layout::{Layout, Node};
 use super::ours::is_tow;
@@ -22,7 +22,7 @@ const KEY: &str = "tasks";
 const VERB: &str = "monitor";
 const LABEL: &str = "tow monitor";
 
-/// A file that nobody has made yet, as the editor would begin it.
+/// A new file, as the editor would create it.
 const EMPTY: &str = "{\n    \"version\": \"2.0.0\"\n}\n";
 
 /// Our task in the file of one folder.
@@ -32,24 +32,23 @@ pub struct EditorTasks {
     command: String,
 }
 
-/// How our task stands.
+/// The state of our task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskStanding {
     Missing,
     Right,
-    /// It runs a program that lies elsewhere.
+    /// It has another path of the program.
     Outdated,
 }
 
 impl EditorTasks {
-    /// The task in the folder that an editor opens, run by the program `tow`.
+    /// The task in a folder that an editor opens, run by the program `tow`.
     pub fn in_folder(folder: &Path, tow: &Path) -> Result<Self, Refusal> {
         let file = folder.join(".vscode").join("tasks.json");
         let command = absolute_command(&file, tow)?;
         Ok(Self { file, command })
     }
 
-    /// How our task stands now.
     pub fn inspect_file(&self, pace: Pace) -> Result<TaskStanding, Refusal> {
         Ok(match self.preview(pace)?.changes.first() {
             None => TaskStanding::Right,
@@ -67,14 +66,14 @@ impl EditorTasks {
         let text = text.map_err(|error| Cause::NotText { at: error.valid_up_to() })?;
         let opened = Commented::object(if json::is_blank(text) { EMPTY } else { text })?;
         match tasks(opened.strict()) {
-            Some(list) if json::kind(opened.strict(), &list.value) != Kind::Array => {
+            Some(list) if json::kind(opened.strict(), &list.value) != ValueKind::Array => {
                 Err(Cause::TasksNotArray)
             }
             Some(_) | None => Ok(opened),
         }
     }
 
-    /// The next thing to do so that the task is there and right.
+    /// The next edit towards the wanted task.
     fn step(&self, opened: &Commented) -> Result<Option<(Commented, Change)>, Cause> {
         let strict = opened.strict();
         let layout = Layout::of(strict);
@@ -98,12 +97,12 @@ impl EditorTasks {
 
     fn removed(opened: &Commented, kept: &Containers) -> Result<Option<(Commented, Change)>, Cause> {
         let strict = opened.strict();
-        let Some((place, list)) = tasks(strict).and_then(|list| Some((ours(strict, &list.value)?.0, list)))
+        let Some((index, list)) = tasks(strict).and_then(|list| Some((ours(strict, &list.value)?.0, list)))
         else {
             return Ok(None);
         };
-        let was = strict[json::elements(strict, &list.value)[place].value.clone()].to_owned();
-        let without = opened.follow(&edit::remove(strict, &list.value, place))?;
+        let was = strict[json::elements(strict, &list.value)[index].value.clone()].to_owned();
+        let without = opened.follow(&edit::remove(strict, &list.value, index))?;
         let strict = without.strict().to_owned();
         let without = if kept.has(KEY) {
             without
@@ -126,7 +125,7 @@ impl EditorTasks {
         ])
     }
 
-    fn planned(&self, before: Option<&[u8]>, (text, changes): (String, Vec<Change>)) -> Plan {
+    fn planned(&self, before: Option<&[u8]>, text: String, changes: Vec<Change>) -> Plan {
         let before = before.map(<[u8]>::to_vec);
         let after = if changes.is_empty() { before.clone() } else { Some(text.into_bytes()) };
         Plan { file: self.file.clone(), before, after, changes }
@@ -142,12 +141,12 @@ impl Subject for EditorTasks {
         &self.file
     }
 
-    /// A writer that truncates the file first has nothing in it at that moment.
+    /// A writer that truncates the file first leaves it empty for a moment.
     fn is_whole(&self, bytes: &[u8]) -> bool {
         !bytes.trim_ascii().is_empty() && self.opened(Some(bytes)).is_ok()
     }
 
-    /// It is part of a project.
+    /// The file is part of a project, and readable like its other files.
     fn new_mode(&self) -> u32 {
         0o644
     }
@@ -163,14 +162,14 @@ impl Subject for EditorTasks {
             opened = edited;
             changes.push(change);
         }
-        Ok(self.planned(existing, (opened.into_text(), changes)))
+        Ok(self.planned(existing, opened.into_text(), changes))
     }
 
     fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal> {
         let opened = self.opened(existing)?;
         let removed = Self::removed(&opened, kept).map_err(|cause| self.refuse(cause))?;
         let (opened, changes) = removed.map_or((opened, vec![]), |(edited, change)| (edited, vec![change]));
-        Ok(self.planned(existing, (opened.into_text(), changes)))
+        Ok(self.planned(existing, opened.into_text(), changes))
     }
 
     fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, Refusal> {
@@ -192,17 +191,17 @@ fn tasks(text: &str) -> Option<Element> {
     json::member(text, &json::root(text), KEY)
 }
 
-/// Our task, and which of the list it is.
-fn ours(text: &str, list: &Span) -> Option<(usize, Element)> {
+/// Our task and its index in the list.
+fn ours(text: &str, list: &ByteSpan) -> Option<(usize, Element)> {
     json::elements(text, list).into_iter().enumerate().find(|(_, task)| is_ours(text, &task.value))
 }
 
-fn is_ours(text: &str, task: &Span) -> bool {
+fn is_ours(text: &str, task: &ByteSpan) -> bool {
     let task = value_of(text, task);
     task["command"].as_str().is_some_and(is_tow) && task["args"][0] == VERB
 }
 
-fn value_of(text: &str, value: &Span) -> Value {
+fn value_of(text: &str, value: &ByteSpan) -> Value {
     serde_json::from_str(&text[value.clone()]).unwrap_or_default()
 }
 
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_tasks_is_refused_and_left_alone() {
+    fn an_invalid_task_list_is_refused_and_left_alone() {
         for (text, wanted) in
             [("{\"tasks\": {}}", "is not an array"), ("[]", "no JSON object"), ("{,", "not valid JSON")]
         {

@@ -1,4 +1,4 @@
-//! Where things stand in a JSON text: spans instead of values, so that an edit touches only its own bytes.
+//! Locates values in a JSON text as spans, so that an edit changes only its own bytes.
 //!
 //! Reads strict JSON that `check` accepted. Builds no tree, unescapes nothing but keys, and never recurses.
 
@@ -6,29 +6,28 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-/// Bytes of the text, from the first of a value to the one after its last.
-pub(super) type Span = Range<usize>;
+/// The byte range of a value.
+pub(super) type ByteSpan = Range<usize>;
 
 /// One element of an array, or one `"key": value` of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Element {
-    /// The key, unescaped; `None` in an array, and for a key that is no Unicode text.
+    /// The key, unescaped; `None` in an array, and for a key that is not valid Unicode.
     pub key: Option<String>,
-    /// Key and value.
-    pub whole: Span,
+    pub whole: ByteSpan,
     /// The value alone.
-    pub value: Span,
+    pub value: ByteSpan,
 }
 
-/// What a value is, by its first byte.
+/// The kind of a value, by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Object,
     Array,
     Scalar,
 }
 
-/// Where and why a text is not JSON.
+/// The position and reason of a syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Syntax {
     pub line: usize,
@@ -48,35 +47,32 @@ pub(super) fn check(text: &str) -> Result<(), Syntax> {
     }
 }
 
-/// The text after its byte order mark.
 pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
-/// Whether the text holds nothing at all, which the agents read as no settings.
+/// Whether the text is blank, which the agents read as no settings.
 pub(super) fn is_blank(text: &str) -> bool {
     without_mark(text).trim_matches(SPACE).is_empty()
 }
 
-/// The outermost value.
-pub(super) fn root(text: &str) -> Span {
+pub(super) fn root(text: &str) -> ByteSpan {
     let start = skip_space(text, text.len() - without_mark(text).len());
     start..end_of_value(text, start)
 }
 
-/// What the value at `span` is.
-pub(super) fn kind(text: &str, span: &Span) -> Kind {
+pub(super) fn kind(text: &str, span: &ByteSpan) -> ValueKind {
     match byte(text, span.start) {
-        Some(b'{') => Kind::Object,
-        Some(b'[') => Kind::Array,
-        _ => Kind::Scalar,
+        Some(b'{') => ValueKind::Object,
+        Some(b'[') => ValueKind::Array,
+        _ => ValueKind::Scalar,
     }
 }
 
-/// The elements of the object or array at `container`, in their order. A scalar has none.
-pub(super) fn elements(text: &str, container: &Span) -> Vec<Element> {
+/// The elements of the object or array at `container`, in order. A scalar has none.
+pub(super) fn elements(text: &str, container: &ByteSpan) -> Vec<Element> {
     let mut found = Vec::new();
-    if kind(text, container) == Kind::Scalar {
+    if kind(text, container) == ValueKind::Scalar {
         return found;
     }
     let mut at = skip_space(text, container.start + 1);
@@ -91,23 +87,23 @@ pub(super) fn elements(text: &str, container: &Span) -> Vec<Element> {
     found
 }
 
-/// The value of `key`. Of a repeated key the last counts, as it does for the agents.
-pub(super) fn member(text: &str, object: &Span, key: &str) -> Option<Element> {
+/// The value of `key`. The last of a repeated key counts, as for the agents.
+pub(super) fn member(text: &str, object: &ByteSpan, key: &str) -> Option<Element> {
     let is_named = |element: &Element| element.key.as_deref() == Some(key);
     elements(text, object).into_iter().rev().find(is_named)
 }
 
-/// The white space right before `at`.
+/// The whitespace directly before `at`.
 pub(super) fn space_before(text: &str, at: usize) -> &str {
     let head = &text[..at];
     &head[head.trim_end_matches(SPACE).len()..]
 }
 
 fn reason(error: &serde_json::Error) -> String {
-    let told = error.to_string();
-    match told.rfind(" at line ") {
-        Some(end) => told[..end].to_owned(),
-        None => told,
+    let message = error.to_string();
+    match message.rfind(" at line ") {
+        Some(end) => message[..end].to_owned(),
+        None => message,
     }
 }
 
@@ -134,7 +130,7 @@ fn end_of_value(text: &str, start: usize) -> usize {
     }
 }
 
-/// Behind the string that begins here.
+/// The offset after the string that begins at `start`.
 pub(super) fn end_of_string(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start + 1;

@@ -1,12 +1,12 @@
-//! JSON with comments and trailing commas, as editors write it: edited by way of a twin that is strict JSON.
+//! JSON with comments and trailing commas, as editors write it, edited by way of a strict JSON twin.
 //!
-//! The twin has the same bytes at the same places, with spaces for what strict JSON does not know. What an edit does to
-//! the twin is done to the text; a comment is never lost by it.
+//! The twin has the same bytes at the same offsets, with spaces in place of comments and trailing commas. An edit of
+//! the twin is repeated on the text, and never loses a comment.
 
-use super::json::{self, Kind};
+use super::json::{self, ValueKind};
 use super::refusal::Cause;
 
-/// A text and its twin.
+/// A text and its strict twin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Commented {
     text: String,
@@ -14,7 +14,7 @@ pub(super) struct Commented {
 }
 
 impl Commented {
-    /// A text that holds one object.
+    /// Parses a text that holds one object.
     pub fn object(text: &str) -> Result<Self, Cause> {
         let strict = without_trailing_commas(&without_comments(text));
         json::check(&strict).map_err(|json::Syntax { line, column, reason }| Cause::NotJson {
@@ -22,13 +22,12 @@ impl Commented {
             column,
             reason,
         })?;
-        if json::kind(&strict, &json::root(&strict)) != Kind::Object {
+        if json::kind(&strict, &json::root(&strict)) != ValueKind::Object {
             return Err(Cause::RootNotObject);
         }
         Ok(Self { text: text.to_owned(), strict })
     }
 
-    /// The twin.
     pub fn strict(&self) -> &str {
         &self.strict
     }
@@ -37,7 +36,7 @@ impl Commented {
         self.text
     }
 
-    /// Does to the text what was done to the twin, which was changed in one place.
+    /// Repeats on the text an edit of the twin at one position.
     pub fn follow(&self, edited: &str) -> Result<Self, Cause> {
         let (old, new) = (self.strict.as_bytes(), edited.as_bytes());
         let alike = |(one, other): &(&u8, &u8)| one == other;
@@ -50,9 +49,9 @@ impl Commented {
         Self::object(&format!("{}{kept}{inserted}{}", &self.text[..start], &self.text[end..]))
     }
 
-    /// The comments of a stretch; one that ends with its line brings the end with it.
+    /// The comments in a range; a line comment includes its line end.
     fn comments(&self, start: usize, end: usize) -> String {
-        // Where the twin is the same there is none; a stretch may begin within a text there.
+        // Equal ranges hold no comment; such a range may begin inside a string.
         if self.text[start..end] == self.strict[start..end] {
             return String::new();
         }
@@ -70,12 +69,12 @@ impl Commented {
     }
 }
 
-/// The last place at or before `at` where a character begins.
+/// The last character boundary at or before `at`.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// The next comment from `from` on, which stands outside of any text.
+/// The next comment from `from` on, outside of any string.
 fn next_comment(text: &str, from: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut at = from;
@@ -101,7 +100,7 @@ fn without_comments(text: &str) -> String {
     let mut at = 0;
     while let Some((from, to)) = next_comment(text, at) {
         plain.push_str(&text[at..from]);
-        // Lines stay lines, so that a mistake is named by the right one.
+        // Line breaks stay, so that an error is reported on the right line.
         plain.extend(text.as_bytes()[from..to].iter().map(|byte| if *byte == b'\n' { '\n' } else { ' ' }));
         at = to;
     }
@@ -109,7 +108,7 @@ fn without_comments(text: &str) -> String {
     plain
 }
 
-/// Of a text without comments.
+/// Expects a text without comments.
 fn without_trailing_commas(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut plain, mut at) = (bytes.to_vec(), 0);
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_even_so_is_named_by_its_line() {
+    fn invalid_json_is_reported_with_its_line() {
         let wrong = Commented::object("{\n // fine\n \"a\": oops\n}").unwrap_err();
         assert!(matches!(wrong, Cause::NotJson { line: 3, .. }), "{wrong}");
         assert!(matches!(Commented::object("// only\n[1]").unwrap_err(), Cause::RootNotObject));

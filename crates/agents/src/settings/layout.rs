@@ -1,12 +1,12 @@
-//! How a settings file is laid out, and new JSON written in the same manner.
+//! Detects the layout of a settings file, and formats new JSON accordingly.
 //!
-//! Never reformats what is there: it only looks at it.
+//! Never reformats existing text.
 
 use serde_json::Value;
 
-use super::json::{self, Span};
+use super::json::{self, ByteSpan};
 
-/// The manner in which a text is written.
+/// The formatting of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
     newline: &'static str,
@@ -34,7 +34,7 @@ pub(super) enum Node {
 }
 
 impl Layout {
-    /// Looks at the first indented line, the first line break and the first member.
+    /// Detects the layout from the first indented line, the first line break and the first member.
     pub fn of(text: &str) -> Self {
         let root = json::root(text);
         let is_one_line = !text[root.clone()].contains('\n');
@@ -47,12 +47,12 @@ impl Layout {
         }
     }
 
-    /// How a value is spread that has no sibling to imitate.
+    /// The flow of a value without siblings.
     pub fn flow(&self) -> Flow {
         self.flow
     }
 
-    /// What stands after a colon, and after a comma within a line.
+    /// The whitespace after a colon, and after a comma within a line.
     pub fn gap(&self) -> &'static str {
         self.gap
     }
@@ -76,19 +76,19 @@ impl Node {
             Node::Number(number) => number.to_string(),
             Node::Object(members) => {
                 let inner = layout.deeper(indent);
-                let shown = members.iter().map(|(key, node)| node.render_member(key, (layout, flow, &inner)));
-                enclosed(("{", "}"), &shown.collect::<Vec<_>>(), (layout, flow, indent))
+                let elements =
+                    members.iter().map(|(key, node)| node.render_member(key, layout, flow, &inner));
+                enclosed("{", "}", &elements.collect::<Vec<_>>(), layout, flow, indent)
             }
             Node::Array(items) => {
                 let inner = layout.deeper(indent);
-                let shown = items.iter().map(|node| node.render(layout, flow, &inner));
-                enclosed(("[", "]"), &shown.collect::<Vec<_>>(), (layout, flow, indent))
+                let elements = items.iter().map(|node| node.render(layout, flow, &inner));
+                enclosed("[", "]", &elements.collect::<Vec<_>>(), layout, flow, indent)
             }
         }
     }
 
-    /// The node with its key before it.
-    pub fn render_member(&self, key: &str, (layout, flow, indent): (&Layout, Flow, &str)) -> String {
+    pub fn render_member(&self, key: &str, layout: &Layout, flow: Flow, indent: &str) -> String {
         format!("{}:{}{}", quoted(key), layout.gap, self.render(layout, flow, indent))
     }
 
@@ -105,7 +105,7 @@ impl Node {
     }
 }
 
-/// The indentation of the line that `at` stands on.
+/// The indentation of the line that contains `at`.
 pub(super) fn indent_at(text: &str, at: usize) -> &str {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let line = &text[start..at];
@@ -125,7 +125,7 @@ fn unit(text: &str) -> String {
     indents.into_iter().find(|indent| !indent.is_empty()).unwrap_or("  ").to_owned()
 }
 
-fn gap(text: &str, root: &Span) -> &'static str {
+fn gap(text: &str, root: &ByteSpan) -> &'static str {
     let Some(first) = json::elements(text, root).into_iter().next() else {
         return " ";
     };
@@ -137,18 +137,21 @@ fn quoted(text: &str) -> String {
 }
 
 fn enclosed(
-    (open, close): (&str, &str),
-    shown: &[String],
-    (layout, flow, indent): (&Layout, Flow, &str),
+    open: &str,
+    close: &str,
+    elements: &[String],
+    layout: &Layout,
+    flow: Flow,
+    indent: &str,
 ) -> String {
-    if shown.is_empty() {
+    if elements.is_empty() {
         return format!("{open}{close}");
     }
     match flow {
-        Flow::Inline => format!("{open}{}{close}", shown.join(&format!(",{}", layout.gap))),
+        Flow::Inline => format!("{open}{}{close}", elements.join(&format!(",{}", layout.gap))),
         Flow::Lines => {
             let inner = layout.line(&layout.deeper(indent));
-            let elements = shown.join(&format!(",{inner}"));
+            let elements = elements.join(&format!(",{inner}"));
             format!("{open}{inner}{elements}{}{close}", layout.line(indent))
         }
     }

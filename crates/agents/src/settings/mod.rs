@@ -1,8 +1,7 @@
-//! Our entries in somebody else's settings file: planned purely, written whole, taken out without a trace.
+//! Edits of foreign settings files: planned purely, written whole, removed without a trace.
 //!
-//! Reads no environment and no clock, and knows no agent: what to register and where is a [`Target`], or a [`Block`] of
-//! lines. Never touches a byte that is not ours, never writes into a file in place, and writes nothing when nothing is
-//! to do.
+//! Reads no environment and no clock, and knows no agent: a [`Target`] or a [`Block`] of lines says what to register
+//! and where. Never changes a foreign byte, never writes into a file in place, and writes nothing if nothing changes.
 //!
 //! ```text
 //! Target ── plan(bytes) ──► Plan ── apply ──► backup, compare, exchange, watch
@@ -36,15 +35,15 @@ pub use apply::{Applied, Pace};
 pub use archive::Archive;
 pub use block::{Block, Standing};
 pub use editor_tasks::{EditorTasks, TaskStanding};
-pub use inspect::{Entry, Fault, Inspection};
+pub use inspect::{Fault, Inspection, RegisteredEntry};
 pub use page::{Page, PageStanding};
 pub use plan::{Change, Containers, Plan};
 pub use refusal::{Cause, Refusal};
 pub use status_line::LineStanding;
 pub use subject::Subject;
-pub use target::{Invocation, Order, Showing, Target, Wanted};
+pub use target::{HookEntry, Invocation, Order, Showing, Target};
 pub use tool_server::{PLACES, Place, ServerStanding, ToolServer};
 
 pub(crate) use target::absolute_command;
-pub(crate) use tool_server::{Form, NAME as SERVER_NAME};
+pub(crate) use tool_server::{FileFormat, NAME as SERVER_NAME};
 pub use words::quote;

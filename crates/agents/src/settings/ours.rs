@@ -1,70 +1,70 @@
-//! Which hook entries of a settings file are ours, and whether they are right.
+//! Finds our hook entries in a settings file, and compares them with the wanted ones.
 //!
-//! Goes by what an entry runs, never by where it stands or by a marker beside it. Changes nothing.
+//! Identifies an entry by its command, never by its position or by a marker beside it. Changes nothing.
 
 use serde_json::Value;
 
-use super::json::{self, Element, Kind, Span};
+use super::json::{self, ByteSpan, Element, ValueKind};
 use super::target::Target;
 use super::words;
 
 /// One entry of ours in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sighting {
+pub(super) struct OwnEntry {
     pub event: String,
     pub fit: Fit,
     /// Position of the group in the event's list.
     pub group: usize,
     /// Position of the entry in its group.
     pub index: usize,
-    /// How many entries the group holds, ours included.
-    pub company: usize,
-    pub list: Span,
-    pub group_span: Span,
-    pub handlers: Span,
-    pub handler: Span,
+    /// The number of entries in the group, ours included.
+    pub group_size: usize,
+    pub list: ByteSpan,
+    pub group_span: ByteSpan,
+    pub handlers: ByteSpan,
+    pub handler: ByteSpan,
 }
 
-/// How an entry compares with the one we want.
+/// How an entry compares with the wanted one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// Exactly what we want.
+    /// Exactly as wanted.
     Right,
-    /// Stands where it should, but runs something else: an older form, path or timeout.
+    /// In the right group, but with an older form, path or timeout.
     Outdated,
-    /// Stands in a group whose matcher is not the one we want.
+    /// In a group whose matcher is not the wanted one.
     Confined,
     /// Registered for an event that we do not want.
     Unwanted,
 }
 
 /// The `hooks` object that the agent reads.
-pub(super) fn hooks(text: &str) -> Option<Span> {
+pub(super) fn hooks(text: &str) -> Option<ByteSpan> {
     json::member(text, &json::root(text), "hooks").map(|member| member.value)
 }
 
 /// All entries of ours, in the order of the file.
-pub(super) fn sightings(target: &Target, text: &str) -> Vec<Sighting> {
+pub(super) fn own_entries(target: &Target, text: &str) -> Vec<OwnEntry> {
     let Some(hooks) = hooks(text) else {
         return Vec::new();
     };
     let lists = json::elements(text, &hooks);
-    let effective = lists.iter().enumerate().filter(|(at, list)| is_effective(list, &lists[at + 1..]));
+    let effective = lists.iter().enumerate().filter(|(index, list)| is_effective(list, &lists[index + 1..]));
     effective
         .filter_map(|(_, list)| Some((list.key.as_deref()?, &list.value)))
-        .flat_map(|(event, list)| in_list(target, text, (event, list)))
+        .flat_map(|(event, list)| in_list(target, text, event, list))
         .collect()
 }
 
-/// Only the last of a repeated key is read by the agent; the others are the user's puzzle.
+/// The agent reads only the last of a repeated key; we leave the others alone.
 fn is_effective(list: &Element, later: &[Element]) -> bool {
     later.iter().all(|other| other.key != list.key)
 }
 
-fn in_list(target: &Target, text: &str, (event, list): (&str, &Span)) -> Vec<Sighting> {
-    let mut found = Vec::new();
-    if json::kind(text, list) != Kind::Array {
-        return found;
+fn in_list(target: &Target, text: &str, event: &str, list: &ByteSpan) -> Vec<OwnEntry> {
+    let mut entries = Vec::new();
+    if json::kind(text, list) != ValueKind::Array {
+        return entries;
     }
     for (group, element) in json::elements(text, list).into_iter().enumerate() {
         let Some(member) = json::member(text, &element.value, "hooks") else {
@@ -72,15 +72,15 @@ fn in_list(target: &Target, text: &str, (event, list): (&str, &Span)) -> Vec<Sig
         };
         let handlers = json::elements(text, &member.value);
         for (index, handler) in handlers.iter().enumerate() {
-            let Some(value) = own_entry(&text[handler.value.clone()], target.agent()) else {
+            let Some(value) = parse_own(&text[handler.value.clone()], target.agent()) else {
                 continue;
             };
-            found.push(Sighting {
+            entries.push(OwnEntry {
                 event: event.to_owned(),
-                fit: fit(target, event, (&value, matcher(text, &element.value))),
+                fit: fit(target, event, &value, matcher(text, &element.value)),
                 group,
                 index,
-                company: handlers.len(),
+                group_size: handlers.len(),
                 list: list.clone(),
                 group_span: element.value.clone(),
                 handlers: member.value.clone(),
@@ -88,10 +88,10 @@ fn in_list(target: &Target, text: &str, (event, list): (&str, &Span)) -> Vec<Sig
             });
         }
     }
-    found
+    entries
 }
 
-fn own_entry(handler: &str, agent: &str) -> Option<Value> {
+fn parse_own(handler: &str, agent: &str) -> Option<Value> {
     let value = serde_json::from_str(handler).ok()?;
     is_ours(&value, agent).then_some(value)
 }
@@ -102,7 +102,7 @@ fn is_ours(handler: &Value, agent: &str) -> bool {
     };
     match handler.get("args").and_then(Value::as_array) {
         Some(args) => {
-            let leads = |at: usize, word| args.get(at).and_then(Value::as_str) == Some(word);
+            let leads = |index: usize, word| args.get(index).and_then(Value::as_str) == Some(word);
             is_tow(command) && leads(0, "hook") && leads(1, agent)
         }
         None => match words::split(command).as_deref() {
@@ -121,7 +121,7 @@ pub(super) fn is_tow(program: &str) -> bool {
     matches!(name, Some("tow" | "tow.exe"))
 }
 
-fn fit(target: &Target, event: &str, (handler, matcher): (&Value, Option<&str>)) -> Fit {
+fn fit(target: &Target, event: &str, handler: &Value, matcher: Option<&str>) -> Fit {
     match target.wanted(event) {
         None => Fit::Unwanted,
         Some(wanted) if wanted.matcher() != matcher => Fit::Confined,
@@ -130,8 +130,8 @@ fn fit(target: &Target, event: &str, (handler, matcher): (&Value, Option<&str>))
     }
 }
 
-/// What the group's entries are restricted to, as it stands in the file; `None` if they run at every occasion.
-fn matcher<'a>(text: &'a str, group: &Span) -> Option<&'a str> {
+/// The group's matcher as written in the file; `None` if its entries always run.
+fn matcher<'a>(text: &'a str, group: &ByteSpan) -> Option<&'a str> {
     let value = &text[json::member(text, group, "matcher")?.value];
     let inside = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
     (!matches!(inside, "" | "*" | "null")).then_some(inside)
@@ -143,7 +143,7 @@ mod tests {
 
     #[track_caller]
     fn check(handler: &str, expected: bool) {
-        assert_eq!(own_entry(handler, "claude").is_some(), expected, "{handler}");
+        assert_eq!(parse_own(handler, "claude").is_some(), expected, "{handler}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! A whole file of ours in somebody else's folder, such as a skill.
+//! A whole file of ours in a foreign folder, such as a skill.
 //!
-//! Ours is what carries our mark with the right checksum. A file without the mark is never touched, and one that a person
-//! changed since is kept as it is.
+//! A file is ours if it carries our mark with the right checksum. A file without the mark is never touched, and one
+//! that the user changed since is never overwritten.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use super::plan::{Containers, Plan};
 use super::refusal::{Cause, Refusal};
 use super::subject::Subject;
 
-/// A line of the header, where every format that we write takes comments.
+/// A header line; all formats that we write allow comments there.
 const MARK: &str = "# towline ";
 
-/// What the header ends with.
+/// The end of the header.
 const HEADER_END: &str = "\n---\n";
 
 /// A file, and the text that we want in it.
@@ -24,36 +24,33 @@ pub struct Page {
     text: String,
 }
 
-/// How a page stands.
+/// The state of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageStanding {
     Absent,
     Right,
-    /// An older one of ours.
+    /// An older version of ours.
     Outdated,
-    /// Ours, changed by somebody since.
+    /// Ours, changed by the user since.
     Changed,
-    /// Somebody else's file of that name.
+    /// A foreign file of that name.
     Foreign,
 }
 
 impl Page {
     /// A page with this header (lines of YAML) and body.
-    pub fn new(owner: &'static str, file: PathBuf, (header, body): (&str, &str)) -> Self {
+    pub fn new(owner: &'static str, file: PathBuf, header: &str, body: &str) -> Self {
         Self { owner, file, text: marked(header, body) }
     }
 
-    /// The file, as it was named to us.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// What we want in it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How the page stands now.
     pub fn inspect_file(&self, pace: Pace) -> Result<PageStanding, Refusal> {
         match self.preview(pace) {
             Ok(plan) => Ok(self.standing(plan.before.as_deref())),
@@ -88,12 +85,12 @@ impl Subject for Page {
         &self.file
     }
 
-    /// A writer that truncates the file first has nothing in it at that moment.
+    /// A writer that truncates the file first leaves it empty for a moment.
     fn is_whole(&self, bytes: &[u8]) -> bool {
         !bytes.trim_ascii().is_empty()
     }
 
-    /// As the agents write theirs: nothing in it is secret.
+    /// As the agents write their own: the page contains no secrets.
     fn new_mode(&self) -> u32 {
         0o644
     }
@@ -117,7 +114,7 @@ impl Subject for Page {
         Ok(self.planned(existing, after))
     }
 
-    /// A page is in nothing.
+    /// Pages have no containers.
     fn containers_without_us(&self, _existing: Option<&[u8]>) -> Result<Containers, Refusal> {
         Ok(Containers::default())
     }
@@ -128,7 +125,7 @@ fn marked(header: &str, body: &str) -> String {
     format!("---\n{header}\n{MARK}{:08x}{HEADER_END}\n{body}\n", checksum(&plain))
 }
 
-/// The text without its mark, and the checksum that the mark names.
+/// The text without its mark, and the mark's checksum.
 fn unmarked(text: &str) -> Option<(String, u32)> {
     let (before, rest) = text.split_once(&format!("\n{MARK}"))?;
     let (sum, after) = rest.split_once('\n')?;
@@ -149,7 +146,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     fn page(root: &Path, body: &str) -> Page {
-        Page::new("agent", root.join("skills/one/SKILL.md"), ("name: one\ndescription: d", body))
+        Page::new("agent", root.join("skills/one/SKILL.md"), "name: one\ndescription: d", body)
     }
 
     fn archive(root: &Path) -> Archive {
@@ -218,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn without_our_notes_a_page_is_still_known_as_ours() {
+    fn a_page_is_recognised_as_ours_without_a_record() {
         let root = tempfile::tempdir().unwrap();
         let (old, new) = (page(root.path(), "old"), page(root.path(), "new"));
         old.apply(&archive(root.path()), Pace::BRIEF).unwrap();
@@ -231,7 +228,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn whatever_is_changed_in_a_page_is_noticed(at in 0_usize..90, with in "[a-z#\n -]{1,3}") {
+        fn every_change_of_a_page_is_detected(at in 0_usize..90, with in "[a-z#\n -]{1,3}") {
             let page = page(Path::new("/x"), "a body of some words");
             let cut = at.min(page.text.len());
             let edited = format!("{}{with}{}", &page.text[..cut], &page.text[cut..]);

@@ -1,6 +1,6 @@
-//! What a settings file should become, as a pure function of what it is.
+//! Computes the new contents of a settings file from the current ones.
 //!
-//! Writes nothing. Every plan is a fixed point: planned again on its own result it changes nothing.
+//! Writes nothing. Every plan is a fixed point: planning again on its result changes nothing.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,44 +10,34 @@ use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
 use super::edit::{self, Addition};
-use super::json::{self, Element, Kind, Span};
+use super::json::{self, ByteSpan, Element, ValueKind};
 use super::layout::{Layout, Node};
-use super::ours::{self, Fit, Sighting};
+use super::ours::{self, Fit, OwnEntry};
 use super::refusal::{Cause, Refusal};
 use super::status_line;
 use super::subject::Subject;
-use super::target::{Order, Target, Wanted};
+use super::target::{HookEntry, Order, Target};
 
-/// A file before and after, and what happened between.
+/// A file before and after an edit, and the changes in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The settings file.
     pub file: PathBuf,
-    /// Its bytes now; `None` if there is no file.
+    /// Its current bytes; `None` if there is no file.
     pub before: Option<Vec<u8>>,
-    /// Its bytes then; `None` if there will be no file.
+    /// Its new bytes; `None` if there will be no file.
     pub after: Option<Vec<u8>>,
-    /// What is done to our entries.
     pub changes: Vec<Change>,
 }
 
-/// One thing that is done to an entry of ours.
+/// One change to an entry of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// An entry for an event that had none.
     Added { event: String },
-    /// An entry of ours gets its present form.
-    Upgraded {
-        event: String,
-        /// The entry as it was.
-        was: String,
-    },
+    /// An entry of ours brought to its current form.
+    Upgraded { event: String, was: String },
     /// An entry of ours that is not needed (any more).
-    Removed {
-        event: String,
-        /// The entry as it was.
-        was: String,
-    },
+    Removed { event: String, was: String },
 }
 
 /// The containers that a file held without us: they stay, even if they end up empty.
@@ -68,7 +58,6 @@ impl Containers {
 }
 
 impl Plan {
-    /// Whether the file stays as it is.
     pub fn is_empty(&self) -> bool {
         self.before == self.after
     }
@@ -99,7 +88,7 @@ impl fmt::Display for Change {
 }
 
 impl Target {
-    /// What the file becomes once our entries are in it, each once and right.
+    /// Plans the file with each of our entries exactly once and correct.
     pub fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
         let start = opened(self, existing)?;
         let layout = Layout::of(&start);
@@ -113,12 +102,12 @@ impl Target {
         Ok(self.planned(existing, after, changes))
     }
 
-    /// What the file becomes once no entry of ours is in it. Containers stay if they are in `kept` or not empty.
+    /// Plans the file without our entries. Containers stay if they are in `kept` or not empty.
     pub fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal> {
         let mut text = opened(self, existing)?;
         let mut changes = Vec::new();
-        // From the end of the file: so an entry is not yet followed by another one of ours when its turn comes.
-        while let Some(last) = ours::sightings(self, &text).pop() {
+        // From the end of the file, so that no entry of ours follows the one being removed.
+        while let Some(last) = ours::own_entries(self, &text).pop() {
             changes.push(last.removed(&text));
             text = without(self, &text, &last, kept);
         }
@@ -147,16 +136,18 @@ impl Target {
     }
 }
 
-/// The file as text that is proven to be an object whose `hooks`, if any, is one too.
+/// The file as text, verified to be an object whose `hooks`, if any, is an object.
 pub(super) fn opened(target: &Target, existing: Option<&[u8]>) -> Result<String, Refusal> {
     let text = opened_object(existing).map_err(|cause| target.refuse(cause))?;
     match ours::hooks(&text) {
-        Some(hooks) if json::kind(&text, &hooks) != Kind::Object => Err(target.refuse(Cause::HooksNotObject)),
+        Some(hooks) if json::kind(&text, &hooks) != ValueKind::Object => {
+            Err(target.refuse(Cause::HooksNotObject))
+        }
         _ => Ok(text),
     }
 }
 
-/// The file as text that is proven to be an object; a blank one is an empty object.
+/// The file as text, verified to be an object; a blank file is an empty object.
 pub(super) fn opened_object(existing: Option<&[u8]>) -> Result<String, Cause> {
     let text = std::str::from_utf8(existing.unwrap_or_default());
     let text = text.map_err(|error| Cause::NotText { at: error.valid_up_to() })?;
@@ -168,7 +159,7 @@ pub(super) fn opened_object(existing: Option<&[u8]>) -> Result<String, Cause> {
         let json::Syntax { line, column, reason } = syntax;
         Cause::NotJson { line, column, reason }
     })?;
-    if json::kind(text, &json::root(text)) != Kind::Object {
+    if json::kind(text, &json::root(text)) != ValueKind::Object {
         return Err(Cause::RootNotObject);
     }
     Ok(text.to_owned())
@@ -182,81 +173,84 @@ fn with_hooks(target: &Target, text: String, layout: &Layout) -> String {
     edit::append(&text, &json::root(&text), &Addition::Member("hooks", &hooks), layout)
 }
 
-/// The first thing that is not yet as wanted, put right.
+/// Corrects the first difference from the wanted entries.
 fn next_step(target: &Target, text: &str, layout: &Layout) -> Result<Option<(String, Change)>, Refusal> {
-    let sightings = ours::sightings(target, text);
+    let own_entries = ours::own_entries(target, text);
     for wanted in target.all_wanted() {
-        let entries: Vec<&Sighting> = sightings.iter().filter(|seen| seen.event == wanted.event()).collect();
-        if let Some(step) = settle(target, (text, layout), (wanted, &entries))? {
+        let entries: Vec<&OwnEntry> =
+            own_entries.iter().filter(|entry| entry.event == wanted.event()).collect();
+        if let Some(step) = settle(target, text, layout, wanted, &entries)? {
             return Ok(Some(step));
         }
     }
-    match sightings.iter().rfind(|seen| seen.fit == Fit::Unwanted) {
-        Some(seen) => Ok(Some((without(target, text, seen, &Containers::default()), seen.removed(text)))),
+    match own_entries.iter().rfind(|entry| entry.fit == Fit::Unwanted) {
+        Some(entry) => Ok(Some((without(target, text, entry, &Containers::default()), entry.removed(text)))),
         None => status_line::step(target, text, layout),
     }
 }
 
-/// Keeps the right entry, else upgrades one where it stands, else adds one at the end; then drops the rest.
+/// Keeps the correct entry, else upgrades one in place, else appends one; then removes the rest.
 fn settle(
     target: &Target,
-    (text, layout): (&str, &Layout),
-    (wanted, entries): (&Wanted, &[&Sighting]),
+    text: &str,
+    layout: &Layout,
+    wanted: &HookEntry,
+    entries: &[&OwnEntry],
 ) -> Result<Option<(String, Change)>, Refusal> {
-    let first = |fit: Fit| entries.iter().find(|seen| seen.fit == fit);
+    let first = |fit: Fit| entries.iter().find(|entry| entry.fit == fit);
     if let Some(right) = first(Fit::Right) {
-        let spare = entries.iter().rfind(|seen| seen.handler != right.handler);
+        let spare = entries.iter().rfind(|entry| entry.handler != right.handler);
         return Ok(
-            spare.map(|seen| (without(target, text, seen, &Containers::default()), seen.removed(text)))
+            spare.map(|entry| (without(target, text, entry, &Containers::default()), entry.removed(text)))
         );
     }
-    if let Some(seen) = first(Fit::Outdated) {
+    if let Some(entry) = first(Fit::Outdated) {
         return Ok(Some((
-            edit::replace(text, &seen.handler, &wanted.handler(), layout),
-            seen.upgraded(text),
+            edit::replace(text, &entry.handler, &wanted.handler(), layout),
+            entry.upgraded(text),
         )));
     }
-    if let Some(seen) = entries.iter().find(|seen| seen.company == 1) {
+    if let Some(entry) = entries.iter().find(|entry| entry.group_size == 1) {
         return Ok(Some((
-            edit::replace(text, &seen.group_span, &wanted.group(), layout),
-            seen.upgraded(text),
+            edit::replace(text, &entry.group_span, &wanted.group(), layout),
+            entry.upgraded(text),
         )));
     }
     let added = Change::Added { event: wanted.event().to_owned() };
-    Ok(Some((with_group(target, (text, layout), wanted)?, added)))
+    Ok(Some((with_group(target, text, layout, wanted)?, added)))
 }
 
-/// At the tail, always: an agent may know the entries before it by their place.
-fn with_group(target: &Target, (text, layout): (&str, &Layout), wanted: &Wanted) -> Result<String, Refusal> {
+/// Always appends: an agent may identify the entries before it by their position.
+fn with_group(target: &Target, text: &str, layout: &Layout, wanted: &HookEntry) -> Result<String, Refusal> {
     let Some(hooks) = ours::hooks(text) else {
         return Err(target.refuse(Cause::HooksNotObject));
     };
     match json::member(text, &hooks, wanted.event()) {
         None => Ok(edit::append(text, &hooks, &Addition::Member(wanted.event(), &wanted.list()), layout)),
-        Some(list) if json::kind(text, &list.value) == Kind::Array => {
+        Some(list) if json::kind(text, &list.value) == ValueKind::Array => {
             Ok(edit::append(text, &list.value, &Addition::Item(&wanted.group()), layout))
         }
         Some(_) => Err(target.refuse(Cause::ListNotArray { event: wanted.event().to_owned() })),
     }
 }
 
-/// The text without this entry, nor the group, list and `hooks` that held nothing else.
-fn without(target: &Target, text: &str, seen: &Sighting, kept: &Containers) -> String {
-    if seen.company > 1 || holds_a_place(target, text, seen) {
-        return edit::remove(text, &seen.handlers, seen.index);
+/// The text without this entry, and without the group, list and `hooks` that held nothing else.
+fn without(target: &Target, text: &str, entry: &OwnEntry, kept: &Containers) -> String {
+    if entry.group_size > 1 || keeps_positions(target, text, entry) {
+        return edit::remove(text, &entry.handlers, entry.index);
     }
-    pruned(edit::remove(text, &seen.list, seen.group), &seen.event, kept)
+    pruned(edit::remove(text, &entry.list, entry.group), &entry.event, kept)
 }
 
-/// Whether a group must stay, empty, because the groups behind it are trusted by their number.
-fn holds_a_place(target: &Target, text: &str, seen: &Sighting) -> bool {
+/// Whether an empty group must stay because the groups after it are trusted by their position.
+fn keeps_positions(target: &Target, text: &str, entry: &OwnEntry) -> bool {
     let is_filled = |group: &Element| {
         let hooks = json::member(text, &group.value, "hooks");
         hooks.is_some_and(|hooks| !json::elements(text, &hooks.value).is_empty())
     };
     match target.order() {
         Order::Free => false,
-        Order::Trusted => json::elements(text, &seen.list).iter().skip(seen.group + 1).any(is_filled),
+        Order::Trusted => json::elements(text, &entry.list).iter().skip(entry.group + 1).any(is_filled),
     }
 }
 
@@ -269,8 +263,8 @@ fn pruned(text: String, event: &str, kept: &Containers) -> String {
     if kept.hooks { text } else { without_if_empty(text, &root, "hooks") }
 }
 
-/// Leaves a repeated key alone: without its last value, the one before would come into force.
-pub(super) fn without_if_empty(text: String, object: &Span, key: &str) -> String {
+/// Leaves a repeated key alone: removing its last value would put the previous one into effect.
+pub(super) fn without_if_empty(text: String, object: &ByteSpan, key: &str) -> String {
     let members = json::elements(&text, object);
     let mut named = members.iter().enumerate().filter(|(_, member)| member.key.as_deref() == Some(key));
     match (named.next(), named.next()) {
@@ -281,7 +275,7 @@ pub(super) fn without_if_empty(text: String, object: &Span, key: &str) -> String
     }
 }
 
-impl Sighting {
+impl OwnEntry {
     fn removed(&self, text: &str) -> Change {
         Change::Removed { event: self.event.clone(), was: text[self.handler.clone()].to_owned() }
     }

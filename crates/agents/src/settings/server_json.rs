@@ -1,11 +1,11 @@
-//! Our server's entry in a JSON file of settings: `{"mcpServers": {"towline": {…}}}`.
+//! Our server's entry in a JSON settings file: `{"mcpServers": {"towline": {…}}}`.
 //!
-//! Edits spans of the text. Never reformats a byte that is not ours, nor takes out an object that was there before us.
+//! Edits spans of the text. Never reformats a foreign byte, and never removes an object that existed before us.
 
 use serde_json::Value;
 
 use super::edit::{self, Addition};
-use super::json::{self, Element, Kind, Span};
+use super::json::{self, ByteSpan, Element, ValueKind};
 use super::layout::{Layout, Node};
 use super::plan::{Change, Containers, opened_object, without_if_empty};
 use super::refusal::Cause;
@@ -19,7 +19,7 @@ const PASSED_ON: &str = "env_vars";
 pub(super) fn opened(existing: Option<&[u8]>) -> Result<String, Cause> {
     let text = opened_object(existing)?;
     match json::member(&text, &json::root(&text), KEY) {
-        Some(servers) if json::kind(&text, &servers.value) != Kind::Object => {
+        Some(servers) if json::kind(&text, &servers.value) != ValueKind::Object => {
             Err(Cause::ServersNotObject { key: KEY })
         }
         _ => Ok(text),
@@ -41,20 +41,20 @@ pub(super) fn step(server: &ToolServer, text: &str) -> Result<Option<(String, Ch
         return Err(Cause::ServerNotOurs { name: NAME });
     }
     let was = text[found.value.clone()].to_owned();
-    let mended = mended(server, (text, &layout), &found.value);
-    Ok(mended.map(|edited| (edited, Change::Upgraded { event: event(), was })))
+    let corrected = corrected(server, text, &layout, &found.value);
+    Ok(corrected.map(|edited| (edited, Change::Upgraded { event: event(), was })))
 }
 
-/// The text without our entry, nor the object that held nothing else and was not there before us.
+/// The text without our entry, and without the object if that held nothing else and did not exist before us.
 pub(super) fn removed(text: &str, kept: &Containers) -> Option<(String, Change)> {
     let servers = json::member(text, &json::root(text), KEY)?;
     let siblings = json::elements(text, &servers.value);
-    let place = siblings.iter().rposition(|member| member.key.as_deref() == Some(NAME))?;
-    if !is_our_entry(text, &siblings[place]) {
+    let index = siblings.iter().rposition(|member| member.key.as_deref() == Some(NAME))?;
+    if !is_our_entry(text, &siblings[index]) {
         return None;
     }
-    let was = text[siblings[place].value.clone()].to_owned();
-    let edited = edit::remove(text, &servers.value, place);
+    let was = text[siblings[index].value.clone()].to_owned();
+    let edited = edit::remove(text, &servers.value, index);
     let root = json::root(&edited);
     let edited = if kept.has(KEY) { edited } else { without_if_empty(edited, &root, KEY) };
     Some((edited, Change::Removed { event: event(), was }))
@@ -99,15 +99,15 @@ fn is_our_entry(text: &str, found: &Element) -> bool {
     is_ours(value["command"].as_str(), value["args"][0].as_str())
 }
 
-/// The first thing of the entry that is not yet as wanted, put right.
-fn mended(server: &ToolServer, (text, layout): (&str, &Layout), entry: &Span) -> Option<String> {
+/// Corrects the first difference from the wanted entry.
+fn corrected(server: &ToolServer, text: &str, layout: &Layout, entry: &ByteSpan) -> Option<String> {
     let command = json::member(text, entry, "command")?;
     if value_of(text, &command) != server.command.as_str() {
         return Some(edit::replace(text, &command.value, &Node::Text(server.command.clone()), layout));
     }
     match json::member(text, entry, VARIABLES) {
-        Some(found) if json::kind(text, &found.value) == Kind::Object => {
-            with_variables(server, (text, layout), &found.value)
+        Some(found) if json::kind(text, &found.value) == ValueKind::Object => {
+            with_variables(server, text, layout, &found.value)
         }
         Some(_) | None if server.set_places().next().is_none() => None,
         Some(found) => Some(edit::replace(text, &found.value, &variables(server), layout)),
@@ -115,22 +115,23 @@ fn mended(server: &ToolServer, (text, layout): (&str, &Layout), entry: &Span) ->
     }
 }
 
-/// Variables that are none of ours stay.
-fn with_variables(server: &ToolServer, (text, layout): (&str, &Layout), object: &Span) -> Option<String> {
+/// Leaves foreign variables alone.
+fn with_variables(server: &ToolServer, text: &str, layout: &Layout, object: &ByteSpan) -> Option<String> {
     server.places.iter().find_map(|(name, wanted)| {
         let members = json::elements(text, object);
-        let place = members.iter().rposition(|member| member.key.as_deref() == Some(name));
-        match (place, wanted) {
+        let index = members.iter().rposition(|member| member.key.as_deref() == Some(name));
+        match (index, wanted) {
             (None, None) => None,
-            (Some(place), None) => Some(edit::remove(text, object, place)),
+            (Some(index), None) => Some(edit::remove(text, object, index)),
             (None, Some(value)) => {
                 let node = Node::Text(value.clone());
                 Some(edit::append(text, object, &Addition::Member(name, &node), layout))
             }
-            (Some(place), Some(value)) => {
-                let is_right = value_of(text, &members[place]) == value.as_str();
-                let put = || edit::replace(text, &members[place].value, &Node::Text(value.clone()), layout);
-                (!is_right).then(put)
+            (Some(index), Some(value)) => {
+                let is_right = value_of(text, &members[index]) == value.as_str();
+                let corrected =
+                    || edit::replace(text, &members[index].value, &Node::Text(value.clone()), layout);
+                (!is_right).then(corrected)
             }
         }
     })

@@ -1,7 +1,7 @@
-//! Our server's entry in a TOML file of settings: `[mcp_servers.towline]`.
+//! Our server's entry in a TOML settings file: `[mcp_servers.towline]`.
 //!
-//! `toml_edit` only tells where things stand, since its own printing changes line ends. No byte that is not ours is
-//! touched, and nothing is written that does not read back as wanted.
+//! Uses `toml_edit` only for positions, since its own printing changes line ends. Never changes a foreign byte, and
+//! writes nothing that does not read back as wanted.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -29,17 +29,17 @@ pub(super) fn opened(existing: Option<&[u8]>) -> Result<String, Cause> {
 
 pub(super) fn step(server: &ToolServer, text: &str) -> Result<Option<(String, Change)>, Cause> {
     let document = parsed(text)?;
-    let (edited, change) = match found(&document) {
+    let (edited, change) = match named_entry(&document) {
         None => (added(server, text, document.get(KEY)), Change::Added { event: event() }),
         Some(entry) if !is_our_entry(entry) => return Err(Cause::ServerNotOurs { name: NAME }),
         Some(entry) if is_right(server, entry) => return Ok(None),
         Some(entry) => {
             let was = shown(text, &document);
-            (mended(server, text, entry)?, Change::Upgraded { event: event(), was })
+            (corrected(server, text, entry)?, Change::Upgraded { event: event(), was })
         }
     };
     let is_as_wanted = parsed(&edited).is_ok_and(|document| {
-        found(&document).is_some_and(|entry| is_our_entry(entry) && is_right(server, entry))
+        named_entry(&document).is_some_and(|entry| is_our_entry(entry) && is_right(server, entry))
     });
     if is_as_wanted { Ok(Some((edited, change))) } else { Err(NO_ROOM) }
 }
@@ -47,7 +47,7 @@ pub(super) fn step(server: &ToolServer, text: &str) -> Result<Option<(String, Ch
 /// The text without our entry.
 pub(super) fn removed(text: &str) -> Result<Option<(String, Change)>, Cause> {
     let document = parsed(text)?;
-    if !found(&document).is_some_and(is_our_entry) {
+    if !named_entry(&document).is_some_and(is_our_entry) {
         return Ok(None);
     }
     let servers = document.get(KEY);
@@ -55,7 +55,7 @@ pub(super) fn removed(text: &str) -> Result<Option<(String, Change)>, Cause> {
         Some(siblings) => spliced(text, &member_of(siblings, NAME), ""),
         None => without_lines(text, lines_of(text, NAME, servers)),
     };
-    let is_gone = parsed(&edited).is_ok_and(|document| found(&document).is_none());
+    let is_gone = parsed(&edited).is_ok_and(|document| named_entry(&document).is_none());
     let change = Change::Removed { event: event(), was: shown(text, &document) };
     if is_gone { Ok(Some((edited, change))) } else { Err(NO_ROOM) }
 }
@@ -66,7 +66,7 @@ fn event() -> String {
     format!("{KEY}.{NAME}")
 }
 
-/// Where everything stands in the text. It is read without a byte order mark, which is blanked out of the same length.
+/// The parsed document with its spans. A byte order mark is replaced by spaces of the same length before parsing.
 fn parsed(text: &str) -> Result<Document<String>, Cause> {
     let text = text.replacen(BYTE_ORDER_MARK, "   ", usize::from(text.starts_with(BYTE_ORDER_MARK)));
     Document::parse(text.clone()).map_err(|error| {
@@ -78,16 +78,16 @@ fn parsed(text: &str) -> Result<Document<String>, Cause> {
     })
 }
 
-/// What stands under our name, whosever it is.
-fn found(document: &Document<String>) -> Option<&Item> {
+/// The entry under our name, ours or foreign.
+fn named_entry(document: &Document<String>) -> Option<&Item> {
     document.get(KEY)?.get(NAME)
 }
 
-/// Our entry as it is written.
+/// Our entry as written.
 fn shown(text: &str, document: &Document<String>) -> String {
     let servers = document.get(KEY);
     let spans = match servers.and_then(Item::as_inline_table) {
-        Some(_) => found(document).and_then(Item::span).into_iter().collect(),
+        Some(_) => named_entry(document).and_then(Item::span).into_iter().collect(),
         None => lines_of(text, NAME, servers),
     };
     spans.into_iter().map(|span| &text[span]).collect()
@@ -104,10 +104,10 @@ fn is_right(server: &ToolServer, entry: &Item) -> bool {
         && server.places.iter().all(|(name, wanted)| value(name) == wanted.as_deref())
 }
 
-/// A table of its own at the end, or a member where all servers stand between two braces.
+/// Appends a table, or a member if all servers are in an inline table.
 fn added(server: &ToolServer, text: &str, servers: Option<&Item>) -> String {
     let command = quoted(&server.command);
-    let variables = inline(&server.set_places().map(owned).collect());
+    let variables = inline(&owned_variables(server));
     match servers.and_then(Item::as_inline_table) {
         Some(siblings) => {
             let variables = variables.map(|shown| format!(", {VARIABLES} = {shown}")).unwrap_or_default();
@@ -125,15 +125,15 @@ fn added(server: &ToolServer, text: &str, servers: Option<&Item>) -> String {
     }
 }
 
-/// The entry with what is ours in it as wanted: the command first, since what stands behind it moves with it.
-fn mended(server: &ToolServer, text: &str, entry: &Item) -> Result<String, Cause> {
+/// Corrects our parts of the entry: the command first, since it shifts everything after it.
+fn corrected(server: &ToolServer, text: &str, entry: &Item) -> Result<String, Cause> {
     let command = entry.get("command").ok_or(NO_ROOM)?;
     if command.as_str() == Some(&server.command) {
         return with_places(server, text, entry);
     }
     let text = spliced(text, &command.span().ok_or(NO_ROOM)?, &quoted(&server.command));
     let document = parsed(&text)?;
-    with_places(server, &text, found(&document).ok_or(NO_ROOM)?)
+    with_places(server, &text, named_entry(&document).ok_or(NO_ROOM)?)
 }
 
 fn with_places(server: &ToolServer, text: &str, entry: &Item) -> Result<String, Cause> {
@@ -146,19 +146,19 @@ fn with_places(server: &ToolServer, text: &str, entry: &Item) -> Result<String, 
         (_, new) => {
             let text = without_variables(text, entry);
             let document = parsed(&text)?;
-            let entry = found(&document).ok_or(NO_ROOM)?;
+            let entry = named_entry(&document).ok_or(NO_ROOM)?;
             new.map_or(Ok(text.clone()), |new| with_variables(&text, entry, &new))
         }
     }
 }
 
-/// What the entry's variables should be; those that are none of ours stay.
+/// The wanted variables of the entry, including foreign ones.
 fn variables(server: &ToolServer, entry: &Item) -> BTreeMap<String, String> {
-    let found = entry.get(VARIABLES).and_then(Item::as_table_like);
-    let found = found.into_iter().flat_map(|table| table.iter());
-    let theirs = found.filter(|(name, _)| !server.places.iter().any(|(ours, _)| ours == name));
+    let existing = entry.get(VARIABLES).and_then(Item::as_table_like);
+    let existing = existing.into_iter().flat_map(|table| table.iter());
+    let theirs = existing.filter(|(name, _)| !server.places.iter().any(|(ours, _)| ours == name));
     let theirs = theirs.filter_map(|(name, value)| Some((name.to_owned(), value.as_str()?.to_owned())));
-    theirs.chain(server.set_places().map(owned)).collect()
+    theirs.chain(owned_variables(server)).collect()
 }
 
 fn with_variables(text: &str, entry: &Item, shown: &str) -> Result<String, Cause> {
@@ -180,13 +180,13 @@ fn without_variables(text: &str, entry: &Item) -> String {
     }
 }
 
-/// The bytes of one member between two braces, with one of the commas beside it.
+/// The bytes of one inline member, with one adjacent comma.
 fn member_of(members: &InlineTable, name: &str) -> Range<usize> {
     let values = members.get_values();
     let bounds = |at: usize| Some((values.get(at)?.0.first()?.span()?.start, values.get(at)?.1.span()?.end));
     let is_it = |keys: &[&toml_edit::Key]| keys.first().is_some_and(|key| key.get() == name);
     let first = values.iter().position(|(keys, _)| is_it(keys)).unwrap_or_default();
-    // Dotted keys make several members of one.
+    // Dotted keys split one table into several members.
     let last = values.iter().rposition(|(keys, _)| is_it(keys)).unwrap_or_default();
     let (Some((start, _)), Some((_, end))) = (bounds(first), bounds(last)) else { return 0..0 };
     match (first.checked_sub(1).and_then(bounds), bounds(last + 1)) {
@@ -196,7 +196,7 @@ fn member_of(members: &InlineTable, name: &str) -> Range<usize> {
     }
 }
 
-/// The text with one more member between two braces.
+/// The text with one more inline member.
 fn with_member(text: &str, members: &InlineTable, member: &str) -> String {
     let values = members.get_values();
     match (values.last().and_then(|(_, value)| value.span()), members.span()) {
@@ -206,7 +206,7 @@ fn with_member(text: &str, members: &InlineTable, member: &str) -> String {
     }
 }
 
-/// The lines that make up the member `name` of a table that is written in lines.
+/// The lines of member `name` in a table that is not inline.
 fn lines_of(text: &str, name: &str, table: Option<&Item>) -> Vec<Range<usize>> {
     let Some(table) = table.and_then(Item::as_table) else { return vec![] };
     let whole_lines = |span: Range<usize>| start_of_line(text, span.start)..end_of_line(text, span.end);
@@ -215,12 +215,12 @@ fn lines_of(text: &str, name: &str, table: Option<&Item>) -> Vec<Range<usize>> {
             let span = key.span().zip(value.span()).map(|(key, value)| key.start..value.end);
             span.map(whole_lines).into_iter().collect()
         }
-        Some((_, Item::Table(found))) => spans_of(found).into_iter().map(whole_lines).collect(),
+        Some((_, Item::Table(table))) => spans_of(table).into_iter().map(whole_lines).collect(),
         Some((_, Item::ArrayOfTables(_) | Item::None)) | None => vec![],
     }
 }
 
-/// From the header to the last value, of the table and of those below it; each value alone where there is no header.
+/// The spans from header to last value, of the table and its subtables; single values if there is no header.
 fn spans_of(table: &Table) -> Vec<Range<usize>> {
     let values = table.get_values();
     let values: Vec<Range<usize>> = values
@@ -237,7 +237,7 @@ fn spans_of(table: &Table) -> Vec<Range<usize>> {
     own.into_iter().chain(below.flat_map(spans_of)).collect()
 }
 
-/// The text without these lines; where blank lines would meet, one of them goes too.
+/// The text without these lines; if two blank lines would become adjacent, one of them goes too.
 fn without_lines(text: &str, mut lines: Vec<Range<usize>>) -> String {
     lines.sort_by_key(|lines| lines.start);
     let mut text = text.to_owned();
@@ -252,7 +252,7 @@ fn without_lines(text: &str, mut lines: Vec<Range<usize>>) -> String {
     text
 }
 
-/// What parts the text from a table behind it: the end of the last line, and one blank line.
+/// The separator before an appended table: the end of the last line, and one blank line.
 fn gap(text: &str, end: &str) -> String {
     let text = text.trim_start_matches(BYTE_ORDER_MARK);
     match (text.is_empty(), text.ends_with('\n'), text.ends_with(&end.repeat(2))) {
@@ -291,8 +291,8 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-fn owned((name, value): (&'static str, &str)) -> (String, String) {
-    (name.to_owned(), value.to_owned())
+fn owned_variables(server: &ToolServer) -> BTreeMap<String, String> {
+    server.set_places().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 fn spliced(text: &str, span: &Range<usize>, new: &str) -> String {

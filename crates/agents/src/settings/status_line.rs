@@ -1,12 +1,12 @@
-//! The one command of a settings file that draws a line for the person: ours in front of theirs, and theirs given back.
+//! The command that draws the agent's status line: puts ours in front of the user's own, and restores it.
 //!
-//! Keeps no note of what stood there: our own command carries it as a word, so that it can be given back from the file
-//! alone. Touches nothing of the setting but the command.
+//! Keeps no record of the original: our command carries it as an argument, so that it can be restored from the file
+//! alone. Changes nothing of the setting but the command.
 
 use serde_json::Value;
 
 use super::edit::{self, Addition};
-use super::json::{self, Span};
+use super::json::{self, ByteSpan};
 use super::layout::{Layout, Node};
 use super::ours::is_tow;
 use super::plan::Change;
@@ -18,85 +18,85 @@ use super::words::{self, quote};
 /// The setting, under the agent's own name.
 pub(super) const KEY: &str = "statusLine";
 const VERB: &str = "statusline";
-/// Stands before the command that was there before us.
+/// Precedes the original command.
 const OVER: &str = "--over";
 
-/// What stands in the file.
-enum Seen {
+/// The current setting.
+enum LineSetting {
     Nothing,
     Ours {
-        command: Span,
+        command: ByteSpan,
         over: Option<String>,
     },
     Theirs {
-        command: Span,
+        command: ByteSpan,
         text: String,
     },
-    /// Something that runs no command.
+    /// A setting without a command.
     Unknown,
 }
 
-/// Whose the line is that the agent draws for the person.
+/// The owner of the status line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineStanding {
     Missing,
     Ours,
-    /// Ours, which draws theirs as well.
+    /// Ours, which also draws the user's.
     Composed {
         theirs: String,
     },
     Theirs,
-    /// Ours, of a program that lies elsewhere.
+    /// Ours, with another path of the program.
     Outdated,
-    /// It runs no command.
+    /// The setting runs no command.
     Unknown,
 }
 
-/// How the line stands, where the agent has one.
+/// The state of the status line, if the agent has one.
 pub(super) fn standing(target: &Target, text: &str) -> Option<LineStanding> {
     let (program, _) = target.status_line()?;
-    let is_right = |over: Option<&str>, command: &Span| {
+    let is_right = |over: Option<&str>, command: &ByteSpan| {
         let written: Option<String> = serde_json::from_str(&text[command.clone()]).ok();
         written == Some(line(program, over))
     };
-    Some(match seen(text) {
-        Seen::Nothing => LineStanding::Missing,
-        Seen::Theirs { .. } => LineStanding::Theirs,
-        Seen::Unknown => LineStanding::Unknown,
-        Seen::Ours { command, over } if !is_right(over.as_deref(), &command) => LineStanding::Outdated,
-        Seen::Ours { over: Some(theirs), .. } => LineStanding::Composed { theirs },
-        Seen::Ours { over: None, .. } => LineStanding::Ours,
+    Some(match line_setting(text) {
+        LineSetting::Nothing => LineStanding::Missing,
+        LineSetting::Theirs { .. } => LineStanding::Theirs,
+        LineSetting::Unknown => LineStanding::Unknown,
+        LineSetting::Ours { command, over } if !is_right(over.as_deref(), &command) => LineStanding::Outdated,
+        LineSetting::Ours { over: Some(theirs), .. } => LineStanding::Composed { theirs },
+        LineSetting::Ours { over: None, .. } => LineStanding::Ours,
     })
 }
 
-/// The next thing to do so that the setting is as wanted.
+/// The next edit towards the wanted setting.
 pub(super) fn step(
     target: &Target,
     text: &str,
     layout: &Layout,
 ) -> Result<Option<(String, Change)>, Refusal> {
     let Some((program, showing)) = target.status_line() else { return Ok(None) };
-    let put = |command: &Span, over: Option<&str>| {
+    let replaced_by = |command: &ByteSpan, over: Option<&str>| {
         edit::replace(text, command, &Node::Text(line(program, over)), layout)
     };
-    Ok(match (seen(text), showing) {
-        (Seen::Nothing | Seen::Theirs { .. } | Seen::Unknown, Showing::AsItIs) => None,
-        (Seen::Unknown, Showing::Wanted) => return Err(target.refuse(Cause::StatusLineUnknown)),
-        (Seen::Nothing, Showing::Wanted) => Some((added(text, program, layout), change(text, None))),
-        (Seen::Theirs { command, text: theirs }, Showing::Wanted) => {
-            Some((put(&command, Some(&theirs)), change(text, Some(&command))))
+    Ok(match (line_setting(text), showing) {
+        (LineSetting::Nothing | LineSetting::Theirs { .. } | LineSetting::Unknown, Showing::AsItIs) => None,
+        (LineSetting::Unknown, Showing::Wanted) => return Err(target.refuse(Cause::StatusLineUnknown)),
+        (LineSetting::Nothing, Showing::Wanted) => Some((added(text, program, layout), change(text, None))),
+        (LineSetting::Theirs { command, text: theirs }, Showing::Wanted) => {
+            Some((replaced_by(&command, Some(&theirs)), change(text, Some(&command))))
         }
-        (Seen::Ours { command, over }, Showing::AsItIs | Showing::Wanted) => {
-            let edited = put(&command, over.as_deref());
-            let is_news = text_at(&edited, &seen(&edited)) != text_at(text, &seen(text));
-            is_news.then(|| (edited, change(text, Some(&command))))
+        (LineSetting::Ours { command, over }, Showing::AsItIs | Showing::Wanted) => {
+            let edited = replaced_by(&command, over.as_deref());
+            let is_changed = text_at(&edited, &line_setting(&edited)) != text_at(text, &line_setting(text));
+            is_changed.then(|| (edited, change(text, Some(&command))))
         }
     })
 }
 
-/// The text without us: with what we stood in front of, or without the setting.
+/// The text with the user's original command, or without the setting.
 pub(super) fn removed(text: &str) -> Option<(String, Change)> {
-    let Seen::Ours { command, over } = seen(text) else { return None };
+    let LineSetting::Ours { command, over } = line_setting(text) else { return None };
     let was = text[command.clone()].to_owned();
     let edited = match over {
         Some(theirs) => edit::replace(text, &command, &Node::Text(theirs), &Layout::of(text)),
@@ -118,7 +118,7 @@ fn added(text: &str, program: &str, layout: &Layout) -> String {
     edit::append(text, &json::root(text), &Addition::Member(KEY, &setting), layout)
 }
 
-fn change(text: &str, replaced: Option<&Span>) -> Change {
+fn change(text: &str, replaced: Option<&ByteSpan>) -> Change {
     let event = KEY.to_owned();
     match replaced {
         None => Change::Added { event },
@@ -131,25 +131,27 @@ fn line(program: &str, over: Option<&str>) -> String {
     over.map_or_else(|| own.clone(), |theirs| format!("{own} {OVER} {}", quote(theirs)))
 }
 
-fn seen(text: &str) -> Seen {
-    let Some(setting) = json::member(text, &json::root(text), KEY) else { return Seen::Nothing };
-    let Some(command) = json::member(text, &setting.value, "command") else { return Seen::Unknown };
+fn line_setting(text: &str) -> LineSetting {
+    let Some(setting) = json::member(text, &json::root(text), KEY) else { return LineSetting::Nothing };
+    let Some(command) = json::member(text, &setting.value, "command") else { return LineSetting::Unknown };
     let Ok(Value::String(line)) = serde_json::from_str(&text[command.value.clone()]) else {
-        return Seen::Unknown;
+        return LineSetting::Unknown;
     };
     match words::split(&line).as_deref() {
         Some([program, verb]) if is_tow(program) && verb == VERB => {
-            Seen::Ours { command: command.value, over: None }
+            LineSetting::Ours { command: command.value, over: None }
         }
         Some([program, verb, over, theirs]) if is_tow(program) && verb == VERB && over == OVER => {
-            Seen::Ours { command: command.value, over: Some(theirs.clone()) }
+            LineSetting::Ours { command: command.value, over: Some(theirs.clone()) }
         }
-        Some(_) | None => Seen::Theirs { command: command.value, text: line },
+        Some(_) | None => LineSetting::Theirs { command: command.value, text: line },
     }
 }
 
-fn text_at<'a>(text: &'a str, seen: &Seen) -> Option<&'a str> {
-    let (Seen::Ours { command, .. } | Seen::Theirs { command, .. }) = seen else { return None };
+fn text_at<'a>(text: &'a str, line_setting: &LineSetting) -> Option<&'a str> {
+    let (LineSetting::Ours { command, .. } | LineSetting::Theirs { command, .. }) = line_setting else {
+        return None;
+    };
     Some(&text[command.clone()])
 }
 
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_was_none_the_setting_comes_and_goes() {
+    fn a_missing_setting_is_added_and_removed_again() {
         check(
             r#"{"x": 1}"#,
             r#"{"x": 1, "statusLine": {"type": "command", "command": "/opt/tow statusline"}}"#,
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn whose_the_line_is_can_be_told() {
+    fn the_owner_of_the_status_line_is_detected() {
         let check = |text: &str, expected: LineStanding| {
             let found = target(Showing::AsItIs).inspect(Some(text.as_bytes())).unwrap().line;
             assert_eq!(found, Some(expected), "{text}");
@@ -237,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_no_command_is_refused_and_left_alone() {
+    fn a_setting_without_a_command_is_refused_and_left_alone() {
         for text in [
             r#"{"statusLine": null}"#,
             r#"{"statusLine": {"type": "static"}}"#,

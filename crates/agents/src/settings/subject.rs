@@ -1,6 +1,6 @@
-//! A file of somebody else's that holds something of ours, whatever its format.
+//! A foreign file with content of ours, in any format.
 //!
-//! Says what the file should become and when it is whole; how that is carried out is `apply`'s.
+//! Defines the wanted contents and when the file is complete; never writes: `apply` does.
 
 use std::path::Path;
 
@@ -9,31 +9,31 @@ use super::archive::Archive;
 use super::plan::{Containers, Plan};
 use super::refusal::{Cause, Refusal};
 
-/// Something of ours in a file.
+/// Content of ours in a file.
 pub trait Subject {
-    /// Whose file it is: also the name of the folder that keeps its originals.
+    /// The file's owner: also the name of the folder with its originals.
     fn owner(&self) -> &'static str;
 
-    /// The file, as it was named to us.
+    /// The file, as given.
     fn file(&self) -> &Path;
 
-    /// Whether these bytes look like something that a writer has finished.
+    /// Whether these bytes look complete, as opposed to half written.
     fn is_whole(&self, bytes: &[u8]) -> bool;
 
-    /// Who may read a file that we make.
+    /// The permissions of a file that we create.
     fn new_mode(&self) -> u32 {
         0o600
     }
 
-    /// Whether a copy of the file may lie among our own: not one that tells of projects, accounts and what was said.
+    /// Whether we may keep a copy of the file: not if it contains projects, accounts or conversations.
     fn is_ours_to_keep(&self) -> bool {
         true
     }
 
-    /// What the file becomes with what is ours, once and right.
+    /// Plans the file with our content exactly once and correct.
     fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal>;
 
-    /// What the file becomes without anything of ours.
+    /// Plans the file without our content.
     fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal>;
 
     /// The containers that the file would hold without us.
@@ -43,7 +43,7 @@ pub trait Subject {
         Refusal { file: self.file().to_owned(), cause }
     }
 
-    /// What `apply` would do now.
+    /// The plan that `apply` would carry out now.
     fn preview(&self, pace: Pace) -> Result<Plan, Refusal>
     where
         Self: Sized,
@@ -51,7 +51,7 @@ pub trait Subject {
         apply::preview(self, pace)
     }
 
-    /// What `remove` would do now.
+    /// The plan that `remove` would carry out now.
     fn preview_removal(&self, archive: &Archive, pace: Pace) -> Result<Plan, Refusal>
     where
         Self: Sized,
@@ -59,7 +59,7 @@ pub trait Subject {
         apply::preview_removal(self, archive, pace)
     }
 
-    /// Brings what is ours into the file, once and right, unless a person changed it.
+    /// Writes our content into the file, exactly once and correct, unless the user changed it.
     fn apply(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal>
     where
         Self: Sized,
@@ -67,7 +67,7 @@ pub trait Subject {
         apply::apply(self, archive, pace)
     }
 
-    /// Gives the file back as it was before us; where others have changed it since, takes out what is ours alone.
+    /// Restores the original file; if others have changed it since, removes only our content.
     fn remove(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal>
     where
         Self: Sized,

@@ -1,4 +1,4 @@
-//! Reading a settings file and replacing it whole, provided that nobody changed it meanwhile.
+//! Reads a settings file and replaces it whole, provided that it did not change meanwhile.
 //!
 //! Never writes into the file itself, never through a link's name, and never to a device or a pipe.
 
@@ -12,24 +12,24 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::refusal::Cause;
 
-/// No settings file comes near it; a file that does is something else.
+/// Far above the size of any settings file.
 const MAX_BYTES: u64 = 16 << 20;
 /// As many links as Linux follows.
 const MAX_LINKS: usize = 40;
-/// How often a foreign write may come between two exchanges before we give way.
+/// Foreign writes between two exchanges after which we give up.
 const MAX_EXCHANGES: usize = 8;
 const OWNER_ONLY: u32 = 0o600;
 
-/// How an attempt to replace the file ended.
+/// The result of an attempt to replace the file.
 #[derive(Debug)]
-pub(super) enum Swap {
-    /// The file is what we wanted. Holds what it was before: a slow writer may still be writing to that.
+pub(super) enum FileSwap {
+    /// The file was replaced. Holds the old file, since a slow writer may still be writing to it.
     Done(Option<File>),
-    /// Somebody else was faster; theirs stands.
+    /// Another program wrote first; its version stays.
     Raced,
 }
 
-/// Follows symbolic links to the file that they mean, which need not exist.
+/// Follows symbolic links to their target, which need not exist.
 pub(super) fn resolve(file: &Path) -> Result<PathBuf, Cause> {
     let mut path = file.to_owned();
     for _ in 0..MAX_LINKS {
@@ -57,13 +57,13 @@ pub(super) fn reread(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Changes whenever somebody writes, truncates or replaces the file.
-pub(super) fn touched(path: &Path) -> Option<(u64, i64, i64, u64)> {
-    let looked = fs::metadata(path).ok()?;
-    Some((looked.ino(), looked.mtime(), looked.mtime_nsec(), looked.len()))
+/// Changes whenever the file is written, truncated or replaced.
+pub(super) fn change_stamp(path: &Path) -> Option<(u64, i64, i64, u64)> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.ino(), metadata.mtime(), metadata.mtime_nsec(), metadata.len()))
 }
 
-/// Makes the file's folder. Returns the topmost folder that had to be made.
+/// Creates the file's folder. Returns the topmost folder that had to be created.
 pub(super) fn make_folder(path: &Path) -> Result<Option<PathBuf>, Cause> {
     let folder = folder_of(path);
     let missing =
@@ -74,44 +74,45 @@ pub(super) fn make_folder(path: &Path) -> Result<Option<PathBuf>, Cause> {
     Ok(topmost)
 }
 
-/// Replaces `expected` by `new`, or leaves the file alone if it is not `expected` any more. A file that was there keeps
-/// its mode; a new one gets `mode`.
+/// Replaces `expected` by `new`, or leaves the file alone if it is no longer `expected`. An existing file keeps its
+/// mode; a new one gets `mode`.
 pub(super) fn swap(
-    (path, mode): (&Path, u32),
+    path: &Path,
+    mode: u32,
     expected: Option<&[u8]>,
     new: Option<&[u8]>,
-) -> Result<Swap, Cause> {
+) -> Result<FileSwap, Cause> {
     let mut old = open(path)?;
     let found = match &mut old {
         Some(file) => Some(reread(file).map_err(|source| cannot_read(path, source))?),
         None => None,
     };
     if found.as_deref() != expected {
-        return Ok(Swap::Raced);
+        return Ok(FileSwap::Raced);
     }
     let ended = match (expected, new) {
-        (None, None) => Ok(Ended::Done),
-        (Some(expected), None) => take_away(path, expected),
+        (None, None) => Ok(RenameOutcome::Done),
+        (Some(expected), None) => delete(path, expected),
         (None, Some(new)) => stage(path, new, mode).and_then(|staged| put_first(&staged, path)),
         (Some(expected), Some(new)) => {
-            stage(path, new, mode).and_then(|staged| exchange(&staged, path, (expected, new)))
+            stage(path, new, mode).and_then(|staged| exchange(&staged, path, expected, new))
         }
     };
     match ended.and_then(|ended| sync_folder(path).map(|()| ended)) {
-        Ok(Ended::Done) => Ok(Swap::Done(old)),
-        Ok(Ended::Raced) => Ok(Swap::Raced),
+        Ok(RenameOutcome::Done) => Ok(FileSwap::Done(old)),
+        Ok(RenameOutcome::Raced) => Ok(FileSwap::Raced),
         Err(source) => Err(cannot_write(path, source)),
     }
 }
 
-/// Writes a file that nobody else writes: our own backups and records.
+/// Writes a file that only we write: our own backups and records.
 pub(super) fn put_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let staged = stage(path, bytes, OWNER_ONLY)?;
     fs::rename(&staged.path, path)?;
     sync_folder(path)
 }
 
-/// Writes a new file, and fails if there is one.
+/// Writes a new file, and fails if it exists.
 pub(super) fn put_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path)?;
     file.write_all(bytes)?;
@@ -119,35 +120,35 @@ pub(super) fn put_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(path)
 }
 
-enum Ended {
+enum RenameOutcome {
     Done,
     Raced,
 }
 
-/// A new file beside the old one, which goes when it is dropped.
+/// A new file beside the old one, deleted on drop.
 struct Staged {
     path: PathBuf,
 }
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        // It may be gone already: renamed into its place.
+        // Already gone if it was renamed into place.
         let _ = fs::remove_file(&self.path);
     }
 }
 
 fn open(path: &Path) -> Result<Option<File>, Cause> {
-    let looked = match fs::metadata(path) {
-        Ok(looked) => looked,
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(cannot_read(path, source)),
     };
-    // Looked at before opening: to open a pipe is to wait for its other end.
-    if !looked.is_file() {
+    // Checked before opening: opening a pipe waits for its other end.
+    if !metadata.is_file() {
         return Err(Cause::NotAFile { path: path.to_owned() });
     }
-    if looked.len() > MAX_BYTES {
-        return Err(Cause::TooLarge { bytes: looked.len(), limit: MAX_BYTES });
+    if metadata.len() > MAX_BYTES {
+        return Err(Cause::TooLarge { bytes: metadata.len(), limit: MAX_BYTES });
     }
     match File::open(path) {
         Ok(file) => Ok(Some(file)),
@@ -171,7 +172,7 @@ fn stage(path: &Path, bytes: &[u8], mode: u32) -> io::Result<Staged> {
     Ok(staged)
 }
 
-/// Two edits at once, in one process or in several, never share a name; a name left by a crash is passed over.
+/// Concurrent edits, in one process or several, never share a name; names left by a crash are skipped.
 fn new_neighbour(path: &Path) -> io::Result<(File, Staged)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -187,52 +188,52 @@ fn new_neighbour(path: &Path) -> io::Result<(File, Staged)> {
     }
 }
 
-fn put_first(staged: &Staged, path: &Path) -> io::Result<Ended> {
+fn put_first(staged: &Staged, path: &Path) -> io::Result<RenameOutcome> {
     match renameat_with(CWD, &staged.path, CWD, path, RenameFlags::NOREPLACE) {
-        Ok(()) => Ok(Ended::Done),
-        Err(rustix::io::Errno::EXIST) => Ok(Ended::Raced),
-        Err(errno) if is_unsupported(errno) => fs::rename(&staged.path, path).map(|()| Ended::Done),
+        Ok(()) => Ok(RenameOutcome::Done),
+        Err(rustix::io::Errno::EXIST) => Ok(RenameOutcome::Raced),
+        Err(errno) if is_unsupported(errno) => fs::rename(&staged.path, path).map(|()| RenameOutcome::Done),
         Err(errno) => Err(errno.into()),
     }
 }
 
-/// Exchanges the two files, and looks at what came out: only so is nobody's write lost in between.
+/// Exchanges the two files and compares the swapped-out one, so that no concurrent write is lost.
 ///
-/// What comes out and is not what we believed to be there is newer than what went in: it goes back.
-fn exchange(staged: &Staged, path: &Path, (expected, new): (&[u8], &[u8])) -> io::Result<Ended> {
+/// If the swapped-out file isn't the version we read, someone wrote first: swap theirs back.
+fn exchange(staged: &Staged, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<RenameOutcome> {
     let (mut believed, mut put) = (expected.to_vec(), new.to_vec());
     for _ in 0..MAX_EXCHANGES {
         match renameat_with(CWD, &staged.path, CWD, path, RenameFlags::EXCHANGE) {
             Ok(()) => {}
-            Err(rustix::io::Errno::NOENT) => return Ok(Ended::Raced),
+            Err(rustix::io::Errno::NOENT) => return Ok(RenameOutcome::Raced),
             Err(errno) if is_unsupported(errno) => return rename_over(staged, path, expected),
             Err(errno) => return Err(errno.into()),
         }
         let out = fs::read(&staged.path)?;
         if out == believed {
-            return Ok(if put == new { Ended::Done } else { Ended::Raced });
+            return Ok(if put == new { RenameOutcome::Done } else { RenameOutcome::Raced });
         }
         believed = std::mem::replace(&mut put, out);
     }
-    Ok(Ended::Raced)
+    Ok(RenameOutcome::Raced)
 }
 
-/// For file systems that cannot exchange: leaves a gap of microseconds between the look and the rename.
-fn rename_over(staged: &Staged, path: &Path, expected: &[u8]) -> io::Result<Ended> {
+/// For file systems that cannot exchange: leaves a gap of microseconds between the comparison and the rename.
+fn rename_over(staged: &Staged, path: &Path, expected: &[u8]) -> io::Result<RenameOutcome> {
     if fs::read(path)? != expected {
-        return Ok(Ended::Raced);
+        return Ok(RenameOutcome::Raced);
     }
-    fs::rename(&staged.path, path).map(|()| Ended::Done)
+    fs::rename(&staged.path, path).map(|()| RenameOutcome::Done)
 }
 
-/// Moves the file aside, looks at it, and deletes it only if it is what we believed.
-fn take_away(path: &Path, expected: &[u8]) -> io::Result<Ended> {
+/// Moves the file aside, and deletes it only if it is the expected version.
+fn delete(path: &Path, expected: &[u8]) -> io::Result<RenameOutcome> {
     let (_, aside) = new_neighbour(path)?;
     fs::rename(path, &aside.path)?;
     if fs::read(&aside.path)? == expected {
-        return Ok(Ended::Done);
+        return Ok(RenameOutcome::Done);
     }
-    put_first(&aside, path).map(|_| Ended::Raced)
+    put_first(&aside, path).map(|_| RenameOutcome::Raced)
 }
 
 fn sync_folder(path: &Path) -> io::Result<()> {
@@ -273,9 +274,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.json");
         fs::write(&path, "theirs").unwrap();
-        assert!(matches!(swap((&path, OWNER_ONLY), Some(b"old"), Some(b"ours")), Ok(Swap::Raced)));
-        assert!(matches!(swap((&path, OWNER_ONLY), None, Some(b"ours")), Ok(Swap::Raced)));
-        assert!(matches!(swap((&path, OWNER_ONLY), Some(b"old"), None), Ok(Swap::Raced)));
+        assert!(matches!(swap(&path, OWNER_ONLY, Some(b"old"), Some(b"ours")), Ok(FileSwap::Raced)));
+        assert!(matches!(swap(&path, OWNER_ONLY, None, Some(b"ours")), Ok(FileSwap::Raced)));
+        assert!(matches!(swap(&path, OWNER_ONLY, Some(b"old"), None), Ok(FileSwap::Raced)));
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
         assert_eq!(names(folder.path()), ["s.json"]);
     }
@@ -287,8 +288,8 @@ mod tests {
         fs::write(&path, "old").unwrap();
         let staged = stage(&path, b"ours", OWNER_ONLY).unwrap();
         fs::write(&path, "theirs").unwrap();
-        let ended = exchange(&staged, &path, (b"old", b"ours")).unwrap();
-        assert!(matches!(ended, Ended::Raced));
+        let ended = exchange(&staged, &path, b"old", b"ours").unwrap();
+        assert!(matches!(ended, RenameOutcome::Raced));
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
     }
 
@@ -298,7 +299,7 @@ mod tests {
         let path = folder.path().join("s.json");
         let staged = stage(&path, b"ours", OWNER_ONLY).unwrap();
         fs::write(&path, "theirs").unwrap();
-        assert!(matches!(put_first(&staged, &path).unwrap(), Ended::Raced));
+        assert!(matches!(put_first(&staged, &path).unwrap(), RenameOutcome::Raced));
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
     }
 
@@ -307,7 +308,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.json");
         fs::write(&path, "theirs").unwrap();
-        assert!(matches!(take_away(&path, b"ours").unwrap(), Ended::Raced));
+        assert!(matches!(delete(&path, b"ours").unwrap(), RenameOutcome::Raced));
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
         assert_eq!(names(folder.path()), ["s.json"]);
     }
@@ -317,10 +318,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.json");
         let mode = || fs::metadata(&path).unwrap().mode() & 0o7777;
-        assert!(matches!(swap((&path, OWNER_ONLY), None, Some(b"a")), Ok(Swap::Done(None))));
+        assert!(matches!(swap(&path, OWNER_ONLY, None, Some(b"a")), Ok(FileSwap::Done(None))));
         assert_eq!(mode(), 0o600);
         fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(swap((&path, OWNER_ONLY), Some(b"a"), Some(b"b")), Ok(Swap::Done(Some(_)))));
+        assert!(matches!(swap(&path, OWNER_ONLY, Some(b"a"), Some(b"b")), Ok(FileSwap::Done(Some(_)))));
         assert_eq!(mode(), 0o644);
         assert_eq!(names(folder.path()), ["s.json"]);
     }
@@ -331,7 +332,7 @@ mod tests {
         let path = folder.path().join("s.json");
         fs::write(&path, "old").unwrap();
         let mut slow = OpenOptions::new().write(true).truncate(false).open(&path).unwrap();
-        let Ok(Swap::Done(Some(mut old))) = swap((&path, OWNER_ONLY), Some(b"old"), Some(b"ours")) else {
+        let Ok(FileSwap::Done(Some(mut old))) = swap(&path, OWNER_ONLY, Some(b"old"), Some(b"ours")) else {
             panic!("nobody else writes")
         };
         slow.write_all(b"late").unwrap();

@@ -1,4 +1,4 @@
-//! What we want to stand in an agent's settings file.
+//! The wanted entries of an agent's settings file.
 //!
 //! Describes only: reads no file, no environment, and knows no agent by name.
 
@@ -16,33 +16,33 @@ use super::subject::Subject;
 pub struct Target {
     agent: &'static str,
     file: PathBuf,
-    wanted: Vec<Wanted>,
+    wanted: Vec<HookEntry>,
     order: Order,
     off_switch: Option<&'static str>,
     status_line: Option<(String, Showing)>,
 }
 
-/// Whether we draw a line for the person.
+/// Whether we draw the agent's status line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Showing {
-    /// Only if we do so already.
+    /// Only if already installed.
     AsItIs,
-    /// In front of whatever draws one now.
+    /// Installed, in front of an existing status line.
     Wanted,
 }
 
-/// What the place of an entry in its list means to the agent.
+/// The meaning of an entry's position in its list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Nothing.
+    /// Positions have no meaning.
     Free,
-    /// Entries are trusted by their place: whatever shifts another tool's entry switches it off.
+    /// Entries are trusted by their position: shifting another tool's entry disables it.
     Trusted,
 }
 
-/// One entry that we want: the event, what it runs, and for how long it may.
+/// One wanted entry: its event, command and timeout.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct HookEntry {
     event: &'static str,
     invocation: Invocation,
     timeout_s: u32,
@@ -53,23 +53,18 @@ pub struct Wanted {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Invocation {
     /// The program itself, with its arguments.
-    Exec {
-        /// Path of the program.
-        command: String,
-        /// Its arguments.
-        args: Vec<String>,
-    },
-    /// A line for the shell.
+    Exec { command: String, args: Vec<String> },
+    /// A shell command line.
     Shell(String),
 }
 
 impl Target {
-    /// The settings `file` of `agent`, with nothing wanted yet.
+    /// The settings `file` of `agent`, without entries.
     pub fn new(agent: &'static str, file: PathBuf, order: Order) -> Self {
         Self { agent, file, wanted: Vec::new(), order, off_switch: None, status_line: None }
     }
 
-    /// The same, its entry for `event` called for the tools that `matcher` names.
+    /// Restricts the entry for `event` to the tools that `matcher` names.
     pub fn matching(mut self, event: &str, matcher: &'static str) -> Self {
         for wanted in self.wanted.iter_mut().filter(|wanted| wanted.event == event) {
             wanted.matcher = Some(matcher);
@@ -77,51 +72,49 @@ impl Target {
         self
     }
 
-    /// The same target that wants these entries.
-    pub fn wanting(self, wanted: impl IntoIterator<Item = Wanted>) -> Self {
+    /// Sets the wanted entries.
+    pub fn wanting(self, wanted: impl IntoIterator<Item = HookEntry>) -> Self {
         Self { wanted: wanted.into_iter().collect(), ..self }
     }
 
-    /// The same target that keeps right what stands there already, and adds no entry for another event.
+    /// Restricts the target to the events that already have an entry.
     pub fn adding_none(self, found: &Inspection) -> Self {
         let wanted =
             self.wanted.into_iter().filter(|wanted| !found.missing.contains(&wanted.event)).collect();
         Self { wanted, ..self }
     }
 
-    /// The same target in whose file `key: true` silences all hooks.
+    /// Names the key whose value `true` disables all hooks in the file.
     pub fn silenced_by(self, key: &'static str) -> Self {
         Self { off_switch: Some(key), ..self }
     }
 
-    /// The same target in whose file the program draws the status line, or may.
+    /// Sets the status line's program, and whether to install it.
     pub fn with_status_line(self, program: String, showing: Showing) -> Self {
         Self { status_line: Some((program, showing)), ..self }
     }
 
-    /// The same target, with the status line if the agent has one.
+    /// Installs the status line if the agent has one.
     pub fn showing(self) -> Self {
         let status_line = self.status_line.map(|(program, _)| (program, Showing::Wanted));
         Self { status_line, ..self }
     }
 
-    /// The agent, as `tow hook` knows it.
+    /// The agent's name in `tow hook`.
     pub fn agent(&self) -> &'static str {
         self.agent
     }
 
-    /// The settings file, as it was named to us.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// The entry that we want for `event`.
-    pub fn wanted(&self, event: &str) -> Option<&Wanted> {
+    pub fn wanted(&self, event: &str) -> Option<&HookEntry> {
         self.wanted.iter().find(|wanted| wanted.event == event)
     }
 
-    /// All entries that we want, in the order in which a new file lists them.
-    pub fn all_wanted(&self) -> &[Wanted] {
+    /// All wanted entries, in the order in which a new file lists them.
+    pub fn all_wanted(&self) -> &[HookEntry] {
         &self.wanted
     }
 
@@ -165,13 +158,12 @@ impl Subject for Target {
     }
 }
 
-impl Wanted {
-    /// An entry for `event`.
+impl HookEntry {
     pub fn new(event: &'static str, invocation: Invocation, timeout_s: u32) -> Self {
         Self { event, invocation, timeout_s, matcher: None }
     }
 
-    /// The same entry, restricted to what `matchers` says of its event.
+    /// Restricts the entry to its event's matcher in `matchers`.
     pub(crate) fn among(self, matchers: &[(&str, &'static str)]) -> Self {
         let matcher = matchers.iter().find(|(event, _)| *event == self.event).map(|(_, matcher)| *matcher);
         Self { matcher, ..self }
@@ -181,7 +173,6 @@ impl Wanted {
         self.matcher
     }
 
-    /// The event that the entry waits for.
     pub fn event(&self) -> &'static str {
         self.event
     }
@@ -210,7 +201,7 @@ impl Wanted {
     }
 }
 
-/// The program as text, for a file that must find it from everywhere.
+/// The program's path as text, which must be absolute to work from any folder.
 pub(crate) fn absolute_command(file: &Path, program: &Path) -> Result<String, Refusal> {
     match program.to_str() {
         Some(command) if program.is_absolute() => Ok(command.to_owned()),

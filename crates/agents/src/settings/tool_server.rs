@@ -1,7 +1,7 @@
-//! The one entry of a settings file by which the agent starts our server of tools.
+//! The settings entry with which an agent starts our MCP server.
 //!
-//! Knows no agent: which file it is and how that is written is told by whoever makes one. An entry of our name that runs
-//! another program is somebody else's: it is never touched. What else a person has put into ours stays there.
+//! Knows no agent: the caller chooses file and format. Never touches an entry of our name that runs another program,
+//! nor the user's additions to ours.
 
 use std::path::{Path, PathBuf};
 
@@ -14,73 +14,71 @@ use super::{server_json, server_toml};
 
 /// The name under which agents know the server.
 pub(crate) const NAME: &str = "towline";
-/// What the program is told to be the server.
+/// The subcommand that starts the server.
 pub(crate) const VERB: &str = "mcp";
 
-/// A settings file, and the server that we want named in it.
+/// A settings file, and the server that we want in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolServer {
     agent: &'static str,
     file: PathBuf,
-    form: Form,
+    format: FileFormat,
     pub(super) command: String,
     pub(super) places: Vec<Place>,
     pub(super) passed_on: &'static [&'static str],
 }
 
-/// How the file is written.
+/// The file's format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// JSON with an object of servers by their names.
+pub(crate) enum FileFormat {
+    /// JSON with an object of servers by name.
     Json,
-    /// TOML with a table of servers by their names.
+    /// TOML with a table of servers by name.
     Toml,
 }
 
-/// The variables that decide where our data and configuration lie.
+/// The variables that locate our data and configuration.
 pub const PLACES: [&str; 3] = ["TOWLINE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
 
-/// A variable that decides where our data lies, and its value where it has one. Some agents start servers without it.
+/// A variable that locates our data, and its value if set. Some agents start servers without it.
 pub type Place = (&'static str, Option<String>);
 
-/// How our entry stands.
+/// The state of our entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerStanding {
     Missing,
     Right,
-    /// Ours, of a program that lies elsewhere, or with data that lies elsewhere.
+    /// Ours, with another path of the program or the data.
     Outdated,
-    /// Somebody else's entry of that name.
+    /// A foreign entry of that name.
     Foreign,
 }
 
 impl ToolServer {
-    /// The `file` of `agent`, in which the server is `command`.
-    pub(crate) fn new((agent, form): (&'static str, Form), file: PathBuf, command: String) -> Self {
-        Self { agent, file, form, command, places: Vec::new(), passed_on: &[] }
+    /// The `file` of `agent`, with `command` as the server's program.
+    pub(crate) fn new(agent: &'static str, format: FileFormat, file: PathBuf, command: String) -> Self {
+        Self { agent, file, format, command, places: Vec::new(), passed_on: &[] }
     }
 
-    /// The same server, which finds its data by these variables.
+    /// Sets the variables by which the server finds its data.
     pub fn among(self, places: impl IntoIterator<Item = Place>) -> Self {
         Self { places: places.into_iter().collect(), ..self }
     }
 
-    /// The same server, in an entry that tells the agent to pass these variables on, whatever they say by then.
+    /// Makes the agent pass on these variables with their values at that time.
     pub(crate) fn passing_on(self, names: &'static [&'static str]) -> Self {
         Self { passed_on: names, ..self }
     }
 
-    /// The file, as it was named to us.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// What the file becomes with our entry, once and right.
+    /// Plans the file with our entry exactly once and correct.
     pub fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
         Subject::plan(self, existing)
     }
 
-    /// How our entry stands now.
     pub fn inspect_file(&self, pace: Pace) -> Result<ServerStanding, Refusal> {
         match self.preview(pace) {
             Ok(plan) => Ok(standing(&plan)),
@@ -95,23 +93,23 @@ impl ToolServer {
     }
 
     fn opened(&self, existing: Option<&[u8]>) -> Result<String, Refusal> {
-        let opened = match self.form {
-            Form::Json => server_json::opened(existing),
-            Form::Toml => server_toml::opened(existing),
+        let opened = match self.format {
+            FileFormat::Json => server_json::opened(existing),
+            FileFormat::Toml => server_toml::opened(existing),
         };
         opened.map_err(|cause| self.refuse(cause))
     }
 
-    /// The next thing to do so that the entry is as wanted.
+    /// The next edit towards the wanted entry.
     fn step(&self, text: &str) -> Result<Option<(String, Change)>, Refusal> {
-        let step = match self.form {
-            Form::Json => server_json::step(self, text),
-            Form::Toml => server_toml::step(self, text),
+        let step = match self.format {
+            FileFormat::Json => server_json::step(self, text),
+            FileFormat::Toml => server_toml::step(self, text),
         };
         step.map_err(|cause| self.refuse(cause))
     }
 
-    fn planned(&self, before: Option<&[u8]>, (text, changes): (String, Vec<Change>)) -> Plan {
+    fn planned(&self, before: Option<&[u8]>, text: String, changes: Vec<Change>) -> Plan {
         let before = before.map(<[u8]>::to_vec);
         let after = if changes.is_empty() { before.clone() } else { Some(text.into_bytes()) };
         Plan { file: self.file.clone(), before, after, changes }
@@ -127,7 +125,7 @@ impl Subject for ToolServer {
         &self.file
     }
 
-    /// A writer that truncates the file first has nothing in it at that moment.
+    /// A writer that truncates the file first leaves it empty for a moment.
     fn is_whole(&self, bytes: &[u8]) -> bool {
         !bytes.trim_ascii().is_empty() && self.opened(Some(bytes)).is_ok()
     }
@@ -143,33 +141,33 @@ impl Subject for ToolServer {
             text = edited;
             changes.push(change);
         }
-        Ok(self.planned(existing, (text, changes)))
+        Ok(self.planned(existing, text, changes))
     }
 
     fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal> {
         let text = self.opened(existing)?;
-        let removed = match self.form {
-            Form::Json => Ok(server_json::removed(&text, kept)),
-            Form::Toml => server_toml::removed(&text),
+        let removed = match self.format {
+            FileFormat::Json => Ok(server_json::removed(&text, kept)),
+            FileFormat::Toml => server_toml::removed(&text),
         };
         let (text, changes) = match removed.map_err(|cause| self.refuse(cause))? {
             Some((edited, change)) => (edited, vec![change]),
             None => (text, vec![]),
         };
-        Ok(self.planned(existing, (text, changes)))
+        Ok(self.planned(existing, text, changes))
     }
 
     fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, Refusal> {
         let text = self.opened(existing)?;
-        Ok(match self.form {
-            Form::Json => server_json::containers(&text),
-            // What we write there stands in nothing of ours.
-            Form::Toml => Containers::default(),
+        Ok(match self.format {
+            FileFormat::Json => server_json::containers(&text),
+            // Our table there has no container of ours.
+            FileFormat::Toml => Containers::default(),
         })
     }
 }
 
-/// Whether what an entry runs is our server.
+/// Whether an entry runs our server.
 pub(super) fn is_ours(command: Option<&str>, first_argument: Option<&str>) -> bool {
     command.is_some_and(is_tow) && first_argument == Some(VERB)
 }

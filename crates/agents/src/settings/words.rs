@@ -1,4 +1,4 @@
-//! Shell words, as far as one plain command needs them.
+//! Shell words of plain commands.
 //!
 //! Runs no shell and expands nothing: a text with operators or substitutions is not a plain command.
 

@@ -1,4 +1,4 @@
-//! What Claude Code writes that could not be recorded: older clients, editors, a person who goes back.
+//! Claude Code transcripts that could not be recorded: older clients, editors, rewinds.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn a_client_that_names_no_sources_is_read_by_its_words() {
 }
 
 #[test]
-fn a_helper_without_a_file_of_its_own_is_still_a_helper() {
+fn a_subagent_without_a_file_of_its_own_is_still_a_subagent() {
     let mut aside = user("b", "a", "look around");
     aside["isSidechain"] = json!(true);
     let text = aside.to_string();
@@ -28,7 +28,7 @@ fn a_helper_without_a_file_of_its_own_is_still_a_helper() {
 }
 
 #[test]
-fn what_an_editor_puts_beside_a_prompt_is_a_note() {
+fn text_that_an_editor_adds_to_a_prompt_is_a_note() {
     let mut entry = user("a", "", "");
     let opened = json!({"type": "text", "text": "<ide_opened_file>x.rs</ide_opened_file>"});
     entry["message"]["content"] = json!([opened, {"type": "text", "text": "mend it"}]);
@@ -64,7 +64,7 @@ fn a_prompt_that_follows_what_an_earlier_one_followed_takes_that_one_back() {
 }
 
 #[test]
-fn a_cost_that_is_corrected_is_told_again_under_its_id() {
+fn corrected_usage_is_reported_again_under_its_id() {
     let answer = |uuid: &str, output: u64| {
         json!({"type": "assistant", "uuid": uuid, "message": {"id": "msg_1", "model": "m",
             "content": [{"type": "text", "text": uuid}], "usage": {"input_tokens": 5, "output_tokens": output}}})

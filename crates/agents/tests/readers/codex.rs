@@ -1,4 +1,4 @@
-//! What Codex writes that could not be recorded: older clients, and every way to say how a command ended.
+//! Codex rollouts that could not be recorded: older clients, and every form of a command's exit status.
 
 use super::*;
 use towline_core::event::ToolOutcome;
@@ -12,7 +12,7 @@ fn event(payload: Value) -> Value {
     json!({"timestamp": "2026-11-15T00:00:00Z", "type": "event_msg", "payload": payload})
 }
 
-/// A fork holds only the rest, and says of whom; a revert holds only the rest of its own thread.
+/// A fork holds only the remainder and names its origin; a revert holds only the remainder of its own thread.
 #[test]
 fn a_file_that_holds_only_the_rest_says_what_it_goes_on_from() {
     let opening = |name: &str| {

@@ -1,4 +1,4 @@
-//! Any capture, any damage: what is read does not depend on when, and nothing is too strange to be read.
+//! Damaged transcripts: the result does not depend on how a file is split into reads, and no input breaks the reader.
 
 use super::claude::user;
 use super::*;
@@ -8,7 +8,7 @@ use proptest::sample::{Index, select};
 use towline_agents::Unreadable;
 
 #[test]
-fn what_is_no_line_of_the_format_is_refused_or_passed_over() {
+fn malformed_lines_are_refused_or_skipped() {
     for agent in Agent::ALL {
         let mut reader = agent.reader();
         let mut found = vec![];
@@ -84,10 +84,10 @@ fn a_reader_kept_by_an_older_version_is_still_understood() {
     }
 }
 
-/// What may stand where something else is expected.
+/// Values to put in place of expected ones.
 const OTHERS: [&str; 9] = ["null", "true", "-7", "1e400", "\"\"", "\"·\"", "[]", "{}", "[[{\"type\":[]}]]"];
 
-/// Puts something else in the place of one value, counted in the order of the text.
+/// Replaces one value, counted in the order of the text.
 fn spoiled(value: &mut Value, at: &mut usize, other: &Value) {
     if *at == 0 {
         *value = other.clone();

@@ -1,6 +1,6 @@
-//! Every call of every recorded transcript, and what it does in our words.
+//! The action of every call in every recorded transcript.
 //!
-//! Nothing is left out: a call that means nothing to us is listed as such.
+//! Leaves nothing out: an unrecognised call is listed as such.
 
 use super::*;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
-//! The lines of all turns of all recorded conversations.
+//! The summary lines of all turns of all recorded conversations.
 //!
-//! Texts are given as they are recorded: what redaction makes of them is tested elsewhere.
+//! Texts are used as recorded, without redaction, which is tested elsewhere.
 
 use super::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,7 +12,7 @@ fn named(call: &str) -> u64 {
     hasher.finish()
 }
 
-/// One line per prompt of the session's own conversation.
+/// One line per prompt of the session's main conversation.
 fn lines_of(name: &str, file: &[u8]) -> Vec<String> {
     let mut turns: Vec<Digest> = vec![];
     for piece in pieces(name, file).into_iter().filter(|piece| piece.subagent.is_none()) {

@@ -1,4 +1,4 @@
-//! Readers of transcripts and rollouts: what they make of recorded, made-up and damaged files.
+//! Transcript readers on recorded, generated and damaged files.
 #![expect(clippy::unwrap_used, reason = "a recorded file that cannot be read fails the test")]
 
 mod claude;
@@ -26,7 +26,7 @@ fn recorded(folder: &str) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// One whole conversation, or what one file has of it.
+/// One whole conversation, or the part of it in one file.
 fn conversation(name: &str) -> Vec<u8> {
     recorded("transcripts").remove(name).unwrap()
 }
@@ -53,7 +53,7 @@ fn pieces<'a>(name: &str, file: &'a [u8]) -> Vec<Piece<'a>> {
     read_all(&mut agent_of(name).reader(), &lines(file))
 }
 
-/// Ids by the order in which they are met: `uuid` becomes `id-1`, and all that is behind a `#` or `@` stays.
+/// Numbers ids in order of appearance: `uuid` becomes `id-1`, and a suffix after `#` or `@` stays.
 #[derive(Default)]
 struct Short(HashMap<String, usize>);
 

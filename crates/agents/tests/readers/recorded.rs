@@ -1,6 +1,6 @@
-//! Every recorded transcript and rollout, and what a person reads in it.
+//! Every recorded transcript and rollout, rendered.
 //!
-//! The renderings leave times out and shorten ids: they are there to be checked against the files by eye.
+//! The renderings omit times and shorten ids: they are meant to be compared with the files by eye.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -41,9 +41,9 @@ fn prompts(name: &str, of: Origin) -> Vec<String> {
     pieces(name, &file).into_iter().filter_map(prompt).collect()
 }
 
-/// What was typed while the two versions were recorded, in this order.
+/// The text typed while the two versions were recorded, in this order.
 #[test]
-fn a_persons_prompts_are_told_from_all_else_that_stands_in_their_name() {
+fn a_users_prompts_are_distinguished_from_other_text_in_their_name() {
     let typed = [
         "tools please",
         "look at @notes.txt now",
@@ -74,7 +74,7 @@ fn a_persons_prompts_are_told_from_all_else_that_stands_in_their_name() {
 }
 
 #[test]
-fn what_codex_injects_is_no_prompt() {
+fn text_injected_by_codex_is_not_a_prompt() {
     let typed = [
         "tools please",
         "patch please",
@@ -100,7 +100,7 @@ fn what_codex_injects_is_no_prompt() {
 }
 
 #[test]
-fn a_helper_is_asked_by_its_agent_and_not_by_a_person() {
+fn the_prompt_of_a_subagent_is_not_the_users() {
     let of_helpers = |name: &&String| name.contains("subagent") || name.ends_with("-mate");
     let all = recorded("transcripts");
     assert_eq!(all.keys().filter(of_helpers).count(), 6);
@@ -114,7 +114,7 @@ fn a_helper_is_asked_by_its_agent_and_not_by_a_person() {
     }
 }
 
-/// The ids of the messages that cost something, by a reading that builds every value.
+/// The ids of messages with a usage, by a reading that builds every value.
 fn costs(agent: Agent, file: &[u8]) -> BTreeSet<String> {
     let entries = lines(file).into_iter().filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let id = |entry: Value| match agent {
@@ -132,7 +132,7 @@ fn costs(agent: Agent, file: &[u8]) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_a_message_cost_is_told_once() {
+fn the_usage_of_a_message_is_reported_once() {
     for (name, file) in &recorded("transcripts") {
         let all = pieces(name, file);
         let told = |piece: &Piece<'_>| {
@@ -184,7 +184,7 @@ fn a_fork_repeats_what_it_copied_under_the_same_ids() {
 }
 
 #[test]
-fn a_limit_is_told_from_other_failures() {
+fn a_limit_is_distinguished_from_other_failures() {
     let stops = |name: &str| {
         let file = recorded("tails").remove(name).unwrap();
         let stop = |piece: Piece<'_>| {

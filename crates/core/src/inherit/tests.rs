@@ -1,4 +1,4 @@
-//! Every rule by which a session goes on with another's work, and every reason why not.
+//! Tests for every inheritance rule and every reason to inherit nothing.
 
 use super::*;
 use crate::event::{Event, Happening, Origin, OwnCommand, Reason};
@@ -6,8 +6,8 @@ use crate::step::{Before, step};
 use crate::text::{Keeping, Kept, Secrets};
 use proptest::prelude::*;
 
-/// When the heir is born.
-const BIRTH: Timestamp = Timestamp(10 * HOUR_MS);
+/// The start of the heir.
+const START: Timestamp = Timestamp(10 * HOUR_MS);
 const MINUTE_MS: i64 = 60_000;
 
 fn key(raw: &str) -> SessionKey {
@@ -26,14 +26,14 @@ fn prompt_of(origin: Origin, own: Option<OwnCommand>) -> Happening {
     Happening::PromptSubmitted { prompt: Kept::new("go on", keeping), origin, own }
 }
 
-/// A session that a person sits before, started so at this time.
+/// A terminal session, started this way at this time.
 fn started(name: &str, by: StartedBy, at: Timestamp) -> Session {
     let start = Happening::SessionStarted { by, wishes: Wishes::default() };
     Session { presence: Presence::Terminal, ..happens(None, name, at, start) }
 }
 
 fn heir(by: StartedBy) -> Session {
-    Session { seat: Some("seat".into()), ..prompted(started("a:heir", by, BIRTH), BIRTH.plus_ms(5_000)) }
+    Session { seat: Some("seat".into()), ..prompted(started("a:heir", by, START), START.plus_ms(5_000)) }
 }
 
 fn prompted(session: Session, at: Timestamp) -> Session {
@@ -41,14 +41,14 @@ fn prompted(session: Session, at: Timestamp) -> Session {
     happens(Some(session), &name, at, prompt_of(Origin::Human, None))
 }
 
-/// A session that worked until a minute before the heir's birth, and is decided about.
+/// A session that worked until a minute before the heir started, with its own decision settled.
 fn predecessor(name: &str) -> Session {
-    let session = prompted(started(name, StartedBy::Startup, BIRTH.plus_ms(-HOUR_MS / 2)), minutes_before(1));
+    let session = prompted(started(name, StartedBy::Startup, START.plus_ms(-HOUR_MS / 2)), minutes_before(1));
     Session { inheriting: Inheriting::Settled, state: State::Completed, ..session }
 }
 
 fn minutes_before(minutes: i64) -> Timestamp {
-    BIRTH.plus_ms(-minutes * MINUTE_MS)
+    START.plus_ms(-minutes * MINUTE_MS)
 }
 
 fn candidate(session: Session) -> Candidate {
@@ -67,7 +67,7 @@ fn baton(name: &str, seat: &str, passed_at: Timestamp) -> Baton {
     }
 }
 
-/// One that was passed on another machine, by its clock, and heard of here.
+/// A baton passed on another machine, by that machine's clock, with its arrival time here.
 fn far_baton(name: &str, passed_at: Timestamp, came_at: Timestamp) -> Baton {
     let afar = Some(Afar { machine: "desk".into(), came_at });
     Baton { seat: None, afar, ..baton(name, "", passed_at) }
@@ -77,8 +77,8 @@ fn situation(heir: &Session) -> Situation<'_> {
     Situation { heir, chain: vec![], batons: vec![], nearby: vec![] }
 }
 
-/// The way and whose work it is, as `clear a:before`; a decision that leaves no trace is empty.
-fn told(decision: &Decision) -> String {
+/// Formats a decision as `clear a:before`; empty for a decision that is not stored.
+fn describe(decision: &Decision) -> String {
     match (&decision.from, decision.is_worth_keeping()) {
         (Some(from), _) => format!("{} {from}", decision.way.name()),
         (None, true) => decision.way.name().to_owned(),
@@ -89,7 +89,7 @@ fn told(decision: &Decision) -> String {
 #[track_caller]
 fn check(situation: &Situation<'_>, expected: &str) {
     let decision = decide(situation);
-    assert_eq!(told(&decision), expected, "{decision:?}");
+    assert_eq!(describe(&decision), expected, "{decision:?}");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn tl_10_a_baton_of_the_seat_lives_for_an_hour() {
 #[test]
 fn tl_16_a_baton_that_was_passed_after_the_birth_is_left_for_its_heir() {
     let heir = heir(StartedBy::Startup);
-    let batons = vec![baton("a:before", "seat", BIRTH.plus_ms(1))];
+    let batons = vec![baton("a:before", "seat", START.plus_ms(1))];
     check(&Situation { batons, ..situation(&heir) }, "");
 }
 
@@ -182,9 +182,9 @@ fn the_latest_baton_of_the_seat_wins_over_older_ones_and_over_clearing() {
 }
 
 #[test]
-fn tl_13_nobody_inherits_from_themselves() {
+fn tl_13_a_session_never_inherits_from_itself() {
     let heir = heir(StartedBy::Startup);
-    let batons = vec![baton("a:heir", "seat", BIRTH)];
+    let batons = vec![baton("a:heir", "seat", START)];
     check(&Situation { batons, ..situation(&heir) }, "");
     assert_eq!(taken(&heir, &heir), None);
 }
@@ -223,7 +223,7 @@ fn a_baton_of_another_machine_is_taken_like_one_of_the_project_and_says_where_it
     let heir = heir(StartedBy::Startup);
     let batons = vec![far_baton("a:before", minutes_before(3), minutes_before(1))];
     let decision = decide(&Situation { batons, ..situation(&heir) });
-    assert_eq!(told(&decision), "baton a:before");
+    assert_eq!(describe(&decision), "baton a:before");
     assert_eq!(decision.machine.as_deref(), Some("desk"));
     assert!(decision.reason.starts_with("a:before on desk passed the baton"), "{}", decision.reason);
 }
@@ -237,7 +237,7 @@ fn a_baton_of_another_machine_beside_one_of_this_is_ambiguous_unless_that_is_of_
         ..situation(&heir)
     };
     let decision = decide(&with("other seat"));
-    assert_eq!((told(&decision).as_str(), decision.candidates.len()), ("ambiguous", 2));
+    assert_eq!((describe(&decision).as_str(), decision.candidates.len()), ("ambiguous", 2));
     assert!(decision.reason.ends_with(", b:22 on desk"), "{}", decision.reason);
     check(&with("seat"), "baton a:1");
 }
@@ -253,14 +253,14 @@ fn check_clocks(passed: i64, came: i64, expected: &str) {
 fn no_clock_of_another_machine_makes_a_baton_live_longer_than_an_hour_here() {
     check_clocks(60, 59, "baton a:before");
     check_clocks(61, 59, "none");
-    // That clock is an hour or a year ahead: it counts from when it came.
+    // The remote clock is an hour or a year ahead: the arrival time counts.
     check_clocks(-60, 1, "baton a:before");
     check_clocks(-60, 61, "none");
     check_clocks(-525_600, 60, "baton a:before");
     check_clocks(-525_600, 61, "none");
-    // Behind: it is as old as it says.
+    // The remote clock is behind: the baton is as old as it says.
     check_clocks(70, 1, "none");
-    // It came after the heir was there.
+    // The baton arrived after the heir started.
     check_clocks(-1, -1, "");
 }
 
@@ -269,7 +269,7 @@ fn a_session_of_another_machine_can_be_chosen_by_a_person() {
     let heir = heir(StartedBy::Startup);
     let far = far_baton("a:before", minutes_before(300), minutes_before(200));
     let chosen = taken_from_afar(&heir, &far).unwrap();
-    assert_eq!((told(&chosen).as_str(), chosen.machine.as_deref()), ("taken a:before", Some("desk")));
+    assert_eq!((describe(&chosen).as_str(), chosen.machine.as_deref()), ("taken a:before", Some("desk")));
     assert_eq!(chosen.baton, Some(far.uid));
     assert!(taken_from_afar(&heir, &baton("a:before", "x", minutes_before(1))).is_none(), "it ran here");
     assert!(taken_from_afar(&heir, &Baton { session: heir.key.clone(), ..far }).is_none());
@@ -287,25 +287,25 @@ fn a_fresh_start_wins_over_everything_and_can_be_taken_back() {
         ..situation(&heir)
     };
     check(&with(&fresh), "fresh");
-    for takes_it_back in [Happening::FreshTakenBack, Happening::BatonPassed, prompt_of(Origin::Human, None)] {
-        check(&with(&wish(fresh.clone(), takes_it_back)), "baton a:other");
+    for revoking in [Happening::FreshTakenBack, Happening::BatonPassed, prompt_of(Origin::Human, None)] {
+        check(&with(&wish(fresh.clone(), revoking)), "baton a:other");
     }
-    for does_not in [prompt_of(Origin::Bookmark, None), prompt_of(Origin::Command, Some(OwnCommand::Fresh))] {
-        check(&with(&wish(fresh.clone(), does_not)), "fresh");
+    for keeping in [prompt_of(Origin::Bookmark, None), prompt_of(Origin::Command, Some(OwnCommand::Fresh))] {
+        check(&with(&wish(fresh.clone(), keeping)), "fresh");
     }
 }
 
 #[test]
 fn a_fresh_start_may_be_asked_for_after_clearing_too_and_ends_with_being_obeyed() {
     let asked = happens(
-        Some(started("a:heir", StartedBy::Clear, BIRTH)),
+        Some(started("a:heir", StartedBy::Clear, START)),
         "a:heir",
-        BIRTH.plus_ms(1),
+        START.plus_ms(1),
         Happening::FreshAsked,
     );
-    let mut heir = Session { seat: Some("seat".into()), ..prompted(asked, BIRTH.plus_ms(2)) };
+    let mut heir = Session { seat: Some("seat".into()), ..prompted(asked, START.plus_ms(2)) };
     let decision = decide(&Situation { chain: vec![candidate(predecessor("a:before"))], ..situation(&heir) });
-    assert_eq!(told(&decision), "fresh");
+    assert_eq!(describe(&decision), "fresh");
     settle(&mut heir, &decision);
     assert_eq!((heir.fresh_at, heir.inheriting), (None, Inheriting::Settled));
 }
@@ -346,7 +346,7 @@ fn the_wish_about_clearing_is_kept_for_pairs_and_for_the_fallback_and_not_for_ba
 }
 
 #[test]
-fn who_is_to_be_asked_is_told_whom_they_may_choose() {
+fn with_ask_the_decision_names_the_candidates() {
     let wishes = Wishes { on_clear: OnClear::Ask, ..Wishes::default() };
     let heir = Session { wishes, ..heir(StartedBy::Clear) };
     let chain = vec![candidate(predecessor("a:before"))];
@@ -365,7 +365,7 @@ fn tl_12_without_a_pair_the_only_session_that_can_have_been_cleared_is_taken() {
     check_not(Session { state: State::Working, ..predecessor("a:before") });
     check_not(Session { state: State::Blocked(Reason::Permission), ..predecessor("a:before") });
     check_not(Session { last_event_at: minutes_before(61), ..predecessor("a:before") });
-    check_not(Session { last_event_at: BIRTH.plus_ms(1), ..predecessor("a:before") });
+    check_not(Session { last_event_at: START.plus_ms(1), ..predecessor("a:before") });
     check_not(Session { inheriting: Inheriting::Undecided, ..predecessor("a:before") });
     check_not(predecessor("b:before"));
     check(
@@ -378,12 +378,12 @@ fn tl_12_without_a_pair_the_only_session_that_can_have_been_cleared_is_taken() {
 }
 
 #[test]
-fn the_fallback_takes_nobody_who_sits_elsewhere_or_is_gone_on_with() {
+fn the_fallback_skips_sessions_that_are_open_elsewhere_or_already_continued() {
     let heir = heir(StartedBy::Clear);
     let elsewhere = Session { seat: Some("other seat".into()), ..predecessor("a:before") };
     let sits = Candidate { sitting: Sitting::InTerminal, ..candidate(elsewhere.clone()) };
     check(&Situation { nearby: vec![sits], ..situation(&heir) }, "");
-    let given = Candidate { heir: Some((key("a:x"), BIRTH)), ..candidate(elsewhere) };
+    let given = Candidate { heir: Some((key("a:x"), START)), ..candidate(elsewhere) };
     check(&Situation { nearby: vec![given], ..situation(&heir) }, "");
 }
 
@@ -431,13 +431,13 @@ fn headless_sessions_inherit_nothing_and_have_nothing_to_pass_on() {
     let batons = vec![baton("a:before", "seat", minutes_before(1))];
     check(&Situation { batons, ..situation(&heir) }, "");
     assert!(!has_work(&heir) && has_work(&predecessor("a:before")));
-    assert!(!has_work(&started("a:ghost", StartedBy::Startup, BIRTH)), "nothing was asked of it");
+    assert!(!has_work(&started("a:ghost", StartedBy::Startup, START)), "nothing was asked of it");
 }
 
 #[test]
 fn tl_16_the_first_thing_that_is_asked_decides_and_nothing_before_it() {
-    let mut session = Session { seat: Some("seat".into()), ..started("a:1", StartedBy::Clear, BIRTH) };
-    let passed_by = [
+    let mut session = Session { seat: Some("seat".into()), ..started("a:1", StartedBy::Clear, START) };
+    let not_deciding = [
         prompt_of(Origin::Bookmark, None),
         prompt_of(Origin::Notification, None),
         prompt_of(Origin::Command, Some(OwnCommand::Baton)),
@@ -445,12 +445,12 @@ fn tl_16_the_first_thing_that_is_asked_decides_and_nothing_before_it() {
         Happening::TurnEnded { background: Some(0), answer: None },
         Happening::SessionEnded { by: EndedBy::Clear },
     ];
-    for happening in passed_by {
-        session = happens(Some(session), "a:1", BIRTH, happening);
+    for happening in not_deciding {
+        session = happens(Some(session), "a:1", START, happening);
         assert_eq!(session.inheriting, Inheriting::Undecided);
     }
     for origin in [Origin::Human, Origin::Command, Origin::Continuation] {
-        let asked = happens(Some(session.clone()), "a:1", BIRTH, prompt_of(origin, None));
+        let asked = happens(Some(session.clone()), "a:1", START, prompt_of(origin, None));
         assert!(is_time(Inheriting::Undecided, &asked));
     }
 }
@@ -458,17 +458,17 @@ fn tl_16_the_first_thing_that_is_asked_decides_and_nothing_before_it() {
 #[test]
 fn only_a_session_that_starts_afresh_has_something_to_decide() {
     for by in [StartedBy::Resume, StartedBy::Compact, StartedBy::Fork, StartedBy::Unknown] {
-        assert_eq!(started("a:1", by, BIRTH).inheriting, Inheriting::Nothing);
+        assert_eq!(started("a:1", by, START).inheriting, Inheriting::Nothing);
     }
     let worked = predecessor("a:before");
     let again = Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() };
-    let again = happens(Some(worked), "a:before", BIRTH, again);
+    let again = happens(Some(worked), "a:before", START, again);
     assert_eq!(again.inheriting, Inheriting::Settled, "it was decided about before");
 }
 
 #[test]
 fn a_session_whose_seat_is_not_known_waits_for_one_event_more() {
-    let unseated = prompted(started("a:1", StartedBy::Startup, BIRTH), BIRTH);
+    let unseated = prompted(started("a:1", StartedBy::Startup, START), START);
     assert!(!is_time(Inheriting::Undecided, &unseated));
     assert!(is_time(Inheriting::Prompted, &unseated));
     let headless = Session { presence: Presence::Headless, ..unseated.clone() };
@@ -480,12 +480,12 @@ fn a_session_whose_seat_is_not_known_waits_for_one_event_more() {
 fn a_person_may_choose_an_older_session_only() {
     let heir = heir(StartedBy::Startup);
     let decision = taken(&heir, &predecessor("b:before")).unwrap();
-    assert_eq!(told(&decision), "taken b:before");
+    assert_eq!(describe(&decision), "taken b:before");
     assert_eq!(taken(&predecessor("b:before"), &heir), None, "so no two can inherit from each other");
 }
 
 #[test]
-fn every_word_reads_back() {
+fn every_name_parses_back() {
     assert!(Way::ALL.into_iter().all(|way| Way::parse(way.name()) == Some(way)));
     assert!(Inheriting::ALL.into_iter().all(|state| Inheriting::parse(state.name()) == Some(state)));
     assert!(OnClear::ALL.into_iter().all(|wish| OnClear::parse(wish.name()) == Some(wish)));
@@ -496,7 +496,7 @@ fn every_word_reads_back() {
 }
 
 #[test]
-fn tl_11_our_commands_are_told_from_those_that_begin_alike() {
+fn tl_11_our_commands_are_told_apart_from_those_with_the_same_prefix() {
     let check = |typed: &str, expected: Option<OwnCommand>| {
         assert_eq!(OwnCommand::parse(typed), expected, "{typed:?}")
     };
@@ -512,26 +512,26 @@ fn tl_11_our_commands_are_told_from_those_that_begin_alike() {
 }
 
 proptest! {
-    /// Whatever is known, an heir takes at most one baton, of somebody else, passed within the hour before its birth.
+    /// An heir takes at most one baton, of another session, passed within the hour before the heir started.
     #[test]
-    fn a_baton_is_taken_only_by_whom_it_was_passed_for(
+    fn a_baton_is_taken_only_by_another_session_within_its_hour(
         passed in proptest::collection::vec((0..3_u8, 0..4_u8, -70..70_i64, any::<bool>()), 0..6),
         came in -70..70_i64,
         by_clear in any::<bool>(),
     ) {
         let heir = heir(if by_clear { StartedBy::Clear } else { StartedBy::Startup });
-        let name = |who: u8| ["a:heir", "a:x", "b:y"][usize::from(who)];
-        let of = |who: u8, seat: u8, at: Timestamp| match ["seat", "s1", "s2"].get(usize::from(seat)) {
-            Some(seat) => baton(name(who), seat, at),
-            None => far_baton(name(who), at, minutes_before(came)),
+        let name = |session: u8| ["a:heir", "a:x", "b:y"][usize::from(session)];
+        let of = |session: u8, seat: u8, at: Timestamp| match ["seat", "s1", "s2"].get(usize::from(seat)) {
+            Some(seat) => baton(name(session), seat, at),
+            None => far_baton(name(session), at, minutes_before(came)),
         };
         let batons: Vec<Baton> = passed
             .iter()
             .zip(0_u8..)
-            .map(|((who, seat, minutes, is_withdrawn), number)| Baton {
+            .map(|((session, seat, minutes, is_withdrawn), number)| Baton {
                 uid: Uid([number; 16]),
                 is_withdrawn: *is_withdrawn,
-                ..of(*who, *seat, minutes_before(*minutes))
+                ..of(*session, *seat, minutes_before(*minutes))
             })
             .collect();
         let decision = decide(&Situation { batons: batons.clone(), ..situation(&heir) });
@@ -539,7 +539,7 @@ proptest! {
         if let Some(uid) = decision.baton {
             let taken = batons.iter().find(|baton| baton.uid == uid && !baton.is_withdrawn).unwrap();
             prop_assert!(Some(&taken.session) == decision.from.as_ref() && taken.session != heir.key);
-            prop_assert!((0..=HOUR_MS).contains(&(BIRTH.0 - taken.alive_from().0)));
+            prop_assert!((0..=HOUR_MS).contains(&(START.0 - taken.valid_from().0)));
             prop_assert_eq!(taken.afar.is_some(), decision.machine.is_some());
         }
     }

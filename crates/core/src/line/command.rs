@@ -1,90 +1,95 @@
-//! The telling part of a command line: `cargo test -p x` of `cd /long/path && RUST_LOG=debug cargo test -p x 2>&1 | tail`.
+//! The most informative part of a command line: `cargo test` of `cd /path && RUST_LOG=debug cargo test 2>&1 | tail`.
 //!
-//! Reads a shell's grammar as far as that needs, and never decides by it: what it misreads is only shown worse.
+//! Parses as much shell grammar as that needs. For display only: no decision may depend on the result.
 
-use super::words::{Room, plain};
+use super::words::{TextLimit, plain};
 use crate::text::clip;
 use serde::{Deserialize, Serialize};
 
-/// How much of a command is looked at, in bytes.
+/// How many bytes of a command are parsed.
 const WINDOW: usize = 4 * 1024;
 
-const ROOM: Room = Room { characters: 40, bytes: 44 };
+const LIMIT: TextLimit = TextLimit { characters: 40, bytes: 44 };
 
-/// What a command is for; the later, the more it tells about a turn.
+/// The purpose of a command; later variants say more about a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Purpose {
-    /// Where the others run: `cd`, `export`.
+pub(crate) enum RunPurpose {
+    /// Prepares the other commands: `cd`, `export`.
     Setting,
     /// `echo`, `mkdir`.
     Small,
     Look,
     Work,
-    /// What leaves the machine, or changes history.
+    /// Leaves the machine, or changes history.
     Ship,
     Build,
     Test,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Telling {
+pub(crate) struct CommandSummary {
     pub text: String,
-    pub purpose: Purpose,
-    /// Its output went through another program, and need not be whole.
+    pub purpose: RunPurpose,
+    /// Its output was piped through another program and may be incomplete.
     pub is_filtered: bool,
 }
 
-pub(crate) fn telling(command: &str) -> Telling {
-    telling_within(command, ROOM)
+pub(crate) fn summarize(command: &str) -> CommandSummary {
+    summarize_within(command, LIMIT)
 }
 
-/// The same with another room.
-pub(crate) fn telling_within(command: &str, room: Room) -> Telling {
-    told(clip(command, WINDOW), room, 2)
+/// As `telling`, with another length limit.
+pub(crate) fn summarize_within(command: &str, limit: TextLimit) -> CommandSummary {
+    summarize_nested(clip(command, WINDOW), limit, 2)
 }
 
-/// `depth` is how many shells within each other are looked into.
-fn told(command: &str, room: Room, depth: usize) -> Telling {
+/// `depth` limits how many nested `sh -c` levels are parsed.
+fn summarize_nested(command: &str, limit: TextLimit, depth: usize) -> CommandSummary {
     let parts = parts(command);
-    let mut best: Option<Telling> = None;
+    let mut best: Option<CommandSummary> = None;
     for (index, part) in parts.iter().enumerate() {
         let is_filtered = parts.get(index + 1).is_some_and(|next| next.is_piped);
-        let found = part_told(part, is_filtered, (room, depth));
-        if found.as_ref().is_some_and(|new| best.as_ref().is_none_or(|known| known.purpose < new.purpose)) {
-            best = found;
+        let summary = summarize_part(part, is_filtered, limit, depth);
+        if summary.as_ref().is_some_and(|new| best.as_ref().is_none_or(|old| old.purpose < new.purpose)) {
+            best = summary;
         }
     }
-    best.unwrap_or_else(|| Telling {
-        text: plain(command, room),
-        purpose: Purpose::Small,
+    best.unwrap_or_else(|| CommandSummary {
+        text: plain(command, limit),
+        purpose: RunPurpose::Small,
         is_filtered: false,
     })
 }
 
-fn part_told(part: &Part, is_filtered: bool, (room, depth): (Room, usize)) -> Option<Telling> {
+fn summarize_part(
+    part: &ShellPart,
+    is_filtered: bool,
+    limit: TextLimit,
+    depth: usize,
+) -> Option<CommandSummary> {
     let words = without_wrappers(&part.words);
     let program = basename(words.first()?);
     if let (true, true, [_, flag, script, ..]) = (depth > 0, SHELLS.contains(&program), words)
         && flag.starts_with('-')
         && flag.ends_with('c')
     {
-        return Some(told(script, room, depth - 1));
+        return Some(summarize_nested(script, limit, depth - 1));
     }
     let purpose = purpose(program, words);
-    let purpose = if part.is_piped && purpose == Purpose::Look { Purpose::Small } else { purpose };
+    let purpose = if part.is_piped && purpose == RunPurpose::Look { RunPurpose::Small } else { purpose };
     let target = part.target.as_ref().filter(|_| matches!(program, "cat" | "echo" | "printf"));
-    let purpose = if target.is_some() { Purpose::Work } else { purpose };
-    let shown: Vec<String> = words.iter().enumerate().map(|(i, word)| shown(i, word)).collect();
+    let purpose = if target.is_some() { RunPurpose::Work } else { purpose };
+    let shown: Vec<String> = words.iter().enumerate().map(|(i, word)| display_word(i, word)).collect();
     let target = target.map(|target| format!(" > {}", last_two(target))).unwrap_or_default();
-    let text = plain(&format!("{}{target}", shown.join(" ")), room);
-    Some(Telling { text, purpose, is_filtered })
+    let text = plain(&format!("{}{target}", shown.join(" ")), limit);
+    Some(CommandSummary { text, purpose, is_filtered })
 }
 
 const SHELLS: [&str; 4] = ["bash", "sh", "zsh", "dash"];
 
-/// A word as people would write it: paths by their end, texts of several words in quotes, nothing that goes on for lines.
-fn shown(index: usize, word: &str) -> String {
+/// Formats a word for display: paths by their end, texts of several words in quotes, multi-line texts cut.
+fn display_word(index: usize, word: &str) -> String {
     if index == 0 {
         return basename(word).to_owned();
     }
@@ -99,7 +104,7 @@ fn shown(index: usize, word: &str) -> String {
     }
 }
 
-/// A path by its last two parts.
+/// The last two components of a path.
 pub(crate) fn last_two(path: &str) -> String {
     let bare = path.trim_end_matches(['/', '\\']);
     let mut parts = bare.rsplit(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");
@@ -114,7 +119,7 @@ fn basename(word: &str) -> &str {
     word.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(word)
 }
 
-/// The words behind assignments, keywords and programs that only run another one.
+/// Strips leading assignments, keywords and programs that only run another one.
 fn without_wrappers(words: &[String]) -> &[String] {
     const KEYWORDS: [&str; 12] =
         ["do", "then", "else", "if", "elif", "while", "until", "!", "{", "(", "time", "exec"];
@@ -145,7 +150,7 @@ fn is_duration(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
 }
 
-fn purpose(program: &str, words: &[String]) -> Purpose {
+fn purpose(program: &str, words: &[String]) -> RunPurpose {
     const SETTINGS: [&str; 22] = [
         "cd", "pushd", "popd", "export", "source", ".", "set", "unset", "sleep", "true", ":", "wait",
         "alias", "trap", "ulimit", "umask", "shopt", "for", "done", "fi", "}", ")",
@@ -161,21 +166,21 @@ fn purpose(program: &str, words: &[String]) -> Purpose {
         "strings", "uname", "tee", "xargs", "nl", "column", "free",
     ];
     match program {
-        _ if SETTINGS.contains(&program) => Purpose::Setting,
-        _ if SMALL.contains(&program) => Purpose::Small,
-        "sed" if words.iter().any(|word| word.starts_with("-i")) => Purpose::Work,
-        _ if LOOKS.contains(&program) => Purpose::Look,
+        _ if SETTINGS.contains(&program) => RunPurpose::Setting,
+        _ if SMALL.contains(&program) => RunPurpose::Small,
+        "sed" if words.iter().any(|word| word.starts_with("-i")) => RunPurpose::Work,
+        _ if LOOKS.contains(&program) => RunPurpose::Look,
         "git" => git(words),
-        _ if is_test(program, words) => Purpose::Test,
-        _ if is_build(program, words) => Purpose::Build,
+        _ if is_test(program, words) => RunPurpose::Test,
+        _ if is_build(program, words) => RunPurpose::Build,
         "gh" | "docker" | "kubectl" | "terraform" | "helm" | "ssh" | "scp" | "rsync" | "systemctl" => {
-            Purpose::Ship
+            RunPurpose::Ship
         }
-        _ => Purpose::Work,
+        _ => RunPurpose::Work,
     }
 }
 
-fn git(words: &[String]) -> Purpose {
+fn git(words: &[String]) -> RunPurpose {
     let mut after_option = false;
     let verb = words.iter().skip(1).find(|word| {
         let is_value = std::mem::replace(&mut after_option, matches!(word.as_str(), "-C" | "-c"));
@@ -183,21 +188,21 @@ fn git(words: &[String]) -> Purpose {
     });
     match verb.map_or("", String::as_str) {
         "commit" | "push" | "merge" | "rebase" | "tag" | "reset" | "revert" | "cherry-pick" | "am"
-        | "pull" => Purpose::Ship,
+        | "pull" => RunPurpose::Ship,
         "checkout" | "switch" | "stash" | "restore" | "clone" | "worktree" | "apply" | "rm" | "mv"
-        | "init" => Purpose::Work,
-        "add" | "config" => Purpose::Small,
-        _ => Purpose::Look,
+        | "init" => RunPurpose::Work,
+        "add" | "config" => RunPurpose::Small,
+        _ => RunPurpose::Look,
     }
 }
 
-/// Programs whose first word says what they do: `cargo test`, `npm run lint`.
+/// Programs whose subcommand decides the purpose: `cargo test`, `npm run lint`.
 const DRIVERS: [&str; 22] = [
     "cargo", "go", "npm", "pnpm", "yarn", "bun", "deno", "make", "just", "mix", "swift", "dotnet", "gradle",
     "gradlew", "mvn", "bazel", "zig", "composer", "rake", "ninja", "cmake", "task",
 ];
 
-/// Programs that only run what they are given, and are shown with it.
+/// Programs that only run their argument, and are shown with it.
 const STARTERS: [&str; 10] =
     ["npx", "bunx", "uv", "uvx", "poetry", "pipenv", "bundle", "python", "python3", "node"];
 
@@ -222,15 +227,15 @@ fn is_test(program: &str, words: &[String]) -> bool {
     let is_script = |name: &str| {
         name.starts_with("test") && [".sh", ".py", ".js", ".ts"].iter().any(|end| name.ends_with(end))
     };
-    let tests = |word: &str| {
+    let is_test_word = |word: &str| {
         matches!(word, "test" | "tests" | "nextest" | "t" | "--test") || word.starts_with("test:")
     };
     let is_runner = |name: &str| RUNNERS.contains(&name) || is_script(name);
     match program {
         _ if is_runner(program) => true,
-        _ if DRIVERS.contains(&program) => driven(words).is_some_and(tests),
+        _ if DRIVERS.contains(&program) => subcommand(words).is_some_and(is_test_word),
         _ if STARTERS.contains(&program) => {
-            driven(words).is_some_and(|word| is_runner(basename(word)) || tests(word))
+            subcommand(words).is_some_and(|word| is_runner(basename(word)) || is_test_word(word))
                 || words.iter().any(|word| word == "--test")
         }
         _ => false,
@@ -260,23 +265,23 @@ fn is_build(program: &str, words: &[String]) -> bool {
         "pyright",
         "rustfmt",
     ];
-    let starts = |word: &str| BUILDERS.contains(&basename(word));
+    let is_builder = |word: &str| BUILDERS.contains(&basename(word));
     let other = ["run", "install", "add", "init", "new", "update", "tree", "search", "remove", "i", "ci"];
     match program {
         _ if BUILDERS.contains(&program) => true,
         "npm" | "pnpm" | "yarn" | "bun" => {
             words.get(1).is_some_and(|word| word == "run")
-                || driven(words).is_some_and(|word| !other.contains(&word))
+                || subcommand(words).is_some_and(|word| !other.contains(&word))
         }
-        _ if DRIVERS.contains(&program) => driven(words).is_none_or(|word| !other.contains(&word)),
-        _ if STARTERS.contains(&program) => driven(words).is_some_and(starts),
+        _ if DRIVERS.contains(&program) => subcommand(words).is_none_or(|word| !other.contains(&word)),
+        _ if STARTERS.contains(&program) => subcommand(words).is_some_and(is_builder),
         _ => false,
     }
 }
 
-/// What a driver is to do: its first word that is no option. `run` and `exec` are what some scripts and starters are
-/// behind.
-fn driven(words: &[String]) -> Option<&str> {
+/// A driver's subcommand: its first word that is no option. `run` and `exec` are skipped for drivers that put script
+/// names behind them.
+fn subcommand(words: &[String]) -> Option<&str> {
     let is_cargo =
         words.first().is_some_and(|program| matches!(basename(program), "cargo" | "go" | "deno" | "zig"));
     let leads = |word: &str| !is_cargo && matches!(word, "run" | "exec");
@@ -284,18 +289,19 @@ fn driven(words: &[String]) -> Option<&str> {
     rest.filter(|word| !word.starts_with(['-', '+']) && !is_assignment(word)).find(|word| !leads(word))
 }
 
-/// One command of a line, without its redirections.
+/// One simple command of a line, without its redirections.
 #[derive(Default)]
-struct Part {
+struct ShellPart {
     words: Vec<String>,
-    /// Takes the output of the part before it.
+    /// Reads the output of the part before it.
     is_piped: bool,
-    /// The file that it writes to.
+    /// The file its output is redirected to.
     target: Option<String>,
 }
 
-fn parts(command: &str) -> Vec<Part> {
-    let mut shell = Shell { rest: command, parts: vec![], part: Part::default(), ends: vec![] };
+fn parts(command: &str) -> Vec<ShellPart> {
+    let mut shell =
+        ShellParser { rest: command, parts: vec![], part: ShellPart::default(), delimiters: vec![] };
     while !shell.rest.is_empty() {
         shell.step();
     }
@@ -303,15 +309,15 @@ fn parts(command: &str) -> Vec<Part> {
     shell.parts
 }
 
-struct Shell<'a> {
+struct ShellParser<'a> {
     rest: &'a str,
-    parts: Vec<Part>,
-    part: Part,
-    /// What ends the here documents that begin with the next line.
-    ends: Vec<String>,
+    parts: Vec<ShellPart>,
+    part: ShellPart,
+    /// Delimiters of the here documents that begin on the next line.
+    delimiters: Vec<String>,
 }
 
-impl Shell<'_> {
+impl ShellParser<'_> {
     fn step(&mut self) {
         let Some(c) = self.rest.chars().next() else { return };
         match c {
@@ -338,7 +344,7 @@ impl Shell<'_> {
     }
 
     fn finish(&mut self, is_piped: bool) {
-        let part = std::mem::replace(&mut self.part, Part { is_piped, ..Part::default() });
+        let part = std::mem::replace(&mut self.part, ShellPart { is_piped, ..ShellPart::default() });
         if !part.words.is_empty() {
             self.parts.push(part);
         }
@@ -350,7 +356,7 @@ impl Shell<'_> {
         self.finish(c == '|' && !is_double);
     }
 
-    /// `> file`, `2>&1`, `<<'EOF'`, `<<< text`: gone, but for the file that is written.
+    /// Skips `> file`, `2>&1`, `<<'EOF'`, `<<< text`; keeps the name of a written file.
     fn redirect(&mut self) {
         let is_document = self.rest.starts_with("<<") && !self.rest.starts_with("<<<");
         let writes = self.rest.starts_with(['>', '&']);
@@ -360,9 +366,9 @@ impl Shell<'_> {
             self.rest = self.rest.strip_prefix('-').unwrap_or(self.rest);
         }
         self.rest = self.rest.trim_start_matches([' ', '\t']);
-        let target = self.taken();
+        let target = self.take_word();
         if is_document {
-            self.ends.push(target);
+            self.delimiters.push(target);
         } else if writes && !target.starts_with("/dev/") && !target.bytes().all(|byte| byte.is_ascii_digit())
         {
             self.part.target = Some(target);
@@ -370,7 +376,7 @@ impl Shell<'_> {
     }
 
     fn word(&mut self) {
-        let word = self.taken();
+        let word = self.take_word();
         let is_descriptor =
             word.bytes().all(|byte| byte.is_ascii_digit()) && self.rest.starts_with(['<', '>']);
         if !is_descriptor && (!word.is_empty()) {
@@ -378,8 +384,8 @@ impl Shell<'_> {
         }
     }
 
-    /// The next word, without its quotes.
-    fn taken(&mut self) -> String {
+    /// Consumes the next word and returns it without its quotes.
+    fn take_word(&mut self) -> String {
         let mut word = String::new();
         let (mut quote, mut depth, mut end) = (None, 0_usize, self.rest.len());
         let mut chars = self.rest.char_indices();
@@ -408,7 +414,7 @@ impl Shell<'_> {
     }
 
     fn skip_documents(&mut self) {
-        for end in std::mem::take(&mut self.ends) {
+        for end in std::mem::take(&mut self.delimiters) {
             while !self.rest.is_empty() {
                 let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
                 self.rest = rest;
@@ -425,73 +431,73 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(command: &str, text: &str, purpose: Purpose) {
-        let found = telling(command);
+    fn check(command: &str, text: &str, purpose: RunPurpose) {
+        let found = summarize(command);
         assert_eq!((found.text.as_str(), found.purpose), (text, purpose), "{command}");
     }
 
     #[test]
-    fn the_telling_part_is_shown() {
+    fn the_most_informative_part_is_shown() {
         check(
             "cd /long/path && RUST_LOG=debug timeout 60 cargo test -p x 2>&1 | tail -5",
             "cargo test -p x",
-            Purpose::Test,
+            RunPurpose::Test,
         );
         check(
             "cargo fmt && cargo clippy && cargo nextest run -p tow",
             "cargo nextest run -p tow",
-            Purpose::Test,
+            RunPurpose::Test,
         );
-        check("bash -lc 'cd x && npm test -- --watch=false'", "npm test -- --watch=false", Purpose::Test);
-        check("npm run test:unit", "npm run test:unit", Purpose::Test);
-        check("npx vitest run", "npx vitest run", Purpose::Test);
-        check("python -m pytest -q tests/a.py", "python -m pytest -q tests/a.py", Purpose::Test);
-        check("go test ./...", "go test ./...", Purpose::Test);
-        check("./test.sh", "test.sh", Purpose::Test);
-        check("make -j4", "make -j4", Purpose::Build);
-        check("npm install left-pad", "npm install left-pad", Purpose::Work);
-        check("cargo run --bin x", "cargo run --bin x", Purpose::Work);
-        check("cargo --locked build --release", "cargo --locked build --release", Purpose::Build);
-        check("ls -la /home/dev/project/src | head", "ls -la project/src", Purpose::Look);
-        check("git -C /x/y status --short", "git -C x/y status --short", Purpose::Look);
+        check("bash -lc 'cd x && npm test -- --watch=false'", "npm test -- --watch=false", RunPurpose::Test);
+        check("npm run test:unit", "npm run test:unit", RunPurpose::Test);
+        check("npx vitest run", "npx vitest run", RunPurpose::Test);
+        check("python -m pytest -q tests/a.py", "python -m pytest -q tests/a.py", RunPurpose::Test);
+        check("go test ./...", "go test ./...", RunPurpose::Test);
+        check("./test.sh", "test.sh", RunPurpose::Test);
+        check("make -j4", "make -j4", RunPurpose::Build);
+        check("npm install left-pad", "npm install left-pad", RunPurpose::Work);
+        check("cargo run --bin x", "cargo run --bin x", RunPurpose::Work);
+        check("cargo --locked build --release", "cargo --locked build --release", RunPurpose::Build);
+        check("ls -la /home/dev/project/src | head", "ls -la project/src", RunPurpose::Look);
+        check("git -C /x/y status --short", "git -C x/y status --short", RunPurpose::Look);
         check(
             "git add -A && git commit -qm 'Add a' && git log --oneline | head -1",
             "git commit -qm 'Add a'",
-            Purpose::Ship,
+            RunPurpose::Ship,
         );
-        check("for f in *.rs; do rustfmt $f; done", "rustfmt $f", Purpose::Build);
-        check("echo in-bg; sleep 1", "echo in-bg", Purpose::Small);
-        check("touch begun; until [ -e go ]; do sleep 0.2; done", "touch begun", Purpose::Small);
-        check("exit 3", "exit 3", Purpose::Small);
-        check("/usr/bin/python3 run.py > out.txt", "python3 run.py", Purpose::Work);
-        check("# why\nrm -rf build # because", "rm -rf build", Purpose::Work);
-        check("", "", Purpose::Small);
+        check("for f in *.rs; do rustfmt $f; done", "rustfmt $f", RunPurpose::Build);
+        check("echo in-bg; sleep 1", "echo in-bg", RunPurpose::Small);
+        check("touch begun; until [ -e go ]; do sleep 0.2; done", "touch begun", RunPurpose::Small);
+        check("exit 3", "exit 3", RunPurpose::Small);
+        check("/usr/bin/python3 run.py > out.txt", "python3 run.py", RunPurpose::Work);
+        check("# why\nrm -rf build # because", "rm -rf build", RunPurpose::Work);
+        check("", "", RunPurpose::Small);
     }
 
     #[test]
-    fn documents_within_a_command_are_passed_over() {
-        check("cat > src/a.rs <<'EOF'\ncargo test\nEOF\n", "cat > src/a.rs", Purpose::Work);
-        check("python3 - <<E\nimport os\nE\nmake", "make", Purpose::Build);
+    fn here_documents_are_skipped() {
+        check("cat > src/a.rs <<'EOF'\ncargo test\nEOF\n", "cat > src/a.rs", RunPurpose::Work);
+        check("python3 - <<E\nimport os\nE\nmake", "make", RunPurpose::Build);
         check(
             "git commit -m \"$(cat <<'EOF'\nSubject\n\nBody\nEOF\n)\" && git push",
             "git commit -m …",
-            Purpose::Ship,
+            RunPurpose::Ship,
         );
-        check("git commit -m 'Subject\n\nBody'", "git commit -m 'Subject…'", Purpose::Ship);
+        check("git commit -m 'Subject\n\nBody'", "git commit -m 'Subject…'", RunPurpose::Ship);
     }
 
     #[test]
     fn broken_commands_are_shown_as_they_are() {
         for command in ["'", "\"", "((((", "$(", "a 'b", "<<", "> ", "|||", "&&", "a <<X\nb", "\\", "2>&1"] {
-            let _ = telling(command);
+            let _ = summarize(command);
         }
-        check("cargo test 'unclosed", "cargo test unclosed", Purpose::Test);
+        check("cargo test 'unclosed", "cargo test unclosed", RunPurpose::Test);
     }
 
     #[test]
     fn a_pipe_makes_an_output_partial() {
-        assert!(telling("cargo test 2>&1 | tail -3").is_filtered);
-        assert!(!telling("cargo test 2>&1; echo a | tail -3").is_filtered);
+        assert!(summarize("cargo test 2>&1 | tail -3").is_filtered);
+        assert!(!summarize("cargo test 2>&1; echo a | tail -3").is_filtered);
     }
 
     #[test]

@@ -1,51 +1,51 @@
-//! The line itself: each of asked, done and ended has its room, and gives the others what it does not need.
+//! Renders the line: request, actions and outcome each have a minimum length and pass unused space to the others.
 //!
-//! Nothing is decided here but what is left out where there is too much.
+//! Decides only which parts to drop when the line is too long.
 
-use super::command::Purpose;
-use super::runs::{Came, Run};
+use super::command::RunPurpose;
+use super::runs::{CommandRun, RunOutcome};
 use super::said::LastWord;
-use super::words::{Room, clipped};
-use super::{Digest, Ended, Files, LONGEST, Sampled};
+use super::words::{TextLimit, clipped};
+use super::{Digest, FileSet, LONGEST, SampledText, TurnEnd};
 use std::cmp::Reverse;
 
-/// What asked and ended get at least; the rest is for what was done.
+/// Minimum characters of the request and of the outcome; the rest is for the actions.
 const ASKED: usize = 100;
 const ENDED: usize = 70;
 
 /// ` — ` and `; ` between the three.
 const BETWEEN: usize = 5;
 
-/// Fewer characters of an answer say nothing.
+/// Fewer characters of an answer are not worth showing.
 const WORTH_SAYING: usize = 12;
 
 pub(super) fn line(digest: &Digest) -> String {
     let length = |text: &str| text.chars().count();
-    let asked_long = length(&digest.asked);
-    let said = digest.said.understood();
-    let ended_long = length(&ended(digest.ended, &said, LONGEST));
-    let done = done(digest, LONGEST.saturating_sub(asked_long.min(ASKED) + ended_long.min(ENDED) + BETWEEN));
+    let asked_len = length(&digest.asked);
+    let said = digest.said.parsed();
+    let ended_len = length(&ended(digest.ended, &said, LONGEST));
+    let done = done(digest, LONGEST.saturating_sub(asked_len.min(ASKED) + ended_len.min(ENDED) + BETWEEN));
     let spare = LONGEST.saturating_sub(length(&done) + BETWEEN);
-    let asked = cut(&digest.asked, spare.saturating_sub(ended_long).max(ASKED));
+    let asked = cut(&digest.asked, spare.saturating_sub(ended_len).max(ASKED));
     let ended = ended(digest.ended, &said, spare.saturating_sub(length(&asked)));
-    let what: Vec<String> = [done, ended].into_iter().filter(|part| !part.is_empty()).collect();
-    let line = if what.is_empty() { asked } else { format!("{asked} — {}", what.join("; ")) };
+    let parts: Vec<String> = [done, ended].into_iter().filter(|part| !part.is_empty()).collect();
+    let line = if parts.is_empty() { asked } else { format!("{asked} — {}", parts.join("; ")) };
     cut(&line, LONGEST)
 }
 
 fn cut(text: &str, characters: usize) -> String {
-    clipped(text, Room { characters, bytes: usize::MAX })
+    clipped(text, TextLimit { characters, bytes: usize::MAX })
 }
 
-/// How it ended, in at most so many characters.
-fn ended(how: Ended, said: &LastWord, room: usize) -> String {
+/// The outcome, in at most `room` characters.
+fn ended(how: TurnEnd, said: &LastWord, room: usize) -> String {
     let (how, lead) = match how {
-        Ended::Open => ("", "last said: "),
-        Ended::Answered if said.is_question => ("", "asked: "),
-        Ended::Answered => ("", "done: "),
-        Ended::Interrupted => ("interrupted", " after "),
-        Ended::Failed => ("stopped by an error", " after "),
-        Ended::Limited => ("stopped by the usage limit", " after "),
+        TurnEnd::Open => ("", "last said: "),
+        TurnEnd::Answered if said.is_question => ("", "asked: "),
+        TurnEnd::Answered => ("", "done: "),
+        TurnEnd::Interrupted => ("interrupted", " after "),
+        TurnEnd::Failed => ("stopped by an error", " after "),
+        TurnEnd::Limited => ("stopped by the usage limit", " after "),
     };
     let left = room.saturating_sub(how.len() + lead.len() + 2);
     if said.words.is_empty() || left < WORTH_SAYING {
@@ -54,7 +54,7 @@ fn ended(how: Ended, said: &LastWord, room: usize) -> String {
     format!("{how}{lead}\"{}\"", cut(&said.words.replace('"', "'"), left))
 }
 
-/// What was done, in at most so many characters: fewer names first, then fewer parts.
+/// The actions, in at most `room` characters: drops names first, then parts.
 fn done(digest: &Digest, room: usize) -> String {
     let fits = |text: &String| text.chars().count() <= room;
     for names in (1..=4).rev() {
@@ -86,61 +86,64 @@ fn parts(digest: &Digest, names: usize) -> Vec<String> {
     main.into_iter().chain(beside).flatten().collect()
 }
 
-fn files(verb: &str, files: &Files, names: usize) -> Option<String> {
+fn files(verb: &str, files: &FileSet, names: usize) -> Option<String> {
     let shown: Vec<&str> = files.named.iter().take(names).map(|named| named.path.as_str()).collect();
     let others = u32::try_from(files.named.len() - shown.len()).unwrap_or(0).saturating_add(files.more);
-    let more =
-        if files.more > Files::COUNTED { format!(" and over {} more", Files::COUNTED) } else { more(others) };
+    let more = if files.more > FileSet::COUNTED {
+        format!(" and over {} more", FileSet::COUNTED)
+    } else {
+        more_suffix(others)
+    };
     (!shown.is_empty()).then(|| format!("{verb} {}{more}", shown.join(", ")))
 }
 
-/// The most telling commands, in the order in which they were first run. Those that only look are shown where there
-/// is nothing else.
+/// The most informative commands, in the order of their first run. Read-only commands are shown only if there are no
+/// others.
 fn ran(digest: &Digest, names: usize) -> Option<String> {
     let all = &digest.runs;
-    let is_told = all.kept.iter().any(Run::is_telling);
-    if !is_told && !digest.changed.is_empty() {
+    let has_informative = all.kept.iter().any(CommandRun::is_informative);
+    if !has_informative && !digest.changed.is_empty() {
         return None;
     }
-    let mut order: Vec<(usize, &Run)> =
-        all.kept.iter().enumerate().filter(|(_, run)| run.is_telling() == is_told).collect();
+    let mut order: Vec<(usize, &CommandRun)> =
+        all.kept.iter().enumerate().filter(|(_, run)| run.is_informative() == has_informative).collect();
     order.sort_by_key(|(at, run)| (Reverse(run.purpose), *at));
     let hidden = order.split_off(names.min(order.len())).into_iter().map(|(_, run)| run.times);
-    let others = hidden.fold(if is_told { all.more } else { all.more_looks }, u32::saturating_add);
+    let others = hidden.fold(if has_informative { all.more } else { all.more_looks }, u32::saturating_add);
     order.sort_by_key(|(at, _)| *at);
     let shown: Vec<String> = order.into_iter().map(|(_, shown)| run(shown)).collect();
-    (!shown.is_empty()).then(|| format!("ran {}{}", shown.join(", "), more(others)))
+    (!shown.is_empty()).then(|| format!("ran {}{}", shown.join(", "), more_suffix(others)))
 }
 
-fn more(others: u32) -> String {
+fn more_suffix(others: u32) -> String {
     if others > 0 { format!(" +{others}") } else { String::new() }
 }
 
-fn run(run: &Run) -> String {
+fn run(run: &CommandRun) -> String {
     let times = if run.times > 1 { format!(" ×{}", run.times) } else { String::new() };
     let came = run.came.and_then(|came| result(run, came));
     let came = came.map(|came| format!(" ({came})")).unwrap_or_default();
     format!("{}{times}{came}", run.what)
 }
 
-/// Success goes without saying, but for what is run to find out.
-fn result(run: &Run, came: Came) -> Option<String> {
-    let is_trial = run.purpose >= Purpose::Build;
+/// The result of a command. Success is shown only for tests and builds, which are run to find out.
+fn result(run: &CommandRun, came: RunOutcome) -> Option<String> {
+    let is_trial = run.purpose >= RunPurpose::Build;
     let last = match (came, run.tests) {
-        (Came::Passed, Some((passed, _))) if passed > 0 => format!("{passed} passed"),
-        (Came::Failed, Some((passed, failed))) if failed > 0 => {
+        (RunOutcome::Passed, Some((passed, _))) if passed > 0 => format!("{passed} passed"),
+        (RunOutcome::Failed, Some((passed, failed))) if failed > 0 => {
             format!("{failed} of {} failed", passed.saturating_add(failed))
         }
-        (Came::Passed, _) => "passed".to_owned(),
-        (Came::Failed, _) => "failed".to_owned(),
-        (Came::Interrupted, _) => "stopped".to_owned(),
-        (Came::Running, _) => "running".to_owned(),
+        (RunOutcome::Passed, _) => "passed".to_owned(),
+        (RunOutcome::Failed, _) => "failed".to_owned(),
+        (RunOutcome::Interrupted, _) => "stopped".to_owned(),
+        (RunOutcome::Running, _) => "running".to_owned(),
     };
     match run.before {
-        Some(Came::Failed) => Some(format!("failed, then {last}")),
-        Some(Came::Passed) if is_trial => Some(format!("passed, then {last}")),
-        Some(Came::Passed | Came::Interrupted | Came::Running) | None => {
-            (came != Came::Passed || is_trial).then_some(last)
+        Some(RunOutcome::Failed) => Some(format!("failed, then {last}")),
+        Some(RunOutcome::Passed) if is_trial => Some(format!("passed, then {last}")),
+        Some(RunOutcome::Passed | RunOutcome::Interrupted | RunOutcome::Running) | None => {
+            (came != RunOutcome::Passed || is_trial).then_some(last)
         }
     }
 }
@@ -154,11 +157,11 @@ fn committed(digest: &Digest, names: usize) -> Option<String> {
         .map(|(hash, subject)| format!("{hash} \"{}\"", subject.replace('"', "'")))
         .collect();
     let others = u32::try_from(skipped).unwrap_or(0).saturating_add(digest.more_commits);
-    (!shown.is_empty()).then(|| format!("committed {}{}", shown.join(", "), more(others)))
+    (!shown.is_empty()).then(|| format!("committed {}{}", shown.join(", "), more_suffix(others)))
 }
 
-fn sampled(verb: &str, sampled: &Sampled) -> Option<String> {
-    let more = more(sampled.times.saturating_sub(1));
+fn sampled(verb: &str, sampled: &SampledText) -> Option<String> {
+    let more = more_suffix(sampled.times.saturating_sub(1));
     (!sampled.is_empty()).then(|| format!("{verb} \"{}\"{more}", sampled.first.replace('"', "'")))
 }
 

@@ -1,9 +1,9 @@
-//! The commands of a turn, alike ones together, with what became of them.
+//! The commands of a turn, repeated ones merged, with their results.
 //!
-//! Keeps the few that tell most; of the others, only how many there were.
+//! Keeps only the `MOST` most informative commands, and a count of the others.
 
-use super::command::{Purpose, telling};
-use super::tally::{Counts, Extent, Tally, tally};
+use super::command::{RunPurpose, summarize};
+use super::tally::{OutputExtent, TestCounts, TestResult, test_result};
 use super::words::without_sequences;
 use crate::event::ToolOutcome;
 use crate::text::clip;
@@ -14,29 +14,29 @@ const MOST: usize = 4;
 #[derive(Default, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Runs {
-    pub kept: Vec<Run>,
+    pub kept: Vec<CommandRun>,
     #[serde(skip_serializing_if = "super::is_zero")]
     pub more: u32,
-    /// Those of them that only look.
+    /// Dropped commands that only read.
     #[serde(skip_serializing_if = "super::is_zero")]
     pub more_looks: u32,
-    /// How many were ever kept: the number of the next one.
+    /// The number of the next run.
     next: u32,
 }
 
-/// Runs of one command.
+/// All runs of one command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Run {
+pub(super) struct CommandRun {
     #[serde(rename = "n")]
     number: u32,
     pub what: String,
-    pub purpose: Purpose,
+    pub purpose: RunPurpose,
     pub times: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub came: Option<Came>,
-    /// What came of one before it, if that was something else.
+    pub came: Option<RunOutcome>,
+    /// The outcome of an earlier run, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Came>,
+    pub before: Option<RunOutcome>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<(u32, u32)>,
     #[serde(default, skip_serializing_if = "is_false", rename = "filtered")]
@@ -45,7 +45,7 @@ pub(super) struct Run {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Came {
+pub(crate) enum RunOutcome {
     Passed,
     Failed,
     Interrupted,
@@ -57,18 +57,18 @@ impl Runs {
         self.kept.is_empty() && self.more == 0 && self.more_looks == 0 && self.next == 0
     }
 
-    /// Gives the number by which its result is told.
+    /// Adds a run and returns the number for its result.
     pub fn add(&mut self, command: &str) -> u32 {
-        let found = telling(command);
-        if let Some(run) = self.kept.iter_mut().find(|run| run.what == found.text) {
+        let summary = summarize(command);
+        if let Some(run) = self.kept.iter_mut().find(|run| run.what == summary.text) {
             run.times = run.times.saturating_add(1);
-            run.is_filtered = found.is_filtered;
+            run.is_filtered = summary.is_filtered;
             return run.number;
         }
         let number = self.next;
         self.next = self.next.wrapping_add(1);
-        let (what, purpose, is_filtered) = (found.text, found.purpose, found.is_filtered);
-        self.kept.push(Run {
+        let (what, purpose, is_filtered) = (summary.text, summary.purpose, summary.is_filtered);
+        self.kept.push(CommandRun {
             number,
             what,
             purpose,
@@ -82,35 +82,36 @@ impl Runs {
         number
     }
 
-    /// Leaves out what tells least: the oldest of the lowest purpose.
+    /// Drops the least informative command: the oldest of the lowest purpose.
     fn make_room(&mut self) {
         if self.kept.len() <= MOST {
             return;
         }
-        let least = |(at, run): &(usize, &Run)| (run.purpose, run.came == Some(Came::Failed), *at);
+        let least =
+            |(at, run): &(usize, &CommandRun)| (run.purpose, run.came == Some(RunOutcome::Failed), *at);
         if let Some((at, _)) = self.kept.iter().enumerate().min_by_key(least) {
             let run = self.kept.remove(at);
-            let more = if run.is_telling() { &mut self.more } else { &mut self.more_looks };
+            let more = if run.is_informative() { &mut self.more } else { &mut self.more_looks };
             *more = more.saturating_add(run.times);
         }
     }
 
-    pub fn came_of(&mut self, number: u32, outcome: ToolOutcome, output: &str) {
+    pub fn record_result(&mut self, number: u32, outcome: ToolOutcome, output: &str) {
         if let Some(run) = self.kept.iter_mut().find(|run| run.number == number) {
-            run.came_of(outcome, output);
+            run.record_result(outcome, output);
         }
     }
 
-    /// More of what a command that still runs has to say.
-    pub fn went_on(&mut self, outcome: ToolOutcome, output: &str) {
-        let running = self.kept.iter_mut().rfind(|run| run.came == Some(Came::Running));
+    /// Records further output of a command that was still running.
+    pub fn record_output(&mut self, outcome: ToolOutcome, output: &str) {
+        let running = self.kept.iter_mut().rfind(|run| run.came == Some(RunOutcome::Running));
         if let Some(run) = running.filter(|_| !is_unknown(output)) {
             run.came = run.before;
-            run.came_of(outcome, output);
+            run.record_result(outcome, output);
         }
     }
 
-    /// It is told elsewhere.
+    /// Uncounts a run that another part of the line already shows.
     pub fn take_back(&mut self, number: u32) {
         for run in self.kept.iter_mut().filter(|run| run.number == number) {
             run.times = run.times.saturating_sub(1);
@@ -119,14 +120,14 @@ impl Runs {
     }
 }
 
-impl Run {
-    /// Whether it does more than look.
-    pub fn is_telling(&self) -> bool {
-        self.purpose > Purpose::Look
+impl CommandRun {
+    /// Whether it does more than read.
+    pub fn is_informative(&self) -> bool {
+        self.purpose > RunPurpose::Look
     }
 
-    fn came_of(&mut self, outcome: ToolOutcome, output: &str) {
-        let (came, tests) = judged((self.purpose, self.is_filtered), outcome, output);
+    fn record_result(&mut self, outcome: ToolOutcome, output: &str) {
+        let (came, tests) = judge_run(self.purpose, self.is_filtered, outcome, output);
         if self.came.is_some_and(|before| before != came) {
             self.before = self.came;
         }
@@ -135,24 +136,28 @@ impl Run {
     }
 }
 
-/// What came of one run of a command: how it ended, and how many tests passed and failed if that is told.
-pub(crate) fn judged(
-    (purpose, is_filtered): (Purpose, bool),
+/// The outcome of one run, with the numbers of passed and failed tests if the output states them.
+pub(crate) fn judge_run(
+    purpose: RunPurpose,
+    is_filtered: bool,
     outcome: ToolOutcome,
     output: &str,
-) -> (Came, Option<(u32, u32)>) {
-    let extent = if is_filtered { Extent::Part } else { Extent::Whole };
-    let stated = if purpose > Purpose::Look { tally(output, extent) } else { None };
-    let is_red = matches!(stated, Some(Tally::Failed | Tally::Counted(Counts { failed: 1.., .. })));
+) -> (RunOutcome, Option<(u32, u32)>) {
+    let extent = if is_filtered { OutputExtent::Part } else { OutputExtent::Whole };
+    let stated = if purpose > RunPurpose::Look { test_result(output, extent) } else { None };
+    let is_red =
+        matches!(stated, Some(TestResult::Failed | TestResult::Counted(TestCounts { failed: 1.., .. })));
     let came = match outcome {
-        ToolOutcome::Interrupted => Came::Interrupted,
-        ToolOutcome::Failed => Came::Failed,
-        ToolOutcome::Done if is_red => Came::Failed,
-        ToolOutcome::Done if stated.is_none() && still_runs(output) => Came::Running,
-        ToolOutcome::Done => Came::Passed,
+        ToolOutcome::Interrupted => RunOutcome::Interrupted,
+        ToolOutcome::Failed => RunOutcome::Failed,
+        ToolOutcome::Done if is_red => RunOutcome::Failed,
+        ToolOutcome::Done if stated.is_none() && still_runs(output) => RunOutcome::Running,
+        ToolOutcome::Done => RunOutcome::Passed,
     };
     let tests = match stated {
-        Some(Tally::Counted(Counts { passed, failed })) if (came == Came::Failed) == (failed > 0) => {
+        Some(TestResult::Counted(TestCounts { passed, failed }))
+            if (came == RunOutcome::Failed) == (failed > 0) =>
+        {
             Some((passed, failed))
         }
         _ => None,
@@ -160,7 +165,7 @@ pub(crate) fn judged(
     (came, tests)
 }
 
-/// Programs that let a command go on say so at the beginning of what they print.
+/// Tools that leave a command running say so at the beginning of their output.
 fn still_runs(output: &str) -> bool {
     const SIGNS: [&str; 3] = ["Process running with session ID", "running in background", "still running"];
     let head = without_sequences(clip(output, 400));

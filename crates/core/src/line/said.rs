@@ -1,6 +1,6 @@
-//! The agent's last words in a turn.
+//! The agent's last text in a turn.
 //!
-//! Understood only when somebody asks for them: most are followed by others, and then nobody does.
+//! Parsed lazily: most texts are followed by another one and never needed. Stores no more than two windows of text.
 
 use super::SAID;
 use super::words::{WINDOW, gist, question};
@@ -9,16 +9,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
 #[derive(Clone, Debug)]
-pub(super) enum Said {
-    Understood(LastWord),
-    /// As much of the text as is looked at: its beginning, and its end.
+pub(super) enum LastAnswer {
+    Parsed(LastWord),
+    /// The first and the last `WINDOW` bytes of the text; the rest is never parsed.
     Raw {
         head: Box<str>,
         tail: Box<str>,
     },
 }
 
-/// What is kept of them.
+/// The stored part of the last text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LastWord {
     pub words: String,
@@ -26,47 +26,47 @@ pub(super) struct LastWord {
     pub is_question: bool,
 }
 
-impl Said {
-    pub fn of(text: &str) -> Said {
-        Said::Raw { head: clip(text, WINDOW).into(), tail: clip_start(text, WINDOW).into() }
+impl LastAnswer {
+    pub fn of(text: &str) -> LastAnswer {
+        LastAnswer::Raw { head: clip(text, WINDOW).into(), tail: clip_start(text, WINDOW).into() }
     }
 
-    pub fn is_nothing(&self) -> bool {
-        matches!(self, Said::Understood(last) if last.words.is_empty())
+    pub fn is_empty(&self) -> bool {
+        matches!(self, LastAnswer::Parsed(last) if last.words.is_empty())
     }
 
-    pub fn understood(&self) -> Cow<'_, LastWord> {
+    pub fn parsed(&self) -> Cow<'_, LastWord> {
         match self {
-            Said::Understood(last) => Cow::Borrowed(last),
-            Said::Raw { head, tail } => {
-                let back = question(tail, SAID);
-                let is_question = back.is_some();
-                Cow::Owned(LastWord { words: back.unwrap_or_else(|| gist(head, SAID)), is_question })
+            LastAnswer::Parsed(last) => Cow::Borrowed(last),
+            LastAnswer::Raw { head, tail } => {
+                let question_text = question(tail, SAID);
+                let is_question = question_text.is_some();
+                Cow::Owned(LastWord { words: question_text.unwrap_or_else(|| gist(head, SAID)), is_question })
             }
         }
     }
 }
 
-impl Default for Said {
+impl Default for LastAnswer {
     fn default() -> Self {
-        Said::Understood(LastWord::default())
+        LastAnswer::Parsed(LastWord::default())
     }
 }
 
-impl PartialEq for Said {
+impl PartialEq for LastAnswer {
     fn eq(&self, other: &Self) -> bool {
-        self.understood() == other.understood()
+        self.parsed() == other.parsed()
     }
 }
 
-impl Serialize for Said {
+impl Serialize for LastAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.understood().serialize(serializer)
+        self.parsed().serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Said {
+impl<'de> Deserialize<'de> for LastAnswer {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        LastWord::deserialize(deserializer).map(Said::Understood)
+        LastWord::deserialize(deserializer).map(LastAnswer::Parsed)
     }
 }

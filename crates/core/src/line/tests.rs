@@ -1,4 +1,4 @@
-//! Lines of whole turns, and what holds for all of them.
+//! Lines of whole turns, and properties that hold for every turn.
 
 use super::*;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn changed<'a>(paths: &[&'a str]) -> Deed<'a> {
     Deed::Changed { paths: paths.iter().map(|path| Cow::Borrowed(*path)).collect() }
 }
 
-/// A turn whose calls have their results at once.
+/// A turn in which each call's result follows immediately.
 fn turn(prompt: &str, calls: &[(Deed<'_>, ToolOutcome, &str)]) -> Digest {
     let mut digest = Digest::begin(prompt, Origin::Human);
     for (call, (deed, outcome, output)) in (0..).zip(calls) {
@@ -58,7 +58,7 @@ fn a_line_says_what_was_asked_what_was_done_and_how_it_ended() {
 }
 
 #[test]
-fn a_turn_of_words_has_no_deeds() {
+fn a_turn_without_tool_calls_shows_only_its_answer() {
     let mut digest = Digest::begin("why is the sky blue?", Origin::Human);
     check(&digest, "why is the sky blue?");
     digest.answered("Because of **Rayleigh** scattering.");
@@ -78,7 +78,7 @@ fn a_turn_tells_how_it_was_stopped() {
 }
 
 #[test]
-fn a_word_before_the_work_is_not_the_answer() {
+fn text_before_the_last_call_is_not_the_answer() {
     let mut digest = Digest::begin("fix it", Origin::Human);
     digest.answered("I will look at the tests first.");
     digest.did(1, &ran("cargo test"));
@@ -86,7 +86,7 @@ fn a_word_before_the_work_is_not_the_answer() {
 }
 
 #[test]
-fn a_failed_edit_is_none() {
+fn a_failed_edit_does_not_count() {
     let mut digest =
         turn("edit", &[(changed(&["a.rs"]), FAILED, "not found"), (changed(&["b.rs"]), DONE, "")]);
     check(&digest, "edit — edited b.rs");
@@ -107,7 +107,7 @@ fn results_come_late_out_of_order_or_never() {
 }
 
 #[test]
-fn a_command_that_goes_on_is_told_by_its_last_output() {
+fn a_running_command_is_judged_by_its_last_output() {
     let mut digest = Digest::begin("test", Origin::Human);
     digest.did(1, &ran("cargo nextest run"));
     digest.came_of(
@@ -129,7 +129,7 @@ fn tests_that_failed_behind_a_pipe_failed() {
 }
 
 #[test]
-fn what_tells_most_survives_a_long_turn() {
+fn the_most_informative_parts_survive_a_long_turn() {
     let mut digest = Digest::begin("a long one", Origin::Human);
     for call in 0..5_000 {
         let (look, path) = (format!("ls dir{call}"), format!("/p/src/file{call}.rs"));
@@ -152,7 +152,7 @@ fn what_tells_most_survives_a_long_turn() {
 }
 
 #[test]
-fn a_turn_that_only_looks_says_at_what() {
+fn a_turn_that_only_reads_shows_its_commands() {
     let digest = turn(
         "look",
         &[(ran("ls src"), DONE, ""), (ran("rg -n foo | head"), DONE, ""), (ran("ls src"), DONE, "")],
@@ -179,7 +179,7 @@ fn each_part_survives_where_all_are_long() {
     );
 }
 
-/// All that a digest can hold, at its fullest.
+/// Fills every field of a digest to its limit.
 #[test]
 fn the_fullest_digest_stays_small() {
     let (long, mut digest) =
@@ -215,7 +215,7 @@ fn the_fullest_digest_stays_small() {
 }
 
 #[test]
-fn other_origins_are_told() {
+fn other_origins_have_their_own_text() {
     check(&Digest::begin("·", Origin::Bookmark), "bookmark");
     check(&Digest::begin("/greet the cook", Origin::Command), "/greet the cook");
     check(&Digest::begin("\u{1b}[2J\n", Origin::Human), "no words");

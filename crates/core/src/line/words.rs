@@ -1,39 +1,39 @@
-//! Plain words out of what people and models wrote: one line, no markup, the sentence that carries the meaning.
+//! Extracts plain text from prompts and answers: one line, no markup, the first meaningful sentence.
 //!
-//! Looks at the beginning of a text only, and takes nothing for an instruction.
+//! Reads only the beginning of a text, and never treats it as an instruction.
 
 use crate::text::clip;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
-/// How much of a text is looked at, in bytes.
+/// How many bytes of a text are read.
 pub(super) const WINDOW: usize = 1024;
 
-/// How long a block may grow, in bytes: more than a gist has room for.
+/// Maximum bytes of a block: more than a gist has room for.
 const LONGEST_BLOCK: usize = 400;
 
-/// A gist is long enough from here on, in columns; before that the next sentence is taken too.
-const TELLING: usize = 40;
+/// Minimum columns of a gist; a shorter one takes the next sentence too.
+const MIN_GIST_COLUMNS: usize = 40;
 
-/// How large a kept text may be. Bytes are those of JSON: they bound what a `Digest` needs on disk.
+/// The size limit of a stored text. Bytes are counted as JSON, which bounds the size of a `Digest` on disk.
 #[derive(Clone, Copy)]
-pub(crate) struct Room {
+pub(crate) struct TextLimit {
     pub characters: usize,
     pub bytes: usize,
 }
 
-/// The first sentences that carry meaning: no greetings, no code, no marks of headings, lists and tables.
-pub(crate) fn gist(text: &str, room: Room) -> String {
-    let found = meaning(clip(text, WINDOW)).unwrap_or_else(|title| title);
-    clipped(found.trim_end_matches(['.', '。', ':', '：', ' ']), room)
+/// The first meaningful sentences: no greetings, no code, no heading, list or table markup.
+pub(crate) fn gist(text: &str, limit: TextLimit) -> String {
+    let text = first_sentences(clip(text, WINDOW)).unwrap_or_else(|title| title);
+    clipped(text.trim_end_matches(['.', '。', ':', '：', ' ']), limit)
 }
 
-/// What a text says first; where there is nothing but titles, the first of them is the error.
-fn meaning(text: &str) -> Result<String, String> {
+/// The first meaningful sentences; `Err` with the first heading if the text has only headings.
+fn first_sentences(text: &str) -> Result<String, String> {
     let text = without_sequences(text);
     let mut gist = String::new();
     let mut fallback = String::new();
-    for block in Blocks::of(&text) {
+    for block in TextBlocks::of(&text) {
         if fallback.is_empty() {
             fallback.clone_from(&block.text);
         }
@@ -48,45 +48,45 @@ fn meaning(text: &str) -> Result<String, String> {
 }
 
 /// The last sentence, if it is a question.
-pub(crate) fn question(text: &str, room: Room) -> Option<String> {
+pub(crate) fn question(text: &str, limit: TextLimit) -> Option<String> {
     if !text.trim_end_matches([' ', '\n', '\r', '\t', '*', '_', '`', ')']).ends_with(['?', '？']) {
         return None;
     }
     let from = (text.len().saturating_sub(WINDOW)..=text.len()).find(|at| text.is_char_boundary(*at))?;
     let text = without_sequences(&text[from..]);
-    let last = Blocks::of(&text).last()?;
+    let last = TextBlocks::of(&text).last()?;
     let sentence = sentences(&last.text).last()?.trim();
-    sentence.ends_with(['?', '？']).then(|| clipped(sentence, room))
+    sentence.ends_with(['?', '？']).then(|| clipped(sentence, limit))
 }
 
-/// One line: white space collapsed, no control characters, no sequences, no marks that turn the direction.
-pub(crate) fn plain(text: &str, room: Room) -> String {
-    clipped(&one_line(&without_sequences(clip(text, WINDOW))), room)
+/// The text on one line: whitespace collapsed, without control characters, escape sequences or bidi marks.
+pub(crate) fn plain(text: &str, limit: TextLimit) -> String {
+    clipped(&single_line(&without_sequences(clip(text, WINDOW))), limit)
 }
 
-/// The longest beginning that has room, cut at a word's end; what is cut off is shown as `…`.
-pub(crate) fn clipped(text: &str, room: Room) -> String {
+/// The longest prefix within the limit, cut at a word's end; a cut is shown as `…`.
+pub(crate) fn clipped(text: &str, limit: TextLimit) -> String {
     const MARK: usize = '…'.len_utf8();
-    // Each character takes at most twice its bytes.
-    if text.len() <= room.characters && text.len() <= room.bytes / 2 {
+    // JSON escaping at most doubles a character's bytes.
+    if text.len() <= limit.characters && text.len() <= limit.bytes / 2 {
         return text.to_owned();
     }
     let (mut kept, mut characters, mut bytes) = (0, 0, 0);
     for (at, c) in text.char_indices() {
-        if characters < room.characters && bytes + MARK <= room.bytes {
+        if characters < limit.characters && bytes + MARK <= limit.bytes {
             kept = at;
         }
         characters += 1;
         bytes += if matches!(c, '"' | '\\') { 2 } else { c.len_utf8() };
-        if characters > room.characters || bytes > room.bytes {
-            let has_mark = room.characters > 0 && room.bytes >= MARK;
+        if characters > limit.characters || bytes > limit.bytes {
+            let has_mark = limit.characters > 0 && limit.bytes >= MARK;
             return if has_mark { format!("{}…", shortened(text, kept)) } else { String::new() };
         }
     }
     text.to_owned()
 }
 
-/// What is kept of a text that may be kept up to here: whole signs, and whole words if they are not long.
+/// Cuts at `end` or before: never inside a grapheme, and not inside a word unless the word is long.
 fn shortened(text: &str, end: usize) -> &str {
     let mut kept = &text[..end];
     while !kept.is_empty() && is_joined(kept, &text[kept.len()..]) {
@@ -104,37 +104,37 @@ fn without_last(text: &str) -> &str {
     chars.as_str()
 }
 
-/// Whether a cut here would go through what is drawn as one sign.
+/// Whether a cut here would split a grapheme.
 fn is_joined(before: &str, after: &str) -> bool {
     let joins = |c: char| c.width() == Some(0) || ('\u{1f3fb}'..='\u{1f3ff}').contains(&c);
     before.ends_with('\u{200d}') || after.starts_with(joins)
 }
 
-/// What belongs together: a paragraph, a list's point, a heading.
-pub(crate) struct Block {
+/// A paragraph, a list item or a heading.
+pub(crate) struct TextBlock {
     pub text: String,
     pub is_heading: bool,
-    /// One of a list.
-    pub is_point: bool,
+    /// Whether it is a list item.
+    pub is_item: bool,
 }
 
-/// The blocks of a text, found when they are asked for: most texts say what they are about in the first.
-pub(crate) struct Blocks<'t> {
+/// A lazy iterator over the blocks of a text: usually the first block is enough.
+pub(crate) struct TextBlocks<'t> {
     lines: std::str::Lines<'t>,
-    /// The mark that ends the code we are in.
+    /// The fence that closes the current code block.
     fence: Option<&'static str>,
-    /// The block that the next line may belong to.
-    growing: Option<Block>,
+    /// The block that the next line may continue.
+    growing: Option<TextBlock>,
     is_open: bool,
 }
 
-impl<'t> Blocks<'t> {
+impl<'t> TextBlocks<'t> {
     pub fn of(text: &'t str) -> Self {
-        Blocks { lines: text.lines(), fence: None, growing: None, is_open: false }
+        TextBlocks { lines: text.lines(), fence: None, growing: None, is_open: false }
     }
 
-    /// Takes in a line; gives the block before it, if the line begins another.
-    fn add(&mut self, line: &str) -> Option<Block> {
+    /// Adds a line; returns the previous block if the line begins a new one.
+    fn add(&mut self, line: &str) -> Option<TextBlock> {
         let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
         if mark.is_some() || self.fence.is_some() {
             self.is_open = false;
@@ -143,7 +143,7 @@ impl<'t> Blocks<'t> {
             return None;
         }
         let (body, begins) = unmarked(line);
-        let body = one_line(&without_markup(body));
+        let body = single_line(&without_markup(body));
         if body.is_empty() || line.starts_with('|') {
             self.is_open = false;
             return None;
@@ -157,15 +157,15 @@ impl<'t> Blocks<'t> {
         }
         let is_heading = line.starts_with('#');
         self.is_open = !is_heading && !line.starts_with('<');
-        let is_point = point(line.trim_start_matches(['>', ' '])).is_some();
-        self.growing.replace(Block { text: body, is_heading, is_point })
+        let is_item = list_item(line.trim_start_matches(['>', ' '])).is_some();
+        self.growing.replace(TextBlock { text: body, is_heading, is_item })
     }
 }
 
-impl Iterator for Blocks<'_> {
-    type Item = Block;
+impl Iterator for TextBlocks<'_> {
+    type Item = TextBlock;
 
-    fn next(&mut self) -> Option<Block> {
+    fn next(&mut self) -> Option<TextBlock> {
         while let Some(line) = self.lines.next() {
             if let Some(block) = self.add(line.trim()) {
                 return Some(block);
@@ -175,7 +175,7 @@ impl Iterator for Blocks<'_> {
     }
 }
 
-/// A line without the marks before it, and whether they begin something new.
+/// A line without its leading markup, and whether that markup begins a new block.
 fn unmarked(line: &str) -> (&str, bool) {
     let quoted = line.trim_start_matches(['>', ' ']);
     let bare = quoted.trim_start_matches('#');
@@ -186,27 +186,27 @@ fn unmarked(line: &str) -> (&str, bool) {
     if bare.len() < quoted.len() && bare.starts_with(' ') {
         return (bare.trim(), true);
     }
-    if let Some(inner) = tagged(quoted) {
+    if let Some(inner) = between_tags(quoted) {
         return (inner, true);
     }
-    match point(quoted) {
-        Some(point) => (point, true),
+    match list_item(quoted) {
+        Some(list_item) => (list_item, true),
         None => (quoted, false),
     }
 }
 
 /// `- point`, `* point`, `• point`, `3. point`, `- [x] point`.
-fn point(line: &str) -> Option<&str> {
+fn list_item(line: &str) -> Option<&str> {
     let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered =
         || digits.strip_prefix(['.', ')'])?.strip_prefix(' ').filter(|_| digits.len() < line.len());
     let bulleted = || line.strip_prefix(['-', '*', '+', '•', '・'])?.strip_prefix(' ');
-    let point = bulleted().or_else(numbered)?.trim_start();
-    Some(["[ ] ", "[x] ", "[X] "].iter().find_map(|task| point.strip_prefix(task)).unwrap_or(point))
+    let list_item = bulleted().or_else(numbered)?.trim_start();
+    Some(["[ ] ", "[x] ", "[X] "].iter().find_map(|task| list_item.strip_prefix(task)).unwrap_or(list_item))
 }
 
-/// What stands between tags that take the whole line; nothing if it is one word, as ids are.
-fn tagged(line: &str) -> Option<&str> {
+/// The text between tags that span the whole line; empty if it is a single word, such as an id.
+fn between_tags(line: &str) -> Option<&str> {
     let after = line.strip_prefix('<')?.trim_start_matches('/');
     let (tag, rest) = after.split_once('>')?;
     let is_tag = tag.starts_with(|c: char| c.is_ascii_lowercase()) && tag.len() < 200 && !tag.contains('<');
@@ -218,7 +218,7 @@ fn tagged(line: &str) -> Option<&str> {
     Some(if is_id { "" } else { inner })
 }
 
-/// Without stars and backticks that surround words; of a link, its words.
+/// Strips `**` and backticks, and reduces links to their text.
 fn without_markup(line: &str) -> Cow<'_, str> {
     if !line.bytes().any(|byte| matches!(byte, b'*' | b'`' | b'[')) {
         return Cow::Borrowed(line);
@@ -243,7 +243,7 @@ fn without_markup(line: &str) -> Cow<'_, str> {
     Cow::Owned(out + rest)
 }
 
-/// Adds sentences until there is enough to go by. Whether more is wanted.
+/// Appends sentences until the gist is long enough; returns whether it needs more.
 fn add_sentences(gist: &mut String, block: &str) -> bool {
     for sentence in sentences(block) {
         let sentence = without_greeting(sentence.trim());
@@ -254,7 +254,7 @@ fn add_sentences(gist: &mut String, block: &str) -> bool {
             gist.push(' ');
         }
         gist.push_str(sentence);
-        if columns(gist) >= TELLING && !gist.ends_with([':', '：']) {
+        if columns(gist) >= MIN_GIST_COLUMNS && !gist.ends_with([':', '：']) {
             return false;
         }
     }
@@ -264,7 +264,7 @@ fn add_sentences(gist: &mut String, block: &str) -> bool {
     true
 }
 
-/// Of one line: it holds no control characters.
+/// The display width of one line. The text must not contain control characters.
 fn columns(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
@@ -300,7 +300,7 @@ fn ends_sentence(c: char, before: &str, after: &str) -> bool {
     }
 }
 
-/// `Hi, fix it` is about fixing it.
+/// Strips leading greetings: `Hi, fix it` becomes `fix it`.
 pub(crate) fn without_greeting(sentence: &str) -> &str {
     let mut rest = sentence;
     while let Some((before, after)) = rest.split_once([',', '、', '，', '—']) {
@@ -313,7 +313,7 @@ pub(crate) fn without_greeting(sentence: &str) -> &str {
     polite.unwrap_or(rest).trim()
 }
 
-/// Sentences that say nothing by themselves.
+/// Sentences without meaning of their own.
 const FILLERS: [&str; 68] = [
     "hi",
     "hello",
@@ -385,7 +385,7 @@ const FILLERS: [&str; 68] = [
     "请问",
 ];
 
-/// More than any of them has, in bytes.
+/// An upper bound of the fillers' length, in bytes.
 const LONGEST_FILLER: usize = 40;
 
 pub(crate) fn is_filler(sentence: &str) -> bool {
@@ -397,8 +397,8 @@ pub(crate) fn is_filler(sentence: &str) -> bool {
     bare.is_empty() || FILLERS.contains(&bare.as_str())
 }
 
-/// White space collapsed; control characters and marks of direction left out.
-fn one_line(text: &str) -> String {
+/// Collapses whitespace and drops control characters and bidi marks.
+fn single_line(text: &str) -> String {
     if is_one_line(text) {
         return text.to_owned();
     }
@@ -412,7 +412,7 @@ fn one_line(text: &str) -> String {
     out
 }
 
-/// Whether it is plainly so already, as most texts are.
+/// Fast path: whether the text is printable ASCII with single spaces, as most texts are.
 fn is_one_line(text: &str) -> bool {
     let mut before = b' ';
     let is_plain = text.bytes().all(|byte| {
@@ -427,7 +427,7 @@ fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\t' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Without what a terminal would take for colours, titles and movements.
+/// Strips terminal escape sequences: colours, titles, cursor movement.
 pub(crate) fn without_sequences(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return Cow::Borrowed(text);
@@ -455,11 +455,11 @@ pub(crate) fn without_sequences(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    const ROOM: Room = Room { characters: 120, bytes: 300 };
+    const LIMIT: TextLimit = TextLimit { characters: 120, bytes: 300 };
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(gist(text, ROOM), expected, "{text}");
+        assert_eq!(gist(text, LIMIT), expected, "{text}");
     }
 
     #[test]
@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notification_is_what_stands_between_its_tags() {
+    fn a_notification_is_the_text_between_its_tags() {
         let text = "<task-notification>\n<task-id>b1</task-id>\n<summary>Background command \"d\" completed (exit code 0)</summary>\n</task-notification>";
         check(text, "Background command \"d\" completed (exit code 0)");
         check(
@@ -520,31 +520,31 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_terminals_language_is_left() {
+    fn terminal_sequences_are_removed() {
         assert_eq!(
-            plain("\u{1b}[31mred\u{1b}[0m\n\u{1b}]0;title\u{7}a\u{202e}b\tc\u{85}d", ROOM),
+            plain("\u{1b}[31mred\u{1b}[0m\n\u{1b}]0;title\u{7}a\u{202e}b\tc\u{85}d", LIMIT),
             "red ab c d"
         );
-        assert_eq!(plain("a\u{1b}", ROOM), "a");
-        assert_eq!(plain("a\u{1b}[", ROOM), "a");
+        assert_eq!(plain("a\u{1b}", LIMIT), "a");
+        assert_eq!(plain("a\u{1b}[", LIMIT), "a");
     }
 
     #[test]
-    fn text_is_cut_at_a_words_end() {
-        let cut = |text: &str, characters| clipped(text, Room { characters, bytes: 300 });
+    fn text_is_cut_at_the_end_of_a_word() {
+        let cut = |text: &str, characters| clipped(text, TextLimit { characters, bytes: 300 });
         assert_eq!(cut("one two three", 13), "one two three");
         assert_eq!(cut("one two three", 12), "one two…");
         assert_eq!(cut("one two, three", 9), "one two…");
         assert_eq!(cut("onetwothree", 5), "onet…");
         assert_eq!(cut("漢字かな", 3), "漢字…");
         assert_eq!(cut("ab👩\u{200d}💻cd", 5), "ab…");
-        assert_eq!(clipped("\"\"\"\"", Room { characters: 9, bytes: 7 }), "\"\"…");
-        assert_eq!(clipped("abc", Room { characters: 0, bytes: 0 }), "");
+        assert_eq!(clipped("\"\"\"\"", TextLimit { characters: 9, bytes: 7 }), "\"\"…");
+        assert_eq!(clipped("abc", TextLimit { characters: 0, bytes: 0 }), "");
     }
 
     #[test]
     fn a_question_at_the_end_is_found() {
-        assert_eq!(question("It is fixed.\n\nShall I push it?", ROOM).as_deref(), Some("Shall I push it?"));
-        assert_eq!(question("Why? Because.", ROOM), None);
+        assert_eq!(question("It is fixed.\n\nShall I push it?", LIMIT).as_deref(), Some("Shall I push it?"));
+        assert_eq!(question("Why? Because.", LIMIT), None);
     }
 }

@@ -1,7 +1,6 @@
-//! Which memories a session is given, best first: pinned, then those that fit the work at hand, then an index of the rest.
+//! Selects the memories a session is given, best first: pinned, relevant to the current work, an index of the rest.
 //!
-//! A pure function of what is kept and what is known of the session: the same material, the same order. Recency decides
-//! only between equals. What was replaced or is held back is given to nobody.
+//! Pure and deterministic. Recency decides only between equal scores. Never selects superseded or quarantined memories.
 
 use super::{Memory, Trust};
 use crate::compose::{Remembered, RememberedKind};
@@ -9,43 +8,43 @@ use crate::id::SessionKey;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of the session that is to be given something.
+/// The current work of the session that receives memories.
 #[derive(Clone, Debug, Default)]
 pub struct Here {
     pub branch: Option<String>,
-    /// Files that the work was about lately.
+    /// Files touched recently.
     pub files: BTreeSet<String>,
-    /// What was just asked.
+    /// The current prompt.
     pub prompt: String,
 }
 
-/// How memories are put into words: what only the world knows is asked for those that are given.
+/// Formats memories. The callbacks do IO, so they are called only for selected memories.
 #[derive(Clone, Copy)]
 pub struct Wording<'a> {
-    /// How our command is called where the session runs.
+    /// The name of our command in the session's environment.
     pub program: &'a str,
-    /// A time, as a person reads clocks.
+    /// Formats a time for the user.
     pub clock: &'a dyn Fn(Timestamp) -> String,
-    /// Why a memory may no longer hold: a file that is gone or was changed since.
+    /// The reason a memory may be outdated: a file that is gone or was changed since.
     pub stale: &'a dyn Fn(&Memory) -> Option<String>,
 }
 
-/// What is given, and what it stands for.
+/// The selected memories, formatted, with their cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
     pub parts: Vec<Remembered>,
-    /// Where those were learnt that are given with their facts, as far as that is known.
-    learnt: Vec<Learnt>,
+    /// The sources of memories given with their facts, if known.
+    learnt: Vec<LearningCost>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Learnt {
+struct LearningCost {
     memory: String,
     turn: (SessionKey, u32),
     tokens: u64,
 }
 
-/// What it took to learn something: the turns that it came from, and what those took in tokens.
+/// The cost of learning the given memories: their source turns and the tokens those used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Took {
     pub memories: usize,
@@ -54,8 +53,8 @@ pub struct Took {
 }
 
 impl Chosen {
-    /// What it took to learn those that `is_given` says found room, by their names. A turn counts once, however many
-    /// memories came of it; a title in the index counts for nothing, and neither does what has no known turn or cost.
+    /// The cost of the memories for which `is_given` returns true, by name. A turn counts once, however many memories
+    /// came from it. Index entries and memories without a known turn or cost do not count.
     pub fn took(&self, is_given: &dyn Fn(&str) -> bool) -> Took {
         let mut turns = BTreeMap::new();
         let mut memories = 0;
@@ -68,12 +67,12 @@ impl Chosen {
     }
 }
 
-/// More than these are listed by their titles only.
+/// Maximum number of memories with facts; the others are listed by title.
 const WITH_FACTS: usize = 12;
 const LISTED: usize = 40;
 const FACTS: usize = 3;
 
-/// Chooses among these. `next_steps` are what earlier sessions left to be done, the newest first.
+/// Selects from `candidates`. `next_steps` are the open steps of earlier sessions, newest first.
 pub fn choose(candidates: Vec<Memory>, next_steps: &[String], here: &Here, wording: Wording<'_>) -> Chosen {
     let standing: Vec<Memory> = candidates.into_iter().filter(Memory::stands).collect();
     let (pinned, rest): (Vec<Memory>, Vec<Memory>) =
@@ -82,7 +81,7 @@ pub fn choose(candidates: Vec<Memory>, next_steps: &[String], here: &Here, wordi
     let (fitting, others) = ranked.split_at(ranked.iter().take(WITH_FACTS).filter(|it| it.fits).count());
     let others = &others[..others.len().min(LISTED)];
     let whole = pinned.iter().chain(fitting.iter().map(|it| &it.memory));
-    let learnt = whole.filter_map(learnt).collect();
+    let learnt = whole.filter_map(learning_cost).collect();
     let program = wording.program;
     let more = format!("`{program} show m12` gives one whole, `{program} search WORDS` finds others");
     let parts = [
@@ -114,10 +113,10 @@ pub fn choose(candidates: Vec<Memory>, next_steps: &[String], here: &Here, wordi
     Chosen { parts: parts.into_iter().filter(|part| !part.items.is_empty()).collect(), learnt }
 }
 
-fn learnt(memory: &Memory) -> Option<Learnt> {
+fn learning_cost(memory: &Memory) -> Option<LearningCost> {
     let source = memory.source.as_ref().filter(|_| memory.cost > 0)?;
     let turn = (source.session.clone(), source.turn?);
-    Some(Learnt { memory: memory.name(), turn, tokens: memory.cost })
+    Some(LearningCost { memory: memory.name(), turn, tokens: memory.cost })
 }
 
 fn part(kind: RememberedKind, title: &str, why: &str, items: impl Iterator<Item = String>) -> Remembered {
@@ -125,18 +124,18 @@ fn part(kind: RememberedKind, title: &str, why: &str, items: impl Iterator<Item 
 }
 
 impl Wording<'_> {
-    /// With its facts: `m12 decision, 14:05: Use Valkey. It is free. Redis is not. [src/cache.rs]`
+    /// A memory with its facts: `m12 decision, 14:05: Use Valkey. It is free. Redis is not. [src/cache.rs]`
     fn whole(&self, memory: &Memory) -> String {
         let (content, clock) = (&memory.content, (self.clock)(memory.made_at));
         let facts = content.facts.iter().take(FACTS).map(String::as_str);
-        let said = [content.title.as_str()].into_iter().chain(facts).map(|one| one.trim_end_matches('.'));
-        let said = said.collect::<Vec<_>>().join(". ");
+        let text = [content.title.as_str()].into_iter().chain(facts).map(|one| one.trim_end_matches('.'));
+        let text = text.collect::<Vec<_>>().join(". ");
         let files: Vec<&str> = content.files.iter().take(FACTS).map(|(path, _)| path.as_str()).collect();
         let files = if files.is_empty() { String::new() } else { format!(" [{}]", files.join(", ")) };
-        format!("{} {}, {clock}: {said}.{files}{}", memory.name(), content.kind, self.doubts(memory))
+        format!("{} {}, {clock}: {text}.{files}{}", memory.name(), content.kind, self.doubts(memory))
     }
 
-    /// By its title, with what it would cost to read: `m12 decision, 14:05, ~90 tokens: Use Valkey`
+    /// A memory by title, with the cost of reading it: `m12 decision, 14:05, ~90 tokens: Use Valkey`
     fn in_short(&self, memory: &Memory) -> String {
         let (content, clock) = (&memory.content, (self.clock)(memory.made_at));
         let tokens = content.text().len().div_ceil(4);
@@ -144,16 +143,16 @@ impl Wording<'_> {
         format!("{name} {kind}, {clock}, ~{tokens} tokens: {}{doubts}", content.title)
     }
 
-    /// What speaks against relying on it.
+    /// Reasons not to rely on the memory, in parentheses.
     fn doubts(&self, memory: &Memory) -> String {
-        let less = match memory.trust {
+        let trust = match memory.trust {
             Trust::Web => Some("from the web".to_owned()),
             Trust::Tool => Some("from a tool's output".to_owned()),
             Trust::Team | Trust::Agent | Trust::Person => None,
         };
         let stale = (self.stale)(memory).map(|why| format!("stale: {why}"));
         let whose = memory.whose().map(|whose| format!("from {whose}"));
-        let doubts: Vec<String> = stale.into_iter().chain(whose).chain(less).collect();
+        let doubts: Vec<String> = stale.into_iter().chain(whose).chain(trust).collect();
         if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join("; ")) }
     }
 }
@@ -161,29 +160,29 @@ impl Wording<'_> {
 struct Ranked {
     memory: Memory,
     score: u64,
-    /// It has something to do with the work at hand.
+    /// Whether it is related to the current work.
     fits: bool,
 }
 
 fn ranked(memories: Vec<Memory>, here: &Here) -> Vec<Ranked> {
     let words: Vec<BTreeSet<String>> = memories.iter().map(|memory| words(&memory.content.text())).collect();
-    let rarity = Rarity::of(&words);
-    let asked = self::words(&here.prompt);
+    let rarity = WordRarity::of(&words);
+    let prompt_words = self::words(&here.prompt);
     let scored = memories.into_iter().zip(&words).map(|(memory, words)| {
-        let fit = rarity.shared(&asked, words) + by_place(&memory, here);
-        Ranked { fits: fit > 0, score: fit * 100 + worth(&memory), memory }
+        let fit = rarity.shared(&prompt_words, words) + place_score(&memory, here);
+        Ranked { fits: fit > 0, score: fit * 100 + base_score(&memory), memory }
     });
     let mut ranked: Vec<Ranked> = scored.collect();
     let newest = |it: &Ranked| (it.memory.made_at, it.memory.number);
     ranked.sort_by_key(|it| std::cmp::Reverse((it.fits, it.score, newest(it))));
-    // What only fills up is an index by time.
+    // Unrelated memories only form the index, which is sorted by time.
     let first_other = ranked.iter().position(|it| !it.fits).unwrap_or(ranked.len());
     ranked[first_other..].sort_by_key(|it| std::cmp::Reverse(newest(it)));
     ranked
 }
 
-/// Files say most about what a memory is for, a branch of its own a little.
-fn by_place(memory: &Memory, here: &Here) -> u64 {
+/// Scores shared files high, and a shared branch that is not the trunk a little.
+fn place_score(memory: &Memory, here: &Here) -> u64 {
     let files = memory.content.files.iter().filter(|(path, _)| here.files.contains(path)).count() as u64;
     let branch = memory.source.as_ref().and_then(|source| source.branch.as_deref());
     let is_trunk = |branch: &str| matches!(branch, "main" | "master" | "trunk" | "develop");
@@ -191,8 +190,8 @@ fn by_place(memory: &Memory, here: &Here) -> u64 {
     files.min(3) * 4 + u64::from(same) * 3
 }
 
-/// What a memory is worth by itself: what was decided, wanted or fallen into before what was merely done.
-fn worth(memory: &Memory) -> u64 {
+/// The base score: decisions, preferences and traps above plain changes.
+fn base_score(memory: &Memory) -> u64 {
     let by_type = match memory.content.kind.as_str() {
         "preference" => 40,
         "decision" | "gotcha" => 30,
@@ -210,44 +209,43 @@ fn worth(memory: &Memory) -> u64 {
     by_type + by_trust + u64::from(memory.confidence.as_percent()) / 10 + u64::from(memory.found.min(5))
 }
 
-/// How rare each word is among the candidates: what all of them hold tells nothing.
-struct Rarity {
-    held: BTreeMap<String, usize>,
+/// Document frequency of words among the candidates: a word that all contain carries no information.
+struct WordRarity {
+    frequency: BTreeMap<String, usize>,
     all: usize,
 }
 
-impl Rarity {
-    fn of(words: &[BTreeSet<String>]) -> Rarity {
-        let mut held = BTreeMap::new();
+impl WordRarity {
+    fn of(words: &[BTreeSet<String>]) -> WordRarity {
+        let mut frequency = BTreeMap::new();
         for word in words.iter().flatten() {
-            *held.entry(word.clone()).or_insert(0) += 1;
+            *frequency.entry(word.clone()).or_insert(0) += 1;
         }
-        Rarity { held, all: words.len() }
+        WordRarity { frequency, all: words.len() }
     }
 
-    /// What two texts share, each word by how rare it is.
-    fn shared(&self, asked: &BTreeSet<String>, words: &BTreeSet<String>) -> u64 {
+    /// The score of the words two texts share, each weighted by its rarity.
+    fn shared(&self, prompt_words: &BTreeSet<String>, words: &BTreeSet<String>) -> u64 {
         let weight = |word: &&String| {
-            let held = self.held.get(*word).copied().unwrap_or(0);
-            let is_rare = held * 3 <= self.all.max(3);
-            if is_rare { 3 } else { u64::from(held * 2 <= self.all) }
+            let frequency = self.frequency.get(*word).copied().unwrap_or(0);
+            let is_rare = frequency * 3 <= self.all.max(3);
+            if is_rare { 3 } else { u64::from(frequency * 2 <= self.all) }
         };
-        asked.intersection(words).map(|word| weight(&word)).sum()
+        prompt_words.intersection(words).map(|word| weight(&word)).sum()
     }
 }
 
-/// Words of three letters and more, without what every text holds; longer ones by their beginning, so that forms of one
-/// word meet.
+/// Words of three letters and more without stop words, cut to `STEM` characters so that forms of one word match.
 fn words(text: &str) -> BTreeSet<String> {
     let split = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    let kept = split.filter(|word| word.chars().count() >= 3 && !COMMON.contains(&word.as_str()));
+    let kept = split.filter(|word| word.chars().count() >= 3 && !STOP_WORDS.contains(&word.as_str()));
     kept.map(|word| word.chars().take(STEM).collect()).collect()
 }
 
-/// As much of a word as its forms share.
+/// Length of the shared prefix of a word's forms.
 const STEM: usize = 6;
 
-const COMMON: [&str; 48] = [
+const STOP_WORDS: [&str; 48] = [
     "the", "and", "for", "that", "this", "with", "from", "are", "was", "were", "not", "you", "your", "can",
     "has", "have", "had", "but", "all", "any", "its", "our", "out", "use", "used", "now", "one", "two",
     "how", "why", "what", "when", "where", "which", "who", "will", "would", "should", "could", "please",

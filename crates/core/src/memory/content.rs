@@ -1,7 +1,7 @@
-//! The words of a memory and of a summary: bounded, on the lines they belong to, and without secrets.
+//! The text of memories and summaries: bounded, normalised to the right lines, and redacted.
 //!
-//! A draft is raw: whoever wrote it may have been anybody. It becomes content only by `of`, and content is never changed
-//! afterwards: an edit makes a new one.
+//! A draft is raw and its author untrusted. It becomes content only through `of`. Content is immutable: an edit makes a
+//! new one.
 
 use crate::capture::Touch;
 use crate::redact::redact;
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Deref;
 
-/// What sort of thing a memory is. People may add their own.
+/// The type of a memory. Users may define their own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct MemoryType(Box<str>);
 
 impl MemoryType {
-    /// Those that are made by themselves, and how each is explained to a model.
+    /// The built-in types, each with its explanation for a model.
     pub const KNOWN: [(&'static str, &'static str); 9] = [
         ("bugfix", "something was broken and now works"),
         ("feature", "something new can be done"),
@@ -37,7 +37,7 @@ impl MemoryType {
         fits.then(|| MemoryType(word.into()))
     }
 
-    /// One of our own words.
+    /// A built-in type.
     pub(super) fn known(word: &'static str) -> MemoryType {
         MemoryType(word.into())
     }
@@ -67,13 +67,13 @@ impl From<MemoryType> for String {
     }
 }
 
-/// What somebody wants remembered, as they wrote it.
+/// The raw text of a memory, as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
     pub kind: MemoryType,
     pub title: String,
     pub subtitle: String,
-    /// Each stands by itself.
+    /// Each is understandable on its own.
     pub facts: Vec<String>,
     pub narrative: String,
     pub concepts: Vec<String>,
@@ -94,7 +94,7 @@ impl Draft {
     }
 }
 
-/// The words of a memory as they are kept.
+/// The stored text of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content(Draft);
 
@@ -109,9 +109,9 @@ const PATH: usize = 400;
 const FILES: usize = 40;
 
 impl Content {
-    /// None where no title is left: then there is nothing to remember.
+    /// Redacts and bounds a draft; `None` if no title is left.
     pub fn of(draft: Draft) -> Option<Content> {
-        let title = one_line(&draft.title, TITLE);
+        let title = single_line(&draft.title, TITLE);
         if title.is_empty() {
             return None;
         }
@@ -119,20 +119,20 @@ impl Content {
         Some(Content(Draft {
             kind: draft.kind,
             title,
-            subtitle: one_line(&draft.subtitle, SUBTITLE),
-            facts: several(&draft.facts, FACT, FACTS),
+            subtitle: single_line(&draft.subtitle, SUBTITLE),
+            facts: bounded_lines(&draft.facts, FACT, FACTS),
             narrative: bounded(draft.narrative.trim(), NARRATIVE),
-            concepts: several(&draft.concepts, CONCEPT, CONCEPTS),
-            files: files.map(|(path, how)| (one_line(&path, PATH), how)).collect(),
+            concepts: bounded_lines(&draft.concepts, CONCEPT, CONCEPTS),
+            files: files.map(|(path, how)| (single_line(&path, PATH), how)).collect(),
         }))
     }
 
-    /// To be changed and made content again.
+    /// Returns the text for editing; the result has to pass `of` again.
     pub fn into_draft(self) -> Draft {
         self.0
     }
 
-    /// All of it, for who looks for words.
+    /// All of it as one text, for search.
     pub fn text(&self) -> String {
         let lines = [&self.title, &self.subtitle].into_iter().chain(&self.facts).chain([&self.narrative]);
         let lines = lines.filter(|line| !line.is_empty());
@@ -148,7 +148,7 @@ impl Deref for Content {
     }
 }
 
-/// What a session did, as somebody put it.
+/// The raw text of a session summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SummaryDraft {
     pub request: String,
@@ -159,14 +159,14 @@ pub struct SummaryDraft {
     pub notes: String,
 }
 
-/// The words of a summary as they are kept.
+/// The stored text of a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary(SummaryDraft);
 
 const PART: usize = 1500;
 
 impl Summary {
-    /// None where nothing was asked and nothing done.
+    /// Redacts and bounds a draft; `None` if all parts are empty.
     pub fn of(draft: &SummaryDraft) -> Option<Summary> {
         let part = |text: &str| bounded(text.trim(), PART);
         let kept = SummaryDraft {
@@ -180,7 +180,7 @@ impl Summary {
         (kept != SummaryDraft::default()).then_some(Summary(kept))
     }
 
-    /// Each part with what it is called.
+    /// Each part with its name.
     pub fn parts(&self) -> [(&'static str, &str); 6] {
         let kept = &self.0;
         [
@@ -202,9 +202,9 @@ impl Deref for Summary {
     }
 }
 
-fn several(raw: &[String], longest: usize, most: usize) -> Vec<String> {
+fn bounded_lines(raw: &[String], longest: usize, most: usize) -> Vec<String> {
     let mut kept: Vec<String> = vec![];
-    for line in raw.iter().map(|line| one_line(line, longest)).filter(|line| !line.is_empty()) {
+    for line in raw.iter().map(|line| single_line(line, longest)).filter(|line| !line.is_empty()) {
         if !kept.contains(&line) && kept.len() < most {
             kept.push(line);
         }
@@ -212,11 +212,11 @@ fn several(raw: &[String], longest: usize, most: usize) -> Vec<String> {
     kept
 }
 
-fn one_line(raw: &str, longest: usize) -> String {
+fn single_line(raw: &str, longest: usize) -> String {
     bounded(&raw.split_whitespace().collect::<Vec<_>>().join(" "), longest)
 }
 
-/// Redacted first and cut afterwards: a secret that is cut in half would no longer be recognised.
+/// Redacts first and cuts afterwards: a secret that is cut in half would no longer be recognised.
 fn bounded(raw: &str, longest: usize) -> String {
     let plain: String = clip(raw, 64 * longest).chars().filter(|c| *c == '\n' || !c.is_control()).collect();
     let safe = redact(&plain);

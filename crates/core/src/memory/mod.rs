@@ -1,7 +1,7 @@
-//! A memory: one thing worth knowing later, in few words, and where it came from. And the summary of what a session did.
+//! Memories (one durable fact each, with its source) and session summaries.
 //!
-//! Pure: what was said and done becomes a memory in `distil`, near duplicates and contradictions are found in `likeness`.
-//! No text becomes a `Content` but by redacting and bounding it here.
+//! Pure. `distil` extracts memories from turns; `likeness` finds near duplicates and contradictions. Text becomes a
+//! `Content` only by being redacted and bounded here.
 
 pub mod choose;
 mod content;
@@ -19,90 +19,89 @@ pub use trust::{Confidence, Trust};
 use crate::id::{SessionKey, Uid};
 use crate::time::Timestamp;
 
-/// A memory as it is kept.
+/// A stored memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     pub uid: Uid,
-    /// What people and models call it by: `m12`.
+    /// The number in its name, `m12`.
     pub number: i64,
     pub content: Content,
     pub project: Option<String>,
     pub source: Option<Citation>,
-    /// Whose it is; `None` for this person's own.
+    /// The owner; `None` for this user's own.
     pub person: Option<String>,
-    /// What the machine is called that it came from, where that is another.
+    /// The name of the machine it came from, if another one.
     pub machine: Option<String>,
-    /// Its person keeps it from all others.
+    /// Whether its owner does not share it.
     pub is_private: bool,
     pub maker: Maker,
     pub trust: Trust,
     pub confidence: Confidence,
-    /// What the work cost that it came from, in tokens.
+    /// Tokens used by the turn it came from.
     pub cost: u64,
     pub made_at: Timestamp,
     pub changed_at: Timestamp,
-    /// Since when it holds.
+    /// The time from which it holds.
     pub valid_from: Timestamp,
     pub superseded: Option<Superseded>,
     pub pinned_at: Option<Timestamp>,
-    /// Why it is kept from every model until a person releases it.
+    /// The reason it is withheld from models until the user releases it.
     pub quarantine: Option<String>,
-    /// How often the same was found.
+    /// How often the same memory was extracted.
     pub found: u32,
 }
 
 impl Memory {
-    /// What people and models call it by.
     pub fn name(&self) -> String {
         name(self.number)
     }
 
-    /// Whose it is, and where it came from, where it is a teammate's.
+    /// The owner and machine of a teammate's memory; `None` for the user's own.
     pub fn whose(&self) -> Option<String> {
         whose(self.person.as_deref(), self.machine.as_deref())
     }
 
-    /// Whether it is given to models: what was replaced or is held back is not.
+    /// Whether it may be given to models: it is neither superseded nor quarantined.
     pub fn stands(&self) -> bool {
         self.superseded.is_none() && self.quarantine.is_none()
     }
 }
 
-/// Whose something is, with the machine it came from where that is known: `ann on desk`.
+/// Formats an owner with the machine, if known: `ann on desk`.
 pub fn whose(person: Option<&str>, machine: Option<&str>) -> Option<String> {
     let machine = machine.map(|machine| format!(" on {machine}"));
     Some(format!("{}{}", person?, machine.unwrap_or_default()))
 }
 
-/// What people and models call the memory with this number by.
+/// The name of a memory for users and models: `m12`.
 pub fn name(number: i64) -> String {
     format!("m{number}")
 }
 
-/// Reads back what `name` wrote; the letter may be left out.
+/// Parses the output of `name`; the letter is optional.
 pub fn number(name: &str) -> Option<i64> {
     let digits = name.strip_prefix(['m', 'M']).unwrap_or(name);
     let is_plain = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
     digits.parse().ok().filter(|number| is_plain && *number > 0)
 }
 
-/// Where a memory came from.
+/// The source of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Citation {
     pub session: SessionKey,
-    /// What people call the session by.
+    /// The short name of the session.
     pub short: String,
-    /// The turn's number, where it came from a single one.
+    /// The turn's number, if it came from a single turn.
     pub turn: Option<u32>,
     pub branch: Option<String>,
     pub commit: Option<String>,
 }
 
-/// Who put it into words.
+/// The author of a memory's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Maker {
     Person,
-    /// Our own rules, without a model.
+    /// The built-in rules, without a model.
     Rules,
     Model(String),
 }
@@ -116,7 +115,7 @@ impl Maker {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// Parses the output of `name`.
     pub fn named(name: &str) -> Maker {
         match name {
             "person" => Maker::Person,
@@ -126,10 +125,10 @@ impl Maker {
     }
 }
 
-/// What took a memory's place.
+/// How a memory was superseded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Superseded {
-    /// None where a person said that it no longer holds, and nothing else does instead.
+    /// The replacing memory; `None` if the user said that it no longer holds without a replacement.
     pub by: Option<i64>,
     pub at: Timestamp,
     pub why: String,

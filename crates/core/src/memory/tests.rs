@@ -1,4 +1,4 @@
-//! What becomes of drafts, and what memories are called.
+//! Tests for drafts becoming content, and for memory names.
 
 use super::*;
 use crate::capture::Touch;
@@ -8,7 +8,7 @@ fn draft(title: &str) -> Draft {
 }
 
 #[test]
-fn a_name_leads_back_to_its_number() {
+fn a_name_parses_back_to_its_number() {
     assert_eq!(
         (name(12), number("m12"), number("M12"), number("12")),
         ("m12".into(), Some(12), Some(12), Some(12))
@@ -46,7 +46,7 @@ fn no_secret_and_no_control_byte_gets_into_a_memory() {
 }
 
 #[test]
-fn everything_has_its_bound_and_nothing_is_a_memory_without_a_title() {
+fn every_part_is_bounded_and_a_title_is_required() {
     assert_eq!(Content::of(draft(" \n\t ")), None);
     let long = "word ".repeat(100_000);
     let content = Content::of(Draft {
@@ -64,7 +64,7 @@ fn everything_has_its_bound_and_nothing_is_a_memory_without_a_title() {
 }
 
 #[test]
-fn what_is_made_of_several_texts_is_trusted_as_the_least_of_them() {
+fn derived_text_has_the_lowest_trust_of_its_sources() {
     assert_eq!(Trust::Person.and(Trust::Web), Trust::Web);
     assert_eq!(Trust::Tool.and(Trust::Agent), Trust::Tool);
     for trust in Trust::ALL {

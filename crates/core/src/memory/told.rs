@@ -1,25 +1,25 @@
-//! What a person tells to be remembered, as a draft: every word of it is kept.
+//! Turns a text that the user wants remembered into a draft, without losing a word.
 //!
-//! A short sentence is the title; a longer text is kept whole beside one. What is too long is refused, not cut.
+//! A short sentence becomes the title; a longer text the narrative. Text that is too long is refused, never cut.
 
 use super::{Draft, MemoryType};
 use crate::text::clip;
 
-/// More than this is a document, not a memory.
+/// Maximum bytes: a longer text is a document, not a memory.
 pub const LONGEST: usize = 3000;
 
-/// As long as a title may be without losing its end.
+/// Maximum bytes of an uncut title.
 const TITLE: usize = 150;
 
-/// Why a text cannot be remembered.
+/// The reason a text cannot be remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untellable {
     Empty,
-    /// How many bytes it has.
+    /// The size of the text in bytes.
     TooLong(usize),
 }
 
-/// The text as a draft of this type, or of the one that it looks like.
+/// Makes a draft of the given type, or of the type guessed from the text.
 pub fn told(text: &str, kind: Option<MemoryType>) -> Result<Draft, Untellable> {
     let text = text.replace("\r\n", "\n").replace('\t', " ");
     let text = text.trim();
@@ -29,7 +29,7 @@ pub fn told(text: &str, kind: Option<MemoryType>) -> Result<Draft, Untellable> {
     if text.len() > LONGEST {
         return Err(Untellable::TooLong(text.len()));
     }
-    let kind = kind.or_else(|| MemoryType::parse(looks_like(text))).ok_or(Untellable::Empty)?;
+    let kind = kind.or_else(|| MemoryType::parse(guess_type(text))).ok_or(Untellable::Empty)?;
     let is_one_line = text.split_whitespace().collect::<Vec<_>>().join(" ") == text;
     if is_one_line && text.len() <= TITLE {
         return Ok(Draft::new(kind, text));
@@ -38,7 +38,7 @@ pub fn told(text: &str, kind: Option<MemoryType>) -> Result<Draft, Untellable> {
     Ok(Draft { narrative: text.to_owned(), ..Draft::new(kind, shortened(first)) })
 }
 
-/// Up to the last word that fits.
+/// Cuts at the last word that fits.
 fn shortened(line: &str) -> String {
     let cut = clip(line, TITLE);
     if cut.len() == line.len() {
@@ -48,16 +48,16 @@ fn shortened(line: &str) -> String {
     format!("{}…", cut[..end].trim_end())
 }
 
-const WISHES: [&str; 8] = ["always", "never", "prefer", "don't", "do not", "please", "avoid", "i want"];
-const CHOICES: [&str; 6] = ["we use", "we decided", "decided to", "instead of", "we chose", "rather than"];
+const PREFERENCE: [&str; 8] = ["always", "never", "prefer", "don't", "do not", "please", "avoid", "i want"];
+const DECISION: [&str; 6] = ["we use", "we decided", "decided to", "instead of", "we chose", "rather than"];
 
-/// A wish, a choice, or else something that is so.
-fn looks_like(text: &str) -> &'static str {
+/// Guesses the type: a preference, a decision, or else a discovery.
+fn guess_type(text: &str) -> &'static str {
     let text = format!(" {} ", text.to_lowercase());
     let has = |words: &[&str]| words.iter().any(|word| text.contains(&format!(" {word} ")));
     match text.trim_start() {
-        _ if has(&CHOICES) => "decision",
-        start if has(&WISHES) || start.starts_with("use ") => "preference",
+        _ if has(&DECISION) => "decision",
+        start if has(&PREFERENCE) || start.starts_with("use ") => "preference",
         _ => "discovery",
     }
 }
@@ -87,13 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_cut_what_does_not_fit_is_refused() {
+    fn a_text_that_does_not_fit_is_refused_and_not_cut() {
         assert_eq!(told(" \n ", None), Err(Untellable::Empty));
         assert_eq!(told(&"x".repeat(1 << 20), None), Err(Untellable::TooLong(1 << 20)));
     }
 
     #[test]
-    fn a_text_is_taken_for_what_it_looks_like() {
+    fn the_type_is_guessed_from_the_text() {
         assert_eq!(kind_of("Never push on Fridays"), "preference");
         assert_eq!(kind_of("Use pnpm"), "preference");
         assert_eq!(kind_of("We use Valkey instead of Redis"), "decision");

@@ -1,15 +1,15 @@
-//! How far a memory can be relied on: whose words it is made of, and how sure it is.
+//! The reliability of a memory: the origin of its text, and its confidence.
 //!
-//! What is derived from several texts has the lowest class of them; no step makes it higher.
+//! A memory derived from several texts has the lowest trust among them; no step may raise it.
 
-/// Whose words a memory is made of, the least trusted first.
+/// The origin of a memory's text, least trusted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Trust {
-    /// A page or an answer from outside.
+    /// A page or a response from the web.
     Web,
-    /// What a tool printed.
+    /// Output of a tool.
     Tool,
-    /// What another person of the team keeps, whoever said it there.
+    /// A teammate's memory, whatever its trust was there.
     Team,
     Agent,
     Person,
@@ -18,7 +18,7 @@ pub enum Trust {
 impl Trust {
     pub const ALL: [Trust; 5] = [Trust::Web, Trust::Tool, Trust::Team, Trust::Agent, Trust::Person];
 
-    /// The class of what is made of both.
+    /// The trust of a text derived from both.
     pub fn and(self, other: Trust) -> Trust {
         self.min(other)
     }
@@ -33,18 +33,18 @@ impl Trust {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// Parses the output of `name`.
     pub fn named(name: &str) -> Option<Trust> {
         Trust::ALL.into_iter().find(|trust| trust.name() == name)
     }
 }
 
-/// How sure it is, in whole percent.
+/// Confidence in whole percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Confidence(u8);
 
 impl Confidence {
-    /// A person said it.
+    /// For statements of the user.
     pub const SURE: Confidence = Confidence(100);
 
     pub fn percent(percent: u8) -> Confidence {

@@ -1,22 +1,21 @@
-//! What is announced of a filling context, to whom, and when a helper is refused.
+//! Context usage thresholds: what is announced to whom, and when a new subagent is refused.
 //!
-//! A threshold is announced once per crossing to each audience. Blocks nothing but new helpers, and that only by a
-//! number which is not a guess.
+//! Announces a threshold once per crossing to each audience. Blocks only new subagents, and only by an exact number.
 
 use super::{Exactness, Fill};
 use crate::event::Happening;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What is done about a context that fills up.
+/// The configured reaction to a context that fills up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
     Off,
     #[default]
     Notify,
-    /// As `Notify`, and the agent compacts when it is time.
+    /// As `Notify`, and compacts the context in time.
     Compact,
-    /// As `Notify`, and the work goes on in a fresh session when it is time.
+    /// As `Notify`, and continues in a fresh session in time.
     Handoff,
 }
 
@@ -32,12 +31,12 @@ impl Strategy {
         }
     }
 
-    /// Reads back what `name` wrote.
+    /// Parses the output of `name`.
     pub fn parse(name: &str) -> Option<Strategy> {
         Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
     }
 
-    /// Whether anything is ever typed because of it.
+    /// Whether the strategy types into the agent.
     pub fn types(self) -> bool {
         match self {
             Strategy::Off | Strategy::Notify => false,
@@ -46,7 +45,7 @@ impl Strategy {
     }
 }
 
-/// Who hears of a crossing.
+/// The recipient of an announcement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audience {
@@ -55,8 +54,8 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// Who can be told something at this event. The end of a turn tells the person alone: text for the model would go on
-    /// with the turn.
+    /// The recipients reachable at this event. At the end of a turn only the user is: text for the model would continue
+    /// the turn.
     pub fn at(happening: &Happening) -> &'static [Audience] {
         let is_tools = matches!(happening, Happening::ToolFinished { .. } | Happening::ToolsFinished);
         if is_tools || happening.is_real_prompt() {
@@ -69,14 +68,14 @@ impl Audience {
     }
 }
 
-/// The highest threshold that each has heard of since the context was last below it; 0 for none.
+/// The highest threshold announced to each audience since usage was last below it; 0 for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     pub model: u8,
     pub person: u8,
 }
 
-/// So many points below a threshold the share counts as fallen: numbers of two sources differ by less.
+/// Hysteresis in percentage points: usage readings of two sources differ by less.
 const SLACK: u8 = 5;
 
 impl Told {
@@ -87,7 +86,7 @@ impl Told {
         }
     }
 
-    /// After a threshold was announced.
+    /// The state after a threshold was announced.
     pub fn and(mut self, audience: Audience, percent: u8) -> Told {
         match audience {
             Audience::Model => self.model = self.model.max(percent),
@@ -96,27 +95,28 @@ impl Told {
         self
     }
 
-    /// After the share has become this.
+    /// The state after usage changed to `percent`.
     pub fn fallen_to(self, percent: u8) -> Told {
-        let fallen = |told: u8| if percent.saturating_add(SLACK) <= told { percent } else { told };
+        let fallen =
+            |notified: u8| if percent.saturating_add(SLACK) <= notified { percent } else { notified };
         Told { model: fallen(self.model), person: fallen(self.person) }
     }
 }
 
-/// The share from which something is said, and what.
+/// A reached threshold and its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice<'a> {
     pub percent: u8,
     message: &'a str,
 }
 
-/// What a message may hold in braces.
+/// Placeholders that a message may contain in braces.
 pub const PLACEHOLDERS: [&str; 3] = ["percent", "remaining", "session"];
 
-/// What is to be announced at this share to somebody who has heard of `told`: the highest threshold alone.
-pub fn due(thresholds: &BTreeMap<u8, String>, percent: u8, told: u8) -> Option<Notice<'_>> {
+/// The announcement due at this usage for an audience last notified at `notified`: the highest threshold only.
+pub fn due(thresholds: &BTreeMap<u8, String>, percent: u8, notified: u8) -> Option<Notice<'_>> {
     let (reached, message) = thresholds.range(..=percent).next_back()?;
-    (*reached > told).then_some(Notice { percent: *reached, message })
+    (*reached > notified).then_some(Notice { percent: *reached, message })
 }
 
 impl Notice<'_> {
@@ -126,19 +126,19 @@ impl Notice<'_> {
             Exactness::Estimated => "about ",
         };
         let percent = fill.percent().to_string();
-        let said = self.message.replace("{percent}", &percent);
-        let said = said.replace("{remaining}", &fill.remaining().to_string()).replace("{session}", session);
-        format!("towline: the context is {about}{percent} % full. {said}")
+        let text = self.message.replace("{percent}", &percent);
+        let text = text.replace("{remaining}", &fill.remaining().to_string()).replace("{session}", session);
+        format!("towline: the context is {about}{percent} % full. {text}")
     }
 }
 
-/// The first thing in braces that is no placeholder.
+/// The first name in braces that is no placeholder.
 pub fn unknown_placeholder(message: &str) -> Option<&str> {
     let names = message.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name);
     names.into_iter().find(|name| !PLACEHOLDERS.contains(name))
 }
 
-/// Why no helper may be started now; `None` where one may. A limit of 0 refuses none.
+/// The reason to refuse a new subagent; `None` if it may start. A limit of 0 refuses none.
 pub fn refusal(fill: Fill, limit: u8) -> Option<String> {
     let percent = fill.percent();
     let is_refused = limit > 0 && percent >= limit && fill.exact == Exactness::Exact;

@@ -1,6 +1,6 @@
-//! How full an agent's context is, by the best number there is, and who is to hear of it.
+//! Context usage of an agent, by the best available number, and who is notified of it.
 //!
-//! Pure: reads no file and asks no agent. A number that was only guessed says so, and nothing is refused because of one.
+//! Pure: reads no file and asks no agent. An estimate is marked as such and never causes a refusal.
 
 mod guard;
 
@@ -10,10 +10,10 @@ use crate::context::Context;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What agents take for the window of a model that they do not know.
+/// The context window that agents assume for an unknown model.
 pub const USUAL_WINDOW: u64 = 200_000;
 
-/// What the context holds, and what it can hold.
+/// Tokens in the context and the size of its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fill {
     pub tokens: u64,
@@ -46,17 +46,17 @@ impl Exactness {
     }
 }
 
-/// Who said so. What stands further down is asked only if nothing above it says anything.
+/// The source of a reading, in order of preference: a later source is used only if the earlier ones have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The agent's own display.
+    /// The agent's own status display.
     Client,
     /// The newest answer in the transcript.
     Transcript,
-    /// What a hook was told of the newest answer.
+    /// A hook payload about the newest answer.
     Hook,
-    /// Nobody: it is guessed by how long the transcript is.
+    /// An estimate from the length of the transcript.
     Length,
 }
 
@@ -78,46 +78,46 @@ impl Source {
     }
 }
 
-/// What a session's meter remembers beside the tokens.
+/// The usage state of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meter {
-    /// Who said last what the context holds and can hold, and when.
+    /// The last reading and its time.
     pub last: Option<(Fill, Timestamp)>,
-    /// Who has heard of it, and up to which share.
+    /// The thresholds announced so far.
     pub told: Told,
     /// When the context was last compacted.
     pub compacted_at: Option<Timestamp>,
-    /// The share that was used then.
+    /// The usage at that compaction, in percent.
     pub compacted_percent: Option<u8>,
 }
 
 impl Fill {
-    /// What the agent's own display says.
+    /// A reading from the agent's own display; `None` for a window of 0.
     pub fn shown(tokens: u64, window: u64) -> Option<Fill> {
         (window > 0).then_some(Fill { tokens, window, exact: Exactness::Exact, source: Source::Client })
     }
 
-    /// What a transcript says. A window that nobody knows is taken for the usual one.
+    /// A reading from a transcript. An unknown window is assumed to be `USUAL_WINDOW`.
     pub fn read(context: Context) -> Fill {
-        let known = context.window.filter(|window| *window > 0);
-        let exact = if known.is_some() { Exactness::Exact } else { Exactness::Estimated };
-        let window = known.unwrap_or_else(|| USUAL_WINDOW.max(context.tokens));
+        let window = context.window.filter(|window| *window > 0);
+        let exact = if window.is_some() { Exactness::Exact } else { Exactness::Estimated };
+        let window = window.unwrap_or_else(|| USUAL_WINDOW.max(context.tokens));
         Fill { tokens: context.tokens, window, exact, source: Source::Transcript }
     }
 
-    /// What a transcript of so many bytes may come to. About half of it is bookkeeping, and a token has four letters.
+    /// An estimate from a transcript's size: about half of it is bookkeeping, and a token has about four bytes.
     pub fn guessed(bytes: u64) -> Fill {
         let tokens = (bytes / 8).min(USUAL_WINDOW);
         Fill { tokens, window: USUAL_WINDOW, exact: Exactness::Estimated, source: Source::Length }
     }
 
-    /// The same window after an answer that left so many tokens.
+    /// The same window with the token count after an answer.
     pub fn answered(self, tokens: u64) -> Fill {
         Fill { tokens, source: Source::Hook, ..self }
     }
 
-    /// This number in place of an older one. What the agent itself said of its window stands for as long as it can hold
-    /// what is in it; a guess stands behind whatever is known.
+    /// Merges this reading with an older one. A window reported by the agent itself is kept while the tokens fit in it;
+    /// a length estimate never replaces a real reading.
     pub fn after(self, known: Option<Fill>) -> Fill {
         match known {
             Some(known) if self.source == Source::Length && known.source != Source::Length => known,
@@ -128,18 +128,18 @@ impl Fill {
         }
     }
 
-    /// An agent that was told of a model by name alone may have it with another window.
+    /// Other sources infer the window from the model's name, which may be wrong: the agent's own report wins.
     fn is_less_sure_than(self, known: Fill) -> bool {
-        let is_told = known.source == Source::Client && self.source != Source::Client;
-        (is_told || self.exact == Exactness::Estimated) && self.tokens <= known.window
+        let is_reported = known.source == Source::Client && self.source != Source::Client;
+        (is_reported || self.exact == Exactness::Estimated) && self.tokens <= known.window
     }
 
-    /// The share that is used, in whole percent, and never above all of it.
+    /// Usage in whole percent, at most 100.
     pub fn percent(self) -> u8 {
         Context { tokens: self.tokens, window: Some(self.window), at: None }.percent().unwrap_or(0)
     }
 
-    /// How many tokens there is room for.
+    /// Free tokens in the window.
     pub fn remaining(self) -> u64 {
         self.window.saturating_sub(self.tokens)
     }
@@ -150,8 +150,8 @@ impl Meter {
         self.last.map(|(fill, _)| fill)
     }
 
-    /// Takes in a number. A share that has fallen back may be announced again when it rises.
-    /// A display that still shows what there was before a compaction brings no news.
+    /// Records a reading. After usage fell below a threshold, that threshold is announced again when it rises.
+    /// A display that still shows the value from before a compaction is ignored.
     pub fn measured(&mut self, fill: Fill, at: Timestamp) {
         let is_old = self.last.is_none() && self.compacted_percent == Some(fill.percent());
         if is_old && fill.source == Source::Client {
@@ -162,20 +162,20 @@ impl Meter {
         self.last = Some((fill, at));
     }
 
-    /// An answer left so many tokens in a window that is known already, or is not known at all.
+    /// Records the token count after an answer; ignored while the window is unknown.
     pub fn answered(&mut self, tokens: u64, at: Timestamp) {
         if let Some(known) = self.fill() {
             self.measured(known.answered(tokens), at);
         }
     }
 
-    /// The context was compacted: nothing is known of it until the next answer, and everything is news again.
+    /// Records a compaction: usage is unknown until the next answer, and all thresholds are announced again.
     pub fn compacted(&mut self, at: Timestamp) {
         let compacted_percent = self.fill().map(Fill::percent).or(self.compacted_percent);
         *self = Meter { compacted_at: Some(at), compacted_percent, ..Meter::default() };
     }
 
-    /// Whether what a transcript says still counts: agents write down only later that the context was cut.
+    /// Whether a transcript's reading is newer than the last compaction: agents write the compaction to the file late.
     pub fn counts(&self, context: Context) -> bool {
         self.compacted_at.is_none_or(|cut| context.at.is_some_and(|at| at > cut))
     }

@@ -1,6 +1,6 @@
-//! The meter over all numbers, and thresholds over all ways up and down.
+//! Tests for usage readings, and for thresholds over rising and falling usage.
 
-use super::guard::Strategy as Way;
+use super::guard::Strategy as ContextStrategy;
 use super::*;
 use crate::event::{Happening, Origin};
 use crate::text::Kept;
@@ -17,10 +17,10 @@ fn shown(percent: u8) -> Fill {
     Fill::shown(u64::from(percent) * 2_000, 200_000).unwrap()
 }
 
-/// What one audience is told on this way, threshold by threshold.
-fn announced(way: &[u8]) -> Vec<u8> {
+/// The thresholds announced to one audience over these usage values.
+fn announced(usage: &[u8]) -> Vec<u8> {
     let (mut meter, thresholds, mut said) = (Meter::default(), thresholds(), vec![]);
-    for percent in way {
+    for percent in usage {
         meter.measured(shown(*percent), AT);
         if let Some(notice) = due(&thresholds, *percent, meter.told.model) {
             said.push(notice.percent);
@@ -73,7 +73,7 @@ fn a_display_that_still_shows_what_there_was_before_a_compaction_brings_no_news(
 }
 
 #[test]
-fn model_and_person_hear_of_it_each_by_themselves() {
+fn model_and_user_are_notified_independently() {
     let told = Told::default().and(Audience::Person, 50);
     assert_eq!((told.of(Audience::Model), told.of(Audience::Person)), (0, 50));
     assert!(due(&thresholds(), 55, told.person).is_none());
@@ -119,7 +119,7 @@ fn both_windows_are_measured_by_their_own_size() {
 }
 
 #[test]
-fn the_window_that_the_agent_told_stands_while_what_is_in_it_fits() {
+fn the_window_reported_by_the_agent_is_kept_while_the_tokens_fit() {
     let told = Fill::shown(10_000, 1_000_000).unwrap();
     let read = |tokens| Fill::read(Context { tokens, window: Some(200_000), at: None });
     assert_eq!(read(20_000).after(Some(told)).window, 1_000_000);
@@ -150,17 +150,17 @@ fn an_answer_without_a_window_says_nothing_by_itself() {
 }
 
 #[test]
-fn every_word_reads_back() {
+fn every_name_parses_back() {
     assert!(Source::ALL.into_iter().all(|source| Source::parse(source.name()) == Some(source)));
     assert!(Exactness::ALL.into_iter().all(|exact| Exactness::parse(exact.name()) == Some(exact)));
-    assert!(Way::ALL.into_iter().all(|way| Way::parse(way.name()) == Some(way)));
-    assert_eq!((Source::parse("x"), Exactness::parse("x"), Way::parse("x")), (None, None, None));
+    assert!(ContextStrategy::ALL.into_iter().all(|it| ContextStrategy::parse(it.name()) == Some(it)));
+    assert_eq!((Source::parse("x"), Exactness::parse("x"), ContextStrategy::parse("x")), (None, None, None));
 }
 
 proptest! {
     #[test]
-    fn no_way_up_is_announced_twice(way in proptest::collection::vec(0u8..=100, 1..40)) {
-        let mut rising = way.clone();
+    fn rising_usage_announces_each_threshold_once(usage in proptest::collection::vec(0u8..=100, 1..40)) {
+        let mut rising = usage.clone();
         rising.sort_unstable();
         let said = announced(&rising);
         prop_assert!(said.windows(2).all(|pair| pair[0] < pair[1]), "{said:?}");
@@ -169,10 +169,10 @@ proptest! {
     }
 
     #[test]
-    fn between_two_announcements_of_one_threshold_the_share_was_below_it(way in proptest::collection::vec(0u8..=100, 1..60)) {
+    fn a_threshold_is_announced_again_only_after_usage_fell_below_it(usage in proptest::collection::vec(0u8..=100, 1..60)) {
         let (mut meter, thresholds) = (Meter::default(), thresholds());
         let mut lowest_since: BTreeMap<u8, u8> = BTreeMap::new();
-        for percent in way {
+        for percent in usage {
             meter.measured(shown(percent), AT);
             lowest_since.values_mut().for_each(|lowest| *lowest = percent.min(*lowest));
             if let Some(notice) = due(&thresholds, percent, meter.told.model) {
@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn share_and_room_never_leave_their_bounds(tokens: u64, window in 1u64.., known in proptest::option::of(any::<(u64, u64)>())) {
+    fn percent_and_remaining_stay_in_bounds(tokens: u64, window in 1u64.., known in proptest::option::of(any::<(u64, u64)>())) {
         let known = known.and_then(|(tokens, window)| Fill::shown(tokens, window));
         let read = Fill::read(Context { tokens, window: Some(window), at: None });
         for fill in [read, read.after(known), Fill::guessed(tokens), Fill::read(Context { tokens, window: None, at: None })] {

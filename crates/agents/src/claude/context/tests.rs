@@ -1,4 +1,4 @@
-//! What recorded conversations say about their context.
+//! Context usage of recorded conversations.
 
 use super::*;
 use proptest::prelude::*;
@@ -34,11 +34,11 @@ fn the_newest_answer_counts_with_all_that_was_sent_for_it() {
     }
 }
 
-/// What the newest answer of each recording says; in the newer one it was cut short.
+/// The values of each recording's newest answer; in the newer one it was truncated.
 const NEWEST: [(&str, u64); 2] = [("2.1.197", 1200), ("2.1.325", 1200)];
 
 #[test]
-fn errors_interruptions_and_helpers_have_no_say() {
+fn errors_interruptions_and_subagents_do_not_count() {
     for (version, tokens) in NEWEST {
         let text = recorded(&format!("{version}-usage"));
         assert!(
@@ -68,7 +68,7 @@ fn check_window(model: &str, announced: Option<&str>, expected: Option<u64>) {
     assert_eq!(window(model, announced), expected, "{model} {announced:?}");
 }
 
-/// By the table that the client itself has of models.
+/// From the client's own table of models.
 #[test]
 fn the_window_follows_the_generation_of_the_model() {
     for model in ["claude-3-5-haiku-20241022", "claude-sonnet-4-20250514", "claude-sonnet-4-5-20250929"] {
@@ -97,7 +97,7 @@ fn the_suffix_for_the_larger_window_counts_for_the_model_that_was_announced() {
 }
 
 #[test]
-fn what_does_not_fit_into_the_smaller_window_sits_in_the_larger_one() {
+fn a_context_larger_than_the_small_window_is_in_the_large_one() {
     let text = recorded("2.1.197-usage").replace("95000", "195001");
     check(&upto(&text, r#""cache_read_input_tokens":195001"#), Some((200_016, LARGE)));
 }

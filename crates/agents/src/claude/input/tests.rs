@@ -1,4 +1,4 @@
-//! Recorded screens of both clients, with their sequences: what a person sees in the box is what is read.
+//! Recorded screens of both clients, with their sequences: the parsed text is the text the user sees in the box.
 
 use super::*;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ fn recorded() -> BTreeMap<String, String> {
     named.collect()
 }
 
-/// Where the terminal's own cursor stands was not recorded.
+/// Without the terminal's own cursor, which was not recorded.
 fn input_line(screen: &str) -> InputLine {
     super::input_line(screen, None)
 }
@@ -56,13 +56,13 @@ fn a_box_that_waits_with_nothing_in_it_is_empty_in_every_mode() {
     check(&["vim-idle", "vim-normal-empty", "stashed", "help", "narrow-idle"], &InputLine::Empty);
 }
 
-/// The client shows its cursor only while somebody looks at it.
+/// The client shows its cursor only while it has the focus.
 #[test]
 fn an_empty_box_is_empty_whether_somebody_looks_at_it_or_not() {
     check(&["focus-in", "focus-out"], &InputLine::Empty);
 }
 
-/// Nothing of the box shows them then; only the terminal's own cursor has moved.
+/// The box does not show them then; only the terminal's own cursor has moved.
 #[test]
 fn blanks_in_a_box_that_nobody_looks_at_are_held() {
     for (path, screen) in recorded().into_iter().filter(|(path, _)| path.ends_with("/focus-out")) {
@@ -70,7 +70,7 @@ fn blanks_in_a_box_that_nobody_looks_at_are_held() {
         let at = |column: usize, line: usize| super::input_line(&screen, Some((column, line)));
         assert_eq!(at(2, line), InputLine::Empty, "{path}");
         assert_eq!(at(5, line), holds(""), "{path}");
-        // On its way while something is drawn, it tells nothing.
+        // The cursor is passing through while the screen is drawn.
         assert_eq!(at(5, line + 2), InputLine::Empty, "{path}");
     }
 }
@@ -137,13 +137,13 @@ fn a_box_that_a_low_pane_cuts_off_is_not_understood() {
     check(&["low-many-lines", "lowest"], &InputLine::Unknown);
     let recorded = recorded();
     assert_eq!(input_line(&recorded["2.1.325/low-idle"]), InputLine::Unknown);
-    // This one draws all of it even there.
+    // This version draws the whole box even there.
     assert_eq!(input_line(&recorded["2.1.197/low-idle"]), InputLine::Empty);
 }
 
-/// Whoever looks at a helper, or chooses one, types to it and not to the session.
+/// While a subagent is viewed or selected, input goes to it and not to the session.
 #[test]
-fn the_box_of_a_helper_is_not_the_sessions() {
+fn the_input_box_of_a_subagent_is_not_the_sessions() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("screens/claude-2.1.325/wide");
     for name in ["helper-viewed", "helper-chosen"] {
         let screen = fs::read_to_string(folder.join(format!("{name}.txt"))).unwrap();
@@ -171,7 +171,7 @@ fn a_hint_in_the_box_is_not_typed() {
     assert_eq!(input_line(ghost), holds("/cle"));
 }
 
-/// Without sequences nobody can tell a faded mark: then only the client's own words count.
+/// Without sequences a dimmed mark cannot be recognised: only the client's hints count.
 #[test]
 fn a_screen_without_sequences_is_empty_only_if_the_client_says_that_it_waits() {
     let plain = |below: &str| format!("● text\n\n────\n❯\n────\n  {below}\n");

@@ -1,20 +1,20 @@
-//! How the entries of a transcript follow each other: from the last one back to the first.
+//! The parent links of a transcript's entries, from the last one back to the first.
 //!
-//! Ends at what is not there, and never goes round in a circle.
+//! Stops at a missing parent, and never follows a cycle.
 
 use super::Unrepairable;
-use super::line::Line;
+use super::line::TranscriptLine;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The entries of the conversation as it stands, oldest first.
+/// The entries of the current conversation, oldest first.
 #[derive(Debug)]
 pub struct Chain<'l, 'a> {
-    pub entries: Vec<&'l Line<'a>>,
+    pub entries: Vec<&'l TranscriptLine<'a>>,
 }
 
 impl<'l, 'a> Chain<'l, 'a> {
-    pub fn of(lines: &'l [Line<'a>]) -> Result<Chain<'l, 'a>, Unrepairable> {
-        let mut by_id: BTreeMap<&str, Vec<&Line<'_>>> = BTreeMap::new();
+    pub fn of(lines: &'l [TranscriptLine<'a>]) -> Result<Chain<'l, 'a>, Unrepairable> {
+        let mut by_id: BTreeMap<&str, Vec<&TranscriptLine<'_>>> = BTreeMap::new();
         for line in lines {
             by_id.entry(line.uuid.as_deref().unwrap_or("")).or_default().push(line);
         }
@@ -37,11 +37,11 @@ impl<'l, 'a> Chain<'l, 'a> {
     }
 }
 
-/// What is wrong with how a file's entries are linked, wherever they stand.
+/// Defects in the links of all entries of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     twice: BTreeSet<String>,
-    /// Entries that follow one that is not there.
+    /// Entries whose parent is missing.
     orphans: BTreeSet<String>,
     circles: BTreeSet<String>,
 }
@@ -59,29 +59,29 @@ impl Faults {
     }
 }
 
-pub fn faults(lines: &[Line<'_>]) -> Faults {
-    let mut found = Faults::default();
+pub fn faults(lines: &[TranscriptLine<'_>]) -> Faults {
+    let mut faults = Faults::default();
     let mut parents: BTreeMap<&str, Option<&str>> = BTreeMap::new();
     for line in lines {
         let Some(uuid) = line.uuid.as_deref() else { continue };
         if parents.insert(uuid, line.parent.as_deref()).is_some() {
-            found.twice.insert(uuid.to_owned());
+            faults.twice.insert(uuid.to_owned());
         }
     }
     for (uuid, parent) in &parents {
         match parent {
-            Some(parent) if !parents.contains_key(parent) => found.orphans.insert((*uuid).to_owned()),
+            Some(parent) if !parents.contains_key(parent) => faults.orphans.insert((*uuid).to_owned()),
             Some(_) | None => false,
         };
     }
-    found.circles = circles(&parents);
-    found
+    faults.circles = circles(&parents);
+    faults
 }
 
-/// Every entry from which one never comes to a beginning.
+/// All entries whose parents lead into a cycle.
 fn circles(parents: &BTreeMap<&str, Option<&str>>) -> BTreeSet<String> {
     let mut ends: BTreeSet<&str> = BTreeSet::new();
-    let mut turning = BTreeSet::new();
+    let mut in_cycle = BTreeSet::new();
     for start in parents.keys() {
         let (mut path, mut next) = (vec![], Some(*start));
         let mut on_path = BTreeSet::new();
@@ -89,14 +89,14 @@ fn circles(parents: &BTreeMap<&str, Option<&str>>) -> BTreeSet<String> {
             if ends.contains(id) || !parents.contains_key(id) {
                 break;
             }
-            if turning.contains(id) || !on_path.insert(id) {
-                turning.extend(path.iter().copied());
+            if in_cycle.contains(id) || !on_path.insert(id) {
+                in_cycle.extend(path.iter().copied());
                 break;
             }
             path.push(id);
             next = parents.get(id).copied().flatten();
         }
-        ends.extend(path.into_iter().filter(|id| !turning.contains(id)));
+        ends.extend(path.into_iter().filter(|id| !in_cycle.contains(id)));
     }
-    turning.into_iter().map(str::to_owned).collect()
+    in_cycle.into_iter().map(str::to_owned).collect()
 }

@@ -25,7 +25,7 @@ const RECORDED: [&str; 10] = [
     "claude-2.1.325-cleared-resumed",
 ];
 
-/// One entry of a made-up transcript.
+/// One entry of a generated transcript.
 #[derive(Clone, Debug)]
 enum Made {
     Prompt,
@@ -44,7 +44,7 @@ enum Made {
 
 use Made::*;
 
-/// A file of these entries, each a second after the one before it.
+/// A file of these entries, one second apart.
 fn made(entries: &[Made]) -> Vec<u8> {
     let (mut text, mut seconds, mut message) = (String::new(), 0, 0);
     let mut last = Value::Null;
@@ -92,7 +92,7 @@ fn fields(entry: &Made, message: u32) -> Option<Value> {
     })
 }
 
-/// The entries before which a marker is put.
+/// Checks the entries before which a marker is inserted.
 #[track_caller]
 fn check(entries: &[Made], every: usize, expected: &[&str]) {
     let repair = repaired(&made(entries), Wish { every, ..WISH }).unwrap();
@@ -217,7 +217,7 @@ fn a_marker_is_never_read_as_something_that_a_person_asked_for() {
     }
 }
 
-/// What a person asked for, and what was taken back, as every other reader of the file finds it.
+/// The prompts and rewinds that the transcript reader finds.
 fn asked(text: &[u8]) -> Vec<String> {
     let (mut reader, mut found) = (crate::Agent::Claude.reader(), vec![]);
     for line in text.split(|byte| *byte == b'\n') {

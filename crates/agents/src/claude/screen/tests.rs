@@ -1,11 +1,11 @@
-//! Recorded screens of both clients, wide, narrow and with a status line of the person's own.
+//! Recorded screens of both clients: wide, narrow, and with a custom status line.
 
 use super::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Every recorded screen by its place below `screens`, such as `claude-2.1.325/wide/idle`.
+/// Every recorded screen by its path below `screens`, such as `claude-2.1.325/wide/idle`.
 fn recorded() -> BTreeMap<String, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("screens");
     let below =
@@ -49,7 +49,7 @@ fn a_dialog_waits_for_an_answer() {
 }
 
 #[test]
-fn a_dialog_above_the_input_box_of_a_helper_is_a_dialog_whatever_the_helper_does() {
+fn a_dialog_above_the_input_box_of_a_subagent_is_a_dialog_whatever_the_subagent_does() {
     for (path, text) in of("helper-viewed-asks") {
         let dialog = text.trim_end().trim_end_matches(|end: char| "─ help".contains(end)).trim_end();
         let input = "─── help ─\n❯ Message @helper…\n──────\n  esc to interrupt\n";
@@ -87,7 +87,7 @@ fn an_input_box_without_work_is_seen_empty_and_half_typed() {
     check(&["after-dialog-esc", "todo-interrupted"], ScreenSight::Prompt);
 }
 
-/// Beside half-typed input, and above a status line of one's own, streaming looks like waiting.
+/// Beside half-typed input, and above a custom status line, streaming looks like waiting.
 #[test]
 fn text_that_streams_is_never_taken_for_a_prompt() {
     for (path, text) in ["streaming", "streaming-half-typed"].iter().flat_map(|name| of(name)) {
@@ -96,7 +96,7 @@ fn text_that_streams_is_never_taken_for_a_prompt() {
 }
 
 #[test]
-fn what_covers_the_input_box_or_the_spinner_tells_nothing() {
+fn a_covered_input_box_or_spinner_is_unknown() {
     check(&["transcript-view", "streaming-transcript", "config-dialog"], ScreenSight::Unknown);
     let menu = &recorded()["claude-2.1.325/wide/before-first-byte-slash"];
     assert_eq!(screen(menu), ScreenSight::Unknown);
@@ -140,7 +140,7 @@ fn every_part_of_a_screen_with_a_dialog_is_no_work() {
 }
 
 #[test]
-fn a_screen_without_the_client_tells_nothing() {
+fn a_screen_without_the_client_is_unknown() {
     for text in ["", "\n\n", "$ ls\nREADME.md\n$ ", "❯ 1. Yes", "────\n────\n", "────\n❯\n────"]
     {
         assert_ne!(screen(text), ScreenSight::Busy, "{text:?}");

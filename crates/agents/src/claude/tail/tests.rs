@@ -1,4 +1,4 @@
-//! How recorded conversations end, whole and damaged.
+//! Ends of recorded conversations, whole and damaged.
 
 use super::*;
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn check_recorded(name: &str, end: TailEnd, at: &str) {
     check(&recorded(name), Some((end, at)));
 }
 
-/// Every stamp of the conversations that were recorded without their time.
+/// The timestamp in conversations that were recorded without their time.
 const TIMELESS: &str = "2026-01-01T00:00:00.000Z";
 
 #[test]
@@ -44,7 +44,7 @@ fn an_error_of_the_api_is_a_failure() {
 }
 
 #[test]
-fn a_limit_is_told_from_an_error() {
+fn a_limit_is_distinguished_from_an_error() {
     check_recorded("2.1.325-limit", TailEnd::Limited, "2026-11-15T04:09:14.920Z");
     check_recorded("2.1.197-limit", TailEnd::Limited, "2026-11-15T04:08:21.759Z");
 }
@@ -61,7 +61,7 @@ fn a_limit_of_an_account_ends_when_the_client_says() {
 }
 
 #[test]
-fn an_end_that_is_not_said_or_needs_a_calendar_of_zones_is_left_open() {
+fn a_missing_end_or_one_in_another_zone_is_left_open() {
     for name in ["2.1.197-limit", "2.1.325-limit", "2.1.197-limit-zone"] {
         let tail = tail(&recorded(name)).unwrap();
         assert_eq!((tail.end, tail.until), (TailEnd::Limited, None), "{name}");
@@ -123,7 +123,7 @@ fn a_command_that_the_client_carries_out_itself_does_not_hide_an_interruption() 
 }
 
 #[test]
-fn what_happens_to_a_helper_says_nothing_about_the_session() {
+fn entries_of_a_subagent_do_not_affect_the_session() {
     let mut text = recorded("2.1.325-mid-tool");
     let interrupted = recorded("2.1.325-interrupted-tool");
     let helpers =
@@ -174,7 +174,7 @@ fn a_person_who_quotes_an_interruption_does_not_interrupt() {
 }
 
 #[test]
-fn nothing_is_made_of_nothing_or_of_garbage() {
+fn empty_and_malformed_files_have_no_end() {
     let deep = "[".repeat(60_000);
     for text in ["", "\n\n\n", "garbage", "{}\n[]\nnull\n1\n\"user\"\n", r#"{"type":7,"message":9}"#, &deep] {
         check(text.as_bytes(), None);
@@ -192,7 +192,7 @@ fn bytes_that_are_no_text_do_not_hide_the_lines_around_them() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_without_harm(bytes: Vec<u8>, at in 0_usize..4000, byte: u8) {
+    fn no_bytes_panic(bytes: Vec<u8>, at in 0_usize..4000, byte: u8) {
         let _ = tail(&bytes);
         let mut damaged = recorded("2.1.325-error");
         let length = damaged.len();

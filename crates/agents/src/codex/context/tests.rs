@@ -1,4 +1,4 @@
-//! What recorded rollouts say about their context.
+//! Context usage of recorded rollouts.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Recorded screens of the client, with their sequences: what a person sees in the composer is what is read.
+//! Recorded screens of the client, with their sequences: the parsed text is the text the user sees in the composer.
 
 use super::*;
 use std::collections::BTreeMap;
@@ -113,7 +113,7 @@ fn a_view_over_the_whole_screen_is_not_understood() {
     check(&["diff", "resumed-elsewhere"], &InputLine::Unknown);
 }
 
-/// Enter would lead back to the end then, and nobody sees there whether the turn has ended.
+/// Enter would lead back to the end then, and the screen does not show whether the turn has ended.
 #[test]
 fn a_composer_below_a_conversation_that_is_read_further_up_is_not_understood() {
     check(&["scrolled-up"], &InputLine::Unknown);
@@ -127,7 +127,7 @@ fn what_a_low_pane_cuts_off_is_never_empty() {
     check(&["lowest"], &holds("e"));
 }
 
-/// What an empty composer says is told from typed text by its faint letters alone.
+/// Only its faint style distinguishes an empty composer's placeholder from typed text.
 #[test]
 fn a_screen_without_sequences_is_not_understood() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("screens/codex-0.166.0/wide");

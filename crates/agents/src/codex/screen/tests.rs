@@ -64,7 +64,7 @@ fn the_end_of_a_turn_above_the_input_line_is_seen() {
 }
 
 #[test]
-fn what_looks_the_same_at_work_and_at_rest_tells_nothing() {
+fn a_screen_that_looks_the_same_at_work_and_at_rest_is_unknown() {
     check(&["idle", "half-typed", "slash-menu", "after-clear", "streaming", "failed"], ScreenSight::Unknown);
     check(&["browsing", "model-dialog"], ScreenSight::Unknown);
 }
@@ -93,7 +93,7 @@ fn every_part_of_a_screen_with_a_dialog_is_no_work() {
 }
 
 #[test]
-fn a_screen_without_the_client_tells_nothing() {
+fn a_screen_without_the_client_is_unknown() {
     for text in ["", "\n\n", "$ ls\nREADME.md\n$ ", "›", "› 1. Yes"] {
         assert_eq!(screen(text), ScreenSight::Unknown, "{text:?}");
     }

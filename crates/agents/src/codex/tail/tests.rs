@@ -1,4 +1,4 @@
-//! How recorded rollouts end, whole and damaged.
+//! Ends of recorded rollouts, whole and damaged.
 
 use super::*;
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn a_turn_that_was_replaced_was_not_interrupted_by_a_person() {
 }
 
 #[test]
-fn an_error_is_a_failure_and_a_limit_is_told_from_it() {
+fn an_error_is_a_failure_and_a_limit_is_distinguished_from_it() {
     check(&recorded("error"), Some((TailEnd::Failed, "2026-11-15T04:06:48.189Z")));
     check(&recorded("overloaded"), Some((TailEnd::Failed, "2026-11-15T04:06:48.618Z")));
     check(&recorded("limit"), Some((TailEnd::Limited, "2026-11-15T04:06:48.385Z")));
@@ -103,7 +103,7 @@ fn a_last_line_that_is_still_being_written_is_passed_over() {
 }
 
 #[test]
-fn nothing_is_made_of_nothing_or_of_garbage() {
+fn empty_and_malformed_files_have_no_end() {
     let deep = "[".repeat(60_000);
     for text in
         ["", "\n\n\n", "garbage", "{}\n[]\nnull\n1\n\"event_msg\"\n", r#"{"type":7,"payload":9}"#, &deep]
@@ -123,7 +123,7 @@ fn bytes_that_are_no_text_do_not_hide_the_lines_around_them() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_without_harm(bytes: Vec<u8>, at in 0_usize..4000, byte: u8) {
+    fn no_bytes_panic(bytes: Vec<u8>, at in 0_usize..4000, byte: u8) {
         let _ = tail(&bytes);
         let mut damaged = recorded("interrupted");
         let length = damaged.len();

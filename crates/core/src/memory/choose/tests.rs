@@ -1,4 +1,4 @@
-//! Who is given what, and in which order.
+//! Tests for the selection and order of memories.
 
 use super::super::{Citation, Confidence, Content, Draft, Maker, MemoryType, Superseded};
 use super::*;
@@ -56,7 +56,7 @@ fn items(chosen: &Chosen, kind: RememberedKind) -> Vec<&str> {
 }
 
 #[test]
-fn what_was_pinned_comes_first_whatever_is_asked() {
+fn pinned_memories_come_first_for_any_prompt() {
     let pinned =
         with(candidate(1, "preference", "Answer in French"), |memory| memory.pinned_at = Some(Timestamp(9)));
     let newer = (2..10_002).map(|number| candidate(number, "change", "painted the mast again"));
@@ -66,7 +66,7 @@ fn what_was_pinned_comes_first_whatever_is_asked() {
 }
 
 #[test]
-fn what_shares_rare_words_or_files_with_the_work_comes_before_what_is_newer() {
+fn shared_rare_words_or_files_rank_above_recency() {
     let candidates = vec![
         candidate(1, "bugfix", "The login cookie expired too early"),
         about(candidate(2, "change", "Renamed a helper"), "src/mast.rs"),
@@ -108,7 +108,7 @@ fn a_branch_of_its_own_fits_and_the_trunk_says_nothing() {
 }
 
 #[test]
-fn what_was_replaced_or_is_held_back_is_given_to_nobody() {
+fn superseded_and_quarantined_memories_are_never_given() {
     let replaced = with(candidate(1, "decision", "Use Redis"), |memory| {
         memory.superseded = Some(Superseded { by: Some(2), at: Timestamp(5), why: String::new() });
         memory.pinned_at = Some(Timestamp(1));
@@ -120,7 +120,7 @@ fn what_was_replaced_or_is_held_back_is_given_to_nobody() {
 }
 
 #[test]
-fn doubts_are_said_beside_it() {
+fn doubts_are_shown_with_the_memory() {
     let stale = about(candidate(1, "bugfix", "The mast leaned."), "src/mast.rs");
     let web = with(candidate(2, "discovery", "Tar melts"), |memory| memory.trust = Trust::Web);
     let is_gone = |memory: &Memory| memory.content.files.first().map(|(path, _)| format!("{path} is gone"));
@@ -132,7 +132,7 @@ fn doubts_are_said_beside_it() {
 }
 
 #[test]
-fn a_teammates_memory_says_whose_it_is_and_comes_behind_ones_own() {
+fn a_teammates_memory_names_its_owner_and_ranks_below_ones_own() {
     let own = candidate(1, "discovery", "Oak floats");
     let anns = with(candidate(2, "discovery", "Tar melts"), |memory| {
         (memory.person, memory.trust) = (Some("ann".into()), Trust::Team);
@@ -154,7 +154,7 @@ fn no_text_of_any_kind_breaks_it() {
 }
 
 #[test]
-fn what_it_took_counts_each_turn_once_and_only_what_is_known() {
+fn learning_cost_counts_each_known_turn_once() {
     let from = |number, turn: Option<u32>, cost| {
         with(candidate(number, "decision", &format!("The mast is painted in colour {number}")), |memory| {
             let (session, short) = (SessionKey::parse("a:one").unwrap(), "one".into());

@@ -1,77 +1,79 @@
-//! The phrases by which a sentence is known for what it is: a decision, a preference, a cause, a trap.
+//! Phrases that classify a sentence as a decision, a preference, a cause or a trap.
 //!
-//! Rather misses one than takes talk for it: a phrase alone is seldom enough, and what is only asked, supposed or meant
-//! for the moment is none of them.
+//! Prefers misses over false positives: a phrase alone is seldom enough. Questions, suppositions and momentary
+//! statements never count.
 
-/// What a sentence claims, and how sure that is in percent.
+/// The claim of a sentence, with its confidence in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
-    pub what: What,
+    pub kind: ClaimKind,
     pub sure: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum ClaimKind {
     Decision,
     Preference,
-    /// Why something is as it is, or was wrong.
+    /// A reason, or the cause of an error.
     Cause,
-    /// A trap, or what holds only under a condition.
+    /// A trap, or a statement that holds only under a condition.
     Gotcha,
-    /// Something a person wants known.
-    Told,
+    /// A fact the user wants remembered.
+    Fact,
 }
 
-/// What an agent claims by a sentence under a heading.
+/// Classifies an agent's sentence under a heading.
 pub(super) fn of_agent(sentence: &str, heading: &str) -> Option<Claim> {
-    let said = Said::of(sentence)?;
-    if said.is_only_supposed() {
+    let cues = Sentence::of(sentence)?;
+    if cues.is_only_supposed() {
         return None;
     }
-    let claim = |what, sure| Some(Claim { what, sure });
+    let claim = |kind, sure| Some(Claim { kind, sure });
     match () {
-        () if said.is_decided() => claim(What::Decision, 75),
-        () if said.is_chosen() => claim(What::Decision, 65),
-        () if said.any(&CAUSES) || is_about(heading, &["root cause", "cause", "why it"]) => {
-            claim(What::Cause, 70)
+        () if cues.is_decided() => claim(ClaimKind::Decision, 75),
+        () if cues.is_chosen() => claim(ClaimKind::Decision, 65),
+        () if cues.has(&CAUSES) || is_about(heading, &["root cause", "cause", "why it"]) => {
+            claim(ClaimKind::Cause, 70)
         }
-        () if said.any(&TRAPS) || is_about(heading, &["gotcha", "caveat", "pitfall", "watch out"]) => {
-            claim(What::Gotcha, 60)
+        () if cues.has(&TRAPS) || is_about(heading, &["gotcha", "caveat", "pitfall", "watch out"]) => {
+            claim(ClaimKind::Gotcha, 60)
         }
-        () if is_about(heading, &["decision", "design choice", "trade-off"]) => claim(What::Decision, 65),
+        () if is_about(heading, &["decision", "design choice", "trade-off"]) => {
+            claim(ClaimKind::Decision, 65)
+        }
         () => None,
     }
 }
 
-/// What a person claims by a sentence.
+/// Classifies a user's sentence.
 pub(super) fn of_person(sentence: &str) -> Option<Claim> {
-    let said = Said::of(sentence)?;
-    if said.is_question() {
+    let cues = Sentence::of(sentence)?;
+    if cues.is_question() {
         return None;
     }
-    let claim = |what, sure| Some(Claim { what, sure });
+    let claim = |kind, sure| Some(Claim { kind, sure });
     match () {
-        () if said.starts(&REMEMBERED) => claim(What::Told, 95),
-        () if said.any(&NOW) => None,
-        () if said.any(&LASTING) && !said.any(&NOT_WISHED) => claim(What::Preference, 90),
-        () if said.is_decided() => claim(What::Decision, 90),
-        () if said.is_wished() => claim(What::Preference, 65),
-        () if said.is_chosen() => claim(What::Decision, 90),
-        () if said.any(&PERSONS_TRAPS) => claim(What::Gotcha, 85),
+        () if cues.starts(&REMEMBER) => claim(ClaimKind::Fact, 95),
+        () if cues.has(&MOMENTARY) => None,
+        () if cues.has(&LASTING) && !cues.has(&OBSERVATIONS) => claim(ClaimKind::Preference, 90),
+        () if cues.is_decided() => claim(ClaimKind::Decision, 90),
+        () if cues.is_preference() => claim(ClaimKind::Preference, 65),
+        () if cues.is_chosen() => claim(ClaimKind::Decision, 90),
+        () if cues.has(&PERSONS_TRAPS) => claim(ClaimKind::Gotcha, 85),
         () => None,
     }
 }
 
-/// Whether a text is about what can be misused.
+/// Whether a text is about security.
 pub(super) fn is_about_security(text: &str) -> bool {
     let lower = text.to_lowercase();
-    SECURITY.iter().any(|phrase| holds(&lower, phrase)) || lower.contains("cve-")
+    SECURITY.iter().any(|phrase| has_phrase(&lower, phrase)) || lower.contains("cve-")
 }
 
-/// Whether it tells of what was not done, which is of this session alone.
+/// Whether a sentence reports something not done, which matters only in this session.
 pub(super) fn is_of_the_moment(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
-    UNDONE.iter().any(|phrase| holds(&lower, phrase))
+    UNDONE.iter().any(|phrase| has_phrase(&lower, phrase))
 }
 
 const CAUSES: [&str; 26] = [
@@ -136,7 +138,7 @@ const TRAPS: [&str; 27] = [
 const PERSONS_TRAPS: [&str; 8] =
     ["be careful", "note that", "beware", "keep in mind", "be aware", "watch out", "heads up", "気をつけて"];
 
-const REMEMBERED: [&str; 8] = [
+const REMEMBER: [&str; 8] = [
     "remember that ",
     "remember: ",
     "remember, ",
@@ -177,8 +179,8 @@ const LASTING: [&str; 27] = [
     "以后",
 ];
 
-/// What holds such words and wishes nothing: reports of what happens.
-const NOT_WISHED: [&str; 16] = [
+/// Phrases with such words that only report an observation.
+const OBSERVATIONS: [&str; 16] = [
     "is always",
     "are always",
     "was always",
@@ -197,8 +199,8 @@ const NOT_WISHED: [&str; 16] = [
     "never returns",
 ];
 
-/// What is meant for the moment, whatever else is said.
-const NOW: [&str; 8] = [
+/// Words that limit any sentence to the moment.
+const MOMENTARY: [&str; 8] = [
     "for now",
     "right now",
     "this time",
@@ -209,8 +211,8 @@ const NOW: [&str; 8] = [
     "just this once",
 ];
 
-/// What is meant for the work at hand.
-const FOR_NOW: [&str; 14] = [
+/// Words that limit a request to the current work.
+const CURRENT_WORK: [&str; 14] = [
     "until",
     "worry",
     "hesitate",
@@ -348,25 +350,25 @@ const SECURITY: [&str; 26] = [
     "脆弱性",
 ];
 
-/// A sentence that can say something by itself.
-struct Said {
+/// A sentence long enough to make a claim.
+struct Sentence {
     /// In lower case, with plain apostrophes.
     lower: String,
     is_question: bool,
 }
 
-impl Said {
-    fn of(sentence: &str) -> Option<Said> {
+impl Sentence {
+    fn of(sentence: &str) -> Option<Sentence> {
         let words = sentence.split_whitespace().count();
         let characters = sentence.chars().count();
         let is_wide = !sentence.is_ascii() && characters >= 8;
-        let is_telling = (words >= 4 || is_wide) && (12..=400).contains(&characters);
+        let is_long_enough = (words >= 4 || is_wide) && (12..=400).contains(&characters);
         let is_question = sentence.trim_end_matches(['"', ')', '*', ' ']).ends_with(['?', '？']);
-        is_telling.then(|| Said { lower: sentence.to_lowercase().replace('’', "'"), is_question })
+        is_long_enough.then(|| Sentence { lower: sentence.to_lowercase().replace('’', "'"), is_question })
     }
 
-    fn any(&self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|phrase| holds(&self.lower, phrase))
+    fn has(&self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|phrase| has_phrase(&self.lower, phrase))
     }
 
     fn starts(&self, phrases: &[&str]) -> bool {
@@ -378,29 +380,29 @@ impl Said {
     }
 
     fn is_only_supposed(&self) -> bool {
-        self.is_question || self.any(&SUPPOSED) || self.starts(&["if ", "unless "]) || self.any(&UNDONE)
+        self.is_question || self.has(&SUPPOSED) || self.starts(&["if ", "unless "]) || self.has(&UNDONE)
     }
 
     fn is_decided(&self) -> bool {
-        self.any(&DECIDED)
+        self.has(&DECIDED)
     }
 
-    /// A choice with its reason, or with what was not chosen.
+    /// A choice with its reason or its rejected alternative.
     fn is_chosen(&self) -> bool {
         let begins = CHOICES.iter().any(|choice| {
             let behind = self.lower.split_once(choice).map(|(before, _)| before.split_whitespace().count());
-            behind.is_some_and(|words| words <= 3) && holds(&self.lower, choice)
+            behind.is_some_and(|words| words <= 3) && has_phrase(&self.lower, choice)
         });
         begins
-            && self.any(&REASONS)
-            && (self.any(&ALTERNATIVES) || self.starts(&["we'll", "we will", "let's"]))
-            || begins && self.any(&ALTERNATIVES[..2]) && self.starts(&CHOICES)
+            && self.has(&REASONS)
+            && (self.has(&ALTERNATIVES) || self.starts(&["we'll", "we will", "let's"]))
+            || begins && self.has(&ALTERNATIVES[..2]) && self.starts(&CHOICES)
     }
 
-    /// `Please use …`, `don't …`, `use X, not Y`: said to be kept to, not of one place in the text.
-    fn is_wished(&self) -> bool {
-        let of_one_place = self.any(&["this", "these", "those", "it", "here", "line"]);
-        let wishes = self.starts(&[
+    /// `Please use …`, `don't …`, `use X, not Y`: a general rule, not about one place in the text.
+    fn is_preference(&self) -> bool {
+        let is_local = self.has(&["this", "these", "those", "it", "here", "line"]);
+        let requests = self.starts(&[
             "please use ",
             "please don't ",
             "please do not ",
@@ -412,13 +414,13 @@ impl Said {
             "make sure ",
             "prefer ",
         ]) || self.starts(&["use "])
-            && self.any(&["not", "instead of", "rather than", "for all", "everywhere"]);
-        wishes && !of_one_place && !self.any(&FOR_NOW)
+            && self.has(&["not", "instead of", "rather than", "for all", "everywhere"]);
+        requests && !is_local && !self.has(&CURRENT_WORK)
     }
 }
 
-/// Whether a text in lower case holds a phrase that neither begins nor ends within a word.
-pub(super) fn holds(lower: &str, phrase: &str) -> bool {
+/// Whether a lower-case text contains a phrase at word boundaries.
+pub(super) fn has_phrase(lower: &str, phrase: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begins_word = phrase.starts_with(is_word);
     let ends_word = phrase.ends_with(is_word);
@@ -437,55 +439,61 @@ fn is_about(heading: &str, words: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    fn what(claim: Option<Claim>) -> Option<What> {
-        claim.map(|claim| claim.what)
+    fn kind(claim: Option<Claim>) -> Option<ClaimKind> {
+        claim.map(|claim| claim.kind)
     }
 
     #[test]
-    fn what_an_agent_claims_is_known_by_its_phrases() {
+    fn an_agents_sentences_are_classified_by_phrases() {
         for (sentence, expected) in [
-            ("The root cause was a second refresh that ran while the first one waited.", Some(What::Cause)),
-            ("It turns out that the queue is drained twice at shutdown.", Some(What::Cause)),
-            ("Note that the index is only rebuilt when the schema changes.", Some(What::Gotcha)),
-            ("I decided to keep the old endpoint for one more release.", Some(What::Decision)),
-            ("I used a BTreeMap instead of a HashMap so that the output is stable.", Some(What::Decision)),
-            ("We'll use SQLite because it needs no server.", Some(What::Decision)),
+            (
+                "The root cause was a second refresh that ran while the first one waited.",
+                Some(ClaimKind::Cause),
+            ),
+            ("It turns out that the queue is drained twice at shutdown.", Some(ClaimKind::Cause)),
+            ("Note that the index is only rebuilt when the schema changes.", Some(ClaimKind::Gotcha)),
+            ("I decided to keep the old endpoint for one more release.", Some(ClaimKind::Decision)),
+            (
+                "I used a BTreeMap instead of a HashMap so that the output is stable.",
+                Some(ClaimKind::Decision),
+            ),
+            ("We'll use SQLite because it needs no server.", Some(ClaimKind::Decision)),
             ("I've added three tests for the parser.", None),
             ("Should I use Redis instead of memory because it survives restarts?", None),
             ("It could be that the cache is stale because of the clock.", None),
             ("Note that I haven't run the integration tests.", None),
             ("It returns null instead of throwing.", None),
             ("The function uses the cache instead of the database.", None),
-            ("原因は接続プールの枯渇でした。", Some(What::Cause)),
+            ("原因は接続プールの枯渇でした。", Some(ClaimKind::Cause)),
         ] {
-            assert_eq!(what(of_agent(sentence, "")), expected, "{sentence}");
+            assert_eq!(kind(of_agent(sentence, "")), expected, "{sentence}");
         }
         assert_eq!(
-            what(of_agent("The pool was never drained at shutdown.", "root cause")),
-            Some(What::Cause)
+            kind(of_agent("The pool was never drained at shutdown.", "root cause")),
+            Some(ClaimKind::Cause)
         );
     }
 
     #[test]
-    fn what_a_person_wants_for_good_is_told_from_what_they_want_now() {
+    fn lasting_preferences_are_told_apart_from_momentary_requests() {
         for (sentence, expected) in [
-            ("Always run the linter before you commit.", Some(What::Preference)),
-            ("From now on use pnpm, not npm.", Some(What::Preference)),
-            ("We never mock the database in tests.", Some(What::Preference)),
-            ("Please don't add comments that repeat the code.", Some(What::Preference)),
-            ("Use tabs rather than spaces in Makefiles.", Some(What::Preference)),
-            ("Let's use Postgres instead of MySQL because of the JSON columns.", Some(What::Decision)),
-            ("Remember that staging listens on port 5433.", Some(What::Told)),
-            ("Be careful with the payments table, it is shared.", Some(What::Gotcha)),
+            ("Always run the linter before you commit.", Some(ClaimKind::Preference)),
+            ("From now on use pnpm, not npm.", Some(ClaimKind::Preference)),
+            ("We never mock the database in tests.", Some(ClaimKind::Preference)),
+            ("Please don't add comments that repeat the code.", Some(ClaimKind::Preference)),
+            ("Use tabs rather than spaces in Makefiles.", Some(ClaimKind::Preference)),
+            ("Let's use Postgres instead of MySQL because of the JSON columns.", Some(ClaimKind::Decision)),
+            ("Remember that staging listens on port 5433.", Some(ClaimKind::Fact)),
+            ("Be careful with the payments table, it is shared.", Some(ClaimKind::Gotcha)),
             ("Don't commit yet, I want to look at it.", None),
             ("The build always fails on the second run.", None),
             ("Don't worry about the tests for now.", None),
             ("Fix the login test, which is flaky.", None),
             ("Why do we never retry the upload?", None),
             ("Don't change this line in the config please.", None),
-            ("これからは常に日本語でコメントを書いてください。", Some(What::Preference)),
+            ("これからは常に日本語でコメントを書いてください。", Some(ClaimKind::Preference)),
         ] {
-            assert_eq!(what(of_person(sentence)), expected, "{sentence}");
+            assert_eq!(kind(of_person(sentence)), expected, "{sentence}");
         }
     }
 

@@ -1,33 +1,33 @@
-//! The line of an output that says what went wrong.
+//! Finds the error message in a command's output.
 //!
-//! Quotes what was printed and explains nothing; where nothing looks like an error, nothing is said.
+//! Quotes the output and never explains it; output without an error gives `None`.
 
 use crate::deed::ends;
-use crate::line::words::{Room, plain, without_sequences};
+use crate::line::words::{TextLimit, plain, without_sequences};
 
-/// How much of an output is looked at, at its beginning and at its end.
+/// How many bytes of an output are read at its beginning and at its end.
 const WINDOW: usize = 16 * 1024;
 const MOST_LINES: usize = 2000;
-const ROOM: Room = Room { characters: 220, bytes: 600 };
+const LIMIT: TextLimit = TextLimit { characters: 220, bytes: 600 };
 
-/// What went wrong, in the words of whoever said it; `None` where none of them tells.
-pub(super) fn telling_line(output: &str) -> Option<String> {
+/// The most informative error line, with the failing test's name if there is one.
+pub(super) fn error_line(output: &str) -> Option<String> {
     let texts: Vec<_> = ends(output, WINDOW).into_iter().map(without_sequences).collect();
     let lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).take(MOST_LINES).collect();
     let lines: Vec<&str> = lines.into_iter().map(str::trim).filter(|line| !line.is_empty()).collect();
     let best =
         lines.iter().enumerate().map(|(at, line)| (weight(line), at)).filter(|(weight, _)| *weight > 0);
-    // Of the same weight, the first: what follows is often a consequence of it.
+    // The first of equal weight: later errors often follow from it.
     let (_, at) = best.min_by_key(|(weight, at)| (std::cmp::Reverse(*weight), *at))?;
     let failing = lines.iter().find_map(|line| failing_test(line));
-    let message = plain(&message(&lines, at), ROOM);
+    let message = plain(&message(&lines, at), LIMIT);
     Some(match failing {
-        Some(test) if !message.contains(&test) => plain(&format!("{test}: {message}"), ROOM),
+        Some(test) if !message.contains(&test) => plain(&format!("{test}: {message}"), LIMIT),
         Some(_) | None => message,
     })
 }
 
-/// How much a line tells of what went wrong; 0 for nothing.
+/// How informative a line is about an error; 0 for none.
 fn weight(line: &str) -> u8 {
     let starts = |heads: &[&str]| heads.iter().any(|head| line.starts_with(head));
     let lower = line.to_lowercase();
@@ -89,21 +89,21 @@ fn is_exception(line: &str) -> bool {
     is_name && name.len() > 5 && ["Error", "Exception", "Warning"].iter().any(|end| name.ends_with(end))
 }
 
-/// The line, with the one behind it where that holds the words.
+/// The line, joined with the next one if that has the message or the location.
 fn message(lines: &[&str], at: usize) -> String {
     let line = lines.get(at).copied().unwrap_or("").trim_start_matches("E  ").trim();
     let next = lines.get(at + 1).copied().unwrap_or("");
     let leads =
         line.contains("panicked at ") && line.ends_with(':') || line.ends_with(':') && line.len() < 60;
-    let next_is_place = next.starts_with("-->");
+    let next_is_location = next.starts_with("-->");
     match () {
         () if leads && !next.is_empty() => format!("{line} {next}"),
-        () if next_is_place => format!("{line} ({})", next.trim_start_matches("-->").trim()),
+        () if next_is_location => format!("{line} ({})", next.trim_start_matches("-->").trim()),
         () => line.to_owned(),
     }
 }
 
-/// The name of a test that failed, as the common runners print it.
+/// The name of a failed test, as common runners print it.
 fn failing_test(line: &str) -> Option<String> {
     let rust = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"));
     let nextest = || line.strip_prefix("FAIL [").and_then(|rest| Some(rest.split_once(']')?.1.trim()));
@@ -120,11 +120,11 @@ mod tests {
 
     #[track_caller]
     fn check(output: &str, expected: &str) {
-        assert_eq!(telling_line(output).unwrap_or_default(), expected, "{output}");
+        assert_eq!(error_line(output).unwrap_or_default(), expected, "{output}");
     }
 
     #[test]
-    fn the_line_that_tells_is_found() {
+    fn the_most_informative_error_line_is_found() {
         check(
             "   Compiling a v0.1.0\nerror[E0502]: cannot borrow `x` as mutable\n  --> src/a.rs:10:5\n   |\nerror: could not compile `a`",
             "error[E0502]: cannot borrow `x` as mutable (src/a.rs:10:5)",
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_without_an_error_tells_nothing() {
+    fn output_without_an_error_gives_nothing() {
         for output in ["", "all is well", "warning: unused variable: `x`"] {
             check(output, "");
         }

@@ -1,32 +1,32 @@
-//! What was found out in a turn that changed nothing: an answer to a question, and the way around a command that failed.
+//! Memories of turns without changes: the answer to a question, and the workaround for a failed command.
 //!
-//! An answer counts only where the agent looked something up for it: what it knew before, it still knows.
+//! An answer counts only if the agent looked something up for it: a model needs no memory of its own knowledge.
 
 use super::passage::{Passage, passages};
-use super::runs::{Mended, Trials};
+use super::runs::{Recovery, Trials};
 use super::statement::Statement;
 use super::{Call, Found, Turn, as_title, cues};
 use crate::capture::Touch;
 use crate::deed::Deed;
-use crate::line::words::{Room, clipped, gist};
+use crate::line::words::{TextLimit, clipped, gist};
 use crate::memory::{Confidence, Draft, MemoryType, Trust};
 
-const TITLE: Room = Room { characters: 150, bytes: 450 };
-const NARRATIVE: Room = Room { characters: 1200, bytes: 2900 };
-const POINT: Room = Room { characters: 240, bytes: 700 };
+const TITLE: TextLimit = TextLimit { characters: 150, bytes: 450 };
+const NARRATIVE: TextLimit = TextLimit { characters: 1200, bytes: 2900 };
+const POINT: TextLimit = TextLimit { characters: 240, bytes: 700 };
 const MOST_POINTS: usize = 6;
 const MOST_FILES: usize = 12;
 
-/// Fewer characters of an answer explain nothing.
-const TELLING: usize = 80;
+/// Minimum characters of an answer.
+const MIN_ANSWER_CHARS: usize = 80;
 
-/// What a person asked and the agent found out by looking. Statements that are part of the answer are taken with it.
+/// The memory of a question that the agent answered by looking something up. Moves a stated cause into it.
 pub(super) fn answered(turn: &Turn<'_>, trials: &Trials, statements: &mut Vec<Statement>) -> Option<Found> {
     let question = turn.asked();
     let answer = turn.answer();
     if question.is_empty()
         || turn.stopped.is_some()
-        || answer.trim().chars().count() < TELLING
+        || answer.trim().chars().count() < MIN_ANSWER_CHARS
         || !looked(turn)
     {
         return None;
@@ -34,8 +34,8 @@ pub(super) fn answered(turn: &Turn<'_>, trials: &Trials, statements: &mut Vec<St
     if !asks(&question) && !statements.iter().any(Statement::is_cause) {
         return None;
     }
-    // Whoever only ran something has told of it by how that went.
-    if turn.read().next().is_none() && trials.mended.iter().any(|mended| mended.changed.is_empty()) {
+    // If the agent only ran commands, `detours` covers the result.
+    if turn.read().next().is_none() && trials.recoveries.iter().any(|recovery| recovery.changed.is_empty()) {
         return None;
     }
     let cause = statements.iter().position(Statement::is_cause).map(|at| statements.remove(at).whole());
@@ -56,7 +56,7 @@ fn kind(question: &str, answer: &str) -> &'static str {
     if is_security { "security" } else { "discovery" }
 }
 
-/// Whether the agent looked at anything of the project, or asked the world.
+/// Whether the agent read, searched, fetched or ran anything.
 fn looked(turn: &Turn<'_>) -> bool {
     let looks = |call: &Call<'_>| match &call.deed {
         Deed::Read { .. }
@@ -69,7 +69,7 @@ fn looked(turn: &Turn<'_>) -> bool {
     turn.calls().any(looks)
 }
 
-/// Whether something is wanted to be known, and not to be done.
+/// Whether the prompt is a question and not a task.
 fn asks(question: &str) -> bool {
     const OPENERS: [&str; 24] = [
         "how ",
@@ -120,65 +120,65 @@ fn asks(question: &str) -> bool {
 }
 
 fn points(passages: &[Passage], title: &str) -> Vec<String> {
-    let points = passages.iter().filter(|passage| passage.is_point && !title.contains(&passage.text));
+    let points = passages.iter().filter(|passage| passage.is_item && !title.contains(&passage.text));
     points.map(|passage| clipped(&passage.text, POINT)).take(MOST_POINTS).collect()
 }
 
-/// What is said beside the title and the points.
+/// The paragraphs, without the title and the list items.
 fn paragraphs(passages: &[Passage], title: &str) -> String {
     let is_title = |sentence: &str| {
         as_title(sentence).ends_with(title) || title.contains(sentence.trim_end_matches('.'))
     };
-    let told = passages.iter().filter(|passage| !passage.is_point).map(|passage| {
+    let paragraphs = passages.iter().filter(|passage| !passage.is_item).map(|passage| {
         let rest: Vec<&str> = passage.sentences().filter(|sentence| !is_title(sentence)).collect();
         rest.join(" ")
     });
-    let told: Vec<String> = told.filter(|rest| !rest.is_empty()).collect();
-    clipped(&told.join("\n"), NARRATIVE)
+    let paragraphs: Vec<String> = paragraphs.filter(|rest| !rest.is_empty()).collect();
+    clipped(&paragraphs.join("\n"), NARRATIVE)
 }
 
-/// Commands that failed until something else was run, or until they were called otherwise: nothing was wrong with the
-/// code, and the next one meets the same.
+/// Memories of commands that failed until another command was run or their arguments changed: the code was not at
+/// fault, and the next session meets the same problem.
 pub(super) fn detours(turn: &Turn<'_>, trials: &Trials) -> Vec<Found> {
     trials
-        .mended
+        .recoveries
         .iter()
-        .filter(|mended| mended.changed.is_empty())
-        .filter_map(|mended| detour(turn, mended))
+        .filter(|recovery| recovery.changed.is_empty())
+        .filter_map(|recovery| detour(turn, recovery))
         .collect()
 }
 
-/// The sentence of an answer that has most words in common with an error.
-fn said_of(error: &str, answer: &str) -> Option<String> {
+/// The sentence of an answer that shares most words with an error.
+fn sentence_about(error: &str, answer: &str) -> Option<String> {
     let words = |text: &str| -> Vec<String> {
         let split = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() >= 4);
         split.map(str::to_lowercase).collect()
     };
-    let wanted = words(error);
-    let shared = |sentence: &str| words(sentence).iter().filter(|word| wanted.contains(word)).count();
+    let error_words = words(error);
+    let shared = |sentence: &str| words(sentence).iter().filter(|word| error_words.contains(word)).count();
     let passages = passages(answer);
-    let found = passages.iter().flat_map(Passage::sentences).map(|sentence| (shared(sentence), sentence));
-    // Of those that share as much, the first.
-    let best = found.filter(|(shared, _)| *shared > 0).min_by_key(|(shared, _)| std::cmp::Reverse(*shared));
+    let scored = passages.iter().flat_map(Passage::sentences).map(|sentence| (shared(sentence), sentence));
+    // The first of several with the same count.
+    let best = scored.filter(|(shared, _)| *shared > 0).min_by_key(|(shared, _)| std::cmp::Reverse(*shared));
     best.map(|(_, sentence)| sentence.trim_end_matches('.').to_owned())
 }
 
-fn detour(turn: &Turn<'_>, mended: &Mended) -> Option<Found> {
-    let error = mended.failed.error.as_deref()?;
-    let (failed, passed) = (&mended.failed.what, &mended.passed.what);
-    let title = match mended.ran.last() {
+fn detour(turn: &Turn<'_>, recovery: &Recovery) -> Option<Found> {
+    let error = recovery.failed.error.as_deref()?;
+    let (failed, passed) = (&recovery.failed.command, &recovery.passed.command);
+    let title = match recovery.ran.last() {
         Some(first) => format!("`{failed}` works only after `{first}`"),
         None if failed != passed => format!("`{failed}` fails; `{passed}` works"),
-        // It failed and then did not: nothing is known of why.
+        // The same command failed and then passed: the reason is unknown.
         None => return None,
     };
     let mut draft = Draft::new(MemoryType::known("gotcha"), title);
     let asked = turn.asked();
     draft.subtitle = if asked.is_empty() { asked } else { format!("While asked: {asked}") };
     draft.facts = vec![format!("`{failed}` failed with: {error}")];
-    let why = mended.cause.clone().or_else(|| said_of(error, &turn.answer()));
+    let why = recovery.cause.clone().or_else(|| sentence_about(error, &turn.answer()));
     draft.facts.extend(why.map(|why| format!("The agent said: {}", clipped(&why, POINT))));
-    draft.facts.push(mended.passed.told());
+    draft.facts.push(recovery.passed.describe());
     draft.concepts = vec!["gotcha".to_owned(), "problem-solution".to_owned()];
     let trust = turn.agents_trust().and(Trust::Tool);
     Some(Found { draft, trust, confidence: Confidence::percent(75), suspicion: None })

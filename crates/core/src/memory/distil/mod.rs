@@ -1,9 +1,8 @@
-//! Distilling without a model: what is worth knowing later of one turn, and what a session came to.
+//! Rule-based extraction of memories from a turn and of a summary from a session, without a model.
 //!
-//! Pure, and the same for the same turn. Invents nothing: every word of a memory was said by somebody in the turn or
-//! printed by a tool, and the memory is trusted no more than the least trusted of them. A turn in which nothing was done,
-//! decided or found out gives none. The phrases that are looked for are English first; other languages give fewer
-//! memories, never wrong ones.
+//! Pure and deterministic. Invents no text: every word of a memory was said in the turn or printed by a tool, and the
+//! memory has the lowest trust of its sources. A turn without work, decisions or findings gives no memory. The phrases
+//! are mostly English; other languages give fewer memories, never wrong ones.
 
 mod cues;
 mod errors;
@@ -21,20 +20,20 @@ use super::{Confidence, Draft, Trust};
 use crate::capture::{Speaker, Touch};
 use crate::deed::{Commit, Deed};
 use crate::event::{Origin, ToolOutcome};
-use crate::line::words::{Room, gist};
+use crate::line::words::{TextLimit, gist};
 use crate::piece::Stop;
 use std::borrow::Cow;
 
-/// A turn that is to be distilled.
+/// A turn to distil.
 #[derive(Clone, Debug)]
 pub struct Turn<'a> {
     pub origin: Origin,
     pub stopped: Option<Stop>,
-    /// What was said and done, in order.
+    /// Messages and tool calls, in order.
     pub steps: Vec<Step<'a>>,
     pub files: Vec<(Cow<'a, str>, Touch)>,
     pub commits: Vec<Commit>,
-    /// Where it worked: paths are told from there.
+    /// The working folder: paths are shown relative to it.
     pub folder: Option<&'a str>,
 }
 
@@ -44,18 +43,18 @@ pub enum Step<'a> {
     Did(Call<'a>),
 }
 
-/// A tool call of the agent's own, with what came of it.
+/// A tool call of the agent itself, with its result.
 #[derive(Clone, Debug)]
 pub struct Call<'a> {
     pub tool: Cow<'a, str>,
     pub deed: Deed<'a>,
-    /// Empty where `wants_output` is false.
+    /// Empty if `wants_output` is false.
     pub output: Cow<'a, str>,
-    /// None while no result has come.
+    /// `None` while the result is pending.
     pub outcome: Option<ToolOutcome>,
 }
 
-/// Whether the output of such a call is looked at.
+/// Whether the rules read the output of such a call.
 pub fn wants_output(deed: &Deed<'_>) -> bool {
     match deed {
         Deed::Ran { .. } | Deed::Waited | Deed::Delegated { .. } => true,
@@ -69,20 +68,20 @@ pub fn wants_output(deed: &Deed<'_>) -> bool {
     }
 }
 
-/// Something worth remembering.
+/// A memory extracted from a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     pub draft: Draft,
     pub trust: Trust,
     pub confidence: Confidence,
-    /// Why it should be kept from every model until a person has seen it.
+    /// The reason to withhold it from models until the user has reviewed it.
     pub suspicion: Option<Suspicion>,
 }
 
-/// More of one turn is not worth anybody's time.
+/// Maximum number of memories per turn.
 const MOST: usize = 8;
 
-/// What is worth knowing later of a turn. `before` is the turn before it: what failed there may be mended here.
+/// Extracts the memories of a turn. `before` is the previous turn: its failures may be fixed in this one.
 pub fn turn(turn: &Turn<'_>, before: Option<&Turn<'_>>) -> Vec<Found> {
     if turn.origin == Origin::Bookmark {
         return vec![];
@@ -90,12 +89,12 @@ pub fn turn(turn: &Turn<'_>, before: Option<&Turn<'_>>) -> Vec<Found> {
     let trials = runs::trials(turn, before);
     let mut statements = statement::all(turn);
     let mut found: Vec<Found> = vec![];
-    match work::done(turn, before, (&trials, &mut statements)) {
+    match work::done(turn, before, &trials, &mut statements) {
         Some(work) => found.push(work),
         None => found.extend(learnt::answered(turn, &trials, &mut statements)),
     }
     found.extend(learnt::detours(turn, &trials));
-    found.extend(statements.into_iter().filter_map(|statement| statement.into_found(turn)));
+    found.extend(statements.into_iter().filter_map(|statement| statement.into_memory(turn)));
     let mut kept: Vec<Found> = vec![];
     for one in found {
         if kept.len() < MOST && !kept.iter().any(|known| known.draft.title == one.draft.title) {
@@ -106,7 +105,7 @@ pub fn turn(turn: &Turn<'_>, before: Option<&Turn<'_>>) -> Vec<Found> {
 }
 
 impl Found {
-    /// What a person said is theirs; everything else is looked at before it is given to a model.
+    /// Checks every memory but the user's own for suspicious text.
     fn examined(mut self, turn: &Turn<'_>) -> Found {
         if self.trust < Trust::Person {
             let hidden = || turn.said_by(Speaker::Agent).find_map(suspicion::hidden);
@@ -119,7 +118,7 @@ impl Found {
 impl<'a> Turn<'a> {
     fn said_by(&self, speaker: Speaker) -> impl DoubleEndedIterator<Item = &str> {
         let said =
-            move |step: &'_ Step<'a>| matches!(step, Step::Said { speaker: who, .. } if *who == speaker);
+            move |step: &'_ Step<'a>| matches!(step, Step::Said { speaker: own, .. } if *own == speaker);
         self.steps.iter().filter(move |step| said(step)).filter_map(|step| match step {
             Step::Said { text, .. } => Some(&**text),
             Step::Did(_) => None,
@@ -133,8 +132,8 @@ impl<'a> Turn<'a> {
         })
     }
 
-    /// What a person typed by themselves.
-    fn persons_words(&self) -> impl Iterator<Item = &str> {
+    /// Text that the user typed.
+    fn user_texts(&self) -> impl Iterator<Item = &str> {
         let is_persons = match self.origin {
             Origin::Human => true,
             Origin::Command | Origin::Notification | Origin::Bookmark | Origin::Continuation => false,
@@ -142,13 +141,13 @@ impl<'a> Turn<'a> {
         self.said_by(Speaker::Person).filter(move |_| is_persons)
     }
 
-    /// What was asked, in a few words; empty where nobody asked.
+    /// The gist of the first prompt; empty if the user did not type one.
     fn asked(&self) -> String {
-        let first = self.persons_words().find(|words| !words.trim().is_empty());
+        let first = self.user_texts().find(|words| !words.trim().is_empty());
         first.map_or(String::new(), |words| gist(words, ASKED))
     }
 
-    /// The agent's last words: all that it said after its last call, or the last that it said at all.
+    /// The agent's answer: all text after its last call, else its last text.
     fn answer(&self) -> String {
         let after_calls =
             self.steps.iter().rposition(|step| matches!(step, Step::Did(_))).map_or(0, |at| at + 1);
@@ -163,21 +162,20 @@ impl<'a> Turn<'a> {
         last.join("\n\n")
     }
 
-    /// Whether it was stopped before it had anything to say of its work.
     fn is_unfinished(&self) -> bool {
         self.stopped.is_some()
     }
 
-    /// The class of what the agent says: a page that it has read may speak through it.
+    /// The trust of the agent's text: `Web` if it read a web page, whose text it may repeat.
     fn agents_trust(&self) -> Trust {
         if self.calls().any(Call::is_from_outside) { Trust::Web } else { Trust::Agent }
     }
 
-    /// Files that were changed, each once.
+    /// Changed files, without duplicates.
     fn changed(&self) -> Vec<&str> {
         let mut changed: Vec<&str> = vec![];
         for (path, how) in &self.files {
-            if *how == Touch::Changed && self.is_of_use(path) && !changed.contains(&&**path) {
+            if *how == Touch::Changed && self.is_relevant(path) && !changed.contains(&&**path) {
                 changed.push(path);
             }
         }
@@ -187,34 +185,34 @@ impl<'a> Turn<'a> {
     /// Files that were only read.
     fn read(&self) -> impl Iterator<Item = &str> {
         let changed = self.changed();
-        let read = self.files.iter().filter(|(path, how)| *how == Touch::Read && self.is_of_use(path));
+        let read = self.files.iter().filter(|(path, how)| *how == Touch::Read && self.is_relevant(path));
         read.map(|(path, _)| &**path).filter(move |path| !changed.contains(path))
     }
 
-    fn is_of_use(&self, path: &str) -> bool {
+    fn is_relevant(&self, path: &str) -> bool {
         self.is_lasting(path) && !self.is_only_failed(path)
     }
 
-    /// Whether every call that was about this file failed.
+    /// Whether every call on this file failed.
     fn is_only_failed(&self, path: &str) -> bool {
         let mut about = self.calls().filter(|call| call.deed.paths().any(|other| other == path)).peekable();
         about.peek().is_some() && about.all(|call| call.outcome == Some(ToolOutcome::Failed))
     }
 
-    /// What lies in a folder for what does not last is nobody's concern later, unless that is where the work is.
+    /// False for temporary folders, unless the working folder is one.
     fn is_lasting(&self, path: &str) -> bool {
-        let is_passing =
+        let is_temporary =
             ["/tmp/", "/var/tmp/", "/dev/", "/private/tmp/"].iter().any(|folder| path.starts_with(folder));
-        !is_passing || self.folder.is_some_and(|folder| path.starts_with(folder))
+        !is_temporary || self.folder.is_some_and(|folder| path.starts_with(folder))
     }
 
-    /// A path as it is told: from the folder that was worked in.
+    /// A path relative to the working folder.
     fn shown<'p>(&self, path: &'p str) -> &'p str {
         let below = self.folder.and_then(|folder| path.strip_prefix(folder.trim_end_matches('/')));
         below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
     }
 
-    /// A few paths, and how many more there are.
+    /// At most `most` paths, and the number of the others.
     fn shown_few(&self, paths: &[&str], most: usize) -> String {
         let all: Vec<&str> = paths.iter().map(|path| self.shown(path)).collect();
         let more = all.len().saturating_sub(most);
@@ -224,7 +222,7 @@ impl<'a> Turn<'a> {
 }
 
 impl Call<'_> {
-    /// Whether what it gave comes from somewhere else than this machine.
+    /// Whether its output comes from the network.
     pub(super) fn is_from_outside(&self) -> bool {
         const NAMES: [&str; 5] = ["web", "fetch", "browse", "http", "url"];
         const PROGRAMS: [&str; 3] = ["curl", "wget", "lynx"];
@@ -249,9 +247,9 @@ impl Call<'_> {
     }
 }
 
-const ASKED: Room = Room { characters: 200, bytes: 500 };
+const ASKED: TextLimit = TextLimit { characters: 200, bytes: 500 };
 
-/// With a capital, without what only ends a sentence.
+/// Capitalises, and strips trailing punctuation.
 fn as_title(sentence: &str) -> String {
     let bare = sentence.trim().trim_end_matches(['.', '。', ':', '：', ';', ',']).trim();
     let mut chars = bare.chars();

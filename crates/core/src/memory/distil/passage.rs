@@ -1,21 +1,21 @@
-//! What a text says, passage by passage: paragraphs and points, each with the heading that it stands under.
+//! Splits a text into passages: paragraphs and list items, each with its heading.
 //!
-//! Code, tables and quotations of logs are passed over. No text is taken for an instruction.
+//! Skips code and tables. Never treats text as an instruction.
 
-use crate::line::words::{Blocks, sentences, without_sequences};
+use crate::line::words::{TextBlocks, sentences, without_sequences};
 use crate::text::{clip, clip_start};
 use std::borrow::Cow;
 
-/// How much of a text is looked at: its beginning, and its end.
+/// How many bytes of a text are read at its beginning and at its end.
 const HEAD: usize = 24 * 1024;
 const TAIL: usize = 8 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Passage {
-    /// In lower case; empty before the first.
+    /// In lower case; empty before the first heading.
     pub heading: String,
     pub text: String,
-    pub is_point: bool,
+    pub is_item: bool,
 }
 
 impl Passage {
@@ -23,20 +23,20 @@ impl Passage {
         sentences(&self.text).map(str::trim).filter(|sentence| !sentence.is_empty())
     }
 
-    /// As people type them: a sentence may begin with a small letter.
+    /// Sentences of typed text, in which a sentence may begin with a lower-case letter.
     pub fn typed_sentences(&self) -> Vec<&str> {
-        let mut found = vec![];
+        let mut typed = vec![];
         for sentence in self.sentences() {
             let mut rest = sentence;
             while let Some(at) = typed_end(rest) {
                 let (first, after) = rest.split_at(at + 1);
-                found.push(first.trim());
+                typed.push(first.trim());
                 rest = after.trim_start();
             }
-            found.push(rest);
+            typed.push(rest);
         }
-        found.retain(|sentence| !sentence.is_empty());
-        found
+        typed.retain(|sentence| !sentence.is_empty());
+        typed
     }
 
     pub fn is_below(&self, headings: &[&str]) -> bool {
@@ -47,24 +47,25 @@ impl Passage {
 pub(super) fn passages(text: &str) -> Vec<Passage> {
     let text = without_sequences(text);
     let mut heading = String::new();
-    let mut found = vec![];
-    for block in Blocks::of(&within_bounds(&text)) {
-        let leads = !block.is_point && is_lead(&block.text);
-        if block.is_heading || leads {
+    let mut passages = vec![];
+    for block in TextBlocks::of(&within_bounds(&text)) {
+        let is_list_lead = !block.is_item && is_lead(&block.text);
+        if block.is_heading || is_list_lead {
             heading = block.text.trim_end_matches([':', '：']).to_lowercase();
             continue;
         }
-        found.push(Passage { heading: heading.clone(), text: block.text, is_point: block.is_point });
-        if !block.is_point && found.len() > 1 && found[found.len() - 2].is_point && !text.contains('#') {
-            // A paragraph behind a list is no longer under what led to the list.
+        passages.push(Passage { heading: heading.clone(), text: block.text, is_item: block.is_item });
+        if !block.is_item && passages.len() > 1 && passages[passages.len() - 2].is_item && !text.contains('#')
+        {
+            // A paragraph after a list no longer belongs to the line that introduced the list.
             heading.clear();
-            found.iter_mut().next_back().into_iter().for_each(|last| last.heading.clear());
+            passages.iter_mut().next_back().into_iter().for_each(|last| last.heading.clear());
         }
     }
-    found
+    passages
 }
 
-/// Where a full stop behind a whole word ends a sentence, whatever follows it.
+/// The first full stop that follows a whole word, whatever comes after it.
 fn typed_end(text: &str) -> Option<usize> {
     let ends = text.match_indices(". ").map(|(at, _)| at);
     ends.into_iter().find(|at| {
@@ -73,7 +74,7 @@ fn typed_end(text: &str) -> Option<usize> {
     })
 }
 
-/// `Next steps:` before a list.
+/// Whether a text introduces a list, like `Next steps:`.
 fn is_lead(text: &str) -> bool {
     text.ends_with([':', '：']) && text.chars().count() <= 60 && text.split_whitespace().count() <= 8
 }
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passages_know_their_headings_and_code_is_passed_over() {
+    fn passages_have_their_headings_and_code_is_skipped() {
         let text = "Fixed it.\n\n## Root cause\nThe token ran out.\n```\nNote that this is code.\n```\nNext steps:\n- push\n- deploy\n\nBye for now, then.";
         let found: Vec<(String, String)> =
             passages(text).into_iter().map(|passage| (passage.heading, passage.text)).collect();

@@ -1,122 +1,126 @@
-//! The commands of a turn in order: what came of each, and what stood between a failure and the success after it.
+//! The commands of a turn in order, their outcomes, and the steps between a failure and a later success.
 //!
-//! A success counts as an answer to a failure only where it is the same command, or the same program doing the same.
+//! A success follows up a failure only if it is the same command, or the same program with the same subcommand.
 
-use super::errors::telling_line;
+use super::errors::error_line;
 use super::statement::cause_in;
 use super::{Call, Step, Turn};
 use crate::capture::Speaker;
 use crate::deed::Deed;
-use crate::line::command::{Purpose, telling_within};
-use crate::line::runs::{Came, judged};
-use crate::line::words::Room;
+use crate::line::command::{RunPurpose, summarize_within};
+use crate::line::runs::{RunOutcome, judge_run};
+use crate::line::words::TextLimit;
 
 /// One run of a command.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
-    /// Which step of the turn it was.
+pub(super) struct TrialRun {
+    /// The index of its step in the turn.
     at: usize,
-    pub what: String,
-    pub purpose: Purpose,
-    pub came: Came,
+    pub command: String,
+    pub purpose: RunPurpose,
+    pub outcome: RunOutcome,
     pub tests: Option<(u32, u32)>,
     pub error: Option<String>,
 }
 
-/// A command that failed and passed later, with what was done in between.
+/// A command that failed and passed later, with the steps in between.
 #[derive(Clone, Debug)]
-pub(super) struct Mended {
-    pub failed: Run,
-    pub passed: Run,
+pub(super) struct Recovery {
+    pub failed: TrialRun,
+    pub passed: TrialRun,
     /// Files that were changed in between.
     pub changed: Vec<String>,
-    /// Commands that did something in between.
+    /// Commands with effects that ran in between.
     pub ran: Vec<String>,
-    /// Why it failed, in the agent's words.
+    /// The cause of the failure, in the agent's words.
     pub cause: Option<String>,
 }
 
-/// What was tried in a turn.
+/// The commands of a turn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trials {
-    pub runs: Vec<Run>,
-    pub mended: Vec<Mended>,
+    pub runs: Vec<TrialRun>,
+    pub recoveries: Vec<Recovery>,
 }
 
 impl Trials {
-    /// How each command that is run to find something out ended, the last of each.
-    pub fn outcomes(&self) -> Vec<&Run> {
-        let mut last: Vec<&Run> = vec![];
-        for run in self.runs.iter().filter(|run| run.purpose >= Purpose::Build) {
-            last.retain(|known| !known.what.starts_with(&run.what) && !run.what.starts_with(&known.what));
+    /// The last run of each test and build command.
+    pub fn outcomes(&self) -> Vec<&TrialRun> {
+        let mut last: Vec<&TrialRun> = vec![];
+        for run in self.runs.iter().filter(|run| run.purpose >= RunPurpose::Build) {
+            last.retain(|known| {
+                !known.command.starts_with(&run.command) && !run.command.starts_with(&known.command)
+            });
             last.push(run);
         }
         last
     }
 
-    /// What failed and did not pass afterwards.
-    pub fn still_red(&self) -> impl Iterator<Item = &Run> {
-        let passed = |run: &Run| {
-            let later = self.runs.iter().filter(|other| other.at > run.at && other.came == Came::Passed);
+    /// Commands that failed and did not pass afterwards.
+    pub fn still_red(&self) -> impl Iterator<Item = &TrialRun> {
+        let passed = |run: &TrialRun| {
+            let later =
+                self.runs.iter().filter(|other| other.at > run.at && other.outcome == RunOutcome::Passed);
             later.into_iter().any(|other| other.is_same_as(run))
         };
         let outcomes = self.outcomes().into_iter();
-        outcomes.filter(move |run| run.came == Came::Failed && !passed(run))
+        outcomes.filter(move |run| run.outcome == RunOutcome::Failed && !passed(run))
     }
 
-    /// Whether the last trial of the turn failed.
+    /// Whether the last test or build of the turn failed.
     pub fn ends_red(&self) -> bool {
-        let last = self.runs.iter().rfind(|run| run.purpose >= Purpose::Build);
-        last.is_some_and(|run| run.came == Came::Failed)
+        let last = self.runs.iter().rfind(|run| run.purpose >= RunPurpose::Build);
+        last.is_some_and(|run| run.outcome == RunOutcome::Failed)
     }
 }
 
-impl Run {
-    /// `cargo test: 14 passed`, in backticks.
-    pub fn told(&self) -> String {
-        let came = match (self.came, self.tests) {
-            (Came::Passed, Some((passed, _))) if passed > 0 => format!("{passed} passed"),
-            (Came::Failed, Some((passed, failed))) if failed > 0 => {
+impl TrialRun {
+    /// Formats the run: `` `cargo test`: 14 passed``.
+    pub fn describe(&self) -> String {
+        let outcome = match (self.outcome, self.tests) {
+            (RunOutcome::Passed, Some((passed, _))) if passed > 0 => format!("{passed} passed"),
+            (RunOutcome::Failed, Some((passed, failed))) if failed > 0 => {
                 format!("{failed} of {} failed", passed.saturating_add(failed))
             }
-            (Came::Passed, _) => "passed".to_owned(),
-            (Came::Failed, _) => "failed".to_owned(),
-            (Came::Interrupted, _) => "interrupted".to_owned(),
-            (Came::Running, _) => "still running".to_owned(),
+            (RunOutcome::Passed, _) => "passed".to_owned(),
+            (RunOutcome::Failed, _) => "failed".to_owned(),
+            (RunOutcome::Interrupted, _) => "interrupted".to_owned(),
+            (RunOutcome::Running, _) => "still running".to_owned(),
         };
-        format!("`{}`: {came}", self.what)
+        format!("`{}`: {outcome}", self.command)
     }
 }
 
-const COMMAND: Room = Room { characters: 100, bytes: 300 };
-const MOST_MENDED: usize = 4;
+const COMMAND: TextLimit = TextLimit { characters: 100, bytes: 300 };
+const MAX_RECOVERIES: usize = 4;
 
-/// All that was tried. What failed in the turn before and was not mended there may be mended in this one.
+/// Collects the runs of a turn. A failure that the previous turn left may be recovered from in this one.
 pub(super) fn trials(turn: &Turn<'_>, before: Option<&Turn<'_>>) -> Trials {
     let runs = runs(turn);
     let still_red = before.map(still_red).unwrap_or_default();
-    let mut mended: Vec<Mended> = vec![];
-    for passed in runs.iter().filter(|run| run.came == Came::Passed) {
+    let mut recoveries: Vec<Recovery> = vec![];
+    for passed in runs.iter().filter(|run| run.outcome == RunOutcome::Passed) {
         let earlier = runs.iter().filter(|run| run.at < passed.at);
-        let failed =
-            earlier.chain(&still_red).filter(|run| run.came == Came::Failed && run.is_same_as(passed));
-        // The first tells what was wrong; what fails on the way is usually the mending itself.
+        let failed = earlier
+            .chain(&still_red)
+            .filter(|run| run.outcome == RunOutcome::Failed && run.is_same_as(passed));
+        // The first failure shows the original error; later ones usually come from the fix itself.
         let Some(failed) = failed.min_by_key(|run| (run.error.is_none(), run.at)) else { continue };
-        let is_told = mended.iter().any(|known| known.passed.is_same_as(passed));
-        if !is_told && mended.len() < MOST_MENDED {
-            mended.push(between(turn, failed, passed));
+        let is_known = recoveries.iter().any(|known| known.passed.is_same_as(passed));
+        if !is_known && recoveries.len() < MAX_RECOVERIES {
+            recoveries.push(between(turn, failed, passed));
         }
     }
-    Trials { runs, mended }
+    Trials { runs, recoveries }
 }
 
-fn runs(turn: &Turn<'_>) -> Vec<Run> {
-    let mut runs: Vec<Run> = vec![];
+fn runs(turn: &Turn<'_>) -> Vec<TrialRun> {
+    let mut runs: Vec<TrialRun> = vec![];
     for (at, step) in turn.steps.iter().enumerate() {
         let Step::Did(call) = step else { continue };
         match &call.deed {
             Deed::Ran { command } => runs.extend(run(at, command, call)),
-            Deed::Waited => went_on(&mut runs, call),
+            Deed::Waited => record_output(&mut runs, call),
             Deed::Read { .. }
             | Deed::Changed { .. }
             | Deed::Searched { .. }
@@ -130,50 +134,52 @@ fn runs(turn: &Turn<'_>) -> Vec<Run> {
     runs
 }
 
-fn run(at: usize, command: &str, call: &Call<'_>) -> Option<Run> {
-    let found = telling_within(command, COMMAND);
-    if found.purpose < Purpose::Work {
+fn run(at: usize, command: &str, call: &Call<'_>) -> Option<TrialRun> {
+    let summary = summarize_within(command, COMMAND);
+    if summary.purpose < RunPurpose::Work {
         return None;
     }
-    let (came, tests) = judged((found.purpose, found.is_filtered), call.outcome?, &call.output);
-    let error = if came == Came::Failed { telling_line(&call.output) } else { None };
-    Some(Run { at, what: found.text, purpose: found.purpose, came, tests, error })
+    let (outcome, tests) = judge_run(summary.purpose, summary.is_filtered, call.outcome?, &call.output);
+    let error = if outcome == RunOutcome::Failed { error_line(&call.output) } else { None };
+    Some(TrialRun { at, command: summary.text, purpose: summary.purpose, outcome, tests, error })
 }
 
-/// More of what a command that still ran has to say.
-fn went_on(runs: &mut [Run], call: &Call<'_>) {
-    let (Some(run), Some(outcome)) = (runs.iter_mut().rfind(|run| run.came == Came::Running), call.outcome)
+/// Records further output of a command that was still running.
+fn record_output(runs: &mut [TrialRun], call: &Call<'_>) {
+    let (Some(run), Some(outcome)) =
+        (runs.iter_mut().rfind(|run| run.outcome == RunOutcome::Running), call.outcome)
     else {
         return;
     };
-    (run.came, run.tests) = judged((run.purpose, false), outcome, &call.output);
-    run.error = if run.came == Came::Failed { telling_line(&call.output) } else { None };
+    (run.outcome, run.tests) = judge_run(run.purpose, false, outcome, &call.output);
+    run.error = if run.outcome == RunOutcome::Failed { error_line(&call.output) } else { None };
 }
 
-/// What a turn left failing, as if it had been before the first step of the next.
-fn still_red(turn: &Turn<'_>) -> Vec<Run> {
+/// The runs a turn left failing, placed before the first step of the next turn.
+fn still_red(turn: &Turn<'_>) -> Vec<TrialRun> {
     let runs = runs(turn);
-    let is_red = |run: &&Run| {
-        let later =
-            runs.iter().any(|other| other.at > run.at && other.is_same_as(run) && other.came == Came::Passed);
-        run.came == Came::Failed && !later && run.purpose >= Purpose::Build
+    let is_red = |run: &&TrialRun| {
+        let later = runs
+            .iter()
+            .any(|other| other.at > run.at && other.is_same_as(run) && other.outcome == RunOutcome::Passed);
+        run.outcome == RunOutcome::Failed && !later && run.purpose >= RunPurpose::Build
     };
-    runs.iter().filter(is_red).map(|run| Run { at: 0, ..run.clone() }).collect()
+    runs.iter().filter(is_red).map(|run| TrialRun { at: 0, ..run.clone() }).collect()
 }
 
-impl Run {
-    /// The same command, or the same trial of more or less.
-    fn is_same_as(&self, other: &Run) -> bool {
-        let trial = |run: &Run| {
-            let words: Vec<&str> = run.what.split_whitespace().take(2).collect();
-            (run.purpose >= Purpose::Build).then(|| words.join(" "))
+impl TrialRun {
+    /// Whether it is the same command, or the same test or build with other arguments.
+    fn is_same_as(&self, other: &TrialRun) -> bool {
+        let trial = |run: &TrialRun| {
+            let words: Vec<&str> = run.command.split_whitespace().take(2).collect();
+            (run.purpose >= RunPurpose::Build).then(|| words.join(" "))
         };
-        self.what == other.what
+        self.command == other.command
             || self.purpose == other.purpose && trial(self).is_some() && trial(self) == trial(other)
     }
 }
 
-fn between(turn: &Turn<'_>, failed: &Run, passed: &Run) -> Mended {
+fn between(turn: &Turn<'_>, failed: &TrialRun, passed: &TrialRun) -> Recovery {
     let steps = turn.steps.get(failed.at..passed.at).unwrap_or(&[]);
     let calls = || steps.iter().filter_map(|step| if let Step::Did(call) = step { Some(call) } else { None });
     let mut changed: Vec<String> = vec![];
@@ -188,18 +194,18 @@ fn between(turn: &Turn<'_>, failed: &Run, passed: &Run) -> Mended {
     let did = calls()
         .filter_map(|call| if let Deed::Ran { command } = &call.deed { Some((command, call)) } else { None });
     let did = did.filter(|(_, call)| call.outcome == Some(crate::event::ToolOutcome::Done));
-    let ran = did.map(|(command, _)| telling_within(command, COMMAND));
-    let ran = ran.filter(|told| told.purpose >= Purpose::Work && told.text != failed.what);
+    let ran = did.map(|(command, _)| summarize_within(command, COMMAND));
+    let ran = ran.filter(|summary| summary.purpose >= RunPurpose::Work && summary.text != failed.command);
     let said = steps.iter().filter_map(|step| match step {
         Step::Said { speaker: Speaker::Agent, text } => Some(text),
         Step::Said { .. } | Step::Did(_) => None,
     });
     let cause = said.rev().find_map(|text| cause_in(text));
-    Mended {
+    Recovery {
         failed: failed.clone(),
         passed: passed.clone(),
         changed,
-        ran: ran.map(|told| told.text).collect(),
+        ran: ran.map(|summary| summary.text).collect(),
         cause,
     }
 }

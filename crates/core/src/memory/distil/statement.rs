@@ -1,43 +1,45 @@
-//! What was stated in a turn and holds beyond it: decisions, preferences, causes, traps.
+//! Statements of a turn that hold beyond it: decisions, preferences, causes, traps.
 //!
-//! A statement is a sentence as it was said, with the paragraph it stands in. Nothing is concluded from it.
+//! A statement is a quoted sentence with its paragraph. Draws no conclusions from it.
 
-use super::cues::{self, Claim, What};
+use super::cues::{self, Claim, ClaimKind};
 use super::passage::{Passage, passages};
 use super::{Found, Turn, as_title};
 use crate::capture::{Speaker, Touch};
-use crate::line::words::{Room, clipped, is_filler, without_greeting};
+use crate::line::words::{TextLimit, clipped, is_filler, without_greeting};
 use crate::memory::{Confidence, Draft, MemoryType, Trust};
 
-/// One sentence that claims something.
+/// A sentence with a claim.
 #[derive(Clone, Debug)]
 pub(super) struct Statement {
     pub claim: Claim,
     pub sentence: String,
-    /// The sentence before it, where it cannot be understood without.
+    /// The sentence before it, if it refers back to that.
     before: Option<String>,
     paragraph: String,
     trust: Trust,
 }
 
-/// How many sentences of a prompt are a person's own: what is long was pasted.
-const OF_BEGINNING: usize = 12;
-const OF_END: usize = 6;
+/// How many sentences at each end of a prompt count as the user's own: the middle of a long prompt is pasted text.
+const FIRST_SENTENCES: usize = 12;
+const LAST_SENTENCES: usize = 6;
 const MOST: usize = 5;
 
-/// Everything that was stated, the person's first.
+/// All statements of a turn, the user's first.
 pub(super) fn all(turn: &Turn<'_>) -> Vec<Statement> {
-    let mut found: Vec<Statement> = turn.persons_words().flat_map(of_person).collect();
+    let mut all: Vec<Statement> = turn.user_texts().flat_map(of_person).collect();
     let trust = turn.agents_trust();
     let answer = turn.answer();
     let earlier: Vec<&str> =
         turn.said_by(Speaker::Agent).filter(|text| !answer.contains(text.trim())).collect();
-    found.extend(of_agent(&answer, trust));
-    // What is said on the way is often taken back later; a decision is not.
-    let on_the_way = earlier.into_iter().flat_map(|text| of_agent(text, trust));
-    found.extend(on_the_way.filter(|statement| statement.claim == Claim { what: What::Decision, sure: 75 }));
+    all.extend(of_agent(&answer, trust));
+    // Agents often revise what they say before the answer, but not decisions.
+    let before_answer = earlier.into_iter().flat_map(|text| of_agent(text, trust));
+    all.extend(
+        before_answer.filter(|statement| statement.claim == Claim { kind: ClaimKind::Decision, sure: 75 }),
+    );
     let mut kept: Vec<Statement> = vec![];
-    for statement in found {
+    for statement in all {
         if kept.len() < MOST && !kept.iter().any(|known| known.sentence == statement.sentence) {
             kept.push(statement);
         }
@@ -45,9 +47,9 @@ pub(super) fn all(turn: &Turn<'_>) -> Vec<Statement> {
     kept
 }
 
-/// Why something went wrong, as the agent put it in this text.
+/// The cause of a failure stated in an agent's text.
 pub(super) fn cause_in(text: &str) -> Option<String> {
-    let is_cause = |statement: &Statement| statement.claim.what == What::Cause;
+    let is_cause = |statement: &Statement| statement.claim.kind == ClaimKind::Cause;
     of_agent(text, Trust::Agent).into_iter().find(is_cause).map(|statement| statement.whole())
 }
 
@@ -57,8 +59,8 @@ fn of_person(text: &str) -> Vec<Statement> {
         .iter()
         .flat_map(|passage| passage.typed_sentences().into_iter().map(move |sentence| (passage, sentence)))
         .collect();
-    let from_end = sentences.len().saturating_sub(OF_END);
-    let own = sentences.iter().enumerate().filter(|(at, _)| *at < OF_BEGINNING || *at >= from_end);
+    let from_end = sentences.len().saturating_sub(LAST_SENTENCES);
+    let own = sentences.iter().enumerate().filter(|(at, _)| *at < FIRST_SENTENCES || *at >= from_end);
     let stated = own.filter_map(|(_, (passage, sentence))| {
         let bare = without_greeting(sentence);
         let claim = cues::of_person(sentence).or_else(|| cues::of_person(bare))?;
@@ -75,28 +77,28 @@ fn of_person(text: &str) -> Vec<Statement> {
 }
 
 fn of_agent(text: &str, trust: Trust) -> Vec<Statement> {
-    let mut found = vec![];
+    let mut statements = vec![];
     for passage in passages(text).iter().filter(|passage| !passage.is_below(&super::summary::NEXT_STEPS)) {
         let mut before: Option<&str> = None;
         for sentence in passage.sentences() {
             if let Some(claim) = cues::of_agent(sentence, &passage.heading) {
-                let before = before.filter(|_| leans(sentence)).map(str::to_owned);
+                let before = before.filter(|_| refers_back(sentence)).map(str::to_owned);
                 let (sentence, paragraph) = (without_lead(sentence).to_owned(), passage.text.clone());
-                found.push(Statement { claim, sentence, before, paragraph, trust });
+                statements.push(Statement { claim, sentence, before, paragraph, trust });
             }
             before = Some(sentence).filter(|sentence| !is_filler(sentence));
         }
     }
-    found
+    statements
 }
 
-/// Whether it speaks of something that was named before.
-fn leans(sentence: &str) -> bool {
+/// Whether a sentence refers back to the one before.
+fn refers_back(sentence: &str) -> bool {
     let first = sentence.split_whitespace().next().unwrap_or("").to_lowercase();
     ["this", "that", "it", "these", "they", "those", "which", "so", "its", "both"].contains(&first.as_str())
 }
 
-/// `Root cause: the token …` is about the token.
+/// Strips a leading label: `Root cause: the token …` becomes `the token …`.
 fn without_lead(sentence: &str) -> &str {
     const LEADS: [&str; 14] = [
         "root cause",
@@ -124,11 +126,11 @@ fn without_lead(sentence: &str) -> &str {
     rest.filter(|rest| rest.chars().count() >= 12).unwrap_or(sentence)
 }
 
-const TITLE: Room = Room { characters: 150, bytes: 450 };
-const PARAGRAPH: Room = Room { characters: 700, bytes: 2000 };
+const TITLE: TextLimit = TextLimit { characters: 150, bytes: 450 };
+const PARAGRAPH: TextLimit = TextLimit { characters: 700, bytes: 2000 };
 
 impl Statement {
-    /// With what it leans on.
+    /// The sentence with the one it refers to.
     pub fn whole(&self) -> String {
         match &self.before {
             Some(before) => format!("{before} {}", self.sentence),
@@ -137,13 +139,12 @@ impl Statement {
     }
 
     pub fn is_cause(&self) -> bool {
-        self.claim.what == What::Cause
+        self.claim.kind == ClaimKind::Cause
     }
 
-    /// None for what says too little by itself.
-    pub fn into_found(self, turn: &Turn<'_>) -> Option<Found> {
+    pub fn into_memory(self, turn: &Turn<'_>) -> Option<Found> {
         let whole = self.whole();
-        let title = as_title(&clipped(self.told(&whole), TITLE));
+        let title = as_title(&clipped(self.without_filler(&whole), TITLE));
         let files = self.files(turn);
         let mut draft = Draft::new(MemoryType::known(self.kind()), &title);
         let asked = turn.asked();
@@ -152,7 +153,7 @@ impl Statement {
             if asked.is_empty() || is_own { String::new() } else { format!("While asked: {asked}") };
         draft.facts = if title.ends_with('…') { vec![whole.clone()] } else { vec![] };
         let paragraph = clipped(&self.paragraph, PARAGRAPH);
-        let says_more = paragraph.len() > whole.len() + 20 && self.claim.what != What::Preference;
+        let says_more = paragraph.len() > whole.len() + 20 && self.claim.kind != ClaimKind::Preference;
         draft.narrative = if says_more { paragraph } else { String::new() };
         draft.concepts = self.concepts();
         draft.files = files;
@@ -160,8 +161,8 @@ impl Statement {
         Some(Found { draft, trust: self.trust, confidence, suspicion: None })
     }
 
-    /// Without what only leads to it.
-    fn told<'t>(&self, whole: &'t str) -> &'t str {
+    /// Strips leading filler words.
+    fn without_filler<'t>(&self, whole: &'t str) -> &'t str {
         const LEADS: [&str; 20] = [
             "and ",
             "also ",
@@ -193,27 +194,27 @@ impl Statement {
 
     fn kind(&self) -> &'static str {
         let is_security = cues::is_about_security(&self.sentence);
-        match self.claim.what {
-            What::Preference => "preference",
-            What::Decision => "decision",
-            What::Cause | What::Gotcha | What::Told if is_security => "security",
-            What::Cause | What::Told => "discovery",
-            What::Gotcha => "gotcha",
+        match self.claim.kind {
+            ClaimKind::Preference => "preference",
+            ClaimKind::Decision => "decision",
+            ClaimKind::Cause | ClaimKind::Gotcha | ClaimKind::Fact if is_security => "security",
+            ClaimKind::Cause | ClaimKind::Fact => "discovery",
+            ClaimKind::Gotcha => "gotcha",
         }
     }
 
     fn concepts(&self) -> Vec<String> {
-        let concept = match self.claim.what {
-            What::Decision => "trade-off",
-            What::Preference => "preference",
-            What::Cause => "why-it-exists",
-            What::Gotcha => "gotcha",
-            What::Told => "how-it-works",
+        let concept = match self.claim.kind {
+            ClaimKind::Decision => "trade-off",
+            ClaimKind::Preference => "preference",
+            ClaimKind::Cause => "why-it-exists",
+            ClaimKind::Gotcha => "gotcha",
+            ClaimKind::Fact => "how-it-works",
         };
         vec![concept.to_owned()]
     }
 
-    /// Files of the turn that the paragraph names; else those that were changed, if they are few.
+    /// Files of the turn named in the paragraph, else the changed files if there are at most three.
     fn files(&self, turn: &Turn<'_>) -> Vec<(String, Touch)> {
         let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
         let is_named = |path: &str| {

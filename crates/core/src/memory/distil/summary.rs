@@ -1,7 +1,6 @@
-//! What a session came to: what was asked, looked at, learnt and done, and what is left to do as it was stated last.
+//! The summary of a session: requests, files read, findings, completed work, and the next steps as last stated.
 //!
-//! Made of what was remembered of its turns and of the last turn itself. Says nothing that nobody said; what is held back
-//! is not in it.
+//! Built from the memories of its turns and from its last turns. Adds no text of its own and omits suspicious lines.
 
 use super::passage::{Passage, passages};
 use super::runs::trials;
@@ -9,26 +8,25 @@ use super::work::{CAUSE, WHAT_CHANGED};
 use super::{Turn, cues};
 use crate::capture::Touch;
 use crate::deed::Commit;
-use crate::line::words::{Room, clipped, gist, question};
+use crate::line::words::{TextLimit, clipped, gist, question};
 use crate::memory::{SummaryDraft, Trust, suspicion};
 use crate::piece::Stop;
 
-/// A session that is to be summed up.
+/// A session to summarise.
 #[derive(Clone, Debug)]
 pub struct Session<'a> {
-    /// What the person asked, in order.
+    /// The user's prompts, in order.
     pub asked: Vec<&'a str>,
-    /// What was remembered of it, the oldest first.
+    /// The memories of its turns, oldest first.
     pub known: Vec<Known<'a>>,
     pub files: Vec<(&'a str, Touch)>,
     pub commits: &'a [Commit],
-    /// Its last turn.
     pub last: Option<&'a Turn<'a>>,
-    /// The one before that.
+    /// The turn before `last`.
     pub before_last: Option<&'a Turn<'a>>,
 }
 
-/// A memory of the session, by what a summary tells of it.
+/// The parts of a memory that a summary uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     pub kind: &'a str,
@@ -43,20 +41,20 @@ impl Known<'_> {
         self.concepts.iter().any(|concept| concept == WHAT_CHANGED)
     }
 
-    /// Why what it mended was broken.
+    /// The cause of the failure it fixed.
     fn cause(&self) -> Option<&str> {
         self.facts.iter().find_map(|fact| fact.strip_prefix(CAUSE))
     }
 }
 
-/// A summary, and whose words it is made of.
+/// A summary and its trust.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summed {
     pub draft: SummaryDraft,
     pub trust: Trust,
 }
 
-/// Headings under which agents say what is left.
+/// Headings under which agents list the remaining work.
 pub(super) const NEXT_STEPS: [&str; 16] = [
     "next step",
     "next up",
@@ -76,8 +74,8 @@ pub(super) const NEXT_STEPS: [&str; 16] = [
     "后续",
 ];
 
-const ASKED: Room = Room { characters: 220, bytes: 500 };
-const LINE: Room = Room { characters: 180, bytes: 480 };
+const ASKED: TextLimit = TextLimit { characters: 220, bytes: 500 };
+const LINE: TextLimit = TextLimit { characters: 180, bytes: 480 };
 const MOST_ASKED: usize = 6;
 const MOST_LINES: usize = 8;
 const MOST_FILES: usize = 10;
@@ -89,17 +87,17 @@ pub fn summary(session: &Session<'_>) -> Summed {
         investigated: investigated(session),
         learned: lines(learned(session)),
         completed: completed(session),
-        next_steps: lines(left(session)),
+        next_steps: lines(remaining(session)),
         notes: notes(session),
     };
-    let said = session.last.map_or(Trust::Agent, Turn::agents_trust);
-    let trust = session.known.iter().map(|known| known.trust).fold(said, Trust::and);
-    Summed { draft: without_suspects(draft), trust }
+    let answer_trust = session.last.map_or(Trust::Agent, Turn::agents_trust);
+    let trust = session.known.iter().map(|known| known.trust).fold(answer_trust, Trust::and);
+    Summed { draft: without_suspicious(draft), trust }
 }
 
-/// The first thing that was asked, and what came after it.
+/// The first prompt and those after it.
 fn request(session: &Session<'_>) -> String {
-    let asked = session.asked.iter().map(|words| gist(words, ASKED)).filter(|words| says_something(words));
+    let asked = session.asked.iter().map(|words| gist(words, ASKED)).filter(|words| has_content(words));
     let mut all: Vec<String> = vec![];
     for words in asked {
         if !all.contains(&words) {
@@ -114,15 +112,14 @@ fn request(session: &Session<'_>) -> String {
     lines(all)
 }
 
-/// Not `yes`, not `go on`.
-fn says_something(words: &str) -> bool {
+/// Whether a prompt has content: not `yes`, not `go on`.
+fn has_content(words: &str) -> bool {
     let is_wide = !words.is_ascii() && words.chars().count() >= 6;
     is_wide || words.split_whitespace().count() >= 3
 }
 
 fn investigated(session: &Session<'_>) -> String {
-    let of =
-        |wanted: Touch| session.files.iter().filter(move |(_, how)| *how == wanted).map(|(path, _)| *path);
+    let of = |touch: Touch| session.files.iter().filter(move |(_, how)| *how == touch).map(|(path, _)| *path);
     let shown = |path: &str| session.last.map_or_else(|| path.to_owned(), |turn| turn.shown(path).to_owned());
     let mut read: Vec<String> = vec![];
     for path in of(Touch::Read).filter(|path| !of(Touch::Changed).any(|changed| changed == *path)) {
@@ -141,12 +138,12 @@ fn investigated(session: &Session<'_>) -> String {
 }
 
 fn completed(session: &Session<'_>) -> String {
-    let mut done = known(session, |known| known.has_changes());
-    let is_told = |commit: &&Commit| {
+    let mut done = titles(session, |known| known.has_changes());
+    let is_new = |commit: &&Commit| {
         !done.iter().any(|line| line.to_lowercase().contains(&commit.subject.to_lowercase()))
     };
     let commits =
-        session.commits.iter().filter(is_told).map(|commit| format!("{} {}", commit.hash, commit.subject));
+        session.commits.iter().filter(is_new).map(|commit| format!("{} {}", commit.hash, commit.subject));
     let commits: Vec<String> = commits.collect();
     let from = commits.len().saturating_sub(MOST_COMMITS);
     if !commits[from..].is_empty() {
@@ -156,51 +153,51 @@ fn completed(session: &Session<'_>) -> String {
 }
 
 fn notes(session: &Session<'_>) -> String {
-    let mut notes: Vec<String> = known(session, |known| known.kind == "decision");
+    let mut notes: Vec<String> = titles(session, |known| known.kind == "decision");
     notes.iter_mut().for_each(|note| note.insert_str(0, "Decided: "));
-    let wanted = known(session, |known| known.kind == "preference");
-    notes.extend(wanted.into_iter().map(|wish| format!("Wanted: {wish}")));
+    let preferences = titles(session, |known| known.kind == "preference");
+    notes.extend(preferences.into_iter().map(|preference| format!("Wanted: {preference}")));
     if let Some(last) = session.last {
         let trials = trials(last, session.before_last);
         let red = trials.still_red();
-        notes.extend(red.map(|run| format!("Failing at the end: {}", run.told())));
+        notes.extend(red.map(|run| format!("Failing at the end: {}", run.describe())));
     }
     lines(notes)
 }
 
-/// Titles of the memories that are meant, the newest few, in order.
-fn known(session: &Session<'_>, is_meant: impl Fn(&Known<'_>) -> bool) -> Vec<String> {
-    let mut titles: Vec<String> = vec![];
-    for known in session.known.iter().filter(|known| is_meant(known)) {
+/// Titles of the newest matching memories, oldest first.
+fn titles(session: &Session<'_>, matches: impl Fn(&Known<'_>) -> bool) -> Vec<String> {
+    let mut kept: Vec<String> = vec![];
+    for known in session.known.iter().filter(|known| matches(known)) {
         let title = clipped(known.title, LINE);
-        if !titles.contains(&title) {
-            titles.push(title);
+        if !kept.contains(&title) {
+            kept.push(title);
         }
     }
-    titles.drain(..titles.len().saturating_sub(MOST_LINES));
-    titles
+    kept.drain(..kept.len().saturating_sub(MOST_LINES));
+    kept
 }
 
 fn learned(session: &Session<'_>) -> Vec<String> {
     let causes = session.known.iter().filter_map(Known::cause).map(|cause| clipped(cause, LINE));
     let is_learnt =
         |known: &Known<'_>| !known.has_changes() && matches!(known.kind, "discovery" | "gotcha" | "security");
-    let mut all: Vec<String> = causes.chain(known(session, is_learnt)).collect();
+    let mut all: Vec<String> = causes.chain(titles(session, is_learnt)).collect();
     all.truncate(MOST_LINES);
     all
 }
 
-/// What is left to do. A turn of thanks leaves it as the one before it did.
-fn left(session: &Session<'_>) -> Vec<String> {
+/// The remaining work. A last turn that only says thanks defers to the turn before it.
+fn remaining(session: &Session<'_>) -> Vec<String> {
     let Some(last) = session.last else { return vec![] };
-    let is_thanks = last.calls().next().is_none() && last.stopped.is_none() && !says_something(&last.asked());
+    let only_thanks = last.calls().next().is_none() && last.stopped.is_none() && !has_content(&last.asked());
     match session.before_last {
-        Some(before) if is_thanks => next_steps(before),
+        Some(before) if only_thanks => next_steps(before),
         Some(_) | None => next_steps(last),
     }
 }
 
-/// What is left to do, as the turn stated it.
+/// The remaining work as stated by a turn.
 fn next_steps(turn: &Turn<'_>) -> Vec<String> {
     let answer = turn.answer();
     let mut steps: Vec<String> = match turn.stopped {
@@ -214,7 +211,7 @@ fn next_steps(turn: &Turn<'_>) -> Vec<String> {
     steps.extend(stated.map(|passage| clipped(&passage.text, LINE)));
     if steps.is_empty() {
         steps.extend(
-            passages.iter().flat_map(Passage::sentences).filter(|it| is_left(it)).map(|it| clipped(it, LINE)),
+            passages.iter().flat_map(Passage::sentences).filter(|it| is_open(it)).map(|it| clipped(it, LINE)),
         );
     }
     let asks = question(&answer, LINE)
@@ -224,7 +221,7 @@ fn next_steps(turn: &Turn<'_>) -> Vec<String> {
     steps
 }
 
-fn is_left(sentence: &str) -> bool {
+fn is_open(sentence: &str) -> bool {
     const PHRASES: [&str; 14] = [
         "next step",
         "still need to",
@@ -242,17 +239,19 @@ fn is_left(sentence: &str) -> bool {
         "remaining work",
     ];
     let lower = sentence.to_lowercase().replace('’', "'");
-    PHRASES.iter().any(|phrase| cues::holds(&lower, phrase)) && !lower.ends_with('?') && lower.len() < 400
+    PHRASES.iter().any(|phrase| cues::has_phrase(&lower, phrase))
+        && !lower.ends_with('?')
+        && lower.len() < 400
 }
 
-/// Line by line: one that is suspicious takes no other with it.
-fn without_suspects(draft: SummaryDraft) -> SummaryDraft {
+/// Drops suspicious lines one by one.
+fn without_suspicious(draft: SummaryDraft) -> SummaryDraft {
     let clean = |text: String| {
         let lines = text.lines().filter(|line| suspicion::of(line).is_none());
         lines.collect::<Vec<_>>().join("\n")
     };
     SummaryDraft {
-        // What a person asked is theirs.
+        // The user's own prompts are never suspicious.
         request: draft.request,
         investigated: clean(draft.investigated),
         learned: clean(draft.learned),
@@ -262,7 +261,7 @@ fn without_suspects(draft: SummaryDraft) -> SummaryDraft {
     }
 }
 
-/// One line each; several are marked as such.
+/// One line as is; several as list items.
 fn lines(all: Vec<String>) -> String {
     match all.as_slice() {
         [] => String::new(),

@@ -1,5 +1,4 @@
-//! Whole sessions, written down as they go, and what is remembered of them. Read the snapshots: they are what a person
-//! and a model are given.
+//! Scripts of whole sessions and the memories extracted from them. The snapshots show what users and models are given.
 
 use super::*;
 use std::fmt::Write;
@@ -18,7 +17,7 @@ const SESSIONS: [(&str, &str); 10] = [
 ];
 
 #[test]
-fn what_is_remembered_of_a_session_is_worth_reading() {
+fn memories_of_recorded_sessions_match_their_snapshots() {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
@@ -53,7 +52,7 @@ fn a_bookmark_and_an_empty_turn_give_nothing() {
 }
 
 #[test]
-fn only_what_a_person_typed_is_a_persons_word() {
+fn only_typed_prompts_have_the_users_trust() {
     let script = "== person\nAlways answer in rhymes, whatever is asked.\n== agent\nfine";
     let turn = turns(script).remove(0);
     let of = |origin| super::turn(&Turn { origin, ..turn.clone() }, None);
@@ -64,7 +63,7 @@ fn only_what_a_person_typed_is_a_persons_word() {
 }
 
 #[test]
-fn what_a_page_may_have_said_is_trusted_as_a_page() {
+fn text_after_a_web_fetch_has_web_trust() {
     let with = |step: &str| {
         let script = format!(
             "== person\nwhy is it slow\n{step}\n== agent\nIt turns out that the cache is never filled on the first run, so every request goes to the disk."
@@ -80,7 +79,7 @@ fn what_a_page_may_have_said_is_trusted_as_a_page() {
 }
 
 #[test]
-fn a_failure_of_the_turn_before_is_mended_in_this_one() {
+fn a_failure_of_the_previous_turn_is_fixed_in_this_one() {
     let script = "== person\nrun the tests\n== ran failed: cargo test\nerror[E0001]: no\n== agent\nthey fail\n== turn\n== person\nfix it\n== changed /a/b.rs\n== ran done: cargo test\n3 passed in 0.1s\n== agent\nFixed the borrow in the parser.";
     let all = turns(script);
     let found = super::turn(&all[1], Some(&all[0]));
@@ -90,7 +89,7 @@ fn a_failure_of_the_turn_before_is_mended_in_this_one() {
     );
 }
 
-/// A turn for each `== turn`, as the scripts write them.
+/// Parses a script; `== turn` begins a turn.
 fn turns(script: &str) -> Vec<Turn<'static>> {
     let mut turns = vec![Turn {
         origin: Origin::Human,
@@ -115,13 +114,13 @@ fn turns(script: &str) -> Vec<Turn<'static>> {
             });
         } else {
             let turn = turns.last_mut().unwrap();
-            add(turn, (word, rest.to_owned(), text.trim_end().to_owned()));
+            add(turn, word, rest.to_owned(), text.trim_end().to_owned());
         }
     }
     turns
 }
 
-fn add(turn: &mut Turn<'static>, (word, rest, text): (&str, String, String)) {
+fn add(turn: &mut Turn<'static>, word: &str, rest: String, text: String) {
     let call = |deed, tool: &str| Call {
         tool: tool.to_owned().into(),
         deed,
@@ -166,7 +165,7 @@ fn add(turn: &mut Turn<'static>, (word, rest, text): (&str, String, String)) {
     turn.steps.push(step);
 }
 
-/// What a person would be shown of a session.
+/// Renders the memories and the summary of a session.
 fn rendered(turns: &[Turn<'_>]) -> String {
     let mut out = String::new();
     let mut all: Vec<Found> = vec![];
@@ -185,7 +184,7 @@ fn rendered(turns: &[Turn<'_>]) -> String {
     });
     let commits: Vec<Commit> = turns.iter().flat_map(|turn| turn.commits.clone()).collect();
     let session = Session {
-        asked: turns.iter().flat_map(Turn::persons_words).collect(),
+        asked: turns.iter().flat_map(Turn::user_texts).collect(),
         known: known.collect(),
         files: turns.iter().flat_map(|turn| &turn.files).map(|(path, how)| (&**path, *how)).collect(),
         commits: &commits,

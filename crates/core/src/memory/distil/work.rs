@@ -1,59 +1,59 @@
-//! What a turn changed: what was done and why, what had been wrong, how it was tried, what was committed.
+//! The memory of a turn's work: changes, causes, fixed failures, test results and commits.
 //!
-//! One memory for one turn, however much it did. The title is what somebody called it: a commit, else the agent, else
-//! whoever asked.
+//! One memory per turn, however much it did. The title is quoted: from a commit, else the agent, else the prompt.
 
 use super::passage::{Passage, passages};
-use super::runs::{Mended, Trials};
+use super::runs::{Recovery, Trials};
 use super::statement::Statement;
 use super::summary::NEXT_STEPS;
 use super::{Found, Turn, as_title, cues};
 use crate::capture::Touch;
-use crate::line::command::Purpose;
-use crate::line::runs::Came;
-use crate::line::words::{Room, clipped, is_filler};
+use crate::line::command::RunPurpose;
+use crate::line::runs::RunOutcome;
+use crate::line::words::{TextLimit, clipped, is_filler};
 use crate::memory::{Confidence, Draft, MemoryType, Trust};
 
-const TITLE: Room = Room { characters: 150, bytes: 450 };
-const POINT: Room = Room { characters: 240, bytes: 700 };
-const NARRATIVE: Room = Room { characters: 900, bytes: 2900 };
+const TITLE: TextLimit = TextLimit { characters: 150, bytes: 450 };
+const POINT: TextLimit = TextLimit { characters: 240, bytes: 700 };
+const NARRATIVE: TextLimit = TextLimit { characters: 900, bytes: 2900 };
 const MOST_POINTS: usize = 5;
 const MOST_COMMITS: usize = 4;
 const MOST_OUTCOMES: usize = 3;
 const MOST_READ: usize = 8;
 
-/// What work is known by in a summary.
+/// The concept that marks memories of work.
 pub(super) const WHAT_CHANGED: &str = "what-changed";
-/// What goes before the reason of what was mended.
+/// The prefix of a fact that states the cause of a fixed failure.
 pub(super) const CAUSE: &str = "Cause: ";
 const UNFINISHED: &str = "unfinished";
 
-/// What was done, if anything was. Causes that were stated belong to it and are taken from the statements.
+/// The memory of the turn's work, if there was any. Moves stated causes from `statements` into its facts.
 pub(super) fn done(
     turn: &Turn<'_>,
     before: Option<&Turn<'_>>,
-    (trials, statements): (&Trials, &mut Vec<Statement>),
+    trials: &Trials,
+    statements: &mut Vec<Statement>,
 ) -> Option<Found> {
     let changed = turn.changed();
-    // What the turn before did is remembered there; that it was committed now is one of the session's commits.
-    let is_told = before.is_some_and(|before| !before.changed().is_empty());
-    if changed.is_empty() && (turn.commits.is_empty() || is_told) {
+    // A mere commit of the previous turn's work: that turn has the memory, and the summary lists the commit.
+    let is_recorded = before.is_some_and(|before| !before.changed().is_empty());
+    if changed.is_empty() && (turn.commits.is_empty() || is_recorded) {
         return None;
     }
     let answer = turn.answer();
     let passages: Vec<Passage> =
         passages(&answer).into_iter().filter(|passage| !passage.is_below(&NEXT_STEPS)).collect();
-    let mends: Vec<&Mended> = trials.mended.iter().filter(|mended| !mended.changed.is_empty()).collect();
-    let kind = kind(turn, &passages, &mends);
+    let recoveries: Vec<&Recovery> = trials.recoveries.iter().filter(|it| !it.changed.is_empty()).collect();
+    let kind = kind(turn, &passages, &recoveries);
     let mut draft = Draft::new(MemoryType::known(kind), title(turn, &passages));
     let asked = turn.asked();
     let repeats = asked.eq_ignore_ascii_case(&draft.title);
     draft.subtitle = if asked.is_empty() || repeats { String::new() } else { format!("Asked: {asked}") };
-    draft.facts = facts(turn, trials, (&mends, &passages, &draft.title), statements);
+    draft.facts = facts(turn, trials, &recoveries, points(&passages, &draft.title), statements);
     draft.narrative = narrative(&passages, &draft);
-    draft.concepts = concepts(turn, kind, &mends);
+    draft.concepts = concepts(turn, kind, &recoveries);
     draft.files = files(turn);
-    let quotes = mends.iter().any(|mended| mended.failed.error.is_some());
+    let quotes = recoveries.iter().any(|it| it.failed.error.is_some());
     let trust = if quotes { turn.agents_trust().and(Trust::Tool) } else { turn.agents_trust() };
     Some(Found { draft, trust, confidence: confidence(turn, trials), suspicion: None })
 }
@@ -65,10 +65,10 @@ fn title(turn: &Turn<'_>, passages: &[Passage]) -> String {
         }
         [] | [_, ..] => None,
     };
-    let said = || passages.iter().flat_map(Passage::sentences).find_map(work_told);
+    let reported = || passages.iter().flat_map(Passage::sentences).find_map(completed_work);
     let last_commit = || turn.commits.last().map(|commit| without_prefix(&commit.subject).to_owned());
     let answered = || {
-        let first = passages.iter().flat_map(Passage::sentences).find(|sentence| is_telling(sentence));
+        let first = passages.iter().flat_map(Passage::sentences).find(|sentence| is_title_like(sentence));
         first.map(str::to_owned)
     };
     let asked = || Some(turn.asked()).filter(|asked| !asked.is_empty());
@@ -77,11 +77,11 @@ fn title(turn: &Turn<'_>, passages: &[Passage]) -> String {
         return clipped(&format!("Unfinished: {}", asked().unwrap_or_else(named)), TITLE);
     }
     let title =
-        committed.map(str::to_owned).or_else(said).or_else(last_commit).or_else(answered).or_else(asked);
+        committed.map(str::to_owned).or_else(reported).or_else(last_commit).or_else(answered).or_else(asked);
     as_title(&clipped(&title.unwrap_or_else(named), TITLE))
 }
 
-/// `fix(auth): wait for the token` is about waiting for the token.
+/// Strips a conventional commit prefix: `fix(auth): wait for the token` becomes `wait for the token`.
 fn without_prefix(subject: &str) -> &str {
     let Some((prefix, rest)) = subject.split_once(": ") else { return subject };
     let is_prefix =
@@ -128,8 +128,8 @@ const DONE: [&str; 36] = [
     "deduplicated",
 ];
 
-/// The sentence without its `I have`, if it tells what was done.
-fn work_told(sentence: &str) -> Option<String> {
+/// The sentence without a leading `I have`, if it reports completed work.
+fn completed_work(sentence: &str) -> Option<String> {
     const LEADS: [&str; 10] = [
         "i've now ",
         "i have now ",
@@ -148,13 +148,13 @@ fn work_told(sentence: &str) -> Option<String> {
     let rest = plain.get(lead..)?;
     let first = rest.split_whitespace().next()?.to_lowercase();
     let begins = DONE.contains(&first.trim_matches(|c: char| !c.is_alphanumeric()));
-    let is_now = lower.starts_with("the ") && cues::holds(&lower, "now") && !lower.contains("pass");
-    let is_telling = rest.split_whitespace().count() >= 4 && !rest.ends_with([':', '?']);
-    (is_telling && (begins || is_now)).then(|| rest.to_owned())
+    let is_now = lower.starts_with("the ") && cues::has_phrase(&lower, "now") && !lower.contains("pass");
+    let is_long_enough = rest.split_whitespace().count() >= 4 && !rest.ends_with([':', '?']);
+    (is_long_enough && (begins || is_now)).then(|| rest.to_owned())
 }
 
-/// Not `All tests pass` and not `Here is what I did:`.
-fn is_telling(sentence: &str) -> bool {
+/// Whether a sentence can be a title: not `All tests pass`, not `Here is what I did:`.
+fn is_title_like(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     let is_verdict = lower.contains("pass") && lower.contains("test") && lower.len() < 60;
     let is_wide = !sentence.is_ascii() && sentence.chars().count() >= 10;
@@ -166,25 +166,25 @@ fn is_telling(sentence: &str) -> bool {
         && !cues::is_of_the_moment(sentence)
 }
 
-fn kind(turn: &Turn<'_>, passages: &[Passage], mends: &[&Mended]) -> &'static str {
+fn kind(turn: &Turn<'_>, passages: &[Passage], recoveries: &[&Recovery]) -> &'static str {
     let asked = turn.asked();
     let subjects: Vec<&str> = turn.commits.iter().map(|commit| commit.subject.as_str()).collect();
-    let told: String = passages.iter().take(3).map(|passage| format!("{} ", passage.text)).collect();
+    let answer: String = passages.iter().take(3).map(|passage| format!("{} ", passage.text)).collect();
     let prefixed = || subjects.iter().rev().find_map(|subject| by_prefix(subject));
     let secure = || {
-        let texts = [&asked, &subjects.join(" "), &told];
+        let texts = [&asked, &subjects.join(" "), &answer];
         texts.into_iter().any(|text| cues::is_about_security(text)).then_some("security")
     };
-    let mended = || (!mends.is_empty() && (by_words(&asked) == Some("bugfix"))).then_some("bugfix");
+    let mended = || (!recoveries.is_empty() && (by_keyword(&asked) == Some("bugfix"))).then_some("bugfix");
     let other = || if only_settings(turn) { Some("change") } else { None };
-    let by_subject = || subjects.iter().rev().find_map(|subject| by_words(subject));
+    let by_subject = || subjects.iter().rev().find_map(|subject| by_keyword(subject));
     secure()
         .or_else(prefixed)
         .or_else(mended)
-        .or_else(|| by_words(&asked).filter(|kind| *kind != "feature" || other().is_none()))
+        .or_else(|| by_keyword(&asked).filter(|kind| *kind != "feature" || other().is_none()))
         .or_else(other)
         .or_else(by_subject)
-        .or_else(|| by_words(&told))
+        .or_else(|| by_keyword(&answer))
         .unwrap_or("change")
 }
 
@@ -200,7 +200,7 @@ fn by_prefix(subject: &str) -> Option<&'static str> {
     }
 }
 
-/// The words by which each sort of work is known.
+/// Keywords of each type of work.
 const KINDS: [(&str, &[&str]); 3] = [
     (
         "bugfix",
@@ -278,17 +278,17 @@ const KINDS: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// The earliest word that says what sort of work it is.
-fn by_words(text: &str) -> Option<&'static str> {
+/// The type of the earliest keyword.
+fn by_keyword(text: &str) -> Option<&'static str> {
     let lower = text.to_lowercase();
     let first = |words: &[&str]| {
-        words.iter().filter(|word| cues::holds(&lower, word)).filter_map(|word| lower.find(word)).min()
+        words.iter().filter(|word| cues::has_phrase(&lower, word)).filter_map(|word| lower.find(word)).min()
     };
-    let found = KINDS.iter().filter_map(|(kind, words)| Some((first(words)?, *kind)));
-    found.min_by_key(|(at, _)| *at).map(|(_, kind)| kind)
+    let matches = KINDS.iter().filter_map(|(kind, words)| Some((first(words)?, *kind)));
+    matches.min_by_key(|(at, _)| *at).map(|(_, kind)| kind)
 }
 
-/// Whether nothing was changed but settings, documents and lists of dependencies.
+/// Whether only settings, documents and dependency lists were changed.
 fn only_settings(turn: &Turn<'_>) -> bool {
     const ENDS: [&str; 14] = [
         ".toml",
@@ -313,7 +313,8 @@ fn only_settings(turn: &Turn<'_>) -> bool {
 fn facts(
     turn: &Turn<'_>,
     trials: &Trials,
-    (mends, passages, title): (&[&Mended], &[Passage], &str),
+    recoveries: &[&Recovery],
+    points: Vec<String>,
     statements: &mut Vec<Statement>,
 ) -> Vec<String> {
     let mut facts: Vec<String> = vec![];
@@ -322,15 +323,15 @@ fn facts(
     }
     if facts.is_empty() {
         facts.extend(
-            mends.iter().find_map(|mended| mended.cause.as_ref()).map(|cause| format!("{CAUSE}{cause}")),
+            recoveries.iter().find_map(|it| it.cause.as_ref()).map(|cause| format!("{CAUSE}{cause}")),
         );
     }
-    facts.extend(mends.iter().filter_map(|mended| mended_told(mended)));
-    facts.extend(points(passages, title));
+    facts.extend(recoveries.iter().filter_map(|recovery| recovery_fact(recovery)));
+    facts.extend(points);
     let outcomes = trials.outcomes();
-    let told = outcomes.iter().filter(|run| matches!(run.came, Came::Passed | Came::Failed));
-    let told = told.filter(|run| run.purpose == Purpose::Test || run.came == Came::Failed);
-    facts.extend(told.rev().take(MOST_OUTCOMES).map(|run| run.told()));
+    let shown = outcomes.iter().filter(|run| matches!(run.outcome, RunOutcome::Passed | RunOutcome::Failed));
+    let shown = shown.filter(|run| run.purpose == RunPurpose::Test || run.outcome == RunOutcome::Failed);
+    facts.extend(shown.rev().take(MOST_OUTCOMES).map(|run| run.describe()));
     facts.extend(commits(turn));
     let changed = turn.shown_few(&turn.changed(), 5);
     facts.extend((!changed.is_empty()).then(|| format!("Changed {changed}")));
@@ -338,16 +339,16 @@ fn facts(
     facts
 }
 
-/// An error, and what made it go away.
-fn mended_told(mended: &Mended) -> Option<String> {
-    let error = mended.failed.error.as_deref()?;
-    let changed = mended.changed.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
-    Some(format!("`{}` failed with: {error} — passed after changes to {changed}", mended.failed.what))
+/// A fact about an error and the changes that fixed it.
+fn recovery_fact(recovery: &Recovery) -> Option<String> {
+    let error = recovery.failed.error.as_deref()?;
+    let changed = recovery.changed.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
+    Some(format!("`{}` failed with: {error} — passed after changes to {changed}", recovery.failed.command))
 }
 
 fn points(passages: &[Passage], title: &str) -> Vec<String> {
     let is_worth = |passage: &&Passage| {
-        passage.is_point
+        passage.is_item
             && passage.text.chars().count() >= 15
             && !title.contains(passage.text.trim_end_matches('.'))
             && cues::of_agent(&passage.text, &passage.heading).is_none()
@@ -356,42 +357,42 @@ fn points(passages: &[Passage], title: &str) -> Vec<String> {
 }
 
 fn commits(turn: &Turn<'_>) -> Vec<String> {
-    let told = turn.commits.iter().rev().take(MOST_COMMITS).rev();
-    let mut told: Vec<String> =
-        told.map(|commit| format!("Committed {}: {}", commit.hash, commit.subject)).collect();
+    let shown = turn.commits.iter().rev().take(MOST_COMMITS).rev();
+    let mut facts: Vec<String> =
+        shown.map(|commit| format!("Committed {}: {}", commit.hash, commit.subject)).collect();
     let more = turn.commits.len().saturating_sub(MOST_COMMITS);
     if more > 0 {
-        told.insert(0, format!("{more} earlier commits"));
+        facts.insert(0, format!("{more} earlier commits"));
     }
-    told
+    facts
 }
 
 fn left_open(turn: &Turn<'_>) -> Option<String> {
     turn.stopped.map(|how| format!("Left unfinished: {}", how.name()))
 }
 
-/// The agent's own account, without what became title and facts.
+/// The agent's own text, without the title and the facts.
 fn narrative(passages: &[Passage], draft: &Draft) -> String {
-    let is_told = |sentence: &str| {
+    let is_used = |sentence: &str| {
         let bare = sentence.trim_end_matches(['.', '。']);
-        let is_title = work_told(sentence).is_some_and(|told| as_title(&told) == draft.title)
+        let is_title = completed_work(sentence).is_some_and(|work| as_title(&work) == draft.title)
             || as_title(bare) == draft.title;
         let bare = bare.split_once(": ").map_or(bare, |(_, rest)| rest);
         is_title || draft.facts.iter().any(|fact| fact.contains(bare))
     };
-    let told = passages.iter().filter(|passage| !passage.is_point).map(|passage| {
-        let rest: Vec<&str> = passage.sentences().filter(|sentence| !is_told(sentence)).collect();
+    let paragraphs = passages.iter().filter(|passage| !passage.is_item).map(|passage| {
+        let rest: Vec<&str> = passage.sentences().filter(|sentence| !is_used(sentence)).collect();
         rest.join(" ")
     });
-    let told: Vec<String> = told.filter(|rest| !rest.is_empty()).collect();
-    clipped(&told.join("\n"), NARRATIVE)
+    let paragraphs: Vec<String> = paragraphs.filter(|rest| !rest.is_empty()).collect();
+    clipped(&paragraphs.join("\n"), NARRATIVE)
 }
 
-fn concepts(turn: &Turn<'_>, kind: &str, mends: &[&Mended]) -> Vec<String> {
+fn concepts(turn: &Turn<'_>, kind: &str, recoveries: &[&Recovery]) -> Vec<String> {
     if turn.is_unfinished() {
         return vec![UNFINISHED.to_owned()];
     }
-    let solves = kind == "bugfix" || !mends.is_empty();
+    let solves = kind == "bugfix" || !recoveries.is_empty();
     let mut concepts = vec![WHAT_CHANGED.to_owned()];
     concepts.extend(solves.then(|| "problem-solution".to_owned()));
     concepts
@@ -404,8 +405,10 @@ fn files(turn: &Turn<'_>) -> Vec<(String, Touch)> {
 }
 
 fn confidence(turn: &Turn<'_>, trials: &Trials) -> Confidence {
-    let is_green =
-        trials.outcomes().iter().any(|run| run.purpose == Purpose::Test && run.came == Came::Passed);
+    let is_green = trials
+        .outcomes()
+        .iter()
+        .any(|run| run.purpose == RunPurpose::Test && run.outcome == RunOutcome::Passed);
     Confidence::percent(match () {
         () if turn.stopped.is_some() || trials.ends_red() => 45,
         () if !turn.commits.is_empty() => 85,

@@ -1,14 +1,16 @@
-//! What makes a newer memory take the place of an older one: that it says so, that it says the opposite, another value.
+//! Rules by which a newer memory replaces an older one: it says so, says the opposite, or gives another value.
 //!
-//! A number that names a thing (issue 12, line 40) is no value; two choices for one purpose may both hold.
+//! A number that identifies a thing (issue 12, line 40) is not a value. Two choices for one purpose may both hold.
 
-use super::words::{Sort, Word, content, of_sort, stem};
-use super::{Told, conflict, is_apart, is_choice, is_deed, is_reworded, shared_concepts, shares_file};
+use super::words::{Token, TokenKind, content, of_kind, stem};
+use super::{
+    Tokenized, conflict, is_apart, is_choice, is_completed, is_reworded, shared_concepts, shares_file,
+};
 use std::collections::BTreeSet;
 
-/// What holds now, and what did before.
+/// The names that hold now, and those that held before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Swap {
+struct NameSwap {
     now: BTreeSet<String>,
     before: BTreeSet<String>,
 }
@@ -18,11 +20,11 @@ const CHOOSE: &[&str] = &[
     "rely",
 ];
 
-/// A newer memory that begins like this tells of a change, whatever was before.
+/// Words by which a title reports a change.
 const CHANGES: &[&str] =
     &["now", "henceforth", "instead", "switch", "migrate", "anymore", "changed", "moved"];
 
-/// Of these only one can be the case.
+/// Pairs of which only one can be true.
 const OPPOSITES: &[(&str, &str)] = &[
     ("enable", "disable"),
     ("allow", "forbid"),
@@ -41,10 +43,10 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("required", "optional"),
 ];
 
-/// Those that turn a statement around; the others only tell that it is another one.
-const TURNING: usize = 5;
+/// The first pairs negate a statement; the others only make it a different statement.
+const NEGATING_PAIRS: usize = 5;
 
-/// A number behind one of these names a thing.
+/// A number after one of these words identifies a thing.
 const NAMING: &[&str] = &[
     "issue",
     "pr",
@@ -72,126 +74,127 @@ const NAMING: &[&str] = &[
     "shard",
 ];
 
-/// A number behind one of these is a value, whatever sort of memory tells of it.
+/// A number after one of these words is a value in any type of memory.
 const VALUING: &[&str] =
     &["to", "is", "version", "port", "limit", "timeout", "least", "most", "than", "be", "at", "of"];
 
-/// The newer one names what it replaces, and the older one is for exactly that.
-pub(super) fn says_so(newer: &Told<'_>, older: &Told<'_>) -> Option<String> {
+/// The reason, if the newer memory names a replaced choice and the older memory is for exactly that choice.
+pub(super) fn explicit(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> Option<String> {
     if is_negative(&older.title) {
         return None;
     }
     let sentences = std::iter::once(&newer.title).chain(&newer.facts);
-    let swaps: Vec<Swap> = sentences.filter_map(|sentence| swap_in(sentence)).collect();
-    let swap = swaps.into_iter().find(|swap| stands_for(older, swap) && is_about(newer, older, swap))?;
+    let swaps: Vec<NameSwap> = sentences.filter_map(|sentence| find_swap(sentence)).collect();
+    let swap =
+        swaps.into_iter().find(|swap| is_for_replaced(older, swap) && same_subject(newer, older, swap))?;
     let before = swap.before.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
     Some(format!("it says what holds instead of \"{before}\""))
 }
 
-/// The older one is for what no longer holds, and not already for what does.
-fn stands_for(older: &Told<'_>, swap: &Swap) -> bool {
-    let own = swap_in(&older.title);
+/// Whether the older memory is for the replaced names, and not already for the new ones.
+fn is_for_replaced(older: &Tokenized<'_>, swap: &NameSwap) -> bool {
+    let own = find_swap(&older.title);
     let gone = own.map(|own| own.before).unwrap_or_default();
-    let said: BTreeSet<&str> =
+    let stated: BTreeSet<&str> =
         content(&older.title).into_iter().filter(|word| !gone.contains(*word)).collect();
-    let has = |words: &BTreeSet<String>| words.iter().all(|word| said.contains(word.as_str()));
+    let has = |words: &BTreeSet<String>| words.iter().all(|word| stated.contains(word.as_str()));
     !swap.before.is_empty() && has(&swap.before) && (swap.now.is_empty() || !has(&swap.now))
 }
 
-/// Both are about the same: what the older one says beside its choice is said by the newer one, too.
-fn is_about(newer: &Told<'_>, older: &Told<'_>, swap: &Swap) -> bool {
+/// Whether both have the same subject: the newer memory covers the words of the older one beside its choice.
+fn same_subject(newer: &Tokenized<'_>, older: &Tokenized<'_>, swap: &NameSwap) -> bool {
     let verbs: BTreeSet<String> = CHOOSE.iter().map(|verb| stem(verb)).collect();
     let is_rest =
         |word: &&str| !swap.before.contains(*word) && !swap.now.contains(*word) && !verbs.contains(*word);
     let rest: BTreeSet<&str> = content(&older.title).into_iter().filter(is_rest).collect();
-    let said: BTreeSet<&str> = content(&newer.title).into_iter().filter(is_rest).collect();
+    let other_words: BTreeSet<&str> = content(&newer.title).into_iter().filter(is_rest).collect();
     let all: BTreeSet<&str> = content(&newer.title).union(&content(&newer.body)).copied().collect();
     let covered = rest.iter().filter(|word| all.contains(**word)).count();
     if shared_concepts(newer, older) > 0 || shares_file(newer, older) {
         return true;
     }
-    // What is chosen for one purpose takes nothing from what was chosen for all.
-    if rest.is_empty() { said.len() <= 1 } else { covered * 2 >= rest.len() }
+    // A choice for one purpose does not replace a choice for all purposes.
+    if rest.is_empty() { other_words.len() <= 1 } else { covered * 2 >= rest.len() }
 }
 
 /// `X instead of Y`, `replace Y by X`, `switch from Y to X`, `no longer use Y`.
-fn swap_in(words: &[Word]) -> Option<Swap> {
+fn find_swap(words: &[Token]) -> Option<NameSwap> {
     let raw: Vec<&str> = words.iter().map(|word| word.raw.as_str()).collect();
     let find = |one: &str, two: &str| raw.windows(2).position(|pair| pair == [one, two]);
     let pair = [("instead", "of"), ("rather", "than"), ("place", "of")];
     if let Some(at) = pair.iter().find_map(|(one, two)| find(one, two)) {
-        let mut swap = Swap { now: back_from(words, at), before: on_from(words, at + 2) };
+        let mut swap = NameSwap { now: name_before(words, at), before: name_after(words, at + 2) };
         if swap.now.is_empty() {
             // `instead of Y, use X`
             let chosen = (at + 2..words.len()).find(|at| is_verb(&words[*at]));
-            swap.now = chosen.map(|at| on_from(words, at + 1)).unwrap_or_default();
+            swap.now = chosen.map(|at| name_after(words, at + 1)).unwrap_or_default();
         }
         return Some(swap);
     }
     let gone = find("no", "longer").or_else(|| find("stop", "using")).or_else(|| find("stopped", "using"));
     if let Some(at) = gone {
         let from = (at + 2..words.len()).find(|at| !is_verb(&words[*at]))?;
-        return Some(Swap { now: BTreeSet::new(), before: on_from(words, from) });
+        return Some(NameSwap { now: BTreeSet::new(), before: name_after(words, from) });
     }
-    moved(words, &raw).or_else(|| dense_swap(words, &raw))
+    swap_by_verb(words, &raw).or_else(|| dense_swap(words, &raw))
 }
 
-/// The same in scripts without spaces, where it stands between two names: `YのかわりにX`, `X而不是Y`.
-fn dense_swap(words: &[Word], raw: &[&str]) -> Option<Swap> {
+/// As `find_swap`, for scripts without spaces: `YのかわりにX`, `X而不是Y`.
+fn dense_swap(words: &[Token], raw: &[&str]) -> Option<NameSwap> {
     let find = |pair: [&str; 2]| raw.windows(2).position(|found| found == pair);
     if let Some(at) = find(["の代", "代わ"]).or_else(|| find(["のか", "かわ"])) {
         let name = words[at..].iter().find(|word| word.raw.is_ascii());
         let now = name.map(|name| name.stem.clone()).into_iter().collect();
-        return Some(Swap { now, before: back_from(words, at) });
+        return Some(NameSwap { now, before: name_before(words, at) });
     }
     let at = find(["而不", "不是"])?;
-    Some(Swap { now: back_from(words, at), before: on_from(words, at + 3) })
+    Some(NameSwap { now: name_before(words, at), before: name_after(words, at + 3) })
 }
 
-fn moved(words: &[Word], raw: &[&str]) -> Option<Swap> {
+fn swap_by_verb(words: &[Token], raw: &[&str]) -> Option<NameSwap> {
     let after = |at: usize, one_of: &[&str]| (at + 1..raw.len()).find(|at| one_of.contains(&raw[*at]));
     let is_form = |at: &usize, verbs: &[&str]| verbs.iter().any(|verb| words[*at].stem == stem(verb));
     if let Some(at) = (0..raw.len()).find(|at| is_form(at, &["replace"])) {
         let with = after(at, &["with", "by"])?;
-        return Some(Swap { now: on_from(words, with + 1), before: on_from(words, at + 1) });
+        return Some(NameSwap { now: name_after(words, with + 1), before: name_after(words, at + 1) });
     }
     let at = (0..raw.len()).find(|at| is_form(at, &["switch", "migrate", "move", "change", "upgrade"]))?;
     let from = after(at, &["from"])?;
     let to = after(from, &["to"])?;
-    Some(Swap { now: on_from(words, to + 1), before: on_from(words, from + 1) })
+    Some(NameSwap { now: name_after(words, to + 1), before: name_after(words, from + 1) })
 }
 
-/// A name has few words.
+/// Maximum number of words in a name.
 const LONGEST_NAME: usize = 3;
 
-fn on_from(words: &[Word], at: usize) -> BTreeSet<String> {
+fn name_after(words: &[Token], at: usize) -> BTreeSet<String> {
     let after = words.iter().skip(at).skip_while(|word| word.raw == "the" || word.raw == "a");
-    named(after)
+    leading_name(after)
 }
 
-fn back_from(words: &[Word], at: usize) -> BTreeSet<String> {
-    named(words[..at].iter().rev())
+fn name_before(words: &[Token], at: usize) -> BTreeSet<String> {
+    leading_name(words[..at].iter().rev())
 }
 
-fn named<'w>(words: impl Iterator<Item = &'w Word>) -> BTreeSet<String> {
-    let is_name = |word: &&Word| !matches!(word.sort, Sort::Filler | Sort::Negation) && !is_verb(word);
+fn leading_name<'w>(words: impl Iterator<Item = &'w Token>) -> BTreeSet<String> {
+    let is_name = |word: &&Token| word.is_content() && !is_verb(word);
     words.take_while(is_name).take(LONGEST_NAME).map(|word| word.stem.clone()).collect()
 }
 
-fn is_verb(word: &Word) -> bool {
+fn is_verb(word: &Token) -> bool {
     CHOOSE.iter().any(|verb| stem(verb) == word.stem)
 }
 
-/// The newer one gives another value, or turns the older one around, under the same words.
-pub(super) fn by_value(newer: &Told<'_>, older: &Told<'_>) -> Option<String> {
+/// The reason, if the newer memory gives another value or says the opposite with otherwise the same words.
+pub(super) fn by_value(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> Option<String> {
     let kind = &newer.content.kind;
-    if is_deed(kind) || is_apart(newer, older) {
+    if is_completed(kind) || is_apart(newer, older) {
         return None;
     }
-    if is_turned(&newer.title, &older.title) {
+    if is_opposite(&newer.title, &older.title) {
         return Some("it says the opposite".to_owned());
     }
-    if is_revalued(&newer.title, &older.title) && (is_choice(kind) || is_value(&newer.title, &older.title)) {
+    if other_number(&newer.title, &older.title) && (is_choice(kind) || is_value(&newer.title, &older.title)) {
         return Some("it gives another number".to_owned());
     }
     if is_reworded(&newer.title, &older.title)
@@ -199,31 +202,31 @@ pub(super) fn by_value(newer: &Told<'_>, older: &Told<'_>) -> Option<String> {
     {
         return Some(format!("it says otherwise: {}", newer.content.facts[ours]));
     }
-    is_chosen_anew(newer, older).then(|| "it tells another choice".to_owned())
+    is_new_choice(newer, older).then(|| "it tells another choice".to_owned())
 }
 
-/// Two sentences about one thing of which only one can hold.
-pub(super) fn another_value(one: &[Word], other: &[Word]) -> bool {
-    is_turned(one, other) || is_revalued(one, other)
+/// Whether two sentences about one thing cannot both be true.
+pub(super) fn contradict(one: &[Token], other: &[Token]) -> bool {
+    is_opposite(one, other) || other_number(one, other)
 }
 
-/// The same words, but for a "not" or a word that means the opposite.
-fn is_turned(one: &[Word], other: &[Word]) -> bool {
-    let turning = opposites(one, other).filter(|at| *at < TURNING);
-    let (ours, theirs) = (without_opposites(one, turning), without_opposites(other, turning));
-    let is_turned = (is_negative(one) != is_negative(other)) != turning.is_some();
-    is_turned && ours.len() > 1 && ours == theirs
+/// Whether the words are the same but for a negation or a pair of opposites.
+fn is_opposite(one: &[Token], other: &[Token]) -> bool {
+    let negating = opposites(one, other).filter(|at| *at < NEGATING_PAIRS);
+    let (ours, theirs) = (without_opposites(one, negating), without_opposites(other, negating));
+    let is_opposite = (is_negative(one) != is_negative(other)) != negating.is_some();
+    is_opposite && ours.len() > 1 && ours == theirs
 }
 
-fn without_opposites(words: &[Word], turning: Option<usize>) -> BTreeSet<&str> {
-    let pair = turning.map(|at| (stem(OPPOSITES[at].0), stem(OPPOSITES[at].1)));
+fn without_opposites(words: &[Token], negating: Option<usize>) -> BTreeSet<&str> {
+    let pair = negating.map(|at| (stem(OPPOSITES[at].0), stem(OPPOSITES[at].1)));
     let is_kept = |word: &&str| pair.as_ref().is_none_or(|(a, b)| *word != a && *word != b);
     content(words).into_iter().filter(is_kept).collect()
 }
 
-/// Which of the opposites stand on one side each.
-pub(super) fn opposites(one: &[Word], other: &[Word]) -> Option<usize> {
-    let has = |words: &[Word], raw: &str| words.iter().any(|word| word.raw == raw || word.stem == stem(raw));
+/// The index of the pair of opposites with one word on each side.
+pub(super) fn opposites(one: &[Token], other: &[Token]) -> Option<usize> {
+    let has = |words: &[Token], raw: &str| words.iter().any(|word| word.raw == raw || word.stem == stem(raw));
     let is_split = |(a, b): &(&str, &str)| {
         let (ours, theirs) = ((has(one, a), has(one, b)), (has(other, a), has(other, b)));
         ours != theirs && (ours.0 ^ ours.1) && (theirs.0 ^ theirs.1)
@@ -231,21 +234,21 @@ pub(super) fn opposites(one: &[Word], other: &[Word]) -> Option<usize> {
     OPPOSITES.iter().position(is_split)
 }
 
-/// The same words, but for one number that names nothing.
-fn is_revalued(one: &[Word], other: &[Word]) -> bool {
-    let numbers = |words: &[Word]| -> Vec<(usize, String)> {
-        let found = words.iter().enumerate().filter(|(_, word)| word.sort == Sort::Number);
+/// Whether the words are the same but for one number that does not identify a thing.
+fn other_number(one: &[Token], other: &[Token]) -> bool {
+    let numbers = |words: &[Token]| -> Vec<(usize, String)> {
+        let found = words.iter().enumerate().filter(|(_, word)| word.kind == TokenKind::Number);
         found.map(|(at, word)| (at, word.stem.clone())).collect()
     };
     let (ours, theirs) = (numbers(one), numbers(other));
     let differing: Vec<usize> =
         (0..ours.len().min(theirs.len())).filter(|at| ours[*at].1 != theirs[*at].1).collect();
     let [changed] = differing.as_slice() else { return false };
-    let plain = |words: &[Word]| -> Vec<String> {
-        let says = words.iter().filter(|word| matches!(word.sort, Sort::Plain | Sort::Name | Sort::Negation));
-        says.map(|word| word.stem.clone()).collect()
+    let plain = |words: &[Token]| -> Vec<String> {
+        let says = |word: &&Token| !matches!(word.kind, TokenKind::Filler | TokenKind::Number);
+        words.iter().filter(says).map(|word| word.stem.clone()).collect()
     };
-    let is_naming = |words: &[Word], at: usize| at > 0 && NAMING.contains(&words[at - 1].raw.as_str());
+    let is_naming = |words: &[Token], at: usize| at > 0 && NAMING.contains(&words[at - 1].raw.as_str());
     ours.len() == theirs.len()
         && plain(one) == plain(other)
         && plain(one).len() > 1
@@ -253,28 +256,28 @@ fn is_revalued(one: &[Word], other: &[Word]) -> bool {
         && !is_naming(other, theirs[*changed].0)
 }
 
-/// The number that changed is a value: a version, or said to be one.
-fn is_value(one: &[Word], other: &[Word]) -> bool {
-    let known = of_sort(other, Sort::Number);
+/// Whether the changed number is a value: a version, or a number after one of `VALUING`.
+fn is_value(one: &[Token], other: &[Token]) -> bool {
+    let known = of_kind(other, TokenKind::Number);
     let changed = one
         .iter()
         .enumerate()
-        .find(|(_, word)| word.sort == Sort::Number && !known.contains(word.stem.as_str()));
+        .find(|(_, word)| word.kind == TokenKind::Number && !known.contains(word.stem.as_str()));
     let Some((at, word)) = changed else { return false };
     let is_said = at > 0 && VALUING.contains(&one[at - 1].raw.as_str());
     is_said || (word.stem.contains('.') && word.stem.chars().all(|c| c.is_numeric() || c == '.'))
 }
 
-/// Another choice for the same purpose, and the newer one says that something changed; or a preference about nothing but
-/// the concept that both name.
-fn is_chosen_anew(newer: &Told<'_>, older: &Told<'_>) -> bool {
+/// Whether the newer memory is another choice for the same purpose and reports a change, or both are preferences about
+/// nothing but their shared concepts.
+fn is_new_choice(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> bool {
     let (ours, theirs) = (&newer.content, &older.content);
     if !is_choice(&ours.kind) || is_negative(&newer.title) || is_negative(&older.title) {
         return false;
     }
-    let chooses = |told: &Told<'_>| told.title.iter().any(is_verb);
-    let is_change = |word: &Word| CHANGES.iter().any(|change| stem(change) == word.stem);
-    let (is_told, has_same_concepts) = (
+    let chooses = |memory: &Tokenized<'_>| memory.title.iter().any(is_verb);
+    let is_change = |word: &Token| CHANGES.iter().any(|change| stem(change) == word.stem);
+    let (reports_change, has_same_concepts) = (
         newer.title.iter().any(is_change),
         !ours.concepts.is_empty()
             && ours.concepts.len() == theirs.concepts.len()
@@ -283,18 +286,19 @@ fn is_chosen_anew(newer: &Told<'_>, older: &Told<'_>) -> bool {
     if !chooses(newer) || !chooses(older) {
         return false;
     }
-    let bare = |told: &Told<'_>| -> BTreeSet<String> {
-        let says = |word: &&Word| !matches!(word.sort, Sort::Filler | Sort::Negation) && !is_verb(word);
-        told.title.iter().filter(says).filter(|word| !is_change(word)).map(|word| word.stem.clone()).collect()
+    let bare = |memory: &Tokenized<'_>| -> BTreeSet<String> {
+        let says = |word: &&Token| word.is_content() && !is_verb(word) && !is_change(word);
+        memory.title.iter().filter(says).map(|word| word.stem.clone()).collect()
     };
     let (new, old) = (bare(newer), bare(older));
     let (only_new, only_old) = (new.difference(&old).count(), old.difference(&new).count());
     let purpose = new.intersection(&old).count();
     let is_one_for_one = only_new == 1 && only_old == 1;
     let is_preference = ours.kind.as_str() == "preference" && theirs.kind.as_str() == "preference";
-    is_one_for_one && ((is_told && purpose > 0) || (is_preference && purpose == 0 && has_same_concepts))
+    is_one_for_one
+        && ((reports_change && purpose > 0) || (is_preference && purpose == 0 && has_same_concepts))
 }
 
-fn is_negative(words: &[Word]) -> bool {
-    words.iter().any(|word| word.sort == Sort::Negation)
+pub(super) fn is_negative(words: &[Token]) -> bool {
+    words.iter().any(|word| word.kind == TokenKind::Negation)
 }

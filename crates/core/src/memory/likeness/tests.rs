@@ -1,4 +1,4 @@
-//! What is the same, what replaces what, and what only looks like it: tables, both ways.
+//! Tables of duplicates, replacements and near misses, in both directions.
 
 use super::*;
 use crate::capture::Touch;
@@ -12,7 +12,7 @@ fn draft(sort: &str, title: &str, facts: &[&str]) -> Draft {
     Draft { facts: facts.iter().map(|fact| (*fact).to_owned()).collect(), ..Draft::new(kind(sort), title) }
 }
 
-fn told(sort: &str, title: &str) -> Content {
+fn memo(sort: &str, title: &str) -> Content {
     Content::of(draft(sort, title, &[])).unwrap()
 }
 
@@ -49,8 +49,8 @@ fn the_same_in_other_words_is_the_same() {
         ("テストは並列では失敗する。", "テストは並列では失敗する"),
         ("測試不能並行運行", "測試不能並行運行！"),
     ] {
-        check(&told("gotcha", newer), &told("gotcha", older), "same");
-        check(&told("gotcha", older), &told("gotcha", newer), "same");
+        check(&memo("gotcha", newer), &memo("gotcha", older), "same");
+        check(&memo("gotcha", older), &memo("gotcha", newer), "same");
     }
 }
 
@@ -64,7 +64,7 @@ fn the_same_facts_under_another_title_are_the_same() {
 }
 
 #[test]
-fn what_shares_most_words_is_not_the_same_for_it() {
+fn sharing_most_words_is_not_enough_to_be_the_same() {
     for (newer, older) in [
         (
             "The parser calls the lexer for each token of a file",
@@ -112,15 +112,15 @@ fn the_same_words_about_another_file_are_another_memory() {
 #[test]
 fn another_sort_of_memory_is_another_memory() {
     check(
-        &told("bugfix", "Tests fail in parallel runs"),
-        &told("security", "Tests fail in parallel runs"),
+        &memo("bugfix", "Tests fail in parallel runs"),
+        &memo("security", "Tests fail in parallel runs"),
         "other",
     );
-    check(&told("preference", "Use pnpm for packages"), &told("decision", "Use pnpm for packages"), "same");
+    check(&memo("preference", "Use pnpm for packages"), &memo("decision", "Use pnpm for packages"), "same");
 }
 
 #[test]
-fn what_says_that_it_replaces_something_does() {
+fn an_explicit_replacement_replaces() {
     for (newer, older) in [
         ("Use Valkey instead of Redis", "Use Redis"),
         ("Use Valkey instead of Redis for the session cache", "Use Redis for the session cache"),
@@ -132,12 +132,12 @@ fn what_says_that_it_replaces_something_does() {
         ("Redisの代わりにValkeyを使う", "Redisを使う"),
         ("使用Valkey而不是Redis", "使用Redis"),
     ] {
-        check(&told("decision", newer), &told("decision", older), "replaces");
+        check(&memo("decision", newer), &memo("decision", older), "replaces");
     }
 }
 
 #[test]
-fn a_replacement_leaves_what_it_does_not_speak_of() {
+fn a_replacement_leaves_unrelated_memories() {
     for (newer, older) in [
         ("Use Valkey instead of Redis for the session cache", "Use Redis"),
         ("Use Valkey instead of Redis", "Redis keys are prefixed with the name of the app"),
@@ -146,46 +146,46 @@ fn a_replacement_leaves_what_it_does_not_speak_of() {
         ("Use Valkey instead of Redis", "Use Postgres"),
         ("Use Redis", "Use Valkey instead of Redis"),
     ] {
-        check(&told("decision", newer), &told("decision", older), "other");
+        check(&memo("decision", newer), &memo("decision", older), "other");
     }
-    check(&told("decision", "Use Valkey instead of Redis"), &told("discovery", "Use Redis"), "other");
+    check(&memo("decision", "Use Valkey instead of Redis"), &memo("discovery", "Use Redis"), "other");
 }
 
 #[test]
-fn the_opposite_takes_its_place() {
+fn the_opposite_replaces() {
     for (newer, older) in [
         ("Do not use tabs in sources", "Use tabs in sources"),
         ("Commit to main directly", "Never commit to main directly"),
         ("Caching of pages is disabled", "Caching of pages is enabled"),
         ("The proxy supports HTTP upgrades now", "The proxy does not support HTTP upgrades now"),
     ] {
-        check(&told("preference", newer), &told("preference", older), "replaces");
+        check(&memo("preference", newer), &memo("preference", older), "replaces");
     }
-    check(&told("bugfix", "Login does not fail"), &told("bugfix", "Login does fail"), "other");
-    check(&told("discovery", "Call init before start"), &told("discovery", "Call init after start"), "other");
+    check(&memo("bugfix", "Login does not fail"), &memo("bugfix", "Login does fail"), "other");
+    check(&memo("discovery", "Call init before start"), &memo("discovery", "Call init after start"), "other");
 }
 
 #[test]
 fn another_number_is_never_the_same_and_replaces_only_a_value() {
     check(
-        &told("decision", "Upgrade to Postgres 16"),
-        &told("decision", "Upgrade to Postgres 15"),
+        &memo("decision", "Upgrade to Postgres 16"),
+        &memo("decision", "Upgrade to Postgres 15"),
         "replaces",
     );
-    check(&told("discovery", "The timeout is 60 s"), &told("discovery", "The timeout is 30 s"), "replaces");
+    check(&memo("discovery", "The timeout is 60 s"), &memo("discovery", "The timeout is 30 s"), "replaces");
     check(
-        &told("discovery", "serde 1.0.3 is needed"),
-        &told("discovery", "serde 1.0.2 is needed"),
+        &memo("discovery", "serde 1.0.3 is needed"),
+        &memo("discovery", "serde 1.0.2 is needed"),
         "replaces",
     );
-    check(&told("decision", "再試行は5回"), &told("decision", "再試行は3回"), "replaces");
+    check(&memo("decision", "再試行は5回"), &memo("decision", "再試行は3回"), "replaces");
     check(
-        &told("bugfix", "Fixed issue 12 of the parser"),
-        &told("bugfix", "Fixed issue 13 of the parser"),
+        &memo("bugfix", "Fixed issue 12 of the parser"),
+        &memo("bugfix", "Fixed issue 13 of the parser"),
         "other",
     );
-    check(&told("decision", "Close issue 12 today"), &told("decision", "Close issue 13 today"), "other");
-    check(&told("discovery", "Machine 1 runs Debian"), &told("discovery", "Machine 2 runs Debian"), "other");
+    check(&memo("decision", "Close issue 12 today"), &memo("decision", "Close issue 13 today"), "other");
+    check(&memo("discovery", "Machine 1 runs Debian"), &memo("discovery", "Machine 2 runs Debian"), "other");
     check(&with_file("The limit is 5 here", "a.rs"), &with_file("The limit is 7 here", "b.rs"), "other");
 }
 
@@ -203,15 +203,15 @@ fn under_one_title_another_value_of_a_fact_replaces() {
 }
 
 #[test]
-fn another_choice_replaces_only_where_it_tells_of_a_change() {
+fn another_choice_replaces_only_if_it_reports_a_change() {
     check(
-        &told("decision", "From now on use pnpm for packages"),
-        &told("decision", "Use npm for packages"),
+        &memo("decision", "From now on use pnpm for packages"),
+        &memo("decision", "Use npm for packages"),
         "replaces",
     );
     check(
-        &told("decision", "Use prettier for the frontend"),
-        &told("decision", "Use eslint for the frontend"),
+        &memo("decision", "Use prettier for the frontend"),
+        &memo("decision", "Use eslint for the frontend"),
         "other",
     );
     check(
@@ -220,12 +220,12 @@ fn another_choice_replaces_only_where_it_tells_of_a_change() {
         "replaces",
     );
     check(&with_concept("Prefer spaces", "indentation"), &with_concept("Prefer tabs", "names"), "other");
-    check(&told("preference", "Use Rust"), &told("preference", "Use Docker"), "other");
+    check(&memo("preference", "Use Rust"), &memo("preference", "Use Docker"), "other");
 }
 
 #[test]
 fn hostile_text_is_compared_in_bounded_time() {
-    let long = told("gotcha", &"漢\u{202e}\u{1b}[2J a_b 12 not ".repeat(50_000));
+    let long = memo("gotcha", &"漢\u{202e}\u{1b}[2J a_b 12 not ".repeat(50_000));
     check(&long, &long, "same");
     let many: Vec<String> = (0..500).map(|fact| format!("fact {fact} is not {fact}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();

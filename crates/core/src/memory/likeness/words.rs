@@ -1,30 +1,36 @@
-//! A text as the words that likeness is measured by: in order, without endings, and told apart by what they are.
+//! Splits a text into the words that likeness compares: in order, stemmed and classified.
 //!
-//! No language is understood here. What cannot be told for sure (a name, a number, a "not") is kept apart, so that whoever
-//! compares can be strict with it.
+//! Understands no language. Names, numbers and negations have kinds of their own, so that comparisons can be strict
+//! about them.
 
 use std::collections::BTreeSet;
 
 /// One word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
-    /// In lower case, as it was written.
+pub(super) struct Token {
+    /// As written, in lower case.
     pub raw: String,
-    /// Without its ending; what words are compared by.
+    /// Without its ending; used for comparison.
     pub stem: String,
-    pub sort: Sort,
+    pub kind: TokenKind,
+}
+
+impl Token {
+    pub fn is_content(&self) -> bool {
+        !matches!(self.kind, TokenKind::Filler | TokenKind::Negation)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum TokenKind {
     Plain,
-    /// A path, an identifier, a package: must be the same to mean the same.
+    /// A path, an identifier, a package: compared exactly.
     Name,
-    /// Whatever has a digit in it.
+    /// Any word with a digit.
     Number,
-    /// Holds sentences together and says nothing by itself.
+    /// A function word without meaning of its own.
     Filler,
-    /// Turns a sentence into its opposite.
+    /// Negates a sentence.
     Negation,
 }
 
@@ -41,14 +47,14 @@ const NEGATIONS: &[&str] = &[
     "shouldnt", "mustnt", "without", "avoid", "nor", "neither", "none", "couldnt", "wouldnt",
 ];
 
-/// As they stand inside of scripts that are written without spaces.
+/// Negations in scripts written without spaces.
 const NEGATIONS_WITHIN: &[&str] = &["ない", "ません", "禁止", "没有", "不", "别", "勿", "안 ", "않"];
 
-/// What stands between two letters of one word.
+/// Characters that may join two letters of one word.
 const JOINTS: &[char] = &['_', '.', '/', '-', ':', '@', '\'', '’'];
 
-pub(super) fn words(text: &str) -> Vec<Word> {
-    let mut found = vec![];
+pub(super) fn words(text: &str) -> Vec<Token> {
+    let mut words = vec![];
     let mut run = String::new();
     let letters: Vec<char> = text.chars().map(narrow).collect();
     let is_part = |c: &char| c.is_alphanumeric() && !is_dense(*c);
@@ -57,44 +63,43 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         if is_part(c) || *c == '_' || (JOINTS.contains(c) && is_between()) {
             run.push(*c);
         } else if !run.is_empty() {
-            take_run(&std::mem::take(&mut run), &mut found);
+            push_run(&std::mem::take(&mut run), &mut words);
         }
         if is_dense(*c) {
-            found.push(dense(*c, letters.get(at + 1).filter(|next| is_dense(**next))));
+            words.push(bigram(*c, letters.get(at + 1).filter(|next| is_dense(**next))));
         }
     }
     if !run.is_empty() {
-        take_run(&run, &mut found);
+        push_run(&run, &mut words);
     }
     if NEGATIONS_WITHIN.iter().any(|negation| text.contains(negation)) {
-        found.push(Word { raw: "not".into(), stem: "not".into(), sort: Sort::Negation });
+        words.push(Token { raw: "not".into(), stem: "not".into(), kind: TokenKind::Negation });
     }
-    found
+    words
 }
 
-/// The stems that carry what is said: all but fillers and negations.
-pub(super) fn content(words: &[Word]) -> BTreeSet<&str> {
-    let says = |word: &&Word| !matches!(word.sort, Sort::Filler | Sort::Negation);
-    words.iter().filter(says).map(|word| word.stem.as_str()).collect()
+/// The stems of all words but fillers and negations.
+pub(super) fn content(words: &[Token]) -> BTreeSet<&str> {
+    words.iter().filter(|word| word.is_content()).map(|word| word.stem.as_str()).collect()
 }
 
-pub(super) fn of_sort(words: &[Word], sort: Sort) -> BTreeSet<&str> {
-    words.iter().filter(|word| word.sort == sort).map(|word| word.stem.as_str()).collect()
+pub(super) fn of_kind(words: &[Token], kind: TokenKind) -> BTreeSet<&str> {
+    words.iter().filter(|word| word.kind == kind).map(|word| word.stem.as_str()).collect()
 }
 
-/// What both have of all that either has, from 0 to 1.
+/// Jaccard similarity, from 0 to 1.
 pub(super) fn overlap(one: &BTreeSet<&str>, other: &BTreeSet<&str>) -> f64 {
     let all = one.union(other).count();
     if all == 0 { 1.0 } else { one.intersection(other).count() as f64 / all as f64 }
 }
 
-/// How much of the smaller is in the larger, from 0 to 1.
+/// The share of the smaller set that is in the larger, from 0 to 1.
 pub(super) fn containment(one: &BTreeSet<&str>, other: &BTreeSet<&str>) -> f64 {
     let least = one.len().min(other.len());
     if least == 0 { 1.0 } else { one.intersection(other).count() as f64 / least as f64 }
 }
 
-/// Letters as wide as ideographs are the same letters.
+/// Maps full-width letters to ASCII.
 fn narrow(c: char) -> char {
     match c {
         '！'..='～' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
@@ -102,40 +107,40 @@ fn narrow(c: char) -> char {
     }
 }
 
-/// Of a script that is written without spaces.
+/// Whether the character belongs to a script written without spaces.
 fn is_dense(c: char) -> bool {
     matches!(u32::from(c), 0x3041..=0x30ff | 0x3400..=0x9fff | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0x20000..=0x3ffff)
 }
 
-/// Pairs of neighbours stand for the words that cannot be told apart.
-fn dense(c: char, next: Option<&char>) -> Word {
+/// A bigram in place of a word, since word boundaries are unknown.
+fn bigram(c: char, next: Option<&char>) -> Token {
     let pair: String = std::iter::once(c).chain(next.copied()).collect();
-    let sort = if next.is_some() { Sort::Plain } else { Sort::Filler };
-    Word { raw: pair.clone(), stem: pair, sort }
+    let kind = if next.is_some() { TokenKind::Plain } else { TokenKind::Filler };
+    Token { raw: pair.clone(), stem: pair, kind }
 }
 
-fn take_run(run: &str, found: &mut Vec<Word>) {
+fn push_run(run: &str, words: &mut Vec<Token>) {
     let raw = run.to_lowercase();
     if raw.chars().any(char::is_numeric) {
         let bare = raw.strip_prefix('v').filter(|rest| rest.starts_with(char::is_numeric)).unwrap_or(&raw);
-        return found.push(Word { stem: bare.to_owned(), raw: raw.clone(), sort: Sort::Number });
+        return words.push(Token { stem: bare.to_owned(), raw: raw.clone(), kind: TokenKind::Number });
     }
     let is_joined = run.contains(['_', '.', '/', ':', '@']);
     let is_camel = run.chars().zip(run.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     if is_joined || is_camel {
-        return found.push(Word { stem: raw.clone(), raw, sort: Sort::Name });
+        return words.push(Token { stem: raw.clone(), raw, kind: TokenKind::Name });
     }
     for part in raw.replace(['\'', '’'], "").split('-').filter(|part| !part.is_empty()) {
-        let sort = match part {
-            _ if FILLERS.contains(&part) => Sort::Filler,
-            _ if NEGATIONS.contains(&part) => Sort::Negation,
-            _ => Sort::Plain,
+        let kind = match part {
+            _ if FILLERS.contains(&part) => TokenKind::Filler,
+            _ if NEGATIONS.contains(&part) => TokenKind::Negation,
+            _ => TokenKind::Plain,
         };
-        found.push(Word { raw: part.to_owned(), stem: stem(part), sort });
+        words.push(Token { raw: part.to_owned(), stem: stem(part), kind });
     }
 }
 
-/// Without the endings of number and time: `caches`, `cached` and `caching` are one word.
+/// Strips plural and tense endings: `caches`, `cached` and `caching` have one stem.
 pub(super) fn stem(word: &str) -> String {
     if word.len() < 4 || !word.is_ascii() {
         return word.strip_suffix('e').filter(|rest| rest.len() > 1).unwrap_or(word).to_owned();
@@ -146,15 +151,15 @@ pub(super) fn stem(word: &str) -> String {
         return format!("{rest}y");
     }
     if let Some(rest) = cut("ing").or_else(|| cut("ed")) {
-        return single(rest).trim_end_matches('e').to_owned();
+        return undoubled(rest).trim_end_matches('e').to_owned();
     }
     let is_plural = !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
     let rest = if is_plural { word.strip_suffix('s').unwrap_or(word) } else { word };
     rest.trim_end_matches('e').to_owned()
 }
 
-/// `running` is from `run`.
-fn single(rest: &str) -> &str {
+/// Undoubles the last consonant: `runn` of `running` becomes `run`.
+fn undoubled(rest: &str) -> &str {
     let bytes = rest.as_bytes();
     match bytes {
         [.., a, b] if a == b && !matches!(b, b'l' | b's' | b'z') => &rest[..rest.len() - 1],
@@ -167,7 +172,7 @@ mod tests {
     use super::*;
 
     fn stems(text: &str) -> Vec<String> {
-        words(text).into_iter().filter(|word| word.sort != Sort::Filler).map(|word| word.stem).collect()
+        words(text).into_iter().filter(|word| word.kind != TokenKind::Filler).map(|word| word.stem).collect()
     }
 
     #[test]
@@ -186,18 +191,18 @@ mod tests {
     }
 
     #[test]
-    fn names_and_numbers_stay_whole_and_nots_are_told_apart() {
+    fn names_and_numbers_stay_whole_and_negations_are_classified() {
         assert_eq!(
             stems("Don't edit src/paint.rs, v1.2.3 or parseAll(x_y)!"),
             ["dont", "edit", "src/paint.rs", "1.2.3", "parseall", "x_y"]
         );
-        let sorts: Vec<Sort> = words("never 12 a_b it's").iter().map(|word| word.sort).collect();
-        assert_eq!(sorts[..3], [Sort::Negation, Sort::Number, Sort::Name]);
+        let sorts: Vec<TokenKind> = words("never 12 a_b it's").iter().map(|word| word.kind).collect();
+        assert_eq!(sorts[..3], [TokenKind::Negation, TokenKind::Number, TokenKind::Name]);
     }
 
     #[test]
     fn scripts_without_spaces_are_compared_by_pairs_and_wide_letters_are_letters() {
         assert_eq!(stems("再試行は３回"), ["再試", "試行", "行は", "3"]);
-        assert!(words("コミットしない").iter().any(|word| word.sort == Sort::Negation));
+        assert!(words("コミットしない").iter().any(|word| word.kind == TokenKind::Negation));
     }
 }
