@@ -372,8 +372,7 @@ impl Agent {
         }
     }
 
-    /// The action of a tool call. `input` is the call's JSON or plain text, already redacted and possibly broken by
-    /// that.
+    /// The action of a tool call. `input` is its JSON or plain text, already redacted and possibly broken by that.
     pub fn deed<'a>(self, tool: &str, input: &'a str) -> Deed<'a> {
         match self {
             Agent::Claude => claude::deed::deed(tool, input),
@@ -389,8 +388,7 @@ impl Agent {
         }
     }
 
-    /// The contents of the agent's input line, given its screen with colour sequences and, if known, column and line of
-    /// the terminal's cursor.
+    /// The contents of the agent's input line. `cursor` is the column and line of the terminal's cursor, if known.
     pub fn input_line(self, screen_with_sequences: &str, cursor: Option<(usize, usize)>) -> InputLine {
         match self {
             Agent::Claude => claude::input::input_line(screen_with_sequences, cursor),

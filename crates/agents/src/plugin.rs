@@ -1,5 +1,4 @@
-//! The contents of `tow install` packed as a plugin of each agent: one folder that serves as marketplace for all of
-//! them.
+//! The contents of `tow install` as a plugin of each agent, in one folder that is a marketplace for all of them.
 //!
 //! Built from the same tables as the settings entries. Contains no program: it runs the `tow` on the PATH. Writes
 //! nothing: `cargo xtask plugin` does.
@@ -21,7 +20,7 @@ const DESCRIPTION: &str =
     "Keeps the work of coding agents in one line: what was done, learned and left to do";
 
 /// The contents of a plugin beside its manifest.
-pub(crate) struct PluginContents {
+pub(crate) struct Contents {
     pub hooks: Target,
     pub server: ToolServer,
     pub pages: Vec<Page>,
@@ -45,7 +44,7 @@ pub fn files() -> Result<Vec<(PathBuf, String)>, Refusal> {
     Ok(files)
 }
 
-fn plugin_files(folder: &Path, contents: PluginContents) -> Result<Vec<(PathBuf, String)>, Refusal> {
+fn plugin_files(folder: &Path, contents: Contents) -> Result<Vec<(PathBuf, String)>, Refusal> {
     let mut files = vec![
         (folder.join(HOOKS), plan_text(contents.hooks.plan(None)?)),
         (folder.join(SERVERS), plan_text(contents.server.plan(None)?)),

@@ -1,7 +1,6 @@
 //! Reads an agent's transcript, line by line.
 //!
-//! Bytes in, pieces out: opens no file, and keeps only the state that later lines need, which is bounded regardless of
-//! the file's length.
+//! Bytes in, pieces out: opens no file, and keeps only the bounded state that later lines need.
 
 use crate::unescape::unescaped;
 use crate::wire::{ListPart, PartList};
@@ -16,8 +15,7 @@ use towline_core::id::{SubagentId, TurnId};
 use towline_core::piece::{Content, Piece};
 use towline_core::time::Timestamp;
 
-/// Parser state between two lines of one file. Stored with the read offset; resuming from both yields the same pieces
-/// as reading in one go.
+/// Parser state between two lines of a file. Stored with the read offset; resuming yields the same pieces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reader {
@@ -45,8 +43,7 @@ impl Agent {
 }
 
 impl Reader {
-    /// Adds the pieces of the next whole line. Unknown entries of a newer agent and unreadable lines add none and leave
-    /// the reader usable.
+    /// Adds the pieces of the next line. Unknown entries and unreadable lines add none and leave the reader usable.
     pub fn read<'a>(&mut self, line: &'a [u8], found: &mut Vec<Piece<'a>>) -> Result<(), Unreadable> {
         let text = str::from_utf8(line).map_err(|_| Unreadable::NotText);
         match self {
@@ -203,9 +200,9 @@ pub(crate) fn joined<'a>(texts: impl IntoIterator<Item = Cow<'a, str>>, between:
 /// Checksums of the last few entries, to recognise one that repeats soon.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct RecentChecksums(VecDeque<u32>);
+pub(crate) struct RecentSums(VecDeque<u32>);
 
-impl RecentChecksums {
+impl RecentSums {
     const MOST: usize = 16;
 
     /// Adds an entry; `false` if it was already there.

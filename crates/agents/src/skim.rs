@@ -1,8 +1,6 @@
-//! Cuts large values out of a payload before it is parsed: a tool's output may have megabytes that are not needed and
-//! may not even be valid UTF-8.
+//! Cuts large values out of a payload before parsing: tool output may be megabytes and not even valid UTF-8.
 //!
-//! Scans the top-level object only, and validates nothing: it leaves malformed input unchanged for the parser to
-//! refuse.
+//! Scans the top-level object only, and validates nothing: malformed input stays unchanged for the parser to refuse.
 
 use crate::json::{skip_space, string_end, value_end};
 use std::borrow::Cow;

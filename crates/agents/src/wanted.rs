@@ -4,7 +4,7 @@
 
 use crate::Agent;
 use crate::reader::RawValue;
-use crate::wire::{LenientText, parse, payload_text};
+use crate::wire::{OptText, parse, payload_text};
 use serde::Deserialize;
 use towline_core::deed::Deed;
 use towline_core::id::SessionKey;
@@ -25,13 +25,13 @@ pub struct FilesWanted {
 #[serde(default)]
 struct ToolPayload<'a> {
     #[serde(borrow)]
-    session_id: LenientText<'a>,
+    session_id: OptText<'a>,
     #[serde(borrow)]
-    hook_event_name: LenientText<'a>,
+    hook_event_name: OptText<'a>,
     #[serde(borrow)]
-    cwd: LenientText<'a>,
+    cwd: OptText<'a>,
     #[serde(borrow)]
-    tool_name: LenientText<'a>,
+    tool_name: OptText<'a>,
     #[serde(borrow)]
     tool_input: RawValue<'a>,
 }

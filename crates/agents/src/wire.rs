@@ -29,9 +29,9 @@ pub(crate) fn payload_text(payload: &[u8]) -> Cow<'_, str> {
 
 /// A string; any other type counts as absent.
 #[derive(Debug, Default)]
-pub(crate) struct LenientText<'a>(pub Option<Cow<'a, str>>);
+pub(crate) struct OptText<'a>(pub Option<Cow<'a, str>>);
 
-impl LenientText<'_> {
+impl OptText<'_> {
     pub fn as_deref(&self) -> Option<&str> {
         self.0.as_deref()
     }
@@ -105,13 +105,13 @@ pub(crate) fn lenient<'de, T: Lenient<'de>, D: Deserializer<'de>>(deserializer: 
     deserializer.deserialize_any(AnyShape(PhantomData))
 }
 
-impl<'de: 'a, 'a> Lenient<'de> for LenientText<'a> {
+impl<'de: 'a, 'a> Lenient<'de> for OptText<'a> {
     fn of_text(text: Cow<'de, str>) -> Self {
-        LenientText(Some(text))
+        OptText(Some(text))
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for LenientText<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for OptText<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         lenient(deserializer)
     }
@@ -168,7 +168,7 @@ impl<'de, T: ListPart<'de>> Deserialize<'de> for PartList<T> {
 }
 
 /// The last message of a turn, clipped as `keeping` says; `None` if the user disabled keeping it.
-pub(crate) fn last_message(message: &LenientText<'_>, keeping: Keeping) -> Option<Kept> {
+pub(crate) fn last_message(message: &OptText<'_>, keeping: Keeping) -> Option<Kept> {
     let message =
         message.as_deref().filter(|message| keeping.longest_bytes > 0 && !message.trim().is_empty())?;
     Some(Kept::new(message, keeping))
@@ -178,7 +178,7 @@ pub(crate) fn last_message(message: &LenientText<'_>, keeping: Keeping) -> Optio
 const WORDS_BYTES: usize = 160;
 
 /// The details of a stop event. Up to twice the longest handoff is kept, so that an overlong one is recognised.
-pub(crate) fn turn_ending(message: &LenientText<'_>, stop_hook_active: &LooseValue) -> Ending {
+pub(crate) fn turn_ending(message: &OptText<'_>, stop_hook_active: &LooseValue) -> Ending {
     let handoff = message.as_deref().and_then(|message| Some(&message[message.rfind(form::OPENING)?..]));
     let words = message.as_deref().map(|message| clip_start(message.trim_end(), WORDS_BYTES));
     Ending {

@@ -4,7 +4,7 @@
 //! numbers on every line of the same answer. Errors have no numbers, and numbers from before a compaction are void.
 
 use super::tail::TailEntry;
-use crate::wire::{LenientText, LooseValue, newest_first};
+use crate::wire::{LooseValue, OptText, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::context::Context;
@@ -14,7 +14,7 @@ use towline_core::time::Timestamp;
 #[serde(default)]
 struct UsageMessage<'a> {
     #[serde(borrow)]
-    model: LenientText<'a>,
+    model: OptText<'a>,
     usage: LooseValue,
 }
 

@@ -4,7 +4,7 @@
 //! required, and a field of a wrong type does not affect the others.
 
 use crate::reader::{LongText, RawValue};
-use crate::wire::{LenientText, ListPart, Nested, PartList};
+use crate::wire::{ListPart, Nested, OptText, PartList};
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -12,28 +12,28 @@ use std::borrow::Cow;
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct TranscriptEntry<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: LenientText<'a>,
+    pub kind: OptText<'a>,
     #[serde(borrow)]
-    pub subtype: LenientText<'a>,
+    pub subtype: OptText<'a>,
     #[serde(borrow)]
-    pub uuid: LenientText<'a>,
+    pub uuid: OptText<'a>,
     #[serde(borrow)]
-    pub parent_uuid: LenientText<'a>,
+    pub parent_uuid: OptText<'a>,
     #[serde(borrow)]
-    pub session_id: LenientText<'a>,
+    pub session_id: OptText<'a>,
     #[serde(borrow)]
-    pub agent_id: LenientText<'a>,
+    pub agent_id: OptText<'a>,
     #[serde(borrow)]
-    pub prompt_id: LenientText<'a>,
+    pub prompt_id: OptText<'a>,
     #[serde(borrow)]
-    pub cwd: LenientText<'a>,
+    pub cwd: OptText<'a>,
     #[serde(borrow)]
-    pub timestamp: LenientText<'a>,
+    pub timestamp: OptText<'a>,
     /// The source of a user's prompt; absent in text that the client writes in the user's name.
     #[serde(borrow)]
-    pub prompt_source: LenientText<'a>,
+    pub prompt_source: OptText<'a>,
     #[serde(borrow)]
-    pub error: LenientText<'a>,
+    pub error: OptText<'a>,
     #[serde(borrow)]
     pub origin: RawValue<'a>,
     #[serde(borrow)]
@@ -58,9 +58,9 @@ pub(super) struct TranscriptEntry<'a> {
 #[serde(default)]
 pub(super) struct EntryMessage<'a> {
     #[serde(borrow)]
-    pub id: LenientText<'a>,
+    pub id: OptText<'a>,
     #[serde(borrow)]
-    pub model: LenientText<'a>,
+    pub model: OptText<'a>,
     #[serde(borrow)]
     pub content: PartList<ContentBlock<'a>>,
     #[serde(borrow)]
@@ -72,19 +72,19 @@ pub(super) struct EntryMessage<'a> {
 #[serde(default)]
 pub(super) struct ContentBlock<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: LenientText<'a>,
+    pub kind: OptText<'a>,
     #[serde(borrow)]
     pub text: LongText<'a>,
     #[serde(borrow)]
     pub thinking: LongText<'a>,
     #[serde(borrow)]
-    pub id: LenientText<'a>,
+    pub id: OptText<'a>,
     #[serde(borrow)]
-    pub name: LenientText<'a>,
+    pub name: OptText<'a>,
     #[serde(borrow)]
     pub input: RawValue<'a>,
     #[serde(borrow)]
-    pub tool_use_id: LenientText<'a>,
+    pub tool_use_id: OptText<'a>,
     #[serde(borrow)]
     pub content: RawValue<'a>,
     #[serde(borrow)]
@@ -97,9 +97,9 @@ pub(super) struct ContentBlock<'a> {
 #[serde(default)]
 pub(super) struct ImageSource<'a> {
     #[serde(borrow)]
-    pub media_type: LenientText<'a>,
+    pub media_type: OptText<'a>,
     #[serde(borrow)]
-    pub data: LenientText<'a>,
+    pub data: OptText<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -129,7 +129,7 @@ pub(super) struct CacheCreation<'a> {
 #[serde(default)]
 pub(super) struct WireOrigin<'a> {
     #[serde(borrow)]
-    pub kind: LenientText<'a>,
+    pub kind: OptText<'a>,
 }
 
 /// An addition of the client to the conversation, of any kind: absent fields are empty.
@@ -137,13 +137,13 @@ pub(super) struct WireOrigin<'a> {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Attachment<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: LenientText<'a>,
+    pub kind: OptText<'a>,
     #[serde(borrow)]
     pub prompt: PartList<ContentBlock<'a>>,
     #[serde(borrow)]
-    pub command_mode: LenientText<'a>,
+    pub command_mode: OptText<'a>,
     #[serde(borrow)]
-    pub hook_event: LenientText<'a>,
+    pub hook_event: OptText<'a>,
     #[serde(borrow)]
     pub origin: RawValue<'a>,
     #[serde(borrow)]
@@ -151,18 +151,18 @@ pub(super) struct Attachment<'a> {
     #[serde(borrow)]
     pub blocking_error: RawValue<'a>,
     #[serde(borrow)]
-    pub filename: LenientText<'a>,
+    pub filename: OptText<'a>,
     #[serde(borrow)]
-    pub path: LenientText<'a>,
+    pub path: OptText<'a>,
     #[serde(borrow)]
-    pub snippet: LenientText<'a>,
+    pub snippet: OptText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct HookError<'a> {
     #[serde(borrow)]
-    pub blocking_error: LenientText<'a>,
+    pub blocking_error: OptText<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -182,7 +182,7 @@ pub(super) struct ToolUseResult<'a> {
 impl<'de: 'a, 'a> ListPart<'de> for ContentBlock<'a> {
     fn of_text(text: Cow<'de, str>) -> Self {
         ContentBlock {
-            kind: LenientText(Some(Cow::Borrowed("text"))),
+            kind: OptText(Some(Cow::Borrowed("text"))),
             text: LongText(Some(text)),
             ..ContentBlock::default()
         }

@@ -8,8 +8,7 @@ use super::screen::{InputBox, input_box, shows_dialog};
 use crate::cells::{CellStyle, ScreenCell, ScreenRow, rows};
 use towline_core::typing::InputLine;
 
-/// `screen` is the screen's lines with colour sequences; `cursor` the terminal's own cursor, by column and line, if
-/// known.
+/// `screen` has colour sequences; `cursor` is the terminal's own, by column and line, if known.
 pub(crate) fn input_line(screen: &str, cursor: Option<(usize, usize)>) -> InputLine {
     let rows = rows(screen);
     let lines: Vec<String> = rows.iter().map(ScreenRow::text).collect();
@@ -20,8 +19,8 @@ pub(crate) fn input_line(screen: &str, cursor: Option<(usize, usize)>) -> InputL
     };
     let line = in_box(&input, &rows);
     // An unfocused client draws no cursor, and without one typed blanks are invisible.
-    let is_blank = line == InputLine::Empty
-        && cursor.is_some_and(|(column, line)| is_cursor_moved(column, line, &input));
+    let is_blank =
+        line == InputLine::Empty && cursor.is_some_and(|(column, line)| is_moved(column, line, &input));
     if is_blank { InputLine::Holds { text: String::new() } } else { line }
 }
 
@@ -67,9 +66,8 @@ const TEXT: usize = 2;
 /// The cursor's position in an empty box. An unfocused client shows none.
 const FIRST: (usize, usize) = (0, TEXT);
 
-/// Whether the terminal's cursor is in the box, but not at the start. Outside, it is only passing through while
-/// drawing.
-fn is_cursor_moved(column: usize, line: usize, input: &InputBox<'_>) -> bool {
+/// Whether the terminal's cursor is in the box, but not at its start. Outside, it is in transit while drawing.
+fn is_moved(column: usize, line: usize, input: &InputBox<'_>) -> bool {
     input.inside.contains(&line) && (line, column) != (input.inside.start, TEXT)
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::Agent;
 use crate::plugin;
 use crate::settings::{
-    FileFormat, HookEntry, Invocation, Order, Page, Refusal, Showing, Target, ToolServer, absolute_command,
+    Format, HookEntry, Invocation, Order, Page, Refusal, Showing, Target, ToolServer, absolute_command,
 };
 use crate::skills::{self, Dialect};
 
@@ -55,7 +55,7 @@ const DIALECT: Dialect = Dialect {
 pub fn target(config_dir: &Path, tow: &Path) -> Result<Target, Refusal> {
     let file = config_dir.join("settings.json");
     let command = absolute_command(&file, tow)?;
-    let target = Target::new("claude", file, Order::Free).wanting(hook_entries(&command));
+    let target = Target::new("claude", file, Order::Free).wanting(hooks(&command));
     Ok(target.with_status_line(command, Showing::AsItIs).silenced_by("disableAllHooks"))
 }
 
@@ -76,7 +76,7 @@ pub fn servers_file(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf
 
 /// Our server in `file`, running the program at `tow`.
 pub fn tool_server(file: &Path, tow: &Path) -> Result<ToolServer, Refusal> {
-    Ok(ToolServer::new("claude", FileFormat::Json, file.to_owned(), absolute_command(file, tow)?))
+    Ok(ToolServer::new("claude", Format::Json, file.to_owned(), absolute_command(file, tow)?))
 }
 
 /// Our plugin's name, if it is enabled in `config_dir`.
@@ -90,22 +90,16 @@ pub fn enabled_plugin(config_dir: &Path) -> Option<String> {
 }
 
 /// The plugin's contents beside its manifest.
-pub(crate) fn plugin_contents() -> plugin::PluginContents {
-    plugin::PluginContents {
-        hooks: Target::new("claude", plugin::HOOKS.into(), Order::Free)
-            .wanting(hook_entries(plugin::PROGRAM)),
-        server: ToolServer::new(
-            "claude",
-            FileFormat::Json,
-            plugin::SERVERS.into(),
-            plugin::PROGRAM.to_owned(),
-        ),
+pub(crate) fn plugin_contents() -> plugin::Contents {
+    plugin::Contents {
+        hooks: Target::new("claude", plugin::HOOKS.into(), Order::Free).wanting(hooks(plugin::PROGRAM)),
+        server: ToolServer::new("claude", Format::Json, plugin::SERVERS.into(), plugin::PROGRAM.to_owned()),
         pages: skills::pages_running(&DIALECT, Path::new(""), plugin::PROGRAM),
     }
 }
 
 /// Exec form, so that the client starts no shell for each event.
-fn hook_entries(command: &str) -> impl Iterator<Item = HookEntry> + use<> {
+fn hooks(command: &str) -> impl Iterator<Item = HookEntry> + use<> {
     let args = vec!["hook".to_owned(), "claude".to_owned()];
     let invocation = Invocation::Exec { command: command.to_owned(), args };
     EVENTS.iter().map(move |event| HookEntry::new(event, invocation.clone(), TIMEOUT_S).among(MATCHERS))

@@ -9,7 +9,7 @@ mod dead;
 mod line;
 
 use chain::{Chain, Faults, faults};
-use line::{TranscriptLine, lines};
+use line::{RepairLine, lines};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use towline_core::id::Uid;
@@ -131,7 +131,7 @@ pub fn without_markers(text: &[u8]) -> Vec<u8> {
     written
 }
 
-fn examined<'l, 'a>(lines: &'l [TranscriptLine<'a>]) -> Result<Chain<'l, 'a>, Unrepairable> {
+fn examined<'l, 'a>(lines: &'l [RepairLine<'a>]) -> Result<Chain<'l, 'a>, Unrepairable> {
     if lines.iter().all(|line| line.bytes.trim_ascii().is_empty()) {
         return Err(Unrepairable::Empty);
     }
@@ -176,7 +176,7 @@ fn chosen(chain: &Chain<'_, '_>, living: usize, wish: Wish<'_>) -> Vec<(usize, M
 }
 
 impl WalkState {
-    fn pass(&mut self, line: &TranscriptLine<'_>) {
+    fn pass(&mut self, line: &RepairLine<'_>) {
         self.turn_end |= line.subtype == "turn_duration";
         if line.is_answer() && (self.last_message.is_none() || self.last_message != line.message) {
             self.answers += 1;
@@ -187,7 +187,7 @@ impl WalkState {
 
 /// Only before the first block of an answer in words, so that related entries stay together, and not directly after a
 /// prompt, which is already a rewind point.
-fn due(walk: &WalkState, line: &TranscriptLine<'_>, every: usize) -> Option<Break> {
+fn due(walk: &WalkState, line: &RepairLine<'_>, every: usize) -> Option<Break> {
     let begins = line.message.is_none() || walk.last_message != line.message;
     if walk.answers == 0 || !begins || !line.is_answer() || line.text.is_empty() {
         return None;
@@ -200,14 +200,14 @@ fn due(walk: &WalkState, line: &TranscriptLine<'_>, every: usize) -> Option<Brea
     }
 }
 
-fn is_pause(before: &TranscriptLine<'_>, line: &TranscriptLine<'_>) -> bool {
+fn is_pause(before: &RepairLine<'_>, line: &RepairLine<'_>) -> bool {
     before.at.zip(line.at).is_some_and(|(before, at)| at.since_ms(before) > PAUSE_MS)
 }
 
 const LONGEST_WORDS: usize = 80;
 
 /// The id is derived from the neighbours' ids: repairing the same file always yields the same bytes.
-fn mark(before: &TranscriptLine<'_>, line: &TranscriptLine<'_>, why: Break) -> Mark {
+fn mark(before: &RepairLine<'_>, line: &RepairLine<'_>, why: Break) -> Mark {
     let at = match (before.at, line.at) {
         (Some(before), Some(at)) => Some(before.plus_ms(at.since_ms(before) / 2)),
         (before, at) => before.or(at),
@@ -219,7 +219,7 @@ fn mark(before: &TranscriptLine<'_>, line: &TranscriptLine<'_>, why: Break) -> M
 }
 
 fn with_marks(
-    lines: &[TranscriptLine<'_>],
+    lines: &[RepairLine<'_>],
     chain: &Chain<'_, '_>,
     marks: &[(usize, Mark)],
     marker: &str,
@@ -245,7 +245,7 @@ const SHARED: [&str; 7] = ["userType", "entrypoint", "cwd", "sessionId", "versio
 /// Identifies our own markers; the client ignores unknown fields.
 const OURS: (&str, &str) = ("towline", "repair");
 
-fn entry(mark: &Mark, next: &TranscriptLine<'_>, marker: &str) -> String {
+fn entry(mark: &Mark, next: &RepairLine<'_>, marker: &str) -> String {
     let fields: Value = serde_json::from_slice(next.bytes).unwrap_or_default();
     let shared = SHARED.iter().filter_map(|name| Some(((*name).to_owned(), fields.get(*name)?.clone())));
     let parent: Value = next.raw_parent.and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();

@@ -1,9 +1,8 @@
 //! Parses the input of Claude Code's status line command.
 //!
-//! Context usage never includes output tokens: the client counts the tokens of its newest request, and so does the
-//! meter.
+//! Context usage never includes output tokens, as in the client's own count.
 
-use crate::wire::{LenientText, LooseValue, Nested, parse, payload_text};
+use crate::wire::{LooseValue, Nested, OptText, parse, payload_text};
 use crate::{Agent, Status};
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,9 +15,9 @@ use towline_core::usage::Cost;
 #[serde(default)]
 struct StatusPayload<'a> {
     #[serde(borrow)]
-    session_id: LenientText<'a>,
+    session_id: OptText<'a>,
     #[serde(borrow)]
-    cwd: LenientText<'a>,
+    cwd: OptText<'a>,
     #[serde(borrow)]
     model: Nested<ModelName<'a>>,
     #[serde(borrow)]
@@ -32,16 +31,16 @@ struct StatusPayload<'a> {
 #[serde(default)]
 struct ModelName<'a> {
     #[serde(borrow)]
-    id: LenientText<'a>,
+    id: OptText<'a>,
     #[serde(borrow)]
-    display_name: LenientText<'a>,
+    display_name: OptText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Workspace<'a> {
     #[serde(borrow)]
-    current_dir: LenientText<'a>,
+    current_dir: OptText<'a>,
 }
 
 #[derive(Default, Deserialize)]

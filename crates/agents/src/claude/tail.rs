@@ -5,7 +5,7 @@
 
 use super::reset;
 use crate::reader::RawValue;
-use crate::wire::{LenientText, LooseValue, newest_first};
+use crate::wire::{LooseValue, OptText, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::arbiter::{Tail, TailEnd};
@@ -22,17 +22,17 @@ const LOCAL_COMMAND: [&str; 2] = ["<local-command-", "<command-name>"];
 #[serde(default)]
 pub(super) struct TailEntry<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: LenientText<'a>,
+    pub kind: OptText<'a>,
     #[serde(borrow)]
-    pub subtype: LenientText<'a>,
+    pub subtype: OptText<'a>,
     #[serde(borrow)]
-    pub timestamp: LenientText<'a>,
+    pub timestamp: OptText<'a>,
     #[serde(rename = "isSidechain")]
     pub is_sidechain: LooseValue,
     #[serde(rename = "isApiErrorMessage")]
     pub is_api_error: LooseValue,
     #[serde(borrow)]
-    error: LenientText<'a>,
+    error: OptText<'a>,
     #[serde(rename = "quotaLimits")]
     quota: LooseValue,
     /// Unparsed until the entry is known to count: it may be large.
@@ -94,7 +94,7 @@ fn failure(entry: &TailEntry<'_>) -> TailEnd {
 }
 
 /// Clients that do not name the error mention the limit in the message.
-pub(super) fn is_limit(error: &LenientText<'_>, words: &str) -> bool {
+pub(super) fn is_limit(error: &OptText<'_>, words: &str) -> bool {
     let words = words.to_lowercase();
     error.is("rate_limit") || words.contains("usage limit") || words.contains("rate limit")
 }

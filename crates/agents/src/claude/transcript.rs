@@ -15,10 +15,10 @@ use super::entry::{
 };
 use super::tail::{INTERRUPTED, is_limit};
 use crate::reader::{
-    EntryHead, RawValue, RecentChecksums, TurnStarts, Unreadable, checksum, decoded_length, joined, parse,
+    EntryHead, RawValue, RecentSums, TurnStarts, Unreadable, checksum, decoded_length, joined, parse,
     prompt_origin,
 };
-use crate::wire::LenientText;
+use crate::wire::OptText;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -61,7 +61,7 @@ pub struct TranscriptState {
     /// Whether this file's client records the source of every prompt.
     names_sources: bool,
     #[serde(rename = "told")]
-    reported_usage: RecentChecksums,
+    reported_usage: RecentSums,
     /// Prompts by the entry that they follow. A rewind is not recorded as such: the new prompt follows the same entry
     /// as the prompt that it replaces.
     #[serde(rename = "trail")]
@@ -404,7 +404,7 @@ fn queued<'a>(attachment: Attachment<'a>, head: &EntryHead<'a>, found: &mut Vec<
 }
 
 fn contexts(content: RawValue<'_>) -> Option<Content<'_>> {
-    let texts: Vec<LenientText<'_>> = content.parse_as().unwrap_or_default();
+    let texts: Vec<OptText<'_>> = content.parse_as().unwrap_or_default();
     note(joined(texts.into_iter().filter_map(|text| text.0), "\n"))
 }
 
@@ -421,7 +421,7 @@ fn shown_file(attachment: Attachment<'_>) -> Option<Content<'_>> {
 #[serde(default)]
 struct FileText<'a> {
     #[serde(borrow)]
-    content: LenientText<'a>,
+    content: OptText<'a>,
 }
 
 fn system<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Vec<Piece<'a>>) {

@@ -3,54 +3,54 @@
 //! One struct for all events: absent fields are empty. Tool input and output are never copied, only measured.
 
 use crate::reader::RawValue;
-use crate::wire::{LenientText, LooseValue};
+use crate::wire::{LooseValue, OptText};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ClaudePayload<'a> {
     #[serde(borrow)]
-    pub session_id: LenientText<'a>,
+    pub session_id: OptText<'a>,
     #[serde(borrow)]
-    pub hook_event_name: LenientText<'a>,
+    pub hook_event_name: OptText<'a>,
     #[serde(borrow)]
-    pub transcript_path: LenientText<'a>,
+    pub transcript_path: OptText<'a>,
     #[serde(borrow)]
-    pub cwd: LenientText<'a>,
+    pub cwd: OptText<'a>,
     #[serde(borrow)]
-    pub new_cwd: LenientText<'a>,
+    pub new_cwd: OptText<'a>,
     #[serde(borrow)]
-    pub prompt_id: LenientText<'a>,
+    pub prompt_id: OptText<'a>,
     #[serde(borrow)]
-    pub agent_id: LenientText<'a>,
+    pub agent_id: OptText<'a>,
     #[serde(borrow)]
-    pub agent_transcript_path: LenientText<'a>,
+    pub agent_transcript_path: OptText<'a>,
     #[serde(borrow)]
-    pub agent_type: LenientText<'a>,
+    pub agent_type: OptText<'a>,
     #[serde(borrow)]
-    pub model: LenientText<'a>,
+    pub model: OptText<'a>,
     #[serde(borrow)]
-    pub source: LenientText<'a>,
+    pub source: OptText<'a>,
     #[serde(borrow)]
-    pub reason: LenientText<'a>,
+    pub reason: OptText<'a>,
     #[serde(borrow)]
-    pub prompt: LenientText<'a>,
+    pub prompt: OptText<'a>,
     #[serde(borrow)]
-    pub last_assistant_message: LenientText<'a>,
+    pub last_assistant_message: OptText<'a>,
     #[serde(borrow)]
-    pub tool_name: LenientText<'a>,
+    pub tool_name: OptText<'a>,
     #[serde(borrow)]
     pub tool_input: RawValue<'a>,
     #[serde(borrow)]
     pub tool_response: RawValue<'a>,
     #[serde(borrow)]
-    pub notification_type: LenientText<'a>,
+    pub notification_type: OptText<'a>,
     #[serde(borrow)]
-    pub message: LenientText<'a>,
+    pub message: OptText<'a>,
     #[serde(borrow)]
-    pub trigger: LenientText<'a>,
+    pub trigger: OptText<'a>,
     #[serde(borrow)]
-    pub error: LenientText<'a>,
+    pub error: OptText<'a>,
     pub is_interrupt: LooseValue,
     pub background_tasks: LooseValue,
     pub stop_hook_active: LooseValue,

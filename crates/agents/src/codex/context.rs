@@ -3,7 +3,7 @@
 //! Reads only the newest count, and none from before a compaction. Subagent threads have their own files.
 
 use super::tail::RolloutEntry;
-use crate::wire::{LenientText, LooseValue, newest_first};
+use crate::wire::{LooseValue, OptText, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::context::Context;
@@ -13,7 +13,7 @@ use towline_core::time::Timestamp;
 #[serde(default)]
 struct TokenCount<'a> {
     #[serde(borrow, rename = "type")]
-    kind: LenientText<'a>,
+    kind: OptText<'a>,
     info: LooseValue,
 }
 

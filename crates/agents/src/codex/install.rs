@@ -12,8 +12,8 @@ use toml_edit::{DocumentMut, TableLike};
 
 use crate::plugin;
 use crate::settings::{
-    FileFormat, HookEntry, Inspection, Invocation, Order, PLACES, Page, Refusal, RegisteredEntry, Target,
-    ToolServer, absolute_command, quote,
+    FileEntry, Format, HookEntry, Inspection, Invocation, Order, PLACES, Page, Refusal, Target, ToolServer,
+    absolute_command, quote,
 };
 use crate::skills::{self, Dialect};
 
@@ -70,7 +70,7 @@ pub enum TrustUnknown {
 /// Our entries in `hooks.json` of `codex_home`, running the program at `tow`.
 pub fn target(codex_home: &Path, tow: &Path) -> Result<Target, Refusal> {
     let file = codex_home.join("hooks.json");
-    let entries = hook_entries(&quote(&absolute_command(&file, tow)?));
+    let entries = hooks(&quote(&absolute_command(&file, tow)?));
     Ok(Target::new("codex", file, Order::Trusted).wanting(entries))
 }
 
@@ -86,7 +86,7 @@ pub fn servers_file(codex_home: &Path) -> PathBuf {
 
 /// Our server in `file`, running the program at `tow`.
 pub fn tool_server(file: &Path, tow: &Path) -> Result<ToolServer, Refusal> {
-    Ok(ToolServer::new("codex", FileFormat::Toml, file.to_owned(), absolute_command(file, tow)?))
+    Ok(ToolServer::new("codex", Format::Toml, file.to_owned(), absolute_command(file, tow)?))
 }
 
 /// Our plugin's name, if it is enabled in `codex_home`.
@@ -99,12 +99,11 @@ pub fn enabled_plugin(codex_home: &Path) -> Option<String> {
 }
 
 /// The plugin's contents beside its manifest.
-pub(crate) fn plugin_contents() -> plugin::PluginContents {
+pub(crate) fn plugin_contents() -> plugin::Contents {
     let dialect = dialect("$towline:");
-    let server =
-        ToolServer::new("codex", FileFormat::Json, plugin::SERVERS.into(), plugin::PROGRAM.to_owned());
-    plugin::PluginContents {
-        hooks: Target::new("codex", plugin::HOOKS.into(), Order::Free).wanting(hook_entries(plugin::PROGRAM)),
+    let server = ToolServer::new("codex", Format::Json, plugin::SERVERS.into(), plugin::PROGRAM.to_owned());
+    plugin::Contents {
+        hooks: Target::new("codex", plugin::HOOKS.into(), Order::Free).wanting(hooks(plugin::PROGRAM)),
         server: server.passing_on(&PLACES),
         pages: skills::pages_running(&dialect, Path::new(""), plugin::PROGRAM),
     }
@@ -114,10 +113,10 @@ pub(crate) fn plugin_contents() -> plugin::PluginContents {
 pub fn trust(
     codex_home: &Path,
     inspection: &Inspection,
-) -> Result<Vec<(RegisteredEntry, EntryTrust)>, TrustUnknown> {
+) -> Result<Vec<(FileEntry, EntryTrust)>, TrustUnknown> {
     let config = configuration(codex_home)?;
     let files = hooks_files(codex_home);
-    let with_trust = |entry: &RegisteredEntry| (entry.clone(), trust_in(&config, &files, entry));
+    let with_trust = |entry: &FileEntry| (entry.clone(), trust_in(&config, &files, entry));
     Ok(inspection.right.iter().map(with_trust).collect())
 }
 
@@ -125,12 +124,8 @@ pub fn trust(
 pub fn untrusted_of_plugin(codex_home: &Path, plugin: &str) -> Result<usize, TrustUnknown> {
     let config = configuration(codex_home)?;
     let file = [PathBuf::from(format!("{plugin}:{}", plugin::HOOKS))];
-    let entry = |event: &&str| RegisteredEntry {
-        event: (*event).to_owned(),
-        group: 0,
-        index: 0,
-        text: String::new(),
-    };
+    let entry =
+        |event: &&str| FileEntry { event: (*event).to_owned(), group: 0, index: 0, text: String::new() };
     let entries = EVENTS.iter().map(entry);
     Ok(entries.filter(|entry| trust_in(&config, &file, entry) != EntryTrust::Trusted).count())
 }
@@ -151,7 +146,7 @@ fn dialect(sign: &'static str) -> Dialect {
 }
 
 /// `tow` is a shell word.
-fn hook_entries(tow: &str) -> impl Iterator<Item = HookEntry> + use<> {
+fn hooks(tow: &str) -> impl Iterator<Item = HookEntry> + use<> {
     let line = format!("{tow} hook codex");
     EVENTS.iter().map(move |event| {
         HookEntry::new(event, Invocation::Shell(line.clone()), timeout_s(event)).among(MATCHERS)
@@ -169,7 +164,7 @@ fn hooks_files(codex_home: &Path) -> Vec<PathBuf> {
     resolved.into_iter().chain([given]).collect()
 }
 
-fn trust_in(config: &DocumentMut, files: &[PathBuf], entry: &RegisteredEntry) -> EntryTrust {
+fn trust_in(config: &DocumentMut, files: &[PathBuf], entry: &FileEntry) -> EntryTrust {
     let states = config.get("hooks").and_then(|hooks| hooks.get("state"));
     let state = files.iter().find_map(|file| {
         let key = format!("{}:{}:{}:{}", file.display(), snake_case(&entry.event), entry.group, entry.index);
@@ -209,7 +204,7 @@ mod tests {
                       [hooks.state.\"/h/hooks.json:stop:2:0\"]\nenabled = false\ntrusted_hash = \"sha256:x\"\n";
         let config: DocumentMut = config.parse().unwrap_or_default();
         let check = |event: &str, group: usize, index: usize, expected: EntryTrust| {
-            let entry = RegisteredEntry { event: event.to_owned(), group, index, text: String::new() };
+            let entry = FileEntry { event: event.to_owned(), group, index, text: String::new() };
             assert_eq!(trust_in(&config, &[PathBuf::from("/h/hooks.json")], &entry), expected, "{event}");
         };
         check("SessionStart", 0, 1, EntryTrust::Trusted);

@@ -1,10 +1,9 @@
 //! Wire types of rollout lines, under the client's own names.
 //!
-//! Values that may be large stay unparsed until requested. No field is required, and a field of a wrong type does not
-//! affect the others.
+//! Large values stay unparsed until requested. No field is required, and one of a wrong type affects no other.
 
 use crate::reader::{LongText, RawValue};
-use crate::wire::{self, LenientText, PartList};
+use crate::wire::{self, OptText, PartList};
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -13,9 +12,9 @@ use std::borrow::Cow;
 #[serde(default, bound(deserialize = "P: Deserialize<'de> + Default"))]
 pub(super) struct RolloutLine<'a, P = RawValue<'a>> {
     #[serde(borrow, rename = "type")]
-    pub kind: LenientText<'a>,
+    pub kind: OptText<'a>,
     #[serde(borrow)]
-    pub timestamp: LenientText<'a>,
+    pub timestamp: OptText<'a>,
     /// The line's number within the thread, across all of the thread's files; absent in the older format.
     #[serde(borrow)]
     pub ordinal: RawValue<'a>,
@@ -28,19 +27,19 @@ pub(super) struct RolloutLine<'a, P = RawValue<'a>> {
 #[serde(default)]
 pub(super) struct SessionMeta<'a> {
     #[serde(borrow)]
-    pub id: LenientText<'a>,
+    pub id: OptText<'a>,
     #[serde(borrow)]
-    pub session_id: LenientText<'a>,
+    pub session_id: OptText<'a>,
     #[serde(borrow)]
-    pub cwd: LenientText<'a>,
+    pub cwd: OptText<'a>,
     #[serde(borrow)]
-    pub forked_from_id: LenientText<'a>,
+    pub forked_from_id: OptText<'a>,
     #[serde(borrow)]
     pub forked_from_ordinal_exclusive: RawValue<'a>,
     #[serde(borrow)]
     pub history_base: RawValue<'a>,
     #[serde(borrow)]
-    pub thread_source: LenientText<'a>,
+    pub thread_source: OptText<'a>,
     #[serde(borrow)]
     pub source: RawValue<'a>,
 }
@@ -50,7 +49,7 @@ pub(super) struct SessionMeta<'a> {
 #[serde(default)]
 pub(super) struct HistoryBase<'a> {
     #[serde(borrow)]
-    pub thread_id: LenientText<'a>,
+    pub thread_id: OptText<'a>,
     #[serde(borrow)]
     pub end_ordinal_exclusive: RawValue<'a>,
 }
@@ -67,21 +66,21 @@ pub(super) struct ThreadSource<'a> {
 #[serde(default)]
 pub(super) struct Item<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: LenientText<'a>,
+    pub kind: OptText<'a>,
     #[serde(borrow)]
-    pub id: LenientText<'a>,
+    pub id: OptText<'a>,
     #[serde(borrow)]
-    pub role: LenientText<'a>,
+    pub role: OptText<'a>,
     #[serde(borrow)]
     pub content: PartList<ContentPart<'a>>,
     #[serde(borrow)]
     pub summary: PartList<ContentPart<'a>>,
     #[serde(borrow)]
-    pub name: LenientText<'a>,
+    pub name: OptText<'a>,
     #[serde(borrow)]
-    pub namespace: LenientText<'a>,
+    pub namespace: OptText<'a>,
     #[serde(borrow)]
-    pub call_id: LenientText<'a>,
+    pub call_id: OptText<'a>,
     #[serde(borrow)]
     pub arguments: RawValue<'a>,
     #[serde(borrow)]
@@ -101,7 +100,7 @@ pub(super) struct Item<'a> {
 #[serde(default)]
 pub(super) struct ItemProvenance<'a> {
     #[serde(borrow)]
-    pub turn_id: LenientText<'a>,
+    pub turn_id: OptText<'a>,
     #[serde(borrow)]
     pub content_item_kinds: RawValue<'a>,
 }
@@ -120,7 +119,7 @@ pub(super) struct ContentPart<'a> {
     #[serde(borrow)]
     pub text: LongText<'a>,
     #[serde(borrow)]
-    pub image_url: LenientText<'a>,
+    pub image_url: OptText<'a>,
 }
 
 impl<'de: 'a, 'a> wire::ListPart<'de> for ContentPart<'a> {
@@ -149,11 +148,11 @@ pub(super) struct ExitCode<'a> {
 #[serde(default)]
 pub(super) struct RolloutEvent<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: LenientText<'a>,
+    pub kind: OptText<'a>,
     #[serde(borrow)]
-    pub turn_id: LenientText<'a>,
+    pub turn_id: OptText<'a>,
     #[serde(borrow)]
-    pub reason: LenientText<'a>,
+    pub reason: OptText<'a>,
     #[serde(borrow)]
     pub error: RawValue<'a>,
     #[serde(borrow)]
@@ -168,43 +167,43 @@ pub(super) struct RolloutEvent<'a> {
 #[serde(default)]
 pub(super) struct CompletedItem<'a> {
     #[serde(borrow)]
-    pub id: LenientText<'a>,
+    pub id: OptText<'a>,
     #[serde(borrow)]
-    pub status: LenientText<'a>,
+    pub status: OptText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct TurnError<'a> {
     #[serde(borrow)]
-    pub message: LenientText<'a>,
+    pub message: OptText<'a>,
     #[serde(borrow)]
-    pub codex_error_info: LenientText<'a>,
+    pub codex_error_info: OptText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct TurnContext<'a> {
     #[serde(borrow)]
-    pub turn_id: LenientText<'a>,
+    pub turn_id: OptText<'a>,
     #[serde(borrow)]
-    pub model: LenientText<'a>,
+    pub model: OptText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Compacted<'a> {
     #[serde(borrow)]
-    pub message: LenientText<'a>,
+    pub message: OptText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct UsageRecord<'a> {
     #[serde(borrow)]
-    pub turn_id: LenientText<'a>,
+    pub turn_id: OptText<'a>,
     #[serde(borrow)]
-    pub response_id: LenientText<'a>,
+    pub response_id: OptText<'a>,
     #[serde(borrow)]
     pub usage: RawValue<'a>,
 }

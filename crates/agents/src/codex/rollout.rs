@@ -16,10 +16,10 @@ use super::line::{
 };
 use crate::json;
 use crate::reader::{
-    EntryHead, RawValue, RecentChecksums, TurnStarts, Unreadable, checksum, decoded_length, joined, parse,
+    EntryHead, RawValue, RecentSums, TurnStarts, Unreadable, checksum, decoded_length, joined, parse,
     prompt_origin,
 };
-use crate::wire::{LenientText, Nested};
+use crate::wire::{Nested, OptText};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -45,9 +45,9 @@ pub struct RolloutState {
     subagent: Option<SubagentId>,
     /// Whether the file records the usage of every response; its token counts then repeat the same usage.
     records_usage: bool,
-    counted: RecentChecksums,
+    counted: RecentSums,
     /// Calls known to have failed before their output arrives.
-    failed: RecentChecksums,
+    failed: RecentSums,
     #[serde(rename = "trail")]
     turn_starts: TurnStarts,
 }
@@ -83,7 +83,7 @@ impl RolloutState {
             Some("compacted") => {
                 let compacted: Compacted<'a> = line.payload.parse_as().unwrap_or_default();
                 let summary = compacted.message.0.unwrap_or_default();
-                found.push(self.head(place, &LenientText(None)).whole(Content::Compacted { summary }));
+                found.push(self.head(place, &OptText(None)).whole(Content::Compacted { summary }));
             }
             Some("token_usage_record") => self.usage_record(&line, place, found),
             _ => {}
@@ -98,7 +98,7 @@ impl RolloutState {
     }
 
     /// The common fields of a line without an id. `turn` is the turn that the line names.
-    fn head<'a>(&self, place: u64, turn: &LenientText<'_>) -> EntryHead<'a> {
+    fn head<'a>(&self, place: u64, turn: &OptText<'_>) -> EntryHead<'a> {
         let own = turn.as_deref().and_then(|id| TurnId::parse(id).ok());
         let turn = own.or_else(|| self.turn.clone());
         let owner = turn.as_ref().map(TurnId::as_str).or(self.subagent.as_ref().map(SubagentId::as_str));
@@ -115,7 +115,7 @@ impl RolloutState {
         if inside || meta.thread_source.is("subagent") {
             self.subagent = SubagentId::parse(&id).ok();
         }
-        let head = EntryHead { id, ..self.head(place, &LenientText(None)) };
+        let head = EntryHead { id, ..self.head(place, &OptText(None)) };
         let (base, reverted) = history(&meta);
         let session = meta.session_id.0.unwrap_or_else(|| head.id.clone());
         found.push(
@@ -134,7 +134,7 @@ impl RolloutState {
         }
     }
 
-    fn begin_turn(&mut self, id: &LenientText<'_>) {
+    fn begin_turn(&mut self, id: &OptText<'_>) {
         if let Some(turn) = id.as_deref().and_then(|id| TurnId::parse(id).ok()) {
             self.turn = Some(turn);
         }
@@ -168,11 +168,11 @@ impl RolloutState {
         head: &EntryHead<'a>,
         found: &mut Vec<Piece<'a>>,
     ) {
-        let kinds: Option<Vec<LenientText<'a>>> = kinds.parse_as();
+        let kinds: Option<Vec<OptText<'a>>> = kinds.parse_as();
         let (mut words, mut details) = (vec![], vec![]);
         for (index, part) in item.content.0.into_iter().enumerate() {
             let named =
-                kinds.as_ref().map(|kinds| kinds.get(index).and_then(LenientText::as_deref).unwrap_or(""));
+                kinds.as_ref().map(|kinds| kinds.get(index).and_then(OptText::as_deref).unwrap_or(""));
             let text = part.text.as_deref().unwrap_or("");
             let kind = named.map_or_else(|| kind_by_words(text, &item.role), kind_by_name);
             match (kind, part.text.0, part.image_url.0) {
@@ -237,7 +237,7 @@ impl RolloutState {
             Some("thread_rolled_back") => {
                 let from = self.turn_starts.rewind(event.num_turns.number().unwrap_or(0));
                 let reverted = from.map(|from| Content::Reverted { from });
-                found.extend(reverted.map(|content| self.head(place, &LenientText(None)).whole(content)));
+                found.extend(reverted.map(|content| self.head(place, &OptText(None)).whole(content)));
             }
             Some("item_completed") => self.record_failure(&event),
             _ => {}
@@ -339,7 +339,7 @@ fn kind_by_name(name: &str) -> ContentKind {
     }
 }
 
-fn kind_by_words(text: &str, role: &LenientText<'_>) -> ContentKind {
+fn kind_by_words(text: &str, role: &OptText<'_>) -> ContentKind {
     const NOTHING: [&str; 6] = [
         "<environment_context>",
         "<user_instructions>",

@@ -1,7 +1,6 @@
 //! Messages of Codex's app-server protocol, one JSON object each.
 //!
-//! Does no IO: the caller transports the messages and decides how long to wait. Unknown messages of a newer server are
-//! ignored.
+//! Does no IO: the caller sends and waits. Unknown messages of a newer server are ignored.
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

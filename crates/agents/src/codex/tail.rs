@@ -1,10 +1,9 @@
 //! Classifies the end of a Codex rollout.
 //!
-//! Reads only the events that start and end turns. Incomplete lines are not JSON and are skipped, whether truncated at
-//! the front or still being written.
+//! Reads only the events that start and end turns. Skips incomplete lines, truncated or still being written.
 
 use crate::reader::RawValue;
-use crate::wire::{LenientText, LooseValue, newest_first};
+use crate::wire::{LooseValue, OptText, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::arbiter::{Tail, TailEnd};
@@ -14,9 +13,9 @@ use towline_core::time::Timestamp;
 #[serde(default)]
 pub(super) struct RolloutEntry<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: LenientText<'a>,
+    pub kind: OptText<'a>,
     #[serde(borrow)]
-    pub timestamp: LenientText<'a>,
+    pub timestamp: OptText<'a>,
     /// Unparsed unless the entry is an event: it may be large.
     #[serde(borrow)]
     pub payload: RawValue<'a>,
@@ -26,9 +25,9 @@ pub(super) struct RolloutEntry<'a> {
 #[serde(default)]
 struct TurnEvent<'a> {
     #[serde(borrow, rename = "type")]
-    kind: LenientText<'a>,
+    kind: OptText<'a>,
     #[serde(borrow)]
-    reason: LenientText<'a>,
+    reason: OptText<'a>,
     error: LooseValue,
     rate_limits: LooseValue,
 }

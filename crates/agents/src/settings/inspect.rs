@@ -15,8 +15,8 @@ pub struct Inspection {
     /// Events without an entry of ours in the file.
     pub missing: Vec<&'static str>,
     /// Entries of ours that `tow install` would change or remove.
-    pub stale: Vec<(RegisteredEntry, Fault)>,
-    pub right: Vec<RegisteredEntry>,
+    pub stale: Vec<(FileEntry, Fault)>,
+    pub right: Vec<FileEntry>,
     /// The key in this file that disables all hooks, if it is set.
     pub silenced_by: Option<&'static str>,
     /// The state of the status line, if the agent has one.
@@ -25,7 +25,7 @@ pub struct Inspection {
 
 /// One entry of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RegisteredEntry {
+pub struct FileEntry {
     pub event: String,
     /// Position of its group in the event's list.
     pub group: usize,
@@ -96,8 +96,8 @@ fn silenced_by(target: &Target, text: &str) -> Option<&'static str> {
     (&text[value.value] == "true").then_some(key)
 }
 
-fn registered(text: &str, entry: &OwnEntry) -> RegisteredEntry {
-    RegisteredEntry {
+fn registered(text: &str, entry: &OwnEntry) -> FileEntry {
+    FileEntry {
         event: entry.event.clone(),
         group: entry.group,
         index: entry.index,

@@ -35,7 +35,7 @@ pub use apply::{Applied, Pace};
 pub use archive::Archive;
 pub use block::{Block, Standing};
 pub use editor_tasks::{EditorTasks, TaskStanding};
-pub use inspect::{Fault, Inspection, RegisteredEntry};
+pub use inspect::{Fault, FileEntry, Inspection};
 pub use page::{Page, PageStanding};
 pub use plan::{Change, Containers, Plan};
 pub use refusal::{Cause, Refusal};
@@ -45,5 +45,5 @@ pub use target::{HookEntry, Invocation, Order, Showing, Target};
 pub use tool_server::{PLACES, Place, ServerStanding, ToolServer};
 
 pub(crate) use target::absolute_command;
-pub(crate) use tool_server::{FileFormat, NAME as SERVER_NAME};
+pub(crate) use tool_server::{Format, NAME as SERVER_NAME};
 pub use words::quote;

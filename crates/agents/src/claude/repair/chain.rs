@@ -3,18 +3,18 @@
 //! Stops at a missing parent, and never follows a cycle.
 
 use super::Unrepairable;
-use super::line::TranscriptLine;
+use super::line::RepairLine;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The entries of the current conversation, oldest first.
 #[derive(Debug)]
 pub struct Chain<'l, 'a> {
-    pub entries: Vec<&'l TranscriptLine<'a>>,
+    pub entries: Vec<&'l RepairLine<'a>>,
 }
 
 impl<'l, 'a> Chain<'l, 'a> {
-    pub fn of(lines: &'l [TranscriptLine<'a>]) -> Result<Chain<'l, 'a>, Unrepairable> {
-        let mut by_id: BTreeMap<&str, Vec<&TranscriptLine<'_>>> = BTreeMap::new();
+    pub fn of(lines: &'l [RepairLine<'a>]) -> Result<Chain<'l, 'a>, Unrepairable> {
+        let mut by_id: BTreeMap<&str, Vec<&RepairLine<'_>>> = BTreeMap::new();
         for line in lines {
             by_id.entry(line.uuid.as_deref().unwrap_or("")).or_default().push(line);
         }
@@ -59,7 +59,7 @@ impl Faults {
     }
 }
 
-pub fn faults(lines: &[TranscriptLine<'_>]) -> Faults {
+pub fn faults(lines: &[RepairLine<'_>]) -> Faults {
     let mut faults = Faults::default();
     let mut parents: BTreeMap<&str, Option<&str>> = BTreeMap::new();
     for line in lines {

@@ -4,7 +4,7 @@
 //! answer does not count.
 
 use super::chain::Chain;
-use super::line::TranscriptLine;
+use super::line::RepairLine;
 use super::{Cause, Death};
 
 /// The client's messages for a full context.
@@ -27,18 +27,18 @@ const STOPS: [&str; 8] = [
 pub fn zone(chain: &Chain<'_, '_>) -> Option<(usize, Death)> {
     let answers = chain.entries.iter().enumerate().filter(|(_, line)| line.kind == "assistant");
     let dead = answers.rev().take_while(|(_, line)| is_dead(line));
-    let dead: Vec<(usize, &&TranscriptLine<'_>)> = dead.collect();
+    let dead: Vec<(usize, &&RepairLine<'_>)> = dead.collect();
     let (from, first) = dead.last()?;
     let is_full = dead.iter().any(|(_, line)| is_full(line));
     let cause = if is_full { Cause::Full } else { Cause::Other };
     Some((*from, Death { at: first.at, cause }))
 }
 
-fn is_dead(line: &TranscriptLine<'_>) -> bool {
+fn is_dead(line: &RepairLine<'_>) -> bool {
     (line.is_synthetic && !line.has_usage) || is_full(line)
 }
 
-fn is_full(line: &TranscriptLine<'_>) -> bool {
+fn is_full(line: &RepairLine<'_>) -> bool {
     let (text, stop) = (line.text.to_lowercase(), line.stop_reason.to_lowercase());
     (line.is_synthetic && TOO_LONG.iter().any(|words| text.contains(words)))
         || STOPS.iter().any(|reason| stop.contains(reason))

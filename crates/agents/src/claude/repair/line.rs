@@ -12,7 +12,7 @@ use towline_core::time::Timestamp;
 
 /// One line, including its line break.
 #[derive(Debug, Default)]
-pub struct TranscriptLine<'a> {
+pub struct RepairLine<'a> {
     pub number: usize,
     pub bytes: &'a [u8],
     pub kind: String,
@@ -59,15 +59,15 @@ struct StopFields<'a> {
     stop_reason: RawValue<'a>,
 }
 
-pub fn lines(text: &[u8]) -> Vec<TranscriptLine<'_>> {
+pub fn lines(text: &[u8]) -> Vec<RepairLine<'_>> {
     let all = text.split_inclusive(|byte| *byte == b'\n').enumerate();
     all.map(|(number, bytes)| {
-        read(number, bytes).unwrap_or(TranscriptLine { number, bytes, ..TranscriptLine::default() })
+        read(number, bytes).unwrap_or(RepairLine { number, bytes, ..RepairLine::default() })
     })
     .collect()
 }
 
-fn read(number: usize, bytes: &[u8]) -> Option<TranscriptLine<'_>> {
+fn read(number: usize, bytes: &[u8]) -> Option<RepairLine<'_>> {
     // The client skips a line that is not valid JSON throughout.
     serde_json::from_slice::<IgnoredAny>(bytes).ok()?;
     let text = str::from_utf8(bytes).ok()?;
@@ -78,7 +78,7 @@ fn read(number: usize, bytes: &[u8]) -> Option<TranscriptLine<'_>> {
     let blocks = message.content.0.iter();
     let words =
         blocks.clone().filter(|block| block.kind.is("text")).filter_map(|block| block.text.as_deref());
-    Some(TranscriptLine {
+    Some(RepairLine {
         number,
         bytes,
         kind: entry.kind.as_deref().unwrap_or("").to_owned(),
@@ -113,7 +113,7 @@ fn counts(usage: &MessageUsage<'_>) -> bool {
 /// Beginnings of text that the client writes in the user's name about commands and their output.
 const ASIDE: [&str; 4] = ["<command-", "<local-command-", "<bash-", "[Request interrupted"];
 
-impl TranscriptLine<'_> {
+impl RepairLine<'_> {
     /// Whether the user can rewind to it.
     pub fn is_prompt(&self) -> bool {
         self.kind == "user"
