@@ -1,23 +1,23 @@
-//! What of all that could be taken in is asked for: from when on, of which project.
+//! The scope of an import: a start time and a project.
 //!
-//! Narrows only: what is private stays so, whatever is asked.
+//! Only narrows: excluded projects stay excluded in any scope.
 
 use std::path::{Path, PathBuf};
 use towline_core::project::ProjectTraces;
 use towline_core::time::Timestamp;
 
-/// Everything, unless something narrows it.
+/// Everything by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     pub since: Option<Timestamp>,
     pub project: Option<Project>,
 }
 
-/// The one project that is asked for.
+/// The requested project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Project {
     Named(String),
-    /// A folder, and what it tells of its project.
+    /// A folder and the project traces found in it.
     At {
         folder: PathBuf,
         traces: ProjectTraces,
@@ -25,7 +25,7 @@ pub enum Project {
 }
 
 impl Project {
-    /// Whether a session in this folder is meant.
+    /// Whether a session in this folder belongs to the project.
     pub fn has(&self, folder: &str, traces: &ProjectTraces) -> bool {
         match self {
             Project::Named(name) => traces.display_name() == name,
@@ -36,8 +36,8 @@ impl Project {
         }
     }
 
-    /// Whether a project is meant of which only the name is known. What stands before a slash is a repository, what is
-    /// behind it one of its worktrees.
+    /// Whether a project known only by name matches. The part before a slash is a repository, the part after
+    /// it one of its worktrees.
     pub fn has_name(&self, name: &str) -> bool {
         let asked = match self {
             Project::Named(name) => name.as_str(),

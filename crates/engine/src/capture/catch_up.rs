@@ -1,7 +1,7 @@
-//! Bringing the archive up to date before somebody reads it: what live sessions wrote since they were captured last.
+//! Brings the archive up to date before a query: captures what live sessions wrote since the last capture.
 //!
-//! Costs a look at each file's size where nothing is new. Never waits long and never fails: what cannot be taken in now is
-//! taken in by whoever captures next.
+//! Costs one `stat` per file if nothing is new. Never waits long and never fails: the next capture takes the
+//! rest.
 
 use super::{CaptureError, Transcript, Wishes, known, open, take_in_while};
 use crate::runtime::env::Env;
@@ -12,26 +12,26 @@ use towline_agents::Agent;
 use towline_core::project::ProjectTraces;
 use towline_store::{Archive, LiveTranscript, Store, StoreError, archive, journal, marks};
 
-/// How long a reader waits for what is new.
+/// How long a query waits for new data.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// A session that was not heard of for so long has nothing that is not captured.
+/// A session without events for this long has nothing left to capture.
 const HEARD_WITHIN_MS: i64 = 24 * 3_600_000;
-/// What is captured at a session's end is captured by then.
+/// The capture at a session's end is done by then.
 const ENDED_WITHIN_MS: i64 = 3_600_000;
-/// Agents write their files a little later than they tell of it.
+/// Agents write their transcripts a little later than they call their hooks.
 const ON_ITS_WAY_MS: i64 = 60_000;
 
-/// How far it came.
+/// Whether the archive is up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caught {
     Up,
-    /// Something is new that could not be taken in in time.
+    /// There is new data that could not be captured in time.
     Behind,
 }
 
-/// Takes in what live sessions of a project, or of all, have written, and opens the archive for reading.
-/// `None` if nothing was ever captured.
+/// Captures what live sessions of a project, or of all, have written, and opens the archive for reading.
+/// `None` if there is no archive yet.
 pub fn catch_up(
     env: &Env,
     wishes: &Wishes,
@@ -46,20 +46,20 @@ pub fn catch_up(
         return Ok((archive, Caught::Up));
     }
     drop(archive);
-    // A fault of capturing is not one of reading; `tow capture` records it.
+    // A capture error is not a query error; `tow capture` records it.
     let caught = take_in_some(env, wishes, &grown).unwrap_or(Caught::Behind);
     Ok((Archive::read(&env.home, PATIENCE)?, caught))
 }
 
-/// Whether no agent works and nothing was heard since the archive was written: then no file can have grown, and the other
-/// database need not be opened to ask for them. What was heard a moment ago may still be on its way into a file.
+/// Whether no agent works and no event came since the archive was written: then no file can have grown, and
+/// the hot database need not be opened. A recent event may still be on its way into a transcript.
 fn is_quiet(env: &Env) -> bool {
     let heard = journal::heard_at(&env.home);
     let (Some(heard), Some(written)) = (heard, archive::written_at(&env.home)) else { return false };
     heard < written && heard.plus_ms(ON_ITS_WAY_MS) < env.now && !marks::is_any(&env.home)
 }
 
-/// The files of sessions that may write.
+/// The transcripts of sessions that may still write.
 fn live(env: &Env, project: Option<&ProjectTraces>) -> Vec<Transcript> {
     let store = Store::read(&env.home, PATIENCE).ok().flatten();
     let since = |ms: i64| env.now.plus_ms(-ms);
@@ -77,7 +77,7 @@ fn live(env: &Env, project: Option<&ProjectTraces>) -> Vec<Transcript> {
     found.into_iter().flatten().filter(is_meant).filter_map(known_agent).collect()
 }
 
-/// Those whose size is not the one up to which they were read, with the files of their helpers.
+/// The files, including those of subagents, whose size differs from the captured offset.
 fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Transcript> {
     let with_helpers = |file: Transcript| {
         let helpers = file.agent.helpers_of(&file.path);

@@ -1,21 +1,21 @@
-//! Starting a capture that the caller does not wait for.
+//! Starts a capture process in the background. Never waits for it.
 
 use super::door::knock;
 use crate::runtime::spawn::{PLACE, start_and_go};
 use std::path::Path;
 use towline_store::Home;
 
-/// Whether a fold set bookmarks or asked for markers: then the journal has something new.
+/// Whether bookmarks or marker requests were appended to the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Bookmarked {
     Nothing,
-    /// It is to be folded.
+    /// The new records still have to be applied.
     Something,
 }
 
-/// Takes in what is new in the transcripts of a session and of its helper, unless somebody is about to. If bookmarks were
-/// told of, it first looks what state the code is in. Only as the last thing that a hook does.
+/// Starts a capture of the transcripts of a session and its subagent, unless one is pending. With bookmarks
+/// it records the code state first. Must be the last thing that a hook does.
 pub fn capture_detached(home: &Home, agent: &str, transcripts: [&Option<String>; 2], bookmarks: Bookmarked) {
     let is_there = |path: &&str| path.starts_with('/') && Path::new(path).exists();
     let is_left = |path: &&str| !knock(home, Path::new(path));

@@ -1,8 +1,8 @@
-//! A door for each transcript: the one capture that waits for its rest keeps it, whoever comes meanwhile knocks and goes.
+//! One lock file ("door") per transcript: the capture waiting for the rest holds it, others knock and exit.
 //!
-//! Nobody waits at it, and no knock is lost: who knocks does so before asking whether the door is kept, and who keeps it
-//! listens once more after leaving it. A keeper that is killed leaves a door that nobody keeps. Where any of this fails,
-//! one capture too many is started.
+//! No process blocks on it and no knock is lost: callers knock before testing the lock, and the holder checks
+//! for knocks again after releasing it. If the holder is killed, the lock is free. Any failure here only
+//! starts one capture too many.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -12,25 +12,25 @@ use towline_core::id::Mark;
 use towline_store::Home;
 use towline_store::home::private_folder;
 
-/// Whether somebody waits for the rest of this transcript. If so, they wait a little longer now.
+/// Returns whether a capture is waiting for the rest of this transcript. If so, it now waits a little longer.
 pub fn knock(home: &Home, transcript: &Path) -> bool {
     let Ok(mut door) = OpenOptions::new().append(true).open(place(home, transcript)) else { return false };
     door.write_all(KNOCK).is_ok() && matches!(door.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-/// A door's size is how often somebody knocked.
+/// The size of the file is the number of knocks.
 const KNOCK: &[u8] = b".";
 
-/// A door, and who keeps it.
+/// A door that this process holds.
 pub struct Door {
     place: PathBuf,
     file: File,
-    /// The knocks that its keeper knows of.
+    /// The number of knocks already seen.
     heard: u64,
 }
 
 impl Door {
-    /// `None` if somebody else keeps it, who then hears of us.
+    /// Takes the lock. `None` if another process holds it; that one then sees our knock.
     pub fn keep(home: &Home, transcript: &Path) -> io::Result<Option<Door>> {
         let place = place(home, transcript);
         let open = || OpenOptions::new().append(true).create(true).mode(0o600).open(&place);
@@ -43,13 +43,13 @@ impl Door {
         }
     }
 
-    /// Whether somebody knocked since this was asked last.
+    /// Whether there were knocks since the last call.
     pub fn is_knocked_at(&mut self) -> bool {
         let knocks = self.file.metadata().map_or(self.heard, |meta| meta.len());
         std::mem::replace(&mut self.heard, knocks) != knocks
     }
 
-    /// From now on whoever comes starts a capture. It is taken away before it is let go: those who have it open are heard.
+    /// Releases the door. Unlinks first, so that knocks through handles already open still count.
     pub fn leave(&mut self) {
         let _ = fs::remove_file(&self.place);
         let _ = self.file.unlock();

@@ -1,8 +1,8 @@
-//! Taking over what another product kept of conversations.
+//! Imports conversations from another product's database.
 //!
-//! Transcripts are the truth: a conversation is taken only if the archive holds no turn of it and its transcript is gone.
-//! What was noted about a conversation that is known is laid beside its turns. Nothing that is written here was not
-//! redacted and bounded, and a second time adds nothing.
+//! Transcripts take precedence: a conversation is imported only if the archive holds no turn of it and its
+//! transcript is gone. Notes about known conversations are attached to their turns. All text is redacted and
+//! bounded, and a second import adds nothing.
 
 mod basket;
 mod learnt;
@@ -24,28 +24,28 @@ use towline_store::foreign::{Extent, Foreign, ForeignSession, Product, Survey};
 use towline_store::{Archive, StoreError};
 use verdict::{Judge, Verdict};
 
-/// What was done with one database.
+/// The result of importing one database.
 #[derive(Clone, Debug, Default)]
 pub struct TakenOver {
     pub product: &'static str,
     pub path: PathBuf,
     pub survey: Survey,
-    /// What became of the sessions in it.
+    /// How many sessions got each verdict.
     pub sessions: BTreeMap<Verdict, u64>,
-    /// How many turns and rows those have that are taken.
+    /// Turns and rows of the sessions that are imported.
     pub turns_found: u64,
     pub rows_found: u64,
     pub taken: Taken,
     pub learnt: Learnt,
-    /// Somebody wrote into it meanwhile.
+    /// Another process wrote to the database meanwhile.
     pub was_changed: bool,
-    /// Why it was not read, or not to its end.
+    /// Why the database was not read, or not to its end.
     pub problem: Option<String>,
 }
 
-/// Where what is found goes.
+/// The target of an import.
 pub enum Destination<'a> {
-    /// It is only told what would be taken. There may be no archive yet.
+    /// Dry run: only reports. There may be no archive yet.
     Nowhere(Option<&'a Archive>),
     Archive(&'a Archive),
 }
@@ -59,7 +59,7 @@ impl Destination<'_> {
     }
 }
 
-/// Takes over one database. What is wrong with it is told, and stops nobody; what is wrong with the archive does.
+/// Imports one database. Its own errors go into the result; errors of the archive are returned.
 pub fn take_over(
     env: &Env,
     wishes: &Wishes,
@@ -93,14 +93,14 @@ pub fn take_over(
     Ok(done)
 }
 
-/// The sessions whose transcripts are there: some agents put the time before the id.
+/// The ids of the sessions whose transcripts exist: some agents put the time before the id.
 fn sessions_of(transcripts: &[PathBuf]) -> HashSet<String> {
     const ID: usize = 36;
     let stems = transcripts.iter().filter_map(|path| path.file_stem()?.to_str());
     stems.flat_map(|stem| [stem.to_owned(), clip_start(stem, ID).to_owned()]).collect()
 }
 
-/// What is known of a session of that database; the two together are the name it goes by.
+/// The stored read state of a session, keyed by database path and session key.
 fn known(
     archive: Option<&Archive>,
     foreign: &Foreign,
@@ -154,7 +154,7 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// One session, whole or not at all as far as its being known goes: what a kill leaves is taken again.
+    /// Imports one session. It is marked as known only when complete, so an interrupted import is repeated.
     fn take_session(
         &self,
         session: &ForeignSession,
@@ -196,7 +196,7 @@ impl Taking<'_> {
     }
 }
 
-/// Writes what was gathered so far; after a failure nothing more.
+/// Writes batches of rows; after a failure it writes no more.
 struct Writing<'a> {
     taking: &'a Taking<'a>,
     source: Source,

@@ -1,12 +1,12 @@
-//! The whole lines of a file, from an offset on, by the block.
+//! Reads the complete lines of a file from an offset on, block by block.
 //!
-//! A line that is still being written is left for the next time. One that is longer than any agent writes is passed over:
-//! memory is bounded, whatever the file holds.
+//! An unfinished last line is left for the next read. A line longer than any agent writes is skipped: memory
+//! use is bounded for any file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// How much is read at a time, and by a capture written at a time: it fits into the processor's cache until it is understood.
+/// Bytes read, and by a capture written, at a time: a block fits into the CPU cache while it is parsed.
 const BLOCK: usize = 512 << 10;
 
 /// More than any agent writes in one line.
@@ -14,33 +14,33 @@ const LONGEST_LINE: usize = 64 << 20;
 
 pub(super) struct Lines<'b> {
     file: File,
-    /// What was read and not yet given, from `offset` on.
+    /// Bytes read but not yet returned, from `offset` on.
     buffer: &'b mut Vec<u8>,
     offset: u64,
-    /// How much of the buffer was given last.
+    /// The length of the block returned last.
     given: usize,
-    /// In the middle of a line that is passed over.
+    /// Inside a line that is being skipped.
     is_passing: bool,
 }
 
-/// Some whole lines, and where in the file they begin.
+/// Some complete lines.
 pub(super) struct Block<'a> {
     pub lines: &'a [u8],
-    /// Where they end.
+    /// The file offset after them.
     pub end: u64,
-    /// A line before them was too long.
+    /// An oversized line before them was skipped.
     pub passed_over: bool,
 }
 
 impl<'b> Lines<'b> {
-    /// The buffer may have served another file before.
+    /// `buffer` may be reused from another file.
     pub fn from(mut file: File, offset: u64, buffer: &'b mut Vec<u8>) -> io::Result<Self> {
         file.seek(SeekFrom::Start(offset))?;
         buffer.clear();
         Ok(Self { file, buffer, offset, given: 0, is_passing: false })
     }
 
-    /// The next whole lines; `None` at the end, or before a line that is not whole yet.
+    /// The next complete lines; `None` at the end, or before an unfinished line.
     pub fn next(&mut self) -> io::Result<Option<Block<'_>>> {
         self.buffer.drain(..self.given);
         self.offset += self.given as u64;
@@ -53,7 +53,7 @@ impl<'b> Lines<'b> {
                 return Ok(None);
             }
             if self.is_passing {
-                // A line that is passed over leaves nothing in the buffer: all of it is new.
+                // A skipped line leaves nothing in the buffer: all of it is new.
                 passed_over = !self.pass_over();
             }
             if let Some(end) = memchr::memrchr(b'\n', &self.buffer[searched..]) {
@@ -70,12 +70,12 @@ impl<'b> Lines<'b> {
         }
     }
 
-    /// The file itself, to be looked at anywhere.
+    /// The underlying file, for reads at any offset.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Throws away what belongs to a line that is too long; whether it goes on.
+    /// Drops the bytes of an oversized line; returns whether the line goes on.
     fn pass_over(&mut self) -> bool {
         let end = memchr::memchr(b'\n', self.buffer).map_or(self.buffer.len(), |end| end + 1);
         self.is_passing = end == self.buffer.len() && self.buffer.last() != Some(&b'\n');

@@ -1,7 +1,7 @@
-//! Capturing many files: several are read at once, one process writes.
+//! Imports many files: several threads read, one writes.
 //!
-//! Files of sessions come before those of their helpers. It may be stopped at any point and run again: what is written
-//! is not read again.
+//! Session files come before those of their subagents. An import may be stopped at any point and run again:
+//! written data is not read twice.
 
 use super::steps::{Kit, Step, Steps, modified};
 use super::{CaptureError, Transcript, Wishes, Writable, known_as, whole};
@@ -18,22 +18,22 @@ use towline_core::forget::Forgotten;
 use towline_store::StoreError;
 use towline_store::archive::{Source, Taken, Together};
 
-/// How many steps may wait to be written: each holds the rows of one block.
+/// Steps that may be queued per reader; each holds the rows of one block.
 const WAITING: usize = 2;
 
-/// What was done with all files.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     pub files: usize,
-    /// Files in which something was new.
+    /// Files with new content.
     pub changed: usize,
     pub bytes: u64,
     pub taken: Taken,
-    /// Files that could not be read, and why.
+    /// Files that could not be read, with the reason.
     pub unreadable: Vec<(PathBuf, String)>,
 }
 
-/// One file to be read, and how far it was.
+/// A file to read, and its stored read state.
 struct Errand {
     file: Transcript,
     source: Source,
@@ -45,7 +45,7 @@ enum Message {
     Done { errand: usize, problem: Option<String> },
 }
 
-/// Captures all files with so many readers.
+/// Imports all files with this many reader threads.
 pub fn import(
     env: &Env,
     writable: &Writable,
@@ -70,7 +70,7 @@ pub fn import(
     Ok(Imported { files: imported.files + known, ..imported })
 }
 
-/// One file after the other, by one thread: nobody waits for anybody.
+/// Reads and writes one file after the other in this thread, without a channel.
 fn in_turn(
     errands: &[Errand],
     rules: (&Wishes, &Forgotten),
@@ -89,7 +89,7 @@ fn in_turn(
     writer.finish()
 }
 
-/// Several read, and this thread writes.
+/// Several threads read, and this thread writes.
 fn at_once(
     errands: &[Errand],
     rules: (&Wishes, &Forgotten),
@@ -105,14 +105,14 @@ fn at_once(
             scope.spawn(move || read_some((errands, next), rules, kit, &sender));
         }
         drop(sender);
-        // Where it cannot be written, the readers find nobody who listens, and end.
+        // A write error drops the receiver, on which the readers exit.
         receiver.into_iter().try_for_each(|message| writer.take(message))
     })?;
     writer.finish()
 }
 
-/// The files that are asked for and may hold something new, and how many are known to their end. Of one that was read
-/// before, only the archive knows whose it is: what is read on does not say it again.
+/// The requested files that may hold something new, and how many are fully captured. Only the archive knows
+/// the folder of a partly read file: the rest of the file does not repeat it.
 fn errands(
     writable: &Writable,
     wishes: &Wishes,
@@ -139,14 +139,14 @@ fn errands(
     Ok((errands, known))
 }
 
-/// The whole path of a file: many lie in one folder, whose own is looked for once.
+/// The canonical path of a file: many share a folder, which is resolved once.
 fn whole_by_folder(path: &Path, folders: &mut HashMap<PathBuf, PathBuf>) -> PathBuf {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return whole(path) };
     let known = folders.entry(folder.to_owned()).or_insert_with(|| whole(folder));
     if path.is_symlink() { whole(path) } else { known.join(name) }
 }
 
-/// One reader: takes the next file until none is left, or nobody writes any more.
+/// One reader thread: takes the next file until none is left or the receiver is gone.
 fn read_some(
     (errands, next): (&[Errand], &AtomicUsize),
     rules: (&Wishes, &Forgotten),
@@ -182,7 +182,7 @@ fn read_one(
     Ok(())
 }
 
-/// How much of the files is written together: what many small ones have in common is then written once.
+/// Bytes of input per transaction: data that many small files share is then written once.
 const TOGETHER: u64 = 48 << 20;
 
 struct Writer<'a> {
@@ -190,10 +190,10 @@ struct Writer<'a> {
     writable: &'a Writable,
     errands: &'a [Errand],
     sources: Vec<Source>,
-    /// What is being written together, and how much of the files it stands for.
+    /// The open transaction, and how many bytes of input it holds.
     together: Option<Together<'a>>,
     held: u64,
-    /// How much of each file was new.
+    /// New bytes per file.
     grown: Vec<u64>,
     done: usize,
     all: Imported,

@@ -1,7 +1,7 @@
-//! Capturing: from where a file was read last to its end, in steps that are each written whole.
+//! Captures transcripts: reads each file from its last offset to its end, in steps that are written whole.
 //!
-//! It does not matter who does it, how often, or where one is killed: what was written is known by its offset, and what
-//! is read again by the agent's own names. A file is only ever read; memory does not grow with it.
+//! Safe to repeat, to run anywhere and to kill at any point: written data is known by its offset, repeated
+//! data by the agent's own ids. Transcripts are never written to; memory use does not grow with them.
 
 mod asked;
 mod catch_up;
@@ -38,7 +38,7 @@ use towline_core::time::Timestamp;
 use towline_store::archive::{ArchiveRetention, Source, Taken};
 use towline_store::{Archive, StoreError};
 
-/// How long one capture waits for another: whoever comes first does the work of both.
+/// How long one capture waits for another: the first one does the work of both.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]
@@ -51,21 +51,21 @@ pub enum CaptureError {
     Store(#[from] StoreError),
 }
 
-/// A file of an agent's, and the agent.
+/// A transcript file and the agent that writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
     pub agent: Agent,
     pub path: PathBuf,
 }
 
-/// What was captured, and the archive, which nobody else writes until this is dropped: whoever has more to do with it need
-/// not open it again.
+/// The captured counts and the archive, still locked for writing: a caller with more to write need not reopen
+/// it.
 pub struct Captured {
     pub taken: Taken,
     pub writable: Writable,
 }
 
-/// Captures what is new in these files. `None` if somebody else has been at it for too long.
+/// Captures what is new in these files. `None` if another writer held the archive for too long.
 pub fn capture(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Option<Captured>, CaptureError> {
     let Some(writable) = open(env, PATIENCE)? else { return Ok(None) };
     let mut taken = Taken::default();
@@ -73,14 +73,14 @@ pub fn capture(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Optio
         taken = taken.plus(capture_one(&writable, wishes, file, env.now)?);
     }
     if taken != Taken::default() {
-        // A helper's file may have been read before its session's, by somebody else who waited for less.
+        // A subagent's file may have been captured before its session's, by a capture that waited for less.
         writable.archive.seat_helpers()?;
     }
     writable.archive.tidy()?;
     Ok(Some(Captured { taken, writable }))
 }
 
-/// Captures a session's transcript while an agent waits for what it says: only if that is quickly done.
+/// Captures a session's transcript while its agent waits, but only if that is quick.
 pub fn hurry(env: &Env, session: &Session) {
     let agent = Agent::named(session.key.agent.as_str());
     let (Some(agent), Some(path)) = (agent, &session.transcript) else { return };
@@ -105,7 +105,7 @@ pub fn hurry(env: &Env, session: &Session) {
 const HURRY: Duration = Duration::from_millis(100);
 const QUICKLY_READ: u64 = 16 << 20;
 
-/// Takes away what is older than it may be, unless somebody else writes now.
+/// Deletes rows past their retention, unless another process is writing.
 pub fn expire(env: &Env, retention: ArchiveRetention) -> Result<u32, StoreError> {
     if !env.home.archive().exists() {
         return Ok(0);
@@ -116,7 +116,7 @@ pub fn expire(env: &Env, retention: ArchiveRetention) -> Result<u32, StoreError>
     Ok(changed)
 }
 
-/// One file, with those of the helpers that worked in its session.
+/// Captures one file and those of its session's subagents.
 fn capture_one(
     writable: &Writable,
     wishes: &Wishes,
@@ -139,7 +139,7 @@ fn take_in(
     Ok(take_in_while(writable, wishes, file, (now, &|| true))?.0)
 }
 
-/// Reads a file to its end, or until time is up: what was read by then is kept.
+/// Reads a file to its end, or until time is up; rows read by then are kept.
 fn take_in_while(
     writable: &Writable,
     wishes: &Wishes,
@@ -162,7 +162,7 @@ fn take_in_while(
     Ok((all, Caught::Up))
 }
 
-/// What is known of the file; its path is the name it goes by.
+/// The stored read state of the file, keyed by its canonical path.
 fn known(archive: &Archive, file: &Transcript) -> Result<Source, StoreError> {
     known_as(archive, file, &whole(&file.path))
 }

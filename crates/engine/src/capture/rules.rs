@@ -1,6 +1,6 @@
-//! What the user wants captured, in the words of `core::capture`.
+//! The user's capture settings in the types of `core::capture`.
 //!
-//! A copy of the settings, so that several files can be read at once. Decides nothing.
+//! An owned copy of the settings, so that several files can be read in parallel. Decides nothing.
 
 use super::asked::Asked;
 use crate::runtime::config::Config;
@@ -19,30 +19,29 @@ use towline_core::project::ProjectTraces;
 use towline_core::text::Secrets;
 use towline_core::time::Timestamp;
 
-/// More than this of one thing helps nobody; what was cut is stated in its place.
+/// More text than this per item is of no use; the cut is noted in place.
 const CAPS: Caps =
     Caps { body: 256 << 10, input: 64 << 10, output: 256 << 10, thinking: 64 << 10, note: 32 << 10 };
 
-/// The settings that capturing depends on.
 pub struct Wishes {
     config: Config,
     asked: Asked,
 }
 
-/// What the place of a session means for it.
+/// Whether a session is captured, judged by its folder or project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Wanted,
-    /// Not in the project that is asked for.
+    /// Not in the requested project.
     Elsewhere,
-    /// It is to leave no trace.
+    /// In an excluded project.
     Private,
-    /// Nobody can say whether it is to leave no trace.
+    /// Possibly in an excluded project: its folder is unknown.
     Unknown,
 }
 
 impl Wishes {
-    /// What is wished where the user has said nothing.
+    /// The defaults.
     pub fn usual() -> Self {
         Self { config: Config::compiled_in(), asked: Asked::default() }
     }
@@ -52,7 +51,7 @@ impl Wishes {
         Self { config, asked: Asked::default() }
     }
 
-    /// Where it cannot be known what is to stay private, nothing is captured.
+    /// Fails if the privacy settings cannot be read: then nothing may be captured.
     pub fn load(env: &Env) -> Result<Self, Failure> {
         let file = env.config_file.display();
         let refused = |why: String| {
@@ -73,17 +72,16 @@ impl Wishes {
         }
     }
 
-    /// Whether a prompt is the marker of a bookmark.
     pub(super) fn is_marker(&self, prompt: &str) -> bool {
         self.config.bookmarks.is_marker(prompt)
     }
 
-    /// Whether secrets are replaced before anything is kept.
+    /// Whether secrets are redacted before anything is stored.
     pub fn secrets(&self) -> Secrets {
         self.config.secrets
     }
 
-    /// What is kept of this agent's conversations, for as long as somebody gathers. `gone`: what must not come back.
+    /// Calls `gather` with the rules for this agent. `gone` is the erased content that must not return.
     pub(super) fn with_rules<'f, T>(
         &self,
         agent: Agent,
@@ -100,7 +98,7 @@ impl Wishes {
         })
     }
 
-    /// The same, and nothing but what is asked for.
+    /// Narrows the settings to this scope.
     pub fn asking(self, asked: Asked) -> Self {
         Self { asked, ..self }
     }
@@ -109,7 +107,7 @@ impl Wishes {
         self.asked.since.is_none_or(|since| at >= since)
     }
 
-    /// Whether anything of a session in this folder is taken. One that does not say where it works is in no project.
+    /// Whether a session in this folder is captured. A session without a folder belongs to no project.
     pub(super) fn takes(&self, folder: Option<&str>) -> bool {
         match folder {
             Some(_) => self.place(folder, None) == Place::Wanted,
@@ -117,7 +115,7 @@ impl Wishes {
         }
     }
 
-    /// What it means that a session worked in this folder, or, where that is not told, in a project of this name.
+    /// Judges a session by its folder or, if that is unknown, by its project's name.
     pub(super) fn place(&self, folder: Option<&str>, project: Option<&str>) -> Place {
         match folder {
             Some(folder) if privacy::is_excluded(&self.config, folder) => Place::Private,
@@ -131,8 +129,8 @@ impl Wishes {
         if is_wanted { Place::Wanted } else { Place::Elsewhere }
     }
 
-    /// A name does not tell what lies above its folder. Whoever asks for it by name says that it is not private, unless
-    /// that very name is excluded.
+    /// A name does not show the parent folders, so exclusion is uncertain. Asking for a project by name says
+    /// that it is not private, unless that very name is excluded.
     fn place_by_name(&self, name: &str) -> Place {
         let mut excluded = self.config.exclude_projects.iter().flat_map(|pattern| pattern.split('/'));
         let is_named = name.split('/').any(|part| !part.is_empty() && excluded.clone().any(|it| it == part));
@@ -151,12 +149,12 @@ impl Wishes {
         self.config.excludes_path(path)
     }
 
-    /// Whether sessions in this folder leave no trace: by the name it goes by and by the one it has.
+    /// Whether sessions in this folder are excluded, by its given or its canonical path.
     pub fn excludes(&self, folder: &str) -> bool {
         privacy::is_excluded(&self.config, folder)
     }
 
-    /// What the user wants private, for telling it from what they wanted before.
+    /// The privacy settings as text, to detect that they changed.
     pub fn in_words(&self) -> String {
         let Config { secrets, exclude_projects, exclude_tools, exclude_paths, .. } = &self.config;
         format!("{secrets:?} {exclude_projects:?} {exclude_tools:?} {exclude_paths:?}")

@@ -1,6 +1,6 @@
-//! Waiting until a client has written what it had to write: it tells of a turn's end before its transcript holds it.
+//! Waits until a client has written its transcript: it reports the end of a turn before the file holds it.
 //!
-//! Only for a process that nobody waits for, and one for each transcript: who finds another waiting leaves it to that one.
+//! Only for background processes, and one per transcript: a second one leaves the work to the first.
 
 use super::door::Door;
 use super::{CaptureError, Captured, Transcript, Wishes, capture};
@@ -8,12 +8,12 @@ use crate::runtime::env::Env;
 use std::fs;
 use std::time::Duration;
 
-/// A client that has more to write writes it within this.
+/// A client with more to write does so within this time.
 const QUIET: Duration = Duration::from_millis(400);
 const LONGEST: Duration = Duration::from_secs(3);
 const STEP: Duration = Duration::from_millis(50);
 
-/// Captures these files once their clients have written what they told of, and returns what was captured last.
+/// Captures these files once their clients have finished writing; returns the last capture.
 #[expect(clippy::disallowed_methods, reason = "waiting for another program's writes, which nobody tells of")]
 pub fn capture_settled(
     env: &Env,
@@ -32,7 +32,7 @@ fn capture_after(
     let mut captured = None;
     let mut awaited: Vec<Awaited> = files.iter().filter_map(|file| Awaited::unless_kept(env, file)).collect();
     while !awaited.is_empty() {
-        // Nobody is kept from the archive by one who waits.
+        // Release the archive while waiting.
         drop(captured.take());
         let rest = settled(&mut awaited, &mut pause);
         if rest == Rest::Quiet {
@@ -48,11 +48,11 @@ fn capture_after(
     Ok(captured)
 }
 
-/// A transcript whose rest we wait for.
+/// A transcript whose remaining lines are awaited.
 struct Awaited {
     file: Transcript,
     size: u64,
-    /// None where none could be made: then others wait for it as well.
+    /// `None` if the file could not be created: then other processes wait for this transcript as well.
     door: Option<Door>,
 }
 
@@ -80,17 +80,16 @@ impl Awaited {
     }
 }
 
-/// How the waiting ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
-    /// Whatever was told of is written.
+    /// The client has written everything that it reported.
     Quiet,
-    /// Somebody asked for what may not be written yet.
+    /// A new request came in whose data may not be written yet.
     Disturbed,
 }
 
-/// Returns once no file has grown for a while and nobody has asked, and at the latest after [`LONGEST`]: a busy session
-/// never rests.
+/// Returns once no file has grown and no request has come for a while, and at the latest after [`LONGEST`]: a
+/// busy session never rests.
 fn settled(awaited: &mut [Awaited], mut pause: impl FnMut(Duration)) -> Rest {
     let (mut quiet, mut unasked, mut spent) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
     while quiet < QUIET && spent < LONGEST {
@@ -120,7 +119,7 @@ mod tests {
     use towline_store::Home;
     use towline_store::lock::ArchiveLock;
 
-    /// How long it took and how it ended, with a client that writes, and hooks that knock, at these pauses.
+    /// The duration and result of `settled`, with a client that writes and hooks that knock at these pauses.
     fn took(writes: impl Fn(u32) -> bool, knocks: impl Fn(u32) -> bool) -> (Duration, Rest) {
         let folder = tempfile::tempdir().unwrap();
         let (home, path) = (Home::at(folder.path()), folder.path().join("transcript.jsonl"));

@@ -1,6 +1,6 @@
-//! From a file to rows that are ready to be written, a block of lines at a time.
+//! Turns a transcript into rows that are ready to be written, one block of lines at a time.
 //!
-//! Opens nothing but the file itself, and writes nothing: so several files can be read at once.
+//! Opens only the transcript and writes nothing, so several files can be read in parallel.
 
 use super::Transcript;
 use super::lines::Lines;
@@ -21,25 +21,25 @@ use towline_core::project::ProjectTraces;
 use towline_store::archive::{Packed, Packer, Reading, Source};
 use towline_terminal::tail::bytes_at;
 
-/// Enough of a file's beginning to tell it from another one.
+/// Enough of a file's start to tell it from another one.
 const HEAD: usize = 4096;
-/// Enough before the offset to tell that the file was not rewritten up to there.
+/// Enough before the offset to detect that the file was rewritten up to there.
 const TAIL: u64 = 1024;
 
-/// Rows, and how far the file was read for them.
+/// A batch of rows, and the read state after it.
 pub struct Step {
     pub rows: Vec<Packed>,
     pub reading: Reading,
 }
 
-/// What is remembered of a file between two readings.
+/// The parser state kept between two reads of a file.
 #[derive(Serialize, Deserialize)]
 struct Memory {
     reader: Reader,
     gatherer: Gatherer,
 }
 
-/// What serves one file after another: memory that is worth keeping, and what was found out about folders.
+/// Buffers and project lookups that are reused from file to file.
 pub struct Kit {
     packer: Packer,
     buffer: Vec<u8>,
@@ -52,14 +52,13 @@ impl Kit {
     }
 }
 
-/// A file that is being read.
 pub struct Steps<'w> {
     agent: Agent,
     lines: Lines<'w>,
     memory: Memory,
     reading: Reading,
     wishes: &'w Wishes,
-    /// What must not come back: of everybody, and of the session whose file it is.
+    /// Erased content that must not come back: all of it, and the part that concerns this file's session.
     forgotten: &'w Forgotten,
     gone: Option<Gone<'w>>,
     packer: &'w mut Packer,
@@ -68,8 +67,8 @@ pub struct Steps<'w> {
 }
 
 impl<'w> Steps<'w> {
-    /// Opens a file where it was left. One that is not what it was is read from its beginning; `None` if there is nothing
-    /// new, or no file.
+    /// Opens a file at its last offset. A replaced or rewritten file is read from the start; `None` if there
+    /// is nothing new, or no file.
     pub fn open(
         file: &Transcript,
         source: &mut Source,
@@ -109,14 +108,14 @@ impl<'w> Steps<'w> {
         }))
     }
 
-    /// The next rows; `None` at the end of the file, or of what may be kept of it.
+    /// The next rows; `None` at the end of the file, or if its session is excluded.
     pub fn next(&mut self) -> io::Result<Option<Step>> {
         if self.is_excluded {
             return Ok(None);
         }
         let Some(block) = self.lines.next()? else { return Ok(None) };
         if block.passed_over {
-            // An unreadable line counts as a line.
+            // An unreadable line still counts as a line.
             let _ = self.memory.reader.read(&[0xff], &mut vec![]);
         }
         self.reading.offset = block.end;
@@ -139,7 +138,7 @@ impl<'w> Steps<'w> {
         Ok(Some(Step { rows, reading: self.reading.clone() }))
     }
 
-    /// Where the session worked tells whose project it is, and whether anything of it may be kept.
+    /// The session's folder determines its project, and whether anything of it may be kept.
     fn find_projects(&mut self, rows: &mut [Packed]) {
         for row in rows {
             let Packed::Opened(opening) = row else { continue };
@@ -164,7 +163,7 @@ impl<'w> Steps<'w> {
     }
 }
 
-/// What was forgotten of a session that worked in this folder.
+/// The erased parts of a session that worked in this folder.
 fn gone_of<'f>(
     forgotten: &'f Forgotten,
     (agent, session): (Agent, &str),
@@ -179,7 +178,6 @@ fn gone_of<'f>(
     forgotten.of(&SessionKey { agent, id }, &project)
 }
 
-/// Lines that become rows.
 struct Gathering<'g, 'r, 'f> {
     memory: &'g mut Memory,
     packer: &'g mut Packer,
@@ -197,7 +195,7 @@ impl Gathering<'_, '_, '_> {
         while let Some(end) = memchr::memchr(b'\n', rest) {
             let line = &rest[..end];
             rest = &rest[end + 1..];
-            // What cannot be read holds nothing for us; it counts as a line all the same.
+            // An unparsable line yields no pieces, but still counts as a line.
             let _ = self.memory.reader.read(line, &mut found);
             for mut piece in found.drain(..) {
                 if let Content::Prompt { text, origin: origin @ Origin::Human } = &mut piece.what
@@ -217,17 +215,17 @@ impl Gathering<'_, '_, '_> {
     }
 }
 
-/// Whether nobody has written to the file since it was read to its end.
+/// Whether the file is unchanged since it was read to its end.
 fn is_known_whole(meta: &Metadata, reading: &Reading) -> bool {
     meta.len() == reading.offset && reading.offset > 0 && modified(meta) == reading.modified
 }
 
-/// When a file was changed last, in nanoseconds.
+/// The modification time in nanoseconds.
 pub(super) fn modified(meta: &Metadata) -> i64 {
     meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec())
 }
 
-/// Whether the file still begins as it did, and still holds before the offset what it held.
+/// Whether the file's start and the bytes before the offset are unchanged.
 fn is_the_same(file: &File, size: u64, reading: &Reading) -> io::Result<bool> {
     Ok(size >= reading.offset
         && checksum(file, 0, reading.head_bytes.into())? == reading.head
@@ -239,7 +237,7 @@ fn tail(file: &File, offset: u64) -> io::Result<u32> {
     checksum(file, from, offset - from)
 }
 
-/// Of what is there of those bytes, which are few.
+/// Checksum of the bytes that exist in that range.
 fn checksum(file: &File, from: u64, bytes: u64) -> io::Result<u32> {
     let bytes = bytes_at(file, from, usize::try_from(bytes).unwrap_or(HEAD))?;
     Ok(crc32fast::hash(&bytes))

@@ -1,4 +1,4 @@
-//! Files as they grow, are cut short, replaced and read again; compared with one reading of the whole.
+//! Files that grow, are truncated, replaced and read again, compared with a single read of the whole.
 
 use super::steps::{Kit, Steps};
 use super::*;
@@ -13,7 +13,6 @@ use towline_store::Home;
 use towline_store::archive::DetailRow;
 use towline_store::lock::ArchiveLock;
 
-/// A recorded conversation, and whose it is.
 struct Recorded {
     agent: Agent,
     name: String,
@@ -32,7 +31,6 @@ fn recorded() -> Vec<Recorded> {
     found.into_iter().map(read).collect()
 }
 
-/// An archive of its own, and a transcript that is captured into it.
 struct Bench {
     folder: TempDir,
     wishes: Wishes,
@@ -66,7 +64,7 @@ impl Bench {
         take_in(&self.writable(), &self.wishes, &self.file, Timestamp(1)).unwrap();
     }
 
-    /// Reads, and dies before anything is written, or with a step left to write.
+    /// Captures, and dies after this many written steps.
     fn capture_and_die(&self, steps_written: usize) {
         let writable = self.writable();
         let mut source = known(&writable.archive, &self.file).unwrap();
@@ -87,7 +85,7 @@ impl Bench {
     }
 }
 
-/// Everything that can be got back, in order, with its ids.
+/// All archived content, in order, with its ids.
 fn told(archive: &Archive) -> String {
     let mut all = String::new();
     for conversation in archive.latest_conversations(None, 100).unwrap() {
@@ -129,7 +127,7 @@ fn in_one_go(recorded: &Recorded) -> String {
     bench.told()
 }
 
-/// Shortens what a person need not compare letter by letter.
+/// Shortens parts that a reviewer need not compare letter by letter.
 fn for_review(told: &str) -> String {
     let short = |line: &str| {
         if line.chars().count() > 160 {
@@ -141,7 +139,7 @@ fn for_review(told: &str) -> String {
     told.lines().map(short).collect::<Vec<_>>().join("\n")
 }
 
-/// As a client did that was still making the file when its model had answered.
+/// Some client was still creating the file when its model had answered.
 #[test]
 fn a_first_answer_that_is_written_before_its_prompt_belongs_to_it() {
     let line = |kind: &str, (uuid, parent, at): (&str, &str, &str), content: &str| {
@@ -183,17 +181,17 @@ fn recorded_conversations_give_the_turns_that_a_person_reads_in_them() {
     }
 }
 
-/// What happens to a transcript while it is captured.
+/// An action on a transcript while it is captured.
 #[derive(Clone, Debug)]
 enum Act {
     Grow(usize),
     Capture,
     Die(usize),
-    /// The file is replaced by a copy of itself: another file under the same name.
+    /// The file is replaced by a copy of itself: another inode under the same name.
     Replace,
-    /// It is cut short, as after a crash of the agent, and written again.
+    /// The file is truncated, as after a crash of the agent, and written again.
     Truncate(usize),
-    /// It is known no more, as after the loss of the row: everything is read again.
+    /// The row of the file is lost, so that everything is read again.
     Forget,
 }
 

@@ -1,7 +1,7 @@
-//! The guard of a filling context: what hooks see of it, who is told, and which helper is refused.
+//! The context guard: measures how full a context is, notifies model and user, and refuses subagents.
 //!
-//! Decides nothing: `core::meter` does, by what the journal says. It blocks nothing but helpers; the end of a turn least of
-//! all. What the hot path asks is answered by one small file and the end of the transcript.
+//! Decides nothing: `core::meter` does, from the journal. Blocks only subagents, never the end of a turn. The
+//! hot path reads one small file and the end of the transcript.
 
 use crate::runtime::config::Config;
 use crate::runtime::env::Env;
@@ -19,16 +19,16 @@ use towline_store::journal::{self, Record};
 use towline_store::meters::{self, Noted};
 use towline_store::{Store, StoreError, marks};
 
-/// For so long the agent's own display is believed to be still there and to tell of every change.
+/// How long the agent's own status display is assumed to run and to report every change.
 const DISPLAY_LASTS_MS: i64 = 600_000;
 
-/// Whether an event that would else only be accepted is worth a look at the context. A single tool's end is not: the end of
-/// the whole round follows it, or the answer before it has lifted the session's mark.
+/// Whether an event that would otherwise only be journaled warrants a context check. The end of a single tool
+/// does not: the end of the round follows, or the answer before it has lifted the mark.
 pub fn asks_at(happening: &Happening) -> bool {
     matches!(happening, Happening::ToolsFinished | Happening::ModelAnswered { .. })
 }
 
-/// Whether the model is to hear of its context, as far as it can be told without the database.
+/// Whether the model is to be notified about its context, as far as known without the database.
 pub fn is_due(env: &Env, config: &Config, (agent, heard): (Agent, &Heard)) -> bool {
     let is_off = config.guard.strategy_in(heard.folder.as_deref()) == Strategy::Off;
     if is_off || heard.subagent.is_some() {
@@ -39,7 +39,7 @@ pub fn is_due(env: &Env, config: &Config, (agent, heard): (Agent, &Heard)) -> bo
     fill.is_some_and(|fill| is_news(config, fill, noted))
 }
 
-/// Whether the model has not heard of it yet, as far as was noted.
+/// Whether the model was not yet notified at this level, according to the noted meter.
 fn is_news(config: &Config, fill: Fill, noted: Option<Noted>) -> bool {
     due(&config.guard.thresholds, fill.percent(), still_told(fill, noted)).is_some()
 }
@@ -49,7 +49,7 @@ fn still_told(fill: Fill, noted: Option<Noted>) -> u8 {
     told.fallen_to(fill.percent()).model
 }
 
-/// How full the context is, as far as it can be told without the database.
+/// How full the context is, as far as known without the database.
 fn glimpse((agent, heard): (Agent, &Heard), noted: Option<Noted>, now: Timestamp) -> Option<Fill> {
     let known = noted.map(|noted| noted.fill);
     let is_shown =
@@ -67,7 +67,7 @@ fn read(agent: Agent, heard: &Heard) -> Option<Fill> {
     probe::context_near(agent, heard.transcript.as_deref()?).map(Fill::read)
 }
 
-/// A session at an event that is an occasion, and what its context was found to be at it.
+/// A session at an event where the guard acts, and the context measured there.
 pub struct Gauge {
     pub session: Session,
     news: Vec<Record>,
@@ -75,7 +75,7 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// None where nothing can be said and nothing is worth knowing.
+    /// `None` for events at which the guard neither replies nor measures.
     pub fn at(store: &Store, event: &Event) -> Result<Option<Gauge>, StoreError> {
         if event.subagent.is_some() || !is_occasion(&event.happening) {
             return Ok(None);
@@ -84,8 +84,8 @@ impl Gauge {
         Ok(session.map(|session| Gauge { session, news: vec![], is_read: false }))
     }
 
-    /// Takes in what the transcript says now; a whole percent more or less is worth an event. Only where everything up to
-    /// the last event is known: what is behind may have been said already.
+    /// Measures the context from the transcript; a change of a whole percent is worth an event. Call only
+    /// once everything up to the last event is applied: otherwise the model may have been notified already.
     pub fn read(&mut self, env: &Env) {
         self.is_read = true;
         let before = self.session.meter.fill().map_or(0, Fill::percent);
@@ -97,13 +97,13 @@ impl Gauge {
         }
     }
 
-    /// How full it is, in whole percent; nothing is begun on a guess.
+    /// The measured fill in whole percent; `None` before a measurement, since no hop begins on a guess.
     pub fn percent(&self) -> Option<u8> {
         self.session.meter.fill().filter(|_| self.is_read).map(Fill::percent)
     }
 }
 
-/// What is to be said with the answer to this event. Called with the fold lock held, so that it is said once.
+/// The guard's reply to this event. Called with the apply lock held, so that each notice appears once.
 pub fn reply(env: &Env, config: &Config, gauge: Gauge, event: &Event) -> Reply {
     let Gauge { mut session, news: mut records, is_read: true } = gauge else { return Reply::default() };
     let (reply, announced) = said(config, &session, event);
@@ -112,7 +112,7 @@ pub fn reply(env: &Env, config: &Config, gauge: Gauge, event: &Event) -> Reply {
         records.push(record(env, event, Happening::ContextAnnounced { percent, to }));
     }
     if let Err(error) = accept(env, &records) {
-        // What cannot be remembered would be said at every occasion from now on.
+        // Without a record, the same notice would be repeated at every event from now on.
         faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: error });
         return Reply { notices: vec![], context: vec![], ..reply };
     }
@@ -120,7 +120,7 @@ pub fn reply(env: &Env, config: &Config, gauge: Gauge, event: &Event) -> Reply {
     reply
 }
 
-/// Where something can be said, or is worth knowing.
+/// Events at which the guard can reply, or should measure.
 fn is_occasion(happening: &Happening) -> bool {
     matches!(
         happening,
@@ -134,7 +134,7 @@ fn is_occasion(happening: &Happening) -> bool {
     )
 }
 
-/// What each audience is due at this event, and the thresholds that were used up by it.
+/// The notices due at this event, and the thresholds that they use up.
 fn said(config: &Config, session: &Session, event: &Event) -> (Reply, Vec<(u8, Audience)>) {
     let mut reply = Reply::default();
     let mut announced = vec![];
@@ -176,8 +176,8 @@ fn accept(env: &Env, records: &[Record]) -> Result<(), String> {
     journal::append(&env.home, records).map_err(|error| chain(&error))
 }
 
-/// Leaves what is known to those who cannot afford to ask. Losing it costs a fold too many. After a compaction the old
-/// number stays, so that a display which still shows it brings no news.
+/// Caches the meter for hooks that cannot open the database; losing it costs one extra apply. After a
+/// compaction the old number stays, so that a display which still shows it is not news.
 fn remember(env: &Env, session: &Session) {
     let known = meters::last(&env.home, &session.key);
     let last = session.meter.last.or_else(|| known.map(|known| (known.fill, known.at)));
@@ -188,8 +188,8 @@ fn remember(env: &Env, session: &Session) {
     }
 }
 
-/// Takes in what an agent's display says, if it is news: one event, and the mark of the session is lifted if its model is
-/// to hear of it.
+/// Records the fill shown by an agent's status display if it changed: one event, and the session's mark is
+/// lifted if its model is to be notified.
 pub fn shown(env: &Env, config: &Config, status: &towline_agents::Status) {
     let Some(fill) = status.fill else { return };
     let noted = meters::last(&env.home, &status.session);

@@ -1,6 +1,6 @@
-//! What a session hears of whose work it goes on with, and its person of what they may choose.
+//! Gives a session the work it inherits, and its user the choices if there are several.
 //!
-//! Decides nothing: `core::inherit` did, in the fold. Here it is put into words, once.
+//! Decides nothing: `core::inherit` did, while applying events. This module only puts it into words, once.
 
 use crate::capture;
 use crate::handoff::continuing;
@@ -26,7 +26,7 @@ use towline_core::session::Session;
 use towline_store::journal::{self, Record};
 use towline_store::{Archive, Inheritance, Store, StoreError};
 
-/// Whoever answers a prompt: what it may use, and whose prompt it is.
+/// The context for answering one prompt: environment, store and the prompted session.
 #[derive(Clone, Copy)]
 pub struct Giver<'a> {
     pub env: &'a Env,
@@ -38,7 +38,7 @@ pub struct Giver<'a> {
 }
 
 impl Giver<'_> {
-    /// What is due to the session that was just prompted. Called with the fold lock held, so that it is given once.
+    /// The inheritance of a prompted session. Called with the apply lock held, so that it is given once.
     pub fn inherited(&self) -> Result<Reply, StoreError> {
         let Some(due) = self.store.inheritance_to_give(&self.session.key)? else { return self.remembered() };
         let reply = match &due.from {
@@ -52,7 +52,7 @@ impl Giver<'_> {
         Ok(reply)
     }
 
-    /// The work of the session before, as much of it as the heir's agent takes.
+    /// The work of the previous session, as much of it as the heir's agent accepts.
     fn carried_over(&self, from: &SessionKey, due: &Inheritance) -> Result<Reply, StoreError> {
         let Giver { env, store, .. } = *self;
         if let Some(before) = store.session(from)? {
@@ -73,8 +73,8 @@ impl Giver<'_> {
         self.hand(hop.as_ref(), (material, archive))
     }
 
-    /// For a session that goes on with nobody's work: the handoff of whoever sent it on its way, and what is remembered, if
-    /// its model was not given that yet.
+    /// For a session that inherits no work: the handoff of the hop that started it, and the memories, unless
+    /// its model was given those already.
     pub fn remembered(&self) -> Result<Reply, StoreError> {
         let alone = continuing::alone(self.env, self.store, (&self.session.key, self.open))?;
         if alone.is_none() && self.session.recalled_at.is_some() {
@@ -84,7 +84,7 @@ impl Giver<'_> {
         if alone.is_none() && archive.is_none() {
             return Ok(Reply::default());
         }
-        // Who wants to begin afresh is given nothing of what was.
+        // A user who starts afresh gets no memories.
         if alone.is_none() && self.store.way_of(&self.session.key)? == Some(Way::Fresh) {
             let nothing = Composed { text: String::new(), parts: vec![] };
             recall::given(self.env, self.config, self.session, (&nothing, &Chosen::default()));
@@ -97,7 +97,7 @@ impl Giver<'_> {
         self.hand(hop.as_ref(), (material, archive))
     }
 
-    /// What the session is told; that a handoff and what is remembered were part of it is remembered.
+    /// Composes the reply, and records which handoff and memories it contained.
     fn hand(
         &self,
         hop: Option<&Hop>,
@@ -105,7 +105,7 @@ impl Giver<'_> {
     ) -> Result<Reply, StoreError> {
         let Giver { env, config, session, .. } = *self;
         let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Reply::default()) };
-        // Where nothing was ever captured there is nothing to remember, and nothing to tell of it.
+        // Without an archive there are no memories, and no notice about them.
         let due = archive.filter(|_| session.recalled_at.is_none());
         let mut chosen = Chosen::default();
         if let Some(archive) = &due {
@@ -128,14 +128,14 @@ impl Giver<'_> {
     }
 }
 
-/// Whether a session is somebody else's: no baton that the hub tells of makes it one's own.
+/// Whether the session belongs to another user: a baton from the hub does not change its owner.
 fn is_anothers(archive: Option<&Archive>, from: &SessionKey) -> Result<bool, StoreError> {
     let Some(archive) = archive else { return Ok(false) };
     let Some(conversation) = archive.conversation(from)? else { return Ok(false) };
     Ok(archive.origin_of(&conversation)?.1.is_some())
 }
 
-/// How the work came to the heir, for the model: short, and without the names that stand beside it.
+/// How the work came to the heir, for the model: short, and without the names shown beside it.
 fn came_by(way: Way) -> String {
     let words = match way {
         Way::Baton => "it passed the baton",
@@ -147,7 +147,7 @@ fn came_by(way: Way) -> String {
     words.to_owned()
 }
 
-/// What a session lost by a compaction is offered back to it.
+/// Offers a session the turns that it lost to a compaction.
 pub fn offered_back(env: &Env, store: &Store, session: &SessionKey) -> Result<Reply, StoreError> {
     if let Some(known) = store.session(session)? {
         capture::hurry(env, &known);
@@ -167,10 +167,10 @@ fn said(composed: Composed) -> Reply {
     Reply { context, ..Reply::default() }
 }
 
-/// An agent waits: what cannot be had at once is not given.
+/// The agent is waiting: data that is not available at once is left out.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Remembers that it was given: at once, and in the journal, from which a lost database is rebuilt.
+/// Marks the inheritance as given, in the store and in the journal, from which a lost database is rebuilt.
 pub fn mark_given(env: &Env, store: &Store, due: &Inheritance) -> Result<(), StoreError> {
     store.mark_given(due.uid, env.now)?;
     let happening = Happening::InheritanceGiven { decision: due.uid };
@@ -183,7 +183,7 @@ pub fn mark_given(env: &Env, store: &Store, due: &Inheritance) -> Result<(), Sto
     Ok(())
 }
 
-/// What the person is told who typed a command of ours.
+/// The notice to a user who typed one of our commands.
 pub fn acknowledged(own: OwnCommand, session: &SessionKey, store: &Store) -> Result<Reply, StoreError> {
     let notice = match own {
         OwnCommand::Baton if is_passed(session, store)? => {
@@ -203,11 +203,11 @@ fn is_passed(session: &SessionKey, store: &Store) -> Result<bool, StoreError> {
     Ok(store.open_baton_of(session)?.is_some())
 }
 
-/// Lines for the person where they are to choose.
+/// The notices to the user if they have to choose.
 fn notices(store: &Store, due: &Inheritance) -> Result<Vec<String>, StoreError> {
     let mut names = vec![];
     for key in &due.candidates {
-        // One of another machine is known by its name alone.
+        // A session of another machine is known by its name alone.
         let bare = || format!("{} {}", key.agent, key.short());
         names.push(store.session(key)?.as_ref().map_or_else(bare, in_short));
     }
@@ -225,7 +225,7 @@ fn notices(store: &Store, due: &Inheritance) -> Result<Vec<String>, StoreError> 
     })
 }
 
-/// A session in a few words: its agent, the end of its id, what was asked of it last.
+/// A session in a few words: its agent, the end of its id, its last prompt.
 pub fn in_short(session: &Session) -> String {
     let asked = session.prompt.as_ref().map_or("", |prompt| prompt.as_str());
     let asked = fit(&for_terminal(asked), 40);

@@ -1,4 +1,4 @@
-//! Work that goes on: inheritance, continuation, bookmarks, the context guard, and the intents to type.
+//! Continuing work across sessions: inheritance, continuation, bookmarks, the context guard, intents to type.
 //!
 //! Records intents; typing them is `background::typist`.
 

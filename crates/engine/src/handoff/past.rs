@@ -1,7 +1,7 @@
-//! What is known of an earlier session, gathered for the composer.
+//! Collects the history of an earlier session as material for the composer.
 //!
-//! Reads the archive, and what hooks told where the transcript lags. Chooses nothing: what is worth its place is decided
-//! by `core::compose`.
+//! Reads the archive, and hook data where the transcript lags behind. Selects nothing: `core::compose`
+//! decides what is worth its space.
 
 use crate::runtime::calendar::clock;
 use crate::runtime::config::settings;
@@ -18,14 +18,14 @@ use towline_core::time::Timestamp;
 use towline_store::archive::{Archive, BodyRow, Conversation, TurnRow};
 use towline_store::{Store, StoreError};
 
-/// More turns than fit into what any agent takes.
+/// More turns than any agent's budget can hold.
 const WITH_WORDS: usize = 40;
 const AS_LINES: usize = 100;
 
-/// More words than any agent takes, in bytes.
+/// More text than any agent's budget can hold, in bytes.
 const ENOUGH: usize = 24 * 1024;
 
-/// The conversation that was last at work in the project of a folder.
+/// The most recent conversation in the project of a folder.
 pub fn latest_in(
     env: &Env,
     archive: &Archive,
@@ -38,7 +38,7 @@ pub fn latest_in(
     Ok(archive.latest_conversations(Some(project), 1)?.into_iter().next())
 }
 
-/// All that could be given of a session to the one that goes on with its work. `way` says how the work came there.
+/// All material about a session for its successor. `way` says how the work came there.
 pub fn material(
     archive: Option<&Archive>,
     hot: Option<&Store>,
@@ -74,7 +74,7 @@ pub fn material(
     Ok(Material { past: Some(past), compaction: None, remembered: vec![], program: program() })
 }
 
-/// Says that the session ran on another machine, what of it is not here, and what its summary tells instead.
+/// Notes that the session ran on another machine and which parts are missing here; its summary fills in.
 pub fn put_away(
     material: &mut Material,
     archive: Option<&Archive>,
@@ -127,11 +127,11 @@ fn fill(
     Ok(())
 }
 
-/// Whether nothing was asked in a turn but to pass the work on or to forget it: that is not where the work stood.
+/// Whether a turn only passes the work on or discards it: it does not show where the work stood.
 fn only_hands_on(session: &SessionKey, turn: &PastTurn) -> bool {
     let Some(agent) = Agent::named(session.agent.as_str()) else { return false };
     let is_ours = |words: &Words| match agent.own_command(&words.text) {
-        // Whatever else was said there is meant for whoever goes on.
+        // Any further text in that prompt is meant for the successor.
         Some(OwnCommand::Baton) => words.text.split_whitespace().count() == 1,
         Some(OwnCommand::Fresh) => true,
         Some(OwnCommand::Other) | None => false,
@@ -140,10 +140,10 @@ fn only_hands_on(session: &SessionKey, turn: &PastTurn) -> bool {
     said.peek().is_some() && said.all(is_ours)
 }
 
-/// How much later than its entry in the transcript a prompt may be heard of, and the other way round.
+/// How far a prompt's hook and its transcript entry may lie apart in time.
 const TOGETHER_MS: i64 = 10_000;
 
-/// What hooks told and the transcript does not hold yet: the last prompt and the last answer.
+/// Adds the last prompt and the last answer from hooks, if the transcript does not hold them yet.
 fn hear(past: &mut Past, heard: &Session, conversation: Option<&Conversation>, now: Timestamp) {
     past.answer_heard = heard.answer.as_ref().map(|answer| answer.as_str().to_owned());
     let (Some(prompt), Some(at)) = (&heard.prompt, heard.prompted_at) else { return };
@@ -194,7 +194,7 @@ fn as_line(conversation: &Conversation, turn: &TurnRow, now: Timestamp) -> Older
     }
 }
 
-/// What a session has lost by a compaction of its own.
+/// The turns that a session lost to its own compaction.
 pub fn compacted(
     archive: &Archive,
     session: &SessionKey,

@@ -1,4 +1,4 @@
-//! What is left to tell later of the seats, and waking the process that does it.
+//! Pending desktop and phone notifications, and waking the alert process. Sends none itself.
 
 use super::desktop::desktop;
 use super::errand::Errand;
@@ -13,19 +13,19 @@ use towline_core::telling::Telling;
 use towline_store::Home;
 use towline_store::told::{self, Way};
 
-/// Sees to it that a process looks at the seats, and soon.
+/// Wakes the alert process, or starts one if none runs.
 pub fn rouse(home: &Home) {
     if !nudge(home) {
         spawn::alert_detached();
     }
 }
 
-/// The steps that are left for these seats.
+/// The notification steps still pending for these seats.
 pub fn steps(env: &Env, notify: &Notify, seats: &[Shown]) -> Vec<Step> {
     plan(seats, notify, &|topic| told::last(&env.home, topic), env.now)
 }
 
-/// Whether there is somebody who now knows that there is something new. One whose queue is full knows it already.
+/// Returns whether an alert process was woken. A full queue means that it is about to wake anyway.
 pub fn nudge(home: &Home) -> bool {
     let send = || {
         let socket = UnixDatagram::unbound()?;
@@ -37,7 +37,7 @@ pub fn nudge(home: &Home) -> bool {
 
 pub const NO_DESKTOP: &str = "neither notify-send nor osascript is on the PATH";
 
-/// What is run to tell something by this way; `None` where no program can.
+/// The command for this channel; `None` if no program is available.
 pub fn errand(notify: &Notify, way: Way, telling: &Telling) -> Option<Errand> {
     match way {
         Way::Desktop => desktop(telling, &|name| on_path(name).is_some()),

@@ -1,12 +1,12 @@
-//! The desktop's own notifications, by whichever of the two programs is there.
+//! Desktop notifications through `notify-send` or `osascript`.
 //!
-//! Texts are arguments: none can become an option, a part of a script, or markup.
+//! Texts are passed as arguments: none can become an option, a part of a script, or markup.
 
 use super::errand::Errand;
 use towline_core::session::State;
 use towline_core::telling::Telling;
 
-/// The program that tells the desktop, given what is on the PATH; `None` where there is none.
+/// The notification command for the first program on the PATH; `None` if there is none.
 pub fn desktop(telling: &Telling, is_there: &dyn Fn(&str) -> bool) -> Option<Errand> {
     let words = if is_there("notify-send") {
         notify_send(telling)
@@ -26,7 +26,7 @@ pub fn desktop(telling: &Telling, is_there: &dyn Fn(&str) -> bool) -> Option<Err
 
 fn notify_send(telling: &Telling) -> Vec<String> {
     let urgency = if matches!(telling.to, State::Blocked(_)) { "critical" } else { "normal" };
-    // Most desktops take the body as markup.
+    // Most desktops interpret the body as markup.
     let body = telling.body().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let options =
         ["notify-send", "--app-name=Towline", &format!("--urgency={urgency}"), "--"].map(str::to_owned);

@@ -1,7 +1,7 @@
-//! A command of the user's, filled in and ready: the one place that starts programs which are not ours.
+//! One user command with its placeholders filled in: the only place that starts programs that are not ours.
 //!
-//! Words go to the program as they are; there is no shell between. What it starts in turn is known to be ours by the
-//! guard. Programs are in a group of their own, so that no signal meant for an agent reaches them.
+//! Arguments are passed unchanged, without a shell. The guard variable marks everything the program starts as
+//! ours. Each program gets its own process group, so that no signal meant for an agent reaches it.
 
 use crate::runtime::env::GUARD;
 use std::io;
@@ -10,29 +10,29 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use towline_core::telling::Telling;
 
-/// One command and what it is told.
+/// A command with its arguments and environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Errand {
-    /// The key or option that set it.
+    /// The config key or tmux option that set it.
     pub name: String,
-    /// Taken as it is: no value chooses what is run.
+    /// Never expanded: no placeholder can choose the program.
     pub program: String,
     pub arguments: Vec<String>,
     pub variables: Vec<(String, String)>,
 }
 
-/// Whether a person hears what the program complains of.
+/// Whether the program's stderr is shown to the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
     Silent,
     Heard,
 }
 
-/// What became of an errand that was waited for.
+/// The result of a command that was waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Done,
-    /// It was not waited for any longer, and goes on.
+    /// The wait timed out; the program keeps running.
     Running,
     Failed(String),
 }
@@ -49,12 +49,12 @@ impl Errand {
         }
     }
 
-    /// Starts it and does not wait. An error is a program that is not there or may not be run.
+    /// Starts the command without waiting. Fails if the program is missing or not executable.
     pub fn start(&self) -> io::Result<()> {
         self.command(Voice::Silent).spawn().map(drop)
     }
 
-    /// Starts it and waits for its end, at most so long.
+    /// Starts the command and waits for its exit, at most `patience`.
     pub fn run(&self, voice: Voice, patience: Duration) -> Outcome {
         let mut child = match self.command(voice).spawn() {
             Ok(child) => child,
@@ -87,7 +87,7 @@ impl Errand {
     }
 }
 
-/// Most programs end at once; the others are not asked often.
+/// Polling intervals: short at first, since most programs exit at once, then up to 500 ms.
 fn pauses(total: Duration) -> impl Iterator<Item = Duration> {
     let lengths = std::iter::successors(Some(Duration::from_millis(4)), |pause| {
         Some((*pause * 2).min(Duration::from_millis(500)))

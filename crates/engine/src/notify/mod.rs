@@ -1,7 +1,7 @@
-//! Telling somebody that a seat changed: the user's commands and the agent's terminal at once, desktop and phone later.
+//! Notifications about state changes: user commands and the terminal at once, desktop and phone later.
 //!
-//! Called by whoever folded. Nothing here is waited for, and where nothing is configured nothing is read, asked or
-//! started. A session without a seat tells nothing: nobody sits before it.
+//! Waits for no child process, and reads and starts nothing without configuration. A session without a seat
+//! is never announced, because no user sits in front of it.
 
 mod alerts;
 mod desktop;
@@ -37,18 +37,18 @@ use towline_core::time::Timestamp;
 use towline_store::told::{self, Told, Topic, Way};
 use towline_store::{Store, StoreError};
 
-/// What is folded later than this after it happened is no news any more: a database may be rebuilt from months.
+/// Events applied later than this are no longer news: a rebuild replays months of journal.
 const FRESH_MS: i64 = 60_000;
 
-/// Whether somebody has to hear of a change.
+/// Whether a change has to be announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Novelty {
     New,
-    /// The same was told a moment ago.
+    /// The same state was announced a moment ago.
     Repeated,
 }
 
-/// Tells of the changes that a fold made, as far as the user wants to be told.
+/// Announces the state changes among these effects, as configured.
 pub fn changes(env: &Env, config: &Config, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
     let mut teller = Teller { env, notify: &config.notify, store, options: BTreeMap::new() };
     let mut is_worth_telling = false;
@@ -65,13 +65,13 @@ pub fn changes(env: &Env, config: &Config, store: &Store, effects: &[Effect]) ->
     Ok(())
 }
 
-/// What the agent's terminal is to be told of an event of its session, if that event made a change: whoever folded it.
-/// Empty for nothing.
+/// The escape sequence for the agent's terminal after this event was applied. Empty if the event changed
+/// nothing or terminal signs are off.
 pub fn terminal(notify: &Notify, store: &Store, event: &Event) -> Result<String, StoreError> {
     if !notify.speaks_by_terminal() {
         return Ok(String::new());
     }
-    // A session that has answered a marker is what it was before: only its title was another meanwhile.
+    // A bookmark marker leaves the session's state as it was; only the title has to be restored.
     let is_end = matches!(event.happening, Happening::TurnEnded { .. });
     let Some(seat) = seat_of(store, &event.session)?.filter(|seat| seat.since == event.at || is_end) else {
         return Ok(String::new());
@@ -87,14 +87,14 @@ pub fn terminal(notify: &Notify, store: &Store, event: &Event) -> Result<String,
     Ok(title + &telling.sign(if is_told { notify.terminal } else { Sign::Off }))
 }
 
-/// By the session as it is saved: where it sits may have been found by a later event than the one that changed it.
+/// Looks the seat up in the store: it may come from a later event than the state change.
 fn seat_of(store: &Store, session: &SessionKey) -> Result<Option<Shown>, StoreError> {
     let Some(session) = store.session(session)? else { return Ok(None) };
     let seat = session.seat.as_deref().map(|key| store.seat(key)).transpose()?.flatten();
     Ok(seat.map(|seat| seats::show(&session, &seat.place)))
 }
 
-/// Makes up for an alert that was killed: if something that waits is still to be told, somebody is there to tell it.
+/// Restarts the alert process if notifications are pending: the last one may have been killed.
 pub fn catch_up(env: &Env, seats: &[Shown]) {
     let may_wait = |seat: &Shown| !seat.seen && !matches!(seat.state, State::Idle | State::Working);
     if !seats.iter().any(may_wait) {
@@ -106,7 +106,7 @@ pub fn catch_up(env: &Env, seats: &[Shown]) {
     }
 }
 
-/// Leaves a trace for `tow doctor`.
+/// Records a fault for `tow doctor`.
 pub fn fault(env: &Env, detail: String) {
     faults::record_here(env, Fault { at: env.now, kind: FaultKind::Notify, detail });
 }
@@ -120,7 +120,7 @@ struct Change<'a> {
     about: About,
 }
 
-/// Whether an effect is news. The place to leave out a stop that Towline is about to go on from by itself.
+/// Returns a state change that is still news. The place to drop stops that Towline itself continues from.
 fn change(effect: &Effect, now: Timestamp) -> Option<Change<'_>> {
     let (session, seat, from, to, (at, about)) = match effect {
         Effect::StateChanged { session, seat, from, to, at, about } => (session, seat, from, to, (at, about)),
@@ -139,12 +139,12 @@ struct Teller<'a> {
     env: &'a Env,
     notify: &'a Notify,
     store: &'a Store,
-    /// The commands of each tmux server that was met, by its process.
+    /// The commands of each tmux server seen so far, by its process id.
     options: BTreeMap<String, Commands>,
 }
 
 impl Teller<'_> {
-    /// Whether somebody was to be told at all.
+    /// Returns whether the change is to be announced at all.
     fn tell(&mut self, change: &Change<'_>) -> Result<bool, StoreError> {
         let of_tmux = self.tmux_commands(change.seat);
         if !self.concerns(change.to, &of_tmux) {
@@ -163,8 +163,7 @@ impl Teller<'_> {
         Ok(true)
     }
 
-    /// Work that was to go on by itself and did not: at once, by whatever tells of things that wait. Nobody is there who
-    /// could have seen it.
+    /// Announces a failed automatic continuation on desktop and phone at once: no user was there to see it.
     fn tell_hop(&self, effect: &Effect) -> Result<(), StoreError> {
         let Effect::HopEnded { session, why, at, .. } = effect else { return Ok(()) };
         if self.env.now.since_ms(*at) > FRESH_MS || !self.notify.escalates() {
@@ -184,7 +183,7 @@ impl Teller<'_> {
         Ok(())
     }
 
-    /// Read at most once, from what is remembered of the server: a hook does not ask tmux.
+    /// Reads the cached options of each server at most once: a hook never queries tmux.
     fn tmux_commands(&mut self, seat: Option<&str>) -> Commands {
         let Some(server) = seat.and_then(push::server_of) else { return Commands::new() };
         let home = &self.env.home;
@@ -198,7 +197,7 @@ impl Teller<'_> {
         runs(&self.notify.commands) || runs(of_tmux) || (signs && self.notify.tells(to))
     }
 
-    /// What a marker and its answer change is followed, and not told: nobody asked for anything.
+    /// Changes caused by a bookmark marker run only the `transition` commands: the user asked for nothing.
     fn remember(&self, change: &Change<'_>) -> Option<Novelty> {
         if change.about == About::Marker {
             return Some(Novelty::Repeated);
@@ -207,7 +206,7 @@ impl Teller<'_> {
         let last = told::last(&self.env.home, &topic);
         let novelty = novelty(last, change.at, self.notify.debounce)?;
         if novelty == Novelty::New {
-            // What is not remembered is told once more at worst.
+            // If this fails, the change is announced twice at worst.
             let _ = told::remember(&self.env.home, &topic, Told { since: change.at, at: self.env.now });
         }
         Some(novelty)
@@ -224,8 +223,8 @@ fn not_started(errand: &Errand, error: &io::Error) -> String {
     format!("`{}` could not start `{}`: {error}", errand.name, errand.program)
 }
 
-/// Whether a change is new, given when the session was last told to have entered the same state. `None` for one that
-/// was told already: a fold may be repeated.
+/// Compares a change with the last announcement of the same state. `None` if this change was announced
+/// already: events may be applied twice.
 fn novelty(last: Option<Told>, at: Timestamp, debounce: Duration) -> Option<Novelty> {
     let Some(last) = last else { return Some(Novelty::New) };
     if at == last.since {
@@ -235,8 +234,8 @@ fn novelty(last: Option<Told>, at: Timestamp, debounce: Duration) -> Option<Nove
     Some(if is_soon { Novelty::Repeated } else { Novelty::New })
 }
 
-/// The commands that a change runs, in their order: those of the state, then those of every change. What was just told
-/// is not told again, but what follows every change must not miss one.
+/// The commands for a change: first those of its state, then `transition`. A repeated state skips its own
+/// commands, but `transition` runs on every change.
 fn commands<'a>(
     to: State,
     novelty: Novelty,

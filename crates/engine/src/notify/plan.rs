@@ -1,6 +1,6 @@
-//! What is still to be told of the seats that wait, and when.
+//! Which notifications are still pending for the waiting seats, and when each is due.
 //!
-//! A pure function of what is shown, what was told and what the user wants. Something that was seen is never told.
+//! A pure function of seats, history and settings. A state the user has seen is never announced.
 
 use crate::runtime::config::Notify;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use towline_core::shown::Shown;
 use towline_core::time::Timestamp;
 use towline_store::told::{Told, Topic, Way};
 
-/// A step that is overdue by more than this is no longer taken; what was told is remembered for longer than that.
+/// Steps overdue by more than this are dropped; the notification history is kept for longer.
 const LATEST_MS: i64 = 12 * 3600 * 1000;
 
-/// Telling one seat's state by one way.
+/// One pending notification: a seat's state over one channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub topic: Topic,
@@ -20,7 +20,7 @@ pub struct Step {
     pub due: Timestamp,
 }
 
-/// All steps that are left, the next one first.
+/// All pending steps, the next one first.
 pub fn plan(
     seats: &[Shown],
     notify: &Notify,
@@ -34,7 +34,7 @@ pub fn plan(
         .iter()
         .filter(waits)
         .flat_map(|seat| ways.iter().filter_map(|(way, after)| step(seat, *way, *after)))
-        // A clock that was set back has told something in the future: that puts nothing off.
+        // After the clock was set back, `told.at` may lie in the future: clamp it, so that it delays nothing.
         .filter_map(|step| left(step, notify.debounce, &|topic| told(topic).map(|told| past(told, now))))
         .filter(|step| now.since_ms(step.due) <= LATEST_MS)
         .collect();
@@ -54,7 +54,7 @@ fn step(seat: &Shown, way: Way, after: Duration) -> Option<Step> {
     Some(Step { topic, seat: seat.clone(), due: seat.since.plus_ms(milliseconds(after)) })
 }
 
-/// Without what was told already; the same state entered anew is not told at once after the last time.
+/// Drops a step that was taken already; a state entered again waits for the debounce interval.
 fn left(step: Step, debounce: Duration, told: &dyn Fn(&Topic) -> Option<Told>) -> Option<Step> {
     match told(&step.topic) {
         None => Some(step),

@@ -1,7 +1,7 @@
 //! Whether anything can have changed since the last refresh: the question that tmux asks every few seconds.
 //!
-//! Compares a few facts with a small file and opens no database. When in doubt it says that something may have changed:
-//! being wrong in that direction costs a few milliseconds, in the other it would hide what happened.
+//! Compares a few facts with a small file and opens no database. If in doubt, it reports a change: a false
+//! alarm costs a few milliseconds, a missed change would hide an event.
 
 use crate::runtime::env::Env;
 use crate::status::read_marks::Look;
@@ -19,25 +19,25 @@ use towline_core::time::Timestamp;
 use towline_store::home::{Home, put_small};
 use towline_terminal::process::Process;
 
-/// What was so when everything was last looked at.
+/// The facts recorded by the last full refresh.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Quiet {
-    /// From then on time alone may have changed something.
+    /// From then on, time alone may have changed something.
     until: Timestamp,
     watch: Watch,
-    /// Panes with something that nobody has seen.
+    /// Panes with an unseen state.
     unseen: Vec<String>,
-    /// What each agent was doing, by its session or its place.
+    /// The light of each agent, by its session or its place.
     #[serde(default)]
     lights: Vec<(String, String)>,
 }
 
-/// What changes when something happens.
+/// Files and processes whose change means that an event happened.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
     journal: Option<Stamp>,
     seats: Vec<Watched>,
-    /// When agents at work will have been silent for so long that their screens are worth a look.
+    /// When working agents will have been silent for so long that their screens are probed.
     #[serde(skip)]
     silent_at: Vec<Timestamp>,
 }
@@ -55,18 +55,18 @@ struct Stamp {
 struct Watched {
     pid: u32,
     started: u64,
-    /// Only of a session in which something may end without a hook.
+    /// Only for a session whose turn may end without a hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     transcript: Option<(String, Option<Stamp>)>,
 }
 
-/// Timers are in minutes, options and strays are looked for once a minute, screens of silent agents twice as often.
+/// Timers show minutes, options and strays are renewed once a minute, silent screens twice as often.
 const LONGEST_MS: i64 = 25_000;
 
-/// A permission that was granted shows first in the processes below the agent: those are not compared here.
+/// A granted permission shows first in the agent's child processes, which are not compared here.
 const LONGEST_BLOCKED_MS: i64 = 3000;
 
-/// Whether nothing can have changed.
+/// Returns whether nothing can have changed.
 pub fn still(env: &Env, look: Look<'_>) -> bool {
     let Some(quiet) = recall(&env.home) else { return false };
     let is_new_look = match look {
@@ -78,12 +78,12 @@ pub fn still(env: &Env, look: Look<'_>) -> bool {
     in_time && !is_new_look && holds(&quiet.watch, &env.home)
 }
 
-/// Whether the world is as it was when this was taken, as far as files and processes tell.
+/// Whether files and processes are unchanged since `watch` was taken.
 pub fn holds(watch: &Watch, home: &Home) -> bool {
     watch.journal == stamp(&home.journal().join("active")) && watch.seats.iter().all(is_as_it_was)
 }
 
-/// What all agents but this session's were doing at the last refresh; `None` if nobody has refreshed lately.
+/// The lights of all other agents at the last refresh; `None` without a recent refresh.
 pub fn others(env: &Env, session: &SessionKey) -> Option<Vec<Light>> {
     let quiet = recall(&env.home)?;
     let is_recent = env.now < quiet.until.plus_ms(LONGEST_MS) && quiet.until.since_ms(env.now) <= LONGEST_MS;
@@ -93,7 +93,7 @@ pub fn others(env: &Env, session: &SessionKey) -> Option<Vec<Light>> {
     is_recent.then(|| lights.collect())
 }
 
-/// What to hold against the world next time. Taken before the world is looked at: what happens meanwhile is then news.
+/// The facts to compare next time. Taken before probing, so that changes during the probe count as news.
 pub fn watch(home: &Home, sitting: &[(Session, Place)]) -> Watch {
     Watch {
         journal: stamp(&home.journal().join("active")),
@@ -109,7 +109,7 @@ fn silent_at(session: &Session) -> Option<Timestamp> {
     works.then(|| session.last_event_at.max(written).plus_ms(SILENT_MS + 1))
 }
 
-/// Remembers that these seats were shown, as the world was when `watch` was taken.
+/// Records the seats that were shown, with the facts from when `watch` was taken.
 pub fn remember(env: &Env, watch: Watch, seats: &[Shown]) {
     let unseen = seats.iter().filter(|seat| calls_for_a_look(seat)).filter_map(|seat| seat.pane.clone());
     let silent_at = watch.silent_at.iter().copied().filter(|at| *at > env.now).min();
@@ -120,7 +120,7 @@ pub fn remember(env: &Env, watch: Watch, seats: &[Shown]) {
     let _ = serde_json::to_vec(&quiet).map(|bytes| put_small(&file(&env.home), &bytes));
 }
 
-/// When the timer of the longest block changes, or an answer may have been given where no hook tells of it.
+/// When the timer of the longest block changes, or a prompt may have been answered without a hook.
 fn next_tick(seats: &[Shown], now: Timestamp) -> Timestamp {
     let blocked = seats.iter().filter(|seat| seat.light() == Light::Blocked).map(|seat| seat.since);
     let tick = blocked.min().map(|since| 60_000 - now.since_ms(since) % 60_000);

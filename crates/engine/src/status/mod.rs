@@ -1,5 +1,5 @@
-//! What every agent is doing now: the seats in the store, probes of process, transcript and screen, the status cache, and
-//! the push to tmux.
+//! The current state of every agent: stored seats, probes of process, transcript and screen, and the tmux
+//! push.
 //!
 //! Applies no journal record: `ingest` does, and calls this module.
 

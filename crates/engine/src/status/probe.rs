@@ -1,8 +1,8 @@
-//! Looking at a session's surroundings: its process and what runs below it, how its transcript ends, its screen.
+//! Probes a session's process and its children, the end of its transcript, and its screen.
 //!
-//! Looks only as far as it is cheap: one small file of the process, and a bounded end of the transcript if that was
-//! written after the last hook. A screen is the last resort, and all screens of a tmux server are one question. What it
-//! means is judged in `core`.
+//! Only cheap reads: one small file of the process, and a bounded end of the transcript if it was written
+//! after the last hook. Screens are the last resort, with one query per tmux server. `core` interprets the
+//! results.
 
 use crate::runtime::env::Env;
 use crate::status::seats::Glance;
@@ -25,13 +25,13 @@ use towline_terminal::process::{Children, Process, children};
 use towline_terminal::tail::last_bytes;
 use towline_terminal::tmux::{Pane, Server};
 
-/// However long a transcript is, this much of its end is read,
+/// Bytes read from the end of a transcript of any length.
 const END: u64 = 64 * 1024;
 
-/// or this much, where a single tool's output may be larger than that.
+/// The second attempt: a single tool's output may be larger than `END`.
 const LONG_END: u64 = 1024 * 1024;
 
-/// What is seen of each of these sessions, in their order.
+/// Probes these sessions; the results are in the same order.
 pub fn all(sitting: &[(Session, Place)], env: &Env, glance: Glance) -> Vec<Sights> {
     let mut sights: Vec<Sights> =
         sitting.iter().map(|(session, place)| without_screen(session, place, env.now)).collect();
@@ -58,20 +58,20 @@ pub fn all(sitting: &[(Session, Place)], env: &Env, glance: Glance) -> Vec<Sight
     sights
 }
 
-/// What is seen of one session by a thorough look.
+/// Probes one session thoroughly.
 pub fn of(session: &Session, place: &Place, env: &Env) -> Sights {
     let seen = all(&[(session.clone(), place.clone())], env, Glance::Thorough);
     seen.into_iter().next().unwrap_or_else(|| without_screen(session, place, env.now))
 }
 
-/// How full the session's context is and since when, by whatever says it last; if nothing does, by how much was written.
+/// How full the context is and since when, by the newest source; without one, estimated from the file size.
 pub fn fill(session: &Session) -> Option<(Fill, Timestamp)> {
     let agent = Agent::named(session.key.agent.as_str())?;
     let path = session.transcript.as_deref();
     let read = path.and_then(|path| context_in(agent, path, session.model.as_deref()));
     let read = read.filter(|(context, _)| session.meter.counts(*context));
     match (read, session.meter.last) {
-        // What a hook or the display said since is newer than the file, and what it says too has been said better.
+        // A later report from a hook or the display is newer, and with equal tokens more precise.
         (Some((context, written)), Some((known, at))) if at > written || context.tokens == known.tokens => {
             Some((known, at))
         }
@@ -87,19 +87,19 @@ pub fn fill(session: &Session) -> Option<(Fill, Timestamp)> {
     }
 }
 
-/// The same, where somebody said it: no guess.
+/// Like [`fill`], but without the estimate.
 pub fn said(session: &Session) -> Option<Fill> {
     fill(session).map(|(fill, _)| fill).filter(|fill| fill.source != Source::Length)
 }
 
-/// What an agent's transcript at this path says of its context, and when it was written. `announced` is the model that the
-/// session named when it began.
+/// The context that a transcript reports, and when it was written. `announced` is the model that the session
+/// named at its start.
 fn context_in(agent: Agent, path: &str, announced: Option<&str>) -> Option<(Context, Timestamp)> {
     let within = |limit| context_within(limit, (agent, path), announced);
     within(END).or_else(|| within(LONG_END))
 }
 
-/// The same for whoever cannot wait for more than a look.
+/// The same with a single bounded read, for hooks.
 pub fn context_near(agent: Agent, path: &str) -> Option<Context> {
     Some(context_within(END, (agent, path), None)?.0)
 }
@@ -113,14 +113,14 @@ fn context_within(
     Some((agent.context(&end, announced)?, written))
 }
 
-/// Only for a conversation that was never cut: what was compacted away is still in the file.
+/// Only for a conversation that was never compacted: the file still holds the compacted part.
 fn guessed(session: &Session) -> Option<(Fill, Timestamp)> {
     let path = Path::new(session.transcript.as_deref()?);
     let bytes = fs::metadata(path).ok().filter(|_| session.compactions == 0 && session.turns > 0)?.len();
     Some((Fill::guessed(bytes), written_at(path)?))
 }
 
-/// A process id alone may be somebody else's by now.
+/// Compares the start time too, because process ids are reused.
 pub fn process(place: &Place) -> ProcessSight {
     let can_look = place.started > 0 && Path::new("/proc/self/stat").exists();
     match Process::read(place.pid) {
@@ -135,13 +135,13 @@ fn without_screen(session: &Session, place: &Place, now: Timestamp) -> Sights {
     let is_newer = last_written.is_some_and(|written| written.plus_ms(SKEW_MS) >= session.last_event_at);
     let tail = if may_tell(session, now) && is_newer { tail(session) } else { None };
     let process = process(place);
-    // Many system calls: only where a child is a reason to look further.
+    // Many system calls: only if a child process would be a reason to probe further.
     let asks = session.state == State::Blocked(Reason::Permission) && process == ProcessSight::Alive;
     let children = if asks { children_of(place, now) } else { ChildrenSight::Unknown };
     Sights { now, process, children, tail, last_written, screen: None }
 }
 
-/// Between turns there is nothing that a transcript could tell and a hook did not, but when a usage limit ends.
+/// Between turns a transcript adds nothing to the hooks, except the end of a usage limit.
 fn may_tell(session: &Session, now: Timestamp) -> bool {
     match session.state {
         State::Working | State::Blocked(_) => true,
@@ -150,7 +150,7 @@ fn may_tell(session: &Session, now: Timestamp) -> bool {
     }
 }
 
-/// An end of a limit that is not in the transcript by then is not going to be.
+/// A limit's end that is not in the transcript by then will not appear.
 pub const SAID_WITHIN_MS: i64 = 60_000;
 
 fn tail(session: &Session) -> Option<Tail> {
@@ -165,7 +165,7 @@ fn written_at(path: &Path) -> Option<Timestamp> {
 }
 
 fn children_of(place: &Place, now: Timestamp) -> ChildrenSight {
-    // Of a session that a server runs, the process in the seat only shows it: tools are children of the server.
+    // If a server runs the session, its tools are children of the server, not of the process in the seat.
     if place.proof == Proof::Evidence {
         return ChildrenSight::Unknown;
     }
@@ -176,7 +176,7 @@ fn children_of(place: &Place, now: Timestamp) -> ChildrenSight {
     }
 }
 
-/// A screen that is not the session's own promises nothing.
+/// A screen that does not show the session promises nothing.
 fn promised(session: &Session, place: &Place, seen: &Sights) -> Promise {
     match promise(session, seen) {
         Promise::Nothing => Promise::Nothing,
@@ -185,13 +185,13 @@ fn promised(session: &Session, place: &Place, seen: &Sights) -> Promise {
     }
 }
 
-/// Whether a person would be told something by the screen of this seat.
+/// Whether the screen of this seat may show something to the user.
 fn shows_something(sitting: &[(Session, Place)], sights: &[Sights], index: usize) -> bool {
     let (session, place) = &sitting[index];
     matches!(session.state, State::Working | State::Blocked(_)) && has_screen(place, &sights[index])
 }
 
-/// Whether the agent itself is what its terminal shows: one that was put into the background is not.
+/// Whether the agent is in the foreground of its terminal.
 fn has_screen(place: &Place, seen: &Sights) -> bool {
     let shows_it = |process: Process| process.is_in_front() && process.terminal() == place.tty;
     place.kind == SeatKind::Tmux
@@ -199,7 +199,7 @@ fn has_screen(place: &Place, seen: &Sights) -> bool {
         && Process::read(place.pid).is_some_and(shows_it)
 }
 
-/// What the screens of the chosen sessions show, by their index. One question per server.
+/// The screens of the chosen sessions, by index. One query per server.
 fn screens(sitting: &[(Session, Place)], chosen: &[usize]) -> Vec<(usize, ScreenSight)> {
     let mut servers: BTreeMap<&str, Vec<Pane>> = BTreeMap::new();
     for (_, place) in chosen.iter().map(|index| &sitting[*index]) {
@@ -214,28 +214,28 @@ fn screens(sitting: &[(Session, Place)], chosen: &[usize]) -> Vec<(usize, Screen
     }
     let sight = |index: &usize| {
         let (session, place) = &sitting[*index];
-        // A terminal is one of this machine, whichever server has it.
+        // Terminal names are unique on this machine, across tmux servers.
         let pane = shown.iter().find(|pane| Some(&pane.terminal) == place.tty.as_ref())?;
         Some((*index, Agent::named(session.key.agent.as_str())?.screen(&pane.screen)))
     };
     chosen.iter().filter_map(sight).collect()
 }
 
-/// How often screens are looked at where nothing new suggests it: a refresh that comes every half minute finds it due.
+/// How often screens are probed without a reason: a refresh every half minute finds it due.
 const LOOK_EVERY_MS: i64 = 25_000;
 
 fn is_time_to_look(home: &Home, now: Timestamp) -> bool {
     let last = fs::read_to_string(home.bars().join(LOOKED)).ok().and_then(|text| text.parse::<i64>().ok());
-    // A clock that was set back must not stop us for ever.
+    // A clock that was set back must not stop the probes for ever.
     last.is_none_or(|last| !(now.0 - LOOK_EVERY_MS < last && last <= now.0))
 }
 
-/// Losing it costs one look too many.
+/// A failed write costs one extra probe.
 fn remember_look(home: &Home, now: Timestamp) {
     let _ = put_small(&home.bars().join(LOOKED), now.0.to_string().as_bytes());
 }
 
-/// The file that holds when screens were last looked at.
+/// The file with the time of the last screen probe.
 const LOOKED: &str = "looked";
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
-//! Telling tmux servers what agents do: the bar, and the state of each pane and window. Only what changed, in one spawn
-//! that nobody waits for.
+//! Pushes the bar and each pane's and window's state to tmux servers: only changes, in one detached spawn.
 //!
-//! What a server was told last is remembered in a small file, once tmux has been started to tell it. Pushes to one server
-//! do not overtake each other: each holds that server's lock until tmux has carried it out, and what is shown is read
-//! after the lock was taken. Servers do not wait for each other. One that has ended is forgotten, never spoken to: another
-//! may listen on its socket by now.
+//! A small file per server holds the last push, written once tmux was started with it. Pushes to one server
+//! are serialized: each holds that server's lock until tmux is done, and reads the seats after taking the
+//! lock. Servers do not wait for each other. A server that has ended is never contacted, because another may
+//! listen on its socket.
 
 use crate::runtime::env::Env;
 use crate::status::read_marks::calls_for_a_look;
@@ -23,11 +22,11 @@ use towline_store::lock::{pauses, wait_for};
 use towline_terminal::process::Process;
 use towline_terminal::tmux::{Order, Server};
 
-/// Reads what is shown now.
+/// Reads the current seats.
 pub type Reading<'a> = &'a dyn Fn() -> Result<Vec<Shown>, StoreError>;
 
-/// Tells every server in which somebody sits, and those that they left. Whether all were told: one that is still busy
-/// with the push before has to be told again.
+/// Pushes to every server with a seat, and to those that lost their last one. Returns whether all were
+/// reached: a server still busy with the previous push needs another one.
 pub fn push(env: &Env, patience: Duration, seats: Reading<'_>) -> Result<bool, StoreError> {
     let shown = seats()?;
     let mut all_told = true;
@@ -39,14 +38,14 @@ pub fn push(env: &Env, patience: Duration, seats: Reading<'_>) -> Result<bool, S
     Ok(all_told)
 }
 
-/// The servers by their process id, which is in the key of every seat in them and safe in a path.
+/// The servers by process id, which is in the key of each of their seats and safe in a path.
 pub fn servers(seats: &[Shown]) -> BTreeMap<String, Server> {
     let alive = |server: &Server| is_alive(&server.pid);
     let found = seats.iter().filter_map(|seat| server_of(&seat.seat)).filter(alive);
     found.map(|server| (server.pid.clone(), server)).collect()
 }
 
-/// The tmux server that a seat is in, by the seat's key: socket, process, pane.
+/// The tmux server of a seat, parsed from its key: socket, process, pane.
 pub fn server_of(seat: &str) -> Option<Server> {
     let mut parts = seat.strip_prefix("tmux:")?.rsplitn(3, ':');
     let (_pane, pid, socket) = (parts.next()?, parts.next()?.to_owned(), parts.next()?.to_owned());
@@ -54,7 +53,7 @@ pub fn server_of(seat: &str) -> Option<Server> {
     sound.then_some(Server { socket, pid })
 }
 
-/// The servers that were told something and run still.
+/// The running servers that have received a push.
 pub fn told_servers(home: &Home) -> Vec<Server> {
     let entries = fs::read_dir(home.bars()).into_iter().flatten().filter_map(Result::ok);
     let pids = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -62,7 +61,7 @@ pub fn told_servers(home: &Home) -> Vec<Server> {
     pids.filter_map(|pid| Some(Server { socket: read(home, &pid)?.socket, pid })).collect()
 }
 
-/// What is remembered of servers that have ended: what they were told, their options, their locks.
+/// Files of servers that have ended: last push, options, locks.
 pub fn leftovers(home: &Home) -> Vec<PathBuf> {
     let entries = fs::read_dir(home.bars()).into_iter().flatten().filter_map(Result::ok);
     let is_of_dead_server = |path: &PathBuf| {
@@ -72,7 +71,7 @@ pub fn leftovers(home: &Home) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(is_of_dead_server).collect()
 }
 
-/// Those in which nobody sits any more.
+/// The servers without seats.
 fn left(home: &Home, seats: &[Shown]) -> Vec<Server> {
     let sat_in = servers(seats);
     let mut told = told_servers(home);
@@ -84,12 +83,12 @@ fn is_alive(pid: &str) -> bool {
     pid.parse().is_ok_and(|pid| Process::read(pid).is_some())
 }
 
-/// What a server shows.
+/// The contents of a push.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Told {
     socket: String,
     text: String,
-    /// The most urgent last: of several panes in one window, the last decides what the window shows.
+    /// The most urgent last: of several panes in one window, the last decides the window's state.
     panes: Vec<PaneState>,
 }
 
@@ -127,7 +126,7 @@ fn panes(seats: &[Shown], server: &Server, style: &BarStyle) -> Vec<PaneState> {
     in_it.filter_map(state).collect()
 }
 
-/// What is shown is read again once it is our turn: whoever comes later has read it later.
+/// Reads the seats again under the lock, so that a later push never carries older data.
 fn tell(env: &Env, server: &Server, patience: Duration, seats: Reading<'_>) -> Result<bool, StoreError> {
     let lock = env.home.bars().join(format!("{}.lock", server.pid));
     let turn = private_folder(&env.home.bars()).and_then(|()| wait_for(&lock, pauses(patience)));
@@ -143,9 +142,9 @@ fn tell(env: &Env, server: &Server, patience: Duration, seats: Reading<'_>) -> R
     Ok(is_started)
 }
 
-/// What makes `now` of `last`. What a window shows is decided by the most urgent of its panes, which is told last: so
-/// windows are told again from the first pane that changed. A window that lost an agent may have others, so then all are
-/// cleared and told.
+/// The orders that turn `last` into `now`. The most urgent pane is sent last and decides its window's state,
+/// so windows are sent again from the first changed pane. If a pane was left, its window may hold other
+/// agents: all windows are cleared and sent again.
 fn orders<'a>(last: &'a Told, now: &'a Told) -> Vec<Order<'a>> {
     let mut orders = vec![];
     if now.text != last.text {
@@ -170,7 +169,7 @@ fn orders<'a>(last: &'a Told, now: &'a Told) -> Vec<Order<'a>> {
     orders
 }
 
-/// Forgets what a server was told if it shows something else: tmux did not do it, or somebody undid it.
+/// Drops the record of the last push if the server shows something else: it failed or was undone.
 pub fn compare(home: &Home, server: &Server, bar: &str) {
     if read(home, &server.pid).is_some_and(|told| told.text != bar) {
         let _ = fs::remove_file(file(home, &server.pid));
@@ -187,7 +186,7 @@ fn read(home: &Home, pid: &str) -> Option<Told> {
     serde_json::from_slice(&fs::read(file(home, pid)).ok()?).ok()
 }
 
-/// Losing it costs one push too many.
+/// A failed write costs one extra push.
 fn remember(home: &Home, server: &Server, told: &Told) {
     let _ = match told.panes.is_empty() {
         true => fs::remove_file(file(home, &server.pid)),

@@ -1,7 +1,7 @@
-//! That a person looked at a seat: by going there, by focusing its pane, or by having it before them when it finished.
+//! Read marks: the user jumped to a seat, focused its pane, or had it on screen when it finished.
 //!
-//! Looking puts out a light and stops what would call the person; it changes nothing of what the agent is doing. A client
-//! that is attached but idle is no person.
+//! A look turns off the light and stops notifications; it does not change the agent's state. A client that is
+//! attached but idle is not a user.
 
 use crate::runtime::env::Env;
 use crate::runtime::env::variable;
@@ -15,21 +15,21 @@ use towline_core::shown::{Light, Shown};
 use towline_store::journal::Record;
 use towline_terminal::tmux::Server;
 
-/// What tmux says about a pane and a person.
+/// The pane that tmux reports as looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look<'a> {
-    /// Nothing.
+    /// No pane.
     Nowhere,
     /// A client shows this pane.
     At(&'a str),
-    /// A person has just turned to this pane.
+    /// The user has just focused this pane.
     Focused(&'a str),
 }
 
-/// A client in which nothing was typed for this long may have nobody before it.
+/// A client without input for this long may have no user in front of it.
 const AWAY_MS: i64 = 120_000;
 
-/// Remembers that a person looked, if that is news. Whether it was.
+/// Records a look if it is news; returns whether it was.
 pub fn by_look(env: &Env, seats: &[Shown], look: Look<'_>) -> Result<bool, Failure> {
     let found = match look {
         Look::Nowhere => None,
@@ -39,19 +39,19 @@ pub fn by_look(env: &Env, seats: &[Shown], look: Look<'_>) -> Result<bool, Failu
     found.map_or(Ok(false), |seat| see(env, seat).map(|()| true))
 }
 
-/// That somebody looked goes through the journal like everything else.
+/// Appends the look to the journal as an event.
 pub fn see(env: &Env, seat: &Shown) -> Result<(), Failure> {
     let Some(session) = &seat.session else { return Ok(()) };
     let session = SessionKey::parse(session).map_err(|error| Failure::new(&error))?;
     accept(env, &[Record::Event(event(env, session, Happening::Seen))])
 }
 
-/// Whether a look at this seat would be news.
+/// Whether a look at this seat would change anything.
 pub fn calls_for_a_look(seat: &Shown) -> bool {
     !seat.seen && matches!(seat.light(), Light::Blocked | Light::Stopped | Light::Completed)
 }
 
-/// The seat in this pane of the server that asks.
+/// The unseen seat in this pane of the current tmux server.
 fn unseen_at<'a>(seats: &'a [Shown], pane: &str) -> Option<&'a Shown> {
     let server = variable("TMUX").as_deref().and_then(Server::parse)?;
     let is_it =
@@ -59,8 +59,8 @@ fn unseen_at<'a>(seats: &'a [Shown], pane: &str) -> Option<&'a Shown> {
     seats.iter().filter(|seat| calls_for_a_look(seat)).find(is_it)
 }
 
-/// Who has a pane before them all the time turns to nothing: it counts after a while, if they are there at all and
-/// have not turned this off.
+/// A pane that stays on screen gets no focus event: it counts as seen after the delay if a client had input
+/// recently. A delay of 0 turns this off.
 fn is_before_a_person(env: &Env, seat: &Shown) -> bool {
     let (Some(server), Some(pane)) = (server_of(&seat.seat), &seat.pane) else { return false };
     let delay = Options::remembered(&env.home, &server).completed_delay_ms;

@@ -1,7 +1,7 @@
-//! Agents that run without our hooks: seats without a session, found among the processes of this user.
+//! Agents that run without our hooks: seats without a session, found among this user's processes.
 //!
-//! Walking all processes is too dear for every refresh, so what was found is kept in a small file; whoever shows it
-//! leaves out what has ended or has got a session since. Nothing is ever removed from anywhere else.
+//! A process scan is too slow for every refresh, so its result is cached in a small file; readers filter out
+//! agents that have ended or have a session by now. Changes no other file and no table.
 
 use crate::runtime::config::project_name;
 use crate::runtime::config::settings;
@@ -20,7 +20,7 @@ use towline_terminal::place::seat_of;
 use towline_terminal::process::{Process, of_same_user};
 use towline_terminal::project;
 
-/// An agent in a terminal that has told us nothing.
+/// An agent in a terminal that has sent no hook event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stray {
     pub agent: String,
@@ -40,7 +40,7 @@ struct Found {
 /// How old a scan may be for a refresh.
 const STALE_MS: i64 = 60_000;
 
-/// As they were found last, without those that have ended or have a session by now.
+/// The strays of the last scan, without those that have ended or have a session by now.
 pub fn remembered(home: &Home, places: &[Place]) -> Vec<Stray> {
     let found = recall(home).unwrap_or_default();
     found
@@ -50,7 +50,7 @@ pub fn remembered(home: &Home, places: &[Place]) -> Vec<Stray> {
         .collect()
 }
 
-/// As they are, give or take a minute.
+/// The strays as of at most a minute ago.
 pub fn recent(env: &Env, places: &[Place]) -> Vec<Stray> {
     match recall(&env.home) {
         Some(found) if found.at <= env.now && env.now.since_ms(found.at) < STALE_MS => {
@@ -60,7 +60,7 @@ pub fn recent(env: &Env, places: &[Place]) -> Vec<Stray> {
     }
 }
 
-/// As they are now.
+/// Scans the processes now.
 pub fn now(env: &Env, places: &[Place]) -> Vec<Stray> {
     let before = recall(&env.home).unwrap_or_default().strays;
     let config = settings(env);
@@ -74,7 +74,7 @@ pub fn now(env: &Env, places: &[Place]) -> Vec<Stray> {
                 |stray: &&Stray| (stray.place.pid, stray.place.started) == (process.pid, process.started);
             before.iter().find(same).cloned().or_else(|| stray(env, agent, &process))
         })
-        // What is to leave no trace is not written down here either.
+        // Excluded projects are not written to the cache either.
         .filter(|stray| !is_excluded(stray))
         .collect();
     keep(&env.home, &Found { at: env.now, strays: strays.clone() });
@@ -91,10 +91,10 @@ pub fn show(stray: &Stray) -> Shown {
     }
 }
 
-/// The agent that this process is, if a person can see it and it is nobody's child.
+/// The agent that this process is, if it is visible in a terminal and not the child of an agent.
 fn agent_of(process: &Process) -> Option<Agent> {
     process.terminal()?;
-    // Wrappers and monitors are called like the agent and more.
+    // Exact match: names of wrappers and monitors only contain the agent's name.
     let agent = Agent::ALL.into_iter().find(|agent| agent.name() == process.name)?;
     let arguments = process.arguments();
     let is_child = Process::read(process.parent).is_some_and(|parent| agent.is_program(&parent.name));
@@ -102,7 +102,7 @@ fn agent_of(process: &Process) -> Option<Agent> {
     (seen && !is_child && shares_our_home(process)).then_some(agent)
 }
 
-/// An agent that runs with another home would tell another data folder, if it told any.
+/// An agent with another home would report to another data folder, if to any.
 fn shares_our_home(process: &Process) -> bool {
     let environment = process.environment();
     let same = |name: &str| variable(name).as_deref() == environment.get(name);
@@ -123,7 +123,7 @@ fn stray(env: &Env, agent: Agent, process: &Process) -> Option<Stray> {
     })
 }
 
-/// One agent sits at a terminal: whoever has told us of it is the one.
+/// A terminal holds one agent: if a session is known there, this process belongs to it.
 fn sits_at_known_terminal(process: &Process, places: &[Place]) -> bool {
     let terminal = process.terminal();
     places.iter().any(|place| place.tty == terminal)
@@ -145,7 +145,7 @@ fn recall(home: &Home) -> Option<Found> {
     serde_json::from_slice(&fs::read(file(home)).ok()?).ok()
 }
 
-/// What cannot be kept is looked for again.
+/// If the write fails, the next refresh scans again.
 fn keep(home: &Home, found: &Found) {
     let _ = serde_json::to_vec(found).map(|bytes| put_small(&file(home), &bytes));
 }

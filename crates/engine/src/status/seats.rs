@@ -8,16 +8,16 @@ use towline_core::session::Session;
 use towline_core::shown::{Shown, by_urgency};
 use towline_store::{Store, StoreError};
 
-/// How closely the world is looked at.
+/// How thoroughly the seats are probed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glance {
-    /// What a refresh every few seconds can afford.
+    /// Cheap enough for a refresh every few seconds.
     Cheap,
-    /// What a person waits for.
+    /// For a command that the user waits for.
     Thorough,
 }
 
-/// The same of a store that is open and folded, without a look at the world.
+/// The seats of an open store whose journal is applied, without probing.
 pub fn seats_of(store: &Store) -> Result<Vec<Shown>, StoreError> {
     let sitting = sitting(store)?;
     let strays = scan::remembered(store.home(), &places(&sitting));
@@ -34,11 +34,11 @@ pub fn shown(sitting: &[(Session, Place)], strays: &[Stray]) -> Vec<Shown> {
     sitting.iter().map(|(session, place)| show(session, place)).chain(strays.iter().map(scan::show)).collect()
 }
 
-/// Sessions that have not ended, as far as is known.
+/// The live sessions, as far as the store knows.
 #[derive(Default)]
 pub struct Seated {
     pub sitting: Vec<(Session, Place)>,
-    /// Another session sits in their seat: they ended unheard.
+    /// Sessions whose seat another session has taken: they ended without a hook.
     pub displaced: Vec<Session>,
 }
 

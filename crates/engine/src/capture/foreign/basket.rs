@@ -1,6 +1,6 @@
-//! What was found of a session, on its way to rows.
+//! Collects the rows of one imported session until they are written.
 //!
-//! All of it becomes clean here: redacted and bounded. Knows no database and no file.
+//! All text is redacted and bounded here. Accesses no database and no file.
 
 use crate::capture::Wishes;
 use std::collections::HashMap;
@@ -14,28 +14,28 @@ use towline_core::time::Timestamp;
 use towline_store::archive::{Packed, Packer};
 use towline_store::foreign::{ForeignSession, Found};
 
-/// How much text waits to be written, and what a row counts beside its text.
+/// Buffered bytes that trigger a write, and the cost of a row in addition to its text.
 const FULL: usize = 4 << 20;
 const ROW: usize = 64;
 
-/// Two programs that are told of a prompt write it down within this time.
+/// Two programs that record the same prompt do so within this time.
 const JUST_THEN_MS: u64 = 5_000;
 
-/// Behind everything that a transcript says of a turn.
+/// Sorts after everything that a transcript says about a turn.
 const LAST_PLACE: u64 = i64::MAX.cast_unsigned();
 
-/// What was found of a session, on its way to rows.
+/// The rows of one session that are not written yet.
 pub(super) struct Basket<'a> {
     rules: &'a Rules<'a, 'a>,
     gatherer: Gatherer,
-    /// Those that the archive holds already.
+    /// Turns that the archive holds already.
     turns: Vec<(Timestamp, Mark)>,
-    /// What the other product made of its turns in one line.
+    /// The other product's one-line titles, by turn.
     lines: HashMap<Mark, String>,
     packer: Packer,
     rows: Vec<Packed>,
     weight: usize,
-    /// What the other product learnt: kept once the turns it came from are.
+    /// Memories and summaries of the other product: kept after the turns they came from.
     pub learnt: Vec<Found>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Basket<'a> {
         Ok(Basket { rules, gatherer, turns, lines, packer, rows, weight: 0, learnt: vec![] })
     }
 
-    /// Whether there is enough to be worth writing.
+    /// Whether enough rows are buffered to be worth a write.
     pub fn is_full(&self) -> bool {
         self.weight > FULL
     }
@@ -100,7 +100,7 @@ impl<'a> Basket<'a> {
         if let Row::Body(body) = &row
             && body.text.is_blank()
         {
-            // A prompt of which no word was kept says nothing.
+            // A prompt without remaining text carries no information.
             return;
         }
         if let Row::Settled(settled) = &mut row
@@ -118,7 +118,7 @@ impl<'a> Basket<'a> {
         std::mem::take(&mut self.rows)
     }
 
-    /// The turn that began just then, else the last that had begun. What is older than the first turn stands before it.
+    /// The turn that began at about that time, else the last one before it; `None` before the first turn.
     fn turn_at(&self, during: Timestamp) -> Option<Mark> {
         let apart = |(at, _): &&(Timestamp, Mark)| at.0.abs_diff(during.0);
         let nearest = self.turns.iter().min_by_key(apart).filter(|turn| apart(turn) <= JUST_THEN_MS);
@@ -147,5 +147,5 @@ fn weight(row: &Row<'_>) -> usize {
     text.map_or(0, |text| text.as_str().len()) + ROW
 }
 
-/// The line of a turn whose prompt was wholly private.
+/// The title of a turn whose prompt was wholly private.
 const PRIVATE: &str = "(private)";

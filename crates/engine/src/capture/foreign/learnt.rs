@@ -1,7 +1,7 @@
-//! What another product learnt, kept as memories and summaries of the turns it came from.
+//! Imports another product's memories and summaries, linked to the turns they came from.
 //!
-//! Each is known by an id of its own and kept once. It is what a model made of what tools printed: trusted as little. What
-//! was forgotten here does not come back.
+//! Each has its own id and is kept once. They are model output derived from tool output, and trusted as
+//! little. Erased ones do not come back.
 
 use crate::memory::remember::Kept;
 use crate::memory::remember::keep_plainly;
@@ -13,7 +13,7 @@ use towline_store::archive::{Conversation, KeptSummary, NewMemory, TurnRow};
 use towline_store::foreign::{ForeignSession, Found};
 use towline_store::{Archive, StoreError};
 
-/// How much was new.
+/// Counts of new entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Learnt {
     pub memories: u64,
@@ -26,10 +26,10 @@ impl Learnt {
     }
 }
 
-/// It checks nothing of what it was told.
+/// Confidence in the other product's memories: it verifies nothing.
 const LIKELY: u8 = 60;
 
-/// Keeps what a session taught, in one go.
+/// Stores the memories and summaries of a session in one transaction.
 pub(super) fn keep(
     archive: &Archive,
     (product, session): (&str, &ForeignSession),
@@ -49,7 +49,7 @@ pub(super) fn keep(
     })
 }
 
-/// The project of the conversation, else the only one that goes by the name that the product knew.
+/// The project of the conversation, else the only project with the name that the product knew.
 fn project(
     archive: &Archive,
     of: &Conversation,
@@ -109,7 +109,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// Whether it is the latest account of the session, and was not forgotten.
+    /// Stores a summary if it is the newest one and was not erased. Returns whether it did.
     fn summary(&self, (at, during): (Timestamp, Timestamp), summary: Summary) -> Result<bool, StoreError> {
         let gone = self.archive.forgotten().of(&self.of.session, &[]);
         let is_gone = gone.is_some_and(|gone| gone.is_time_gone(during, Whose::Session));
@@ -124,7 +124,7 @@ impl Keeper<'_> {
         Ok(true)
     }
 
-    /// The turn that began just then, else the last that had begun.
+    /// The turn that began at about that time, else the last one before it.
     fn turn(&self, during: Timestamp) -> Option<&TurnRow> {
         const JUST_THEN_MS: u64 = 5_000;
         let apart = |turn: &&TurnRow| turn.at.0.abs_diff(during.0);

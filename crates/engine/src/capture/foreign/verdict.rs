@@ -1,6 +1,6 @@
-//! What becomes of a session that another product kept.
+//! Decides whether a session in another product's database is imported.
 //!
-//! Looks at the archive and at the wishes of the user; changes nothing.
+//! Reads the archive and the user's settings; changes nothing.
 
 use crate::capture::rules::Place;
 use crate::capture::rules::Wishes;
@@ -14,15 +14,15 @@ use towline_store::{Archive, StoreError};
 pub enum Verdict {
     /// The archive has no turn of it.
     Taken,
-    /// The archive has its turns: what was noted about them is added.
+    /// The archive has its turns: only notes about them are added.
     Noted,
     Known,
-    /// Its transcript is there, and has not been read yet.
+    /// Its transcript exists and has not been captured yet.
     HasTranscript,
-    /// Too old, or of another project than the one that is asked for.
+    /// Too old, or of another project than the requested one.
     NotAsked,
     Excluded,
-    /// Where it worked is not told, so it may be in a folder that is excluded.
+    /// Its folder is unknown, so it may be an excluded one.
     PerhapsExcluded,
     UnknownAgent,
 }
@@ -54,7 +54,7 @@ impl Verdict {
         }
     }
 
-    /// In words, with what to do about it where something can be done.
+    /// Text for the user, with the next command if there is one.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Taken => "of which the archive had nothing",
@@ -75,7 +75,7 @@ pub(super) struct Judge<'a> {
     pub wishes: &'a Wishes,
     pub product: Product,
     pub archive: Option<&'a Archive>,
-    /// The sessions whose transcripts are there.
+    /// The ids of the sessions whose transcripts exist.
     pub on_disk: HashSet<String>,
 }
 
@@ -105,7 +105,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Where the archive's turns came from this very database, whole it was and whole it stays.
+    /// A session whose turns came from this very database is imported whole again.
     fn extent(&self, session: &ForeignSession, source: Option<&Source>, turns: u32) -> Option<Extent> {
         let is_ours = source.is_some_and(|source| !source.reading.state.starts_with(NOTES));
         let has_transcript = self.on_disk.contains(session.key.id.as_str());
@@ -121,7 +121,7 @@ impl Judge<'_> {
 const WHOLE: &str = "whole";
 const NOTES: &str = "notes";
 
-/// What is remembered of a session that was taken: how, and by what it is known to have grown since.
+/// The stored state of an imported session: its extent, and a stamp that shows later growth.
 pub(super) fn state(extent: Extent, session: &ForeignSession) -> String {
     let how = match extent {
         Extent::Whole => WHOLE,

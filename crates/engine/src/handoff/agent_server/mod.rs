@@ -1,7 +1,7 @@
-//! Asking an agent's server about its sessions, and changing them there.
+//! Client for an agent's app server: reads its threads and changes them.
 //!
-//! Every question has an end: a server that does not answer is an error that says so. Nothing is asked twice, since
-//! nobody knows what became of the first time.
+//! Every request has a deadline: a silent server is an error that says so. No request is retried, because the
+//! outcome of the first attempt is unknown.
 
 mod wire;
 
@@ -15,7 +15,7 @@ use wire::Wire;
 
 /// Long enough for a server on a busy machine to load a long thread.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A server in the background is there at once, or it is stuck.
+/// A background server accepts at once, or it is stuck.
 const TO_MEET: Duration = Duration::from_secs(5);
 
 #[derive(Debug, thiserror::Error)]
@@ -32,16 +32,14 @@ pub enum ServerError {
     Strange { method: &'static str },
 }
 
-/// Which server it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The one that runs in the background, in which the sessions are that people see.
+    /// The background server, which holds the sessions that users see.
     Shared,
-    /// One of our own, which ends with us.
+    /// A child process of ours, which exits when the client is dropped.
     Private,
 }
 
-/// A connection to a server.
 pub struct Client<'a> {
     wire: Wire<'a>,
     pub kind: Kind,
@@ -50,7 +48,7 @@ pub struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    /// The server in the background if one listens, else one of our own, by the agent's program.
+    /// Connects to the background server if one listens, else starts a private one from the agent's program.
     pub fn connect(env: &'a Env, address: &Address, program: &Path) -> Result<Client<'a>, ServerError> {
         match Client::shared(env, &address.socket) {
             Err(ServerError::Reach { source, .. }) if is_nobody(&source) => {
@@ -82,7 +80,7 @@ impl<'a> Client<'a> {
         Ok(self)
     }
 
-    /// What is known of a thread.
+    /// Reads a thread's metadata.
     pub fn thread(&mut self, id: &SessionId) -> Result<Thread, ServerError> {
         self.ask_for(&Call::thread(id), thread)
     }
@@ -101,27 +99,27 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Loads a thread here, so that it can be changed.
+    /// Loads a thread into this connection, which changing it requires.
     pub fn load(&mut self, id: &SessionId) -> Result<Thread, ServerError> {
         self.ask_for(&Call::load(id), thread)
     }
 
-    /// Lets go of a thread that we loaded: the server forgets it unless somebody else looks at it.
+    /// Unloads a thread: the server drops it unless another client has it open.
     pub fn leave(&mut self, id: &SessionId) -> Result<(), ServerError> {
         self.ask(&Call::leave(id)).map(|_| ())
     }
 
-    /// Takes back a turn and all after it. Gives the thread with the file in which it goes on.
+    /// Reverts a turn and all later ones. Returns the thread with the file in which it continues.
     pub fn revert_to(&mut self, id: &SessionId, before: &TurnId) -> Result<Thread, ServerError> {
         self.ask_for(&Call::revert(id, before), thread)
     }
 
-    /// Makes a new thread of what was before a turn, or of all of it. The old one stays as it is.
+    /// Forks a thread before a turn, or at its end. The original stays unchanged.
     pub fn fork_at(&mut self, id: &SessionId, before: Option<&TurnId>) -> Result<Thread, ServerError> {
         self.ask_for(&Call::fork(id, before), thread)
     }
 
-    /// Gives the model of a thread something to know, without a turn of its own.
+    /// Adds text to the context of a thread's model without starting a turn.
     pub fn inject(&mut self, id: &SessionId, text: &str) -> Result<(), ServerError> {
         self.ask(&Call::inject(id, text)).map(|_| ())
     }
@@ -155,7 +153,7 @@ impl<'a> Client<'a> {
     }
 }
 
-/// Whether nobody is there at all, and not somebody who is stuck.
+/// Whether no server listens at all, as opposed to one that is stuck.
 fn is_nobody(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }

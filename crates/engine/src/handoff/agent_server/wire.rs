@@ -1,6 +1,6 @@
-//! Texts to and from a server: over the socket of one in the background, or to a child of our own.
+//! Message transport to a server: WebSocket frames to a background server, lines to a child process.
 //!
-//! Both are sockets, so that every wait can have an end; nothing here knows what the texts mean.
+//! Both run over sockets, so that every wait has a deadline. Message contents are not interpreted here.
 
 use crate::runtime::env::Env;
 use crate::runtime::env::GUARD;
@@ -12,16 +12,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tungstenite::{HandshakeError, Message, WebSocket};
 
-/// No answer that we ask for comes near it.
+/// Upper bound of one line; no answer that we request comes near it.
 const LONGEST: usize = 64 << 20;
 
-/// How long a child may take to end by itself.
+/// How long a child may take to exit on its own.
 const TO_END: Duration = Duration::from_secs(2);
 
 pub(super) enum Wire<'a> {
-    /// A message is a frame.
+    /// One message per WebSocket frame.
     Frames(Box<WebSocket<Timed<'a>>>),
-    /// A message is a line.
+    /// One message per line.
     Lines { reader: BufReader<Timed<'a>>, child: Child },
 }
 
@@ -35,7 +35,7 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// The child's standard input and output are one socket: a pipe could not be waited for with an end.
+    /// The child's stdin and stdout are one socket, because a pipe has no read timeout.
     #[expect(clippy::disallowed_methods, reason = "a server of our own, where none runs in the background")]
     pub fn to_child(env: &'a Env, program: &Path, arguments: &[&str]) -> io::Result<Wire<'a>> {
         let (ours, theirs) = UnixStream::pair()?;
@@ -62,7 +62,7 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// The next message.
+    /// Reads the next message.
     pub fn next(&mut self, until: Duration) -> io::Result<String> {
         match self {
             Wire::Frames(socket) => {
@@ -71,7 +71,7 @@ impl<'a> Wire<'a> {
                     match socket.read().map_err(as_io)? {
                         Message::Text(text) => return Ok(text.to_string()),
                         Message::Close(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                        // A ping is answered by the library itself.
+                        // The library itself answers pings.
                         Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
                     }
                 }
@@ -91,7 +91,7 @@ fn next_line(reader: &mut BufReader<Timed<'_>>) -> io::Result<String> {
 }
 
 impl Drop for Wire<'_> {
-    /// A child that is told that nothing more comes ends by itself, and closes its end of the socket.
+    /// On end of input the child exits by itself and closes its end of the socket; it is killed after that.
     fn drop(&mut self) {
         let Wire::Lines { reader, child } = self else { return };
         let stream = reader.get_mut();
@@ -103,7 +103,7 @@ impl Drop for Wire<'_> {
     }
 }
 
-/// A socket whose reads and writes all end by the same moment, which is counted from when the program began.
+/// A socket whose reads and writes share one deadline, measured from program start.
 pub(super) struct Timed<'a> {
     stream: UnixStream,
     env: &'a Env,
@@ -135,7 +135,7 @@ impl Write for Timed<'_> {
     }
 }
 
-/// The system says that it would have to wait, which is the same here.
+/// The OS reports an expired socket timeout as `WouldBlock`.
 fn timed_out(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::WouldBlock { io::ErrorKind::TimedOut.into() } else { error }
 }

@@ -1,6 +1,6 @@
-//! Bookmarks, where the world is: setting those that are due, finding out what state the code was in, putting them into words.
+//! Sets the bookmarks that are due, types their markers and records the state of the code.
 //!
-//! Decides nothing: whether one is due is `core::bookmark`'s to say, and what is set goes through the journal.
+//! Does not decide whether one is due: `core::bookmark` does. Every bookmark goes through the journal.
 
 mod place;
 
@@ -23,14 +23,14 @@ use towline_core::typing::{Intent, Purpose, Wish};
 use towline_store::journal::{self, Record};
 use towline_store::{Store, StoreError};
 
-/// Tells the journal of the bookmarks that are due by what a fold did. Called with the fold lock held, by somebody who
-/// folds again: so nobody sets the same one twice.
+/// Appends the bookmarks due after these effects to the journal. The caller holds the apply lock and applies
+/// the journal again, so that no bookmark is set twice.
 pub fn set_due(env: &Env, config: &Config, effects: &[Effect]) -> Bookmarked {
     let set = |point: &&Point| {
         let happening = match due(point, &config.bookmarks.rules, env.now) {
             Due::Nothing => return None,
             Due::Type(reason) if config.typing.enabled => Happening::MarkerWanted { reason },
-            // Where nothing may be typed there is a point to come back to all the same.
+            // With typing disabled, a silent bookmark still marks the point.
             Due::Type(reason) | Due::Set(reason) => Happening::BookmarkSet(Setting {
                 how: How::Silent,
                 after_turn: point.after_turn,
@@ -53,10 +53,10 @@ pub fn set_due(env: &Env, config: &Config, effects: &[Effect]) -> Bookmarked {
     }
 }
 
-/// What is folded late, or once more from the journal, is typed by nobody.
+/// Markers of effects older than this are not typed: the event was applied late, or replayed.
 const FRESH_MS: i64 = 10_000;
 
-/// Sees to it that the markers that are wanted are typed.
+/// Starts typing the markers that are wanted.
 pub fn type_markers(env: &Env, config: &Config, effects: &[Effect]) {
     for effect in effects {
         if let Effect::MarkerWanted { session, seat, at, .. } = effect
@@ -75,8 +75,8 @@ fn type_marker(env: &Env, config: &Config, session: &SessionKey, seat: &str) -> 
     typing::make(env, session, wish).map(drop).map_err(|error| chain(&error))
 }
 
-/// The bookmark in place of a marker that was wanted and not typed: the point is there to come back to all the same. None if
-/// a bookmark was set since.
+/// The silent bookmark that replaces a marker which was wanted but not typed. `None` if a bookmark was set
+/// since.
 pub fn instead_of_marker(env: &Env, store: &Store, intent: &Intent) -> Result<Option<Event>, StoreError> {
     let session = store.session(&intent.session)?.filter(|_| intent.wish.purpose == Purpose::Bookmark);
     let wanted = session.and_then(|session| session.since_bookmark.wanted);
@@ -93,7 +93,7 @@ pub fn instead_of_marker(env: &Env, store: &Store, intent: &Intent) -> Result<Op
     Ok(Some(Event { at, turn, ..typing::event(env, &intent.session, Happening::BookmarkSet(set)) }))
 }
 
-/// The last point of each session at which nothing was set since.
+/// The last point of each session that has no bookmark or marker request after it.
 fn open_points(effects: &[Effect]) -> BTreeMap<&SessionKey, &Point> {
     let mut open = BTreeMap::new();
     for effect in effects {
@@ -122,7 +122,7 @@ fn told(env: &Env, point: &Point, happening: Happening) -> Event {
     }
 }
 
-/// What the model is told of a marker that was typed.
+/// The reply to a typed marker: it tells the model to ignore the prompt.
 pub fn reply_to_marker() -> Reply {
     Reply { context: vec![IGNORE_MARKER.to_owned()], ..Reply::default() }
 }

@@ -1,6 +1,6 @@
-//! What state code and context were in at a bookmark: found out by a process that nobody waits for.
+//! Records code and context state at a bookmark, in a process that no caller waits for.
 //!
-//! The code is looked at first, and at once, since an agent may go on; the context once its transcript is written.
+//! The code is read first and at once, since the agent may go on; the context once its transcript is written.
 
 use crate::runtime::env::Env;
 use crate::runtime::record::{accept, event};
@@ -15,19 +15,18 @@ use towline_store::Store;
 use towline_store::journal::Record;
 use towline_terminal::repository::{CheckedOut, checked_out};
 
-/// A bookmark that nobody has looked at for so long is left as it is: by now the code is another.
+/// Older bookmarks stay without code state: by now the code has changed.
 const WITHIN_MS: i64 = 5 * 60_000;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A bookmark, and the code at it.
 pub struct Looked {
     bookmark: Uid,
     session: SessionKey,
     code: Option<Code>,
 }
 
-/// Looks at the code of all bookmarks that were just set.
+/// Reads the code state of all bookmarks that were just set.
 pub fn look(env: &Env) -> Vec<Looked> {
     let Ok(Some(store)) = Store::read(&env.home, PATIENCE) else { return vec![] };
     let unplaced = store.unplaced_bookmarks(env.now.plus_ms(-WITHIN_MS)).unwrap_or_default();
@@ -39,7 +38,7 @@ pub fn look(env: &Env) -> Vec<Looked> {
     looked.collect()
 }
 
-/// What is checked out in a folder, as it is kept.
+/// The commit, branch and dirty state of a folder, bounded and redacted.
 pub fn code_in(folder: Option<&str>) -> Option<Code> {
     let CheckedOut { commit, branch, is_dirty } = checked_out(Path::new(folder?))?;
     let kept = |text: &str| Kept::new(text, Keeping { longest_bytes: 500, secrets: Secrets::Redacted });
@@ -47,7 +46,7 @@ pub fn code_in(folder: Option<&str>) -> Option<Code> {
 }
 
 impl Looked {
-    /// Tells the journal, with how full the context is.
+    /// Appends the code state and the context size to the journal.
     pub fn tell(looked: Vec<Looked>, env: &Env) {
         let Ok(Some(store)) = Store::read(&env.home, PATIENCE) else { return };
         let placed = |looked: Looked| {
@@ -58,7 +57,7 @@ impl Looked {
             Record::Event(event(env, looked.session, happening))
         };
         let records: Vec<Record> = looked.into_iter().map(placed).collect();
-        // What could not be told is not known: the bookmark is there without it.
+        // If this fails, the bookmark stays without its code state.
         let _ = accept(env, &records);
     }
 }

@@ -1,6 +1,6 @@
-//! What a successor is given of a handoff: at its first prompt, once, before all else that it inherits.
+//! Gives a handoff to the successor: at its first prompt, once, before everything else it inherits.
 //!
-//! Decides nothing about who inherits. A handoff that was overtaken by somebody who went on is not given.
+//! Does not decide who inherits. A handoff is void once the old session was prompted again.
 
 use crate::handoff::past;
 use crate::handoff::typing;
@@ -15,7 +15,7 @@ use towline_core::id::SessionKey;
 use towline_store::journal::{self, Record};
 use towline_store::{Store, StoreError};
 
-/// The hop whose handoff says where the work of this session stood, if nobody was given it and nobody went on since.
+/// The session's last hop with a handoff, unless that was given or the session was prompted since.
 pub fn handoff_of(store: &Store, from: &SessionKey) -> Result<Option<Hop>, StoreError> {
     let hop = store.last_hop_of(from)?.filter(|hop| hop.given.is_none() && hop.text().is_some());
     let Some(hop) = hop else { return Ok(None) };
@@ -23,7 +23,7 @@ pub fn handoff_of(store: &Store, from: &SessionKey) -> Result<Option<Hop>, Store
     Ok(Some(hop).filter(|hop| prompted.is_none_or(|at| at < hop.began_at)))
 }
 
-/// The material with the handoff in its place; what the agent said when it wrote it is not given a second time.
+/// Puts the handoff into the material and removes it from the quoted turns, so that it appears once.
 pub fn put_in(material: &mut Material, hop: &Hop) {
     let (Some(past), Some(text)) = (&mut material.past, hop.text()) else { return };
     past.handoff = Some(form::parts(text));
@@ -35,7 +35,7 @@ pub fn put_in(material: &mut Material, hop: &Hop) {
     past.answer_heard = past.answer_heard.take().filter(|answer| !is_it(answer));
 }
 
-/// For a successor that inherits nothing else, since its user wants it so: the handoff alone.
+/// The handoff alone, for a successor whose user wants no other inheritance.
 pub fn alone(
     env: &Env,
     store: &Store,
@@ -51,7 +51,7 @@ pub fn alone(
     Ok(Some((hop, material)))
 }
 
-/// Remembers who was given it.
+/// Records which session received the handoff.
 pub fn mark_given(env: &Env, hop: &Hop, heir: &SessionKey) {
     let given = typing::event(env, heir, Happening::HandoffGiven { hop: hop.uid });
     if let Err(error) = journal::append(&env.home, &[Record::Event(given)]) {

@@ -1,6 +1,6 @@
-//! A hop in events: how it begins, and what is typed once its handoff is there.
+//! The events of a hop: how it begins, and the intents typed once its handoff exists.
 //!
-//! Everything of one step is one write: no intent is made without the hop that it belongs to.
+//! All events of one step are one write: no intent is made without the hop that it belongs to.
 
 use crate::capture;
 use crate::handoff::past;
@@ -18,7 +18,6 @@ use towline_core::text::{Keeping, Kept, Secrets};
 use towline_core::typing::{Purpose, Wish};
 use towline_store::{Archive, Store, StoreError};
 
-/// A hop on its way: which, of which session, in which seat.
 #[derive(Clone, Copy)]
 pub struct Journey<'a> {
     pub hop: Uid,
@@ -26,15 +25,15 @@ pub struct Journey<'a> {
     pub seat: &'a str,
 }
 
-/// Whether anything may be typed now.
+/// Whether typing is allowed now.
 pub fn is_allowed(env: &Env, config: &Config) -> bool {
     config.typing.enabled && typing::paused(&env.home, env.now).is_none()
 }
 
-/// A handoff as it is kept. Secrets are taken out whatever the user's settings say: it is given to a model.
+/// A handoff as it is stored. Secrets are always redacted, because a model will read it.
 pub fn kept(text: &str) -> Kept {
     let keeping = Keeping { longest_bytes: 2 * form::LONGEST_BYTES, secrets: Secrets::Redacted };
-    // What is typed by hand later holds no key but line breaks.
+    // The text may be typed into a terminal later: keep no control characters but line breaks.
     let plain: String = text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(is_text).collect();
     Kept::new(&plain, keeping)
 }
@@ -43,7 +42,7 @@ fn is_text(c: &char) -> bool {
     !c.is_control() || *c == '\n'
 }
 
-/// The events by which a hop begins. A mechanical one has its handoff at once and sets out.
+/// The events that begin a hop. A mechanical one has its handoff at once and goes on to typing.
 pub fn begin(
     env: &Env,
     config: &Config,
@@ -63,11 +62,11 @@ pub fn begin(
     Ok((hop, events))
 }
 
-/// The events by which a hop goes from its handoff to typing: the agent begins anew, then its successor is prompted.
+/// The events that take a hop from its handoff to typing: clear the session, then prompt its successor.
 pub fn set_out(env: &Env, config: &Config, journey: Journey<'_>) -> Vec<Event> {
     let Journey { hop, session, seat } = journey;
     let Some(agent) = Agent::named(session.agent.as_str()) else { return vec![] };
-    // Each of the two waits its time, and is waited for.
+    // Both intents have to be typed and confirmed, one after the other.
     let expires_at = env.now.plus_ms(2 * (config.typing.limit_ms + config.typing.confirm_ms));
     let wish = |purpose, text: &str| Wish::new(seat, purpose, text, expires_at);
     let prompt = form::prompt(hop);
@@ -97,5 +96,5 @@ fn from_what_is_known(env: &Env, store: &Store, session: &Session) -> Result<Han
     Ok(material.past.as_ref().map_or(nothing, mechanical))
 }
 
-/// An agent waits: what cannot be had at once is left out.
+/// The agent is waiting: data that is not available at once is left out.
 const PATIENCE: Duration = Duration::from_millis(100);

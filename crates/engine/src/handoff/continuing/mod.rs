@@ -1,7 +1,7 @@
-//! Work that goes on by itself: what is done at the end of a turn, what the successor is given, what the person is told.
+//! Automatic continuation: end of a turn, the successor's handoff, and the notices to the user.
 //!
-//! Whether anything is done is decided in `core`, how far a hop is by the fold. Here it is put into events, words and intents;
-//! nothing is typed from here, and nothing that failed is tried again.
+//! `core` decides whether to act; applying events tracks a hop's stage. This module builds events, texts and
+//! intents; it types nothing itself and retries nothing that failed.
 
 mod give;
 mod hop;

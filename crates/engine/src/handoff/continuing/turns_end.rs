@@ -1,6 +1,6 @@
-//! The end of a turn: a hop begins if the context is nearly full, or the handoff is taken that was asked for.
+//! The end of a turn: begins a hop if the context is nearly full, or takes the handoff that was requested.
 //!
-//! Only a hop of our own is our cue; that somebody's hook kept the turn from ending says nothing. At most one block per hop.
+//! Reacts only to its own hops: a turn kept alive by another hook means nothing. At most one block per hop.
 
 use super::hop::{Journey, begin, is_allowed, kept, set_out};
 use super::untold::{Afoot, what_became};
@@ -28,22 +28,22 @@ use towline_core::typing::{Purpose, Wish};
 use towline_store::journal::{self, Record};
 use towline_store::{Store, StoreError};
 
-/// A turn's end as its hook told of it.
+/// The end of a turn as reported by its hook.
 #[derive(Clone, Copy)]
 pub struct Stop<'a> {
     pub event: &'a Event,
     pub ending: &'a Ending,
 }
 
-/// What is said at it.
+/// The reply to it.
 #[derive(Default)]
 pub struct Outcome {
     pub reply: Reply,
-    /// The work goes on: that the turn has ended is no news.
+    /// The work continues, so the end of the turn is not announced.
     pub goes_on: bool,
 }
 
-/// Called by the hook, with the fold lock held: so that nothing is decided twice.
+/// Called by the hook with the apply lock held, so that no decision is made twice.
 pub fn at_turns_end(
     env: &Env,
     config: &Config,
@@ -61,7 +61,7 @@ pub fn at_turns_end(
     }
 }
 
-/// What is known when an event is answered, asked for once.
+/// State that is loaded once per answered event.
 pub struct Known {
     pub afoot: Afoot,
     pub gauge: Option<Gauge>,
@@ -75,7 +75,7 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// Whether a hop begins.
+    /// Decides whether a hop begins.
     fn consider(&self, stop: &Stop<'_>, open: &[Hop], percent: Option<u8>) -> Result<Outcome, StoreError> {
         let wishes = &self.config.continuing;
         let strategy = self.config.guard.strategy_in(self.session.folder.as_deref());
@@ -111,7 +111,7 @@ impl Desk<'_> {
         let (store, session) = (self.store, self.session);
         let doings = store.own_doings(seat, self.env.now.plus_ms(-DAY_MS))?;
         let here = store.last_hop_of(&session.key)?.map(|hop| hop.began_at);
-        // A person who has prompted it since begins a new row.
+        // A prompt by the user since then starts a new chain.
         let led_here = store.hop_to(&session.key)?.filter(|_| session.prompt.is_none());
         Ok(Past {
             last_moved: doings.iter().map(|(_, moved)| *moved).max(),
@@ -163,7 +163,7 @@ impl Desk<'_> {
         }
     }
 
-    /// The handoff that was asked for, or why there is none. What was written is kept, sound or not.
+    /// Takes the requested handoff, or the reason why it is missing. The text is kept even if it is invalid.
     fn take(&self, hop: &Hop, stop: &Stop<'_>) -> Outcome {
         let (found, by) = self.found(hop, stop);
         let text = match &found {
@@ -195,7 +195,7 @@ impl Desk<'_> {
         Outcome { goes_on, ..Outcome::default() }
     }
 
-    /// The hop as it has ended, told at once.
+    /// Records the end of the hop and notifies the user at once.
     fn end(&self, hop: &Hop) -> Outcome {
         let mut events = self.written(hop);
         let moved = Happening::HopMoved { hop: hop.uid, to: hop.stage, why: hop.why.clone(), typed: None };
@@ -211,7 +211,7 @@ impl Desk<'_> {
         written.map(|written| typing::event(self.env, &hop.session, written)).into_iter().collect()
     }
 
-    /// In the answer, or in the agent's own file if that was written since it was asked for.
+    /// Looks in the answer, then in the agent's own handoff file if that was written since the request.
     fn found(&self, hop: &Hop, stop: &Stop<'_>) -> (Result<form::Read, form::Flaw>, Author) {
         let said = stop.ending.handoff.as_deref().map(|said| form::read(said, &hop.short()));
         match (said, self.file_since(hop.began_at)) {
@@ -235,7 +235,7 @@ impl Desk<'_> {
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
-/// A limit that was reached is told; the rest passes by itself.
+/// Only a limit that was reached is announced; other barriers pass by themselves.
 fn barred(barrier: Barrier, percent: Option<u8>) -> Outcome {
     if !barrier.is_a_limit() {
         return Outcome::default();
@@ -251,7 +251,7 @@ fn said(notice: String) -> Reply {
     Reply { notices: vec![notice], ..Reply::default() }
 }
 
-/// All of them, or none.
+/// Appends all events in one write.
 fn accept(env: &Env, events: Vec<Event>) -> bool {
     let records: Vec<Record> = events.into_iter().map(Record::Event).collect();
     match journal::append(&env.home, &records) {

@@ -1,6 +1,6 @@
-//! What the person is told of work that did not go on by itself: at the next chance, once.
+//! Notices to the user about work that did not continue by itself: at the next opportunity, once.
 //!
-//! Changes nothing but that it was told, and that what nobody hears of any more has failed.
+//! Changes only two things: it marks hops as announced, and fails hops that are overdue.
 
 use crate::handoff::typing;
 use crate::runtime::env::Env;
@@ -13,7 +13,7 @@ use towline_core::reply::Reply;
 use towline_store::journal::{self, Record};
 use towline_store::{Store, StoreError};
 
-/// The hops that somebody waits for or is to hear of.
+/// The open hops, and the ended ones that the user has not been notified about.
 #[derive(Default)]
 pub struct Afoot {
     pub open: Vec<Hop>,
@@ -21,7 +21,7 @@ pub struct Afoot {
 }
 
 impl Afoot {
-    /// Where an event can tell of them. Mostly there are none, and one look tells.
+    /// Loads them at events that can show a notice. Usually there are none, and one query shows that.
     pub fn at(env: &Env, store: &Store, event: &Event) -> Result<Afoot, StoreError> {
         let is_heard = matches!(
             event.happening,
@@ -36,7 +36,7 @@ impl Afoot {
     }
 }
 
-/// What there is to tell in the seat of this event's session.
+/// The notices due in the seat of this event's session.
 pub fn untold(env: &Env, store: &Store, afoot: &Afoot, event: &Event) -> Result<Reply, StoreError> {
     let hops = &afoot.untold;
     if hops.is_empty() {
@@ -50,7 +50,7 @@ pub fn untold(env: &Env, store: &Store, afoot: &Afoot, event: &Event) -> Result<
     Ok(Reply { notices: here.iter().map(|hop| what_became(hop)).collect(), ..Reply::default() })
 }
 
-/// Those that are still on their way; what was not heard of for too long is said to have failed.
+/// Fails the overdue hops and returns the others.
 pub fn overdue(env: &Env, open: Vec<Hop>) -> Vec<Hop> {
     let (late, open): (Vec<Hop>, Vec<Hop>) = open.into_iter().partition(|hop| is_overdue(hop, env.now));
     let why = || Some("nothing was heard of it any more".to_owned());
@@ -59,7 +59,7 @@ pub fn overdue(env: &Env, open: Vec<Hop>) -> Vec<Hop> {
     open
 }
 
-/// In one line, with what can be done about it.
+/// One line about a failed hop, with the next command.
 pub fn what_became(hop: &Hop) -> String {
     let why = hop.why.as_deref().unwrap_or("it was stopped");
     let (short, session) = (hop.short(), hop.session.short());

@@ -1,7 +1,7 @@
-//! Typing into an agent's seat in a person's place: intents are made here, and one short-lived process types them.
+//! Intents to type into an agent's terminal on the user's behalf; a short-lived process types them.
 //!
-//! Whoever makes an intent does not wait for it. Whether it may be typed is decided in `core`, from what is known and seen
-//! at that moment; nothing is typed twice, and nothing without its row saying so before.
+//! Callers do not wait for the typing. `core` decides whether an intent may be typed, from the state at that
+//! moment. No intent is typed twice, and none before its row records the attempt.
 
 mod pause;
 
@@ -16,7 +16,7 @@ use towline_core::id::{SessionKey, Uid};
 use towline_core::typing::{Intent, Rules, Stage, Wish};
 use towline_store::journal::{self, AppendError, Record};
 
-/// Accepts an intent for the session, and sees to it that somebody types it. Returns its id.
+/// Records an intent for the session and starts the process that types it. Returns the intent's id.
 pub fn make(env: &Env, session: &SessionKey, wish: Wish) -> Result<Uid, AppendError> {
     let seat = wish.seat.clone();
     let made = event(env, session, Happening::IntentMade { wish });
@@ -26,7 +26,7 @@ pub fn make(env: &Env, session: &SessionKey, wish: Wish) -> Result<Uid, AppendEr
     Ok(uid)
 }
 
-/// What becomes of an intent, as an event of the session that it is typed into.
+/// Records an intent's new stage as an event of the session that it is typed into.
 pub fn accept_move(
     env: &Env,
     session: &SessionKey,
@@ -40,13 +40,13 @@ pub fn moved(env: &Env, session: &SessionKey, (intent, to): (&Intent, Stage), wh
     event(env, session, Happening::IntentMoved { intent: intent.uid, to, why })
 }
 
-/// All of them in one write.
+/// Appends all events in one write.
 pub fn accept(env: &Env, events: impl IntoIterator<Item = Event>) -> Result<(), Failure> {
     let records: Vec<Record> = events.into_iter().map(Record::Event).collect();
     journal::append(&env.home, &records).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))
 }
 
-/// What the user wants now: read anew each time, since a pause counts at the last moment too.
+/// The user's typing settings, read again each time: a pause counts until the last moment.
 pub fn rules(env: &Env) -> Rules {
     let typing = settings(env).typing;
     Rules {
@@ -57,7 +57,7 @@ pub fn rules(env: &Env) -> Rules {
     }
 }
 
-/// An event of ours in this session.
+/// An event of our own in this session.
 pub fn event(env: &Env, session: &SessionKey, happening: Happening) -> Event {
     Event {
         uid: env.uid(),

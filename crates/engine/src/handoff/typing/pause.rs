@@ -1,6 +1,6 @@
-//! The pause: a small file that keeps everything from being typed, until it is taken away or its time is over.
+//! The pause file: while it exists and has not expired, no intent is typed.
 //!
-//! What cannot be read counts as a pause without end.
+//! An unreadable file counts as a pause without end.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -8,13 +8,13 @@ use towline_core::time::Timestamp;
 use towline_core::typing::Pause;
 use towline_store::home::{Home, put_small};
 
-/// Nothing is typed from now on.
+/// Stops all typing, until `pause.until` if given.
 pub fn pause(home: &Home, pause: Pause) -> io::Result<()> {
     let until = pause.until.map_or_else(String::new, |until| until.0.to_string());
     put_small(&home.typing_pause(), until.as_bytes())
 }
 
-/// Whether there was a pause.
+/// Removes the pause. Returns whether there was one.
 pub fn lift(home: &Home) -> io::Result<bool> {
     match fs::remove_file(home.typing_pause()) {
         Ok(()) => Ok(true),
@@ -23,7 +23,7 @@ pub fn lift(home: &Home) -> io::Result<bool> {
     }
 }
 
-/// The pause that lasts now.
+/// The pause in effect now.
 pub fn paused(home: &Home, now: Timestamp) -> Option<Pause> {
     let written = match fs::read_to_string(home.typing_pause()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return None,

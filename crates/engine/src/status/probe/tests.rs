@@ -1,4 +1,4 @@
-//! How far a look goes.
+//! How much a probe reads.
 
 use super::*;
 use std::fs::File;
@@ -11,7 +11,7 @@ use towline_core::step::{Before, step};
 
 const ANSWER: &str = r#"{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"total_tokens":100000},"model_context_window":200000}}}"#;
 
-/// Whichever agent writes so.
+/// The agent whose transcripts have this format.
 fn agent() -> &'static str {
     let reads = |agent: &Agent| agent.context(ANSWER.as_bytes(), None).is_some();
     Agent::ALL.into_iter().find(reads).unwrap().name()
@@ -33,7 +33,7 @@ fn session(agent: &str, transcript: &Path) -> Session {
     session
 }
 
-/// A transcript of more than 100 megabytes, most of which is a hole, that ends with these lines.
+/// A sparse transcript of more than 100 megabytes that ends with these lines.
 fn huge(lines: &str) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.as_file().set_len(128 * 1024 * 1024).unwrap();
@@ -42,7 +42,7 @@ fn huge(lines: &str) -> tempfile::NamedTempFile {
     file
 }
 
-/// What this thread has read so far, by the kernel's count.
+/// Bytes that this thread has read so far, by the kernel's count.
 fn bytes_read() -> u64 {
     let counts = fs::read_to_string("/proc/thread-self/io").unwrap();
     counts.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
@@ -61,7 +61,7 @@ fn check(transcript: &Path, expected: Option<u64>, most: u64) {
     assert!(cost <= most, "{cost} bytes were read");
 }
 
-/// Beside the file, the kernel counts what we read to count.
+/// The kernel also counts the reads of its own counter file.
 const COUNTING: u64 = 1024;
 
 #[test]

@@ -1,7 +1,7 @@
-//! Our block in the user's tmux.conf, and the servers that run with it.
+//! Our block in the user's tmux.conf, and the servers that have loaded it.
 //!
-//! Chooses the file and says what became of it; editing it is `settings`', and what happens inside a server is `load`'s.
-//! Never starts a server.
+//! Chooses the file and reports the result; `settings` edits it, and `load` changes servers. Never starts a
+//! server.
 
 use super::load::{self, Changed, Presence};
 use crate::runtime::env::Env;
@@ -14,28 +14,27 @@ use towline_agents::settings::{Archive, Block, Pace, Plan, Refusal, Standing, Su
 use towline_terminal::tmux::Server;
 use towline_terminal::tmux_settings;
 
-/// Whether anything is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
     Done,
-    /// Only what would be done is told.
+    /// Dry run: only reports the changes.
     Planned,
 }
 
-/// What became of the files and of the servers.
+/// The result for the files and the servers.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub plans: Vec<Plan>,
     /// The sockets of the servers that were changed, or would be.
     pub servers: Vec<String>,
     pub remarks: Vec<String>,
-    /// What is left to the user.
+    /// The next command for the user.
     pub next: Option<String>,
 }
 
 const OWNER: &str = "tmux";
 
-/// Brings our block into the tmux.conf, and Towline into the server that the user sits in.
+/// Adds our block to the tmux.conf, and loads Towline into the user's current server.
 pub fn install(env: &Env, tow: &Path, writing: Writing) -> Result<Outcome, Failure> {
     let server = current_server();
     load::version(server.as_ref())?;
@@ -62,7 +61,7 @@ pub fn install(env: &Env, tow: &Path, writing: Writing) -> Result<Outcome, Failu
     Ok(outcome)
 }
 
-/// Takes our block out of every tmux.conf that has one, and Towline out of the servers that run with it.
+/// Removes our block from every tmux.conf that has one, and unloads Towline from the servers that run it.
 pub fn uninstall(env: &Env, writing: Writing) -> Result<Outcome, Failure> {
     let archive = Archive::new(env.home.backups());
     let mut outcome = Outcome::default();
@@ -97,7 +96,7 @@ impl Outcome {
         self.note(server, unloaded, &mend);
     }
 
-    /// The file is written by now: what goes wrong in a server is told beside it.
+    /// The file is already written, so a server's failure is only a remark.
     fn note(&mut self, server: Server, done: Result<load::Outcome, Failure>, mend: &str) {
         match done {
             Ok(load::Outcome { changed, remarks }) => {
@@ -112,7 +111,7 @@ impl Outcome {
     }
 }
 
-/// What loading would come to.
+/// The result that loading would have.
 fn planned(server: &Server) -> load::Outcome {
     let changed = match load::presence(server) {
         Some(Presence::Whole) => Changed::Nothing,
@@ -121,31 +120,31 @@ fn planned(server: &Server) -> load::Outcome {
     load::Outcome { changed, remarks: vec![] }
 }
 
-/// The file that has our block or would get it, and how the block stands there.
+/// The file that has our block or would get it, and the state of the block there.
 pub fn standing(tow: &Path) -> Result<(PathBuf, Standing), Failure> {
     let file = file_to_edit()?;
     let block = Block::new(OWNER, file.clone(), lines(tow)?);
     Ok((file, block.inspect_file(Pace::USUAL).map_err(refused)?))
 }
 
-/// Whether there is a tmux here that nothing of ours is in.
+/// Whether tmux is installed and no tmux.conf has our block.
 pub fn is_worth_a_hint() -> bool {
     on_path("tmux").is_some() && candidates().is_ok_and(|files| !files.iter().any(|file| has_block(file)))
 }
 
-/// The server that this process runs in.
+/// The tmux server that this process runs in.
 pub fn current_server() -> Option<Server> {
     variable("TMUX").as_deref().and_then(Server::parse)
 }
 
-/// A program that is gone says nothing: tmux would show it to the user at every start.
+/// A missing program stays silent: tmux would show the error to the user at every start.
 fn lines(tow: &Path) -> Result<String, Failure> {
     let tow = load::word(tow)?;
     let command = format!("test ! -x {tow} || {tow} tmux load >/dev/null 2>&1 || true");
     Ok(format!("run-shell -b {}", tmux_settings::quote(&command)))
 }
 
-/// The file in which our block stands, else the first that there is, else the usual one.
+/// The file with our block, else the first existing one, else the default.
 fn file_to_edit() -> Result<PathBuf, Failure> {
     let files = candidates()?;
     let found =
@@ -153,7 +152,7 @@ fn file_to_edit() -> Result<PathBuf, Failure> {
     found.or(files.first()).cloned().ok_or_else(no_home)
 }
 
-/// Where tmux looks for its configuration.
+/// The paths at which tmux looks for its configuration.
 fn candidates() -> Result<Vec<PathBuf>, Failure> {
     let home = variable("HOME").map(PathBuf::from).ok_or_else(no_home)?;
     let mut files = vec![home.join(".tmux.conf")];
@@ -167,14 +166,14 @@ fn candidates() -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// A link that leads to nothing yet is one that the user has made.
+/// A dangling symlink counts: the user has made it.
 fn is_there(file: &Path) -> bool {
     file.symlink_metadata().is_ok()
 }
 
 fn has_block(file: &Path) -> bool {
     let standing = Block::new(OWNER, file.to_owned(), "").inspect_file(Pace::USUAL);
-    // A block that cannot be read is one, too: the edit says what is wrong with it.
+    // An unreadable block counts too: the edit reports what is wrong with it.
     is_there(file) && !matches!(standing, Ok(Standing::Absent))
 }
 

@@ -1,7 +1,7 @@
-//! Putting Towline into a running tmux server, and taking it out again.
+//! Loads Towline into a running tmux server and unloads it.
 //!
-//! Looks, plans, and changes the server in one call; what is the user's and what is ours is decided by `plan`. Writes to
-//! no file of the user's and never starts a server.
+//! Reads the settings, plans, and changes the server in one call; `plan` separates the user's settings from
+//! ours. Writes to no file of the user's and never starts a server.
 
 use super::options::Options;
 use super::plan::{self, Found, Key, OPTIONS, Plan, UNDO_OPTION, Undo, Wish};
@@ -17,11 +17,11 @@ use towline_terminal::process::Process;
 use towline_terminal::tmux::{BAR_OPTION, MARK_OPTION, STATE_OPTION, Server, UNSEEN_OPTION};
 use towline_terminal::tmux_settings::{Binding, Change, Taken, installed_version};
 
-/// What became of a server.
+/// The result for one server.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub changed: Changed,
-    /// What the user should know: an option that makes no sense, a key that was left alone.
+    /// Remarks for the user: an invalid option, a key that was left alone.
     pub remarks: Vec<String>,
 }
 
@@ -31,18 +31,18 @@ pub enum Changed {
     Nothing,
 }
 
-/// The oldest tmux that has what we use, and the first with notes on keys and with popups.
+/// The oldest supported tmux, and the first versions with key notes and with popups.
 const OLDEST: (u32, u32) = (3, 0);
 const WITH_NOTES: (u32, u32) = (3, 1);
 pub const WITH_POPUPS: (u32, u32) = (3, 2);
 
-/// What hooks push for people who build formats of their own.
+/// Options that hooks push, for users who build their own formats.
 const PUSHED: [&str; 3] = [STATE_OPTION, MARK_OPTION, UNSEEN_OPTION];
 
-/// Beside what is remembered of the server's bar: where its socket is.
+/// Extension of the file that holds a loaded server's socket path.
 const NOTE: &str = "loaded";
 
-/// Brings the bar, the keys and the hooks into the server, as its `@towline-*` options want them.
+/// Sets the bar, the keys and the hooks in the server, as its `@towline-*` options say.
 pub fn load(env: &Env, server: &Server, tow: &Path) -> Result<Outcome, Failure> {
     let version = version(Some(server))?;
     let tow = word(tow)?;
@@ -58,7 +58,7 @@ pub fn load(env: &Env, server: &Server, tow: &Path) -> Result<Outcome, Failure> 
     Ok(Outcome { changed, remarks })
 }
 
-/// Takes out what `load` brought in. Options that the user has set stay.
+/// Removes everything that `load` set. Options that the user has set stay.
 pub fn unload(env: &Env, server: &Server) -> Result<Outcome, Failure> {
     let found = find(server, [])?;
     let changed = carry_out(server, &found, plan::unload(&found))?;
@@ -69,7 +69,7 @@ pub fn unload(env: &Env, server: &Server) -> Result<Outcome, Failure> {
     Ok(Outcome { changed, remarks: vec![] })
 }
 
-/// Takes out what hooks have pushed to a server that was never loaded. Whether there was anything.
+/// Removes what hooks pushed to a server that was never loaded.
 pub fn sweep(env: &Env, server: &Server) -> Result<Outcome, Failure> {
     let was_told = server.user_options(&[BAR_OPTION.to_owned()]).is_some_and(|found| found != [None]);
     if !was_told {
@@ -81,7 +81,7 @@ pub fn sweep(env: &Env, server: &Server) -> Result<Outcome, Failure> {
     Ok(Outcome { changed: Changed::Something, remarks: vec![] })
 }
 
-/// A pane that closes in this moment keeps the others from being done: they are looked for again.
+/// A pane that closes meanwhile makes tmux skip the rest, so the panes are listed again.
 fn unset_pushed(server: &Server) -> Result<(), Failure> {
     let mut tries = (0..TRIES).map(|_| server.unset_everywhere(&PUSHED));
     taken(server, tries.find(|taken| *taken != Taken::Refused).unwrap_or(Taken::Refused))
@@ -89,12 +89,12 @@ fn unset_pushed(server: &Server) -> Result<(), Failure> {
 
 const TRIES: usize = 3;
 
-/// How much of us is in a server.
+/// How much of Towline is set in a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     Absent,
     Whole,
-    /// Something has set over what we set.
+    /// Some of our settings were overwritten.
     Partial,
 }
 
@@ -108,7 +108,7 @@ pub fn presence(server: &Server) -> Option<Presence> {
     })
 }
 
-/// The servers that were loaded and run still, even if they do not answer. The others are forgotten.
+/// The loaded servers that still run, even if they do not answer. Notes of the others are deleted.
 pub fn remembered(env: &Env) -> Vec<Server> {
     let mut servers = vec![];
     let entries = fs::read_dir(env.home.bars()).into_iter().flatten().filter_map(Result::ok);
@@ -129,7 +129,7 @@ fn recalled(note: &Path) -> Option<Server> {
     }
 }
 
-/// The version of a server, or of the program if no server runs, provided that it is new enough.
+/// The version of a server, or of the program if no server runs. Fails if it is too old.
 pub fn version(server: Option<&Server>) -> Result<(u32, u32), Failure> {
     let told = match server {
         Some(server) => server.version().ok_or_else(|| silent(server))?,
@@ -138,7 +138,7 @@ pub fn version(server: Option<&Server>) -> Result<(u32, u32), Failure> {
                 .hint("Install tmux 3.0 or newer, then run the command again.")
         })?,
     };
-    // What is no number comes from between two releases, newer than all that we know.
+    // A version that is not a number is a build between releases, newer than all that we know.
     let version = parse_version(&told).unwrap_or(WITH_POPUPS);
     if version < OLDEST {
         let what = format!("tmux {told} is too old: Towline needs 3.0 or newer");
@@ -154,7 +154,7 @@ fn parse_version(told: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, digits.parse().ok()?))
 }
 
-/// Our program as one word of a shell inside a tmux format, which has no way to quote these.
+/// The path of `tow` as one shell word inside a tmux format, which cannot quote these characters.
 pub fn word(tow: &Path) -> Result<String, Failure> {
     let plain = |text: &&str| !text.chars().any(|c| c.is_control() || "#%()\\".contains(c));
     let text = tow.to_str().filter(plain).ok_or_else(|| {
@@ -165,7 +165,7 @@ pub fn word(tow: &Path) -> Result<String, Failure> {
     Ok(quote(text))
 }
 
-/// The keys that are wanted, with what they do.
+/// The key bindings to set.
 fn bindings(options: &Options, tow: &str, version: (u32, u32), remarks: &mut Vec<String>) -> Vec<Change> {
     let run = |verb: &str| vec!["run-shell".into(), "-b".into(), format!("{tow} {verb} || true")];
     let popup = ["display-popup", "-w", "90%", "-h", "60%", "-E"].map(str::to_owned).into_iter();
@@ -185,7 +185,7 @@ fn bindings(options: &Options, tow: &str, version: (u32, u32), remarks: &mut Vec
     wanted.map(|(key, text, words)| Change::Bind { key: key.clone(), note: note(text), words }).collect()
 }
 
-/// The keys as tmux itself writes them.
+/// The keys in tmux's own spelling.
 fn wanted_keys(server: &Server, bindings: Vec<Change>, remarks: &mut Vec<String>) -> Vec<Key> {
     let mut keys: Vec<Key> = vec![];
     for bind in bindings {
@@ -201,7 +201,7 @@ fn wanted_keys(server: &Server, bindings: Vec<Change>, remarks: &mut Vec<String>
     keys
 }
 
-/// Everything that a plan needs to know of the server.
+/// Reads the settings that a plan depends on.
 fn find(server: &Server, wanted: impl IntoIterator<Item = String>) -> Result<Found, Failure> {
     let names: Vec<String> = OPTIONS.iter().chain([&UNDO_OPTION]).map(|name| (*name).to_owned()).collect();
     let values = server.options(&names).filter(|values| values.len() == names.len());
@@ -221,7 +221,7 @@ fn find(server: &Server, wanted: impl IntoIterator<Item = String>) -> Result<Fou
     Ok(Found { options, keys, undo })
 }
 
-/// Whether what the key is bound to now can be given back one day. tmux does not print every binding as it was given.
+/// Whether the key's current binding could be restored: tmux does not print every binding as it was given.
 fn is_free(server: &Server, found: &Found, wanted: &Key, remarks: &mut Vec<String>) -> bool {
     let is_ours = |now: &&Binding| now.text == wanted.printed || found.undo.is_ours(&wanted.key, now);
     let Some(theirs) = found.keys.get(&wanted.key).filter(|now| !is_ours(now)) else { return true };
@@ -234,7 +234,7 @@ fn is_free(server: &Server, found: &Found, wanted: &Key, remarks: &mut Vec<Strin
     is_free
 }
 
-/// The way back is set by the same call as what it undoes.
+/// The undo data is set in the same call as the changes that it undoes.
 fn carry_out(server: &Server, found: &Found, plan: Plan) -> Result<Changed, Failure> {
     let Plan { mut changes, undo } = plan;
     if changes.is_empty() && undo == found.undo {
@@ -262,14 +262,14 @@ fn silent(server: &Server) -> Failure {
         .hint(format!("Run `tmux -S {} list-sessions` to see why.", quote(&server.socket)))
 }
 
-/// Which servers to take us out of one day.
+/// Records the server, so that `tow uninstall` can unload it.
 fn remember(env: &Env, server: &Server) {
     let note = env.home.bars().join(format!("{}.{NOTE}", server.pid));
     // Without the note, `tow uninstall` still finds the server that it is run in.
     let _ = put_small(&note, server.socket.as_bytes());
 }
 
-/// Also what was pushed: it has to be pushed again if the server is loaded again.
+/// Deletes the record of the last push as well: a server loaded again needs a full push.
 fn forget(env: &Env, server: &Server) {
     let entries = fs::read_dir(env.home.bars()).into_iter().flatten().filter_map(Result::ok);
     let is_of_server = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == server.pid.as_str());

@@ -1,7 +1,7 @@
-//! Towline inside a tmux server: the user's `@towline-*` options, what is set there and how it is taken back, our line in
-//! tmux.conf, and what is remembered of each server.
+//! The tmux integration: `@towline-*` options, settings changed in a server and their undo, our line in
+//! tmux.conf.
 //!
-//! Speaks to tmux only through `towline_terminal`. What an agent is doing is not decided here.
+//! Calls tmux only through `towline_terminal`. Does not decide an agent's state.
 
 pub mod conf;
 pub mod load;

@@ -1,7 +1,7 @@
-//! The user's `@towline-*` options of one tmux server, laid over the defaults.
+//! The user's `@towline-*` options of one tmux server, merged with the defaults.
 //!
-//! Asking tmux costs a spawn, so the answer is kept in a small file per server and asked for again once a minute, by
-//! whoever refreshes; a hook only reads the file. A value that makes no sense is the default, and is named by the doctor.
+//! Querying tmux costs a spawn, so the values are cached in a file per server and renewed once a minute by a
+//! refresh; hooks only read the file. An invalid value falls back to the default, and `tow doctor` names it.
 
 use crate::runtime::config::Commands;
 use crate::runtime::env::Env;
@@ -18,23 +18,23 @@ use towline_core::time::Timestamp;
 use towline_store::home::{Home, put_small};
 use towline_terminal::tmux::Server;
 
-/// What a user of tmux can set. The defaults are `Options::default()`.
+/// The settable options. The defaults are `Options::default()`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     pub style: BarStyle,
     pub keys: Keys,
     pub items_per_page: usize,
-    /// Seconds between refreshes, if the user's own are more.
+    /// Seconds between refreshes, if the user's own interval is longer.
     pub status_interval: u32,
-    /// How long something must have been over before it counts as seen by whoever has it before them all the time.
+    /// How long a finished pane must stay on screen before it counts as seen without a focus event.
     pub completed_delay_ms: i64,
     pub window_marker: WindowMarker,
-    /// What to run when a seat changes, by the name after `on-`: a state, or `transition`. Split as a shell would, but
-    /// never given to one.
+    /// Commands run on a state change, by the name after `on-`: a state, or `transition`. Split like a shell
+    /// does, but never passed to one.
     pub commands: Commands,
 }
 
-/// Keys: the first three behind tmux's prefix, the others inside the menu. An empty one is not bound.
+/// Keys: the first three after tmux's prefix, the others inside the menu. An empty one is not bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys {
     pub menu: String,
@@ -45,14 +45,14 @@ pub struct Keys {
     pub quit: String,
 }
 
-/// Whether the icon of a window's most urgent agent stands beside the window's name.
+/// Whether the icon of a window's most urgent agent is shown beside the window's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowMarker {
     Shown,
     Hidden,
 }
 
-/// An option with a value that makes no sense.
+/// An option with an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     pub option: String,
@@ -81,7 +81,7 @@ impl Default for Options {
     }
 }
 
-/// Every option without its `@towline-`.
+/// Every option, without the `@towline-` prefix.
 pub const NAMES: [&str; 29] = [
     "icon-idle",
     "icon-working",
@@ -114,16 +114,16 @@ pub const NAMES: [&str; 29] = [
     "on-transition",
 ];
 
-/// How old what is remembered may be before tmux is asked again.
+/// How old cached values may be before tmux is queried again.
 const STALE_MS: i64 = 60_000;
 
 impl Options {
-    /// As they were when somebody last asked; the defaults if nobody has.
+    /// The cached options; the defaults if there is no cache.
     pub fn remembered(home: &Home, server: &Server) -> Options {
         recall(home, server).map_or_else(Options::default, |found| parse(&found.values).0)
     }
 
-    /// Asks again if the last time was more than a minute ago. What the bar shows, if it was asked.
+    /// Queries tmux if the cache is stale. Returns the bar's current text if it did.
     pub fn renew(env: &Env, server: &Server) -> Option<String> {
         if recall(&env.home, server).is_some_and(|found| is_fresh(found.at, env.now)) {
             return None;
@@ -132,7 +132,7 @@ impl Options {
         Some(values.get(BAR).cloned().unwrap_or_default())
     }
 
-    /// As they are now, with what is wrong in them. A server that does not answer has what it had.
+    /// Queries the options now, with the invalid ones. A server that does not answer keeps its cached values.
     pub fn current(env: &Env, server: &Server) -> (Options, Vec<Mistake>) {
         match ask(env, server) {
             Some(values) => parse(&values),
@@ -141,7 +141,7 @@ impl Options {
     }
 }
 
-/// The bar itself is asked for beside the options: whether a push was carried out is not waited for.
+/// The bar is queried along with the options, because pushes are not waited for.
 const BAR: &str = "status";
 
 fn ask(env: &Env, server: &Server) -> Option<BTreeMap<String, String>> {
@@ -158,14 +158,14 @@ fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
     at <= now && now.since_ms(at) < STALE_MS
 }
 
-/// What a server said, and when.
+/// The cached answer of a server.
 #[derive(Serialize, Deserialize)]
 struct Found {
     at: Timestamp,
     values: BTreeMap<String, String>,
 }
 
-/// Beside what is remembered of the server's bar, under its process id.
+/// Lies beside the record of the server's last push, named by its process id.
 fn file(home: &Home, server: &Server) -> PathBuf {
     home.bars().join(format!("{}.options", server.pid))
 }
@@ -174,12 +174,12 @@ fn recall(home: &Home, server: &Server) -> Option<Found> {
     serde_json::from_slice(&fs::read(file(home, server)).ok()?).ok()
 }
 
-/// What cannot be kept is asked for again.
+/// If the write fails, tmux is queried again.
 fn keep(home: &Home, server: &Server, found: &Found) {
     let _ = serde_json::to_vec(found).map(|bytes| put_small(&file(home, server), &bytes));
 }
 
-/// Pure: what the values mean, and which of them mean nothing.
+/// Pure: parses the values, and lists the invalid ones.
 fn parse(values: &BTreeMap<String, String>) -> (Options, Vec<Mistake>) {
     let mut reader = Reader { values, mistakes: vec![] };
     let usual = Options::default();
@@ -227,7 +227,7 @@ impl Reader<'_> {
         let usual = usual.look(light);
         let colour = format!("colour-{}", light.name());
         let wanted = self.text(&colour, &usual.colour);
-        // It stands between the marks of a format: anything else would end them.
+        // The colour is inserted into a tmux format: any other character could end the style.
         let sound = wanted.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'#');
         if !sound {
             self.mistaken(&colour, "a colour's name");
@@ -275,7 +275,7 @@ impl Reader<'_> {
                 Some(words) if unknown_placeholder(&words).is_some() => {
                     self.mistaken(name, "a command of known placeholders (see `tow config default`)");
                 }
-                // Nothing but a remark.
+                // Only a comment.
                 Some(words) if words.is_empty() => {}
                 Some(words) => drop(commands.insert(occasion.to_owned(), words)),
             }

@@ -1,7 +1,7 @@
-//! What a tmux server's settings should become, as a pure function of what they are and of what we did to them before.
+//! Computes the changes to a tmux server's settings, from their current values and our undo data.
 //!
-//! First everything of ours is taken away in thought; what remains is the user's. What we want is laid over that, and the
-//! way back is written down. So a second load changes nothing, and a value that the user changed meanwhile stays theirs.
+//! A pure function: it removes our settings in memory, adds the wanted ones and records the undo. So a second
+//! load changes nothing, and a value that the user changed stays theirs.
 
 use super::options::{Options, WindowMarker};
 use serde::{Deserialize, Serialize};
@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use towline_terminal::tmux::BAR_OPTION;
 use towline_terminal::tmux_settings::{Binding, Change, quote};
 
-/// Where the way back is kept: in the server itself, so that it dies with what it undoes.
+/// Holds the undo data: in the server itself, so that it dies with the changes it undoes.
 pub const UNDO_OPTION: &str = "@towline-undo";
 
-/// The options that we look at. The last two are only looked at.
+/// The options that are read. The last two are never changed.
 pub const OPTIONS: [&str; 12] = [
     "status-right",
     "window-status-format",
@@ -28,38 +28,38 @@ pub const OPTIONS: [&str; 12] = [
     "status-format",
 ];
 
-/// Everything that brings a pane before a person. Entries of hooks are numbered: nobody else uses this number.
+/// Every hook that brings a pane into view. Hook entries are numbered, and only we use this number.
 const FOCUS_HOOKS: &[&str] = OPTIONS.split_at(5).1.split_at(5).0;
 const WINDOW_FORMATS: &[&str] = OPTIONS.split_at(1).1.split_at(2).0;
 
-/// What shows the bar, if the user has not placed it somewhere already.
+/// Shows the bar, unless the user has placed it already.
 const BAR: &str = "#{@towline-status}";
 const MARKER: &str = "#{?@towline-mark, #{@towline-mark},}";
 
-/// Columns that the bar may need beside what the user shows, and a length at which nothing needs more.
+/// Columns that the bar may need beside the user's text, and a length that is always enough.
 const ROOM: u32 = 40;
 const AMPLE: u32 = 120;
 
-/// A pane that somebody has before them, and in which something waits that they may not have seen yet.
+/// True for a visible pane with a state that the user may not have seen yet.
 const WORTH_A_LOOK: &str = "#{&&:#{&&:#{window_active},#{session_attached}},#{@towline-unseen}}";
 
-/// The settings of a server as they were found.
+/// The current settings of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// By name; an entry of a hook that is not set is empty.
+    /// By name; an unset hook entry is empty.
     pub options: BTreeMap<String, String>,
-    /// What is bound to the keys that we have or want.
+    /// The bindings of the keys that we have or want.
     pub keys: BTreeMap<String, Binding>,
     pub undo: Undo,
 }
 
-/// The way back.
+/// The data to undo our changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Undo {
-    /// Text of ours inside an option.
+    /// Our text inside an option.
     parts: BTreeMap<String, String>,
-    /// Options and entries of hooks that we set as a whole.
+    /// Options and hook entries that we set as a whole.
     replaced: BTreeMap<String, Replaced>,
     pub keys: BTreeMap<String, Bound>,
 }
@@ -67,18 +67,17 @@ pub struct Undo {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Replaced {
     was: String,
-    /// As we gave it: tmux may print a command otherwise.
+    /// As we set it: tmux may print a command differently.
     set: String,
 }
 
 impl Undo {
-    /// Whether this is how we bound the key.
+    /// Whether this binding is the one that we set.
     pub fn is_ours(&self, key: &str, now: &Binding) -> bool {
         self.keys.get(key).is_some_and(|bound| bound.set == now.text)
     }
 }
 
-/// A key that we bound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
     was: Option<Kept>,
@@ -92,15 +91,15 @@ struct Kept {
     note: Option<String>,
 }
 
-/// What we want of a server.
+/// The wanted settings.
 pub struct Wish<'a> {
-    /// Our program as one word of a shell.
+    /// The path of `tow` as one shell word.
     pub tow: &'a str,
     pub options: &'a Options,
     pub keys: Vec<Key>,
 }
 
-/// A key that we want.
+/// A wanted key binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub key: String,
@@ -109,14 +108,14 @@ pub struct Key {
     pub printed: String,
 }
 
-/// What to do, and the way back from there.
+/// The changes, and the undo data after them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     pub changes: Vec<Change>,
     pub undo: Undo,
 }
 
-/// From what is found to what we want.
+/// The plan from the current settings to the wanted ones.
 pub fn load(found: &Found, wish: &Wish<'_>) -> Plan {
     let users = users(found);
     let mut wanted = Wanted { values: users.options.clone(), undo: Undo::default(), found, users: &users };
@@ -137,7 +136,7 @@ pub fn load(found: &Found, wish: &Wish<'_>) -> Plan {
     Plan { changes, undo }
 }
 
-/// From what is found to what the user would have without us.
+/// The plan from the current settings to the user's own.
 pub fn unload(found: &Found) -> Plan {
     let users = users(found);
     let mut changes = option_changes(found, &users.options, &Undo::default());
@@ -145,7 +144,7 @@ pub fn unload(found: &Found) -> Plan {
     Plan { changes, undo: Undo::default() }
 }
 
-/// Whether all that a load brought in is still there. A number that the user has set since is theirs to choose.
+/// Whether all that a load set is still there, except numbers, which the user may change.
 pub fn is_whole(found: &Found) -> bool {
     let holds = |name: &str, text: &str| found.options.get(name).is_some_and(|value| value.contains(text));
     let hooks = found.undo.replaced.keys().filter(|name| FOCUS_HOOKS.contains(&name.as_str()));
@@ -153,13 +152,13 @@ pub fn is_whole(found: &Found) -> bool {
         && hooks.into_iter().all(|name| holds(name, FOCUSED))
 }
 
-/// The settings without anything of ours.
+/// The user's settings, without ours.
 fn users(found: &Found) -> Found {
     let mut users = Found { undo: Undo::default(), ..found.clone() };
     for (name, part) in &found.undo.parts {
         users.options.entry(name.clone()).and_modify(|value| *value = value.replacen(part, "", 1));
     }
-    // Even where the way back was lost, a command of ours is nothing that the user had.
+    // Even if the undo data was lost, a hook command of ours is not the user's.
     let is_lost = |name: &str| FOCUS_HOOKS.contains(&name) && !found.undo.replaced.contains_key(name);
     let hooks = users.options.iter_mut().filter(|(name, value)| is_lost(name) && value.contains(FOCUSED));
     hooks.for_each(|(_, value)| value.clear());
@@ -180,26 +179,26 @@ fn users(found: &Found) -> Found {
     users
 }
 
-/// A command is printed in tmux's own way: ours is known by what it runs.
+/// tmux reformats commands, so ours are recognised by what they run.
 fn is_still_ours(name: &str, value: &str, replaced: &Replaced) -> bool {
     if FOCUS_HOOKS.contains(&name) { value.contains(FOCUSED) } else { value == replaced.set }
 }
 
 const FOCUSED: &str = " bar --refresh --focused ";
 
-/// Asks tmux itself whether there is anything to see, which costs no process; a failure is nobody's business.
+/// tmux itself tests whether there is anything to see, which costs no process; failures are ignored.
 fn focus_command(tow: &str) -> String {
     let run = format!("{tow}{FOCUSED}#{{pane_id}} >/dev/null 2>&1 || true");
     let run = format!("run-shell -b {}", quote(&run));
     format!("if-shell -F {} {}", quote(WORTH_A_LOOK), quote(&run))
 }
 
-/// Only ever lowered; 0 stands for never.
+/// The interval is only ever lowered; 0 means never.
 fn interval(given: u32, wanted: u32) -> u32 {
     if given == 0 { wanted } else { given.min(wanted) }
 }
 
-/// What the settings become, in the making.
+/// The wanted settings under construction.
 struct Wanted<'a> {
     values: BTreeMap<String, String>,
     undo: Undo,
@@ -213,7 +212,7 @@ enum Side {
 }
 
 impl Wanted<'_> {
-    /// The bar stands before what the user shows at the right, unless they have placed it themselves. Whether we did.
+    /// Puts the bar before the user's right side, unless they have placed it. Returns whether it did.
     fn status_line(&mut self, tow: &str) -> bool {
         let lines: Vec<&str> =
             ["status-left", "status-right", "status-format"].iter().map(|name| self.of_user(name)).collect();
@@ -232,7 +231,7 @@ impl Wanted<'_> {
         self.users.options.get(name).map_or("", String::as_str)
     }
 
-    /// Where our part is already, it stays, even if others have put theirs around it.
+    /// A part of ours that is already there stays, even if other text was put around it.
     fn part(&mut self, name: &str, part: &str, side: Side) {
         let now = self.found.options.get(name).map_or("", String::as_str);
         let stands = self.found.undo.parts.get(name).is_some_and(|ours| ours == part) && now.contains(part);
@@ -259,12 +258,12 @@ impl Wanted<'_> {
     }
 }
 
-/// The options that are not yet as wanted.
+/// The options that differ from the wanted values.
 fn option_changes(found: &Found, wanted: &BTreeMap<String, String>, undo: &Undo) -> Vec<Change> {
     let differs = |name: &str, value: &str| {
         let now = found.options.get(name).map_or("", String::as_str);
         let given = |undo: &Undo| undo.replaced.get(name).map(|replaced| replaced.set.clone());
-        // A command of ours stands as we gave it, however tmux prints it.
+        // A command of ours is unchanged even if tmux prints it differently.
         let stands = now.contains(FOCUSED) && given(undo).is_some() && given(undo) == given(&found.undo);
         now != value && !stands
     };
@@ -278,7 +277,7 @@ fn option_changes(found: &Found, wanted: &BTreeMap<String, String>, undo: &Undo)
     wanted.iter().filter(|(name, value)| differs(name, value)).map(change).collect()
 }
 
-/// Keys that we had and no longer want are given back first: one of them may be wanted for something else.
+/// Restores the keys that are no longer wanted first: one of them may be bound to another action.
 fn key_changes(found: &Found, users: &Found, wanted: &[Key], undo: &mut Undo) -> Vec<Change> {
     let is_wanted = |key: &str| wanted.iter().any(|wanted| wanted.key == key);
     let given_back = found.undo.keys.keys().filter(|key| !is_wanted(key));
@@ -335,7 +334,7 @@ mod tests {
         Binding { text: format!("bind-key -T prefix {name} theirs"), note: None }
     }
 
-    /// Does to the settings what tmux would do; commands are printed with other quotes.
+    /// Applies the changes like tmux would; commands are printed with other quotes.
     fn carried_out(found: &Found, plan: &Plan) -> Found {
         let mut after = Found { undo: plan.undo.clone(), ..found.clone() };
         for change in plan.changes.clone() {

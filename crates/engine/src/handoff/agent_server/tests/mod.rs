@@ -1,4 +1,4 @@
-//! The client against the real server: one of its own, and the one in the background.
+//! The client against the real server: a private one, and the one in the background.
 
 use super::*;
 use crate::runtime::env::Env;
@@ -12,7 +12,7 @@ use towline_testkit::{Codex, Daemon, Model, TestEnv, Tmux};
 
 const CODEX: Codex = Codex::V0_166_0;
 
-/// The agent's program with the environment of the test, which the process of a test cannot have itself.
+/// A wrapper around the agent's program that sets the test's environment.
 fn program(env: &TestEnv) -> PathBuf {
     let command = CODEX.command(env);
     let quoted = |text: &std::ffi::OsStr| format!("'{}'", text.to_string_lossy());
